@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `usage: testbox COMMAND
+  serve [-port N] [-message S] [-ignore-term]  HTTP: / /env /fs?path=FILE /exit?code=N
+  sleep                                        until SIGTERM or SIGINT
+  exit -code N [-after DURATION]
+  echo ARGS...
+  get [-timeout DURATION] URL                  prints the body; exit 1 unless 200
+`
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	args := os.Args[2:]
+	var err error
+	switch os.Args[1] {
+	case "serve":
+		err = serve(args)
+	case "sleep":
+		sleep()
+	case "exit":
+		err = exit(args)
+	case "echo":
+		fmt.Fprintln(os.Stdout, strings.Join(args, " "))
+	case "get":
+		err = get(args)
+	default:
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "testbox:", err)
+		os.Exit(1)
+	}
+}
+
+// sleep ends at the first signal that asks for it; as process 1 of a container nothing else would end it.
+func sleep() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	<-signals
+}
+
+func exit(args []string) error {
+	flags := flag.NewFlagSet("testbox exit", flag.ContinueOnError)
+	code := flags.Int("code", 0, "exit code")
+	after := flags.Duration("after", 0, "how long to wait first")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	time.Sleep(*after)
+	os.Exit(*code)
+	return nil
+}

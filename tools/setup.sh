@@ -1,0 +1,140 @@
+#!/bin/sh
+# Makes the programs that tests, demo and lint need, and nothing that is there already:
+#
+#   tools/setup.sh runtime   Debian packages, containerd, the test images and the private-runtime control program
+#   tools/setup.sh race      the C compiler that builds with the race detector need
+#   tools/setup.sh lint      golangci-lint and gofumpt
+#
+# Several may be named at once. One line per thing it installs or builds; silent when all is there. Safe to run several
+# times at the same time.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+tools=$root/build/tools
+images=$root/build/images
+log=$root/build/setup.log
+PATH=$PATH:/usr/sbin:/sbin:/usr/local/go/bin
+# Tools run here, whatever the product is being built for.
+unset GOOS GOARCH GOARM GOAMD64 CGO_ENABLED
+export PATH GOWORK=off
+
+fail() {
+	echo "setup: $*" >&2
+	exit 1
+}
+
+# logged COMMAND...: runs it quietly; its output is shown when it fails.
+logged() {
+	if ! "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		fail "failed: $*"
+	fi
+}
+
+# stale FILE SOURCE...: true when FILE is missing or any Go source or module file below a SOURCE is newer.
+stale() {
+	target=$1
+	shift
+	[ -e "$target" ] || return 0
+	[ -n "$(find "$@" -type f \( -name '*.go' -o -name go.mod -o -name go.sum \) -newer "$target" | head -n 1)" ]
+}
+
+# build MODULE SOURCE NAME=PACKAGE...: builds the packages of the module directory into build/tools, each if it is missing
+# or older than the module files or the source directory. A running program is replaced, not overwritten.
+build() {
+	module=$1 source=$2
+	shift 2
+	for program; do
+		name=${program%%=*} package=${program#*=}
+		stale "$tools/$name" "$source" "$module/go.mod" "$module/go.sum" || continue
+		echo "setup: building $name"
+		(cd "$module" && CGO_ENABLED=0 logged go build -buildvcs=false -trimpath -ldflags="-s -w" \
+			-tags "no_btrfs no_devmapper no_zfs no_aufs" -o "$tools/.new" "$package")
+		touch "$tools/.new"
+		mv "$tools/.new" "$tools/$name"
+	done
+}
+
+# missing_for PART: the Debian packages of a part whose commands or files are not here.
+missing_for() {
+	case $1 in
+	runtime)
+		command -v runc >/dev/null || echo runc
+		[ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || echo containernetworking-plugins
+		command -v iptables-save >/dev/null || echo iptables
+		command -v ip >/dev/null || echo iproute2
+		;;
+	race)
+		command -v gcc >/dev/null || echo gcc
+		[ -e /usr/include/stdio.h ] || echo libc6-dev
+		;;
+	esac
+}
+
+# install_for PART: installs them.
+install_for() {
+	wanted=$(missing_for "$1" | tr '\n' ' ')
+	wanted=${wanted% }
+	[ -n "$wanted" ] || return 0
+	command -v apt-get >/dev/null || fail "missing: $wanted (Debian's names). There is no apt-get here: install what they hold by hand, then run this again."
+	[ "$(id -u)" -eq 0 ] || fail "missing: $wanted. Run this as root, or first: sudo apt-get update && sudo apt-get install -y $wanted"
+	echo "setup: installing $wanted"
+	export DEBIAN_FRONTEND=noninteractive
+	apt="apt-get -o DPkg::Lock::Timeout=300"
+	# Package lists may be missing or name versions that are gone: only then fetch them.
+	# shellcheck disable=SC2086 # one word per package
+	if ! $apt install -y --no-install-recommends $wanted >"$log" 2>&1; then
+		logged $apt update
+		logged $apt install -y --no-install-recommends $wanted
+	fi
+	still=$(missing_for "$1" | tr '\n' ' ')
+	[ -z "$still" ] || fail "installed, but still missing: $still"
+}
+
+build_images() {
+	build "$root/tools/images" "$root/tools/images" pause=./pause testbox=./testbox images=.
+	if stale "$images/images.json" "$root/tools/images"; then
+		echo "setup: building the pause and test images"
+		logged "$tools/images" build -pause "$tools/pause" -testbox "$tools/testbox" -out "$images"
+	fi
+}
+
+runtime() {
+	install_for runtime
+	install_for race
+	containerd=github.com/containerd/containerd/v2/cmd
+	build "$root/tools/containerd" "$root/tools/containerd" containerd=$containerd/containerd \
+		containerd-shim-runc-v2=$containerd/containerd-shim-runc-v2 ctr=$containerd/ctr
+	build_images
+	build "$root" "$root/test/privateruntime" privateruntime=./test/privateruntime/ctl
+}
+
+race() {
+	install_for race
+}
+
+lint() {
+	build "$root/tools/lint" "$root/tools/lint" \
+		golangci-lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint gofumpt=mvdan.cc/gofumpt
+}
+
+usage() {
+	echo "usage: tools/setup.sh runtime|race|lint ..." >&2
+	exit 2
+}
+
+[ $# -gt 0 ] || usage
+for part; do
+	case $part in
+	runtime | race | lint) ;;
+	*) usage ;;
+	esac
+done
+mkdir -p "$tools" "$images"
+command -v flock >/dev/null || fail "missing: flock. Install util-linux, then run this again."
+exec 9>"$root/build/.setup.lock"
+flock 9
+command -v go >/dev/null || fail "missing: go. Install Go 1.26.6 or newer (https://go.dev/dl), then run this again."
+for part; do
+	"$part"
+done
