@@ -1,0 +1,189 @@
+package privateruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+)
+
+const (
+	// downTimeout bounds cleaning up after a start that failed.
+	downTimeout = 60 * time.Second
+	// podPatience bounds the orderly removal of pods; what is left after it is removed by force.
+	podPatience = 30 * time.Second
+	// stopPatience is how long containerd may take to end by itself.
+	stopPatience = 10 * time.Second
+)
+
+// Down takes away the runtime of a name with all it made, whoever started it and whether it still runs. A name that
+// nothing has is success. After an error it can be called again.
+func Down(ctx context.Context, name string) error {
+	_, err := down(ctx, name, false)
+	return err
+}
+
+// down does it; with onlyDead set, one whose containerd runs is left alone and ErrRunning.
+func down(ctx context.Context, name string, onlyDead bool) (traces, error) {
+	if err := checkName(name); err != nil {
+		return traces{}, err
+	}
+	held, err := lockInstance(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return traces{}, nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return traces{}, fmt.Errorf("runtime %s is not yours; run this as root, or with sudo -E: %w", name, err)
+	}
+	if err != nil {
+		return traces{}, err
+	}
+	defer held.release()
+	known, err := readInstance(name)
+	if err != nil {
+		// Written right after the directory was made: without it nothing was started yet, only the names are known.
+		known = instance{Name: name}
+	}
+	if onlyDead {
+		if running, err := known.daemons(); err != nil || len(running) > 0 {
+			return traces{}, errors.Join(err, fmt.Errorf("runtime %s of %s: %w", name, known.Repository, ErrRunning))
+		}
+	}
+	made, err := known.remove(ctx)
+	if err != nil {
+		return made, fmt.Errorf("take runtime %s away (try again; its log is %s): %w", name, known.logFile(), err)
+	}
+	return made, nil
+}
+
+// remove takes everything away: in order with CRI's help as far as that goes, then by force whatever is left.
+func (i instance) remove(ctx context.Context) (traces, error) {
+	made := i.findTraces()
+	failed := []error{i.stopDaemon(ctx, i.removePods(ctx))}
+	failed = append(failed, i.endRest(ctx), i.deleteContainers(ctx), i.removeRules(ctx), i.unmountAll())
+	failed = append(failed, i.removeLinks(ctx), i.removeCache())
+	if err := errors.Join(failed...); err != nil {
+		return made, err
+	}
+	return made, i.leave(ctx, made)
+}
+
+// removePods removes the pods through CRI. A containerd that died is started once more for it, if there are pods; its
+// daemon is returned. What fails here is left to force, hence no error.
+func (i instance) removePods(ctx context.Context) *daemon {
+	running, err := i.daemons()
+	if err != nil {
+		return nil
+	}
+	var started *daemon
+	// One that was stopped by a signal would answer nothing.
+	if err := signalAll(running, unix.SIGCONT); err != nil {
+		return nil
+	}
+	if len(running) == 0 {
+		if !i.hasPods() {
+			return nil
+		}
+		found, err := programsIn(i.Repository)
+		if err != nil {
+			return nil
+		}
+		if started, err = startDaemon(i, found); err != nil {
+			return nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, podPatience)
+	defer cancel()
+	if started != nil {
+		// It may refuse its configuration or its database: then there is nothing to wait for.
+		defer context.AfterFunc(started.running, cancel)()
+	}
+	if err := i.withConnection(func(c *grpc.ClientConn) error { return removePods(ctx, c) }); err != nil {
+		i.note("removing pods through CRI: " + err.Error())
+	}
+	return started
+}
+
+// note adds a line to containerd's log, which is where one looks for what went before.
+func (i instance) note(line string) {
+	log, err := os.OpenFile(i.logFile(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return
+	}
+	// The log goes with the runtime; a lost note is no loss.
+	_, _ = fmt.Fprintln(log, "privateruntime:", line)
+	_ = log.Close()
+}
+
+// stopDaemon ends containerd, and waits for the goroutine of one that removePods started.
+func (i instance) stopDaemon(ctx context.Context, started *daemon) error {
+	running, err := i.daemons()
+	if err != nil {
+		return err
+	}
+	return errors.Join(kill(ctx, running, stopPatience), started.wait(ctx))
+}
+
+// endRest ends shims that outlived their pods, and registries that nobody stopped.
+func (i instance) endRest(ctx context.Context) error {
+	shims, err := i.shims()
+	if err != nil {
+		return err
+	}
+	registries, err := i.registries()
+	if err != nil {
+		return err
+	}
+	return kill(ctx, append(shims, registries...), 0)
+}
+
+// leave removes the directories and, when no other runtime is left, what all of them shared.
+func (i instance) leave(ctx context.Context, made traces) error {
+	shared, err := lockMachine(ctx)
+	if err != nil {
+		return err
+	}
+	defer shared.release()
+	if err := i.removeDirs(); err != nil {
+		return err
+	}
+	return leaveMachine(ctx, made)
+}
+
+// removeDirs removes the runtime's directories; instance.json goes last, so that a Down that fails can be repeated.
+func (i instance) removeDirs() error {
+	if i.Dir != "" {
+		if err := i.clearDir(); err != nil {
+			return err
+		}
+		if i.MadeDir {
+			if err := os.Remove(i.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove the runtime's directory: %w", err)
+			}
+		}
+	}
+	if err := os.RemoveAll(i.stateDir()); err != nil {
+		return fmt.Errorf("remove the runtime's state: %w", err)
+	}
+	return nil
+}
+
+// clearDir removes all that is in the runtime's directory.
+func (i instance) clearDir() error {
+	entries, err := os.ReadDir(i.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear the runtime's directory: %w", err)
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(i.Dir, entry.Name())); err != nil {
+			return fmt.Errorf("clear the runtime's directory: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package privateruntime
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// instance is what a process must know of a runtime to use it or take it away. It is kept in instance.json.
+type instance struct {
+	Name    string `json:"name"`
+	Dir     string `json:"dir"`
+	MadeDir bool   `json:"made_dir"`
+	// Repository is the checkout whose programs the runtime runs.
+	Repository  string       `json:"repository"`
+	Subnet      netip.Prefix `json:"subnet"`
+	Snapshotter string       `json:"snapshotter,omitempty"`
+	Created     time.Time    `json:"created"`
+	// Ready is set once images are imported and the runtime was handed out.
+	Ready bool `json:"ready"`
+}
+
+func (i instance) network() string  { return networkName(i.Name) }
+func (i instance) bridge() string   { return bridgeName(i.Name) }
+func (i instance) endpoint() string { return "unix://" + i.socket() }
+
+func instanceFile(name string) string { return filepath.Join(stateDir(name), "instance.json") }
+
+// readInstance reads a runtime's file; errors.Is(err, fs.ErrNotExist) when there is no such runtime.
+func readInstance(name string) (instance, error) {
+	data, err := os.ReadFile(instanceFile(name))
+	if err != nil {
+		return instance{}, fmt.Errorf("runtime %s: %w", name, err)
+	}
+	return decodeInstance(name, data)
+}
+
+func decodeInstance(name string, data []byte) (instance, error) {
+	var read instance
+	if err := json.Unmarshal(data, &read); err != nil {
+		return instance{}, fmt.Errorf("runtime %s: %s: %w", name, instanceFile(name), err)
+	}
+	if read.Name != name || !filepath.IsAbs(read.Dir) || !read.Subnet.IsValid() {
+		return instance{}, fmt.Errorf("runtime %s: %s names %q, directory %q, subnet %q: not a file of this runtime",
+			name, instanceFile(name), read.Name, read.Dir, read.Subnet)
+	}
+	return read, nil
+}
+
+// write replaces the runtime's file in one step.
+func (i instance) write() error {
+	return writeJSON(instanceFile(i.Name), i)
+}
+
+// writeJSON puts a value into a file so that a reader sees the old or the new content, never half of it.
+func writeJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// listNames returns the names of all runtimes of the machine, also those whose file is missing or torn.
+func listNames() ([]string, error) {
+	entries, err := os.ReadDir(runDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list runtimes: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() && checkName(entry.Name()) == nil {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}

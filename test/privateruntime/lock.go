@@ -1,0 +1,89 @@
+package privateruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock is an exclusive lock on a file or directory that ends with the process.
+type lock struct{ file *os.File }
+
+// release gives the lock back. The file may have been removed meanwhile.
+func (l lock) release() {
+	// Closing the only descriptor is what unlocks; an error leaves nothing to do about it.
+	_ = l.file.Close()
+}
+
+// lockPoll is how often a taken lock is tried again: flock has no deadline.
+const lockPoll = 20 * time.Millisecond
+
+// lockPath waits for the lock on an existing file or directory. It returns fs.ErrNotExist once the path is gone: whoever
+// held the lock before may have removed what it covered.
+func lockPath(ctx context.Context, path string, flags int) (lock, error) {
+	for {
+		file, err := os.OpenFile(path, flags, 0o600)
+		if err != nil {
+			return lock{}, fmt.Errorf("lock: %w", err)
+		}
+		err = waitLock(ctx, file)
+		if err == nil && samePath(file, path) {
+			return lock{file}, nil
+		}
+		_ = file.Close()
+		if err != nil {
+			return lock{}, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
+
+func waitLock(ctx context.Context, file *os.File) error {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("another process holds it: %w", ctx.Err())
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// samePath tells whether the path still names the open file.
+func samePath(file *os.File, path string) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// lockMachine takes the lock that covers names, subnets and what all runtimes of the machine share.
+func lockMachine(ctx context.Context) (lock, error) {
+	for {
+		if err := os.MkdirAll(runDir, 0o755); err != nil {
+			return lock{}, fmt.Errorf("make %s: %w", runDir, err)
+		}
+		held, err := lockPath(ctx, filepath.Join(runDir, lockName), os.O_RDWR|os.O_CREATE)
+		if errors.Is(err, os.ErrNotExist) && ctx.Err() == nil {
+			continue // the last runtime took the directory away between the two calls
+		}
+		return held, err
+	}
+}
+
+// lockName is the lock file in runDir.
+const lockName = ".lock"
+
+// lockInstance takes the lock that covers one runtime; fs.ErrNotExist when there is no such runtime (any more).
+func lockInstance(ctx context.Context, name string) (lock, error) {
+	return lockPath(ctx, stateDir(name), os.O_RDONLY|unix.O_DIRECTORY)
+}

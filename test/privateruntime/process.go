@@ -1,0 +1,185 @@
+package privateruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a running program, told from a later one with the same number by its start time.
+type process struct {
+	pid   int
+	start string
+	args  []string
+}
+
+// findProcesses returns the running processes whose arguments match. Zombies have none and are left out.
+func findProcesses(match func(args []string) bool) ([]process, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var found []process
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if p, ok := inspectProcess(pid); ok && match(p.args) {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+// inspectProcess reads who a process is; false when it ended.
+func inspectProcess(pid int) (process, bool) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	command, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil || len(command) == 0 {
+		return process{}, false
+	}
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return process{}, false
+	}
+	start, ok := parseStart(string(stat))
+	args := strings.Split(strings.TrimSuffix(string(command), "\x00"), "\x00")
+	return process{pid, start, args}, ok
+}
+
+// parseStart returns the start time field of /proc/PID/stat, whose second field may hold spaces and parentheses.
+func parseStart(stat string) (string, bool) {
+	const startField, fieldsBefore = 22, 2
+	_, rest, ok := cutLast(stat, ")")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) <= startField-fieldsBefore-1 || fields[0] == "Z" {
+		return "", false
+	}
+	return fields[startField-fieldsBefore-1], true
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
+}
+
+// signal sends a signal to this very process, and to no other that got its number. A process that ended is success.
+func (p process) signal(sig unix.Signal) error {
+	handle, err := unix.PidfdOpen(p.pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", p.pid, err)
+	}
+	defer func() { _ = unix.Close(handle) }()
+	if !p.alive() {
+		return nil
+	}
+	if err := unix.PidfdSendSignal(handle, sig, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("signal process %d: %w", p.pid, err)
+	}
+	return nil
+}
+
+// alive tells whether the very same process still runs.
+func (p process) alive() bool {
+	now, ok := inspectProcess(p.pid)
+	return ok && now.start == p.start && slices.Equal(now.args, p.args)
+}
+
+// poll is how often something that gives no notice is looked at.
+const poll = 10 * time.Millisecond
+
+// waitGone waits until none of the processes runs.
+func waitGone(ctx context.Context, processes []process) error {
+	return waitUntil(ctx, func() error {
+		for _, p := range processes {
+			if p.alive() {
+				return fmt.Errorf("process %d (%s) still runs", p.pid, p.args[0])
+			}
+		}
+		return nil
+	})
+}
+
+// final is an error that waiting longer does not mend.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
+
+// waitUntil polls a condition until it holds or says something final; at the deadline it returns what it last said.
+func waitUntil(ctx context.Context, condition func() error) error {
+	for {
+		err := condition()
+		var stop final
+		if err == nil || errors.As(err, &stop) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w (%w)", err, ctx.Err())
+		case <-time.After(poll):
+		}
+	}
+}
+
+// kill ends processes: with SIGTERM when patience is positive, with SIGKILL once it is over.
+func kill(ctx context.Context, processes []process, patience time.Duration) error {
+	if patience > 0 {
+		if err := signalAll(processes, unix.SIGTERM); err != nil {
+			return err
+		}
+		patient, cancel := context.WithTimeout(ctx, patience)
+		err := waitGone(patient, processes)
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	if err := signalAll(processes, unix.SIGKILL); err != nil {
+		return err
+	}
+	return waitGone(ctx, processes)
+}
+
+func signalAll(processes []process, sig unix.Signal) error {
+	var failed []error
+	for _, p := range processes {
+		failed = append(failed, p.signal(sig))
+	}
+	return errors.Join(failed...)
+}
+
+// daemons are the runtime's containerd processes: one, or none after a crash.
+func (i instance) daemons() ([]process, error) {
+	return findProcesses(func(args []string) bool {
+		return filepath.Base(args[0]) == "containerd" && slices.Contains(args, i.configFile())
+	})
+}
+
+// shims are the processes that hold the runtime's containers; they outlive containerd.
+func (i instance) shims() ([]process, error) {
+	return findProcesses(func(args []string) bool {
+		return filepath.Base(args[0]) == "containerd-shim-runc-v2" && slices.Contains(args, i.socket())
+	})
+}
+
+// registries are the processes that Registry stands for.
+func (i instance) registries() ([]process, error) {
+	return findProcesses(func(args []string) bool {
+		return filepath.Base(args[0]) == "images" && slices.Contains(args, "serve-registry") && slices.Contains(args, i.network())
+	})
+}

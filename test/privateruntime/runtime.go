@@ -1,0 +1,105 @@
+package privateruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+)
+
+// Runtime is a runtime that this process started. Its methods are not for use by several goroutines at once, those that
+// only read its identity excepted.
+type Runtime struct {
+	instance instance
+	programs programs
+	// daemon is the containerd that this process started last.
+	daemon *daemon
+	// made is what Stop found to be the runtime's own outside its directories.
+	made traces
+	// before is how the machine was before the first of the runtimes that are up.
+	before machine
+}
+
+// Name returns the runtime's name.
+func (r *Runtime) Name() string { return r.instance.Name }
+
+// Endpoint returns the CRI endpoint, unix:///....
+func (r *Runtime) Endpoint() string { return r.instance.endpoint() }
+
+// Dir returns the directory that holds the runtime's images, snapshots and log.
+func (r *Runtime) Dir() string { return r.instance.Dir }
+
+// Subnet returns the addresses that pods get.
+func (r *Runtime) Subnet() netip.Prefix { return r.instance.Subnet }
+
+// Log returns the last lines of containerd's log.
+func (r *Runtime) Log(lines int) string { return r.instance.logTail(lines) }
+
+// Kill ends containerd as a crash would, with SIGKILL. Pods go on.
+func (r *Runtime) Kill(ctx context.Context) error {
+	running, err := r.instance.daemons()
+	if err != nil {
+		return err
+	}
+	return errors.Join(kill(ctx, running, 0), r.daemon.wait(ctx))
+}
+
+// Shutdown ends containerd in an orderly way, as an upgrade would. Pods go on.
+func (r *Runtime) Shutdown(ctx context.Context) error {
+	running, err := r.instance.daemons()
+	if err != nil {
+		return err
+	}
+	return errors.Join(kill(ctx, running, stopPatience), r.daemon.wait(ctx))
+}
+
+// Resume starts containerd again after Kill or Shutdown, and returns when it is ready.
+func (r *Runtime) Resume(ctx context.Context) error {
+	running, err := r.instance.daemons()
+	if err != nil {
+		return err
+	}
+	if len(running) > 0 {
+		return fmt.Errorf("resume runtime %s: %w", r.instance.Name, ErrRunning)
+	}
+	return r.run(ctx)
+}
+
+// Freeze stops containerd from answering, without closing its socket, until Thaw.
+func (r *Runtime) Freeze() error { return r.signal(unix.SIGSTOP) }
+
+// Thaw lets a frozen containerd go on.
+func (r *Runtime) Thaw() error { return r.signal(unix.SIGCONT) }
+
+func (r *Runtime) signal(sig unix.Signal) error {
+	running, err := r.instance.daemons()
+	if err != nil {
+		return err
+	}
+	return signalAll(running, sig)
+}
+
+// run starts containerd and waits until it can run pods.
+func (r *Runtime) run(ctx context.Context) error {
+	running, err := startDaemon(r.instance, r.programs)
+	if err != nil {
+		return err
+	}
+	r.daemon = running
+	return r.instance.withConnection(func(connection *grpc.ClientConn) error {
+		return waitReady(ctx, connection, running.ended)
+	})
+}
+
+// Stop takes the runtime away with all it made. Stopping a runtime that is gone is success.
+func (r *Runtime) Stop(ctx context.Context) error {
+	made, err := down(ctx, r.instance.Name, false)
+	r.made.add(made)
+	return errors.Join(err, r.daemon.wait(ctx))
+}
+
+// Leftovers returns what is still there of a runtime that was stopped, in words; nothing is as it should be.
+func (r *Runtime) Leftovers() []string { return r.instance.leftovers(r.made, r.before) }

@@ -1,0 +1,185 @@
+package privateruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// ErrRunning reports a name whose runtime is up already.
+var ErrRunning = errors.New("a runtime of this name is up already")
+
+// readyTimeout bounds how long a runtime may take to come up; it takes about a second.
+const readyTimeout = 60 * time.Second
+
+// Start brings up a runtime and returns once it can run pods from the local images. A dead runtime of the same name is
+// taken away first; a living one is ErrRunning. When Start fails, nothing is left.
+func Start(ctx context.Context, options Options) (*Runtime, error) {
+	if os.Geteuid() != 0 {
+		return nil, errors.New("a private runtime needs root: run this as root, or with sudo -E")
+	}
+	found, err := findPrograms()
+	if err != nil {
+		return nil, fmt.Errorf("start a private runtime: %w", err)
+	}
+	options, err = options.complete(found.repository)
+	if err != nil {
+		return nil, err
+	}
+	// The lock that this waits for is held by whoever brings the same name up right now.
+	if _, err := down(ctx, options.Name, true); err != nil {
+		return nil, err
+	}
+	claimed, before, held, err := claim(ctx, options, found.repository)
+	if err != nil {
+		return nil, fmt.Errorf("start runtime %s: %w", options.Name, err)
+	}
+	started := &Runtime{instance: claimed, programs: found, before: before}
+	err = started.bringUp(ctx)
+	if err == nil {
+		held.release()
+		return started, nil
+	}
+	err = fmt.Errorf("start runtime %s: %w\nthe end of containerd's log:\n%s", options.Name, err, claimed.logTail(20))
+	held.release()
+	// The caller may have given up already; what was made is removed all the same.
+	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), downTimeout)
+	defer cancel()
+	return nil, errors.Join(err, started.Stop(cleaning))
+}
+
+// claim makes the runtime's directories, so that no other gets its name or subnet, and returns with its lock held.
+func claim(ctx context.Context, options Options, repository string) (claimed instance, before machine, held lock, err error) {
+	claimed, before, err = claimUnlocked(ctx, options, repository)
+	if err != nil {
+		return instance{}, machine{}, lock{}, err
+	}
+	// Not under the machine's lock: who takes a runtime down waits for that one with this one held.
+	held, err = lockInstance(ctx, claimed.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("taken away while it started: %w", err)
+	}
+	return claimed, before, held, err
+}
+
+func claimUnlocked(ctx context.Context, options Options, repository string) (instance, machine, error) {
+	shared, err := lockMachine(ctx)
+	if err != nil {
+		return instance{}, machine{}, err
+	}
+	defer shared.release()
+	before, err := recordMachine(ctx)
+	if err != nil {
+		return instance{}, machine{}, err
+	}
+	claimed, err := makeInstance(options, repository)
+	if err != nil {
+		// Without a runtime the record of the machine has no use.
+		return instance{}, machine{}, errors.Join(err, leaveMachine(ctx, traces{}))
+	}
+	return claimed, before, nil
+}
+
+// makeInstance chooses a subnet and makes the runtime's directories. The machine's lock must be held.
+func makeInstance(options Options, repository string) (instance, error) {
+	used, err := usedSubnets()
+	if err != nil {
+		return instance{}, err
+	}
+	subnet, err := chooseSubnet(used)
+	if err != nil {
+		return instance{}, err
+	}
+	claimed := instance{Name: options.Name, Dir: options.Dir, Repository: repository, Subnet: subnet, Created: time.Now().UTC()}
+	if err := os.Mkdir(claimed.stateDir(), 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%w: %w", ErrRunning, err)
+		}
+		return instance{}, err
+	}
+	if claimed.MadeDir, err = claimed.emptyDir(options.reclaim); err == nil {
+		err = claimed.write()
+	}
+	if err != nil {
+		return instance{}, errors.Join(err, os.RemoveAll(claimed.stateDir()))
+	}
+	return claimed, nil
+}
+
+// emptyDir makes the runtime's directory, or accepts an empty one; made tells which. With reclaim set the directory is
+// this package's own: what is in it was left by a runtime that nobody knows any more, as after a reboot.
+func (i instance) emptyDir(reclaim bool) (made bool, err error) {
+	entries, err := os.ReadDir(i.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, os.MkdirAll(i.Dir, 0o755)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the runtime's directory: %w", err)
+	}
+	if len(entries) > 0 && !reclaim {
+		return false, fmt.Errorf("the runtime's directory %s is not empty: name another, or remove what is in it", i.Dir)
+	}
+	if err := i.unmountAll(); err != nil {
+		return false, err
+	}
+	return reclaim, i.clearDir()
+}
+
+// bringUp writes the configuration, starts containerd and imports the images.
+func (r *Runtime) bringUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	if err := r.instance.prepare(r.programs); err != nil {
+		return err
+	}
+	if err := r.instance.allowForwarding(ctx); err != nil {
+		return err
+	}
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	err := r.instance.withConnection(func(connection *grpc.ClientConn) error {
+		return importArchives(ctx, r.instance, r.programs, connection)
+	})
+	if err != nil {
+		return err
+	}
+	r.instance.Ready = true
+	return r.instance.write()
+}
+
+// prepare fills the runtime's directories with all that containerd reads.
+func (i *instance) prepare(found programs) error {
+	for _, dir := range []string{i.networks(), i.shimSockets(), i.registryHosts(), i.temporary()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make the runtime's directories: %w", err)
+		}
+	}
+	var err error
+	if i.Snapshotter, err = chooseSnapshotter(i.Dir); err != nil {
+		return err
+	}
+	if err := i.write(); err != nil {
+		return err
+	}
+	config, err := renderConfig(*i, found.runc, found.cni, !appArmorUsable())
+	if err != nil {
+		return err
+	}
+	network, err := renderNetwork(*i)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(i.configFile(), []byte(config), 0o600); err != nil {
+		return fmt.Errorf("write containerd's configuration: %w", err)
+	}
+	if err := os.WriteFile(i.networks()+"/10-wardlet.conflist", network, 0o600); err != nil {
+		return fmt.Errorf("write the CNI network: %w", err)
+	}
+	return nil
+}
