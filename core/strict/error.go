@@ -1,0 +1,56 @@
+package strict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one fault of a document.
+type Error struct {
+	// File is the name the document was decoded under.
+	File string
+	// Line is 1-based, 0 when the fault is of the document as a whole.
+	Line int
+	// Key is the path of the key as the author writes it ("sync.frequency"),
+	// empty where there is none.
+	Key string
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// Error renders "file:line: key: message", as compilers do.
+func (e Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Key != "" {
+		b.WriteString(": " + e.Key)
+	}
+	b.WriteString(": " + e.Message)
+	return b.String()
+}
+
+// Errors are the faults of one document, ordered by line.
+type Errors []Error
+
+// Error renders one fault per line.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i := range e {
+		lines[i] = e[i].Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// err sorts e and gives it as an error, nil when there is no fault.
+func (e Errors) err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(e, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+	return e
+}
