@@ -1,0 +1,31 @@
+package pod
+
+// Annotations a kubelet puts on pods and sandboxes
+// (kubernetes.io/config.*, pkg/kubelet/types).
+const (
+	AnnotationSource = "kubernetes.io/config.source"
+	AnnotationSeen   = "kubernetes.io/config.seen"
+	AnnotationHash   = "kubernetes.io/config.hash"
+	AnnotationMirror = "kubernetes.io/config.mirror"
+)
+
+// Annotations of Wardlet. Those on sandboxes and containers are marks: what
+// does not carry this installation's mark is foreign and never touched.
+const (
+	// AnnotationIdentity names the workload a pod stands for, beside other
+	// documents that claim it. A DNS label; it never crosses a namespace.
+	AnnotationIdentity = "wardlet.dev/identity"
+	// AnnotationInstallation is the installation ID on sandboxes and
+	// containers.
+	AnnotationInstallation = "wardlet.dev/installation"
+	// AnnotationDocument is the ID of the document a sandbox was made for.
+	AnnotationDocument = "wardlet.dev/document"
+)
+
+// Labels the runtime puts on sandboxes and containers, as a kubelet does.
+const (
+	LabelPodName       = "io.kubernetes.pod.name"
+	LabelPodNamespace  = "io.kubernetes.pod.namespace"
+	LabelPodUID        = "io.kubernetes.pod.uid"
+	LabelContainerName = "io.kubernetes.container.name"
+)

@@ -1,0 +1,95 @@
+package pod
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Op is what happened to a pod, in the words of a kubelet's pod config.
+type Op string
+
+// The operations of a Change. Within one Update they come in this order:
+// RESTORE, REMOVE, ADD, UPDATE, DELETE, RECONCILE. REMOVE comes before ADD
+// because a replacement carries the same full name.
+const (
+	// Restore re-introduces a pod from the checkpoint, at start only.
+	Restore Op = "RESTORE"
+	// Remove ends a pod that its source no longer holds.
+	Remove Op = "REMOVE"
+	// Add introduces a pod.
+	Add Op = "ADD"
+	// UpdateOp carries a change of meaningful fields.
+	UpdateOp Op = "UPDATE"
+	// Delete carries a deletion timestamp: end gracefully.
+	Delete Op = "DELETE"
+	// Reconcile carries a change of the status only.
+	Reconcile Op = "RECONCILE"
+)
+
+// Fields is a set of the fields two versions of a pod differ in.
+type Fields uint16
+
+// The fields a change is classified by. All but FieldStatus are meaningful:
+// a difference in them is an UPDATE or DELETE.
+const (
+	FieldSpec Fields = 1 << iota
+	FieldLabels
+	FieldAnnotations
+	FieldDeletionTimestamp
+	FieldDeletionGracePeriod
+	FieldStatus
+)
+
+// Has reports whether f contains all of want.
+func (f Fields) Has(want Fields) bool { return f&want == want }
+
+// Origin is where a pod came from.
+type Origin struct {
+	// Source is the source's name.
+	Source string
+	// Document is the document's ID within the source.
+	Document string
+	// Version is the document's version.
+	Version string
+	// FirstSeen is when the agent first saw this pod, by UID.
+	FirstSeen time.Time
+}
+
+// Change is one step of one pod.
+type Change struct {
+	Op Op
+	// Source is the source the change comes from.
+	Source string
+	// Old is the version the sync loop had, nil for an ADD. New is the
+	// version it gets, nil for a REMOVE.
+	Old, New *v1.Pod
+	// Changed says in what Old and New differ, 0 where one is nil.
+	Changed Fields
+	// Replaces is the UID of the pod this ADD takes the place of, and on the
+	// REMOVE half the UID of its successor; empty where there is none.
+	Replaces types.UID
+	// Restored stays true until the source itself has confirmed the entry.
+	Restored bool
+	Origin   Origin
+	// Seq numbers the changes of one agent process from 1.
+	Seq uint64
+}
+
+// Pod is the pod a change is about: New, or Old where New is nil.
+func (c *Change) Pod() *v1.Pod {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+// Update is what the mux hands to the sync loop at once.
+type Update struct {
+	// Seq numbers the updates of one agent process from 1.
+	Seq uint64
+	// Seen names the sources whose first snapshot this update completes.
+	Seen    []string
+	Changes []Change
+}

@@ -1,0 +1,104 @@
+package pod
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// MaxManifest is the greatest size of a file or an answer, in bytes.
+const MaxManifest = 10 << 20
+
+// maxDocuments is the greatest number of documents of a manifest, and of items
+// of a list; no node runs as many pods.
+const maxDocuments = 1000
+
+// HoldSuffix ends the ID of a document that stands for its whole file
+// ("path#*"). Such a document is always bad, and it means: nothing that was
+// read from this file before may be forgotten, for it is not known which pods
+// the file holds. It comes when a file cannot be read and when a document of
+// it cannot be parsed, so that where documents begin and end is uncertain.
+const HoldSuffix = "#*"
+
+// The kinds of sources whose documents are manifests.
+const (
+	KindFile = "file"
+	KindHTTP = "http"
+)
+
+// DecodeFrom says where the bytes of a manifest come from.
+type DecodeFrom struct {
+	// Source is the source's name in agent.toml.
+	Source string
+	// Kind is KindFile or KindHTTP.
+	Kind string
+	// File is the path or URL.
+	File string
+	// NodeName is this node's name. It is never empty.
+	NodeName string
+}
+
+// Decode reads all pods of a manifest: YAML or JSON, one document or several,
+// each a Pod, a PodList or a List of Pods. The answer has one Document per
+// pod and one per fault, in the order of the text, the one that holds the
+// file (HoldSuffix) last.
+//
+// IDs are "file#index", and "file#index.item" for the items of a list. The
+// index counts the documents of the YAML stream from 0: the text before the
+// first "---" is a document only if something stands in it, and what follows
+// a "---" is one even if it is empty or all comment. So a licence header
+// moves nothing, and neither does commenting a document out. Versions are the
+// SHA-256 of the document's bytes, or of the item's canonical JSON, in hex.
+//
+// A manifest of comments only holds no pods. One without any text at all is a
+// fault that holds the file: a write that broke off looks like that.
+func Decode(data []byte, from DecodeFrom) []Document {
+	if len(data) > MaxManifest {
+		return []Document{HoldFile(from, 0, fmt.Errorf("larger than %d bytes; split it", MaxManifest))}
+	}
+	if len(bytes.Trim(data, "\x00 \t\r\n")) == 0 {
+		return []Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
+	}
+	var docs []Document
+	unsure := 0
+	chunks := split(data)
+	if len(chunks) > maxDocuments {
+		return []Document{HoldFile(from, chunks[maxDocuments].above+1, fmt.Errorf("more than %d documents", maxDocuments))}
+	}
+	for _, c := range chunks {
+		id := fmt.Sprintf("%s#%d", from.File, c.index)
+		t, fault := parse(c)
+		if fault != nil {
+			unsure = max(unsure, fault.line)
+			docs = append(docs, refuse(from, id, digest(c.text), faults{*fault}))
+			continue
+		}
+		more, known := decodeTree(t, from, id, digest(c.text))
+		if !known {
+			unsure = max(unsure, t.at(""))
+		}
+		docs = append(docs, more...)
+	}
+	if unsure > 0 {
+		docs = append(docs, HoldFile(from, unsure, errors.New(
+			"which pods the file holds is uncertain; those it held before go on until this is mended")))
+	}
+	return docs
+}
+
+// HoldFile is the bad document that stands for a whole file.
+func HoldFile(from DecodeFrom, line int, err error) Document {
+	return Document{
+		Source: from.Source,
+		ID:     from.File + HoldSuffix,
+		Err:    &DocumentError{File: from.File, Line: line, Err: err},
+	}
+}
+
+func refuse(from DecodeFrom, id, version string, f faults) Document {
+	line, err := f.first()
+	return Document{
+		Source: from.Source, ID: id, Version: version,
+		Err: &DocumentError{File: from.File, Line: line, Err: err},
+	}
+}

@@ -1,0 +1,93 @@
+package pod
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestDecodeStampsAndDefaults(t *testing.T) {
+	t.Parallel()
+	got := decodeOne(t, manifest(
+		"    ports: [{containerPort: 80}]",
+		"    resources: {limits: {cpu: 100m, memory: 1Mi}, requests: {cpu: 0.0505}}",
+		"  hostNetwork: true",
+		"  volumes: [{name: h, hostPath: {path: /h}}, {name: e, emptyDir: {}}, {name: x}]",
+	))
+	cpu, memory, request := resource.MustParse("100m"), resource.MustParse("1Mi"), resource.MustParse("51m")
+	want := &v1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web-node-1", Namespace: "default", UID: got.UID,
+			Annotations: map[string]string{AnnotationSource: "local", AnnotationHash: string(got.UID)},
+		},
+		Spec: v1.PodSpec{
+			NodeName:                      "Node-1",
+			RestartPolicy:                 v1.RestartPolicyAlways,
+			DNSPolicy:                     v1.DNSClusterFirst,
+			SchedulerName:                 "default-scheduler",
+			TerminationGracePeriodSeconds: new(int64(30)),
+			EnableServiceLinks:            new(true),
+			SecurityContext:               &v1.PodSecurityContext{},
+			HostNetwork:                   true,
+			Tolerations:                   []v1.Toleration{{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}},
+			Volumes: []v1.Volume{
+				{Name: "h", VolumeSource: v1.VolumeSource{HostPath: &v1.HostPathVolumeSource{Path: "/h", Type: new(v1.HostPathUnset)}}},
+				{Name: "e", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}},
+				{Name: "x", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}},
+			},
+			Containers: []v1.Container{{
+				Name: "app", Image: "img", ImagePullPolicy: v1.PullAlways,
+				TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: v1.TerminationMessageReadFile,
+				Ports: []v1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: v1.ProtocolTCP}},
+				Resources: v1.ResourceRequirements{
+					Limits:   v1.ResourceList{"cpu": cpu, "memory": memory},
+					Requests: v1.ResourceList{"cpu": request, "memory": memory},
+				},
+			}},
+		},
+		Status: v1.PodStatus{Phase: v1.PodPending},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pod (-want +got):\n%s", diff)
+	}
+}
+
+func TestOnlyPodsFromFilesTolerateEverything(t *testing.T) {
+	t.Parallel()
+	from := testFrom
+	from.Kind = KindHTTP
+	if got := Decode([]byte(manifest()), from)[0].Pod.Spec.Tolerations; len(got) != 0 {
+		t.Errorf("tolerations %v", got)
+	}
+}
+
+func TestWithoutHostNetworkAPortStaysInThePod(t *testing.T) {
+	t.Parallel()
+	if got := decodeOne(t, manifest("    ports: [{containerPort: 80}]")).Spec.Containers[0].Ports[0].HostPort; got != 0 {
+		t.Errorf("hostPort %d", got)
+	}
+}
+
+func TestPullPolicyDependsOnTheTag(t *testing.T) {
+	t.Parallel()
+	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	for image, want := range map[string]v1.PullPolicy{
+		"img":                        v1.PullAlways,
+		"img:latest":                 v1.PullAlways,
+		"img:1":                      v1.PullIfNotPresent,
+		"host:5000/img":              v1.PullAlways,
+		"host:5000/img:1":            v1.PullIfNotPresent,
+		"img" + digest:               v1.PullIfNotPresent,
+		"img:latest" + digest:        v1.PullAlways,
+		"host:5000/a/img" + digest:   v1.PullIfNotPresent,
+		"host:5000/a/img:1" + digest: v1.PullIfNotPresent,
+	} {
+		if got := pullPolicy(image); got != want {
+			t.Errorf("%s: %s, want %s", image, got, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package pod
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Document is one entry of a source as it was last read. Exactly one of Pod
+// and Err is set: sources hand over bad documents too, so that the mux can
+// keep the last valid version and the operator can see what is wrong.
+type Document struct {
+	// Source is the name of the source in agent.toml.
+	Source string
+	// ID names the place within the source and is stable over re-reads:
+	// "path#index" for files, "path#index.item" for the items of a list (both
+	// count from 0).
+	ID string
+	// Version changes when the content does: a digest of the document's
+	// bytes, or the resourceVersion. Equal versions are equal documents.
+	Version string
+	// Pod is the decoded, defaulted and validated pod, ready to be run.
+	Pod *v1.Pod
+	// Err says why the document cannot be used.
+	Err *DocumentError
+}
+
+// DocumentError is a document that cannot be used, with the place to mend.
+type DocumentError struct {
+	// File is the path (or URL) the document came from.
+	File string
+	// Line is the 1-based line of the fault, 0 when it is not known.
+	Line int
+	// Err is the fault.
+	Err error
+}
+
+// Error renders "file:line: fault", as compilers do.
+func (e *DocumentError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.File, e.Err)
+}
+
+// Unwrap gives the fault without its place.
+func (e *DocumentError) Unwrap() error { return e.Err }

@@ -1,0 +1,224 @@
+package pod
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/internal/nearest"
+)
+
+// fieldCheck walks the values of a document beside the types of the Pod API.
+// It tells apart, each with its path: fields the API does not have, values of
+// the wrong type, and fields that this version does not honour.
+type fieldCheck struct {
+	tree    tree
+	faults  faults
+	members map[reflect.Type]map[string]reflect.Type
+}
+
+func newFieldCheck(t tree) *fieldCheck {
+	return &fieldCheck{tree: t, members: map[reflect.Type]map[string]reflect.Type{}}
+}
+
+func (c *fieldCheck) add(path, format string, args ...any) {
+	c.faults = append(c.faults, fault{c.tree.at(path), fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))})
+}
+
+// value checks one value. path is its place in the document, pattern its row
+// in the table of supported fields. refused is true below a field that was
+// already refused.
+func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused bool) {
+	if v == nil || len(c.faults) > maxFaults {
+		return
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if reflect.PointerTo(t).Implements(unmarshaler) {
+		text, err := json.Marshal(v)
+		if t == quantity && hugeQuantity.Match(text) {
+			err = errors.New("far too large, or too exact")
+		} else if err == nil {
+			err = json.Unmarshal(text, reflect.New(t).Interface())
+		}
+		if err != nil {
+			c.add(path, "not a %s: %w", t.Name(), err)
+		}
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if m, ok := c.object(v, path); ok {
+			c.fields(m, t, path, pattern, refused)
+		}
+	case reflect.Map:
+		if m, ok := c.object(v, path); ok {
+			c.keys(m, t, path, pattern, refused)
+		}
+	case reflect.Slice:
+		items, ok := v.([]any)
+		if !ok {
+			c.add(path, "expected a list, got %s", kindOf(v))
+			return
+		}
+		for i, item := range items {
+			c.value(item, t.Elem(), path+"["+strconv.Itoa(i)+"]", pattern+"[]", refused)
+		}
+	default:
+		c.scalar(v, t, path)
+	}
+}
+
+var (
+	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	quantity    = reflect.TypeFor[resource.Quantity]()
+
+	// Quantities are compared digit by digit: 1e999999999 has a billion.
+	hugeQuantity = regexp.MustCompile(`[eE][+-]?[0-9]{3}|.{65}`)
+)
+
+func (c *fieldCheck) object(v any, path string) (map[string]any, bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		c.add(path, "expected an object, got %s", kindOf(v))
+	}
+	return m, ok
+}
+
+func (c *fieldCheck) fields(m map[string]any, t reflect.Type, path, pattern string, refused bool) {
+	known := c.members[t]
+	if known == nil {
+		known = membersOf(t)
+		c.members[t] = known
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		at, row := join(path, name), join(pattern, name)
+		member, ok := known[name]
+		if len(c.faults) > maxFaults {
+			return
+		}
+		if !ok {
+			near := ""
+			if best, ok := nearest.Word(name, slices.Collect(maps.Keys(known))); ok {
+				near = fmt.Sprintf("; did you mean %s?", best)
+			}
+			c.add(at, "unknown field%s", near)
+			continue
+		}
+		c.value(m[name], member, at, row, c.refuses(m[name], at, row, refused) || refused)
+	}
+}
+
+func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string, refused bool) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		at, row := path+"["+key+"]", pattern+".*"
+		if _, ok := supportOf(row); !ok {
+			row = join(pattern, key)
+		}
+		c.value(m[key], t.Elem(), at, row, c.refuses(m[key], at, row, refused) || refused)
+	}
+}
+
+// refuses adds a fault where the field says something this version does not
+// honour, once for all that is below it.
+func (c *fieldCheck) refuses(v any, path, row string, refused bool) bool {
+	s, known := supportOf(row)
+	switch {
+	case refused:
+		return false
+	case !known:
+		// A volume of an unknown kind is another volume, also when empty.
+		if empty(v) && (v == nil || !strings.HasPrefix(row, "spec.volumes[].")) {
+			return false
+		}
+		c.add(path, "not supported by this version yet")
+	case s.only != nil && !empty(v) && !slices.Contains(s.only, fmt.Sprint(v)):
+		c.add(path, "%v is not supported by this version yet; supported: %s", v, strings.Join(s.only, ", "))
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *fieldCheck) scalar(v any, t reflect.Type, path string) {
+	switch t.Kind() {
+	case reflect.String:
+		if _, ok := v.(string); ok {
+			return
+		}
+		hint := ""
+		if _, list := v.([]any); !list && kindOf(v) != "an object" {
+			hint = "; put it in quotes"
+		}
+		c.add(path, "expected a string, got %s%s", kindOf(v), hint)
+	case reflect.Bool:
+		if _, ok := v.(bool); !ok {
+			c.add(path, "expected true or false, got %s", kindOf(v))
+		}
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		n, ok := v.(json.Number)
+		if !ok {
+			c.add(path, "expected a number, got %s", kindOf(v))
+		} else if _, err := strconv.ParseInt(n.String(), 10, t.Bits()); err != nil {
+			c.add(path, "expected a whole number of %d bits, got %s", t.Bits(), n)
+		}
+	}
+}
+
+// empty reports whether a value says nothing.
+func empty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	default:
+		return v == nil || v == ""
+	}
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	default:
+		return "a number"
+	}
+}
+
+// membersOf are the JSON names of a struct's fields, with those of the
+// structs it inlines.
+func membersOf(t reflect.Type) map[string]reflect.Type {
+	members := map[string]reflect.Type{}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" && f.Anonymous {
+			maps.Copy(members, membersOf(f.Type))
+		} else if name != "" && name != "-" {
+			members[name] = f.Type
+		}
+	}
+	return members
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

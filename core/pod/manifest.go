@@ -1,0 +1,117 @@
+package pod
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// decodeTree makes the documents of one parsed document. known is false when
+// it cannot be told how many pods it stands for.
+func decodeTree(t tree, from DecodeFrom, id, version string) (docs []Document, known bool) {
+	doc, err := object(t.json)
+	if err != nil {
+		return []Document{refuse(from, id, version, faults{{t.at(""), err}})}, false
+	}
+	kind, list, f := kindOfManifest(t, doc)
+	if f != nil {
+		return []Document{refuse(from, id, version, faults{*f})}, false
+	}
+	if !list {
+		return []Document{decodePod(t, doc, from, id, version)}, true
+	}
+	if f := checkList(t, doc); f != nil {
+		return []Document{refuse(from, id, version, f)}, false
+	}
+	items, _ := doc["items"].([]any)
+	for i, item := range items {
+		sub := tree{root: t.root, above: t.above, path: fmt.Sprintf("items[%d]", i)}
+		docs = append(docs, decodeItem(sub, item, kind == "PodList", from, fmt.Sprintf("%s.%d", id, i)))
+	}
+	return docs, true
+}
+
+// decodeItem takes one item of a list. In a PodList it need not say that it
+// is a pod.
+func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) Document {
+	var err error
+	if t.json, err = json.Marshal(item); err != nil {
+		return refuse(from, id, "", faults{{t.at(""), err}})
+	}
+	version := digest(t.json)
+	doc, ok := item.(map[string]any)
+	if !ok {
+		return refuse(from, id, version, faults{{t.at(""), errors.New("an item of a list must be a pod")}})
+	}
+	if implied && doc["kind"] == nil && doc["apiVersion"] == nil {
+		return decodePod(t, doc, from, id, version)
+	}
+	_, list, f := kindOfManifest(t, doc)
+	if list {
+		f = &fault{t.at("kind"), errors.New("a list within a list is not supported")}
+	}
+	if f != nil {
+		return refuse(from, id, version, faults{*f})
+	}
+	return decodePod(t, doc, from, id, version)
+}
+
+// object decodes JSON with its numbers as they stand.
+func object(text []byte) (m map[string]any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return m, dec.Decode(&m)
+}
+
+// kindOfManifest reads apiVersion and kind, and refuses all but pods and
+// lists of them.
+func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *fault) {
+	for _, name := range []string{"apiVersion", "kind"} {
+		switch v := doc[name].(type) {
+		case nil:
+			return "", false, &fault{t.at(""), fmt.Errorf("%s is missing; a pod has apiVersion v1 and kind Pod", name)}
+		case string:
+		default:
+			return "", false, &fault{t.at(name), fmt.Errorf("%s: expected a string, got %s", name, kindOf(v))}
+		}
+	}
+	version, kind := doc["apiVersion"].(string), doc["kind"].(string)
+	switch kind {
+	case "Pod", "List", "PodList":
+		if version != "v1" {
+			return "", false, &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is v1", version, kind)}
+		}
+		return kind, kind != "Pod", nil
+	case "":
+		return "", false, &fault{t.at("kind"), errors.New("kind is empty; a pod has kind Pod")}
+	default:
+		return "", false, &fault{t.at("kind"), fmt.Errorf("kind %q is not a Pod; a node runs nothing else", kind)}
+	}
+}
+
+func checkList(t tree, doc map[string]any) faults {
+	c := newFieldCheck(t)
+	for _, name := range slices.Sorted(maps.Keys(doc)) {
+		v := doc[name]
+		switch name {
+		case "apiVersion", "kind":
+		case "metadata":
+			c.value(v, reflect.TypeFor[metav1.ListMeta](), name, "", true)
+		case "items":
+			if items, ok := v.([]any); v != nil && !ok {
+				c.add(name, "expected a list, got %s", kindOf(v))
+			} else if len(items) > maxDocuments {
+				c.add(name, "more than %d", maxDocuments)
+			}
+		default:
+			c.add(name, "unknown field of a list of pods")
+		}
+	}
+	return c.faults
+}

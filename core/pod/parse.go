@@ -1,0 +1,113 @@
+package pod
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// tree is a parsed document: its values as JSON, with sorted keys and aliases
+// resolved, and beside them the nodes that know the lines.
+type tree struct {
+	json []byte
+	root *yaml.Node
+	// above counts the lines of the file before the document.
+	above int
+	// path is the prefix of the paths of faults: "items[2]" in a list.
+	path string
+}
+
+// maxMarks bounds the memory a parser may take: no document has more nodes
+// than marks that can begin one.
+const maxMarks = 1 << 19
+
+var errSecond = errors.New("a second document begins without a line \"---\" before it")
+
+// parse reads the text of one document. The values are read as Kubernetes
+// reads YAML, the lines come from a second reading; duplicate keys are
+// faults.
+func parse(c chunk) (tree, *fault) {
+	if f := legible(c); f != nil {
+		return tree{}, f
+	}
+	var node yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(c.text))
+	if err := dec.Decode(&node); err != nil {
+		return tree{}, syntaxFault(c, err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return tree{}, syntaxFault(c, cmp.Or(err, errSecond))
+	}
+	t := tree{root: node.Content[0], above: c.above}
+	if f := bound(t.root, c.above); f != nil {
+		return tree{}, f
+	}
+	if t.root.Kind != yaml.MappingNode {
+		return tree{}, &fault{c.above + t.root.Line, errors.New("not an object; a manifest begins with apiVersion and kind")}
+	}
+	var err error
+	if t.json, err = sigsyaml.YAMLToJSON(c.text); err != nil {
+		return tree{}, syntaxFault(c, err)
+	}
+	return t, nil
+}
+
+// legible refuses what no YAML parser should be given.
+func legible(c chunk) *fault {
+	line, marks := c.above+1, 0
+	for i, b := range c.text {
+		switch {
+		case b == '\n':
+			line++
+			marks++
+		// The last three end the UTF-8 forms of the line breaks of YAML 1.1.
+		case b == ',' || b == ':' || b == '\r' || b == 0x85 || b == 0xa8 || b == 0xa9:
+			marks++
+		case b < ' ' && b != '\t' || b == 0x7f:
+			return &fault{line, fmt.Errorf("control character %#02x at byte %d", b, i)}
+		}
+	}
+	if marks > maxMarks {
+		return &fault{c.above + 1, fmt.Errorf("more than %d values in one document; split it", maxMarks)}
+	}
+	if !utf8.Valid(c.text) {
+		good := c.text[:len(c.text)-len(bytes.TrimLeftFunc(c.text, func(r rune) bool { return r != utf8.RuneError }))]
+		return &fault{c.above + 1 + bytes.Count(good, []byte{'\n'}), errors.New("not valid UTF-8")}
+	}
+	return nil
+}
+
+var (
+	lineNumber    = regexp.MustCompile(`line (\d+): `)
+	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+)
+
+// syntaxFault finds the line in a message of the YAML parsers. What they know
+// of the line differs: in the first line they name none, and where a token
+// was expected they name the line before.
+func syntaxFault(c chunk, err error) *fault {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := lineNumber.FindStringSubmatchIndex(message); m != nil {
+		line, _ = strconv.Atoi(message[m[2]:m[3]])
+		message = message[:m[0]] + message[m[1]:]
+		if strings.Contains(message, "did not find expected") {
+			line++
+		}
+	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		if at := bytes.Index(c.text, []byte("*"+m[1])); at >= 0 {
+			line += bytes.Count(c.text[:at], []byte{'\n'})
+		}
+	}
+	last := bytes.Count(bytes.TrimRight(c.text, "\n"), []byte{'\n'}) + 1
+	return &fault{c.above + min(line, last), errors.New(message)}
+}

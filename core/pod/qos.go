@@ -1,0 +1,29 @@
+package pod
+
+import v1 "k8s.io/api/core/v1"
+
+// QOS is the pod's quality of service class. A class its status already names
+// is taken as it is.
+func QOS(p *v1.Pod) v1.PodQOSClass {
+	if p.Status.QOSClass != "" {
+		return p.Status.QOSClass
+	}
+	requested, guaranteed := false, true
+	for _, list := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+				request, limit := list[i].Resources.Requests[name], list[i].Resources.Limits[name]
+				requested = requested || request.Sign() > 0 || limit.Sign() > 0
+				guaranteed = guaranteed && limit.Sign() > 0 && request.Cmp(limit) == 0
+			}
+		}
+	}
+	switch {
+	case !requested:
+		return v1.PodQOSBestEffort
+	case guaranteed:
+		return v1.PodQOSGuaranteed
+	default:
+		return v1.PodQOSBurstable
+	}
+}

@@ -1,0 +1,37 @@
+package pod
+
+import "time"
+
+// SourceState is what is known of one source, as `get sources` shows it.
+type SourceState struct {
+	Name string `json:"name"`
+	// Kind is file, http or api.
+	Kind string `json:"kind"`
+	// Location is the path or URL.
+	Location string `json:"location"`
+	// Seen is true once the source has handed over its first snapshot. Until
+	// then nothing that runs from it is ended.
+	Seen bool `json:"seen"`
+	// LastRead is when the source was last read without an error.
+	LastRead time.Time `json:"lastRead,omitzero"`
+	// Err says why the source's last answer still stands; empty when it works.
+	Err string `json:"error,omitempty"`
+	// Documents counts the documents the source holds, Bad those that cannot
+	// be used.
+	Documents int `json:"documents"`
+	Bad       int `json:"bad"`
+	// Problems are the bad documents, ordered by document.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Problem is a document that cannot be used.
+type Problem struct {
+	// Document is the document's ID.
+	Document string `json:"document"`
+	// Message names file and line and says what is wrong.
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
+	// Kept is true when the pod of this document goes on with its last valid
+	// version.
+	Kept bool `json:"kept"`
+}

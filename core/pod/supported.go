@@ -1,0 +1,104 @@
+package pod
+
+import "strings"
+
+// support is a field of the Pod API that this version honours.
+type support struct {
+	// path is the field's place: "[]" for the items of a list, "*" for any
+	// key of a map.
+	path string
+	// values says what may stand in it.
+	values string
+	// only are the values that may; nil is any that is valid.
+	only []string
+}
+
+// supported is the table of docs/supported-fields.md. A field that is not in
+// it must be empty; so the table decides what a document may ask for, and
+// nothing a document says is silently left out.
+var supported = []support{
+	{"apiVersion", "`v1`", nil},
+	{"kind", "`Pod`; also `List` and `PodList`, whose `items` are pods", nil},
+	{"metadata.name", "the node's name is appended: `web` becomes `web-NODE`", nil},
+	{"metadata.namespace", "default: `default`", nil},
+	{"metadata.uid", "letters, digits and dashes; else derived from the document", nil},
+	{"metadata.labels.*", "any", nil},
+	{"metadata.annotations.*", "any but `kubernetes.io/config.*` and, `wardlet.dev/identity` aside, `wardlet.dev/*`", nil},
+	{"metadata.creationTimestamp", "ignored, `kubectl` writes it", nil},
+	{"spec.containers[].name", "a DNS label", nil},
+	{"spec.containers[].image", "any", nil},
+	{"spec.containers[].command[]", "any", nil},
+	{"spec.containers[].args[]", "any", nil},
+	{"spec.containers[].workingDir", "any", nil},
+	{"spec.containers[].env[].name", "any", nil},
+	{"spec.containers[].env[].value", "any, with `$(NAME)`", nil},
+	{"spec.containers[].ports[].name", "any", nil},
+	{"spec.containers[].ports[].containerPort", "1 to 65535", nil},
+	{"spec.containers[].ports[].hostPort", "1 to 65535", nil},
+	{"spec.containers[].ports[].hostIP", "an IP address", nil},
+	{"spec.containers[].ports[].protocol", "`TCP`, `UDP`, `SCTP`", nil},
+	{"spec.containers[].resources.limits.cpu", "a quantity", nil},
+	{"spec.containers[].resources.limits.memory", "a quantity", nil},
+	{"spec.containers[].resources.requests.cpu", "a quantity; default: the limit", nil},
+	{"spec.containers[].resources.requests.memory", "a quantity; default: the limit", nil},
+	{"spec.containers[].volumeMounts[].name", "a volume of the pod", nil},
+	{"spec.containers[].volumeMounts[].mountPath", "a path, unique in the container", nil},
+	{"spec.containers[].volumeMounts[].readOnly", "any", nil},
+	{"spec.containers[].volumeMounts[].mountPropagation", "the default", []string{"None"}},
+	{"spec.containers[].volumeMounts[].recursiveReadOnly", "the default", []string{"Disabled"}},
+	{"spec.containers[].imagePullPolicy", "`Always`, `IfNotPresent`, `Never`", nil},
+	{"spec.containers[].terminationMessagePath", "any", nil},
+	{"spec.containers[].terminationMessagePolicy", "`File`, `FallbackToLogsOnError`", nil},
+	{"spec.containers[].stdin", "any", nil},
+	{"spec.containers[].stdinOnce", "any", nil},
+	{"spec.containers[].tty", "any", nil},
+	{"spec.containers[].securityContext.privileged", "the default", []string{"false"}},
+	{"spec.containers[].securityContext.allowPrivilegeEscalation", "the default", []string{"true"}},
+	{"spec.containers[].securityContext.readOnlyRootFilesystem", "the default", []string{"false"}},
+	{"spec.volumes[].name", "a DNS label", nil},
+	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
+	{"spec.volumes[].hostPath.type", "any type of the API", nil},
+	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
+	{"spec.volumes[].emptyDir.sizeLimit", "a quantity, only with medium `Memory`", nil},
+	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
+	{"spec.terminationGracePeriodSeconds", "0 or more", nil},
+	{"spec.dnsPolicy", "", []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default"}},
+	{"spec.hostNetwork", "any", nil},
+	{"spec.nodeName", "this node's name", nil},
+	{"spec.enableServiceLinks", "any: there are no services yet, so both mean the same", nil},
+	{"spec.automountServiceAccountToken", "there are no service accounts", []string{"false"}},
+	{"spec.schedulerName", "the default", []string{"default-scheduler"}},
+	{"spec.hostPID", "the default", []string{"false"}},
+	{"spec.hostIPC", "the default", []string{"false"}},
+	{"spec.hostUsers", "the default", []string{"true"}},
+	{"spec.shareProcessNamespace", "the default", []string{"false"}},
+	{"spec.setHostnameAsFQDN", "the default", []string{"false"}},
+	{"spec.priority", "the default", []string{"0"}},
+	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
+}
+
+// supportRows are the table's rows by path, and every object and list on the
+// way to one of them.
+var supportRows = func() map[string]support {
+	rows := map[string]support{}
+	for _, s := range supported {
+		rows[s.path] = s
+		for path := s.path; path != ""; {
+			if list, ok := strings.CutSuffix(path, "[]"); ok {
+				path = list
+			} else {
+				path = path[:max(0, strings.LastIndexByte(path, '.'))]
+			}
+			if _, ok := rows[path]; !ok {
+				rows[path] = support{path: path}
+			}
+		}
+	}
+	return rows
+}()
+
+// supportOf finds the row of a field, or ok as false where it is not honoured.
+func supportOf(path string) (s support, ok bool) {
+	s, ok = supportRows[path]
+	return s, ok
+}

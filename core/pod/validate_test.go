@@ -1,0 +1,92 @@
+package pod
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidation(t *testing.T) {
+	t.Parallel()
+	meta := func(line string) string {
+		return strings.Replace(manifest(), "  name: web\n", "  name: web\n"+line+"\n", 1)
+	}
+	const label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"
+	for _, tc := range []struct {
+		rule, text string
+		// want is the beginning of the fault with its line.
+		want string
+	}{
+		{"a pod has a name", strings.Replace(manifest(), "  name: web\n", "  labels: {}\n", 1), "3: metadata.name: Required value"},
+		{"the final name is checked", strings.Replace(manifest(), "name: web", "name: "+strings.Repeat("a", 250), 1), `4: metadata.name: Invalid value: "aaaa`},
+		{"a namespace is a DNS label", meta("  namespace: a.b"), `5: metadata.namespace: Invalid value: "a.b": must not contain dots`},
+		{"a label's value", meta("  labels: {a: b/c}"), `5: metadata.labels: Invalid value: "b/c": `},
+		{"a label's key", meta("  labels: {a/b/c: d}"), `5: metadata.labels: Invalid value: "a/b/c": `},
+		{"an annotation's key", meta("  annotations: {a/b/c: d}"), `5: metadata.annotations: Invalid value: "a/b/c": `},
+		{"annotations together", meta("  annotations: {a: " + strings.Repeat("x", 256<<10) + "}"), "5: metadata.annotations: Too long: may not be more than 262144 bytes"},
+		{"config.source is the node's", meta("  annotations:\n    kubernetes.io/config.source: api"), "6: metadata.annotations[kubernetes.io/config.source]: Forbidden: only a node agent writes this annotation"},
+		{"config.mirror would be a lie", meta("  annotations:\n    kubernetes.io/config.mirror: x"), "6: metadata.annotations[kubernetes.io/config.mirror]: Forbidden: "},
+		{"the agent's own annotations", meta("  annotations:\n    wardlet.dev/installation: x"), "6: metadata.annotations[wardlet.dev/installation]: Forbidden: "},
+		{"an identity", meta("  annotations: {wardlet.dev/identity: web}"), ""},
+		{"an identity is a DNS label", meta("  annotations: {wardlet.dev/identity: a/b}"), `5: metadata.annotations[wardlet.dev/identity]: Invalid value: "a/b": ` + label},
+		{"an identity says something", meta("  annotations: {wardlet.dev/identity: \"\"}"), `5: metadata.annotations[wardlet.dev/identity]: Invalid value: "": ` + label},
+		{"a UID is no path", meta("  uid: ../x"), `5: metadata.uid: Invalid value: "../x": must be at most 63 letters, digits and dashes`},
+		{"the node is this one", manifest("  nodeName: Node-1"), ""},
+		{"the node is no other", manifest("  nodeName: b"), `9: spec.nodeName: Invalid value: "b": this node is "Node-1"`},
+		{"restartPolicy", manifest("  restartPolicy: Sometimes"), `9: spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"`},
+		{"grace", manifest("  terminationGracePeriodSeconds: -1"), `9: spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0`},
+		{"no grace", manifest("  terminationGracePeriodSeconds: 0"), ""},
+
+		{"a container at least", strings.Split(manifest(), "  containers")[0] + "  containers: []\n", "6: spec.containers: Required value"},
+		{"a container has a name", manifest("  - image: a"), "9: spec.containers[1].name: Required value"},
+		{"a container's name is a DNS label", manifest("  - {name: a_b, image: a}"), `9: spec.containers[1].name: Invalid value: "a_b": ` + label},
+		{"a container's name is its own", manifest("  - name: app", "    image: a"), `9: spec.containers[1].name: Duplicate value: "app"`},
+		{"an image has no space around it", manifest("  - name: b", "    image: \" a\""), `10: spec.containers[1].image: Invalid value: " a": must not have leading or trailing whitespace`},
+		{"imagePullPolicy", manifest("    imagePullPolicy: Often"), `9: spec.containers[0].imagePullPolicy: Unsupported value: "Often"`},
+		{"terminationMessagePolicy", manifest("    terminationMessagePolicy: Log"), `9: spec.containers[0].terminationMessagePolicy: Unsupported value: "Log"`},
+		{"a variable has a name", manifest("    env:", "    - value: a"), "10: spec.containers[0].env[0].name: Required value"},
+		{"a variable's name has no =", manifest("    env: [{name: a=b}]"), `9: spec.containers[0].env[0].name: Invalid value: "a=b": `},
+		{"a variable may be set twice", manifest("    env: [{name: a}, {name: a, value: b}]"), ""},
+
+		{"a port has a number", manifest("    ports: [{name: a}]"), "9: spec.containers[0].ports[0].containerPort: Required value"},
+		{"a port's range", manifest("    ports: [{containerPort: 65536}]"), "9: spec.containers[0].ports[0].containerPort: Invalid value: 65536: must be between 1 and 65535, inclusive"},
+		{"a host port's range", manifest("    ports: [{containerPort: 1, hostPort: -1}]"), "9: spec.containers[0].ports[0].hostPort: Invalid value: -1: must be between 1 and 65535, inclusive"},
+		{"a port's name", manifest("    ports: [{containerPort: 1, name: A}]"), `9: spec.containers[0].ports[0].name: Invalid value: "A": `},
+		{"a port's name is its own", manifest("    ports:", "    - {containerPort: 1, name: a}", "    - {containerPort: 2, name: a}"), `11: spec.containers[0].ports[1].name: Duplicate value: "a"`},
+		{"a protocol", manifest("    ports: [{containerPort: 1, protocol: tcp}]"), `9: spec.containers[0].ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"`},
+		{"a host IP", manifest("    ports: [{containerPort: 1, hostIP: here}]"), `9: spec.containers[0].ports[0].hostIP: Invalid value: "here": must be an IP address`},
+		{"a host port is taken once in a pod", manifest("    ports: [{containerPort: 1, hostPort: 5}]", "  - name: b", "    image: i", "    ports: [{containerPort: 2, hostPort: 5}]"), `12: spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//5"`},
+		{"one host port for two protocols", manifest("    ports: [{containerPort: 1, hostPort: 5}, {containerPort: 1, hostPort: 5, protocol: UDP}]"), ""},
+		{"with hostNetwork ports are the host's", manifest("    ports: [{containerPort: 1, hostPort: 5}]", "  hostNetwork: true"), "9: spec.containers[0].ports[0].hostPort: Invalid value: 5: must be the containerPort, or absent, with hostNetwork"},
+
+		{"a limit is not negative", manifest("    resources: {limits: {cpu: -1}}"), `9: spec.containers[0].resources.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		{"a request is not negative", manifest("    resources: {requests: {cpu: -1}}"), `9: spec.containers[0].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		{"a request is within the limit", manifest("    resources:", "      limits: {memory: 1Mi}", "      requests: {memory: 2Mi}"), `11: spec.containers[0].resources.requests[memory]: Invalid value: "2Mi": must be less than or equal to memory limit of 1Mi`},
+
+		{"a volume has a name", manifest("  volumes: [{emptyDir: {}}]"), "9: spec.volumes[0].name: Required value"},
+		{"a volume's name is its own", manifest("  volumes: [{name: a}, {name: a}]"), `9: spec.volumes[1].name: Duplicate value: "a"`},
+		{"a volume is of one kind", manifest("  volumes: [{name: a, emptyDir: {}, hostPath: {path: /}}]"), "9: spec.volumes[0].emptyDir: Forbidden: may not specify more than 1 volume type"},
+		{"a hostPath has a path", manifest("  volumes: [{name: a, hostPath: {}}]"), "9: spec.volumes[0].hostPath.path: Required value"},
+		{"a hostPath is absolute", manifest("  volumes: [{name: a, hostPath: {path: a}}]"), `9: spec.volumes[0].hostPath.path: Invalid value: "a": must be an absolute path`},
+		{"a hostPath does not go back", manifest("  volumes: [{name: a, hostPath: {path: /a/../b}}]"), `9: spec.volumes[0].hostPath.path: Invalid value: "/a/../b": must not contain '..'`},
+		{"dots that do not go back", manifest("  volumes: [{name: a, hostPath: {path: /a..b}}]"), ""},
+		{"a hostPath's type", manifest("  volumes: [{name: a, hostPath: {path: /a, type: Dir}}]"), `9: spec.volumes[0].hostPath.type: Unsupported value: "Dir"`},
+		{"a size needs memory", manifest("  volumes: [{name: a, emptyDir: {sizeLimit: 1Mi}}]"), "9: spec.volumes[0].emptyDir.sizeLimit: Forbidden: not supported by this version yet unless medium is Memory"},
+		{"a size in memory", manifest("  volumes: [{name: a, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]"), ""},
+		{"a size is not negative", manifest("  volumes: [{name: a, emptyDir: {medium: Memory, sizeLimit: -1}}]"), `9: spec.volumes[0].emptyDir.sizeLimit: Invalid value: "-1"`},
+		{"a mount is of a volume", manifest("    volumeMounts: [{name: a, mountPath: /a}]"), `9: spec.containers[0].volumeMounts[0].name: Not found: "a"`},
+		{"a mount names its volume", manifest("    volumeMounts: [{mountPath: /a}]"), "9: spec.containers[0].volumeMounts[0].name: Required value"},
+		{"a mount has a path", manifest("    volumeMounts: [{name: a}]", "  volumes: [{name: a}]"), "9: spec.containers[0].volumeMounts[0].mountPath: Required value"},
+		{"a mount's path is its own", manifest("    volumeMounts: [{name: a, mountPath: /a}, {name: a, mountPath: /a}]", "  volumes: [{name: a}]"), `9: spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique`},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			if err := Decode([]byte(tc.text), testFrom)[0].Err; err != nil {
+				got = strings.TrimPrefix(err.Error(), "/m/web.yaml:")
+			}
+			if (tc.want == "") != (got == "") || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got  %.300q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}
