@@ -1,0 +1,113 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// check reports what is wrong with values that decoded. Paths are resolved.
+func (c *Config) check(report strict.Report) {
+	if c.NodeName != "" {
+		for _, fault := range validation.IsDNS1123Subdomain(c.NodeName) {
+			report("node_name", "%q is no node name: %s", c.NodeName, fault)
+		}
+	}
+	oneOf(report, "log_level", c.LogLevel, nil, "debug", "info", "warn", "error")
+	oneOf(report, "log_format", c.LogFormat, nil, LogText, LogJSON)
+	if err := checkEndpoint(c.Runtime.Endpoint); err != nil {
+		report("runtime.endpoint", "%v", err)
+	}
+	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
+	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
+	positive(report, "sync.frequency", c.Sync.Frequency)
+	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, []string{"stop"}, DeniedKeep)
+	c.checkSources(report)
+	c.checkPaths(report)
+}
+
+func (c *Config) checkSources(report strict.Report) {
+	if len(c.Sources) == 0 {
+		report("", "no source of pods; add one, for example:\n"+
+			"[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/etc/wardlet/manifests\"")
+	}
+	seen := map[string]bool{}
+	for i, s := range c.Sources {
+		key := func(name string) string { return fmt.Sprintf("source[%d].%s", i, name) }
+		switch {
+		case s.Name == "":
+			report(key("name"), `missing; it marks the pods of this source, for example name = "static"`)
+		case s.Name == "api":
+			report(key("name"), `"api" is kept for the API server; give this source another name`)
+		case seen[s.Name]:
+			report(key("name"), "%q is the name of another source; give each its own", s.Name)
+		default:
+			for _, fault := range validation.IsDNS1123Label(s.Name) {
+				report(key("name"), "%q is no DNS label: %s", s.Name, fault)
+			}
+		}
+		seen[s.Name] = true
+		oneOf(report, key("kind"), s.Kind, []string{"http", "api"}, KindFile)
+		if s.Path == "" {
+			report(key("path"), "missing; name a manifest or a directory of manifests")
+		}
+		positive(report, key("period"), s.Period)
+		oneOf(report, key("missing_path"), s.MissingPath, nil, MissingError, MissingEmpty)
+	}
+}
+
+// oneOf reports a value that is none of known; later are the values this
+// version refuses by name.
+func oneOf(report strict.Report, key, value string, later []string, known ...string) {
+	quoted := `"` + strings.Join(known, `", "`) + `"`
+	if i := strings.LastIndex(quoted, ", "); i >= 0 {
+		quoted = quoted[:i] + " or" + quoted[i+1:]
+	}
+	switch {
+	case slices.Contains(known, value):
+	case value == "":
+		report(key, "missing; want %s", quoted)
+	case slices.Contains(later, value):
+		report(key, "%q is not supported in this version; want %s", value, quoted)
+	default:
+		report(key, "want %s, found %q", quoted, value)
+	}
+}
+
+func positive(report strict.Report, key string, d time.Duration) {
+	if d <= 0 {
+		report(key, "want more than 0s, found %s", d)
+	}
+}
+
+func checkEndpoint(endpoint string) error {
+	path, ok := strings.CutPrefix(endpoint, "unix://")
+	switch {
+	case filepath.IsAbs(endpoint):
+		return fmt.Errorf("%q has no scheme; write %q", endpoint, "unix://"+endpoint)
+	case !ok:
+		return fmt.Errorf("want unix:// and the absolute path of a socket, found %q", endpoint)
+	case !filepath.IsAbs(path):
+		return fmt.Errorf("%q names no absolute path; write unix:// and a path that begins with /", endpoint)
+	}
+	return nil
+}
+
+// checkCgroupRoot wants a cgroup of the agent's own: pods directly below the
+// root would share it with the system.
+func checkCgroupRoot(root string) error {
+	switch {
+	case root == "" || root == "/":
+		return errors.New(`want a cgroup of the agent's own such as "/wardlet", not the root`)
+	case !filepath.IsAbs(root) || filepath.Clean(root) != root:
+		return fmt.Errorf("want a clean path that begins with /, found %q", root)
+	}
+	return nil
+}

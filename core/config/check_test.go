@@ -1,0 +1,163 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want string }{
+		"an unknown key, with the nearest one": {
+			source + "perod = \"20s\"\n",
+			`agent.toml:5: source.perod: unknown key; did you mean "period"?`,
+		},
+		"no source": {
+			"",
+			"agent.toml: no source of pods; add one, for example:\n" + source,
+		},
+		"a level no logger has": {
+			"log_level = \"loud\"\n" + source,
+			`agent.toml:1: log_level: want "debug", "info", "warn" or "error", found "loud"`,
+		},
+		"several faults, by line": {
+			"log_format = \"xml\"\nnode_name = \"a b\"\n[sync]\nfrequency = \"-1s\"\n" + source,
+			"agent.toml:1: log_format: want \"text\" or \"json\", found \"xml\"\n" +
+				"agent.toml:2: node_name: \"a b\" is no node name: a lowercase RFC 1123 subdomain must consist of",
+		},
+		"a duration that is not positive": {
+			source + "period = \"0s\"\n",
+			`agent.toml:5: source.period: want more than 0s, found 0s`,
+		},
+		"a source without name, kind and path": {
+			"[[source]]\n",
+			"agent.toml:1: source.name: missing; it marks the pods of this source, for example name = \"static\"\n" +
+				"agent.toml:1: source.kind: missing; want \"file\"\n" +
+				"agent.toml:1: source.path: missing; name a manifest or a directory of manifests",
+		},
+		"two sources of one name": {
+			source + "\n" + source,
+			`agent.toml:7: source.name: "static" is the name of another source; give each its own`,
+		},
+		"the name kept for the API server": {
+			strings.Replace(source, "static", "api", 1),
+			`agent.toml:2: source.name: "api" is kept for the API server; give this source another name`,
+		},
+		"a name that is no DNS label": {
+			strings.Replace(source, "static", "a.b", 1),
+			`agent.toml:2: source.name: "a.b" is no DNS label: `,
+		},
+		"sources of kind http, by name": {
+			strings.Replace(source, `"file"`, `"http"`, 1),
+			`agent.toml:3: source.kind: "http" is not supported in this version; want "file"`,
+		},
+		"sources of kind api, by name": {
+			strings.Replace(source, `"file"`, `"api"`, 1),
+			`agent.toml:3: source.kind: "api" is not supported in this version; want "file"`,
+		},
+		"sources of a kind that never was": {
+			strings.Replace(source, `"file"`, `"ftp"`, 1),
+			`agent.toml:3: source.kind: want "file", found "ftp"`,
+		},
+		"another meaning of a missing path": {
+			source + "missing_path = \"ignore\"\n",
+			`agent.toml:5: source.missing_path: want "error" or "empty", found "ignore"`,
+		},
+		"stopping a pod for a denied replacement": {
+			source + "[sync]\non_denied_replacement = \"stop\"\n",
+			`agent.toml:6: sync.on_denied_replacement: "stop" is not supported in this version; want "keep"`,
+		},
+		"the systemd cgroup driver": {
+			source + "[runtime]\ncgroup_driver = \"systemd\"\n",
+			`agent.toml:6: runtime.cgroup_driver: "systemd" is not supported in this version; want "cgroupfs"`,
+		},
+		"an endpoint without a scheme": {
+			source + "[runtime]\nendpoint = \"/run/x.sock\"\n",
+			`agent.toml:6: runtime.endpoint: "/run/x.sock" has no scheme; write "unix:///run/x.sock"`,
+		},
+		"an endpoint of another scheme": {
+			source + "[runtime]\nendpoint = \"tcp://127.0.0.1:1\"\n",
+			`agent.toml:6: runtime.endpoint: want unix:// and the absolute path of a socket, found "tcp://127.0.0.1:1"`,
+		},
+		"an endpoint with a relative path": {
+			source + "[runtime]\nendpoint = \"unix://x.sock\"\n",
+			`agent.toml:6: runtime.endpoint: "unix://x.sock" names no absolute path`,
+		},
+		"the root cgroup": {
+			source + "[paths]\ncgroup_root = \"/\"\n",
+			`agent.toml:6: paths.cgroup_root: want a cgroup of the agent's own such as "/wardlet", not the root`,
+		},
+		"no cgroup": {
+			source + "[paths]\ncgroup_root = \"\"\n",
+			`agent.toml:6: paths.cgroup_root: want a cgroup of the agent's own`,
+		},
+		"a cgroup that climbs": {
+			source + "[paths]\ncgroup_root = \"/wardlet/..\"\n",
+			`agent.toml:6: paths.cgroup_root: want a clean path that begins with /, found "/wardlet/.."`,
+		},
+		"the root as a root": {
+			source + "[paths]\npod_root = \"/\"\n",
+			`agent.toml:6: paths.pod_root: want a path other than the root, found "/"`,
+		},
+		"an empty path": {
+			source + "[paths]\nsocket = \"\"\n",
+			`agent.toml:6: paths.socket: want a path other than the root, found ""`,
+		},
+		"a socket whose path is too long": {
+			source + "[paths]\nsocket = \"/" + strings.Repeat("s", 107) + "\"\n",
+			`agent.toml:6: paths.socket: 108 bytes long, more than the 107 the address of a socket may have`,
+		},
+		"state among the pods": {
+			source + "[paths]\nstate_root = \"/var/lib/wardlet/pods/state\"\n",
+			`agent.toml:6: paths.state_root: /var/lib/wardlet/pods/state lies in /var/lib/wardlet/pods, from which the agent removes what it does not know`,
+		},
+		"manifests among the logs": {
+			strings.Replace(source, "/etc/wardlet/manifests", "/var/log/containers", 1),
+			`agent.toml:4: source.path: /var/log/containers lies in /var/log/containers, from which`,
+		},
+		"manifests in the state": {
+			strings.Replace(source, "/etc/wardlet/manifests", "/var/lib/wardlet/state/manifests", 1),
+			`agent.toml:4: source.path: /var/lib/wardlet/state/manifests lies in paths.state_root (/var/lib/wardlet/state)`,
+		},
+		"pods and logs in one place": {
+			source + "[paths]\nlog_root = \"/var/lib/wardlet\"\n",
+			`agent.toml:6: paths.log_root: /var/lib/wardlet/pods and /var/lib/wardlet/pods lie in each other`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, test.text)
+			_, err := load(path, noEnv)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.ReplaceAll(err.Error(), path, "agent.toml")
+			got, ok := strings.CutPrefix(got, "the configuration cannot be used:\n")
+			if !ok || !strings.HasPrefix(got+"\n", test.want) {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLoadTakes(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a kubelet's cgroup, where it is named":        source + "[paths]\ncgroup_root = \"/kubepods\"\n",
+		"a directory whose name begins like the swept": source + "[paths]\nstate_root = \"/var/lib/wardlet/pods-state\"\n",
+		"several sources":                              source + strings.Replace(source, "static", "second", 1),
+		"a missing path that means none":               source + "missing_path = \"empty\"\n",
+		"pods without a resolver configuration":        source + "[runtime]\nresolv_conf = \"\"\n",
+		"a node's name":                                "node_name = \"edge-1.example\"\n" + source,
+		"a log of debug messages, one object per line": "log_level = \"debug\"\nlog_format = \"json\"\n" + source,
+		"a socket whose path is as long as it may be":  source + "[paths]\nsocket = \"/" + strings.Repeat("s", 106) + "\"\n",
+		"roots of a second agent":                      source + "[paths]\nstate_root = \"/x/state\"\npod_root = \"/x\"\nlog_root = \"/x/log\"\nsocket = \"/x/w.sock\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := load(write(t, text), noEnv); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package config
+
+import "time"
+
+// DefaultPath is where the agent looks for its configuration.
+const DefaultPath = "/etc/wardlet/agent.toml"
+
+// Config is the agent's whole configuration.
+type Config struct {
+	// NodeName is empty for the host name of the first start.
+	NodeName string `toml:"node_name"`
+	// LogLevel is debug, info, warn or error.
+	LogLevel string `toml:"log_level"`
+	// LogFormat is LogText or LogJSON.
+	LogFormat string   `toml:"log_format"`
+	Paths     Paths    `toml:"paths"`
+	Runtime   Runtime  `toml:"runtime"`
+	Sync      Sync     `toml:"sync"`
+	Sources   []Source `toml:"source"`
+}
+
+// The log formats.
+const (
+	LogText = "text"
+	LogJSON = "json"
+)
+
+// Paths are the places the agent owns, all absolute.
+type Paths struct {
+	// StateRoot holds what survives a restart.
+	StateRoot string `toml:"state_root"`
+	// PodRoot holds "pods/<uid>".
+	PodRoot string `toml:"pod_root"`
+	// LogRoot holds "pods" and "containers".
+	LogRoot string `toml:"log_root"`
+	// Socket is the Unix socket of the local API.
+	Socket string `toml:"socket"`
+	// CgroupRoot is the cgroup all pods lie in, as a path below the root of
+	// each hierarchy.
+	CgroupRoot string `toml:"cgroup_root"`
+}
+
+// Runtime says how to reach and use the container runtime.
+type Runtime struct {
+	// Endpoint is "unix://" and an absolute path.
+	Endpoint string `toml:"endpoint"`
+	// RequestTimeout bounds each call but pulls and streams; positive.
+	RequestTimeout time.Duration `toml:"request_timeout"`
+	// CgroupDriver is CgroupFS.
+	CgroupDriver string `toml:"cgroup_driver"`
+	// ResolvConf is the resolver configuration pods inherit, absolute; empty
+	// for none.
+	ResolvConf string `toml:"resolv_conf"`
+}
+
+// CgroupFS is the cgroup driver that makes cgroups as directories.
+const CgroupFS = "cgroupfs"
+
+// Sync says how the sync loop works.
+type Sync struct {
+	// Frequency is how often each pod is looked at without a reason; positive.
+	Frequency time.Duration `toml:"frequency"`
+	// OnDeniedReplacement is DeniedKeep.
+	OnDeniedReplacement string `toml:"on_denied_replacement"`
+}
+
+// DeniedKeep lets a pod run on whose replacement was denied.
+const DeniedKeep = "keep"
+
+// Source is a place documents come from.
+type Source struct {
+	// Name is a DNS label, unique among the sources.
+	Name string `toml:"name"`
+	// Kind is KindFile.
+	Kind string `toml:"kind"`
+	// Path is a file or a directory of manifests, absolute.
+	Path string `toml:"path"`
+	// Period is how often the path is listed without being told of a change;
+	// positive.
+	Period time.Duration `toml:"period"`
+	// MissingPath is MissingError or MissingEmpty.
+	MissingPath string `toml:"missing_path"`
+}
+
+// KindFile is the kind of a source that reads manifest files.
+const KindFile = "file"
+
+// What a source makes of a path that is not there.
+const (
+	// MissingError keeps the last listing in force.
+	MissingError = "error"
+	// MissingEmpty takes it for an empty directory, as a kubelet does.
+	MissingEmpty = "empty"
+)
+
+// SetDefaults makes s a source that names only what it must.
+func (s *Source) SetDefaults() {
+	s.Period = 20 * time.Second
+	s.MissingPath = MissingError
+}
+
+// Default is the configuration of an empty file, which lacks only a source.
+func Default() *Config {
+	return &Config{
+		LogLevel:  "info",
+		LogFormat: LogText,
+		Paths: Paths{
+			StateRoot:  "/var/lib/wardlet/state",
+			PodRoot:    "/var/lib/wardlet",
+			LogRoot:    "/var/log",
+			Socket:     "/run/wardlet/wardlet.sock",
+			CgroupRoot: "/wardlet",
+		},
+		Runtime: Runtime{
+			Endpoint:       "unix:///run/containerd/containerd.sock",
+			RequestTimeout: 2 * time.Minute,
+			CgroupDriver:   CgroupFS,
+			ResolvConf:     "/etc/resolv.conf",
+		},
+		Sync: Sync{
+			Frequency:           time.Minute,
+			OnDeniedReplacement: DeniedKeep,
+		},
+	}
+}

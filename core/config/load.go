@@ -1,0 +1,61 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// EndpointVariable names the environment variable that comes before
+// runtime.endpoint, as it does for other CRI tools.
+const EndpointVariable = "CONTAINER_RUNTIME_ENDPOINT"
+
+// Load reads, checks and completes the file at path. Relative paths in it are
+// taken from the directory it lies in. The error names every fault, as
+// strict.Decode does.
+func Load(path string) (*Config, error) { return load(path, os.Getenv) }
+
+func load(path string, getenv func(string) string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the configuration: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell the directory of %s: %w", path, err)
+	}
+	c := Default()
+	err = strict.Decode(path, data, c, func(report strict.Report) {
+		c.resolve(dir)
+		c.check(report)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
+	}
+	if endpoint := getenv(EndpointVariable); endpoint != "" {
+		if err := checkEndpoint(endpoint); err != nil {
+			return nil, fmt.Errorf("environment variable %s: %w", EndpointVariable, err)
+		}
+		c.Runtime.Endpoint = endpoint
+	}
+	return c, nil
+}
+
+// resolve makes the paths of files absolute and clean.
+func (c *Config) resolve(dir string) {
+	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf}
+	for i := range c.Sources {
+		paths = append(paths, &c.Sources[i].Path)
+	}
+	for _, path := range paths {
+		switch {
+		case *path == "":
+		case filepath.IsAbs(*path):
+			*path = filepath.Clean(*path)
+		default:
+			*path = filepath.Join(dir, *path)
+		}
+	}
+}

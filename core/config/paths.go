@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// maxSocketPath is what fits the address of a Unix socket, in bytes.
+const maxSocketPath = 107
+
+// checkPaths refuses paths that would destroy each other: the agent removes
+// what it does not know from the directories of pods and their logs, and state
+// is no place for manifests.
+func (c *Config) checkPaths(report strict.Report) {
+	if err := checkCgroupRoot(c.Paths.CgroupRoot); err != nil {
+		report("paths.cgroup_root", "%v", err)
+	}
+	if n := len(c.Paths.Socket); n > maxSocketPath {
+		report("paths.socket", "%d bytes long, more than the %d the address of a socket may have", n, maxSocketPath)
+	}
+
+	type place struct{ key, path string }
+	places := []place{
+		{"paths.state_root", c.Paths.StateRoot},
+		{"paths.pod_root", c.Paths.PodRoot},
+		{"paths.log_root", c.Paths.LogRoot},
+		{"paths.socket", c.Paths.Socket},
+	}
+	for _, p := range places {
+		if p.path == "" || p.path == "/" {
+			report(p.key, "want a path other than the root, found %q", p.path)
+			return
+		}
+	}
+	for i, s := range c.Sources {
+		p := place{fmt.Sprintf("source[%d].path", i), s.Path}
+		if within(p.path, c.Paths.StateRoot) {
+			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
+		}
+		places = append(places, p)
+	}
+	if c.Runtime.ResolvConf != "" {
+		places = append(places, place{"runtime.resolv_conf", c.Runtime.ResolvConf})
+	}
+
+	pods := filepath.Join(c.Paths.PodRoot, "pods")
+	logs := filepath.Join(c.Paths.LogRoot, "pods")
+	links := filepath.Join(c.Paths.LogRoot, "containers")
+	for _, p := range places {
+		for _, swept := range []string{pods, logs, links} {
+			if within(p.path, swept) {
+				report(p.key, "%s lies in %s, from which the agent removes what it does not know", p.path, swept)
+			}
+		}
+	}
+	for _, dir := range []string{logs, links} {
+		if within(dir, pods) || within(pods, dir) {
+			report("paths.log_root", "%s and %s lie in each other; logs need a root apart from paths.pod_root", dir, pods)
+		}
+	}
+}
+
+// within reports whether path is dir or lies in it. Both are clean.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+"/")
+}
