@@ -1,0 +1,184 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Schema is the version of the state this agent reads and writes.
+const Schema = 1
+
+const (
+	lockFile         = "lock"
+	schemaFile       = "schema.json"
+	installationFile = "installation.json"
+	nodeFile         = "node.json"
+	documentsDir     = "documents"
+	quarantineDir    = "quarantine"
+)
+
+// Dir is a state directory that is locked for this process.
+type Dir struct {
+	path         string
+	log          *slog.Logger
+	lock         *os.File
+	installation string
+}
+
+// Open makes the directory if it is missing, or checks that it is the agent's
+// own, locks it against other agents, and makes the installation ID at the
+// first start. It fails where the state was written by a newer agent.
+func Open(path string, log *slog.Logger) (*Dir, error) {
+	if err := ownDir(path); err != nil {
+		return nil, fmt.Errorf("state directory %s: %w", path, err)
+	}
+	lock, err := lockDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("state directory %s: %w", path, err)
+	}
+	d := &Dir{path: path, log: log, lock: lock}
+	if err := d.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("state directory %s: %w", path, err), d.Close())
+	}
+	return d, nil
+}
+
+// Close lets other agents have the directory.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// Path is the directory.
+func (d *Dir) Path() string { return d.path }
+
+// Installation is the installation ID, 32 hexadecimal digits: the mark on
+// everything this agent makes.
+func (d *Dir) Installation() string { return d.installation }
+
+// ownDir makes a directory only its owner can enter, or checks that path is
+// one, of this process's user.
+func ownDir(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return errors.New("not a directory, and links are not followed: name another state_root, or remove it")
+	case !ok || int(stat.Uid) != os.Geteuid():
+		return fmt.Errorf("it belongs to user %d, the agent runs as %d: name another state_root, or change the owner", stat.Uid, os.Geteuid())
+	case info.Mode().Perm() != 0o700:
+		return fmt.Errorf("its mode is %#o, so others than its owner may enter: name a directory of its own as state_root, or chmod 0700 it", info.Mode().Perm())
+	}
+	return nil
+}
+
+// lockDir locks the directory until the file is closed or the process ends.
+func lockDir(path string) (*os.File, error) {
+	name := filepath.Join(path, lockFile)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		holder, _ := os.ReadFile(name)
+		err = fmt.Errorf("another agent uses it, process %s: stop that one, or name another state_root", strings.TrimSpace(string(holder)))
+	}
+	if err == nil {
+		// For people and for the error above; the lock itself is the kernel's.
+		err = errors.Join(f.Truncate(0), writePID(f))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func writePID(f *os.File) error {
+	_, err := f.WriteAt(fmt.Appendln(nil, os.Getpid()), 0)
+	return err
+}
+
+func (d *Dir) prepare() error {
+	if err := ownDir(filepath.Join(d.path, quarantineDir)); err != nil {
+		return fmt.Errorf("%s: %w", quarantineDir, err)
+	}
+	if err := d.checkSchema(); err != nil {
+		return err
+	}
+	documents := filepath.Join(d.path, documentsDir)
+	if err := ownDir(documents); err != nil {
+		return fmt.Errorf("%s: %w", documentsDir, err)
+	}
+	if err := errors.Join(removeTemps(d.path), removeTemps(documents)); err != nil {
+		return err
+	}
+	return d.identify()
+}
+
+// checkSchema refuses the state of a newer agent, before anything is changed.
+func (d *Dir) checkSchema() error {
+	var stored struct {
+		Schema int `json:"schema"`
+	}
+	found, err := d.load(schemaFile, &stored)
+	if err != nil {
+		return err
+	}
+	if found && stored.Schema > Schema {
+		return fmt.Errorf("it has schema %d, this agent knows up to %d: run the newer agent that wrote it, or start afresh with another state_root",
+			stored.Schema, Schema)
+	}
+	if found {
+		return nil
+	}
+	stored.Schema = Schema
+	return d.store(schemaFile, stored)
+}
+
+// store writes a file of the directory.
+func (d *Dir) store(name string, value any) error {
+	data, err := seal(value)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	dir, base := filepath.Split(filepath.Join(d.path, name))
+	return WriteFile(filepath.Clean(dir), base, data)
+}
+
+// load reads a file of the directory. One that is corrupt is moved aside and
+// counts as missing.
+func (d *Dir) load(name string, value any) (found bool, err error) {
+	data, err := os.ReadFile(filepath.Join(d.path, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if corrupt := unseal(data, value); corrupt != nil {
+		return false, d.quarantine(name, corrupt)
+	}
+	return true, nil
+}
+
+// quarantine moves a corrupt file aside. The newest of each name is kept.
+func (d *Dir) quarantine(name string, corrupt error) error {
+	aside := filepath.Join(d.path, quarantineDir, filepath.Base(name))
+	if err := os.Rename(filepath.Join(d.path, name), aside); err != nil {
+		return fmt.Errorf("%s is corrupt (%w) and cannot be moved aside: %w", name, corrupt, err)
+	}
+	d.log.Error("state file is corrupt, it was moved aside and is made anew", "file", filepath.Join(d.path, name), "moved_to", aside, "err", corrupt)
+	return nil
+}

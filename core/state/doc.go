@@ -1,0 +1,12 @@
+// Package state is what survives a restart: one directory, owned by one agent
+// at a time, with the installation ID, the node's name and the last valid
+// version of every document.
+//
+// Comes in: records, mostly from the mux. Goes out: what was last stored. The
+// package owns no goroutine; Dir and Documents are safe for concurrent use.
+//
+// Every file is readable JSON behind a checksum and is replaced as a whole,
+// durably: after a crash or a power cut it is the old one or the new one. A
+// file that is corrupt all the same is moved into quarantine/ and counts as
+// missing; it never stops the agent.
+package state

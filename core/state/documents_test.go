@@ -1,0 +1,193 @@
+package state
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func record(source, id, version string) *Record {
+	return &Record{
+		Source: source, ID: id, Version: version,
+		Pod: &v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "u", Annotations: map[string]string{"a": "b"}},
+			Spec: v1.PodSpec{Containers: []v1.Container{{
+				Name: "main", Image: "i",
+				Resources: v1.ResourceRequirements{Limits: v1.ResourceList{v1.ResourceCPU: resource.MustParse("500m")}},
+			}}},
+		},
+		FirstSeen: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+	}
+}
+
+func load(t *testing.T, s Documents, source string) []Record {
+	t.Helper()
+	records, errs := s.Load(source)
+	if len(errs) != 0 {
+		t.Fatal(errs)
+	}
+	slices.SortFunc(records, func(a, b Record) int { return strings.Compare(a.ID, b.ID) })
+	return records
+}
+
+func TestRecordsComeBack(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	d, _ := open(t, path)
+	s := d.Documents()
+	a, b := record("files", "/m/a.yaml#0", "1"), record("files", "/m/b.yaml#0", "1")
+	b.Runs = true
+	b.Admitted = json.RawMessage(`{"x":[1,2]}`)
+	for _, r := range []*Record{a, b, record("http", "/m/a.yaml#0", "9")} {
+		check(t, s.Put(r))
+	}
+	a.Version = "2"
+	check(t, s.Put(a))
+	check(t, d.Close())
+
+	d, _ = open(t, path)
+	got := load(t, d.Documents(), "files")
+	// Indentation of raw JSON is not kept.
+	for i := range got {
+		if got[i].Admitted != nil {
+			got[i].Admitted = json.RawMessage(strings.Join(strings.Fields(string(got[i].Admitted)), ""))
+		}
+	}
+	if diff := cmp.Diff([]Record{*a, *b}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := load(t, d.Documents(), "http"); len(got) != 1 || got[0].Version != "9" {
+		t.Errorf("http: %v", got)
+	}
+	if got := load(t, d.Documents(), "none"); len(got) != 0 {
+		t.Errorf("none: %v", got)
+	}
+	entries, err := os.ReadDir(filepath.Join(path, documentsDir))
+	check(t, err)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", entry.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, statePath(t))
+	s := d.Documents()
+	check(t, s.Put(record("files", "a", "1")))
+	check(t, s.Put(record("files", "b", "1")))
+	check(t, s.Delete("files", "a"))
+	check(t, s.Delete("files", "a"))
+	if got := load(t, s, "files"); len(got) != 1 || got[0].ID != "b" {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestARecordNeedsAPod(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, statePath(t))
+	r := record("files", "a", "1")
+	r.Pod = nil
+	wantError(t, d.Documents().Put(r), "document a of source files: no pod to keep")
+}
+
+func TestSourceAndIDAreToldApart(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, statePath(t))
+	s := d.Documents()
+	check(t, s.Put(record("ab", "c", "1")))
+	check(t, s.Put(record("a", "bc", "2")))
+	if got := load(t, s, "ab"); len(got) != 1 || got[0].Version != "1" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestABadRecordIsMovedAsideAndTheRestIsRead(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, bad, good string){
+		"a bit flipped": func(t *testing.T, bad, _ string) { t.Helper(); corrupt(t, bad) },
+		"truncated":     func(t *testing.T, bad, _ string) { t.Helper(); check(t, os.Truncate(bad, 10)) },
+		"empty":         func(t *testing.T, bad, _ string) { t.Helper(); check(t, os.Truncate(bad, 0)) },
+		"another document's": func(t *testing.T, bad, good string) {
+			t.Helper()
+			data, err := os.ReadFile(good)
+			check(t, err)
+			check(t, os.WriteFile(bad, data, 0o600))
+		},
+		"no record": func(t *testing.T, bad, _ string) {
+			t.Helper()
+			data, err := seal([]int{1})
+			check(t, err)
+			check(t, os.WriteFile(bad, data, 0o600))
+		},
+	}
+	for name, spoil := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, log := open(t, statePath(t))
+			s := d.Documents()
+			check(t, s.Put(record("files", "bad", "1")))
+			check(t, s.Put(record("files", "good", "1")))
+			bad := filepath.Join(d.Path(), recordFile("files", "bad"))
+			spoil(t, bad, filepath.Join(d.Path(), recordFile("files", "good")))
+			for range 2 {
+				if got := load(t, s, "files"); len(got) != 1 || got[0].ID != "good" {
+					t.Errorf("read: %v", got)
+				}
+			}
+			if strings.Count(log.String(), "state file is corrupt") != 1 {
+				t.Errorf("not logged once: %s", log)
+			}
+			if _, err := os.Stat(filepath.Join(d.Path(), quarantineDir, filepath.Base(bad))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestARecordThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, statePath(t))
+	s := d.Documents()
+	check(t, s.Put(record("files", "good", "1")))
+	check(t, os.Mkdir(filepath.Join(d.Path(), recordFile("files", "bad")), 0o700))
+	records, errs := s.Load("files")
+	if len(records) != 1 || len(errs) != 1 {
+		t.Errorf("%d records, errors %v", len(records), errs)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, statePath(t))
+	s := d.Documents()
+	var writers sync.WaitGroup
+	for i := range 4 {
+		writers.Go(func() {
+			for j := range 5 {
+				if err := s.Put(record("files", strconv.Itoa(i), strconv.Itoa(j))); err != nil {
+					t.Error(err)
+				}
+				s.Load("files")
+			}
+		})
+	}
+	writers.Wait()
+	for _, r := range load(t, s, "files") {
+		if r.Version != "4" {
+			t.Errorf("%s has version %s", r.ID, r.Version)
+		}
+	}
+}
