@@ -1,0 +1,151 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Reasons of the agent's own conditions.
+const (
+	reasonUnknownContainerStatuses = "UnknownContainerStatuses"
+	reasonContainersNotReady       = "ContainersNotReady"
+	reasonReadinessGatesNotReady   = "ReadinessGatesNotReady"
+	reasonPodCompleted             = "PodCompleted"
+	reasonPodFailed                = "PodFailed"
+)
+
+// Condition is the condition of st of this type, nil if there is none.
+func Condition(st *v1.PodStatus, kind v1.PodConditionType) *v1.PodCondition {
+	return findCondition(st.Conditions, kind)
+}
+
+// verdict is a condition without its times; an empty reason is a True one.
+type verdict struct{ reason, message string }
+
+// conditions makes the agent's own conditions from what st holds already, and
+// keeps all others: those of the API server's copy, then those that other
+// parts of the agent have set.
+func conditions(in *Input, st *v1.PodStatus) []v1.PodCondition {
+	var out []v1.PodCondition
+	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
+		for _, c := range from {
+			if !owned(c.Type) && findCondition(out, c.Type) == nil {
+				out = append(out, c)
+			}
+		}
+	}
+
+	add := func(kind v1.PodConditionType, status v1.ConditionStatus, v verdict) {
+		c := v1.PodCondition{
+			Type:               kind,
+			Status:             status,
+			Reason:             v.reason,
+			Message:            v.message,
+			ObservedGeneration: in.Pod.Generation,
+			LastTransitionTime: metav1.NewTime(in.Now),
+		}
+		if old := Condition(&in.Previous, kind); old != nil && old.Status == status {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+		out = append(out, c)
+	}
+	containers := containersReady(in.Pod, st)
+	ready := containers
+	if ready == (verdict{}) {
+		ready = gatesReady(in.Pod, out)
+	}
+
+	add(v1.PodReadyToStartContainers, truth(!NeedsSandbox(in.Pod, &in.Observed)), verdict{})
+	add(v1.PodInitialized, v1.ConditionTrue, initialized(st.Phase))
+	add(v1.PodReady, truth(ready == verdict{}), ready)
+	add(v1.ContainersReady, truth(containers == verdict{}), containers)
+	add(v1.PodScheduled, v1.ConditionTrue, verdict{})
+	return out
+}
+
+// containersReady is empty when every container is ready, else says why not.
+func containersReady(p *v1.Pod, st *v1.PodStatus) verdict {
+	if st.ContainerStatuses == nil {
+		return verdict{reason: reasonUnknownContainerStatuses}
+	}
+	var unknown, unready []string
+	for i := range p.Spec.Containers {
+		name := p.Spec.Containers[i].Name
+		switch c := findContainer(st.ContainerStatuses, name); {
+		case c == nil:
+			unknown = append(unknown, name)
+		case !c.Ready:
+			unready = append(unready, name)
+		}
+	}
+	if st.Phase == v1.PodFailed {
+		return verdict{reason: reasonPodFailed}
+	}
+	if st.Phase == v1.PodSucceeded && unknown == nil {
+		return verdict{reason: reasonPodCompleted}
+	}
+	var parts []string
+	if unknown != nil {
+		parts = append(parts, fmt.Sprintf("containers with unknown status: %v", unknown))
+	}
+	if unready != nil {
+		parts = append(parts, fmt.Sprintf("containers with unready status: %v", unready))
+	}
+	if parts == nil {
+		return verdict{}
+	}
+	return verdict{reasonContainersNotReady, strings.Join(parts, ", ")}
+}
+
+// gatesReady is empty when every readiness gate is open, else names those
+// that are not.
+func gatesReady(p *v1.Pod, foreign []v1.PodCondition) verdict {
+	var closed []string
+	for _, gate := range p.Spec.ReadinessGates {
+		if c := findCondition(foreign, gate.ConditionType); c == nil || c.Status != v1.ConditionTrue {
+			closed = append(closed, string(gate.ConditionType))
+		}
+	}
+	if closed == nil {
+		return verdict{}
+	}
+	return verdict{reasonReadinessGatesNotReady, fmt.Sprintf("readiness gates not met: %v", closed)}
+}
+
+// initialized says why a pod counts as initialised. A pod without init
+// containers always does.
+func initialized(phase v1.PodPhase) verdict {
+	if phase == v1.PodSucceeded {
+		return verdict{reason: reasonPodCompleted}
+	}
+	return verdict{}
+}
+
+// owned reports whether the agent alone sets conditions of this type.
+func owned(kind v1.PodConditionType) bool {
+	switch kind {
+	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled:
+		return true
+	default:
+		return false
+	}
+}
+
+func findCondition(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.PodCondition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+func truth(b bool) v1.ConditionStatus {
+	if b {
+		return v1.ConditionTrue
+	}
+	return v1.ConditionFalse
+}

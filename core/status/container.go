@@ -1,0 +1,157 @@
+package status
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Waiting reasons of a container that has not been tried yet.
+const (
+	reasonContainerCreating = "ContainerCreating"
+	reasonPodInitializing   = "PodInitializing"
+)
+
+// A container of which the runtime no longer knows how it ended is reported
+// as killed.
+const (
+	reasonStatusUnknown   = "ContainerStatusUnknown"
+	exitCodeStatusUnknown = 137
+)
+
+// containerStatuses makes the statuses of the regular containers, by name.
+func containerStatuses(in *Input) []v1.ContainerStatus {
+	out := make([]v1.ContainerStatus, 0, len(in.Pod.Spec.Containers))
+	for i := range in.Pod.Spec.Containers {
+		c := &in.Pod.Spec.Containers[i]
+		out = append(out, containerStatus(in, c, findContainer(in.Previous.ContainerStatuses, c.Name)))
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+func byName(a, b v1.ContainerStatus) int { return strings.Compare(a.Name, b.Name) }
+
+// containerStatus makes the status of one container. old is what was last
+// reported, nil if nothing was.
+func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
+	var newest, before *ObservedContainer
+	for i := range in.Observed.Containers {
+		o := &in.Observed.Containers[i]
+		if o.Name != c.Name {
+			continue
+		}
+		if newest != nil {
+			before = o
+			break
+		}
+		newest = o
+	}
+
+	var st v1.ContainerStatus
+	if newest == nil {
+		st = unseen(in, c, old)
+	} else {
+		st = seen(in, c, newest, old)
+		if before != nil && before.State == StateExited {
+			st.LastTerminationState = terminated(in, before)
+		}
+	}
+
+	reason, failed := in.Reasons[c.Name]
+	if failed && !in.ending() && ShouldStart(in.Pod, c, newest) {
+		if st.State.Terminated != nil {
+			st.LastTerminationState = st.State
+		}
+		st.State = v1.ContainerState{
+			Waiting: &v1.ContainerStateWaiting{Reason: reason.Reason, Message: reason.Message},
+		}
+	}
+
+	// Without probes a container that runs has started and is ready.
+	running := st.State.Running != nil
+	st.Started = new(running)
+	st.Ready = running
+	return st
+}
+
+// seen is the status of a container by its newest instance.
+func seen(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerStatus) v1.ContainerStatus {
+	st := v1.ContainerStatus{
+		Name:         c.Name,
+		RestartCount: int32(o.Attempt),
+		Image:        o.Image,
+		ImageID:      o.ImageRef,
+		ContainerID:  containerID(in, o),
+	}
+	if st.Image == "" {
+		st.Image = c.Image
+	}
+	switch {
+	case o.State == StateRunning:
+		st.State.Running = &v1.ContainerStateRunning{StartedAt: metav1.NewTime(o.StartedAt)}
+	case o.State == StateExited:
+		st.State = terminated(in, o)
+	case o.State == StateUnknown && old != nil && old.State.Running != nil:
+		st.State = lost()
+		st.RestartCount++
+	case o.State == StateUnknown && old != nil && old.State.Terminated != nil && old.ContainerID == st.ContainerID:
+		return *old.DeepCopy()
+	default:
+		st.State.Waiting = &v1.ContainerStateWaiting{}
+	}
+	return st
+}
+
+// unseen is the status of a container the runtime does not have: not made
+// yet, or gone. What was reported of its end stays.
+func unseen(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
+	if old != nil && old.State.Terminated != nil {
+		return *old.DeepCopy()
+	}
+	waiting := &v1.ContainerStateWaiting{Reason: reasonContainerCreating}
+	if len(in.Pod.Spec.InitContainers) > 0 {
+		waiting.Reason = reasonPodInitializing
+	}
+	st := v1.ContainerStatus{Name: c.Name, Image: c.Image, State: v1.ContainerState{Waiting: waiting}}
+	if old == nil {
+		return st
+	}
+	st.RestartCount = old.RestartCount
+	st.LastTerminationState = *old.LastTerminationState.DeepCopy()
+	if old.State.Running != nil {
+		st.LastTerminationState = lost()
+		if !in.ending() {
+			st.RestartCount++
+		}
+	}
+	return st
+}
+
+// terminated is the state of an instance that has exited.
+func terminated(in *Input, o *ObservedContainer) v1.ContainerState {
+	return v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+		ExitCode:    o.ExitCode,
+		Reason:      o.Reason,
+		Message:     o.Message,
+		StartedAt:   metav1.NewTime(o.StartedAt),
+		FinishedAt:  metav1.NewTime(o.FinishedAt),
+		ContainerID: containerID(in, o),
+	}}
+}
+
+// lost is the state of an instance that ended unobserved.
+func lost() v1.ContainerState {
+	return v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+		ExitCode: exitCodeStatusUnknown,
+		Reason:   reasonStatusUnknown,
+		Message:  "the runtime no longer knows how this container ended",
+	}}
+}
+
+// containerID is "<runtime>://<id>".
+func containerID(in *Input, o *ObservedContainer) string {
+	return in.RuntimeName + "://" + o.ID
+}

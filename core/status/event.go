@@ -1,0 +1,36 @@
+package status
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Event is something that happened to a pod, once or several times.
+type Event struct {
+	// First and Last are when it happened first and last.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Count is at least 1.
+	Count int `json:"count"`
+	// Type is Normal or Warning.
+	Type      string    `json:"type"`
+	Reason    string    `json:"reason"`
+	Message   string    `json:"message"`
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	// Source is the pod's source, by its annotation.
+	Source string `json:"source,omitempty"`
+}
+
+// Multi hands every event to each of its recorders, in order.
+type Multi []Recorder
+
+// Event implements Recorder.
+func (m Multi) Event(p *v1.Pod, eventType, reason, message string) {
+	for _, r := range m {
+		r.Event(p, eventType, reason, message)
+	}
+}

@@ -1,0 +1,186 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "file", "a")
+	p.Generation = 4
+	got := Generate(Input{
+		Pod: p, Observed: observed(instance("a", 0, StateRunning, 0)), Now: noon, RuntimeName: "containerd",
+	})
+	got.Conditions = nil // their own test
+	want := v1.PodStatus{
+		ObservedGeneration: 4,
+		Phase:              v1.PodRunning,
+		QOSClass:           v1.PodQOSBestEffort,
+		StartTime:          new(metav1.NewTime(noon)),
+		PodIP:              "10.0.0.9",
+		PodIPs:             []v1.PodIP{{IP: "10.0.0.9"}},
+		ContainerStatuses: []v1.ContainerStatus{{
+			Name: "a", Image: "img:1", ImageID: "sha256:1", ContainerID: "containerd://a-0",
+			State: v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(noon)}},
+			Ready: true, Started: new(true),
+		}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("status (-want +got):\n%s", d)
+	}
+}
+
+func TestGenerateSettlesThePhase(t *testing.T) {
+	t.Parallel()
+	runs := observed(instance("a", 0, StateRunning, 0))
+	evicted := v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted", Message: "low on memory"}
+	tests := []struct {
+		name          string
+		previous, api v1.PodStatus
+		observed      ObservedPod
+		want          v1.PodStatus
+	}{
+		{"a terminal phase cannot be left", evicted, v1.PodStatus{}, runs, evicted},
+		{"the API server's terminal phase wins", v1.PodStatus{Phase: v1.PodSucceeded}, evicted, runs, evicted},
+		{"without a stored status the API server's counts", v1.PodStatus{}, evicted, runs, evicted},
+		{
+			"running can go back to pending",
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "R"},
+			v1.PodStatus{},
+			ObservedPod{},
+			v1.PodStatus{Phase: v1.PodPending},
+		},
+		{
+			"reason and message stay while the phase does",
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "R", Message: "m"},
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "other"},
+			runs,
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "R", Message: "m"},
+		},
+		{
+			"reason and message are taken from the API server's when the store has none",
+			v1.PodStatus{Phase: v1.PodRunning},
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "R", Message: "m"},
+			runs,
+			v1.PodStatus{Phase: v1.PodRunning, Reason: "R", Message: "m"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := testPod(v1.RestartPolicyAlways, "", "a")
+			p.Status = tt.api
+			got := Generate(Input{Pod: p, Observed: tt.observed, Previous: tt.previous, Now: noon})
+			if d := cmp.Diff(tt.want, v1.PodStatus{Phase: got.Phase, Reason: got.Reason, Message: got.Message}); d != "" {
+				t.Errorf("phase (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestGenerateGoesOnFromThePodsOwnStatus(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "", "a")
+	p.Status = v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: []v1.ContainerStatus{waitsAfter("a", 1)}}
+	p.Status.ContainerStatuses[0].RestartCount = 3
+	if got := Generate(Input{Pod: p, Now: noon}).ContainerStatuses[0]; got.RestartCount != 3 {
+		t.Errorf("restarts = %d, want 3", got.RestartCount)
+	}
+	stored := v1.PodStatus{Phase: v1.PodPending}
+	if got := Generate(Input{Pod: p, Previous: stored, Now: noon}).ContainerStatuses[0]; got.RestartCount != 0 {
+		t.Errorf("restarts = %d although the store says otherwise", got.RestartCount)
+	}
+}
+
+func TestGenerateKeepsTheStartTime(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "", "a")
+	first := Generate(Input{Pod: p, Now: noon})
+	second := Generate(Input{Pod: p, Previous: first, Now: noon.Add(time.Hour)})
+	if !second.StartTime.Time.Equal(noon) {
+		t.Errorf("start time = %s, want %s", second.StartTime, noon)
+	}
+}
+
+func TestGenerateChangesNoInput(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "", "b", "a")
+	p.Status.Conditions = []v1.PodCondition{{Type: "x", Status: "True"}}
+	in := Input{
+		Pod: p, Now: noon, Observed: observed(instance("a", 1, StateExited, 1), instance("a", 0, StateExited, 1)),
+		Previous: v1.PodStatus{
+			Phase: v1.PodRunning, ContainerStatuses: []v1.ContainerStatus{hasEnded("b", 0), isRunning("a")},
+			Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: "True"}},
+		},
+		Reasons: map[string]Reason{"a": {Reason: "CrashLoopBackOff"}, "b": {Reason: "CrashLoopBackOff"}},
+	}
+	pod, previous, seen := in.Pod.DeepCopy(), *in.Previous.DeepCopy(), observed(in.Observed.Containers...)
+	Generate(in)
+	if d := cmp.Diff(pod, in.Pod) + cmp.Diff(previous, in.Previous) + cmp.Diff(seen, in.Observed); d != "" {
+		t.Errorf("input was changed (-before +after):\n%s", d)
+	}
+}
+
+func TestGenerateAddresses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name                        string
+		hostNetwork                 bool
+		observed, previous, hostIPs []string
+		want, wantHost              []string
+	}{
+		{"one address", false, []string{"10.0.0.1"}, nil, nil, []string{"10.0.0.1"}, nil},
+		{"at most one per family", false, []string{"10.0.0.1", "10.0.0.2", "fd00::1", "fd00::2"}, nil, nil, []string{"10.0.0.1", "fd00::1"}, nil},
+		{"IPv4 first when nothing is known of the node", false, []string{"fd00::1", "10.0.0.1"}, nil, nil, []string{"10.0.0.1", "fd00::1"}, nil},
+		{
+			"the node's primary family first", false,
+			[]string{"10.0.0.1", "fd00::1"},
+			nil,
+			[]string{"fd99::1", "192.0.2.1"},
+			[]string{"fd00::1", "10.0.0.1"},
+			[]string{"fd99::1", "192.0.2.1"},
+		},
+		{"the other family is better than none", false, []string{"fd00::1"}, nil, nil, []string{"fd00::1"}, nil},
+		{"none", false, nil, []string{"10.0.0.1"}, nil, nil, nil},
+		{"host network has the node's", true, nil, nil, []string{"192.0.2.1"}, []string{"192.0.2.1"}, []string{"192.0.2.1"}},
+		{"host network keeps what it had", true, nil, []string{"192.0.2.7"}, []string{"192.0.2.1"}, []string{"192.0.2.7"}, []string{"192.0.2.1"}},
+		{
+			"host network gains a second family, behind the first", true, nil,
+			[]string{"fd99::7"},
+			[]string{"192.0.2.1", "fd99::1"},
+			[]string{"fd99::7", "192.0.2.1"},
+			[]string{"192.0.2.1", "fd99::1"},
+		},
+		{"host network without an API client has none", true, nil, nil, nil, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := testPod(v1.RestartPolicyAlways, "", "a")
+			p.Spec.HostNetwork = tt.hostNetwork
+			previous := v1.PodStatus{Phase: v1.PodRunning}
+			for _, ip := range tt.previous {
+				previous.PodIPs = append(previous.PodIPs, v1.PodIP{IP: ip})
+			}
+			st := Generate(Input{Pod: p, Observed: ObservedPod{IPs: tt.observed}, Previous: previous, HostIPs: tt.hostIPs, Now: noon})
+			var got, gotHost []string
+			for _, ip := range st.PodIPs {
+				got = append(got, ip.IP)
+			}
+			for _, ip := range st.HostIPs {
+				gotHost = append(gotHost, ip.IP)
+			}
+			if d := cmp.Diff(tt.want, got) + cmp.Diff(tt.wantHost, gotHost); d != "" {
+				t.Errorf("addresses (-want +got):\n%s", d)
+			}
+			if len(got) > 0 && st.PodIP != got[0] || len(gotHost) > 0 && st.HostIP != gotHost[0] {
+				t.Errorf("podIP %q and hostIP %q are not the first of %v and %v", st.PodIP, st.HostIP, got, gotHost)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package status
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ContainerState is the runtime's word for what a container is doing.
+type ContainerState string
+
+// The states a runtime reports.
+const (
+	StateCreated ContainerState = "created"
+	StateRunning ContainerState = "running"
+	StateExited  ContainerState = "exited"
+	StateUnknown ContainerState = "unknown"
+)
+
+// ObservedPod is one pod as the runtime shows it, by the marks on its
+// sandboxes and containers. A listing fills IDs, names, attempts, states and
+// creation times; an inspection fills everything.
+type ObservedPod struct {
+	UID       types.UID
+	Name      string
+	Namespace string
+	// Sandboxes and Containers come newest first (attempt, then creation).
+	Sandboxes  []ObservedSandbox
+	Containers []ObservedContainer
+	// IPs are those of the newest ready sandbox.
+	IPs []string
+}
+
+// ObservedSandbox is one sandbox of a pod.
+type ObservedSandbox struct {
+	ID        string
+	Attempt   uint32
+	Ready     bool
+	CreatedAt time.Time
+	// HostNetwork is true when the sandbox shares the node's network.
+	HostNetwork bool
+	IPs         []string
+	Labels      map[string]string
+	Annotations map[string]string
+}
+
+// ObservedContainer is one instance of a container.
+type ObservedContainer struct {
+	ID        string
+	SandboxID string
+	Name      string
+	// Attempt is the restart count of this instance.
+	Attempt    uint32
+	State      ContainerState
+	CreatedAt  time.Time
+	StartedAt  time.Time
+	FinishedAt time.Time
+	ExitCode   int32
+	Reason     string
+	Message    string
+	// Image is the runtime's name for the image, or the name asked for where it
+	// shows none. ImageRef is the ID or digest it resolved to.
+	Image    string
+	ImageRef string
+	// Hash is the definition hash the container was created with.
+	Hash    string
+	LogPath string
+	// Labels and Annotations are those the container was created with.
+	Labels      map[string]string
+	Annotations map[string]string
+}
+
+// Running reports whether a container of p runs.
+func (p *ObservedPod) Running() bool {
+	for i := range p.Containers {
+		if p.Containers[i].State == StateRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// Active reports whether p has a ready sandbox or a running container.
+func (p *ObservedPod) Active() bool {
+	for i := range p.Sandboxes {
+		if p.Sandboxes[i].Ready {
+			return true
+		}
+	}
+	return p.Running()
+}
+
+// Newest is the newest instance of the named container, nil if there is none.
+func (p *ObservedPod) Newest(name string) *ObservedContainer {
+	for i := range p.Containers {
+		if p.Containers[i].Name == name {
+			return &p.Containers[i]
+		}
+	}
+	return nil
+}
+
+// Source is the name of the source the pod's newest sandbox was made for.
+func (p *ObservedPod) Source() string {
+	if len(p.Sandboxes) == 0 {
+		return ""
+	}
+	return p.Sandboxes[0].Annotations["kubernetes.io/config.source"]
+}
+
+// Reason says why a container is not running although it should be: one of
+// the waiting reasons a kubelet reports, with detail.
+type Reason struct {
+	Reason  string
+	Message string
+}
+
+// Recorder takes events about pods.
+type Recorder interface {
+	// Event records that something happened to a pod. eventType is
+	// v1.EventTypeNormal or v1.EventTypeWarning; reason is CamelCase.
+	Event(p *v1.Pod, eventType, reason, message string)
+}

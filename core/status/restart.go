@@ -1,0 +1,79 @@
+package status
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Restartable reports whether a container of p that ended with exitCode may
+// run again: by the container's own rules, then its own policy, then the
+// pod's.
+func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
+	for _, rule := range c.RestartPolicyRules {
+		if rule.ExitCodes == nil {
+			continue
+		}
+		named := slices.Contains(rule.ExitCodes.Values, exitCode)
+		switch rule.ExitCodes.Operator {
+		case v1.ContainerRestartRuleOnExitCodesOpIn:
+			if named {
+				return true
+			}
+		case v1.ContainerRestartRuleOnExitCodesOpNotIn:
+			if !named {
+				return true
+			}
+		}
+	}
+	policy := p.Spec.RestartPolicy
+	if c.RestartPolicy != nil {
+		policy = v1.RestartPolicy(*c.RestartPolicy)
+	}
+	switch policy {
+	case v1.RestartPolicyNever:
+		return false
+	case v1.RestartPolicyOnFailure:
+		return exitCode != 0
+	default:
+		return true
+	}
+}
+
+// ShouldStart reports whether a regular container of p is to be started.
+// newest is its newest instance, nil if it has none. A pod that is being
+// deleted starts nothing.
+func ShouldStart(p *v1.Pod, c *v1.Container, newest *ObservedContainer) bool {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return false
+	case newest == nil:
+		return true
+	case newest.State == StateRunning:
+		return false
+	case newest.State == StateExited:
+		return Restartable(p, c, newest.ExitCode)
+	default: // created, or lost by the runtime
+		return true
+	}
+}
+
+// NeedsSandbox reports whether p cannot run in the sandboxes it has: there is
+// none, the newest is not the one that is ready, it has the wrong network, or
+// no address.
+func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool {
+	ready := 0
+	for i := range o.Sandboxes {
+		if o.Sandboxes[i].Ready {
+			ready++
+		}
+	}
+	if ready != 1 || !o.Sandboxes[0].Ready {
+		return true
+	}
+	newest := &o.Sandboxes[0]
+	if newest.HostNetwork != p.Spec.HostNetwork {
+		return true
+	}
+	return !p.Spec.HostNetwork && len(newest.IPs) == 0
+}

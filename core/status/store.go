@@ -1,0 +1,87 @@
+package status
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Store holds the newest status of every pod by UID. The statuses it gives
+// out are shared: they are read, never changed. It is safe for concurrent
+// use.
+type Store struct {
+	mu       sync.RWMutex
+	statuses map[types.UID]v1.PodStatus
+}
+
+// NewStore makes an empty store.
+func NewStore() *Store { return &Store{statuses: map[types.UID]v1.PodStatus{}} }
+
+// Set stores a copy of st, normalised, and reports whether that says anything
+// new. Start time and observed generation never go back. It fails, and
+// changes nothing, when a container that has ended for good would be reported
+// as not ended.
+func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
+	next := *st.DeepCopy()
+	normalize(&next)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, known := s.statuses[p.UID]
+	if !known {
+		old = p.Status
+	}
+	if err := checkTransition(p, &old, &next); err != nil {
+		return false, fmt.Errorf("status of pod %s/%s (uid %s) refused: %w", p.Namespace, p.Name, p.UID, err)
+	}
+	next.ObservedGeneration = max(old.ObservedGeneration, p.Generation)
+	if !old.StartTime.IsZero() {
+		next.StartTime = old.StartTime
+	}
+	if known && same(&old, &next) {
+		return false, nil
+	}
+	s.statuses[p.UID] = next
+	return true, nil
+}
+
+// Get is the status of a pod; false if there is none.
+func (s *Store) Get(uid types.UID) (v1.PodStatus, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	st, ok := s.statuses[uid]
+	return st, ok
+}
+
+// Delete forgets a pod.
+func (s *Store) Delete(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.statuses, uid)
+}
+
+// Snapshot is every status by UID, in a map of the caller's own.
+func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.Clone(s.statuses)
+}
+
+// checkTransition fails when a container leaves the terminated state although
+// its policy forbids a restart.
+func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		was, is := findContainer(old.ContainerStatuses, c.Name), findContainer(next.ContainerStatuses, c.Name)
+		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil {
+			continue
+		}
+		if exit := was.State.Terminated.ExitCode; !Restartable(p, c, exit) {
+			return fmt.Errorf("container %q has ended with exit code %d and may not run again", c.Name, exit)
+		}
+	}
+	return nil
+}
