@@ -1,0 +1,52 @@
+// Package file is the source that reads manifests from a directory, or from a
+// single file.
+//
+// Comes in: files. Goes out: one document per pod, and bad documents with file
+// and line, through a source.Sink. Run is one goroutine; a second one, which
+// Run owns and waits for, reads the kernel's events.
+//
+// # What is read
+//
+// Of a directory: regular files whose names end in .yaml, .yml or .json and do
+// not begin with a dot, links followed; nothing below it. Anything else is
+// left alone and never opened. A file given as the path may have any name.
+//
+// # When a file is read
+//
+// A prefix of a manifest often parses, and may ask for more privilege than the
+// whole. So a file is read once it is whole:
+//
+//   - at once, when it came under its name in one step: the name appeared with
+//     the content, without a write after it (fence.go), or as a second link to
+//     a file, or it is reached through a symbolic link that was put in place
+//     (also one further up, as the "..data" of a mounted ConfigMap);
+//   - else when it has stood still for Config.Settle: no event, and the same
+//     inode, size and times. Times that lie further in the past than that are
+//     taken at their word.
+//
+// What changed while it was read is read again.
+//
+// Every look is a full listing that reads only what changed; events say when
+// to look, and how a name arrived. Without events (no inotify instances left,
+// a network file system) the listing every Config.Period finds everything,
+// later.
+//
+// # What is forgotten
+//
+// A document is gone when its file is absent from a successful listing and
+// still absent after Config.Settle (editors move a file away before they write
+// the new one), or when its file was read and no longer has it. It is not gone
+// when
+//
+//   - the path is missing or cannot be listed, or is empty and is not the
+//     directory it was before (a file system that is not mounted): Health has
+//     the error and the last snapshot stays;
+//   - its file cannot be read, or a document of the file cannot be parsed: then
+//     the file has a bad document whose ID ends in pod.HoldSuffix, last of its
+//     documents. While it has, none of the file's other IDs is gone, and none
+//     is handed over with another identity than it had;
+//   - it was an item of a list that is now one bad document.
+//
+// The first delivery is a snapshot (Replace), all later ones are differences.
+// A file that is being written all through the start is held in the snapshot.
+package file

@@ -1,0 +1,132 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+)
+
+// fencePatience bounds how long a fence is waited for; events come within
+// microseconds unless the machine stands still.
+const fencePatience = time.Second
+
+// fence tells how a name appeared. The kernel tells a name that was moved into
+// place from one that was opened for writing, fsnotify calls both a creation.
+// But a file that is written under its name has an event for each write after
+// that of its creation. So: once a file is seen to have content, an event is
+// caused on a file of the fence's own, and when that arrives, all earlier ones
+// have. If no write is among them, the content came with the name.
+type fence struct {
+	file *os.File
+	// down is true from raise until the event has arrived.
+	down bool
+}
+
+func newFence(watcher *fsnotify.Watcher) (*fence, error) {
+	f, err := os.CreateTemp("", "wardlet-fence-")
+	if err != nil {
+		return nil, fmt.Errorf("make a fence: %w", err)
+	}
+	// The watch is on the file, not its name; nothing is left behind.
+	err = watcher.Add(f.Name())
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make a fence: %w", err)
+	}
+	return &fence{file: f}, nil
+}
+
+func (f *fence) close() {
+	if f != nil {
+		f.file.Close()
+	}
+}
+
+// passed reports whether e is an event of the fence, and takes it in.
+func (f *fence) passed(e fsnotify.Event) bool {
+	if f == nil || e.Name != f.file.Name() {
+		return false
+	}
+	if e.Has(fsnotify.Write) {
+		f.down = false
+	}
+	return true
+}
+
+// caughtUp takes in all events of what has happened so far. It is false where
+// that cannot be known.
+func (s *Source) caughtUp() bool {
+	f := s.watch.fence
+	if f == nil {
+		return false
+	}
+	f.down = true
+	if _, err := f.file.WriteAt([]byte{0}, 0); err != nil {
+		return false
+	}
+	patience := time.NewTimer(fencePatience)
+	defer patience.Stop()
+	for f.down {
+		select {
+		case e, ok := <-s.watch.events():
+			s.note(e, ok)
+			if !ok {
+				return false
+			}
+		case err, ok := <-s.watch.errors():
+			s.noteGap(err, ok)
+			return false
+		case <-patience.C:
+			return false
+		}
+	}
+	return true
+}
+
+// classify finds out which of the names that have appeared came with their
+// content.
+func (s *Source) classify(entries []entry) {
+	var appeared []entry
+	for _, e := range entries {
+		if s.arrived[e.name] == created && e.err == nil && e.stamp.size > 0 {
+			appeared = append(appeared, e)
+		}
+	}
+	if len(appeared) == 0 || !s.caughtUp() {
+		return
+	}
+	for _, e := range appeared {
+		if s.arrived[e.name] == created && !openForWriting(s.pathOf(e.name)) {
+			s.arrived[e.name] = moved
+		}
+	}
+}
+
+// openForWriting reports whether somebody has the file open for writing: a
+// write whose event is not there yet. Where the file system cannot tell, it
+// reports false.
+func openForWriting(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	busy := false
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	// A read lease is refused while there is a writer.
+	_ = conn.Control(func(fd uintptr) {
+		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
+		busy = errors.Is(err, unix.EAGAIN)
+		if err == nil {
+			_, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		}
+	})
+	return busy
+}

@@ -1,0 +1,94 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestAFileThatIsOpenForWritingIsKnown(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	f, err := os.Create(path)
+	must(t, err)
+	if !openForWriting(path) {
+		t.Error("a file with a writer counts as closed")
+	}
+	must(t, f.Close())
+	if openForWriting(path) {
+		t.Error("a closed file counts as open")
+	}
+	if openForWriting(path + ".gone") {
+		t.Error("a file that is gone counts as open")
+	}
+}
+
+func TestTheFenceLetsAllEarlierEventsPass(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, _ := started(t, dir)
+	for range 100 {
+		write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+		if !s.caughtUp() {
+			t.Fatal("the fence's event did not come")
+		}
+		if s.arrived["a.yaml"] == created {
+			t.Fatal("the event of a write came after the fence's")
+		}
+		replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "two"))
+		if !s.caughtUp() {
+			t.Fatal("the fence's event did not come")
+		}
+		if s.arrived["a.yaml"] != created {
+			t.Fatal("the event of a rename came after the fence's")
+		}
+		must(t, os.Remove(filepath.Join(dir, "a.yaml")))
+	}
+}
+
+func TestAFileThatWasWrittenUnderItsNameIsNotTakenForMoved(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, path string){
+		"written and closed": func(t *testing.T, path string) {
+			t.Helper()
+			write(t, path, manifest("a", "prefix"))
+		},
+		"written and still open, its event not there yet": func(t *testing.T, path string) {
+			t.Helper()
+			elsewhere := filepath.Join(t.TempDir(), "a")
+			f, err := os.Create(elsewhere)
+			must(t, err)
+			t.Cleanup(func() { f.Close() })
+			_, err = f.WriteString(manifest("a", "prefix"))
+			must(t, err)
+			must(t, os.Rename(elsewhere, path))
+		},
+	}
+	for name, arrive := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s, k := started(t, dir)
+			arrive(t, filepath.Join(dir, "a.yaml"))
+			for s.arrived["a.yaml"] != created {
+				s.note(<-s.watch.events(), true)
+			}
+			must(t, s.look(t.Context()))
+			if got := k.has(); len(got) != 0 {
+				t.Errorf("delivered %q", got)
+			}
+		})
+	}
+}
+
+func TestWithoutAFenceAFileThatArrivesWholeSettlesLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, k := started(t, dir)
+	s.watch.fence.close()
+	s.watch.fence = nil
+	s.cfg.Settle = DefaultSettle
+	run(t, s, k)
+	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "new"))
+	eventually(t, []string{"a.yaml#0 a new"}, k.has)
+}

@@ -1,0 +1,197 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// slow is a settle time no test waits for: what comes sooner came at once.
+const slow = time.Minute
+
+// manifest is a pod of one container with that image.
+func manifest(name, image string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers:\n  - name: c\n    image: %s\n", name, image)
+}
+
+// delivery is one call of the sink, with documents as "ID name image" or
+// "ID fault" and IDs without the directory.
+type delivery struct {
+	Replace       bool
+	Changed, Gone []string
+}
+
+// sink remembers what it is given.
+type sink struct {
+	dir string
+
+	mu         sync.Mutex
+	deliveries []delivery
+	holds      map[string]string
+	health     []string
+}
+
+func (s *sink) render(d pod.Document) string {
+	id := strings.TrimPrefix(d.ID, s.dir+"/")
+	if d.Err != nil {
+		return id + " " + strings.ReplaceAll(d.Err.Error(), s.dir+"/", "")
+	}
+	return id + " " + strings.TrimSuffix(d.Pod.Name, "-node") + " " + d.Pod.Spec.Containers[0].Image
+}
+
+func (s *sink) take(replace bool, docs []pod.Document, gone []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if replace {
+		clear(s.holds)
+	}
+	d := delivery{Replace: replace}
+	for _, doc := range docs {
+		text := s.render(doc)
+		d.Changed = append(d.Changed, text)
+		s.holds[doc.ID] = text
+	}
+	for _, id := range gone {
+		d.Gone = append(d.Gone, strings.TrimPrefix(id, s.dir+"/"))
+		delete(s.holds, id)
+	}
+	s.deliveries = append(s.deliveries, d)
+}
+
+func (s *sink) Replace(_ context.Context, all []pod.Document) error {
+	s.take(true, all, nil)
+	return nil
+}
+
+func (s *sink) Apply(_ context.Context, changed []pod.Document, gone []string) error {
+	s.take(false, changed, gone)
+	return nil
+}
+
+func (s *sink) Health(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := strings.ReplaceAll(fmt.Sprint(err), s.dir, "DIR")
+	if len(s.health) == 0 || s.health[len(s.health)-1] != text {
+		s.health = append(s.health, text)
+	}
+}
+
+// has are the documents as of the last delivery.
+func (s *sink) has() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Values(s.holds))
+}
+
+func (s *sink) all() []delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.deliveries)
+}
+
+func (s *sink) healths() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.health)
+}
+
+// eventually waits for what get gives to become want.
+func eventually[T any](t *testing.T, want T, get func() T) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		diff := cmp.Diff(want, get(), cmpEmpty)
+		if diff == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after 10 s (-want +got):\n%s", diff)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// newSource makes a source of a directory and its sink.
+func newSource(dir string, settle time.Duration, change ...func(*Config)) (*Source, *sink) {
+	k := &sink{dir: dir, holds: map[string]string{}}
+	c := Config{Name: "local", Path: dir, NodeName: "node", Sink: k, Period: time.Hour, Settle: settle}
+	for _, f := range change {
+		f(&c)
+	}
+	return New(c), k
+}
+
+// started makes a source that has read what is there and is watching; its
+// settle time is slow from now on.
+func started(t *testing.T, dir string, change ...func(*Config)) (*Source, *sink) {
+	t.Helper()
+	time.Sleep(5 * time.Millisecond)
+	s, k := newSource(dir, time.Millisecond, change...)
+	s.next = s.cfg.Now().Add(s.cfg.Period)
+	t.Cleanup(s.stopWatching)
+	// The kernel frees instances of other tests with some delay.
+	eventually(t, true, func() bool {
+		s.watch.retry = time.Time{}
+		s.keepWatching()
+		return s.watch.watching()
+	})
+	must(t, s.look(t.Context()))
+	if len(k.all()) != 1 {
+		t.Fatalf("deliveries at the start: %v", k.all())
+	}
+	s.cfg.Settle = slow
+	return s, k
+}
+
+// run runs a source until the test ends, and waits for its first snapshot.
+func run(t *testing.T, s *Source, k *sink) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	if k != nil {
+		eventually(t, true, func() bool { return len(k.all()) > 0 })
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// replace puts a file in place as careful programs do.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	temp := filepath.Join(filepath.Dir(path), ".new")
+	write(t, temp, text)
+	must(t, os.Rename(temp, path))
+}
+
+// cmpEmpty makes no list equal to an empty one.
+var cmpEmpty = cmpopts.EquateEmpty()
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,233 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDeliveriesOfChanges(t *testing.T) {
+	t.Parallel()
+	const uncertain = "which pods the file holds is uncertain; those it held before go on until this is mended"
+	a, b, c := manifest("a", "a1"), manifest("b", "b1"), manifest("c", "c1")
+	const sep = "---\n"
+	list := func(pods ...string) string {
+		const spec = "}\n  spec: {containers: [{name: c, image: i}]}\n"
+		return "apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: " + strings.Join(pods, spec+"- metadata: {name: ") + spec
+	}
+	type files map[string]string
+	for _, tc := range []struct {
+		rule          string
+		before, after files
+		// want are the deliveries after the snapshot.
+		want []delivery
+	}{
+		{"the same bytes deliver nothing", files{"x.yaml": a}, files{"x.yaml": a}, nil},
+		{
+			"a change delivers the document that changed",
+			files{"x.yaml": a + sep + b},
+			files{"x.yaml": a + sep + manifest("b", "b2")},
+			[]delivery{{Changed: []string{"x.yaml#1 b b2"}}},
+		},
+		{
+			"a document that the file no longer has is gone",
+			files{"x.yaml": a + sep + b},
+			files{"x.yaml": a},
+			[]delivery{{Gone: []string{"x.yaml#1"}}},
+		},
+		{
+			"an item that the list no longer has is gone",
+			files{"x.yaml": list("a", "b")},
+			files{"x.yaml": list("a")},
+			[]delivery{{Gone: []string{"x.yaml#0.1"}}},
+		},
+		{
+			"comments alone end all pods of a file",
+			files{"x.yaml": a + sep + b},
+			files{"x.yaml": "# " + "nothing\n"},
+			[]delivery{{Gone: []string{"x.yaml#0", "x.yaml#1"}}},
+		},
+		{
+			"an invalid document takes no other's place",
+			files{"x.yaml": a + sep + b},
+			files{"x.yaml": a + sep + "apiVersion: v1\nkind: Pod\n"},
+			[]delivery{{Changed: []string{"x.yaml#1 x.yaml:9: metadata.name: Required value"}}},
+		},
+		{
+			"a document that does not parse holds the file; the others are delivered",
+			files{"x.yaml": a + sep + b + sep + c},
+			files{"x.yaml": a + sep + "b: [\n" + sep + manifest("c", "c2")},
+			[]delivery{{Changed: []string{
+				"x.yaml#1 x.yaml:9: did not find expected node content", "x.yaml#2 c c2", "x.yaml#* x.yaml:9: " + uncertain,
+			}}},
+		},
+		{
+			"a separator that broke ends no pod and moves none",
+			files{"x.yaml": a + sep + b + sep + c},
+			files{"x.yaml": a + b + sep + c},
+			[]delivery{{Changed: []string{
+				`x.yaml#0 x.yaml:8: duplicate key "apiVersion", first in line 1`, "x.yaml#* x.yaml:8: " + uncertain,
+			}}},
+		},
+		{
+			"a file that is cut off before its first pod holds",
+			files{"x.yaml": a + sep + b},
+			files{"x.yaml": ""},
+			[]delivery{{Changed: []string{"x.yaml#* x.yaml: the manifest is empty; remove it to end its pods"}}},
+		},
+		{
+			"a list that is now one bad pod keeps its items",
+			files{"x.yaml": list("a", "b")},
+			files{"x.yaml": "apiVersion: v1\nkind: Pod\n"},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value"}}},
+		},
+		{
+			"a document that becomes a list is gone",
+			files{"x.yaml": a},
+			files{"x.yaml": list("b")},
+			[]delivery{{Changed: []string{"x.yaml#0.0 b i"}, Gone: []string{"x.yaml#0"}}},
+		},
+		{
+			"one identity in two files is the mux's to decide",
+			files{"x.yaml": a},
+			files{"x.yaml": a, "y.yaml": a},
+			[]delivery{{Changed: []string{"y.yaml#0 a a1"}}},
+		},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range tc.before {
+				replace(t, filepath.Join(dir, name), text)
+			}
+			s, k := started(t, dir)
+			for name, text := range tc.after {
+				replace(t, filepath.Join(dir, name), text)
+			}
+			s.cfg.Settle = time.Nanosecond
+			must(t, s.look(t.Context()))
+			must(t, s.look(t.Context()))
+			if diff := cmp.Diff(tc.want, k.all()[1:], cmpEmpty); diff != "" {
+				t.Errorf("deliveries (-want +got):\n%s", diff)
+			}
+			// Mended, everything is as it was.
+			for name := range tc.after {
+				must(t, os.Remove(filepath.Join(dir, name)))
+			}
+			for name, text := range tc.before {
+				replace(t, filepath.Join(dir, name), text)
+			}
+			must(t, s.look(t.Context()))
+			must(t, s.look(t.Context()))
+			_, fresh := newSource(dir, time.Nanosecond)
+			again := New(Config{Name: "local", Path: dir, NodeName: "node", Sink: fresh, Settle: time.Nanosecond})
+			must(t, again.look(t.Context()))
+			if diff := cmp.Diff(fresh.has(), k.has()); diff != "" {
+				t.Errorf("after it was mended (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAHeldFileStaysHeldBesideWhatIsDelivered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	broken := func(image string) string { return manifest("a", image) + "---\nb: [\n" }
+	replace(t, path, broken("one"))
+	s, k := started(t, dir)
+	replace(t, path, broken("two"))
+	s.cfg.Settle = time.Nanosecond
+	must(t, s.look(t.Context()))
+	got := k.all()[1].Changed
+	if len(got) != 2 || got[0] != "a.yaml#0 a two" || !strings.HasPrefix(got[1], "a.yaml#* ") {
+		t.Errorf("delivered %q", got)
+	}
+}
+
+func TestAFileThatIsAbsentIsGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "a1")+"---\n"+manifest("b", "b1"))
+	replace(t, filepath.Join(dir, "c.yaml"), manifest("c", "c1"))
+	s, k := newSource(dir, DefaultSettle)
+	run(t, s, k)
+	must(t, os.Remove(filepath.Join(dir, "a.yaml")))
+	eventually(t, []string{"c.yaml#0 c c1"}, k.has)
+	must(t, os.Remove(filepath.Join(dir, "c.yaml")))
+	eventually(t, nil, k.has)
+}
+
+func TestEditorsEndNoPod(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule string
+		save func(t *testing.T, path, text string)
+	}{
+		{"vim: the old file is moved away, the new one written, the backup removed", func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, filepath.Join(filepath.Dir(path), ".a.yaml.swp"), "swap")
+			write(t, filepath.Join(filepath.Dir(path), "4913"), "")
+			must(t, os.Remove(filepath.Join(filepath.Dir(path), "4913")))
+			must(t, os.Rename(path, path+"~"))
+			time.Sleep(20 * time.Millisecond)
+			write(t, path, text)
+			must(t, os.Remove(path+"~"))
+			must(t, os.Remove(filepath.Join(filepath.Dir(path), ".a.yaml.swp")))
+		}},
+		{"emacs: a copy is kept, the file written over", func(t *testing.T, path, text string) {
+			t.Helper()
+			old, err := os.ReadFile(path)
+			must(t, err)
+			write(t, path+"~", string(old))
+			write(t, filepath.Join(filepath.Dir(path), "#a.yaml#"), "auto-save")
+			write(t, path, text)
+			must(t, os.Remove(filepath.Join(filepath.Dir(path), "#a.yaml#")))
+		}},
+		{"sed -i: a new file is moved over the old one", func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, filepath.Join(filepath.Dir(path), "sedXYZ"), text)
+			must(t, os.Rename(filepath.Join(filepath.Dir(path), "sedXYZ"), path))
+		}},
+		{"install: the file is removed and written", func(t *testing.T, path, text string) {
+			t.Helper()
+			must(t, os.Remove(path))
+			write(t, path, text)
+			must(t, os.Chmod(path, 0o644))
+		}},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "a.yaml")
+			replace(t, path, manifest("a", "old"))
+			s, k := newSource(dir, 300*time.Millisecond)
+			run(t, s, k)
+			tc.save(t, path, manifest("a", "new"))
+			eventually(t, []string{"a.yaml#0 a new"}, k.has)
+			for _, d := range k.all() {
+				if len(d.Gone) > 0 {
+					t.Errorf("gone: %v of %v", d.Gone, k.all())
+				}
+			}
+		})
+	}
+}
+
+func TestARenamedFileIsGoneAndThereInOneDelivery(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "a1"))
+	s, k := started(t, dir)
+	run(t, s, k)
+	must(t, os.Rename(filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")))
+	eventually(t, []string{"b.yaml#0 a a1"}, k.has)
+	want := delivery{Changed: []string{"b.yaml#0 a a1"}, Gone: []string{"a.yaml#0"}}
+	if diff := cmp.Diff(want, k.all()[1]); diff != "" {
+		t.Errorf("delivery (-want +got):\n%s", diff)
+	}
+}

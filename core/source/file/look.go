@@ -1,0 +1,175 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// look lists the path, reads what changed and delivers what is new. It fails
+// only with an error of the sink.
+func (s *Source) look(ctx context.Context) error {
+	now := s.cfg.Now()
+	dir, entries, err := s.list()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.cfg.MissingEmpty:
+		dir, err = inode{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w; create it, or set missing_path = \"empty\"", err)
+	case err == nil && len(entries) == 0 && !s.started.IsZero() && dir != s.good && !s.cfg.MissingEmpty:
+		err = fmt.Errorf("list manifests: %s is empty and not the directory it was: is a file system not mounted? "+
+			"put a manifest there, or restart the agent, to go on with it", s.cfg.Path)
+	}
+	if err != nil {
+		s.fail(now, err)
+		return nil
+	}
+	if s.started.IsZero() {
+		s.started = now
+	}
+	s.good, s.failing = dir, time.Time{}
+	s.tell(nil)
+	s.classify(entries)
+	s.takeIn(entries, now)
+	return s.deliver(ctx, now)
+}
+
+// fail reports an error that is still there after the settle time; a path
+// that is being replaced is missing for a moment.
+func (s *Source) fail(now time.Time, err error) {
+	if s.failing.IsZero() {
+		s.failing = now
+	}
+	if due := s.failing.Add(s.cfg.Settle); now.Before(due) {
+		s.lookAt(due)
+		return
+	}
+	s.tell(err)
+}
+
+// tell reports how the last look went.
+func (s *Source) tell(err error) { s.cfg.Sink.Health(err) }
+
+// takeIn compares a good listing with what is remembered, and reads what is
+// new and whole.
+func (s *Source) takeIn(entries []entry, now time.Time) {
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.name] = true
+		f := s.files[e.name]
+		if f == nil {
+			f = &file{quiet: now}
+			s.files[e.name] = f
+		}
+		s.takeInFile(f, e, now)
+	}
+	for name, f := range s.files {
+		if there[name] {
+			continue
+		}
+		if f.missing.IsZero() {
+			f.missing = now
+		}
+		s.lookAt(f.missing.Add(s.cfg.Settle))
+	}
+	clear(s.arrived)
+	s.swapped = false
+}
+
+func (s *Source) takeInFile(f *file, e entry, now time.Time) {
+	from := s.from(e.name)
+	if e.err != nil {
+		f.missing = time.Time{}
+		f.fail(from, e.err)
+		return
+	}
+	f.see(e, s.arrived[e.name], s.swapped, now)
+	if !f.stale() {
+		return
+	}
+	if !f.settled(now, s.cfg.Settle) || !f.reread(from, now) {
+		s.lookAt(later(f.quiet.Add(s.cfg.Settle), now))
+	}
+}
+
+// later keeps the next look from coming at once, again and again.
+func later(t, now time.Time) time.Time {
+	if least := now.Add(time.Millisecond); t.Before(least) {
+		return least
+	}
+	return t
+}
+
+// forgotten reports whether the absence of a file counts: when it has lasted,
+// or when the file was renamed and read under its new name.
+func (s *Source) forgotten(f *file, now time.Time) bool {
+	if f.missing.IsZero() {
+		return false
+	}
+	return now.Sub(f.missing) >= s.cfg.Settle || s.renamed(f)
+}
+
+// renamed reports whether the file is there, and read, under another name.
+func (s *Source) renamed(f *file) bool {
+	for _, heir := range s.files {
+		if heir.missing.IsZero() && heir.stamp.content() == f.stamp.content() && heir.current() && !held(heir.docs) {
+			return true
+		}
+	}
+	return false
+}
+
+// deliver hands over what the sink has not been given yet.
+func (s *Source) deliver(ctx context.Context, now time.Time) error {
+	if !s.snapshot {
+		return s.deliverAll(ctx, now)
+	}
+	var changed []pod.Document
+	var gone []string
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		f := s.files[name]
+		if s.forgotten(f, now) {
+			gone = append(gone, slices.Sorted(maps.Keys(f.sent))...)
+			delete(s.files, name)
+			continue
+		}
+		more, less := f.difference()
+		changed, gone = append(changed, more...), append(gone, less...)
+	}
+	if len(changed) == 0 && len(gone) == 0 {
+		return nil
+	}
+	return s.cfg.Sink.Apply(ctx, changed, gone)
+}
+
+// deliverAll hands over the first snapshot. It waits a while for files that
+// are being written, and then holds them.
+func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
+	var all []pod.Document
+	for name, f := range s.files {
+		switch {
+		case s.forgotten(f, now):
+			delete(s.files, name)
+		case f.tried:
+		case now.Sub(s.started) < firstWait*s.cfg.Settle:
+			return nil
+		default:
+			f.docs = []pod.Document{pod.HoldFile(s.from(name), 0, errors.New("the file is still being written"))}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		changed, _ := s.files[name].difference()
+		all = append(all, changed...)
+	}
+	if err := s.cfg.Sink.Replace(ctx, all); err != nil {
+		return err
+	}
+	s.snapshot = true
+	return nil
+}

@@ -1,0 +1,40 @@
+package file
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// readWhole reads a file and gives the stamp it had after that, or none where
+// that is not of what was read. It never
+// blocks, also where the name has meanwhile become that of a pipe.
+func readWhole(path string) (data []byte, after stamp, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, stamp{}, fmt.Errorf("%s is not a regular file", path)
+	}
+	// One byte more than allowed: what is too large is refused by the decoder.
+	if data, err = io.ReadAll(io.LimitReader(f, pod.MaxManifest+1)); err != nil {
+		return nil, stamp{}, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, stamp{}, err
+	}
+	after = stampOf(info)
+	if min(after.size, pod.MaxManifest+1) != int64(len(data)) {
+		after = stamp{}
+	}
+	return data, after, nil
+}

@@ -1,0 +1,140 @@
+package file
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// arrival is how a name appeared; zero: it did not.
+type arrival int
+
+const (
+	// created: opened for writing, or a link.
+	created arrival = iota + 1
+	// moved: put there by a rename.
+	moved
+)
+
+// racyWindow is the coarsest step of file times: what was written within it
+// may have been written again without a trace.
+const racyWindow = 2 * time.Second
+
+// file is what is remembered of a name.
+type file struct {
+	// stamp is the last one listed; quiet is since when it stands, as far as
+	// is known.
+	stamp stamp
+	quiet time.Time
+	// whole is true when the file came under its name in one step and was not
+	// written to since.
+	whole bool
+	// touched is true when the kernel told of a write that was not read yet.
+	touched bool
+	// missing is since when listings lack the name; zero: they have it.
+	missing time.Time
+
+	// tried is true once there was a reading, good or bad; docs are those of
+	// the last one. read is the stamp of the last good one, sum the digest.
+	tried bool
+	read  stamp
+	sum   [sha256.Size]byte
+	racy  bool
+	docs  []pod.Document
+
+	// sent is what the sink was given, by ID: the version or the error.
+	// identities are those of the last valid document of each ID.
+	sent       map[string]string
+	identities map[string]types.NamespacedName
+}
+
+// see takes in what a listing shows of the file.
+func (f *file) see(e entry, how arrival, swapped bool, now time.Time) {
+	f.missing = time.Time{}
+	other := e.stamp.inode != f.read.inode
+	written := e.stamp.content() != f.stamp.content()
+	switch {
+	case how == moved, how == created && (e.symlink || e.hardlink), e.symlink && swapped && other:
+		f.whole = true
+	case written:
+		f.whole = false
+	}
+	switch {
+	case how == created, written && e.stamp.inode == f.stamp.inode:
+		// Its times prove nothing: a file that is being cut off has its new
+		// size before its new times.
+		f.quiet = now
+	case written:
+		// Reckoned from now, so that it is safe from jumps of the clock.
+		f.quiet = now.Add(-max(0, now.Sub(e.stamp.changed())))
+	}
+	f.stamp = e.stamp
+}
+
+// current reports whether the last reading was good and is of this stamp.
+func (f *file) current() bool { return f.tried && !f.touched && f.read == f.stamp }
+
+// stale reports whether there is something to read.
+func (f *file) stale() bool { return f.racy || !f.current() }
+
+// settled reports whether the file may be read.
+func (f *file) settled(now time.Time, settle time.Duration) bool {
+	return f.whole || now.Sub(f.quiet) >= settle
+}
+
+// reread reads and decodes the file. It reports false when the file changed
+// meanwhile, or went away.
+func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
+	data, after, err := readWhole(from.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		f.fail(from, err)
+		return true
+	}
+	if after != f.stamp {
+		f.whole, f.quiet = false, now
+		return false
+	}
+	sum := sha256.Sum256(data)
+	if f.read == (stamp{}) || sum != f.sum {
+		f.docs = f.steady(pod.Decode(data, from))
+	}
+	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
+	f.racy = now.Sub(time.Unix(0, f.stamp.mtime)) < racyWindow
+	return true
+}
+
+// fail notes that the file cannot be read; it is tried again at every look.
+func (f *file) fail(from pod.DecodeFrom, err error) {
+	f.tried, f.read = true, stamp{}
+	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
+}
+
+// steady leaves out documents that stand under another one's ID while the file
+// is held: a separator that broke moves all that follow.
+func (f *file) steady(docs []pod.Document) []pod.Document {
+	if !held(docs) {
+		return docs
+	}
+	var kept []pod.Document
+	for _, d := range docs {
+		was, known := f.identities[d.ID]
+		if d.Pod == nil || !known || was == pod.Identity(d.Pod) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// held reports whether a document stands for the whole file.
+func held(docs []pod.Document) bool {
+	return len(docs) > 0 && strings.HasSuffix(docs[len(docs)-1].ID, pod.HoldSuffix)
+}

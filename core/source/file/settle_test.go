@@ -1,0 +1,195 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/google/go-cmp/cmp"
+)
+
+// writeSlowly writes a pod in pieces; after each the file is a valid pod.
+func writeSlowly(t *testing.T, f *os.File) {
+	t.Helper()
+	for _, piece := range []string{strings.TrimSuffix(manifest("a", "pre"), "\n"), "fix", "es", "/are", "/pods", ":1"} {
+		_, err := f.WriteString(piece)
+		must(t, err)
+		time.Sleep(30 * time.Millisecond)
+	}
+	must(t, f.Close())
+}
+
+func TestAFileWrittenInPlaceIsReadWhenItStandsStill(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule    string
+		existed bool
+		open    func(path string) (*os.File, error)
+	}{
+		{"a new file", false, os.Create},
+		{"a file that is written over", true, func(path string) (*os.File, error) {
+			return os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		}},
+		{"a file that is removed and created again", true, func(path string) (*os.File, error) {
+			if err := os.Remove(path); err != nil {
+				return nil, err
+			}
+			return os.Create(path)
+		}},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "a.yaml")
+			if tc.existed {
+				write(t, path, manifest("a", "old"))
+			}
+			s, k := started(t, dir)
+			s.cfg.Settle = time.Second
+			run(t, s, k)
+			want := k.all()
+			f, err := tc.open(path)
+			must(t, err)
+			writeSlowly(t, f)
+			want = append(want, delivery{Changed: []string{"a.yaml#0 a prefixes/are/pods:1"}})
+			eventually(t, len(want), func() int { return len(k.all()) })
+			if diff := cmp.Diff(want, k.all()); diff != "" {
+				t.Errorf("deliveries (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithoutEventsAFileWrittenInPlaceStillSettles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, k := newSource(dir, time.Second, func(c *Config) { c.Period = 10 * time.Millisecond })
+	s.watch.open = func() (*fsnotify.Watcher, error) { return nil, os.ErrPermission }
+	run(t, s, k)
+	f, err := os.Create(filepath.Join(dir, "a.yaml"))
+	must(t, err)
+	writeSlowly(t, f)
+	want := []delivery{{Replace: true}, {Changed: []string{"a.yaml#0 a prefixes/are/pods:1"}}}
+	eventually(t, want, k.all)
+}
+
+func TestTheFirstSnapshotWaitsForAFileThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "a.yaml"))
+	must(t, err)
+	write(t, filepath.Join(dir, "b.yaml"), manifest("b", "whole"))
+	s, k := newSource(dir, time.Second)
+	run(t, s, nil)
+	writeSlowly(t, f)
+	eventually(t, []delivery{{Replace: true, Changed: []string{"a.yaml#0 a prefixes/are/pods:1", "b.yaml#0 b whole"}}}, k.all)
+}
+
+func TestAFileThatNeverSettlesIsHeldInTheFirstSnapshot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	write(t, path, manifest("a", "some"))
+	write(t, filepath.Join(dir, "b.yaml"), manifest("b", "whole"))
+	s, k := newSource(dir, 200*time.Millisecond)
+	run(t, s, nil)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	defer f.Close()
+	for len(k.all()) == 0 {
+		_, err := f.WriteString("# more\n")
+		must(t, err)
+		time.Sleep(5 * time.Millisecond)
+	}
+	want := []delivery{{Replace: true, Changed: []string{"a.yaml#* a.yaml: the file is still being written", "b.yaml#0 b whole"}}}
+	if diff := cmp.Diff(want, k.all()); diff != "" {
+		t.Fatalf("deliveries (-want +got):\n%s", diff)
+	}
+	want = append(want, delivery{Changed: []string{"a.yaml#0 a some"}, Gone: []string{"a.yaml#*"}})
+	eventually(t, want, k.all)
+}
+
+func TestSettlingIsSafeFromJumpsOfTheClock(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	at := func(mtime time.Time) entry {
+		return entry{name: "a.yaml", stamp: stamp{inode: inode{ino: 1}, size: 1, mtime: mtime.UnixNano()}}
+	}
+	const year = 365 * 24 * time.Hour
+	for _, tc := range []struct {
+		rule    string
+		mtime   time.Time
+		settled bool
+	}{
+		{"old by its own word", now.Add(-time.Second), true},
+		{"written just now", now.Add(-time.Millisecond), false},
+		{"written in the future", now.Add(10 * year), false},
+	} {
+		f := &file{quiet: now}
+		f.see(at(tc.mtime), 0, false, now)
+		if got := f.settled(now, DefaultSettle); got != tc.settled {
+			t.Errorf("%s: settled %v", tc.rule, got)
+		}
+		// The wall clock is set back, the monotonic one goes on.
+		later := now.Add(DefaultSettle)
+		f.see(at(tc.mtime), 0, false, later)
+		if !f.settled(later, DefaultSettle) {
+			t.Errorf("%s: not settled after the settle time", tc.rule)
+		}
+	}
+}
+
+func TestTimesOfAKnownFileProveNothing(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	old := stamp{inode: inode{ino: 1}, size: 9, mtime: now.Add(-time.Hour).UnixNano()}
+	f := &file{quiet: now}
+	f.see(entry{stamp: old}, 0, false, now)
+	if !f.settled(now, DefaultSettle) {
+		t.Fatal("an old file does not count as settled")
+	}
+	// While it is cut off, a file has its new size and its old times.
+	old.size = 0
+	f.see(entry{stamp: old}, 0, false, now)
+	if f.settled(now, DefaultSettle) {
+		t.Error("a file that is being cut off counts as settled")
+	}
+	// What arrived whole is no longer so when it changes, also unseen.
+	f.see(entry{stamp: old}, moved, true, now)
+	if !f.settled(now, DefaultSettle) {
+		t.Fatal("a file that was moved into place is not read at once")
+	}
+	old.size++
+	f.see(entry{stamp: old}, 0, false, now)
+	if f.settled(now, DefaultSettle) {
+		t.Error("a file that changed since it arrived counts as whole")
+	}
+}
+
+func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	replace(t, path, manifest("a", "one"))
+	s, _ := started(t, dir)
+	f := s.files["a.yaml"]
+	if !f.stale() {
+		t.Error("a file that was written within the last step of a coarse clock is not read again")
+	}
+	// Long after, nothing of it is open to doubt.
+	s.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	must(t, s.look(t.Context()))
+	if f.stale() {
+		t.Error("an unchanged file is read again")
+	}
+	must(t, os.Chmod(path, 0o644))
+	_, entries, err := s.list()
+	must(t, err)
+	f.see(entries[0], 0, false, s.cfg.Now())
+	if !f.stale() {
+		t.Error("a file whose mode changed is not read again")
+	}
+}

@@ -1,0 +1,162 @@
+package file
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source"
+)
+
+// The defaults of Config.
+const (
+	DefaultPeriod = 20 * time.Second
+	DefaultSettle = 100 * time.Millisecond
+)
+
+// firstWait is how many settle times the first snapshot waits for files that
+// are being written.
+const firstWait = 10
+
+// Config says what to read and where it goes.
+type Config struct {
+	// Name is the source's name in agent.toml.
+	Name string
+	// Path is a directory, or a file.
+	Path string
+	// NodeName is this node's name.
+	NodeName string
+	Sink     source.Sink
+	// Period is the time between listings when nothing happens. The default
+	// is DefaultPeriod.
+	Period time.Duration
+	// Settle is how long a file written in place must stand still. The
+	// default is DefaultSettle.
+	Settle time.Duration
+	// MissingEmpty makes a path that is missing an empty one, as it is for a
+	// kubelet: its pods end.
+	MissingEmpty bool
+	Logger       *slog.Logger
+	// Now is the clock. The default is time.Now.
+	Now func() time.Time
+}
+
+// Source reads manifests from files. Make it with New.
+type Source struct {
+	cfg    Config
+	single bool
+	// files are by name, as long as something of them is remembered.
+	files map[string]*file
+	// arrived says how names appeared since the last look, swapped whether any
+	// did.
+	arrived map[string]arrival
+	swapped bool
+	// started is the time of the first good listing, good the directory of
+	// the last one.
+	started  time.Time
+	good     inode
+	snapshot bool
+	// failing is since when listings fail.
+	failing time.Time
+	// next is when to look again.
+	next  time.Time
+	watch watchState
+}
+
+// New makes a source; Run starts it.
+func New(c Config) *Source {
+	c.Path = filepath.Clean(c.Path)
+	if c.Period <= 0 {
+		c.Period = DefaultPeriod
+	}
+	if c.Settle <= 0 {
+		c.Settle = DefaultSettle
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.Logger = c.Logger.With("source", c.Name)
+	return &Source{
+		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{},
+		watch: watchState{open: openWatcher},
+	}
+}
+
+// Run reads and delivers until ctx is done; then it ends with nil. It fails
+// only with an error of the sink.
+func (s *Source) Run(ctx context.Context) error {
+	defer s.stopWatching()
+	for ctx.Err() == nil {
+		s.next = s.cfg.Now().Add(s.cfg.Period)
+		s.keepWatching()
+		if err := s.look(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		s.wait(ctx)
+	}
+	return nil
+}
+
+// wait returns when it is time to look.
+func (s *Source) wait(ctx context.Context) {
+	timer := time.NewTimer(s.next.Sub(s.cfg.Now()))
+	defer timer.Stop()
+	for look := false; !look; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case e, ok := <-s.watch.events():
+			look = s.note(e, ok)
+			timer.Reset(s.next.Sub(s.cfg.Now()))
+		case err, ok := <-s.watch.errors():
+			look = s.noteGap(err, ok)
+		}
+	}
+	// What happened together is looked at together.
+	for {
+		select {
+		case e, ok := <-s.watch.events():
+			s.note(e, ok)
+		default:
+			return
+		}
+	}
+}
+
+// lookAt makes the next look come no later than t.
+func (s *Source) lookAt(t time.Time) {
+	if t.Before(s.next) {
+		s.next = t
+	}
+}
+
+func (s *Source) from(name string) pod.DecodeFrom {
+	return pod.DecodeFrom{Source: s.cfg.Name, Kind: pod.KindFile, File: s.pathOf(name), NodeName: s.cfg.NodeName}
+}
+
+func (s *Source) pathOf(name string) string {
+	if s.single {
+		return s.cfg.Path
+	}
+	return filepath.Join(s.cfg.Path, name)
+}
+
+// reads reports whether a file of that name is a manifest.
+func (s *Source) reads(name string) bool {
+	if s.single {
+		return name == filepath.Base(s.cfg.Path)
+	}
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}

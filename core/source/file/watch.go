@@ -1,0 +1,176 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watching that failed is tried again after retryLeast, doubling to retryMost.
+const (
+	retryLeast = time.Second
+	retryMost  = 20 * time.Second
+)
+
+// watchState is the watch, or when to try again to have one.
+type watchState struct {
+	open    func() (*fsnotify.Watcher, error)
+	watcher *fsnotify.Watcher
+	fence   *fence
+	// dir is the directory that is watched, empty when there is none.
+	dir     string
+	retry   time.Time
+	backoff time.Duration
+	// polling is true once it was said that there is no watch.
+	polling bool
+}
+
+// openWatcher makes a watcher that holds a burst of events, so that it is
+// looked at as one.
+func openWatcher() (*fsnotify.Watcher, error) { return fsnotify.NewBufferedWatcher(1024) }
+
+func (w *watchState) events() <-chan fsnotify.Event {
+	if w.watcher == nil {
+		return nil
+	}
+	return w.watcher.Events
+}
+
+func (w *watchState) errors() <-chan error {
+	if w.watcher == nil {
+		return nil
+	}
+	return w.watcher.Errors
+}
+
+// watching reports whether the directory is watched. The library drops a watch
+// whose directory was moved, removed or unmounted.
+func (w *watchState) watching() bool {
+	return w.watcher != nil && w.dir != "" && slices.Contains(w.watcher.WatchList(), w.dir)
+}
+
+// keepWatching sees to it that the directory is watched that is listed next.
+// Without a watch the listings go on; a path that is missing is the listing's
+// to report.
+func (s *Source) keepWatching() {
+	w, now := &s.watch, s.cfg.Now()
+	if !w.watching() && now.Before(w.retry) {
+		s.lookAt(w.retry)
+		return
+	}
+	err := s.aim()
+	if err == nil {
+		if w.polling {
+			s.cfg.Logger.Info("watching again", "path", s.cfg.Path)
+		}
+		w.backoff, w.polling = 0, false
+		return
+	}
+	w.backoff = min(max(2*w.backoff, retryLeast), retryMost)
+	w.retry = now.Add(w.backoff)
+	s.lookAt(w.retry)
+	if !w.polling && !errors.Is(err, fs.ErrNotExist) {
+		w.polling = true
+		s.cfg.Logger.Warn("cannot watch; changes are found by listing", "path", s.cfg.Path, "period", s.cfg.Period, "err", err)
+	}
+}
+
+// aim watches the directory of the path, and no other one. Aiming at the
+// directory that is watched already costs one system call.
+func (s *Source) aim() error {
+	w, dir := &s.watch, s.cfg.Path
+	info, err := os.Stat(dir)
+	if err == nil && info.Mode().IsRegular() || err != nil && s.single {
+		dir = filepath.Dir(dir)
+	}
+	if w.watcher == nil {
+		watcher, err := w.open()
+		if err != nil {
+			return err
+		}
+		w.watcher = watcher
+		if w.fence, err = newFence(watcher); err != nil {
+			s.cfg.Logger.Info("files that are moved into place are read once they stand still", "path", s.cfg.Path, "err", err)
+		}
+	}
+	if w.dir != "" && w.dir != dir {
+		// It fails when the directory is gone, and with it the watch.
+		_ = w.watcher.Remove(w.dir)
+	}
+	w.dir = ""
+	if err := w.watcher.Add(dir); err != nil {
+		return err
+	}
+	w.dir = dir
+	return nil
+}
+
+func (s *Source) stopWatching() {
+	w := &s.watch
+	if w.watcher == nil {
+		return
+	}
+	w.watcher.Close()
+	w.fence.close()
+	w.watcher, w.fence, w.dir = nil, nil, ""
+}
+
+// note takes in an event and reports whether to look at once. ok is false when
+// the watch has ended.
+func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
+	now := s.cfg.Now()
+	name := filepath.Base(e.Name)
+	switch {
+	case !ok:
+		s.loseWatch()
+		return true
+	case s.watch.fence.passed(e):
+		return false
+	case e.Name == s.watch.dir:
+		return true // the directory itself changed, or is gone
+	case e.Has(fsnotify.Create):
+		s.swapped = true
+		s.arrived[name] = created
+		return true
+	case e.Has(fsnotify.Remove), e.Has(fsnotify.Rename):
+		delete(s.arrived, name)
+		return true
+	case e.Has(fsnotify.Write) && s.reads(name):
+		delete(s.arrived, name)
+		if f := s.files[name]; f != nil {
+			f.whole, f.touched, f.quiet = false, true, now
+		}
+		s.lookAt(now.Add(s.cfg.Settle))
+	case e.Has(fsnotify.Chmod):
+		return s.reads(name)
+	}
+	return false
+}
+
+// loseWatch makes a new watch be tried in a while.
+func (s *Source) loseWatch() {
+	s.stopWatching()
+	s.watch.retry = s.cfg.Now().Add(retryLeast)
+}
+
+// noteGap takes in that events are missing: every file may have been written
+// to. It reports whether to look at once; ok is false when the watch has
+// ended.
+func (s *Source) noteGap(err error, ok bool) (look bool) {
+	if !ok {
+		s.loseWatch()
+		return true
+	}
+	s.cfg.Logger.Info("events were lost, all manifests are read again", "path", s.cfg.Path, "err", err)
+	clear(s.arrived)
+	now := s.cfg.Now()
+	for _, f := range s.files {
+		f.whole, f.touched, f.quiet = false, true, now
+	}
+	return true
+}

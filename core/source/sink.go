@@ -1,0 +1,23 @@
+package source
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Sink takes what a source reads. The mux gives each source one of its own.
+// A source calls it from one goroutine at a time; Replace and Apply block
+// until the mux has taken the delivery (back-pressure, never drops) and fail
+// only with the context's error.
+type Sink interface {
+	// Replace hands over everything the source holds now, bad documents
+	// included. What is not named is gone.
+	Replace(ctx context.Context, all []pod.Document) error
+	// Apply hands over a difference: documents that are new or changed, and
+	// the IDs of those that are gone.
+	Apply(ctx context.Context, changed []pod.Document, gone []string) error
+	// Health says after every reading whether the source itself works: nil
+	// when it does, else why its last answer still stands.
+	Health(err error)
+}
