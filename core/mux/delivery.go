@@ -1,0 +1,83 @@
+package mux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// delivery is one call of a source, on its way to the goroutine of Run.
+type delivery struct {
+	source   string
+	snapshot bool
+	docs     []pod.Document
+	gone     []string
+	// taken gets one value when the delivery has been merged and sent. It has
+	// room for it, so that Run never waits for a source that gave up.
+	taken chan error
+}
+
+// Sink is the way in of one source.
+type Sink struct {
+	mux  *Mux
+	name string
+}
+
+// Sink gives the way in of the named source. It fails for a name that is not
+// configured.
+func (m *Mux) Sink(name string) (*Sink, error) {
+	if _, ok := m.store.sources[name]; !ok {
+		return nil, fmt.Errorf("no source is named %q", name)
+	}
+	return &Sink{mux: m, name: name}, nil
+}
+
+// Replace hands over everything the source holds. An entry that is not named
+// is gone, unless a bad document covers it: one that stands for its whole file
+// (pod.HoldSuffix), or for the list the entry was an item of.
+func (s *Sink) Replace(ctx context.Context, all []pod.Document) error {
+	return s.deliver(ctx, delivery{snapshot: true, docs: all})
+}
+
+// Apply hands over a difference.
+func (s *Sink) Apply(ctx context.Context, changed []pod.Document, gone []string) error {
+	return s.deliver(ctx, delivery{docs: changed, gone: gone})
+}
+
+// Health says how the last reading went.
+func (s *Sink) Health(err error) {
+	s.mux.mu.Lock()
+	defer s.mux.mu.Unlock()
+	src := s.mux.store.sources[s.name]
+	src.health = err
+	if err == nil {
+		src.lastRead = s.mux.now()
+	}
+}
+
+func (s *Sink) deliver(ctx context.Context, d delivery) error {
+	d.source, d.taken = s.name, make(chan error, 1)
+	select {
+	case s.mux.deliveries <- d:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-d.taken:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// coveredBy is the beginning of the IDs that a bad document speaks for beside
+// its own: those of its file if it could not be split, else those of the items
+// of the list that it was.
+func coveredBy(id string) (prefix string) {
+	if path, ok := strings.CutSuffix(id, pod.HoldSuffix); ok {
+		return path + "#"
+	}
+	return id + "."
+}

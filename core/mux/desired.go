@@ -1,0 +1,79 @@
+package mux
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Wanted reports whether the pod is desired: whether the sync loop has it or
+// is about to get it. Every clean-up asks this, never the sync loop.
+func (m *Mux) Wanted(uid types.UID) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, ok := m.store.owner[uid]
+	return ok
+}
+
+// Seen reports whether the named source has given its first snapshot; until
+// then nothing that runs from it may be ended. A name that is not configured
+// (any more) counts as seen: nobody is left who could want its pods.
+func (m *Mux) Seen(source string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	src, ok := m.store.sources[source]
+	return !ok || src.seen
+}
+
+// Sources tells the state of every source, ordered by name.
+func (m *Mux) Sources() []pod.SourceState {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	states := make([]pod.SourceState, 0, len(m.store.sources))
+	for _, src := range m.store.sources {
+		states = append(states, src.state())
+	}
+	slices.SortFunc(states, func(a, b pod.SourceState) int { return cmp.Compare(a.Name, b.Name) })
+	return states
+}
+
+func (s *sourceStore) state() pod.SourceState {
+	state := pod.SourceState{
+		Name: s.Name, Kind: s.Kind, Location: s.Location, Seen: s.seen, LastRead: s.lastRead,
+		Documents: len(s.entries),
+	}
+	if s.health != nil {
+		state.Err = s.health.Error()
+	}
+	for _, e := range s.entries {
+		if p, ok := e.problem(); ok {
+			state.Problems = append(state.Problems, p)
+		}
+	}
+	state.Bad = len(state.Problems)
+	slices.SortFunc(state.Problems, func(a, b pod.Problem) int { return cmp.Compare(a.Document, b.Document) })
+	return state
+}
+
+// problem says why the document as last read does not run.
+func (e *entry) problem() (pod.Problem, bool) {
+	p := pod.Problem{Document: e.id, Since: e.since, Kept: e.pod != nil}
+	switch {
+	case e.fault != nil:
+		p.Message = e.fault.Error()
+	case e.slot != nil && e.slot.chosen != e:
+		p.Message = fmt.Sprintf("%s: %s is already defined by %s, which runs; remove or rename one of them",
+			e.id, e.slot.identity, e.slot.chosen.id)
+		p.Kept = false
+	case e.slot != nil && e.slot.clash != "":
+		p.Message = e.id + ": " + e.slot.clash
+		p.Kept = e.slot.sent != nil
+	default:
+		return pod.Problem{}, false
+	}
+	return p, true
+}

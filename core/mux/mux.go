@@ -1,0 +1,118 @@
+package mux
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// updatesCapacity is how many updates wait for the sync loop before sources
+// are held up, as in a kubelet's pod config.
+const updatesCapacity = 50
+
+// Source names one configured source.
+type Source struct {
+	Name string
+	// Kind is file, http or api.
+	Kind string
+	// Location is the path or URL, for display.
+	Location string
+}
+
+// Config is what a Mux needs.
+type Config struct {
+	// Sources are all configured sources; others cannot deliver.
+	Sources []Source
+	// Documents keeps the last valid version of every document.
+	Documents Documents
+	Logger    *slog.Logger
+	// Now is the wall clock, for first-seen times and display.
+	Now func() time.Time
+}
+
+// Mux merges the documents of all sources. See the package comment for who
+// may call what.
+type Mux struct {
+	log        *slog.Logger
+	now        func() time.Time
+	documents  Documents
+	deliveries chan delivery
+	updates    chan pod.Update
+
+	mu    sync.RWMutex
+	store *store
+
+	// updateSeq and changeSeq belong to the goroutine of Run.
+	updateSeq, changeSeq uint64
+}
+
+// New makes a Mux for the given sources. Run must be called for deliveries to
+// be taken.
+func New(c Config) *Mux {
+	return &Mux{
+		log:        c.Logger,
+		now:        c.Now,
+		documents:  c.Documents,
+		deliveries: make(chan delivery),
+		updates:    make(chan pod.Update, updatesCapacity),
+		store:      newStore(c.Sources),
+	}
+}
+
+// Updates is the merged stream. It is closed when Run ends.
+func (m *Mux) Updates() <-chan pod.Update { return m.updates }
+
+// Run restores what the disk holds and then merges deliveries, until ctx is
+// done; it returns the error of ctx.
+func (m *Mux) Run(ctx context.Context) error {
+	defer close(m.updates)
+	if err := m.send(ctx, m.restore()); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case d := <-m.deliveries:
+			err := m.take(ctx, d)
+			d.taken <- err
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take merges one delivery and sends what follows from it.
+func (m *Mux) take(ctx context.Context, d delivery) error {
+	m.mu.Lock()
+	out := m.store.merge(d, m.now(), m.log)
+	m.mu.Unlock()
+	m.persist(d.source, &out)
+	return m.send(ctx, out)
+}
+
+// send hands an update to the sync loop, if there is anything in it.
+func (m *Mux) send(ctx context.Context, out outcome) error {
+	if len(out.changes) == 0 && out.seen == "" {
+		return nil
+	}
+	m.updateSeq++
+	u := pod.Update{Seq: m.updateSeq, Changes: out.changes}
+	if out.seen != "" {
+		u.Seen = []string{out.seen}
+	}
+	for i := range u.Changes {
+		m.changeSeq++
+		u.Changes[i].Seq = m.changeSeq
+	}
+	select {
+	case m.updates <- u:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

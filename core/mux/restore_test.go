@@ -1,0 +1,203 @@
+package mux
+
+import (
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// disk is a Documents in memory.
+type disk struct {
+	records map[string]state.Record
+	full    error
+	// puts are the IDs in the order they were written.
+	puts []string
+}
+
+func newDisk() *disk { return &disk{records: map[string]state.Record{}} }
+
+func (d *disk) Put(r *state.Record) error {
+	if d.full != nil {
+		return d.full
+	}
+	d.puts = append(d.puts, r.ID)
+	d.records[r.Source+" "+r.ID] = *r
+	return nil
+}
+
+func (d *disk) Delete(source, id string) error {
+	if d.full != nil {
+		return d.full
+	}
+	delete(d.records, source+" "+id)
+	return nil
+}
+
+func (d *disk) Load(source string) ([]state.Record, []error) {
+	var records []state.Record
+	for _, key := range slices.Sorted(maps.Keys(d.records)) {
+		if strings.HasPrefix(key, source+" ") {
+			records = append(records, d.records[key])
+		}
+	}
+	return records, nil
+}
+
+func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		before []pod.Document // one snapshot each of source "one"
+		broken []pod.Document // what came after it
+		after  []pod.Document
+		want   []string
+	}{
+		"an unchanged document is restored and confirmed": {
+			before: docs(good("a#0", "web", "u1")), after: docs(good("a#0", "web", "u1")),
+			want: ops("RESTORE u1"),
+		},
+		"a document that is gone is restored and then removed": {
+			before: docs(good("a#0", "web", "u1")),
+			want:   ops("RESTORE u1", "REMOVE u1"),
+		},
+		"a document that changed meanwhile is restored and then updated": {
+			before: docs(good("a#0", "web", "u1")), after: docs(good("a#0", "web", "u1", image("web:2"))),
+			want: ops("RESTORE u1", "UPDATE u1"),
+		},
+		"a document that is broken keeps its last valid version": {
+			before: docs(good("a#0", "web", "u1")), broken: docs(bad("a#0")), after: docs(bad("a#0")),
+			want: ops("RESTORE u1"),
+		},
+		"a newer agent's defaults come as an update": {
+			before: docs(good("a#0", "web", "u1")), after: docs(sameVersion(good("a#0", "web", "u1"), image("web:1@defaulted"))),
+			want: ops("RESTORE u1", "UPDATE u1"),
+		},
+		"of two documents the one that ran runs again": {
+			before: docs(good("b#0", "web", "ub")), broken: docs(good("a#0", "web", "ua"), good("b#0", "web", "ub")),
+			after: docs(good("a#0", "web", "ua"), good("b#0", "web", "ub")),
+			want:  ops("RESTORE ub"),
+		},
+		"a file that cannot be split any more moves none of its pods": {
+			before: docs(good("a#0", "web", "u1"), good("a#1", "db", "u2")), after: docs(good("a#0", "db", "u2"), bad("a#*")),
+			want: ops("RESTORE u1", "RESTORE u2"),
+		},
+		"a replaced document is restored in its newest version": {
+			before: docs(good("a#0", "web", "u1")), broken: docs(good("a#0", "web", "u2")), after: docs(good("a#0", "web", "u2")),
+			want: ops("RESTORE u2"),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := newDisk()
+				first := startOn(t, d)
+				sink := mustSink(t, first, "one")
+				for _, snapshot := range [][]pod.Document{tc.before, tc.broken} {
+					if snapshot == nil {
+						continue
+					}
+					if err := sink.Replace(t.Context(), snapshot); err != nil {
+						t.Fatal(err)
+					}
+				}
+				second := startOn(t, d)
+				if second.Seen("one") {
+					t.Error("a source that only the disk speaks for counts as seen")
+				}
+				if err := mustSink(t, second, "one").Replace(t.Context(), tc.after); err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for len(second.Updates()) > 0 {
+					for _, c := range (<-second.Updates()).Changes {
+						got = append(got, string(c.Op)+" "+string(c.Pod().UID))
+					}
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("operations after the restart (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestARestoredPodIsMarkedUntilItsSourceHasSpoken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		first := startOn(t, d)
+		begun := time.Now()
+		if err := mustSink(t, first, "one").Replace(t.Context(), docs(good("a#0", "web", "u1"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		second := startOn(t, d)
+		restored := (<-second.Updates()).Changes[0]
+		if !restored.Restored || !restored.Origin.FirstSeen.Equal(begun) {
+			t.Errorf("restored %t, first seen %s; want true and %s", restored.Restored, restored.Origin.FirstSeen, begun)
+		}
+		if err := mustSink(t, second, "one").Replace(t.Context(), docs(good("a#0", "web", "u1", image("x")))); err != nil {
+			t.Fatal(err)
+		}
+		if changed := (<-second.Updates()).Changes[0]; changed.Restored {
+			t.Error("a pod is still marked after its source has spoken")
+		}
+	})
+}
+
+func TestTheDiskIsWrittenBeforeThePodIsSentAndOnlyWhenItChanged(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	m := New(Config{Sources: []Source{{Name: "one"}}, Documents: d, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	snapshot := docs(good("a#0", "web", "u1"), good("b#0", "db", "u2"), bad("c#0"))
+	for range 2 {
+		if err := m.take(t.Context(), delivery{source: "one", snapshot: true, docs: snapshot}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"a#0", "b#0"}, d.puts); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	if err := m.take(t.Context(), delivery{source: "one", gone: []string{"a#0"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"one b#0"}, slices.Sorted(maps.Keys(d.records))); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFullDiskStopsNoPod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		d.full = errors.New("no space left on device")
+		m := startOn(t, d)
+		sink := mustSink(t, m, "one")
+		for _, snapshot := range [][]pod.Document{docs(good("a#0", "web", "u1")), nil} {
+			if err := sink.Replace(t.Context(), snapshot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := []pod.Op{(<-m.Updates()).Changes[0].Op, (<-m.Updates()).Changes[0].Op}; !slices.Equal(got, []pod.Op{pod.Add, pod.Remove}) {
+			t.Errorf("operations = %v", got)
+		}
+	})
+}
+
+// sameVersion is d with another pod: the same bytes, read by another agent.
+func sameVersion(d pod.Document, edit func(*v1.Pod)) pod.Document {
+	d.Pod = d.Pod.DeepCopy()
+	edit(d.Pod)
+	return d
+}
