@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// minStopTimeout is the least time a container has between the signal to end
+// and the kill.
+const minStopTimeout = 2 * time.Second
+
+// StartContainer creates and starts a container. The ID is set whenever the
+// container exists, also where starting it failed. Errors are *status.Fault
+// with reason CreateContainerConfigError, CreateContainerError or
+// RunContainerError, except where the runtime is away or ctx has ended.
+func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
+	request, err := r.createRequest(&run)
+	if err != nil {
+		return "", &status.Fault{Reason: "CreateContainerConfigError", Err: err}
+	}
+	created, err := r.cri.CreateContainer(ctx, request)
+	if err != nil {
+		return "", startFault(&run, "CreateContainerError", err)
+	}
+	id := created.GetContainerId()
+	if _, err := r.cri.StartContainer(ctx, &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
+		return id, startFault(&run, "RunContainerError", err)
+	}
+	if err := r.linkLog(&run, id); err != nil {
+		r.config.Logger.Warn("log link not made: collectors will not find the log", "pod", pod.FullName(run.Pod), "uid", run.Pod.UID, "container", run.Container.Name, "err", err)
+	}
+	return id, nil
+}
+
+func (r *Runtime) createRequest(run *pod.ContainerRun) (*runtimeapi.CreateContainerRequest, error) {
+	sandbox, _, err := r.sandboxConfig(&run.Sandbox)
+	if err != nil {
+		return nil, err
+	}
+	config, err := r.containerConfig(run)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.prepareFiles(run); err != nil {
+		return nil, err
+	}
+	return &runtimeapi.CreateContainerRequest{PodSandboxId: run.SandboxID, Config: config, SandboxConfig: sandbox}, nil
+}
+
+// prepareFiles makes what the container's log and mounts need.
+func (r *Runtime) prepareFiles(run *pod.ContainerRun) error {
+	dir := filepath.Join(r.config.Layout.LogDir(run.Pod), run.Container.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil { // log collectors must read it
+		return fmt.Errorf("log directory: %w", err)
+	}
+	if managesHosts(run) {
+		if err := r.writeHosts(run); err != nil {
+			return err
+		}
+	}
+	return r.writeMessageFile(run)
+}
+
+// startFault makes a fault of the runtime's refusal.
+func startFault(run *pod.ContainerRun, reason string, err error) error {
+	if interrupted(err) {
+		return fmt.Errorf("start container %q: %w", run.Container.Name, err)
+	}
+	return &status.Fault{Reason: reason, Err: err}
+}
+
+// StopContainer asks a container to end and kills it after grace, which is at
+// least 2 s and counts in whole seconds. One that does not exist or run is
+// stopped.
+func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Duration) error {
+	timeout := max(grace, minStopTimeout)
+	seconds := int64((timeout + time.Second - 1) / time.Second)
+	_, err := r.cri.StopContainer(ctx, &runtimeapi.StopContainerRequest{ContainerId: id, Timeout: seconds})
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("stop container %s: %w", id, err)
+	}
+	return nil
+}
+
+// RemoveContainer removes a container of the pod uid and what it left: first
+// its logs, their link and its termination message, then the container, so
+// that a failure leaves something to try again with. A container that does
+// not exist is removed; one that is not ours is refused.
+func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
+	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	c := answer.GetStatus()
+	if !r.ours(c.GetAnnotations()) || c.GetLabels()[pod.LabelPodUID] != string(uid) {
+		return fmt.Errorf("remove container %s: refused, it is not one of this installation's pod %s", id, uid)
+	}
+	if err := r.removeLogs(c); err != nil {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	if err := r.removeMessageFile(uid, c); err != nil {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	_, err = r.cri.RemoveContainer(ctx, &runtimeapi.RemoveContainerRequest{ContainerId: id})
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// The limits of the C library's resolver, as a kubelet keeps them.
+const (
+	maxNameservers  = 3
+	maxSearches     = 32
+	maxSearchLen    = 253
+	maxSearchesChar = 2048
+)
+
+// notice is something a pod's owner should know, and becomes an event.
+type notice struct {
+	reason  string
+	message string
+}
+
+// dnsConfig is the pod's resolver configuration, with what could not be had
+// as asked. There is no cluster: ClusterFirst gives the node's.
+func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) {
+	dns := &runtimeapi.DNSConfig{}
+	var notices []notice
+	if p.Spec.DNSPolicy != v1.DNSNone {
+		var err error
+		if dns, err = r.nodeDNS(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if wantsClusterDNS(p) {
+		notices = append(notices, notice{
+			reason:  "MissingClusterDNS",
+			message: fmt.Sprintf("no cluster DNS is configured: dnsPolicy %s gives the node's DNS; set dnsPolicy: Default", p.Spec.DNSPolicy),
+		})
+	}
+	if c := p.Spec.DNSConfig; c != nil {
+		dns.Servers = unique(append(dns.Servers, c.Nameservers...))
+		dns.Searches = unique(append(dns.Searches, c.Searches...))
+		dns.Options = mergeOptions(dns.Options, c.Options)
+	}
+	if cut := limitDNS(dns); len(cut) > 0 {
+		notices = append(notices, notice{
+			reason:  "DNSConfigForming",
+			message: "DNS limits were exceeded and these entries omitted: " + strings.Join(cut, ", "),
+		})
+	}
+	return dns, notices, nil
+}
+
+// wantsClusterDNS: on the node's network ClusterFirst means the node's.
+func wantsClusterDNS(p *v1.Pod) bool {
+	switch p.Spec.DNSPolicy {
+	case v1.DNSClusterFirstWithHostNet:
+		return true
+	case v1.DNSClusterFirst:
+		return !p.Spec.HostNetwork
+	default:
+		return false
+	}
+}
+
+// nodeDNS is the node's resolver configuration. Without a resolv.conf names
+// are looked up nowhere, rather than where the runtime thinks fit.
+func (r *Runtime) nodeDNS() (*runtimeapi.DNSConfig, error) {
+	if r.config.ResolvConf == "" {
+		return &runtimeapi.DNSConfig{Servers: []string{"127.0.0.1"}, Searches: []string{"."}}, nil
+	}
+	content, err := os.ReadFile(r.config.ResolvConf)
+	if err != nil {
+		return nil, fmt.Errorf("DNS of the node: %w", err)
+	}
+	return parseResolvConf(string(content)), nil
+}
+
+// mergeOptions lets the pod's options replace those of the same name.
+func mergeOptions(options []string, own []v1.PodDNSConfigOption) []string {
+	for _, o := range own {
+		text := o.Name
+		if o.Value != nil && *o.Value != "" {
+			text += ":" + *o.Value
+		}
+		same := slices.IndexFunc(options, func(old string) bool {
+			name, _, _ := strings.Cut(old, ":")
+			return name == o.Name
+		})
+		if same < 0 {
+			options = append(options, text)
+		} else {
+			options[same] = text
+		}
+	}
+	return options
+}
+
+// limitDNS cuts what a resolver would not read and gives what was cut.
+func limitDNS(dns *runtimeapi.DNSConfig) []string {
+	var cut []string
+	if len(dns.Servers) > maxNameservers {
+		cut = append(cut, dns.Servers[maxNameservers:]...)
+		dns.Servers = dns.Servers[:maxNameservers]
+	}
+	var kept []string
+	length := -1 // the first domain has no space before it
+	full := false
+	for _, domain := range dns.Searches {
+		if len(domain) > maxSearchLen {
+			cut = append(cut, domain)
+			continue
+		}
+		full = full || len(kept) == maxSearches || length+1+len(domain) > maxSearchesChar
+		if full {
+			cut = append(cut, domain)
+			continue
+		}
+		kept = append(kept, domain)
+		length += 1 + len(domain)
+	}
+	dns.Searches = kept
+	return cut
+}
+
+// unique keeps the first of equal entries, in order.
+func unique(in []string) []string {
+	var out []string
+	for _, s := range in {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,14 @@
+// Package runtime drives a container runtime over the CRI. It is the only
+// package that knows CRI types.
+//
+// Comes in: what workers, pleg, images and gc ask for, in the words of
+// core/pod. Goes out: CRI calls, the files a container needs (its log
+// directory and link, /etc/hosts, the termination message file), observations
+// and events. What does not carry this installation's mark is never listed
+// and never touched.
+//
+// Client is the connection, Status the poll of the runtime's health, Runtime
+// everything else. Status.Run is the package's only goroutine and belongs to
+// the caller; gRPC's own end with Client.Close. All methods are safe for
+// concurrent use.
+package runtime

@@ -1,0 +1,153 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+const (
+	// pollPeriod is the time between two polls, troubledPeriod that while
+	// something is wrong.
+	pollPeriod     = 5 * time.Second
+	troubledPeriod = time.Second
+	// maxSilence is how old the last good answer may be, and how long a poll
+	// may take.
+	maxSilence = 30 * time.Second
+)
+
+// Status knows whether the runtime is well, by polling it.
+type Status struct {
+	endpoint string
+	poll     func(context.Context) (*runtimeapi.RuntimeStatus, error)
+	logger   *slog.Logger
+	now      func() time.Time
+
+	mu         sync.Mutex
+	lastGood   time.Time
+	runtimeErr error
+	networkErr error
+}
+
+// NewStatus makes the status of a runtime, unknown until Run has polled it.
+func NewStatus(client *Client, logger *slog.Logger, now func() time.Time) *Status {
+	return newStatus(client.endpoint, logger, now, func(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
+		answer, err := client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
+		return answer.GetStatus(), err
+	})
+}
+
+func newStatus(endpoint string, logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.RuntimeStatus, error)) *Status {
+	return &Status{
+		endpoint:   endpoint,
+		poll:       poll,
+		logger:     logger,
+		now:        now,
+		runtimeErr: fmt.Errorf("container runtime at %s has not been asked yet; waiting", endpoint),
+		networkErr: errors.New("network is not ready: the runtime has not been asked yet"),
+	}
+}
+
+// Run polls until ctx ends: at once, then every 5 s, every second while the
+// runtime or its network is not well.
+func (s *Status) Run(ctx context.Context) {
+	for {
+		s.ask(ctx)
+		period := pollPeriod
+		if s.Healthy() != nil || s.NetworkReady() != nil {
+			period = troubledPeriod
+		}
+		timer := time.NewTimer(period)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// Healthy says why the runtime cannot be used; nil if it can. A poll that
+// hangs counts after 30 s, one that fails at once.
+func (s *Status) Healthy() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runtimeErr != nil {
+		return s.runtimeErr
+	}
+	if silence := s.now().Sub(s.lastGood); silence > maxSilence {
+		return fmt.Errorf("container runtime at %s does not answer: nothing heard for %s; waiting", s.endpoint, silence.Round(time.Second))
+	}
+	return nil
+}
+
+// NetworkReady says why pods cannot have a network of their own; nil if they
+// can.
+func (s *Status) NetworkReady() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.networkErr
+}
+
+// ask polls once. A poll that fails leaves the network's state as it was.
+func (s *Status) ask(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, maxSilence)
+	defer cancel()
+	answer, err := s.poll(limited)
+	if ctx.Err() != nil {
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := [2]bool{s.runtimeErr == nil, s.networkErr == nil}
+	s.runtimeErr = s.judge(answer, err)
+	if err == nil {
+		s.networkErr = nil
+		if unmet := condition(answer, runtimeapi.NetworkReady); unmet != "" {
+			s.networkErr = fmt.Errorf("network is not ready: %s", unmet)
+		}
+	}
+	if s.runtimeErr == nil {
+		s.lastGood = s.now()
+	}
+	if before != [2]bool{s.runtimeErr == nil, s.networkErr == nil} {
+		s.logger.Info("container runtime changed state", "endpoint", s.endpoint, "runtime", wellOr(s.runtimeErr), "network", wellOr(s.networkErr))
+	}
+}
+
+func (s *Status) judge(answer *runtimeapi.RuntimeStatus, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w; waiting", err)
+	}
+	if unmet := condition(answer, runtimeapi.RuntimeReady); unmet != "" {
+		return fmt.Errorf("container runtime at %s is not ready: %s; waiting", s.endpoint, unmet)
+	}
+	return nil
+}
+
+// condition says why a condition does not hold, "" if it does.
+func condition(answer *runtimeapi.RuntimeStatus, kind string) string {
+	for _, c := range answer.GetConditions() {
+		switch {
+		case c.GetType() != kind:
+		case c.GetStatus():
+			return ""
+		default:
+			return fmt.Sprintf("%s: %s", c.GetReason(), c.GetMessage())
+		}
+	}
+	return "the runtime does not report " + kind
+}
+
+func wellOr(err error) string {
+	if err == nil {
+		return "ready"
+	}
+	return err.Error()
+}

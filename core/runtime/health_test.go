@@ -1,0 +1,168 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// polled is a runtime's answers to polls, changed while they go on.
+type polled struct {
+	mu      sync.Mutex
+	runtime bool
+	network bool
+	err     error
+	hangs   bool
+	polls   int
+}
+
+func (p *polled) set(change func(*polled)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(p)
+}
+
+func (p *polled) poll(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
+	p.mu.Lock()
+	p.polls++
+	hangs, err := p.hangs, p.err
+	answer := &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
+		{Type: runtimeapi.RuntimeReady, Status: p.runtime, Reason: "Broken", Message: "no shim"},
+		{Type: runtimeapi.NetworkReady, Status: p.network, Reason: "NoCNI", Message: "no configuration"},
+	}}
+	p.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// watch runs a Status on a runtime in a bubble.
+func watch(t *testing.T, p *polled, body func(s *Status)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStatus("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, p.poll)
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { s.Run(ctx) })
+		body(s)
+		cancel()
+		done.Wait()
+	})
+}
+
+func expectError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one with %q", parts)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}
+
+func TestStatusIsUnknownBeforeTheFirstPoll(t *testing.T) {
+	t.Parallel()
+	s := newStatus("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, nil)
+	expectError(t, s.Healthy(), "unix:///run/x.sock", "not been asked yet")
+	expectError(t, s.NetworkReady(), "network is not ready")
+}
+
+func TestStatusPollsAtOnceAndEvery5Seconds(t *testing.T) {
+	t.Parallel()
+	p := &polled{runtime: true, network: true}
+	watch(t, p, func(s *Status) {
+		synctest.Wait()
+		if err := errors.Join(s.Healthy(), s.NetworkReady()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(14 * time.Second)
+		synctest.Wait()
+		p.set(func(p *polled) { mustEqual(t, "polls in 14 s", 3, p.polls) })
+	})
+}
+
+func TestStatusOfARuntimeThatFails(t *testing.T) {
+	t.Parallel()
+	p := &polled{runtime: true, network: true}
+	watch(t, p, func(s *Status) {
+		synctest.Wait()
+		p.set(func(p *polled) {
+			p.err = errors.New("container runtime at unix:///run/x.sock does not answer: no such file")
+		})
+		time.Sleep(5*time.Second + time.Millisecond)
+		expectError(t, s.Healthy(), "unix:///run/x.sock does not answer: no such file; waiting")
+		if err := s.NetworkReady(); err != nil {
+			t.Errorf("a poll that fails says nothing about the network, but: %v", err)
+		}
+		p.set(func(p *polled) { p.err = nil })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := s.Healthy(); err != nil {
+			t.Errorf("a second after the runtime came back: %v", err)
+		}
+	})
+}
+
+func TestStatusOfARuntimeThatHangs(t *testing.T) {
+	t.Parallel()
+	p := &polled{runtime: true, network: true}
+	watch(t, p, func(s *Status) {
+		synctest.Wait()
+		p.set(func(p *polled) { p.hangs = true })
+		time.Sleep(29 * time.Second)
+		if err := s.Healthy(); err != nil {
+			t.Errorf("29 s after the last good answer: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		expectError(t, s.Healthy(), "unix:///run/x.sock does not answer: nothing heard for 31s; waiting")
+		p.set(func(p *polled) { p.hangs = false })
+		time.Sleep(6 * time.Second) // the poll that hangs ends 35 s after the last good one
+		synctest.Wait()
+		if err := s.Healthy(); err != nil {
+			t.Errorf("after it answers again: %v", err)
+		}
+	})
+}
+
+func TestStatusOfConditionsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	p := &polled{runtime: false, network: false}
+	watch(t, p, func(s *Status) {
+		synctest.Wait()
+		expectError(t, s.Healthy(), "unix:///run/x.sock is not ready: Broken: no shim; waiting")
+		expectError(t, s.NetworkReady(), "network is not ready: NoCNI: no configuration")
+
+		p.set(func(p *polled) { p.runtime = true })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := s.Healthy(); err != nil {
+			t.Errorf("only the network is missing: %v", err)
+		}
+		p.set(func(p *polled) { p.network = true })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := s.NetworkReady(); err != nil {
+			t.Errorf("a second after the network came: %v", err)
+		}
+	})
+}
+
+func TestConditionThatIsMissingDoesNotHold(t *testing.T) {
+	t.Parallel()
+	mustEqual(t, "condition", "the runtime does not report NetworkReady", condition(&runtimeapi.RuntimeStatus{}, runtimeapi.NetworkReady))
+}

@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Waiting reasons of a container whose image is not there.
+const (
+	reasonInvalidName  = "InvalidImageName"
+	reasonInspect      = "ImageInspectError"
+	reasonNeverPull    = "ErrImageNeverPull"
+	reasonPull         = "ErrImagePull"
+	reasonBackOff      = "ImagePullBackOff"
+	reasonRegistryAway = "RegistryUnavailable"
+	reasonSignature    = "SignatureValidationFailed"
+)
+
+// Ensure makes a container's image present, as its pull policy says, and
+// gives its ID. It may wait for other pulls and has no limit but ctx. Errors
+// are *status.Fault with one of the reasons above, except where the runtime
+// is away or ctx has ended; one that is backing off says when to try again.
+func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
+	image, err := completeImage(c.Image)
+	if err != nil {
+		return "", r.imageFault(p, reasonInvalidName, "InspectFailed", err)
+	}
+	if c.ImagePullPolicy != v1.PullAlways {
+		found, err := r.imageStatus(ctx, image)
+		if err != nil {
+			if interrupted(err) {
+				return "", err
+			}
+			return "", r.imageFault(p, reasonInspect, "InspectFailed", err)
+		}
+		if found != nil {
+			r.presentEvent(p, image)
+			return found.GetId(), nil
+		}
+		if c.ImagePullPolicy == v1.PullNever {
+			err := fmt.Errorf("image %q is not present and its pull policy is Never; load it, or use IfNotPresent", image)
+			return "", r.imageFault(p, reasonNeverPull, reasonNeverPull, err)
+		}
+	}
+	return r.pull(ctx, p, c, image)
+}
+
+// pull pulls an image unless it failed too recently.
+func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image string) (string, error) {
+	key := pullKey{uid: p.UID, image: image}
+	if failure, waits := r.pulls.waiting(key); waits {
+		err := fmt.Errorf("backing off pulling image %q: %w", image, failure.err)
+		r.config.Events.Event(p, v1.EventTypeNormal, "BackOff", capital(err))
+		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.until(), Err: err}
+	}
+	asked := r.config.Now()
+	r.config.Events.Event(p, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
+	done, err := r.pulls.wait(ctx)
+	if err != nil {
+		return "", fmt.Errorf("wait to pull image %q: %w", image, err)
+	}
+	defer done()
+
+	// The pull before this one may have been of the same image.
+	if c.ImagePullPolicy != v1.PullAlways {
+		if found, err := r.imageStatus(ctx, image); err == nil && found != nil {
+			r.presentEvent(p, image)
+			return found.GetId(), nil
+		}
+	}
+	began := r.config.Now()
+	answer, err := r.images.PullImage(ctx, &runtimeapi.PullImageRequest{Image: &runtimeapi.ImageSpec{Image: image}})
+	if err != nil {
+		err := fmt.Errorf("pull image %q: %w", image, err)
+		if interrupted(err) {
+			return "", err
+		}
+		fault := r.imageFault(p, pullReason(err), "Failed", err)
+		r.pulls.failed(key, fault)
+		return "", fault
+	}
+	r.pulls.succeeded(key)
+	ref := answer.GetImageRef()
+	r.pulledEvent(ctx, p, image, ref, asked, began)
+	return ref, nil
+}
+
+// imageStatus is a present image, nil where it is absent.
+func (r *Runtime) imageStatus(ctx context.Context, image string) (*runtimeapi.Image, error) {
+	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: image}})
+	if err != nil {
+		return nil, fmt.Errorf("inspect image %q: %w", image, err)
+	}
+	return answer.GetImage(), nil
+}
+
+func (r *Runtime) presentEvent(p *v1.Pod, image string) {
+	r.config.Events.Event(p, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Image %q is present on the node", image))
+}
+
+func (r *Runtime) pulledEvent(ctx context.Context, p *v1.Pod, image, ref string, asked, began time.Time) {
+	now := r.config.Now()
+	size := "of unknown size"
+	if found, err := r.imageStatus(ctx, ref); err == nil && found != nil {
+		size = fmt.Sprintf("%d bytes", found.GetSize())
+	}
+	r.config.Events.Event(p, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Pulled image %q in %s (%s with waiting), %s",
+		image, now.Sub(began).Round(time.Millisecond), now.Sub(asked).Round(time.Millisecond), size))
+}
+
+// imageFault makes an event and a fault of an error.
+func (r *Runtime) imageFault(p *v1.Pod, reason, event string, err error) *status.Fault {
+	r.config.Events.Event(p, v1.EventTypeWarning, event, capital(err))
+	return &status.Fault{Reason: reason, Err: err}
+}
+
+// pullReason is ErrImagePull, or the reason the runtime begins its message
+// with.
+func pullReason(err error) string {
+	if e, ok := errors.AsType[*callError](err); ok {
+		for _, reason := range []string{reasonRegistryAway, reasonSignature} {
+			if strings.HasPrefix(e.status.Message(), reason) {
+				return reason
+			}
+		}
+	}
+	return reasonPull
+}
+
+// capital is an error's text as the sentence of an event.
+func capital(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,82 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// maxFileName is the longest file name a file system takes, in bytes.
+const maxFileName = 255
+
+func logName(attempt uint32) string {
+	return strconv.FormatUint(uint64(attempt), 10) + ".log"
+}
+
+// logLink is where log collectors look for a container's log. The name is cut
+// like a kubelet's: collectors parse it.
+func (r *Runtime) logLink(name, namespace, container, id string) string {
+	const suffix = ".log"
+	file := fmt.Sprintf("%s_%s_%s-%s", name, namespace, container, id)
+	file = file[:min(len(file), maxFileName-len(suffix))] + suffix
+	return filepath.Join(r.config.Layout.LogLinksDir(), file)
+}
+
+// linkLog makes a started container's link, if the runtime writes a log.
+func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
+	target := filepath.Join(r.config.Layout.LogDir(run.Pod), logPath(run.Container.Name, run.Attempt))
+	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.MkdirAll(r.config.Layout.LogLinksDir(), 0o755); err != nil { // log collectors must read it
+		return err
+	}
+	return os.Symlink(target, r.logLink(run.Pod.Name, run.Pod.Namespace, run.Container.Name, id))
+}
+
+// removeLogs removes a container's log, its rotated ones and the link.
+func (r *Runtime) removeLogs(c *runtimeapi.ContainerStatus) error {
+	log := c.GetLogPath()
+	if log == "" {
+		return nil
+	}
+	dir, name := filepath.Split(log)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("logs: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != name && !strings.HasPrefix(e.Name(), name+".") {
+			continue
+		}
+		if err := removeFile(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("logs: %w", err)
+		}
+	}
+	labels := c.GetLabels()
+	link := r.logLink(labels[pod.LabelPodName], labels[pod.LabelPodNamespace], labels[pod.LabelContainerName], c.GetId())
+	// Names that were cut can be another container's.
+	if target, err := os.Readlink(link); err != nil || target != log {
+		return nil //nolint:nilerr // no link, nothing to remove
+	}
+	if err := removeFile(link); err != nil {
+		return fmt.Errorf("log link: %w", err)
+	}
+	return nil
+}
+
+// removeFile removes a file; one that does not exist is removed.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// ListPods gives all pods of this installation, running or not, newest first,
+// in the detail of a listing.
+func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
+	pods, err := r.list(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(pods, func(a, b status.ObservedPod) int {
+		return cmp.Or(newest(&b).Compare(newest(&a)), cmp.Compare(a.UID, b.UID))
+	})
+	return pods, nil
+}
+
+// InspectPod gives one pod in full detail. A pod the runtime does not know
+// has only its UID. What disappears meanwhile is left out.
+func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error) {
+	pods, err := r.list(ctx, map[string]string{pod.LabelPodUID: string(uid)})
+	if err != nil {
+		return status.ObservedPod{}, err
+	}
+	p := status.ObservedPod{UID: uid}
+	for i := range pods {
+		if pods[i].UID == uid {
+			p = pods[i]
+		}
+	}
+
+	sandboxes := p.Sandboxes[:0]
+	for _, s := range p.Sandboxes {
+		answer, err := r.cri.PodSandboxStatus(ctx, &runtimeapi.PodSandboxStatusRequest{PodSandboxId: s.ID})
+		if isNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return status.ObservedPod{}, fmt.Errorf("inspect sandbox %s: %w", s.ID, err)
+		}
+		sandboxes = append(sandboxes, inspectedSandbox(answer.GetStatus()))
+	}
+	p.Sandboxes = sandboxes
+
+	containers := p.Containers[:0]
+	for _, c := range p.Containers {
+		answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: c.ID})
+		if isNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return status.ObservedPod{}, fmt.Errorf("inspect container %s: %w", c.ID, err)
+		}
+		containers = append(containers, inspectedContainer(answer.GetStatus(), c.SandboxID))
+	}
+	p.Containers = containers
+
+	if ready := slices.IndexFunc(p.Sandboxes, func(s status.ObservedSandbox) bool { return s.Ready }); ready >= 0 {
+		p.IPs = p.Sandboxes[ready].IPs
+	}
+	return p, nil
+}
+
+// list groups our sandboxes and containers by pod UID.
+func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]status.ObservedPod, error) {
+	sandboxes, err := r.listSandboxes(ctx, selector)
+	if err != nil {
+		return nil, err
+	}
+	containers, err := r.cri.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: &runtimeapi.ContainerFilter{LabelSelector: selector}})
+	if err != nil {
+		return nil, fmt.Errorf("list containers: %w", err)
+	}
+
+	byUID := map[types.UID]*status.ObservedPod{}
+	of := func(uid, name, namespace string) *status.ObservedPod {
+		p := byUID[types.UID(uid)]
+		if p == nil {
+			p = &status.ObservedPod{UID: types.UID(uid), Name: name, Namespace: namespace}
+			byUID[p.UID] = p
+		}
+		return p
+	}
+	for _, s := range sandboxes {
+		if !r.ours(s.GetAnnotations()) {
+			continue
+		}
+		m := s.GetMetadata()
+		p := of(m.GetUid(), m.GetName(), m.GetNamespace())
+		p.Sandboxes = append(p.Sandboxes, listedSandbox(s))
+	}
+	for _, c := range containers.GetContainers() {
+		if !r.ours(c.GetAnnotations()) {
+			continue
+		}
+		labels := c.GetLabels()
+		p := of(labels[pod.LabelPodUID], labels[pod.LabelPodName], labels[pod.LabelPodNamespace])
+		p.Containers = append(p.Containers, listedContainer(c))
+	}
+
+	pods := make([]status.ObservedPod, 0, len(byUID))
+	for _, p := range byUID {
+		slices.SortFunc(p.Sandboxes, func(a, b status.ObservedSandbox) int {
+			return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
+		slices.SortFunc(p.Containers, func(a, b status.ObservedContainer) int {
+			return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
+		pods = append(pods, *p)
+	}
+	return pods, nil
+}
+
+func (r *Runtime) listSandboxes(ctx context.Context, selector map[string]string) ([]*runtimeapi.PodSandbox, error) {
+	answer, err := r.cri.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{LabelSelector: selector}})
+	if err != nil {
+		return nil, fmt.Errorf("list sandboxes: %w", err)
+	}
+	return answer.GetItems(), nil
+}
+
+// newest is when the newest part of a pod was made.
+func newest(p *status.ObservedPod) time.Time {
+	var at time.Time
+	for i := range p.Sandboxes {
+		at = later(at, p.Sandboxes[i].CreatedAt)
+	}
+	for i := range p.Containers {
+		at = later(at, p.Containers[i].CreatedAt)
+	}
+	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

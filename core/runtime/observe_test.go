@@ -1,0 +1,270 @@
+package runtime
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/test/fakecri"
+)
+
+func TestListGroupsByUIDNewestFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.SetNow(r.clock.Now)
+	r.cri.Load(appImage, 1, fakecri.Program{})
+	old, recent := newPod("old"), newPod("recent")
+
+	first := r.runSandbox(t, old)
+	var containers []string
+	for attempt := range uint32(2) {
+		r.clock.advance(time.Second)
+		id, err := r.StartContainer(t.Context(), containerRun(old, first, attempt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		containers = append(containers, id)
+	}
+	r.cri.KillSandbox(first)
+	again := sandboxRun(old)
+	again.Attempt = 1
+	second, err := r.RunSandbox(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.clock.advance(time.Second)
+	r.runSandbox(t, recent)
+
+	pods, err := r.ListPods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range pods {
+		names = append(names, string(p.UID)+" "+p.Namespace+"/"+p.Name)
+	}
+	mustEqual(t, "pods", []string{"uid-recent default/recent", "uid-old default/old"}, names)
+	p := pods[1]
+	mustEqual(t, "sandboxes", []string{second, first}, []string{p.Sandboxes[0].ID, p.Sandboxes[1].ID})
+	mustEqual(t, "ready", []bool{true, false}, []bool{p.Sandboxes[0].Ready, p.Sandboxes[1].Ready})
+	mustEqual(t, "containers", []string{containers[1], containers[0]}, []string{p.Containers[0].ID, p.Containers[1].ID})
+	mustEqual(t, "state", status.StateExited, p.Containers[0].State)
+	mustEqual(t, "hash", ContainerHash(&old.Spec.Containers[0]), p.Containers[0].Hash)
+	mustEqual(t, "document", "app.yaml#0", p.Sandboxes[0].Annotations[pod.AnnotationDocument])
+	if !p.Containers[0].CreatedAt.Equal(time.Unix(1_700_000_002, 0)) {
+		t.Errorf("created at %v", p.Containers[0].CreatedAt)
+	}
+}
+
+func TestInspectFillsEverything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.SetNow(r.clock.Now)
+	p := newPod("web")
+	id := r.start(t, p, fakecri.Program{Exits: true, After: time.Minute, Code: 3, Message: "bye"})
+
+	got, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "IPs", []string{"10.88.0.3"}, got.IPs)
+	mustEqual(t, "state", status.StateRunning, got.Containers[0].State)
+	mustEqual(t, "message while it runs", "", got.Containers[0].Message)
+
+	r.clock.advance(time.Hour)
+	if got, err = r.InspectPod(t.Context(), p.UID); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Unix(1_700_000_000, 0)
+	sandbox := r.cri.Calls("CreateContainer")[0].Request.(*runtimeapi.CreateContainerRequest).GetPodSandboxId()
+	want := status.ObservedPod{
+		UID: "uid-web", Name: "web", Namespace: "default", IPs: []string{"10.88.0.3"},
+		Sandboxes: []status.ObservedSandbox{{ID: sandbox, Ready: true, CreatedAt: began, IPs: []string{"10.88.0.3"}}},
+		Containers: []status.ObservedContainer{{
+			ID: id, SandboxID: sandbox, Name: "app", State: status.StateExited,
+			CreatedAt: began, StartedAt: began, FinishedAt: began.Add(time.Minute), ExitCode: 3, Reason: "Error", Message: "bye",
+			Image: appImage, Hash: ContainerHash(&p.Spec.Containers[0]), LogPath: r.layout.LogDir(p) + "/app/0.log",
+		}},
+	}
+	ignore := cmp.Options{
+		cmpopts.IgnoreFields(status.ObservedSandbox{}, "Labels", "Annotations"),
+		cmpopts.IgnoreFields(status.ObservedContainer{}, "Labels", "Annotations", "ImageRef"),
+	}
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("inspection (-want +got):\n%s", diff)
+	}
+	mustEqual(t, "container's labels", map[string]string{
+		"io.kubernetes.pod.name": "web", "io.kubernetes.pod.namespace": "default",
+		"io.kubernetes.pod.uid": "uid-web", "io.kubernetes.container.name": "app",
+	}, got.Containers[0].Labels)
+	if got.Containers[0].ImageRef == "" {
+		t.Error("no image reference")
+	}
+}
+
+func TestInspectOnTheNodesNetwork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	p.Spec.HostNetwork = true
+	r.runSandbox(t, p)
+	got, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Sandboxes[0].HostNetwork || len(got.IPs) > 0 {
+		t.Errorf("host network %v, IPs %v", got.Sandboxes[0].HostNetwork, got.IPs)
+	}
+}
+
+func TestInspectOfAnUnknownPodHasOnlyItsUID(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	got, err := r.InspectPod(t.Context(), "nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "inspection", status.ObservedPod{UID: "nobody"}, got)
+}
+
+func TestInspectLeavesOutWhatDisappears(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	r.start(t, p, fakecri.Program{})
+	r.cri.FailTimes("PodSandboxStatus", 1, grpcstatus.Error(codes.NotFound, "not found"))
+	r.cri.FailTimes("ContainerStatus", 1, grpcstatus.Error(codes.NotFound, "not found"))
+	got, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "parts left", 0, len(got.Sandboxes)+len(got.Containers))
+}
+
+func TestObservationReportsErrors(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]string{
+		"ListPodSandbox":   "list sandboxes: broken",
+		"ListContainers":   "list containers: broken",
+		"PodSandboxStatus": "inspect sandbox ",
+		"ContainerStatus":  "inspect container ",
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			p := newPod("web")
+			r.start(t, p, fakecri.Program{})
+			r.cri.Fail(method, grpcstatus.Error(codes.Unknown, "broken"))
+			_, err := r.InspectPod(t.Context(), p.UID)
+			expectError(t, err, want, "broken")
+		})
+	}
+}
+
+func TestOnlyThisInstallationsPodsAreListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	other := connect(t, r.cri, t.TempDir(), "install-2")
+	r.start(t, newPod("ours"), fakecri.Program{})
+	theirs := newPod("theirs")
+	sandbox, err := other.RunSandbox(t.Context(), sandboxRun(theirs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.StartContainer(t.Context(), containerRun(theirs, sandbox, 0)); err != nil {
+		t.Fatal(err)
+	}
+
+	pods, err := r.ListPods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pods) != 1 || pods[0].Name != "ours" || len(pods[0].Containers) != 1 {
+		t.Errorf("pods %v", pods)
+	}
+	got, err := r.InspectPod(t.Context(), theirs.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "inspection of theirs", status.ObservedPod{UID: theirs.UID}, got)
+
+	foreign, err := r.Foreign(t.Context())
+	if err != nil || foreign != 1 {
+		t.Errorf("%d foreign pods, %v; want 1", foreign, err)
+	}
+	kubelet, err := r.ForeignKubelet(t.Context())
+	if err != nil || kubelet {
+		t.Errorf("another Wardlet looks like a kubelet: %v, %v", kubelet, err)
+	}
+}
+
+func TestForeignKubelet(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := func(name string, labels map[string]string) {
+		t.Helper()
+		for attempt := range uint32(2) {
+			if _, err := r.config.Client.runtime.RunPodSandbox(context.Background(), &runtimeapi.RunPodSandboxRequest{Config: &runtimeapi.PodSandboxConfig{
+				Metadata: &runtimeapi.PodSandboxMetadata{Name: name, Uid: name, Attempt: attempt}, Labels: labels,
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(pods int, kubelet bool) {
+		t.Helper()
+		if got, err := r.Foreign(t.Context()); err != nil || got != pods {
+			t.Errorf("%d foreign pods, %v; want %d", got, err, pods)
+		}
+		if got, err := r.ForeignKubelet(t.Context()); err != nil || got != kubelet {
+			t.Errorf("kubelet %v, %v; want %v", got, err, kubelet)
+		}
+	}
+	check(0, false)
+	run("by-hand", nil)
+	check(1, false)
+	run("a-kubelets", map[string]string{pod.LabelPodUID: "a-kubelets"})
+	check(2, true)
+
+	r.cri.Fail("ListPodSandbox", grpcstatus.Error(codes.Unknown, "broken"))
+	_, err := r.Foreign(t.Context())
+	expectError(t, err, "list sandboxes: broken")
+	_, err = r.ForeignKubelet(t.Context())
+	expectError(t, err, "list sandboxes: broken")
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for cri, want := range map[runtimeapi.ContainerState]status.ContainerState{
+		runtimeapi.ContainerState_CONTAINER_CREATED: status.StateCreated,
+		runtimeapi.ContainerState_CONTAINER_RUNNING: status.StateRunning,
+		runtimeapi.ContainerState_CONTAINER_EXITED:  status.StateExited,
+		runtimeapi.ContainerState_CONTAINER_UNKNOWN: status.StateUnknown,
+		99: status.StateUnknown,
+	} {
+		mustEqual(t, cri.String(), want, stateOf(cri))
+	}
+}
+
+func TestImageNames(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ image, asked, want string }{
+		"the runtime's name":            {"docker.io/library/app:1", "app:1", "docker.io/library/app:1"},
+		"the name asked for, not an ID": {"sha256:0a", "app:1", "app:1"},
+		"an ID where there is no more":  {"sha256:0a", "", "sha256:0a"},
+		"the name asked for alone":      {"", "app:1", "app:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mustEqual(t, "name", tc.want, imageName(&runtimeapi.ImageSpec{Image: tc.image, UserSpecifiedImage: tc.asked}))
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package runtime
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestImageNamesAreCompleted(t *testing.T) {
+	t.Parallel()
+	digest := "@sha256:" + strings.Repeat("0a", 32)
+	for in, want := range map[string]string{
+		"busybox":                            "busybox:latest",
+		"busybox:1.36":                       "busybox:1.36",
+		"busybox" + digest:                   "busybox" + digest,
+		"busybox:1" + digest:                 "busybox:1" + digest,
+		"library/busy_box":                   "library/busy_box:latest",
+		"a/b-c/d.e/f__g":                     "a/b-c/d.e/f__g:latest",
+		"registry.example/app":               "registry.example/app:latest",
+		"registry.example:5000/app":          "registry.example:5000/app:latest",
+		"localhost:5000/app:V_1.2-x":         "localhost:5000/app:V_1.2-x",
+		"REGISTRY.example/app:1":             "REGISTRY.example/app:1",
+		"[2001:db8::1]:5000/app":             "[2001:db8::1]:5000/app:latest",
+		"127.0.0.1:41234/library/app:1":      "127.0.0.1:41234/library/app:1",
+		"sha256:" + strings.Repeat("0a", 32): "sha256:" + strings.Repeat("0a", 32),
+	} {
+		got, err := completeImage(in)
+		if err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestImageNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"", " ", "App", "app:", "app:la test", "app@", "app@sha256:00", "/app", "app/", "a//b", "app:1:2",
+		"http://registry.example/app", "-app", "app-", "a..b", "registry.example:port/app", "app:" + strings.Repeat("t", 129),
+		"registry.example/" + strings.Repeat("a", 255), "app\n",
+	} {
+		if got, err := completeImage(in); err == nil {
+			t.Errorf("%q is taken as %q", in, got)
+		}
+	}
+}
+
+func FuzzCompleteImage(f *testing.F) {
+	f.Add("registry.example:5000/a/b:1")
+	f.Add("app@sha256:" + strings.Repeat("0a", 32))
+	f.Add("[::1]:1/x")
+	f.Fuzz(func(t *testing.T, in string) {
+		once, err := completeImage(in)
+		if err != nil {
+			return
+		}
+		if again, err := completeImage(once); err != nil || again != once {
+			t.Errorf("%q gives %q, which gives %q, %v", in, once, again, err)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func quantities(cpu, memory string) v1.ResourceList {
+	list := v1.ResourceList{}
+	if cpu != "" {
+		list[v1.ResourceCPU] = resource.MustParse(cpu)
+	}
+	if memory != "" {
+		list[v1.ResourceMemory] = resource.MustParse(memory)
+	}
+	return list
+}
+
+func TestLinuxResources(t *testing.T) {
+	t.Parallel()
+	type figures struct{ Shares, Quota, Memory int64 }
+	for name, tc := range map[string]struct {
+		requests, limits v1.ResourceList
+		want             figures
+	}{
+		"nothing asked":                        {nil, nil, figures{Shares: 2}},
+		"shares from the request":              {quantities("500m", "64Mi"), nil, figures{Shares: 512}},
+		"shares from the limit where no other": {nil, quantities("250m", "128Mi"), figures{Shares: 256, Quota: 25_000, Memory: 128 << 20}},
+		"request before limit":                 {quantities("100m", ""), quantities("2", ""), figures{Shares: 102, Quota: 200_000}},
+		"least shares and quota":               {quantities("1m", ""), quantities("5m", ""), figures{Shares: 2, Quota: 1_000}},
+		"most shares":                          {quantities("300", ""), nil, figures{Shares: 262144}},
+		"a request of zero is a request":       {quantities("0", ""), quantities("1", ""), figures{Shares: 2, Quota: 100_000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := (&Runtime{}).linuxResources(tc.requests, tc.limits)
+			mustEqual(t, "figures", tc.want, figures{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes})
+			mustEqual(t, "period", int64(100_000), got.CpuPeriod)
+			if len(got.Unified) > 0 {
+				t.Errorf("cgroup v2 settings on v1: %v", got.Unified)
+			}
+		})
+	}
+}
+
+func TestOutOfMemoryKillsTheWholeContainerOnCgroupV2(t *testing.T) {
+	t.Parallel()
+	got := (&Runtime{config: Config{CgroupV2: true}}).linuxResources(nil, nil)
+	mustEqual(t, "unified", map[string]string{"memory.oom.group": "1"}, got.Unified)
+}
+
+func TestSandboxResourcesAreThePods(t *testing.T) {
+	t.Parallel()
+	p := &v1.Pod{Spec: v1.PodSpec{Containers: []v1.Container{
+		{Resources: v1.ResourceRequirements{Requests: quantities("250m", "10Mi"), Limits: quantities("1", "20Mi")}},
+		{Resources: v1.ResourceRequirements{Requests: quantities("250m", "10Mi"), Limits: quantities("1", "20Mi")}},
+	}}}
+	got := (&Runtime{}).sandboxResources(p)
+	mustEqual(t, "shares, quota, memory", []int64{512, 200_000, 40 << 20}, []int64{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes})
+	mustEqual(t, "OOM score", int64(0), got.OomScoreAdj)
+}
+
+func TestOOMScore(t *testing.T) {
+	t.Parallel()
+	const gi = int64(1) << 30
+	burstable := func(memory string) v1.ResourceRequirements {
+		return v1.ResourceRequirements{Requests: quantities("", memory)}
+	}
+	for name, tc := range map[string]struct {
+		class     string
+		priority  *int32
+		resources v1.ResourceRequirements
+		capacity  int64
+		want      int64
+	}{
+		"best effort goes first":                      {capacity: 4 * gi, want: 1000},
+		"guaranteed goes last":                        {resources: v1.ResourceRequirements{Requests: quantities("1", "1Gi"), Limits: quantities("1", "1Gi")}, capacity: 4 * gi, want: -997},
+		"burstable by the share of memory":            {resources: burstable("1Gi"), capacity: 4 * gi, want: 750},
+		"a small share stays below best effort":       {resources: burstable("1Ki"), capacity: 4 * gi, want: 999},
+		"all of the memory stays above guaranteed":    {resources: burstable("4Gi"), capacity: 4 * gi, want: 3},
+		"more than all of it too":                     {resources: burstable("40Gi"), capacity: 4 * gi, want: 3},
+		"capacity unknown":                            {resources: burstable("1Gi"), want: 999},
+		"node critical, by class and system priority": {class: "system-node-critical", priority: new(int32(2_000_001_000)), capacity: 4 * gi, want: -997},
+		"the class alone says nothing":                {class: "system-node-critical", capacity: 4 * gi, want: 1000},
+		"nor does the priority":                       {priority: new(int32(2_000_001_000)), capacity: 4 * gi, want: 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &v1.Pod{Spec: v1.PodSpec{
+				PriorityClassName: tc.class, Priority: tc.priority,
+				Containers: []v1.Container{{Name: "app", Resources: tc.resources}},
+			}}
+			mustEqual(t, "score", tc.want, oomScoreAdj(p, &p.Spec.Containers[0], tc.capacity))
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"fmt"
+	"maps"
+
+	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// seenFormat is RFC 3339 with nine digits always, as a kubelet writes
+// config.seen.
+const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
+
+// sandboxConfig is what a sandbox is made with. It reads the node's
+// resolv.conf and changes nothing.
+func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []notice, error) {
+	p := run.Pod
+	dns, notices, err := r.dnsConfig(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	ports, err := portMappings(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &runtimeapi.PodSandboxConfig{
+		Metadata: &runtimeapi.PodSandboxMetadata{
+			Name: p.Name, Namespace: p.Namespace, Uid: string(p.UID), Attempt: run.Attempt,
+		},
+		Hostname:     hostname(p),
+		LogDirectory: r.config.Layout.LogDir(p),
+		DnsConfig:    dns,
+		PortMappings: ports,
+		Labels:       sandboxLabels(p),
+		Annotations:  r.sandboxAnnotations(run),
+		Linux: &runtimeapi.LinuxPodSandboxConfig{
+			CgroupParent: run.CgroupParent,
+			SecurityContext: &runtimeapi.LinuxSandboxSecurityContext{
+				NamespaceOptions: namespaceOptions(p),
+				Seccomp:          &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault},
+			},
+			Resources: r.sandboxResources(p),
+		},
+	}, notices, nil
+}
+
+func sandboxLabels(p *v1.Pod) map[string]string {
+	labels := maps.Clone(p.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, podLabels(p))
+	return labels
+}
+
+// podLabels tell whose a sandbox or container is.
+func podLabels(p *v1.Pod) map[string]string {
+	return map[string]string{
+		pod.LabelPodName:      p.Name,
+		pod.LabelPodNamespace: p.Namespace,
+		pod.LabelPodUID:       string(p.UID),
+	}
+}
+
+func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) map[string]string {
+	annotations := maps.Clone(run.Pod.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
+	annotations[pod.AnnotationInstallation] = r.config.Installation
+	annotations[pod.AnnotationDocument] = run.Document
+	return annotations
+}
+
+// namespaceOptions are the same for a sandbox and its containers.
+func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
+	options := &runtimeapi.NamespaceOption{
+		Network: runtimeapi.NamespaceMode_POD,
+		Pid:     runtimeapi.NamespaceMode_CONTAINER,
+		Ipc:     runtimeapi.NamespaceMode_POD,
+	}
+	if p.Spec.HostNetwork {
+		options.Network = runtimeapi.NamespaceMode_NODE
+	}
+	if p.Spec.HostIPC {
+		options.Ipc = runtimeapi.NamespaceMode_NODE
+	}
+	switch {
+	case p.Spec.HostPID:
+		options.Pid = runtimeapi.NamespaceMode_NODE
+	case p.Spec.ShareProcessNamespace != nil && *p.Spec.ShareProcessNamespace:
+		options.Pid = runtimeapi.NamespaceMode_POD
+	}
+	return options
+}
+
+// portMappings are all ports of all containers, as a kubelet hands them over;
+// the runtime acts on those with a host port.
+func portMappings(p *v1.Pod) ([]*runtimeapi.PortMapping, error) {
+	var mappings []*runtimeapi.PortMapping
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		for _, port := range c.Ports {
+			protocol, ok := runtimeapi.Protocol_value[string(port.Protocol)]
+			if !ok && port.Protocol != "" {
+				return nil, fmt.Errorf("container %q: port %d: unknown protocol %q; use TCP, UDP or SCTP", c.Name, port.ContainerPort, port.Protocol)
+			}
+			mappings = append(mappings, &runtimeapi.PortMapping{
+				Protocol:      runtimeapi.Protocol(protocol),
+				ContainerPort: port.ContainerPort,
+				HostPort:      port.HostPort,
+				HostIp:        port.HostIP,
+			})
+		}
+	}
+	return mappings, nil
+}

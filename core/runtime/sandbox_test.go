@@ -1,0 +1,93 @@
+package runtime
+
+import (
+	"os"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	v1 "k8s.io/api/core/v1"
+)
+
+func TestRunSandboxMakesTheLogDirectory(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	if id := r.runSandbox(t, p); id == "" {
+		t.Error("no ID")
+	}
+	if info, err := os.Stat(r.layout.LogDir(p)); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("log directory: %v, %v; want mode 0755", info, err)
+	}
+}
+
+func TestRunSandboxReportsTheRuntimesError(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	r.runSandbox(t, p)
+	_, err := r.RunSandbox(t.Context(), sandboxRun(p))
+	expectError(t, err, "run sandbox: failed to reserve sandbox name", "web_default_uid-web_0")
+}
+
+func TestMissingClusterDNSIsSaidOncePerPod(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	web, db := newPod("web"), newPod("db")
+	web.Spec.DNSPolicy, db.Spec.DNSPolicy = v1.DNSClusterFirst, v1.DNSClusterFirst
+	r.cri.FailTimes("RunPodSandbox", 2, status.Error(codes.Unknown, "not now"))
+	for range 3 {
+		_, _ = r.RunSandbox(t.Context(), sandboxRun(web))
+	}
+	r.runSandbox(t, db)
+	mustEqual(t, "events", []string{"Warning MissingClusterDNS", "Warning MissingClusterDNS"}, r.events.reasons())
+}
+
+func TestStoppingAndRemovingASandboxTwiceSucceeds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.runSandbox(t, newPod("web"))
+	for range 2 {
+		if err := r.StopSandbox(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 2 {
+		if err := r.RemoveSandbox(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+	r.cri.Fail("StopPodSandbox", status.Error(codes.NotFound, "not found"))
+	r.cri.Fail("RemovePodSandbox", status.Error(codes.NotFound, "not found"))
+	if err := r.StopSandbox(t.Context(), id); err != nil {
+		t.Errorf("a runtime that says not found: %v", err)
+	}
+	if err := r.RemoveSandbox(t.Context(), id); err != nil {
+		t.Errorf("a runtime that says not found: %v", err)
+	}
+}
+
+func TestStopAndRemoveReportErrors(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.Fail("StopPodSandbox", status.Error(codes.Unknown, "netns is busy"))
+	r.cri.Fail("RemovePodSandbox", status.Error(codes.Unknown, "netns is busy"))
+	expectError(t, r.StopSandbox(t.Context(), "abc"), "stop sandbox abc: netns is busy")
+	expectError(t, r.RemoveSandbox(t.Context(), "abc"), "remove sandbox abc: netns is busy")
+}
+
+func TestNetworkReadyIsTheLastPolls(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	expectError(t, r.NetworkReady(), "not been asked")
+	r.config.Status.ask(t.Context())
+	if err := r.NetworkReady(); err != nil {
+		t.Error(err)
+	}
+	r.cri.SetReady(true, false)
+	r.config.Status.ask(t.Context())
+	expectError(t, r.NetworkReady(), "network is not ready: NetworkReadyMissing")
+	r.cri.Stop()
+	r.config.Status.ask(t.Context())
+	expectError(t, r.config.Status.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
+}

@@ -1,0 +1,113 @@
+package fakecri
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// image is one image; its name has a tag.
+type image struct {
+	name    string
+	size    uint64
+	program Program
+}
+
+type imageService struct {
+	runtimeapi.UnimplementedImageServiceServer
+	*Server
+}
+
+// Publish puts an image into the registry, from where it can be pulled. The
+// name has a tag: "registry.example/app:1".
+func (s *Server) Publish(name string, size uint64, program Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.published[name] = &image{name: name, size: size, program: program}
+}
+
+// Load puts an image on the node.
+func (s *Server) Load(name string, size uint64, program Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	img := &image{name: name, size: size, program: program}
+	s.present[img.id()] = img
+}
+
+// ImageID is the ID an image of this name has.
+func ImageID(name string) string {
+	sum := sha256.Sum256([]byte("image " + name))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (i *image) id() string { return ImageID(i.name) }
+
+func (i *image) digest() string {
+	sum := sha256.Sum256([]byte("manifest " + i.name))
+	return i.name[:strings.LastIndexByte(i.name, ':')] + "@sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (i *image) cri() *runtimeapi.Image {
+	return &runtimeapi.Image{Id: i.id(), RepoTags: []string{i.name}, RepoDigests: []string{i.digest()}, Size: i.size}
+}
+
+// find gives a present image by ID, name or digest.
+func (s *Server) find(ref string) *image {
+	for _, img := range s.present {
+		if ref == img.id() || ref == img.name || ref == img.digest() {
+			return img
+		}
+	}
+	return nil
+}
+
+// ImageStatus answers without an image where it is not present.
+func (s imageService) ImageStatus(_ context.Context, r *runtimeapi.ImageStatusRequest) (*runtimeapi.ImageStatusResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if img := s.find(r.GetImage().GetImage()); img != nil {
+		return &runtimeapi.ImageStatusResponse{Image: img.cri()}, nil
+	}
+	return &runtimeapi.ImageStatusResponse{}, nil
+}
+
+// PullImage makes a published image present.
+func (s imageService) PullImage(_ context.Context, r *runtimeapi.PullImageRequest) (*runtimeapi.PullImageResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := r.GetImage().GetImage()
+	img := s.published[name]
+	if img == nil {
+		return nil, status.Errorf(codes.NotFound, "failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", name, name, name)
+	}
+	s.present[img.id()] = img
+	return &runtimeapi.PullImageResponse{ImageRef: img.id()}, nil
+}
+
+// ListImages lists what is present.
+func (s imageService) ListImages(context.Context, *runtimeapi.ListImagesRequest) (*runtimeapi.ListImagesResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := &runtimeapi.ListImagesResponse{}
+	for _, id := range slices.Sorted(maps.Keys(s.present)) {
+		answer.Images = append(answer.Images, s.present[id].cri())
+	}
+	return answer, nil
+}
+
+// RemoveImage removes an image. An unknown one is removed.
+func (s imageService) RemoveImage(_ context.Context, r *runtimeapi.RemoveImageRequest) (*runtimeapi.RemoveImageResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if img := s.find(r.GetImage().GetImage()); img != nil {
+		delete(s.present, img.id())
+	}
+	return &runtimeapi.RemoveImageResponse{}, nil
+}

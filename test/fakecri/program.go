@@ -1,0 +1,93 @@
+package fakecri
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// annotationMessagePath is where a kubelet notes a container's termination
+// message path.
+const annotationMessagePath = "io.kubernetes.container.terminationMessagePath"
+
+// Program is what the process of an image would do. The zero Program runs
+// until it is stopped.
+type Program struct {
+	// Exits makes the process end by itself, After its start, with Code.
+	Exits bool
+	After time.Duration
+	Code  int32
+	// IgnoresTerm makes StopContainer wait out its whole timeout.
+	IgnoresTerm bool
+	// StartError makes StartContainer fail with this text, as when the
+	// binary is missing.
+	StartError string
+	// Log are lines on standard output, written at the start.
+	Log []string
+	// Message is written to the termination message file at the start.
+	Message string
+}
+
+// start writes what the program writes, where the container's directories
+// exist.
+func (c *container) start(p Program, now time.Time) error {
+	if log := c.logPath(); log != "" {
+		if _, err := os.Stat(filepath.Dir(log)); err == nil {
+			var lines strings.Builder
+			for _, line := range p.Log {
+				fmt.Fprintf(&lines, "%s stdout F %s\n", now.Format(time.RFC3339Nano), line)
+			}
+			if err := os.WriteFile(log, []byte(lines.String()), 0o640); err != nil {
+				return err
+			}
+		}
+	}
+	path := c.config.GetAnnotations()[annotationMessagePath]
+	for _, mount := range c.config.GetMounts() {
+		if p.Message != "" && mount.GetContainerPath() == path {
+			return os.WriteFile(mount.GetHostPath(), []byte(p.Message), 0o666)
+		}
+	}
+	return nil
+}
+
+func (c *container) logPath() string {
+	if c.sandbox.config.GetLogDirectory() == "" || c.config.GetLogPath() == "" {
+		return ""
+	}
+	return filepath.Join(c.sandbox.config.GetLogDirectory(), c.config.GetLogPath())
+}
+
+// settle ends a container whose program's time has come.
+func (s *Server) settle(c *container) {
+	if c.state != runtimeapi.ContainerState_CONTAINER_RUNNING || !c.program.Exits {
+		return
+	}
+	if at := c.startedAt.Add(c.program.After); !s.now().Before(at) {
+		c.exit(at, c.program.Code, reasonOf(c.program.Code))
+	}
+}
+
+// end ends a container now, if it runs.
+func (s *Server) end(c *container, code int32, reason string) {
+	s.settle(c)
+	if c.state == runtimeapi.ContainerState_CONTAINER_RUNNING {
+		c.exit(s.now(), code, reason)
+	}
+}
+
+func (c *container) exit(at time.Time, code int32, reason string) {
+	c.state = runtimeapi.ContainerState_CONTAINER_EXITED
+	c.finishedAt, c.exitCode, c.reason = at, code, reason
+}
+
+func reasonOf(code int32) string {
+	if code == 0 {
+		return "Completed"
+	}
+	return "Error"
+}

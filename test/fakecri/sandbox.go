@@ -1,0 +1,188 @@
+package fakecri
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// sandbox is one pod sandbox; config never changes.
+type sandbox struct {
+	id        string
+	config    *runtimeapi.PodSandboxConfig
+	ready     bool
+	createdAt int64
+	ip        string
+}
+
+type runtimeService struct {
+	runtimeapi.UnimplementedRuntimeServiceServer
+	*Server
+}
+
+// Version answers as containerd does.
+func (runtimeService) Version(context.Context, *runtimeapi.VersionRequest) (*runtimeapi.VersionResponse, error) {
+	return &runtimeapi.VersionResponse{Version: "0.1.0", RuntimeName: "fakecri", RuntimeVersion: "1.0.0", RuntimeApiVersion: "v1"}, nil
+}
+
+// Status reports the two conditions of SetReady.
+func (s runtimeService) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	condition := func(kind string, ok bool) *runtimeapi.RuntimeCondition {
+		c := &runtimeapi.RuntimeCondition{Type: kind, Status: ok}
+		if !ok {
+			c.Reason, c.Message = kind+"Missing", "the test says so"
+		}
+		return c
+	}
+	return &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
+		condition(runtimeapi.RuntimeReady, s.runtimeReady),
+		condition(runtimeapi.NetworkReady, s.networkReady),
+	}}}, nil
+}
+
+// RunPodSandbox refuses a name that is taken, as containerd does.
+func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := sandboxName(r.GetConfig())
+	for _, other := range s.sandboxes {
+		if sandboxName(other.config) == name {
+			return nil, reserved("sandbox", name, other.id)
+		}
+	}
+	made := &sandbox{id: s.newID(), config: r.GetConfig(), ready: true, createdAt: s.now().UnixNano()}
+	if namespaces(made.config).GetNetwork() == runtimeapi.NamespaceMode_POD {
+		if !s.networkReady {
+			return nil, status.Error(codes.Unknown, "failed to setup network for sandbox: cni plugin not initialized")
+		}
+		made.ip = fmt.Sprintf("10.88.%d.%d", s.sequence/250, 2+s.sequence%250)
+	}
+	s.sandboxes[made.id] = made
+	return &runtimeapi.RunPodSandboxResponse{PodSandboxId: made.id}, nil
+}
+
+// StopPodSandbox ends what runs in the sandbox. An unknown one is stopped.
+func (s runtimeService) StopPodSandbox(_ context.Context, r *runtimeapi.StopPodSandboxRequest) (*runtimeapi.StopPodSandboxResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if box := s.sandboxes[r.GetPodSandboxId()]; box != nil {
+		s.stopSandbox(box)
+	}
+	return &runtimeapi.StopPodSandboxResponse{}, nil
+}
+
+// RemovePodSandbox removes a sandbox with its containers, running or not. An
+// unknown one is removed.
+func (s runtimeService) RemovePodSandbox(_ context.Context, r *runtimeapi.RemovePodSandboxRequest) (*runtimeapi.RemovePodSandboxResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if box := s.sandboxes[r.GetPodSandboxId()]; box != nil {
+		s.stopSandbox(box)
+		maps.DeleteFunc(s.containers, func(_ string, c *container) bool { return c.sandbox == box })
+		delete(s.sandboxes, box.id)
+	}
+	return &runtimeapi.RemovePodSandboxResponse{}, nil
+}
+
+// PodSandboxStatus knows only what exists.
+func (s runtimeService) PodSandboxStatus(_ context.Context, r *runtimeapi.PodSandboxStatusRequest) (*runtimeapi.PodSandboxStatusResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	box := s.sandboxes[r.GetPodSandboxId()]
+	if box == nil {
+		return nil, notFound("sandbox", r.GetPodSandboxId())
+	}
+	return &runtimeapi.PodSandboxStatusResponse{Status: &runtimeapi.PodSandboxStatus{
+		Id:          box.id,
+		Metadata:    box.config.GetMetadata(),
+		State:       box.state(),
+		CreatedAt:   box.createdAt,
+		Network:     &runtimeapi.PodSandboxNetworkStatus{Ip: box.ip},
+		Linux:       &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{Options: namespaces(box.config)}},
+		Labels:      box.config.GetLabels(),
+		Annotations: box.config.GetAnnotations(),
+	}}, nil
+}
+
+// ListPodSandbox lists by ID, state and labels.
+func (s runtimeService) ListPodSandbox(_ context.Context, r *runtimeapi.ListPodSandboxRequest) (*runtimeapi.ListPodSandboxResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	filter := r.GetFilter()
+	answer := &runtimeapi.ListPodSandboxResponse{}
+	for _, id := range slices.Sorted(maps.Keys(s.sandboxes)) {
+		box := s.sandboxes[id]
+		if filter.GetId() != "" && filter.GetId() != id ||
+			filter.GetState() != nil && filter.GetState().GetState() != box.state() ||
+			!selects(filter.GetLabelSelector(), box.config.GetLabels()) {
+			continue
+		}
+		answer.Items = append(answer.Items, &runtimeapi.PodSandbox{
+			Id:          id,
+			Metadata:    box.config.GetMetadata(),
+			State:       box.state(),
+			CreatedAt:   box.createdAt,
+			Labels:      box.config.GetLabels(),
+			Annotations: box.config.GetAnnotations(),
+		})
+	}
+	return answer, nil
+}
+
+// KillSandbox makes a sandbox not ready, as when its pause process dies.
+func (s *Server) KillSandbox(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if box := s.sandboxes[id]; box != nil {
+		s.stopSandbox(box)
+	}
+}
+
+func (s *Server) stopSandbox(box *sandbox) {
+	box.ready = false
+	for _, c := range s.containers {
+		if c.sandbox == box {
+			s.end(c, 137, "Error")
+		}
+	}
+}
+
+func (b *sandbox) state() runtimeapi.PodSandboxState {
+	if b.ready {
+		return runtimeapi.PodSandboxState_SANDBOX_READY
+	}
+	return runtimeapi.PodSandboxState_SANDBOX_NOTREADY
+}
+
+func namespaces(config *runtimeapi.PodSandboxConfig) *runtimeapi.NamespaceOption {
+	return config.GetLinux().GetSecurityContext().GetNamespaceOptions()
+}
+
+func sandboxName(config *runtimeapi.PodSandboxConfig) string {
+	m := config.GetMetadata()
+	return fmt.Sprintf("%s_%s_%s_%d", m.GetName(), m.GetNamespace(), m.GetUid(), m.GetAttempt())
+}
+
+func reserved(kind, name, id string) error {
+	return status.Errorf(codes.FailedPrecondition, "failed to reserve %s name %q: name %q is reserved for %q", kind, name, name, id)
+}
+
+func notFound(kind, id string) error {
+	return status.Errorf(codes.NotFound, "an error occurred when try to find %s %q: not found", kind, id)
+}
+
+func selects(selector, labels map[string]string) bool {
+	for key, value := range selector {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
