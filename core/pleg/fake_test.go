@@ -1,0 +1,208 @@
+package pleg
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeRuntime runs pods in memory.
+type fakeRuntime struct {
+	mu         sync.Mutex
+	pods       map[types.UID]status.ObservedPod
+	listErr    error
+	inspectErr map[types.UID]error
+	// A list or inspection waits while its gate is closed (not nil).
+	listGate    chan struct{}
+	inspectGate map[types.UID]chan struct{}
+	deaf        bool // inspections wait at their gate whatever their context says
+
+	lists       int
+	inspections map[types.UID]int
+	inFlight    map[types.UID]int
+	most        int // inspections at once
+	twice       bool
+}
+
+func newFakeRuntime(pods ...status.ObservedPod) *fakeRuntime {
+	f := &fakeRuntime{
+		pods: map[types.UID]status.ObservedPod{}, inspectErr: map[types.UID]error{},
+		inspectGate: map[types.UID]chan struct{}{},
+		inspections: map[types.UID]int{}, inFlight: map[types.UID]int{},
+	}
+	for _, p := range pods {
+		f.pods[p.UID] = p
+	}
+	return f
+}
+
+func (f *fakeRuntime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
+	f.mu.Lock()
+	f.lists++
+	var out []status.ObservedPod
+	for _, p := range f.pods {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b status.ObservedPod) int { return strings.Compare(string(a.UID), string(b.UID)) })
+	gate, err := f.listGate, f.listErr
+	f.mu.Unlock()
+	return out, cmp.Or(pass(ctx, gate), err)
+}
+
+func (f *fakeRuntime) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error) {
+	f.mu.Lock()
+	f.inspections[uid]++
+	f.inFlight[uid]++
+	f.twice = f.twice || f.inFlight[uid] > 1
+	sum := 0
+	for _, n := range f.inFlight {
+		sum += n
+	}
+	f.most = max(f.most, sum)
+	p, gate, err := f.pods[uid], f.inspectGate[uid], f.inspectErr[uid]
+	if f.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
+	f.mu.Unlock()
+	gateErr := pass(ctx, gate)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inFlight[uid]--
+	return p, cmp.Or(gateErr, err)
+}
+
+func pass(ctx context.Context, gate chan struct{}) error {
+	if gate == nil {
+		return nil
+	}
+	select {
+	case <-gate:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// change edits the fake under its lock.
+func (f *fakeRuntime) change(edit func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	edit()
+}
+
+func (f *fakeRuntime) inspected(uid types.UID) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.inspections[uid]
+}
+
+// newPod is a pod of containers, each "<id>=<state>"; a leading "sandbox:"
+// makes it a sandbox, ready when its state is running.
+func newPod(uid types.UID, containers ...string) status.ObservedPod {
+	p := status.ObservedPod{UID: uid, Name: string(uid), Namespace: "ns"}
+	for _, c := range containers {
+		id, state, _ := strings.Cut(c, "=")
+		if id, ok := strings.CutPrefix(id, "sandbox:"); ok {
+			p.Sandboxes = append(p.Sandboxes, status.ObservedSandbox{ID: id, Ready: state == "running"})
+			continue
+		}
+		p.Containers = append(p.Containers, status.ObservedContainer{ID: id, State: status.ContainerState(state)})
+	}
+	return p
+}
+
+// bench is a generator under test, in a synctest bubble.
+type bench struct {
+	*Generator
+	cache *Cache
+	stop  func() // ends Run and waits for it
+}
+
+// start runs a generator over f until the test ends, and waits for its first
+// list. cfg needs no more than the test is about.
+func start(t *testing.T, f *fakeRuntime, cfg Config) *bench {
+	t.Helper()
+	cfg.Runtime, cfg.Cache, cfg.Now = f, NewCache(), time.Now
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := New(cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := g.Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	b := &bench{Generator: g, cache: cfg.Cache, stop: func() { cancel(); wg.Wait() }}
+	t.Cleanup(func() {
+		b.stop()
+		if f.twice {
+			t.Error("a pod was inspected twice at once")
+		}
+	})
+	synctest.Wait()
+	return b
+}
+
+// told drains the events, as "<type> <uid>/<container>", sorted.
+func (b *bench) told() []string {
+	synctest.Wait()
+	var out []string
+	for {
+		select {
+		case e := <-b.Events():
+			out = append(out, string(e.Type)+" "+string(e.UID)+"/"+e.ContainerID)
+			continue
+		default:
+		}
+		slices.Sort(out)
+		return out
+	}
+}
+
+// nextList lets the next periodic list happen, and all that follows at once.
+func (b *bench) nextList() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// answer waits for an observation newer than now, at most for d. Its result
+// is "<containers>", an error, or "no answer".
+func (b *bench) answer(uid types.UID, d time.Duration) string {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	p, err := b.cache.GetNewerThan(ctx, uid, time.Now())
+	synctest.Wait() // what else came of the same list
+	if ctx.Err() != nil {
+		return "no answer"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return shown(p)
+}
+
+func shown(p status.ObservedPod) string {
+	var out []string
+	for _, s := range p.Sandboxes {
+		out = append(out, s.ID)
+	}
+	for _, c := range p.Containers {
+		out = append(out, c.ID+"="+string(c.State))
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,419 @@
+package pleg
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func wantTold(t *testing.T, b *bench, want ...string) {
+	t.Helper()
+	if d := cmp.Diff(want, b.told()); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
+	}
+}
+
+func TestRelisting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(
+			newPod("p", "sandbox:s=running", "a=exited", "b=running", "c=unknown"),
+			newPod("q", "d=exited"),
+		)
+		b := start(t, f, Config{})
+		wantTold(t, b, "ContainerDied p/a", "ContainerDied q/d", "ContainerStarted p/b", "ContainerStarted p/s")
+		b.nextList()
+		wantTold(t, b)
+		if n := f.inspected("p"); n != 1 {
+			t.Errorf("an unchanged pod was inspected %d times", n)
+		}
+		f.change(func() {
+			f.pods["p"] = newPod("p", "sandbox:s=exited", "b=exited", "e=running")
+			f.pods["q"] = newPod("q", "g=running")
+		})
+		b.nextList()
+		wantTold(t, b,
+			"ContainerDied p/b", "ContainerDied p/c", "ContainerDied p/s", "ContainerRemoved p/a", "ContainerRemoved p/c",
+			"ContainerRemoved q/d", "ContainerStarted p/e", "ContainerStarted q/g")
+	})
+}
+
+func TestDeathsThatWereNotObserved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=running", "b=running"))
+		b := start(t, f, Config{})
+		b.told()
+		f.change(func() { delete(f.pods, "p") })
+		b.nextList()
+		wantTold(t, b, "ContainerDied p/a", "ContainerDied p/b", "ContainerRemoved p/a", "ContainerRemoved p/b")
+	})
+}
+
+func TestCacheHasWhatAnEventTellsOf(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=running"))
+		b := start(t, f, Config{})
+		<-b.Events()
+		if p, err := b.cache.Get("p"); err != nil || shown(p) != "a=running" {
+			t.Errorf("cache has %q, %v", shown(p), err)
+		}
+		if pods, at := b.cache.Pods(); len(pods) != 1 || at.IsZero() {
+			t.Errorf("list has %d pods at %s", len(pods), at)
+		}
+	})
+}
+
+func TestCacheForgetsAPodThatIsGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=exited"))
+		b := start(t, f, Config{})
+		f.change(func() { delete(f.pods, "p") })
+		b.nextList()
+		if p, err := b.cache.Get("p"); err != nil || shown(p) != "" {
+			t.Errorf("cache has %q, %v", shown(p), err)
+		}
+		if got := b.answer("p", time.Minute); got != "" {
+			t.Errorf("newer than now: %q, want a pod without containers", got)
+		}
+		f.change(func() { f.pods["p"] = newPod("p", "b=running") })
+		b.nextList()
+		wantTold(t, b, "ContainerDied p/a", "ContainerRemoved p/a", "ContainerStarted p/b")
+	})
+}
+
+func TestFailedInspectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	// Each step sets what the runtime does next, and says what is told after.
+	type step struct {
+		err  error
+		pod  []string // nil: as before
+		want []string
+	}
+	tests := []struct {
+		name  string
+		first []string
+		steps []step
+	}{
+		{"nothing is told of a failure, all of it after", []string{"a=running"}, []step{
+			{err: broken},
+			{err: broken},
+			{want: []string{"ContainerStarted p/a"}},
+			{},
+		}},
+		{"a change that came after the failure is told too", []string{"a=running"}, []step{
+			{err: broken},
+			{pod: []string{"a=exited", "b=running"}, want: []string{"ContainerDied p/a", "ContainerStarted p/b"}},
+		}},
+		{"a change that was undone is told as a sync", []string{"a=running"}, []step{
+			{want: []string{"ContainerStarted p/a"}},
+			{err: broken, pod: []string{"a=exited"}},
+			{pod: []string{"a=running"}, want: []string{"PodSync p/"}},
+			{},
+		}},
+		{"a change to a state that says nothing is not told", []string{"a=running"}, []step{
+			{want: []string{"ContainerStarted p/a"}},
+			{err: broken, pod: []string{"a=unknown"}},
+			{},
+			{},
+		}},
+		{"a pod that goes meanwhile is told by what was told before", []string{"a=running"}, []step{
+			{want: []string{"ContainerStarted p/a"}},
+			{err: broken, pod: []string{"a=running", "b=running"}},
+			{pod: []string{}, want: []string{"ContainerDied p/a", "ContainerRemoved p/a"}},
+		}},
+		{"a pod that goes before it could be inspected was never there", []string{"a=running"}, []step{
+			{err: broken},
+			{pod: []string{}},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeRuntime(newPod("other", "o=running"))
+				b := start(t, f, Config{})
+				wantTold(t, b, "ContainerStarted other/o")
+				f.change(func() { f.pods["p"] = newPod("p", tt.first...) })
+				for i, s := range tt.steps {
+					f.change(func() {
+						f.inspectErr["p"] = s.err
+						if s.pod != nil {
+							f.pods["p"] = newPod("p", s.pod...)
+						}
+						if s.pod != nil && len(s.pod) == 0 {
+							delete(f.pods, "p")
+						}
+					})
+					b.nextList()
+					if d := cmp.Diff(s.want, b.told()); d != "" {
+						t.Errorf("step %d: events (-want +got):\n%s", i, d)
+					}
+					if _, err := b.cache.Get("p"); !errors.Is(err, s.err) {
+						t.Errorf("step %d: cache has error %v, want %v", i, err, s.err)
+					}
+					if got := b.answer("other", time.Minute); got != "o=running" {
+						t.Errorf("step %d: the other pod: %s", i, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAddressesOutliveTheSandbox(t *testing.T) {
+	t.Parallel()
+	withIPs := func(sandbox string, ips ...string) func(f *fakeRuntime) {
+		return func(f *fakeRuntime) {
+			p := newPod("p", sandbox)
+			p.IPs = ips
+			f.pods["p"] = p
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		b := start(t, f, Config{})
+		for _, tt := range []struct {
+			name string
+			edit func(f *fakeRuntime)
+			want []string
+		}{
+			{"a ready sandbox has its own", withIPs("sandbox:s=running", "10.0.0.1"), []string{"10.0.0.1"}},
+			{"a dead one keeps them", withIPs("sandbox:s=exited"), []string{"10.0.0.1"}},
+			{"a new one has none until it has", withIPs("sandbox:t=running"), nil},
+			{"then its own", withIPs("sandbox:u=running", "10.0.0.2"), []string{"10.0.0.2"}},
+		} {
+			f.change(func() { tt.edit(f) })
+			b.nextList()
+			p, err := b.cache.Get("p")
+			if d := cmp.Diff(tt.want, p.IPs); d != "" || err != nil {
+				t.Errorf("%s (-want +got), %v:\n%s", tt.name, err, d)
+			}
+		}
+	})
+}
+
+func TestHealthy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		f.listErr = errors.New("no answer")
+		b := start(t, f, Config{})
+		check := func(when, want string) {
+			t.Helper()
+			err := b.Healthy()
+			if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", when, err, want)
+			}
+		}
+		check("before the first list", "yet to be listed")
+		f.change(func() { f.listErr = nil })
+		b.nextList()
+		check("after it", "")
+		f.change(func() { f.listErr = errors.New("no answer") })
+		time.Sleep(3 * time.Minute)
+		check("at the threshold", "")
+		time.Sleep(time.Second)
+		check("after the threshold", "last listed 3m1s ago")
+		f.change(func() { f.listErr = nil })
+		b.nextList()
+		check("when it answers again", "")
+	})
+}
+
+func TestFailedListChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=running"))
+		b := start(t, f, Config{})
+		b.told()
+		_, before := b.cache.Pods()
+		f.change(func() { f.listErr = errors.New("no answer"); delete(f.pods, "p") })
+		b.nextList()
+		wantTold(t, b)
+		if pods, at := b.cache.Pods(); len(pods) != 1 || !at.Equal(before) {
+			t.Errorf("list has %d pods at %s, want the last good one", len(pods), at)
+		}
+		if p, _ := b.cache.Get("p"); shown(p) != "a=running" {
+			t.Errorf("cache has %q", shown(p))
+		}
+		if got := b.answer("unknown", 10*time.Second); got != "no answer" {
+			t.Errorf("an unknown pod got %q from a list that failed", got)
+		}
+	})
+}
+
+func TestFailuresDoNotFloodTheLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=running"))
+		f.inspectErr["p"] = errors.New("broken")
+		b := start(t, f, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		b.nextList()
+		b.nextList()
+		f.change(func() { f.listErr = errors.New("no answer") })
+		for range 65 {
+			b.nextList()
+		}
+		if n := strings.Count(log.String(), "inspection failed"); n != 1 {
+			t.Errorf("a failing inspection was logged %d times, want 1", n)
+		}
+		if n := strings.Count(log.String(), "list failed"); n != 2 {
+			t.Errorf("a list failing for 65 s was logged %d times, want 2", n)
+		}
+	})
+}
+
+func TestFullChannelDropsAndCounts(t *testing.T) {
+	t.Parallel()
+	var containers []string
+	for i := range maxEvents + 7 {
+		containers = append(containers, fmt.Sprintf("c%d=running", i))
+	}
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", containers...))
+		b := start(t, f, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if n := b.Dropped(); n != 7 {
+			t.Errorf("%d events were dropped, want 7", n)
+		}
+		if !strings.Contains(log.String(), "uid=p count=7") {
+			t.Errorf("the log does not tell of it: %s", log.String())
+		}
+		if n := len(b.told()); n != maxEvents {
+			t.Errorf("%d events were delivered, want %d", n, maxEvents)
+		}
+		f.change(func() { f.pods["p"] = newPod("p", containers[:maxEvents+6]...) })
+		b.nextList()
+		wantTold(t, b, "ContainerDied p/c1006", "ContainerRemoved p/c1006")
+	})
+}
+
+func TestRelistIsNewerThanTheCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		f.listGate = make(chan struct{})
+		b := start(t, f, Config{})
+		// The first list hangs; it does not show the pod.
+		f.change(func() { f.pods["p"] = newPod("p", "a=running") })
+		time.Sleep(time.Millisecond)
+		called := time.Now()
+		done := make(chan error, 1)
+		go func() { done <- b.Relist(t.Context()) }()
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		close(f.listGate)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if pods, at := b.cache.Pods(); len(pods) != 1 || at.Before(called) {
+			t.Errorf("list has %d pods, begun %s after the call", len(pods), at.Sub(called))
+		}
+	})
+}
+
+func TestRelistFails(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	broken := errors.New("no answer")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		b := start(t, f, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		f.change(func() { f.listErr = broken })
+		if err := b.Relist(t.Context()); !errors.Is(err, broken) {
+			t.Errorf("with a failing list: %v", err)
+		}
+		if log.Len() > 0 {
+			t.Errorf("an error that was returned is logged too: %s", log.String())
+		}
+		f.change(func() { f.listErr = nil; f.listGate = make(chan struct{}) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := b.Relist(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with a hanging list: %v", err)
+		}
+		b.stop()
+		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := b.Relist(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without Run: %v", err)
+		}
+	})
+}
+
+func TestPodWithoutContainersIsInspectedToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p"))
+		b := start(t, f, Config{})
+		if n := f.inspected("p"); n != 1 {
+			t.Errorf("inspected %d times, want 1", n)
+		}
+		if got := b.answer("p", time.Minute); got != "" {
+			t.Errorf("answered %q", got)
+		}
+	})
+}
+
+func TestPeriodCountsFromTheEndOfTheLastList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		b := start(t, f, Config{})
+		lists := func() int {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return f.lists
+		}
+		time.Sleep(600 * time.Millisecond)
+		if err := b.Relist(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(999 * time.Millisecond)
+		if n := lists(); n != 2 {
+			t.Errorf("%d lists, want the first and the forced one", n)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if n := lists(); n != 3 {
+			t.Errorf("%d lists a second after the forced one, want 3", n)
+		}
+	})
+}
+
+func TestManyPodsAreInspectedInParallelWithinBounds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime()
+		gate := make(chan struct{})
+		for i := range 20 {
+			uid := types.UID(fmt.Sprintf("p%d", i))
+			f.pods[uid] = newPod(uid, "a=running")
+			f.inspectGate[uid] = gate
+		}
+		b := start(t, f, Config{MaxInspect: 3})
+		time.Sleep(time.Second)
+		close(gate)
+		synctest.Wait()
+		if f.most != 3 {
+			t.Errorf("%d inspections at once, want 3", f.most)
+		}
+		if n := len(b.told()); n != 20 {
+			t.Errorf("%d events, want 20", n)
+		}
+	})
+}
