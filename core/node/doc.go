@@ -1,0 +1,12 @@
+// Package node looks after what pods share on the node: for now the cgroups
+// that hold them.
+//
+// Comes in: a pod (Ensure) or a UID (Remove). Goes out: directories and limits
+// in the cgroup file systems, and the parent the runtime puts containers in.
+// The package owns no goroutine; Cgroups is safe for concurrent use.
+//
+// Pods lie below one root as on a kubelet: guaranteed pods in it, the others
+// in its children burstable and besteffort, which get the CPU shares of their
+// class. The kernel's word is taken for everything: after a restart nothing
+// needs to be read back.
+package node

@@ -1,0 +1,66 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// files is the kernel's side of a cgroup file system, of which tests play the
+// part.
+type files struct {
+	// root is where /proc and /sys are looked up, "/" but in tests.
+	root  string
+	mkdir func(path string) error
+	rmdir func(path string) error
+	write func(path, value string) error
+}
+
+func kernelFiles() files {
+	return files{
+		root:  "/",
+		mkdir: func(path string) error { return os.Mkdir(path, 0o755) },
+		rmdir: os.Remove,
+		write: func(path, value string) error { return os.WriteFile(path, []byte(value), 0o644) },
+	}
+}
+
+// ensure makes one directory.
+func (f files) ensure(path string) error {
+	if err := f.mkdir(path); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make a cgroup: %w", err)
+	}
+	return nil
+}
+
+// set writes value to the file name of a cgroup's directory.
+func (f files) set(dir, name, value string) error {
+	if err := f.write(filepath.Join(dir, name), value); err != nil {
+		return fmt.Errorf("set %s of a cgroup to %s: %w", name, value, err)
+	}
+	return nil
+}
+
+// number reads a file that holds one number.
+func number(path string) (int64, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
+}
+
+// levels are the directories of the cgroup path below a mount point, the
+// highest first.
+func levels(point, path string) []string {
+	var dirs []string
+	dir := point
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		dir = filepath.Join(dir, part)
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/internal/mountinfo"
+)
+
+// hierarchy is cgroup v1 or v2. Paths are those of cgroups, "/wardlet/…".
+type hierarchy interface {
+	// points are the mounts below which a cgroup may have a directory.
+	points() []string
+	// cpu is the mount point of the CPU controller.
+	cpu() string
+	// create makes a cgroup and those above it.
+	create(path string) error
+	// limit sets the limits of a cgroup.
+	limit(path string, l limits) error
+	// setShares sets only the CPU shares, shares reads them.
+	setShares(path string, shares int64) error
+	shares(path string) (int64, error)
+}
+
+// controllersV1 are the v1 hierarchies runtimes put containers in. Others
+// are somebody else's.
+var controllersV1 = []string{
+	"blkio", "cpu", "cpuacct", "cpuset", "devices", "freezer", "hugetlb", "memory",
+	"misc", "name=systemd", "net_cls", "net_prio", "perf_event", "pids", "rdma",
+}
+
+// detect finds out which hierarchies the runtime uses: those of v1 where CPU
+// or memory are controlled there, beside which a v2 hierarchy may be mounted
+// (a hybrid machine), else v2.
+func detect(mounts []mountinfo.Mount, fs files) (hierarchy, error) {
+	first := hierarchyV1{files: fs, at: map[string]string{}}
+	var unified string
+	for _, m := range mounts {
+		point := filepath.Join(fs.root, m.Point)
+		switch m.Type {
+		case "cgroup":
+			for _, controller := range controllersV1 {
+				// The same hierarchy may be mounted several times.
+				if first.at[controller] == "" && slices.Contains(m.Options, controller) {
+					first.at[controller] = point
+				}
+			}
+		case "cgroup2":
+			if unified == "" {
+				unified = point
+			}
+		}
+	}
+	cpu, memory := first.at["cpu"] != "", first.at["memory"] != ""
+	if cpu || memory {
+		first.unified = unified
+		return first, missing(cpu, memory)
+	}
+	if unified == "" {
+		return nil, errors.New("no cgroup file system is mounted: mount one at /sys/fs/cgroup")
+	}
+	available, err := os.ReadFile(filepath.Join(unified, "cgroup.controllers"))
+	if err != nil {
+		return nil, err
+	}
+	controllers := strings.Fields(string(available))
+	return hierarchyV2{files: fs, point: unified}, missing(slices.Contains(controllers, "cpu"), slices.Contains(controllers, "memory"))
+}
+
+func missing(cpu, memory bool) error {
+	switch {
+	case !cpu:
+		return errors.New("the kernel has no cgroup controller for cpu here: enable CONFIG_CGROUP_SCHED, or mount or delegate the controller")
+	case !memory:
+		return errors.New("the kernel has no cgroup controller for memory here: add cgroup_enable=memory to its command line, or mount or delegate the controller")
+	}
+	return nil
+}

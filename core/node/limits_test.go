@@ -1,0 +1,102 @@
+package node
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// newPod makes a pod with one container per pair of resources: "cpu memory"
+// requested and the limits, "-" for none.
+func newPod(uid types.UID, containers ...[2]string) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}}
+	for _, c := range containers {
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{
+			Resources: v1.ResourceRequirements{Requests: list(c[0]), Limits: list(c[1])},
+		})
+	}
+	return p
+}
+
+func list(text string) v1.ResourceList {
+	cpu, memory, _ := strings.Cut(text, " ")
+	l := v1.ResourceList{}
+	if cpu != "-" {
+		l[v1.ResourceCPU] = resource.MustParse(cpu)
+	}
+	if memory != "-" {
+		l[v1.ResourceMemory] = resource.MustParse(memory)
+	}
+	return l
+}
+
+func TestLimitsOf(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		class      v1.PodQOSClass
+		containers [][2]string
+		want       limits
+	}{
+		"best effort has the least shares": {
+			v1.PodQOSBestEffort,
+			[][2]string{{"- -", "- -"}},
+			limits{shares: 2},
+		},
+		"guaranteed": {
+			v1.PodQOSGuaranteed,
+			[][2]string{{"500m 64Mi", "500m 64Mi"}, {"1 64Mi", "1 64Mi"}},
+			limits{shares: 1536, quota: 150_000, memory: 128 << 20},
+		},
+		"burstable without limits": {
+			v1.PodQOSBurstable,
+			[][2]string{{"250m 64Mi", "- -"}},
+			limits{shares: 256},
+		},
+		"a container without a limit leaves the pod without": {
+			v1.PodQOSBurstable,
+			[][2]string{{"100m 1Mi", "200m -"}, {"100m 1Mi", "- 64Mi"}},
+			limits{shares: 204},
+		},
+		"memory may be limited where CPU is not": {
+			v1.PodQOSBurstable,
+			[][2]string{{"100m 1Mi", "- 32Mi"}, {"100m 1Mi", "1 64Mi"}},
+			limits{shares: 204, memory: 96 << 20},
+		},
+		"the least": {
+			v1.PodQOSBurstable,
+			[][2]string{{"1m -", "5m -"}},
+			limits{shares: 2, quota: 1000},
+		},
+		"the most": {
+			v1.PodQOSBurstable,
+			[][2]string{{"1000 -", "- -"}},
+			limits{shares: 262144},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := limitsOf(newPod("u", tt.containers...), tt.class)
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(limits{})); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	for shares, weight := range map[int64]int64{2: 1, 102: 4, 1024: 39, 2048: 79, 262144: 10000} {
+		if got := weightOf(shares); got != weight {
+			t.Errorf("%d shares: weight %d, want %d", shares, got, weight)
+		}
+		if got := sharesOfWeight(weight); weightOf(got) != weight && weightOf(got+1) != weight {
+			t.Errorf("weight %d gives %d shares, which have weight %d", weight, got, weightOf(got))
+		}
+	}
+}

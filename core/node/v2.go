@@ -1,0 +1,89 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// hierarchyV2 is the one cgroup hierarchy of version 2.
+type hierarchyV2 struct {
+	files
+
+	point string
+}
+
+// wantedV2 are the controllers handed down to pods; needed are those without
+// which their limits would not hold.
+var (
+	neededV2 = []string{"cpu", "memory"}
+	wantedV2 = []string{"cpu", "memory", "cpuset", "hugetlb", "io", "pids"}
+)
+
+func (h hierarchyV2) points() []string { return []string{h.point} }
+
+func (h hierarchyV2) cpu() string { return h.point }
+
+func (h hierarchyV2) create(path string) error {
+	for _, dir := range levels(h.point, path) {
+		if err := h.delegate(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		if err := h.ensure(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delegate hands the controllers of a cgroup down to its children.
+func (h hierarchyV2) delegate(dir string) error {
+	available, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	if err != nil {
+		return fmt.Errorf("read a cgroup: %w", err)
+	}
+	delegated, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
+	if err != nil {
+		return fmt.Errorf("read a cgroup: %w", err)
+	}
+	for _, controller := range wantedV2 {
+		needed := slices.Contains(neededV2, controller)
+		switch {
+		case slices.Contains(strings.Fields(string(delegated)), controller):
+		case slices.Contains(strings.Fields(string(available)), controller):
+			err := h.set(dir, "cgroup.subtree_control", "+"+controller)
+			if err != nil && needed {
+				return fmt.Errorf("%w; does a process live in %s itself? then choose another cgroup_root", err, dir)
+			}
+		case needed:
+			return fmt.Errorf("cgroup %s has no %s controller: choose a cgroup_root to which it is delegated", dir, controller)
+		}
+	}
+	return nil
+}
+
+func (h hierarchyV2) limit(path string, l limits) error {
+	if err := h.setShares(path, l.shares); err != nil {
+		return err
+	}
+	dir := filepath.Join(h.point, path)
+	if err := h.set(dir, "cpu.max", fmt.Sprintf("%s %d", orNone(l.quota, "max"), quotaPeriod)); err != nil {
+		return err
+	}
+	return h.set(dir, "memory.max", orNone(l.memory, "max"))
+}
+
+func (h hierarchyV2) setShares(path string, shares int64) error {
+	return h.set(filepath.Join(h.point, path), "cpu.weight", strconv.FormatInt(weightOf(shares), 10))
+}
+
+func (h hierarchyV2) shares(path string) (int64, error) {
+	weight, err := number(filepath.Join(h.point, path, "cpu.weight"))
+	if err != nil {
+		return 0, err
+	}
+	return sharesOfWeight(weight), nil
+}

@@ -1,0 +1,50 @@
+package volume
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/internal/mountinfo"
+)
+
+const tmpfs = "tmpfs"
+
+// kernel is what the package needs of the kernel beside files.
+type kernel interface {
+	// mounts lists what is mounted at dir and below, oldest first.
+	mounts(dir string) ([]mountinfo.Mount, error)
+	// mount mounts a tmpfs at the directory path, which is no link.
+	mount(path, options string) error
+	// unmount removes the newest mount at path.
+	unmount(path string) error
+}
+
+type linux struct{}
+
+func (linux) mounts(dir string) ([]mountinfo.Mount, error) {
+	all, err := mountinfo.Read("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var below []mountinfo.Mount
+	for _, m := range all {
+		if m.Point == dir || strings.HasPrefix(m.Point, dir+string(filepath.Separator)) {
+			below = append(below, m)
+		}
+	}
+	return below, nil
+}
+
+func (linux) mount(path, options string) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Mount(tmpfs, fmt.Sprintf("/proc/self/fd/%d", fd), tmpfs, 0, options)
+}
+
+func (linux) unmount(path string) error { return unix.Unmount(path, unix.UMOUNT_NOFOLLOW) }

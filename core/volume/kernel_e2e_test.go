@@ -1,0 +1,66 @@
+//go:build e2e
+
+package volume
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Needs root.
+func TestAVolumeInMemoryForReal(t *testing.T) {
+	t.Parallel()
+	// A root with a space and behind a link: the kernel lists it otherwise.
+	dir := t.TempDir()
+	check(t, os.Mkdir(filepath.Join(dir, "pod root"), 0o700))
+	check(t, os.Symlink("pod root", filepath.Join(dir, "link")))
+	layout := pod.Layout{PodRoot: filepath.Join(dir, "link")}
+	v, err := New(layout, 1<<30)
+	check(t, err)
+	p := newPod(emptyDir("fast", v1.StorageMediumMemory))
+	p.Spec.Volumes[0].EmptyDir.SizeLimit = new(resource.MustParse("1Mi"))
+	t.Cleanup(func() { check(t, v.Remove(t.Context(), p.UID)) })
+
+	check(t, v.Setup(t.Context(), p))
+	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "fast")
+	wantMode(t, path, os.ModeDir|0o777)
+	var stat unix.Statfs_t
+	check(t, unix.Statfs(path, &stat))
+	if stat.Type != unix.TMPFS_MAGIC || stat.Blocks*uint64(stat.Bsize) != 1<<20 {
+		t.Errorf("type %x of %d blocks, want a tmpfs of 1 MiB", stat.Type, stat.Blocks)
+	}
+	check(t, os.WriteFile(filepath.Join(path, "file"), []byte("x"), 0o600))
+
+	// After a restart of the agent the file is still there.
+	v, err = New(layout, 1<<30)
+	check(t, err)
+	check(t, v.Setup(t.Context(), p))
+	wantMode(t, filepath.Join(path, "file"), 0o600)
+	if mounts, err := v.kernel.mounts(v.layout.PodDir(p.UID)); err != nil || len(mounts) != 1 {
+		t.Errorf("mounts %v, %v", mounts, err)
+	}
+
+	// A file that is open keeps the volume; nothing is lost.
+	f, err := os.Open(filepath.Join(path, "file"))
+	check(t, err)
+	wantError(t, v.Teardown(t.Context(), p.UID), "a process still uses it")
+	wantMode(t, filepath.Join(path, "file"), 0o600)
+	check(t, f.Close())
+
+	// A foreign mount in the volume is named.
+	inside := filepath.Join(path, "inside")
+	check(t, os.Mkdir(inside, 0o700))
+	check(t, unix.Mount(dir, inside, "", unix.MS_BIND, ""))
+	wantError(t, v.Remove(t.Context(), p.UID), inside)
+	check(t, unix.Unmount(inside, 0))
+
+	check(t, v.Remove(t.Context(), p.UID))
+	gone(t, v.layout.PodDir(p.UID))
+}

@@ -1,0 +1,112 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/internal/rmtree"
+)
+
+// A mount stays busy for a moment when the last process in it has just ended.
+const (
+	busyRetries = 20
+	busyWait    = 50 * time.Millisecond
+)
+
+// Teardown unmounts and removes the volumes of a pod of which nothing runs;
+// the pod's directory stays. It waits up to a second for a volume that is
+// busy. Where something is mounted that is no volume, it removes nothing and
+// names the mount.
+func (v *Volumes) Teardown(ctx context.Context, uid types.UID) error {
+	if err := v.unmount(ctx, uid); err != nil {
+		return fmt.Errorf("volumes of pod %s: %w", uid, err)
+	}
+	if err := rmtree.Remove(ctx, v.layout.PodDir(uid), filepath.Base(v.layout.VolumesDir(uid))); err != nil {
+		return fmt.Errorf("volumes of pod %s: %w", uid, err)
+	}
+	return nil
+}
+
+// Remove removes the directory of a pod with all it holds, volumes too; what
+// says whose it is goes last.
+func (v *Volumes) Remove(ctx context.Context, uid types.UID) error {
+	if err := v.Teardown(ctx, uid); err != nil {
+		return err
+	}
+	dir := v.layout.PodDir(uid)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("directory of pod %s: %w", uid, err)
+	}
+	for _, entry := range entries {
+		if entry.Name() == ownerFile {
+			continue
+		}
+		if err := rmtree.Remove(ctx, dir, entry.Name()); err != nil {
+			return fmt.Errorf("directory of pod %s: %w", uid, err)
+		}
+	}
+	if err := rmtree.Remove(ctx, v.layout.PodsDir(), string(uid)); err != nil {
+		return fmt.Errorf("directory of pod %s: %w", uid, err)
+	}
+	return nil
+}
+
+// unmount unmounts the volumes in memory, and fails if anything else is
+// mounted in the pod's directory.
+func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
+	if !rmtree.IsName(string(uid)) {
+		return errors.New("the UID cannot be the name of a directory")
+	}
+	dir := v.layout.PodDir(uid)
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	mounts, err := v.kernel.mounts(dir)
+	if err != nil {
+		return err
+	}
+	var foreign []string
+	for _, m := range mounts {
+		if m.Type != tmpfs || m.Point != v.layout.VolumeDir(uid, emptyDirPlugin, filepath.Base(m.Point)) {
+			foreign = append(foreign, m.Point+" ("+m.Type+")")
+		}
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("not removed, because it is no volume and mounted there: %s; unmount it", strings.Join(foreign, ", "))
+	}
+	for _, m := range slices.Backward(mounts) {
+		if err := v.unmountOne(ctx, m.Point); err != nil {
+			return fmt.Errorf("unmount %s: %w", m.Point, err)
+		}
+	}
+	return nil
+}
+
+func (v *Volumes) unmountOne(ctx context.Context, path string) error {
+	for range busyRetries {
+		err := v.kernel.unmount(path)
+		if errors.Is(err, unix.EINVAL) {
+			// Nothing is mounted there any more.
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyWait):
+		}
+	}
+	return fmt.Errorf("%w: a process still uses it", unix.EBUSY)
+}

@@ -1,0 +1,127 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Volumes makes and removes pod directories and volumes.
+type Volumes struct {
+	layout pod.Layout
+	memory int64
+	kernel kernel
+}
+
+// New makes the directory that holds the pods' directories. memory is the
+// node's memory in bytes, the most a volume in memory may take.
+func New(layout pod.Layout, memory int64) (*Volumes, error) {
+	if memory <= 0 {
+		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
+	}
+	if err := os.MkdirAll(layout.PodsDir(), 0o750); err != nil {
+		return nil, fmt.Errorf("make the pod root: %w", err)
+	}
+	// The kernel lists mounts with links resolved.
+	root, err := filepath.EvalSymlinks(layout.PodRoot)
+	if err == nil {
+		layout.PodRoot, err = filepath.Abs(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pod root: %w", err)
+	}
+	return &Volumes{layout: layout, memory: memory, kernel: linux{}}, nil
+}
+
+// Setup makes the pod's directory and all its volumes. What is there already
+// stays as it is; the error names every volume that could not be made.
+func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
+	dir, err := v.makePodDir(p)
+	if err != nil {
+		return fmt.Errorf("pod directory: %w", err)
+	}
+	defer dir.Close()
+	var errs []error
+	for i := range p.Spec.Volumes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		volume := &p.Spec.Volumes[i]
+		switch {
+		case volume.EmptyDir != nil:
+			err = v.setupEmptyDir(p, dir, volume)
+		case volume.HostPath != nil:
+			err = setupHostPath(volume.HostPath)
+		default:
+			err = errors.New("only emptyDir and hostPath volumes are supported")
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("volume %q: %w", volume.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Mounts resolves the volume mounts of c, a container of p.
+func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
+	mounts := make([]pod.Mount, 0, len(c.VolumeMounts))
+	for i := range c.VolumeMounts {
+		m := &c.VolumeMounts[i]
+		host, err := v.hostPath(p, m)
+		if err != nil {
+			return nil, fmt.Errorf("mount %q of container %q: %w", m.Name, c.Name, err)
+		}
+		target := m.MountPath
+		if !filepath.IsAbs(target) {
+			target = filepath.Join("/", target)
+		}
+		mounts = append(mounts, pod.Mount{HostPath: host, ContainerPath: target, ReadOnly: m.ReadOnly})
+	}
+	return mounts, nil
+}
+
+func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
+	switch {
+	case m.SubPath != "" || m.SubPathExpr != "":
+		return "", errors.New("subPath and subPathExpr are not supported yet")
+	case m.MountPropagation != nil && *m.MountPropagation != v1.MountPropagationNone:
+		return "", fmt.Errorf("mountPropagation %s is not supported yet", *m.MountPropagation)
+	case m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled:
+		return "", fmt.Errorf("recursiveReadOnly %s is not supported yet", *m.RecursiveReadOnly)
+	}
+	for i := range p.Spec.Volumes {
+		volume := &p.Spec.Volumes[i]
+		switch {
+		case volume.Name != m.Name:
+		case volume.EmptyDir != nil:
+			return v.layout.VolumeDir(p.UID, emptyDirPlugin, volume.Name), nil
+		case volume.HostPath != nil:
+			return volume.HostPath.Path, nil
+		default:
+			return "", errors.New("only emptyDir and hostPath volumes are supported")
+		}
+	}
+	return "", errors.New("the pod has no volume of that name")
+}
+
+// Pods lists the pods that have a directory, by the directories' names.
+func (v *Volumes) Pods() ([]types.UID, error) {
+	entries, err := os.ReadDir(v.layout.PodsDir())
+	if err != nil {
+		return nil, fmt.Errorf("list pod directories: %w", err)
+	}
+	var uids []types.UID
+	for _, entry := range entries {
+		if entry.IsDir() {
+			uids = append(uids, types.UID(entry.Name()))
+		}
+	}
+	return uids, nil
+}

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+const (
+	backoffFirst = 10 * time.Second
+	backoffMax   = 300 * time.Second
+	// backoffReset is how long after the last restart a crash must come to
+	// count as the first.
+	backoffReset = 600 * time.Second
+)
+
+// backoff paces the restarts of containers that crash. The first crash is
+// answered at once; then the waits, from the moment of the crash, double from
+// 10 s to 5 min. All durations are measured on the monotonic clock: a wall
+// clock that jumps makes no wait longer than it should be.
+type backoff struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	entries map[types.UID]map[backoffKey]*backoffEntry
+}
+
+// backoffKey is a container as far as a new definition deserves a new chance.
+type backoffKey struct {
+	name, image, resources string
+}
+
+type backoffEntry struct {
+	delay time.Duration
+	// bumped is when delay was last raised, allowed the dead instance that
+	// was for: its successor may be started whenever that succeeds.
+	bumped  time.Time
+	allowed string
+	// crashed is when the dead instance looked at last died.
+	instance string
+	crashed  time.Time
+}
+
+func newBackoff(now func() time.Time) *backoff {
+	return &backoff{now: now, entries: map[types.UID]map[backoffKey]*backoffEntry{}}
+}
+
+// take asks whether the successor of dead may be started. It gives how long
+// that still has to wait, out of delay, or 0, and then the next crash will
+// wait longer.
+func (b *backoff) take(uid types.UID, key backoffKey, dead *status.ObservedContainer) (wait, delay time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.entries[uid] == nil {
+		b.entries[uid] = map[backoffKey]*backoffEntry{}
+	}
+	e, ok := b.entries[uid][key]
+	if !ok {
+		b.entries[uid][key] = &backoffEntry{delay: backoffFirst, bumped: time.Now(), allowed: dead.ID}
+		return 0, 0
+	}
+	if e.allowed == dead.ID {
+		return 0, 0
+	}
+	if e.instance != dead.ID {
+		e.instance, e.crashed = dead.ID, e.when(b.now().Sub(dead.FinishedAt))
+	}
+	if e.crashed.Sub(e.bumped) > backoffReset {
+		*e = backoffEntry{delay: backoffFirst, bumped: time.Now(), allowed: dead.ID}
+		return 0, 0
+	}
+	if wait := e.delay - time.Since(e.crashed); wait > 0 {
+		return wait, e.delay
+	}
+	*e = backoffEntry{delay: min(2*e.delay, backoffMax), bumped: time.Now(), allowed: dead.ID}
+	return 0, 0
+}
+
+// when is the moment of a crash that, by the wall clock, was age ago. It was
+// not in the future, and not before the restart it came after.
+func (e *backoffEntry) when(age time.Duration) time.Time {
+	return time.Now().Add(-min(max(age, 0), time.Since(e.bumped)))
+}
+
+func (b *backoff) forget(uid types.UID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.entries, uid)
+}
+
+// mayRestart gives a CrashLoopBackOff fault while a container that has crashed
+// must wait.
+func (p *Pool) mayRestart(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer) error {
+	if newest == nil || newest.State != status.StateExited {
+		return nil
+	}
+	resources, err := json.Marshal(c.Resources)
+	if err != nil {
+		return fmt.Errorf("encoding the resources of container %s: %w", c.Name, err)
+	}
+	wait, delay := p.backoff.take(about.UID, backoffKey{c.Name, c.Image, string(resources)}, newest)
+	if wait == 0 {
+		return nil
+	}
+	return &status.Fault{
+		Reason:  "CrashLoopBackOff",
+		RetryAt: p.cfg.Now().Add(wait),
+		Err: fmt.Errorf("back-off %s restarting failed container=%s pod=%s(%s)",
+			delay, c.Name, pod.FullName(about), about.UID),
+	}
+}

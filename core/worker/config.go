@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Config is what a Pool works with. All fields but Gone are needed.
+type Config struct {
+	Runtime   Runtime
+	Images    Images
+	Volumes   Volumes
+	Cgroups   Cgroups
+	Cache     Cache
+	Inspector Inspector
+	Statuses  *status.Store
+	Reasons   *status.ReasonCache
+	Events    status.Recorder
+	// HostIPs and RuntimeName go into statuses; see status.Input.
+	HostIPs     []string
+	RuntimeName string
+	// Layout says where pod directories and logs lie.
+	Layout pod.Layout
+	// Hash is the definition hash of a container, as the runtime puts it on
+	// the containers it makes.
+	Hash func(*v1.Container) string
+	// SyncFrequency is how often a pod that is as it should be is looked at.
+	SyncFrequency time.Duration
+	// Gone, if not nil, is called when a pod's worker is gone: what the pod
+	// left behind may go too. It is called with the pool locked and must not
+	// block.
+	Gone func(uid types.UID)
+	Log  *slog.Logger
+	// Now is the wall clock; its times carry a monotonic reading.
+	Now func() time.Time
+	// Jitter stretches a delay by a random share, 1 to 1.5 times.
+	Jitter func(time.Duration) time.Duration
+}
+
+// Runtime runs sandboxes and containers. Workers of different pods call it at
+// once; what is already gone is no error.
+type Runtime interface {
+	// RunSandbox makes and starts a sandbox and gives its ID.
+	RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error)
+	// StartContainer creates and starts a container and gives its ID. Errors
+	// are *status.Fault where a waiting reason fits.
+	StartContainer(ctx context.Context, run pod.ContainerRun) (string, error)
+	// StopContainer returns when the container has stopped; it is killed
+	// after grace.
+	StopContainer(ctx context.Context, id string, grace time.Duration) error
+	// RemoveContainer removes a dead container and its logs.
+	RemoveContainer(ctx context.Context, uid types.UID, id string) error
+	StopSandbox(ctx context.Context, id string) error
+	// NetworkReady says why pods cannot have a network now. It does not block.
+	NetworkReady() error
+}
+
+// Images fetches images.
+type Images interface {
+	// Ensure makes the image of c present and gives the runtime's reference
+	// to it. Errors are *status.Fault. It records its own events.
+	Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (ref string, err error)
+}
+
+// Volumes mounts and unmounts the volumes of pods.
+type Volumes interface {
+	// Setup makes all volumes of p ready; those that are stay as they are.
+	Setup(ctx context.Context, p *v1.Pod) error
+	// Mounts gives the mounts of c, once Setup has succeeded.
+	Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error)
+	// Teardown unmounts and removes what Setup made.
+	Teardown(ctx context.Context, uid types.UID) error
+}
+
+// Cgroups makes and removes the cgroups of pods.
+type Cgroups interface {
+	// Ensure makes the pod's cgroup and gives its name as the runtime wants it.
+	Ensure(p *v1.Pod) (parent string, err error)
+	// Remove removes the pod's cgroup. It ends nothing and fails where processes
+	// are left.
+	Remove(ctx context.Context, uid types.UID) error
+}
+
+// Cache holds what the runtime last showed.
+type Cache interface {
+	// Get gives what is known now, an empty pod if that is nothing.
+	Get(uid types.UID) (status.ObservedPod, error)
+	// GetNewerThan waits for an observation made after t. One that is there
+	// already is given even when ctx has ended.
+	GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (status.ObservedPod, error)
+	// Pods is the last full list and when it was begun.
+	Pods() ([]status.ObservedPod, time.Time)
+}
+
+// Inspector looks at one pod in the runtime, out of turn, and puts what it
+// sees into the Cache.
+type Inspector interface {
+	// Refresh does not block.
+	Refresh(uid types.UID)
+}

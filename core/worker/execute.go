@@ -1,0 +1,140 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// execute carries out a plan: stop, sandbox, then containers one after the
+// other. A container that cannot be started does not stop the others.
+func (p *Pool) execute(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) error {
+	if err := p.carryOutStops(ctx, t, a, observed); err != nil {
+		p.warn(ctx, t.pod, "FailedKillPod", err)
+		return err
+	}
+	if !a.CreateSandbox && len(a.Start) == 0 {
+		return nil
+	}
+	home, err := p.sandbox(ctx, t, a)
+	if err != nil {
+		return err
+	}
+	var failed failures
+	for _, i := range a.Start {
+		if err := p.proceed(ctx); err != nil {
+			return err
+		}
+		c := &t.pod.Spec.Containers[i]
+		err := p.startContainer(ctx, t, c, home, observed)
+		if err == nil {
+			p.cfg.Reasons.Remove(t.uid, c.Name)
+			continue
+		}
+		if p.proceed(ctx) != nil {
+			return err // not the container's fault
+		}
+		if _, ok := errors.AsType[*status.Fault](err); ok { // else the runtime is away: nothing is wrong with the container
+			p.cfg.Reasons.Set(t.uid, c.Name, status.ReasonOf(err, "RunContainerError"))
+		}
+		failed = append(failed, fmt.Errorf("container %s: %w", c.Name, err))
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	// The reasons are to be seen now, not after the back-off.
+	if newest, err := p.cfg.Cache.Get(t.uid); err == nil {
+		p.publish(t, &newest, phase{})
+	}
+	return failed
+}
+
+func (p *Pool) carryOutStops(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) error {
+	if a.KillPod {
+		return p.killPod(ctx, t.pod, observed, restartGrace(t.pod))
+	}
+	return p.stopContainers(ctx, t.pod, a.Stop, restartGrace(t.pod))
+}
+
+// sandbox gives what containers are started in, and makes it if the plan says
+// so.
+func (p *Pool) sandbox(ctx context.Context, t turn, a *Actions) (pod.ContainerRun, error) {
+	if err := p.proceed(ctx); err != nil {
+		return pod.ContainerRun{}, err
+	}
+	parent, err := p.cfg.Cgroups.Ensure(t.pod)
+	if err != nil {
+		err = fmt.Errorf("making the pod's cgroup: %w", err)
+		p.warn(ctx, t.pod, "FailedCreatePodContainer", err)
+		return pod.ContainerRun{}, err
+	}
+	home := pod.ContainerRun{Pod: t.pod, Sandbox: pod.SandboxRun{
+		Pod: t.pod, CgroupParent: parent, Seen: t.origin.FirstSeen, Document: t.origin.Document,
+	}}
+	if !a.CreateSandbox {
+		home.Sandbox.Attempt = a.Sandbox.Attempt
+		home.SandboxID, home.SandboxIPs = a.Sandbox.ID, a.Sandbox.IPs
+		return home, nil
+	}
+	home.Sandbox.Attempt = a.Attempt
+	home.SandboxID, err = p.cfg.Runtime.RunSandbox(ctx, home.Sandbox)
+	if err != nil {
+		err = fmt.Errorf("creating the pod's sandbox: %w", err)
+		p.warn(ctx, t.pod, "FailedCreatePodSandBox", err)
+		return pod.ContainerRun{}, err
+	}
+	if t.pod.Spec.HostNetwork {
+		return home, nil
+	}
+	after, err := p.observe(ctx, t.uid, p.cfg.Now())
+	if err != nil {
+		return pod.ContainerRun{}, fmt.Errorf("reading the addresses of the new sandbox: %w", err)
+	}
+	home.SandboxIPs = after.IPs
+	p.publish(t, &after, phase{})
+	return home, nil
+}
+
+// startContainer starts one container in the sandbox of home.
+func (p *Pool) startContainer(ctx context.Context, t turn, c *v1.Container, home pod.ContainerRun, observed *status.ObservedPod) error {
+	newest := observed.Newest(c.Name)
+	if err := p.mayRestart(t.pod, c, newest); err != nil {
+		p.cfg.Events.Event(t.pod, v1.EventTypeWarning, "BackOff",
+			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(t.pod), t.uid))
+		return err
+	}
+	p.prune(ctx, t, c.Name, observed)
+
+	run := home
+	run.Container = c
+	var err error
+	if run.ImageRef, err = p.cfg.Images.Ensure(ctx, t.pod, c); err != nil {
+		return err
+	}
+	if run.Mounts, err = p.cfg.Volumes.Mounts(t.pod, c); err != nil {
+		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
+	}
+	if run.Attempt, err = p.attempt(t.pod, c.Name, newest); err != nil {
+		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerError", Err: err})
+	}
+	if err := p.proceed(ctx); err != nil {
+		return err
+	}
+	if _, err := p.cfg.Runtime.StartContainer(ctx, run); err != nil {
+		return p.failed(ctx, t, err)
+	}
+	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Created", "Created container "+c.Name)
+	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Started", "Started container "+c.Name)
+	return nil
+}
+
+// failed records that a container could not be started.
+func (p *Pool) failed(ctx context.Context, t turn, err error) error {
+	p.warn(ctx, t.pod, "Failed", err)
+	return err
+}

@@ -1,0 +1,430 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// node is a runtime, its images, volumes and cgroups, in memory. What happens
+// in it is in the cache at once; a step that was told to wait does so until
+// its context ends or it is let go.
+type node struct {
+	cache *pleg.Cache
+
+	mu     sync.Mutex
+	pods   map[types.UID]*status.ObservedPod
+	made   int
+	calls  []string
+	events []string
+	// fail and hold are by the beginning of a call as in calls.
+	fail map[string]error
+	hold map[string]chan struct{}
+	// inspections counts what was asked for by Refresh.
+	inspections int
+	// changed is told of every pod that changed, if set.
+	changed func(types.UID)
+	network error
+}
+
+func newNode() *node {
+	n := &node{
+		cache: pleg.NewCache(),
+		pods:  map[types.UID]*status.ObservedPod{},
+		fail:  map[string]error{},
+		hold:  map[string]chan struct{}{},
+	}
+	n.list()
+	return n
+}
+
+// call notes a call and gives its error.
+func (n *node) call(ctx context.Context, format string, args ...any) error {
+	name := fmt.Sprintf(format, args...)
+	n.mu.Lock()
+	n.calls = append(n.calls, name)
+	var held chan struct{}
+	for prefix, ch := range n.hold {
+		if strings.HasPrefix(name, prefix) {
+			held = ch
+		}
+	}
+	var fault error
+	for prefix, err := range n.fail {
+		if strings.HasPrefix(name, prefix) {
+			fault = err
+		}
+	}
+	n.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if fault != nil {
+		return fault
+	}
+	return ctx.Err()
+}
+
+// change changes a pod and lets the cache see it.
+func (n *node) change(uid types.UID, f func(*status.ObservedPod)) {
+	n.mu.Lock()
+	o, ok := n.pods[uid]
+	if !ok {
+		o = &status.ObservedPod{UID: uid}
+		n.pods[uid] = o
+	}
+	f(o)
+	n.mu.Unlock()
+	n.look(uid)
+	n.list()
+	if n.changed != nil {
+		n.changed(uid)
+	}
+}
+
+func (n *node) Refresh(uid types.UID) {
+	n.mu.Lock()
+	n.inspections++
+	n.mu.Unlock()
+	n.look(uid)
+}
+
+func (n *node) look(uid types.UID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now().Add(1) // the clock of a synctest bubble stands still
+	if o, ok := n.pods[uid]; ok {
+		n.cache.Set(snapshot(o), now)
+		return
+	}
+	n.cache.Set(status.ObservedPod{UID: uid}, now)
+}
+
+func (n *node) list() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []status.ObservedPod
+	for _, o := range n.pods {
+		all = append(all, snapshot(o))
+	}
+	n.cache.SetList(all, time.Now())
+}
+
+func snapshot(o *status.ObservedPod) status.ObservedPod {
+	s := *o
+	s.Sandboxes, s.Containers = slices.Clone(o.Sandboxes), slices.Clone(o.Containers)
+	s.IPs = nil
+	for i := range s.Sandboxes {
+		if s.Sandboxes[i].Ready {
+			s.IPs = s.Sandboxes[i].IPs
+			break
+		}
+	}
+	return s
+}
+
+func (n *node) id(prefix string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.made++
+	return fmt.Sprintf("%s%d", prefix, n.made)
+}
+
+func (n *node) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
+	if err := n.call(ctx, "run-sandbox %s#%d", run.Pod.Name, run.Attempt); err != nil {
+		return "", err
+	}
+	id := n.id("s")
+	n.change(run.Pod.UID, func(o *status.ObservedPod) {
+		o.Name, o.Namespace = run.Pod.Name, run.Pod.Namespace
+		s := status.ObservedSandbox{
+			ID: id, Attempt: run.Attempt, Ready: true, HostNetwork: run.Pod.Spec.HostNetwork,
+			Annotations: run.Pod.Annotations,
+		}
+		if !s.HostNetwork {
+			s.IPs = []string{"10.0.0.1"}
+		}
+		o.Sandboxes = slices.Insert(o.Sandboxes, 0, s)
+	})
+	return id, nil
+}
+
+func (n *node) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
+	if err := n.call(ctx, "start %s/%s#%d", run.Pod.Name, run.Container.Name, run.Attempt); err != nil {
+		return "", err
+	}
+	id := n.id("c")
+	n.change(run.Pod.UID, func(o *status.ObservedPod) {
+		o.Containers = slices.Insert(o.Containers, 0, status.ObservedContainer{
+			ID: id, SandboxID: run.SandboxID, Name: run.Container.Name, Attempt: run.Attempt,
+			State: status.StateRunning, StartedAt: time.Now(), Image: run.Container.Image, Hash: hash(run.Container),
+		})
+	})
+	return id, nil
+}
+
+func (n *node) StopContainer(ctx context.Context, id string, grace time.Duration) error {
+	if err := n.call(ctx, "stop %s %s", id, grace); err != nil {
+		return err
+	}
+	n.exit(id, 137)
+	return nil
+}
+
+// exit lets a container end.
+func (n *node) exit(id string, code int32) {
+	n.mu.Lock()
+	var uid types.UID
+	for u, o := range n.pods {
+		for i := range o.Containers {
+			if o.Containers[i].ID == id {
+				uid = u
+			}
+		}
+	}
+	n.mu.Unlock()
+	n.change(uid, func(o *status.ObservedPod) {
+		for i := range o.Containers {
+			if c := &o.Containers[i]; c.ID == id && c.State != status.StateExited {
+				c.State, c.ExitCode, c.FinishedAt = status.StateExited, code, time.Now()
+			}
+		}
+	})
+}
+
+func (n *node) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
+	if err := n.call(ctx, "remove %s", id); err != nil {
+		return err
+	}
+	n.change(uid, func(o *status.ObservedPod) {
+		o.Containers = slices.DeleteFunc(o.Containers, func(c status.ObservedContainer) bool { return c.ID == id })
+	})
+	return nil
+}
+
+func (n *node) StopSandbox(ctx context.Context, id string) error {
+	if err := n.call(ctx, "stop-sandbox %s", id); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	uids := make([]types.UID, 0, len(n.pods))
+	for uid := range n.pods {
+		uids = append(uids, uid)
+	}
+	n.mu.Unlock()
+	for _, uid := range uids {
+		n.change(uid, func(o *status.ObservedPod) {
+			for i := range o.Sandboxes {
+				if o.Sandboxes[i].ID == id {
+					o.Sandboxes[i].Ready = false
+				}
+			}
+		})
+	}
+	return nil
+}
+
+func (n *node) NetworkReady() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.network
+}
+
+func (n *node) Event(p *v1.Pod, _, reason, _ string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.events = append(n.events, p.Name+" "+reason)
+}
+
+// images, volumes and cgroups are the same node under the names their methods
+// clash in.
+type (
+	images  struct{ *node }
+	volumes struct{ *node }
+	cgroups struct{ *node }
+)
+
+func (i images) Ensure(ctx context.Context, _ *v1.Pod, c *v1.Container) (string, error) {
+	return "sha256:" + c.Image, i.quiet(ctx, "image "+c.Image)
+}
+
+func (v volumes) Setup(ctx context.Context, p *v1.Pod) error { return v.quiet(ctx, "setup "+p.Name) }
+
+func (v volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
+	return nil, v.quiet(context.Background(), "mounts "+p.Name+"/"+c.Name)
+}
+
+func (v volumes) Teardown(ctx context.Context, uid types.UID) error {
+	return v.call(ctx, "teardown %s", uid)
+}
+
+func (c cgroups) Ensure(p *v1.Pod) (string, error) {
+	return "/wardlet/" + string(p.UID), c.quiet(context.Background(), "cgroup "+p.Name)
+}
+
+func (c cgroups) Remove(ctx context.Context, uid types.UID) error {
+	return c.call(ctx, "remove-cgroup %s", uid)
+}
+
+// quiet is a call that changes nothing where all is well: it is not noted.
+func (n *node) quiet(ctx context.Context, name string) error {
+	err := n.call(ctx, "%s", name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.calls = slices.DeleteFunc(n.calls, func(c string) bool { return c == name })
+	return err
+}
+
+// taken gives the calls so far and forgets them.
+func (n *node) taken() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	calls := n.calls
+	n.calls = nil
+	return calls
+}
+
+func (n *node) recorded(event string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Contains(n.events, event)
+}
+
+func (n *node) newest(uid types.UID, container string) status.ObservedContainer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if o, ok := n.pods[uid]; ok {
+		if c := o.Newest(container); c != nil {
+			return *c
+		}
+	}
+	return status.ObservedContainer{}
+}
+
+func hash(c *v1.Container) string { return c.Name + "=" + c.Image }
+
+var errBroken = errors.New("broken")
+
+// newPod is a static pod with one container per name.
+func newPod(name string, uid types.UID, containers ...string) *v1.Pod {
+	p := &v1.Pod{}
+	p.Name, p.Namespace, p.UID = name, "default", uid
+	p.Annotations = map[string]string{pod.AnnotationSource: "file"}
+	p.Spec.RestartPolicy = v1.RestartPolicyAlways
+	p.Spec.TerminationGracePeriodSeconds = new(int64(30))
+	for _, c := range containers {
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: c, Image: "img"})
+	}
+	return p
+}
+
+// api makes a pod one that comes from an API server.
+func api(p *v1.Pod) *v1.Pod {
+	p.Annotations = nil
+	return p
+}
+
+// bench is a pool on a node, with what a sync loop would do for it.
+type bench struct {
+	*node
+	pool  *Pool
+	store *status.Store
+	log   *warnings
+	cfg   Config
+}
+
+// warnings counts what is logged as a warning or worse.
+type warnings struct {
+	slog.Handler
+	count atomic.Int32
+}
+
+func (w *warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (w *warnings) Handle(context.Context, slog.Record) error {
+	w.count.Add(1)
+	return nil
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	n := newNode()
+	b := &bench{node: n, store: status.NewStore(), log: &warnings{Handler: slog.DiscardHandler}}
+	b.cfg = Config{
+		Runtime: n, Images: images{n}, Volumes: volumes{n}, Cgroups: cgroups{n},
+		Cache: n.cache, Inspector: n, Statuses: b.store, Reasons: status.NewReasonCache(), Events: n,
+		Layout:        pod.Layout{PodRoot: t.TempDir(), LogRoot: t.TempDir()},
+		SyncFrequency: time.Minute, RuntimeName: "fake", Hash: hash, Log: slog.New(b.log), Now: time.Now,
+		Jitter: func(d time.Duration) time.Duration { return d },
+	}
+	b.pool = New(b.cfg)
+	t.Cleanup(func() { b.pool.Stop(context.Background()) })
+	return b
+}
+
+func (b *bench) create(p *v1.Pod) { b.pool.Update(Request{Kind: Create, Pod: p}) }
+func (b *bench) update(p *v1.Pod) { b.pool.Update(Request{Kind: Update, Pod: p}) }
+func (b *bench) sync(p *v1.Pod)   { b.pool.Update(Request{Kind: Sync, Pod: p}) }
+func (b *bench) kill(p *v1.Pod)   { b.pool.Update(Request{Kind: Kill, Pod: p}) }
+
+func (b *bench) state(uid types.UID) State {
+	b.pool.mu.Lock()
+	defer b.pool.mu.Unlock()
+	if rec, ok := b.pool.records[uid]; ok {
+		return rec.state
+	}
+	return 0
+}
+
+func (b *bench) phase(uid types.UID) v1.PodPhase {
+	st, _ := b.store.Get(uid)
+	return st.Phase
+}
+
+func wants(uids ...types.UID) func(types.UID) bool {
+	return func(uid types.UID) bool { return slices.Contains(uids, uid) }
+}
+
+// lateCache knows nothing until listed is closed.
+type lateCache struct {
+	*node
+	listed chan struct{}
+}
+
+func (c lateCache) Get(uid types.UID) (status.ObservedPod, error) { return c.cache.Get(uid) }
+
+func (c lateCache) Pods() ([]status.ObservedPod, time.Time) { return c.cache.Pods() }
+
+func (c lateCache) GetNewerThan(ctx context.Context, uid types.UID, at time.Time) (status.ObservedPod, error) {
+	select {
+	case <-c.listed:
+		return c.cache.GetNewerThan(ctx, uid, at)
+	case <-ctx.Done():
+		return status.ObservedPod{}, ctx.Err()
+	}
+}
+
+// lyingRuntime says that containers have stopped when they have not.
+type lyingRuntime struct{ *node }
+
+func (lyingRuntime) StopContainer(context.Context, string, time.Duration) error { return nil }
+
+func uidOf(s string) types.UID { return types.UID(s) }

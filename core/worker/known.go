@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Known tells the pool which pods are wanted and gives the state of every
+// worker there is then. A pod that is not wanted is ended; records that are
+// finished go, if their pod is not wanted or was created again meanwhile, and
+// with them all that is remembered of the pod. It is to be called regularly.
+func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil
+	}
+	p.synced = true
+	workers := make(map[types.UID]State, len(p.records))
+	for uid, rec := range p.records {
+		orphan := !wanted(uid)
+		if (orphan || rec.restart) && p.tryRemove(rec, orphan) {
+			continue
+		}
+		workers[uid] = rec.state
+	}
+	return workers
+}
+
+// tryRemove moves a record that has to go on its way, and reports whether it
+// is gone.
+func (p *Pool) tryRemove(rec *record, orphan bool) bool {
+	if rec.state == Finished {
+		p.remove(rec)
+		return true
+	}
+	if !orphan {
+		return false
+	}
+	rec.deleted = true
+	switch {
+	case !rec.started && !p.active(rec.uid):
+		p.remove(rec)
+		return true
+	case rec.state == Syncing:
+		rec.end(p.cfg.Now(), nil)
+		p.again(rec)
+		if rec.cancel != nil {
+			rec.cancel()
+		}
+	case rec.cancel == nil:
+		// Nobody else asks for another try.
+		p.again(rec)
+	}
+	return false
+}
+
+// remove forgets a pod.
+func (p *Pool) remove(rec *record) {
+	delete(p.records, rec.uid)
+	rec.release()
+	rec.retire()
+	p.leave(rec)
+	p.queue.forget(rec.uid)
+	p.backoff.forget(rec.uid)
+	p.cfg.Statuses.Delete(rec.uid)
+	if rec.pod != nil {
+		for i := range rec.pod.Spec.Containers {
+			p.cfg.Reasons.Remove(rec.uid, rec.pod.Spec.Containers[i].Name)
+		}
+	}
+	if p.cfg.Gone != nil {
+		p.cfg.Gone(rec.uid)
+	}
+}

@@ -1,0 +1,167 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// planned is Actions without pointers, for comparison.
+type planned struct {
+	KillPod, CreateSandbox bool
+	Attempt                uint32
+	Sandbox                string
+	Stop                   []string
+	Start                  []int
+}
+
+// good is a pod with three containers and what the runtime shows of it when
+// all is well.
+func good() (*v1.Pod, *status.ObservedPod) {
+	p := newPod("web", "1", "foo1", "foo2", "foo3")
+	o := &status.ObservedPod{
+		UID: "1", Name: "web", Namespace: "default", IPs: []string{"10.0.0.1"},
+		Sandboxes: []status.ObservedSandbox{{ID: "s1", Ready: true, IPs: []string{"10.0.0.1"}}},
+	}
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		o.Containers = append(o.Containers, status.ObservedContainer{
+			ID: "id-" + c.Name, Name: c.Name, SandboxID: "s1", State: status.StateRunning, Hash: hash(c),
+		})
+	}
+	return p, o
+}
+
+func exited(o *status.ObservedPod, code int32, indexes ...int) {
+	for _, i := range indexes {
+		o.Containers[i].State, o.Containers[i].ExitCode = status.StateExited, code
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	const (
+		always    = v1.RestartPolicyAlways
+		onFailure = v1.RestartPolicyOnFailure
+		never     = v1.RestartPolicyNever
+	)
+	all := []int{0, 1, 2}
+	for name, tc := range map[string]struct {
+		policy v1.RestartPolicy
+		change func(*v1.Pod, *status.ObservedPod)
+		want   planned
+	}{
+		"everything is good: do nothing": {always, func(*v1.Pod, *status.ObservedPod) {}, planned{Sandbox: "s1"}},
+		"a new pod gets sandbox 0 and all containers": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes, o.Containers = nil, nil
+		}, planned{CreateSandbox: true, Start: all}},
+		"a dead sandbox under Always: kill and recreate everything": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under OnFailure: only what did not succeed": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			exited(o, 0, 1)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: []int{0, 2}}},
+		"a dead sandbox under OnFailure, all succeeded: no sandbox": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			exited(o, 0, all...)
+		}, planned{KillPod: true}},
+		"a dead sandbox under OnFailure, all failed: recreate": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			exited(o, 1, all...)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under Never, all exited: no sandbox": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			exited(o, 1, all...)
+		}, planned{KillPod: true}},
+		"a dead sandbox under Never before anything was created: recreate": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			o.Containers = nil
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"several ready sandboxes: kill and recreate": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes = append([]status.ObservedSandbox{{ID: "s2", Attempt: 4, Ready: true, IPs: []string{"10.0.0.2"}}}, o.Sandboxes...)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 5, Start: all}},
+		"an old dead sandbox beside the good one does not matter": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes = append(o.Sandboxes, status.ObservedSandbox{ID: "s0"})
+		}, planned{Sandbox: "s1"}},
+		"a sandbox without an address: kill and recreate": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].IPs = nil
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a sandbox on the host network needs no address": {always, func(p *v1.Pod, o *status.ObservedPod) {
+			p.Spec.HostNetwork, o.Sandboxes[0].HostNetwork, o.Sandboxes[0].IPs = true, true, nil
+		}, planned{Sandbox: "s1"}},
+		"a sandbox on the wrong network: kill and recreate": {always, func(p *v1.Pod, _ *status.ObservedPod) {
+			p.Spec.HostNetwork = true
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a container that is missing is started": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Containers = o.Containers[:2]
+		}, planned{Sandbox: "s1", Start: []int{2}}},
+		"succeeded containers restart under Always": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			exited(o, 0, 0, 1)
+		}, planned{Sandbox: "s1", Start: []int{0, 1}}},
+		"failed containers restart under OnFailure, succeeded ones do not": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
+			exited(o, 0, 0)
+			exited(o, 1, 1)
+		}, planned{Sandbox: "s1", Start: []int{1}}},
+		"exited containers stay under Never": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			exited(o, 0, 0)
+			exited(o, 1, 1)
+		}, planned{Sandbox: "s1"}},
+		"all succeeded under OnFailure: kill the pod": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
+			exited(o, 0, all...)
+		}, planned{KillPod: true}},
+		"all exited under Never: kill the pod": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			exited(o, 1, all...)
+		}, planned{KillPod: true}},
+		"a changed definition: kill and restart that container": {always, func(p *v1.Pod, _ *status.ObservedPod) {
+			p.Spec.Containers[1].Image = "other"
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []int{1}}},
+		"a changed definition restarts under Never too": {never, func(p *v1.Pod, _ *status.ObservedPod) {
+			p.Spec.Containers[1].Image = "other"
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []int{1}}},
+		"a running container without a hash is taken as it is": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Containers[0].Hash = ""
+		}, planned{Sandbox: "s1"}},
+		"created but not started containers are started": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Containers[2].State = status.StateCreated
+		}, planned{Sandbox: "s1", Start: []int{2}}},
+		"a container in an unknown state is killed, then restarted": {never, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Containers[0].State = status.StateUnknown
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo1"}, Start: []int{0}}},
+		"only the newest instance counts": {always, func(_ *v1.Pod, o *status.ObservedPod) {
+			o.Containers = append(o.Containers, status.ObservedContainer{ID: "old", Name: "foo1", State: status.StateExited, ExitCode: 1})
+		}, planned{Sandbox: "s1"}},
+		"a running container that the spec lost is stopped": {always, func(p *v1.Pod, _ *status.ObservedPod) {
+			p.Spec.Containers = p.Spec.Containers[:2]
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo3"}}},
+		"nothing is started in a pod that is being deleted": {always, func(p *v1.Pod, o *status.ObservedPod) {
+			p.DeletionTimestamp = new(metav1.Now())
+			exited(o, 1, 0)
+		}, planned{Sandbox: "s1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, o := good()
+			p.Spec.RestartPolicy = tc.policy
+			tc.change(p, o)
+			a := Plan(p, o, hash)
+			got := planned{KillPod: a.KillPod, CreateSandbox: a.CreateSandbox, Attempt: a.Attempt, Start: a.Start}
+			if a.Sandbox != nil {
+				got.Sandbox = a.Sandbox.ID
+			}
+			for _, s := range a.Stop {
+				got.Stop = append(got.Stop, s.ID)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			if quiet := !tc.want.KillPod && !tc.want.CreateSandbox && len(tc.want.Stop)+len(tc.want.Start) == 0; a.Empty() != quiet {
+				t.Errorf("Empty = %v, want %v", a.Empty(), quiet)
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// stopTimeout is how long calls in flight may go on after Stop.
+const stopTimeout = 10 * time.Second
+
+// Pool holds the workers of all pods. Its methods may be called from any
+// goroutine.
+type Pool struct {
+	cfg     Config
+	log     *slog.Logger
+	queue   *queue
+	backoff *backoff
+
+	// draining ends when Stop begins: no further call is to be started.
+	draining context.Context
+	drain    context.CancelFunc
+	// calls ends when calls in flight are to be given up.
+	calls   context.Context
+	abandon context.CancelFunc
+	workers sync.WaitGroup
+
+	mu      sync.Mutex
+	stopped bool
+	// synced: Known has been called, so a UID without a record is a pod that
+	// has nothing running.
+	synced  bool
+	records map[types.UID]*record
+	gate    startGate
+}
+
+// New makes a pool without workers.
+func New(cfg Config) *Pool {
+	p := &Pool{
+		cfg:     cfg,
+		log:     cfg.Log,
+		queue:   newQueue(),
+		backoff: newBackoff(cfg.Now),
+		records: map[types.UID]*record{},
+		gate:    newStartGate(),
+	}
+	p.draining, p.drain = context.WithCancel(context.Background())
+	p.calls, p.abandon = context.WithCancel(context.Background())
+	return p
+}
+
+// Due takes the pods whose time to be looked at again has come. The caller
+// asks for a Sync of those it still wants.
+func (p *Pool) Due() []types.UID { return p.queue.take() }
+
+// Stop takes no more requests, starts no more calls, gives the calls in flight
+// 10 s or until ctx ends, and waits for all workers. Every pod is left as it
+// is.
+func (p *Pool) Stop(ctx context.Context) {
+	p.mu.Lock()
+	p.stopped = true
+	for _, rec := range p.records {
+		rec.retire()
+	}
+	p.mu.Unlock()
+	p.drain()
+
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, p.abandon)
+	p.workers.Wait()
+	stop()
+	p.abandon()
+}
+
+// proceed says whether a turn may go on to its next call.
+func (p *Pool) proceed(ctx context.Context) error {
+	if err := p.draining.Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// queue says when which pod should be looked at again. A later entry for a
+// pod replaces the earlier one.
+type queue struct {
+	mu  sync.Mutex
+	due map[types.UID]time.Time
+}
+
+func newQueue() *queue { return &queue{due: map[types.UID]time.Time{}} }
+
+// add makes uid due after d.
+func (q *queue) add(uid types.UID, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due[uid] = time.Now().Add(d)
+}
+
+// take removes and gives the pods that became due before now.
+func (q *queue) take() []types.UID {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	var uids []types.UID
+	for uid, t := range q.due {
+		if t.Before(now) {
+			uids = append(uids, uid)
+			delete(q.due, uid)
+		}
+	}
+	return uids
+}
+
+func (q *queue) forget(uid types.UID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.due, uid)
+}

@@ -1,0 +1,85 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// record is what the pool knows of one pod. It is guarded by the pool's lock.
+type record struct {
+	uid types.UID
+	// name is the full name by which the start gate knows a static pod, empty
+	// for pods that may start at any time.
+	name string
+	// pod and origin are the newest version asked for; pod is nil for a pod
+	// that only the runtime knows, which then is observed.
+	pod      *v1.Pod
+	origin   pod.Origin
+	observed *status.ObservedPod
+
+	state State
+	// endedAt is when the pod began to be ended.
+	endedAt time.Time
+	// started is true once the start gate has let the pod pass.
+	started bool
+	// stopping is true once a turn has begun to stop containers.
+	stopping bool
+	// deleted: the pod is not to come back; evicted: it was pushed out.
+	deleted, evicted bool
+	// restart: the same UID was created again while it was being ended.
+	restart bool
+	// grace is the grace period in force, in seconds, 0 for none yet.
+	grace int64
+	// status is the change asked for last of the status the pod ends with.
+	status func(*v1.PodStatus)
+	// waiters are closed once the containers have stopped.
+	waiters []chan<- struct{}
+
+	// pending: there is something the worker has not acted on.
+	pending bool
+	// wake has room for one value. It is closed by the pool, which then sets
+	// it to nil: when the record goes, or at Stop.
+	wake chan struct{}
+	// cancel ends the calls of the turn that runs, nil between turns.
+	cancel context.CancelFunc
+}
+
+// poke wakes the worker. It never blocks: a worker that has a wake-up before
+// it needs no second.
+func (r *record) poke() {
+	if r.wake == nil {
+		return
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// retire lets the goroutine go.
+func (r *record) retire() {
+	if r.wake != nil {
+		close(r.wake)
+		r.wake = nil
+	}
+}
+
+// end moves the record on to terminating and sets its grace period.
+func (r *record) end(now time.Time, override *int64) {
+	r.state, r.endedAt = Terminating, now
+	r.grace = effectiveGrace(r.grace, r.pod, override)
+}
+
+// release tells all who wait for the containers to have stopped.
+func (r *record) release() {
+	for _, w := range r.waiters {
+		close(w)
+	}
+	r.waiters = nil
+}

@@ -1,0 +1,145 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// turn is one run of a worker: the record as it was when the run began.
+type turn struct {
+	uid      types.UID
+	pod      *v1.Pod
+	origin   pod.Origin
+	observed *status.ObservedPod
+	state    State
+	grace    time.Duration
+	status   func(*v1.PodStatus)
+}
+
+// work is the goroutine of one pod.
+func (p *Pool) work(rec *record, wake <-chan struct{}) {
+	var last time.Time // when the turn before ended
+	for range wake {
+		ctx, t, ok := p.begin(rec)
+		if !ok {
+			continue
+		}
+		ended, err := p.run(ctx, t, last)
+		last = p.cfg.Now()
+		p.settle(ctx, rec, t, ended, err)
+	}
+}
+
+// begin takes what is pending. It gives false when there is nothing to do now,
+// or when the record is not the pod's any more.
+func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.records[rec.uid] != rec || p.stopped || !rec.pending || rec.state == Finished {
+		return nil, turn{}, false
+	}
+	if !rec.started && !p.start(rec) {
+		return nil, turn{}, false
+	}
+	rec.pending = false
+	rec.stopping = rec.stopping || rec.state == Terminating
+	ctx, cancel := context.WithCancel(p.calls)
+	rec.cancel = cancel
+	return ctx, turn{
+		uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed,
+		state: rec.state, grace: seconds(rec.grace), status: rec.status,
+	}, true
+}
+
+// run does what the pod's state asks for. ended is true when a pod that was
+// to run has run to its end.
+func (p *Pool) run(ctx context.Context, t turn, last time.Time) (ended bool, err error) {
+	if t.pod == nil {
+		return false, p.endOrphan(ctx, t)
+	}
+	observed, err := p.observe(ctx, t.uid, last)
+	if err != nil {
+		p.warn(ctx, t.pod, "FailedSync", err)
+		return false, err
+	}
+	switch t.state {
+	case Terminating:
+		return false, p.endPod(ctx, t, &observed)
+	case Terminated:
+		return false, p.cleanUp(ctx, t, &observed)
+	default:
+		return p.syncPod(ctx, t, &observed)
+	}
+}
+
+// settle records how a turn went and sees to it that the next one comes.
+func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	superseded := ctx.Err() != nil
+	rec.cancel()
+	rec.cancel = nil
+	if p.stopped {
+		return
+	}
+	switch {
+	case err != nil && superseded:
+		// What cancelled the turn is pending already.
+	case err != nil:
+		p.log.Warn("pod is not as it should be yet", append(logPod(t.pod, t.uid), "state", t.state.String(), "err", err)...)
+		p.queue.add(t.uid, p.retryIn(err))
+	case ended:
+		if rec.state == Syncing {
+			rec.end(p.cfg.Now(), nil)
+		}
+		p.again(rec)
+	case t.pod == nil && rec.pod == nil:
+		rec.release()
+		p.remove(rec)
+	case t.state == Terminating:
+		rec.state = Terminated
+		rec.release()
+		p.again(rec)
+	case t.state == Terminated:
+		p.finish(rec)
+	default:
+		p.queue.add(t.uid, p.cfg.Jitter(p.cfg.SyncFrequency))
+	}
+}
+
+// again makes the worker take another turn at once.
+func (p *Pool) again(rec *record) {
+	rec.pending = true
+	rec.poke()
+}
+
+// finish ends the worker; the record stays until Known drops it.
+func (p *Pool) finish(rec *record) {
+	rec.state, rec.pending = Finished, false
+	rec.release()
+	rec.retire()
+	p.queue.forget(rec.uid)
+	p.leave(rec)
+}
+
+// warn records a warning event, unless the failure only comes from the turn
+// having been cancelled.
+func (p *Pool) warn(ctx context.Context, about *v1.Pod, reason string, err error) {
+	if p.proceed(ctx) == nil {
+		p.cfg.Events.Event(about, v1.EventTypeWarning, reason, err.Error())
+	}
+}
+
+// logPod is how logs name a pod.
+func logPod(about *v1.Pod, uid types.UID) []any {
+	if about == nil {
+		return []any{"uid", uid}
+	}
+	return []any{"pod", about.Namespace + "/" + about.Name, "uid", uid, "source", about.Annotations[pod.AnnotationSource]}
+}

@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Update hands a request to the worker of its pod and makes the worker if
+// there is none. It does not block on anything the worker does.
+func (p *Pool) Update(r Request) {
+	if r.Pod == nil && (r.Observed == nil || r.Kind != Kill) {
+		p.log.Error("request without a pod can only kill what the runtime shows; dropped", "kind", int(r.Kind))
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return
+	}
+	rec, known := p.records[r.uid()]
+	if !known {
+		rec = p.newRecord(&r)
+	}
+	if known && rec.state > Syncing && r.Kind == Create {
+		rec.restart = true
+		return
+	}
+	if rec.state == Finished {
+		r.Kill.done()
+		return
+	}
+	if r.Pod == nil {
+		rec.observed = r.Observed
+	} else if !rec.restart { // else it is the version that comes after this one
+		rec.pod, rec.origin = r.Pod, r.Origin
+	}
+
+	ended := rec.transition(&r, p.cfg.Now())
+	shortened := false
+	switch rec.state {
+	case Terminating:
+		before := rec.grace
+		rec.take(r.Kill)
+		shortened = before != 0 && rec.grace != before
+	default:
+		r.Kill.done()
+		if rec.state == Terminated && r.Pod == nil {
+			return
+		}
+	}
+
+	rec.pending = true
+	rec.poke()
+	if (ended || shortened) && rec.cancel != nil {
+		rec.cancel()
+	}
+}
+
+// newRecord records a pod and starts its worker.
+func (p *Pool) newRecord(r *Request) *record {
+	rec := &record{uid: r.uid(), pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
+	if r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase) && !p.active(rec.uid) {
+		// It ended before the agent started: clean up, but start nothing.
+		rec.state, rec.started, rec.stopping = Terminated, true, true
+	}
+	p.records[rec.uid] = rec
+	if r.Pod != nil && pod.IsStatic(r.Pod) && !rec.started {
+		rec.name = pod.FullName(r.Pod)
+		p.gate.join(rec.name, rec.uid)
+	}
+	wake := rec.wake
+	p.workers.Go(func() { p.work(rec, wake) })
+	return rec
+}
+
+// transition moves the record to terminating if the request, or the pod it
+// brings, asks for that, and reports whether it did.
+func (r *record) transition(req *Request, now time.Time) bool {
+	if r.state != Syncing {
+		return false
+	}
+	switch {
+	case r.pod == nil, r.pod.DeletionTimestamp != nil:
+		r.deleted = true
+	case pod.IsTerminal(r.pod.Status.Phase):
+	case req.Kind == Kill:
+		r.evicted = req.Kill != nil && req.Kill.Evict
+	default:
+		return false
+	}
+	r.state, r.endedAt = Terminating, now
+	return true
+}
+
+// take collects what a request says about the way to end, and brings the
+// grace period up to date.
+func (r *record) take(o *KillOptions) {
+	var override *int64
+	if o != nil {
+		override = o.Grace
+		if o.Status != nil {
+			r.status = o.Status
+		}
+		if o.Done != nil {
+			r.waiters = append(r.waiters, o.Done)
+		}
+	}
+	r.grace = effectiveGrace(r.grace, r.pod, override)
+}

@@ -1,0 +1,222 @@
+package worker
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// running is a pod that the runtime shows running.
+func running(b *bench, p *v1.Pod) {
+	b.change(p.UID, func(o *status.ObservedPod) {
+		o.Name, o.Namespace = p.Name, p.Namespace
+		o.Sandboxes = []status.ObservedSandbox{{
+			ID: "s-" + string(p.UID), Ready: true, IPs: []string{"10.0.0.9"}, Annotations: p.Annotations,
+		}}
+		for i := range p.Spec.Containers {
+			c := &p.Spec.Containers[i]
+			o.Containers = append(o.Containers, status.ObservedContainer{
+				ID: c.Name + "-" + string(p.UID), Name: c.Name, State: status.StateRunning, Hash: hash(c),
+			})
+		}
+	})
+}
+
+func TestADeletionTimestampEndsAPod(t *testing.T) {
+	t.Parallel()
+	for name, delta := range map[string]time.Duration{"in the past": -time.Hour, "in the future": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := api(newPod("web", "1", "a"))
+				b.create(p)
+				synctest.Wait()
+				p = p.DeepCopy()
+				p.DeletionTimestamp = new(metav1.NewTime(time.Now().Add(delta)))
+				b.update(p)
+				synctest.Wait()
+				if got := b.state("1"); got != Finished {
+					t.Errorf("state = %s, want finished", got)
+				}
+				if !b.pool.ContentRemovable("1") {
+					t.Error("a deleted pod that has ended keeps its content")
+				}
+			})
+		})
+	}
+}
+
+func TestATerminalPhaseEndsAPod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := api(newPod("web", "1", "a"))
+		b.create(p)
+		synctest.Wait()
+		p = p.DeepCopy()
+		p.Status.Phase = v1.PodFailed
+		b.update(p)
+		synctest.Wait()
+		if got := b.newest("1", "a").State; got != status.StateExited {
+			t.Errorf("the container is %s, want exited", got)
+		}
+		if b.pool.ContentRemovable("1") {
+			t.Error("the content of a pod that its source still holds may go")
+		}
+	})
+}
+
+func TestAPodThatEndedBeforeTheAgentStarted(t *testing.T) {
+	t.Parallel()
+	t.Run("is only cleaned up when nothing of it runs", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			p := api(newPod("web", "1", "a"))
+			p.Status.Phase = v1.PodSucceeded
+			b.create(p)
+			expectCalls(t, b, "teardown 1", "remove-cgroup 1")
+			if got := b.state("1"); got != Finished {
+				t.Errorf("state = %s, want finished", got)
+			}
+		})
+	})
+	t.Run("is ended first when something of it runs", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			p := api(newPod("web", "1", "a"))
+			p.Status.Phase = v1.PodSucceeded
+			running(b, p)
+			b.create(p)
+			expectCalls(t, b, "stop a-1 30s", "stop-sandbox s-1", "teardown 1", "remove-cgroup 1")
+		})
+	})
+}
+
+func TestTheSameUIDAgainWhileItIsBeingEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		held := make(chan struct{})
+		b.hold["stop c2"] = held
+		b.kill(p)
+		synctest.Wait()
+		b.create(p.DeepCopy())
+		b.sync(p.DeepCopy())
+		if workers := b.pool.Known(wants("1")); workers["1"] != Terminating {
+			t.Errorf("workers = %v, want one that is terminating", workers)
+		}
+		close(held)
+		synctest.Wait()
+		b.taken()
+		// In one pass the record goes, so that the caller makes it anew.
+		if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+			t.Errorf("workers = %v, want none", workers)
+		}
+		b.create(p)
+		expectCalls(t, b, "stop-sandbox s1", "run-sandbox web#1", "start web/a#1")
+	})
+}
+
+func TestAPodIsEndedInItsOwnVersion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.fail["stop c2"] = errBroken
+		b.kill(p)
+		synctest.Wait()
+		next := newPod("next", "1", "a")
+		b.create(next)
+		b.sync(next)
+		synctest.Wait()
+		if b.recorded("next Killing") {
+			t.Error("the old pod is ended in the name of the next one")
+		}
+	})
+}
+
+func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
+	t.Parallel()
+	t.Run("is ended within a second and forgotten", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			running(b, newPod("old", "1", "a"))
+			strays := b.pool.Strays()
+			if len(strays) != 1 || strays[0].UID != "1" || strays[0].Source != "file" || strays[0].Name != "old" {
+				t.Fatalf("strays = %+v, want the pod", strays)
+			}
+			b.pool.KillStray(&strays[0])
+			expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1")
+			if b.pool.Has("1") {
+				t.Error("the record was kept")
+			}
+			if got := b.pool.Strays(); len(got) != 0 {
+				t.Errorf("strays = %+v, want none", got)
+			}
+			if !b.recorded("old Killing") {
+				t.Error("event Killing is missing")
+			}
+		})
+	})
+	t.Run("is tried again by Known", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			running(b, newPod("old", "1", "a"))
+			b.fail["stop a-1"] = errBroken
+			b.pool.KillStray(&b.pool.Strays()[0])
+			expectCalls(t, b, "stop a-1 1s")
+			if got := b.pool.Strays(); len(got) != 0 {
+				t.Errorf("a pod that is being ended is a stray: %+v", got)
+			}
+			b.mu.Lock()
+			clear(b.fail)
+			b.mu.Unlock()
+			b.pool.Known(wants())
+			expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1")
+		})
+	})
+	t.Run("can be asked for nothing but to end", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			b.pool.Update(Request{Kind: Sync, Observed: &status.ObservedPod{UID: "1"}})
+			b.pool.Update(Request{Kind: Kill})
+			if b.pool.Has("1") {
+				t.Error("it got a worker")
+			}
+		})
+	})
+	t.Run("is wanted after all: it is made again", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			p := newPod("old", "1", "a")
+			running(b, p)
+			held := make(chan struct{})
+			b.hold["stop a-1"] = held
+			b.pool.KillStray(&b.pool.Strays()[0])
+			synctest.Wait()
+			b.create(p)
+			close(held)
+			synctest.Wait()
+			if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+				t.Errorf("workers = %v, want none, so that the caller makes it anew", workers)
+			}
+		})
+	})
+}
