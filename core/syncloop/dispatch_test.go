@@ -1,0 +1,157 @@
+package syncloop
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+func TestWhatBecomesOfAChange(t *testing.T) {
+	t.Parallel()
+	p := newPod("1")
+	origin := pod.Origin{Document: "web.yaml#0"}
+	for name, tc := range map[string]struct {
+		change pod.Change
+		want   []string
+		has    bool
+	}{
+		"RESTORE creates":                      {pod.Change{Op: pod.Restore, New: p, Origin: origin, Restored: true}, []string{"create 1 from web.yaml#0"}, true},
+		"ADD creates":                          {pod.Change{Op: pod.Add, New: p, Origin: origin}, []string{"create 1 from web.yaml#0"}, true},
+		"UPDATE updates":                       {pod.Change{Op: pod.UpdateOp, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
+		"DELETE updates":                       {pod.Change{Op: pod.Delete, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
+		"RECONCILE says nothing to the worker": {pod.Change{Op: pod.Reconcile, Old: p, New: p}, nil, true},
+		"REMOVE kills at once":                 {pod.Change{Op: pod.Remove, Old: p, Origin: origin}, []string{"kill 1 from web.yaml#0"}, false},
+		"what is unknown does nothing":         {pod.Change{Op: "SET", Old: p, New: p}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					w.send(tc.change)
+					w.expect(t, tc.want...)
+					if got := w.loop.pods.has("1"); got != tc.has {
+						t.Errorf("the pod is in the set: %v, want %v", got, tc.has)
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestChangesAreHandledInTheirOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		old, next, other := newPod("old"), newPod("new"), newPod("other")
+		next.Name, old.Name = "web", "web"
+		w.run(t, func() {
+			w.send(added(old), added(other))
+			w.expect(t, "create old", "create other")
+			// A replacement: both carry one name, and neither harms the other.
+			w.send(removed(old), added(next), pod.Change{Op: pod.UpdateOp, Old: other, New: other})
+			w.expect(t, "kill old", "create new", "update other")
+			if w.loop.pods.has("old") || !w.loop.pods.has("new") {
+				t.Error("the set mixes pods of one name")
+			}
+		})
+	})
+}
+
+func TestAdditionsComeByAge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("api")
+		aged := func(uid types.UID, age time.Duration) pod.Change {
+			p := newPod(uid)
+			p.CreationTimestamp = metav1.NewTime(time.Now().Add(-age))
+			return added(p)
+		}
+		w.run(t, func() {
+			w.send(aged("young", time.Minute), aged("old", time.Hour), added(newPod("static-b")), added(newPod("static-a")))
+			w.expect(t, "create static-b", "create static-a", "create old", "create young")
+		})
+	})
+}
+
+func TestEventsOfTheRuntime(t *testing.T) {
+	t.Parallel()
+	for event, want := range map[pleg.EventType][]string{
+		pleg.ContainerStarted: {"sync 1"},
+		pleg.ContainerDied:    {"sync 1"},
+		pleg.PodSync:          {"sync 1"},
+		pleg.ContainerRemoved: nil,
+	} {
+		t.Run(string(event), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					w.send(added(newPod("1")))
+					w.expect(t, "create 1")
+					w.events <- pleg.Event{UID: "1", Type: event}
+					w.expect(t, want...)
+					w.events <- pleg.Event{UID: "unknown", Type: event}
+					w.expect(t)
+				})
+			})
+		})
+	}
+}
+
+func TestPodsThatAreDueAreSyncedInTheirNewestVersion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			p := newPod("1")
+			w.send(added(p), added(newPod("2")))
+			w.send(pod.Change{Op: pod.Reconcile, Old: p, New: p.DeepCopy(), Origin: pod.Origin{Document: "newest"}})
+			w.expect(t, "create 1", "create 2")
+			w.set(func() { w.due = []types.UID{"1", "gone"} })
+			time.Sleep(syncPeriod)
+			w.expect(t, "sync 1 from newest")
+		})
+	})
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.verdicts["bad"] = Verdict{Reason: "NodePorts", Message: "port 80 is taken"}
+		done := newPod("done")
+		done.Status.Phase = v1.PodSucceeded
+		w.run(t, func() {
+			w.send(added(newPod("good")), added(newPod("bad")), added(done), added(newPod("late")))
+			w.expect(t, "create good", "create done", "create late")
+			w.set(func() {
+				want := []string{"pod-good beside []", "pod-bad beside [pod-good]", "pod-late beside [pod-good]"}
+				if len(w.judged) != 3 || w.judged[0] != want[0] || w.judged[1] != want[1] || w.judged[2] != want[2] {
+					t.Errorf("judged %q, want %q", w.judged, want)
+				}
+				st := w.statuses["bad"]
+				if st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: port 80 is taken" {
+					t.Errorf("status of the rejected pod = %+v", st)
+				}
+				if len(w.recorded) != 1 || w.recorded[0] != "pod-bad NodePorts" {
+					t.Errorf("events = %q, want one NodePorts", w.recorded)
+				}
+			})
+			w.set(func() { w.workers["bad"] = worker.Terminating })
+			w.send(added(newPod("bad"))) // the same UID again: it comes after, and is not judged now
+			w.expect(t, "create bad")
+			w.set(func() { delete(w.workers, "bad") })
+			untilHousekeeping()
+			w.expect(t) // a rejected pod gets no worker later either
+		})
+	})
+}

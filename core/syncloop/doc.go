@@ -1,0 +1,17 @@
+// Package syncloop is the one place where what should run meets what happens:
+// a loop on a single goroutine that turns changes, lifecycle events and ticks
+// into requests to the workers.
+//
+// Comes in: updates from the mux, events from the PLEG, due times from the
+// workers, a sync tick every second and a housekeeping tick every two. Goes
+// out: requests to the workers, and the set of pods that are to run.
+//
+// Loop.Run is the goroutine; it owns the set. Nothing it does waits for the
+// runtime: the only such call, the list that housekeeping asks for before it
+// ends a pod that nobody wants, runs beside it on one goroutine that Run waits
+// for. Removable and Healthy may be called from anywhere.
+//
+// Whether a pod is wanted is the mux's to say, and only once the pod's own
+// source has been heard: one source that is down keeps its pods, and holds up
+// nobody else's.
+package syncloop

@@ -1,0 +1,280 @@
+package syncloop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+var errBroken = errors.New("broken")
+
+// world is everything around a loop, in memory.
+type world struct {
+	loop    *Loop
+	updates chan pod.Update
+	events  chan pleg.Event
+
+	mu       sync.Mutex
+	requests []string
+	// workers are the states of the workers there are; Known drops those that
+	// are finished and not wanted, or in again.
+	workers map[types.UID]worker.State
+	again   map[types.UID]bool
+	due     []types.UID
+	strays  []worker.Stray
+	content map[types.UID]bool
+
+	wanted map[types.UID]bool
+	seen   map[string]bool
+	// onSeen runs inside every question about a source.
+	onSeen func()
+
+	statuses map[types.UID]v1.PodStatus
+	recorded []string
+
+	healthErr error
+	checks    int
+	relists   int
+	relistErr error
+	relisted  chan struct{} // a relist waits for it, if set
+	deaf      time.Duration // a relist takes that long, whatever its context
+	verdicts  map[types.UID]Verdict
+	judged    []string
+}
+
+func newWorld(sources ...string) *world {
+	w := &world{
+		updates: make(chan pod.Update), events: make(chan pleg.Event),
+		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{},
+		wanted: map[types.UID]bool{}, seen: map[string]bool{},
+		statuses: map[types.UID]v1.PodStatus{}, verdicts: map[types.UID]Verdict{},
+	}
+	w.loop = New(Config{
+		Updates: w.updates, Sources: sources, Desired: w, PLEG: w, Workers: w, Statuses: w, Events: w,
+		Health: []func() error{w.check}, Admitter: w, Log: slog.New(slog.DiscardHandler),
+	})
+	return w
+}
+
+// run runs the loop until the test ends, and f beside it.
+func (w *world) run(t *testing.T, f func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.loop.Run(ctx) }()
+	f()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v, want the context's error", err)
+	}
+}
+
+func (w *world) send(changes ...pod.Change) {
+	w.updates <- pod.Update{Changes: changes}
+	synctest.Wait()
+}
+
+func (w *world) expect(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if diff := cmp.Diff(want, w.requests, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	w.requests = nil
+}
+
+func (w *world) set(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+var kinds = map[worker.Kind]string{
+	worker.Create: "create", worker.Update: "update", worker.Sync: "sync", worker.Kill: "kill",
+}
+
+func (w *world) Update(r worker.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line := fmt.Sprintf("%s %s", kinds[r.Kind], r.Pod.UID)
+	if r.Origin.Document != "" {
+		line += " from " + r.Origin.Document
+	}
+	w.requests = append(w.requests, line)
+	switch {
+	case r.Kind == worker.Kill:
+		w.workers[r.Pod.UID] = worker.Terminating
+	case w.workers[r.Pod.UID] == 0:
+		w.workers[r.Pod.UID] = worker.Syncing
+	case r.Kind == worker.Create:
+		w.again[r.Pod.UID] = true
+	}
+}
+
+func (w *world) Due() []types.UID {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	due := w.due
+	w.due = nil
+	return due
+}
+
+func (w *world) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
+	w.mu.Lock()
+	states := maps.Clone(w.workers)
+	w.mu.Unlock()
+	for uid, state := range states {
+		if orphan := !wanted(uid); state == worker.Finished && (orphan || w.again[uid]) {
+			delete(states, uid)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.workers = maps.Clone(states)
+	return states
+}
+
+func (w *world) Strays() []worker.Stray {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.strays), func(s worker.Stray) bool { return w.workers[s.UID] != 0 })
+}
+
+func (w *world) KillStray(s *worker.Stray) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests = append(w.requests, "kill stray "+string(s.UID))
+	w.workers[s.UID] = worker.Terminating
+}
+
+func (w *world) KnownTerminated(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.workers[uid] >= worker.Terminated
+}
+
+func (w *world) TerminationRequested(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.workers[uid] >= worker.Terminating
+}
+
+func (w *world) ContentRemovable(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.content[uid]
+}
+
+func (w *world) Wanted(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wanted[uid]
+}
+
+func (w *world) Seen(source string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := w.seen[source]
+	if w.onSeen != nil {
+		w.onSeen()
+	}
+	return seen
+}
+
+func (w *world) Events() <-chan pleg.Event { return w.events }
+
+func (w *world) Relist(ctx context.Context) error {
+	w.mu.Lock()
+	w.relists++
+	relisted, err := w.relisted, w.relistErr
+	w.mu.Unlock()
+	time.Sleep(w.deaf)
+	if relisted != nil {
+		select {
+		case <-relisted:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func (w *world) Get(uid types.UID) (v1.PodStatus, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	st, ok := w.statuses[uid]
+	return st, ok
+}
+
+func (w *world) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.statuses[p.UID] = st
+	return true, nil
+}
+
+func (w *world) Event(p *v1.Pod, _, reason, _ string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recorded = append(w.recorded, p.Name+" "+reason)
+}
+
+func (w *world) Admit(p *v1.Pod, active []*v1.Pod) Verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var others []string
+	for _, o := range active {
+		others = append(others, o.Name)
+	}
+	slices.Sort(others)
+	w.judged = append(w.judged, fmt.Sprint(p.Name, " beside ", others))
+	if v, ok := w.verdicts[p.UID]; ok {
+		return v
+	}
+	return Verdict{Admitted: true}
+}
+
+func (w *world) check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.checks++
+	return w.healthErr
+}
+
+func newPod(uid types.UID) *v1.Pod {
+	p := &v1.Pod{}
+	p.Name, p.Namespace, p.UID = "pod-"+string(uid), "default", uid
+	return p
+}
+
+func added(p *v1.Pod) pod.Change { return pod.Change{Op: pod.Add, New: p} }
+
+func removed(p *v1.Pod) pod.Change { return pod.Change{Op: pod.Remove, Old: p} }
+
+func stray(uid types.UID, source string) worker.Stray {
+	return worker.Stray{UID: uid, Name: "old-" + string(uid), Namespace: "default", Source: source}
+}
+
+// untilHousekeeping waits for the next housekeeping and what it sets off.
+func untilHousekeeping() {
+	time.Sleep(housekeepingPeriod)
+	synctest.Wait()
+}

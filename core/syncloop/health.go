@@ -1,0 +1,56 @@
+package syncloop
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	minHealthDelay = 100 * time.Millisecond
+	maxHealthDelay = 5 * time.Second
+	// maxStep is how old the last step may be before the loop counts as stuck.
+	maxStep = 5 * time.Minute
+)
+
+// awaitHealth returns when all checks pass, or with ctx's error. Until then
+// nothing is taken in, so that nothing is done on a wrong picture and nothing
+// is lost: those who have news wait.
+func (l *Loop) awaitHealth(ctx context.Context) error {
+	for delay := minHealthDelay; ; delay = min(2*delay, maxHealthDelay) {
+		err := l.check()
+		if err == nil {
+			return nil
+		}
+		l.cfg.Log.Warn("pods are not synced until the runtime works", "retry", delay, "err", err)
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *Loop) check() error {
+	for _, healthy := range l.cfg.Health {
+		if err := healthy(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Loop) stamp() { l.stepped.Store(new(time.Now())) }
+
+// Healthy fails when the loop has not finished a step for 5 minutes. A loop
+// that has not begun is healthy.
+func (l *Loop) Healthy() error {
+	stepped := l.stepped.Load()
+	if stepped == nil {
+		return nil
+	}
+	if age := time.Since(*stepped); age > maxStep {
+		return fmt.Errorf("the sync loop has not moved for %s, at most %s is expected", age.Round(time.Second), maxStep)
+	}
+	return nil
+}

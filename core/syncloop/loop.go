@@ -1,0 +1,103 @@
+package syncloop
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+const (
+	syncPeriod         = time.Second
+	housekeepingPeriod = 2 * time.Second
+)
+
+// errClosed is why a loop ends that was not told to.
+var errClosed = errors.New("the stream of pod updates was closed")
+
+// Loop is the sync loop. See the package comment.
+type Loop struct {
+	cfg     Config
+	pods    *podSet
+	sources *sources
+	// stepped is when the last step began or ended.
+	stepped atomic.Pointer[time.Time]
+
+	// relisting: a list for housekeeping is on its way; its outcome comes
+	// through relisted, which has room for it and is never closed.
+	relisting bool
+	relisted  chan error
+	helpers   sync.WaitGroup
+}
+
+// New makes a loop; Run sets it going.
+func New(cfg Config) *Loop {
+	return &Loop{
+		cfg:      cfg,
+		pods:     newPodSet(),
+		sources:  newSources(cfg.Sources, cfg.Desired),
+		relisted: make(chan error, 1),
+	}
+}
+
+// Run works until ctx ends or the stream of updates is closed, and says which.
+func (l *Loop) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.helpers.Wait()
+	defer cancel()
+	syncTick := time.NewTicker(syncPeriod)
+	defer syncTick.Stop()
+	housekeepingTick := time.NewTicker(housekeepingPeriod)
+	defer housekeepingTick.Stop()
+
+	for {
+		if err := l.awaitHealth(ctx); err != nil {
+			return err
+		}
+		l.stamp()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case u, open := <-l.cfg.Updates:
+			if !open {
+				return errClosed
+			}
+			l.take(&u)
+		case e := <-l.cfg.PLEG.Events():
+			l.react(e)
+		case <-syncTick.C:
+			l.syncDue()
+		case <-housekeepingTick.C:
+			l.housekeep(ctx)
+		case err := <-l.relisted:
+			l.endStrays(err)
+		}
+		l.stamp()
+	}
+}
+
+// react answers an event of the runtime. The pod is the one in the set, never
+// one from the event.
+func (l *Loop) react(e pleg.Event) {
+	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved {
+		l.request(worker.Sync, m)
+	}
+}
+
+// syncDue asks for the pods whose time has come. One that is not in the set is
+// being ended, and housekeeping keeps that going.
+func (l *Loop) syncDue() {
+	for _, uid := range l.cfg.Workers.Due() {
+		if m, ok := l.pods.get(uid); ok {
+			l.request(worker.Sync, m)
+		}
+	}
+}
+
+func (l *Loop) request(kind worker.Kind, m member) {
+	l.cfg.Workers.Update(worker.Request{Kind: kind, Pod: m.pod, Origin: m.origin})
+}
