@@ -1,0 +1,80 @@
+// Package client asks the agent through its local socket.
+//
+// Comes in: a path of the local API. Goes out: the decoded answer, or an error
+// that says what to do next. The package owns no goroutine beyond a call.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// timeout bounds one question, in case the agent hangs.
+const timeout = 10 * time.Second
+
+// Client asks one agent.
+type Client struct {
+	socket string
+	http   *http.Client
+}
+
+// New makes a client of the agent behind socket. Nothing is opened before the
+// first question.
+func New(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	return &Client{
+		socket: socket,
+		http:   &http.Client{Timeout: timeout, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}},
+	}
+}
+
+// Get asks for path ("/v1/pods", with a query where there is one) and decodes
+// the answer into into.
+func (c *Client) Get(ctx context.Context, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.explain(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var refusal struct {
+			Error string `json:"error"`
+		}
+		if json.NewDecoder(resp.Body).Decode(&refusal) != nil || refusal.Error == "" {
+			refusal.Error = resp.Status
+		}
+		return fmt.Errorf("the agent at %s refused: %s", c.socket, refusal.Error)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("cannot read the answer of the agent at %s: %w", c.socket, err)
+	}
+	return nil
+}
+
+// explain says what to do about an agent that does not answer.
+func (c *Client) explain(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	errno, ok := errors.AsType[syscall.Errno](err)
+	switch {
+	case ok && (errno == syscall.ENOENT || errno == syscall.ECONNREFUSED):
+		return fmt.Errorf(`the agent does not answer at %s: %w; is it running? start it with "wardlet run"`, c.socket, errno)
+	case ok && errno == syscall.EACCES:
+		return fmt.Errorf("the agent at %s answers only root and its own user: %w", c.socket, errno)
+	}
+	return fmt.Errorf("the agent does not answer at %s: %w", c.socket, err)
+}

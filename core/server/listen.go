@@ -1,0 +1,73 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Listen opens the socket, mode 0600, and makes its directory, mode 0700,
+// where it is missing. The socket of an agent that died is replaced; one that
+// still answers, and anything that is no socket, is left alone and an error.
+func Listen(socket string) (net.Listener, error) {
+	dir := filepath.Dir(socket)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("local API: cannot make the directory of %s: %w", socket, err)
+	}
+	if err := checkDir(dir); err != nil {
+		return nil, fmt.Errorf("local API: %w; give paths.socket a directory of its own", err)
+	}
+	if err := removeStale(socket); err != nil {
+		return nil, fmt.Errorf("local API: %w", err)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("local API: %w", err)
+	}
+	if err := os.Chmod(socket, 0o600); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("local API: %w", err)
+	}
+	return l, nil
+}
+
+// checkDir refuses a directory where somebody else could put another socket.
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("directory %s can be written by others (mode %04o)", dir, info.Mode().Perm())
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("directory %s belongs to user %d", dir, st.Uid)
+	}
+	return nil
+}
+
+func removeStale(socket string) error {
+	info, err := os.Lstat(socket)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s exists and is no socket; remove it or set another paths.socket", socket)
+	}
+	conn, err := net.DialTimeout("unix", socket, time.Second)
+	switch {
+	case err == nil:
+		conn.Close()
+		return fmt.Errorf("another process answers on %s; stop it or set another paths.socket", socket)
+	case !errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("cannot tell whether the agent of %s still runs: %w", socket, err)
+	}
+	return os.Remove(socket)
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	v1 "k8s.io/api/core/v1"
+)
+
+// Redacted stands for the value of an environment variable.
+const Redacted = "<redacted>"
+
+// podList is list as a client gets it: marked with kind and version, and
+// without the values of environment variables unless showEnv. The pods are
+// shared with the whole agent, so what changes is a copy.
+func podList(list *v1.PodList, showEnv bool) *v1.PodList {
+	out := &v1.PodList{ListMeta: list.ListMeta, Items: make([]v1.Pod, len(list.Items))}
+	out.APIVersion, out.Kind = "v1", "PodList"
+	for i := range list.Items {
+		p := &list.Items[i]
+		if !showEnv && hasEnv(p) {
+			p = p.DeepCopy()
+			redact(p)
+		}
+		out.Items[i] = *p
+		out.Items[i].APIVersion, out.Items[i].Kind = "v1", "Pod"
+	}
+	return out
+}
+
+func hasEnv(p *v1.Pod) bool {
+	found := false
+	eachEnv(p, func(*v1.EnvVar) { found = true })
+	return found
+}
+
+func redact(p *v1.Pod) {
+	eachEnv(p, func(e *v1.EnvVar) {
+		if e.Value != "" {
+			e.Value = Redacted
+		}
+	})
+}
+
+// eachEnv visits the environment variables of all containers of p.
+func eachEnv(p *v1.Pod, visit func(*v1.EnvVar)) {
+	all := func(env []v1.EnvVar) {
+		for i := range env {
+			visit(&env[i])
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		all(p.Spec.InitContainers[i].Env)
+	}
+	for i := range p.Spec.Containers {
+		all(p.Spec.Containers[i].Env)
+	}
+	for i := range p.Spec.EphemeralContainers {
+		all(p.Spec.EphemeralContainers[i].Env)
+	}
+}

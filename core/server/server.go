@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// shutdownTimeout is how long Serve waits for answers under way.
+const shutdownTimeout = 2 * time.Second
+
+// Pods gives the pods the agent knows, each with its newest status. The server
+// does not change them.
+type Pods interface {
+	PodList() *v1.PodList
+}
+
+// Sources gives what is known of each source, ordered by name.
+type Sources interface {
+	Sources() []pod.SourceState
+}
+
+// Events gives the newest events, newest last.
+type Events interface {
+	List() []status.Event
+}
+
+// Options are what a Server answers from; all are needed.
+type Options struct {
+	Pods    Pods
+	Sources Sources
+	Events  Events
+	Version Version
+	Logger  *slog.Logger
+}
+
+// Server is the local API.
+type Server struct {
+	mux *http.ServeMux
+	log *slog.Logger
+}
+
+// New makes a server of the endpoints /v1/pods, /v1/sources, /v1/events and
+// /v1/version.
+func New(o Options) *Server {
+	s := &Server{mux: http.NewServeMux(), log: o.Logger}
+	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), r.FormValue("env") == "show") })
+	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
+	s.get("/v1/events", func(*http.Request) any { return o.Events.List() })
+	s.get("/v1/version", func(*http.Request) any { return o.Version })
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("this agent does not know %s %s", r.Method, r.URL.Path))
+	})
+	return s
+}
+
+// get serves what answer gives as JSON.
+func (s *Server) get(path string, answer func(*http.Request) any) {
+	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		body, err := json.Marshal(answer(r))
+		if err != nil {
+			s.log.Error("cannot encode an answer of the local API", "path", path, "error", err)
+			refuse(w, http.StatusInternalServerError, err.Error())
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(append(body, '\n')) // a client that left needs no answer
+	})
+}
+
+// refuse answers with an error as the client package reads it.
+func refuse(w http.ResponseWriter, code int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
+}
+
+// Serve answers on l, which it closes, until ctx ends; answers under way then
+// have 2 s. Nil is the ordinary end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler:           ownerOnly(uint32(os.Geteuid()), s.mux),
+		ConnContext:       withPeer,
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       time.Minute,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var stopper sync.WaitGroup
+	stopper.Go(func() {
+		<-ctx.Done()
+		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer done()
+		if srv.Shutdown(bounded) != nil {
+			srv.Close()
+		}
+	})
+	err := srv.Serve(l)
+	cancel()
+	stopper.Wait()
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("local API on %s: %w", l.Addr(), err)
+	}
+	return nil
+}
