@@ -1,0 +1,58 @@
+# Everything a person or CI does with this repository. `make help` lists it.
+# What a target needs and does not find, tools/setup.sh installs or builds.
+
+GO        ?= go
+GOARCH    ?= $(shell $(GO) env GOARCH)
+HOSTARCH  := $(shell $(GO) env GOHOSTARCH)
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BUILD     := build
+TOOLS     := $(BUILD)/tools
+# One binary per architecture; the host's own is build/wardlet.
+WARDLET   := $(BUILD)/wardlet$(if $(filter-out $(HOSTARCH),$(GOARCH)),-linux-$(GOARCH))
+FUZZTIME  ?= 20s
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test test-unit test-e2e lint fuzz runtime-up runtime-down clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build/wardlet, without cgo, stripped (GOARCH=arm64, arm, riscv64 work too)
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' \
+		-o $(WARDLET) ./cmd/agent
+
+run: build ## the agent in the foreground on agent.toml, with a private runtime (as root)
+	@tools/setup.sh runtime
+	@tools/run.sh $(WARDLET)
+
+test: test-unit test-e2e ## all tests, in order, with the race detector (as root)
+
+test-unit: ## the unit tests of every module
+	@tools/setup.sh race
+	CGO_ENABLED=1 $(GO) test -race ./...
+	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
+
+test-e2e: build ## the tests on a real containerd (as root)
+	@tools/setup.sh race runtime
+	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
+		./core/internal/rmtree ./core/volume ./core/node ./test/e2e/...
+
+lint: ## formatting and golangci-lint, for every module
+	@tools/setup.sh lint
+	$(TOOLS)/golangci-lint fmt --diff
+	$(TOOLS)/golangci-lint run ./...
+	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+
+fuzz: ## every fuzz target for FUZZTIME (default 20s each)
+	@tools/fuzz.sh $(FUZZTIME)
+
+runtime-up: ## a private containerd with local images; says how to use it (as root)
+	@tools/setup.sh runtime
+	@$(TOOLS)/privateruntime up
+
+runtime-down: ## take the private containerd away with all it made
+	@tools/setup.sh runtime
+	@$(TOOLS)/privateruntime down
+
+clean: ## remove build/
+	rm -rf $(BUILD)

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) getPodsCommand() *cobra.Command {
+	var flags getFlags
+	var namespace string
+	var all, showEnv bool
+	cmd := &cobra.Command{
+		Use:     "pods [NAME...]",
+		Aliases: []string{"pod", "po"},
+		Short:   "Show the pods of this node",
+		Long: "Shows the pods of all namespaces; --namespace narrows that. The values of environment\n" +
+			"variables are left out of json and yaml unless --show-env asks for them.",
+		Example: "  wardlet get pods\n  wardlet get pods -n kube-system -o wide\n  wardlet get pod web-edge-1 -o yaml\n  wardlet get pods -w",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			if all {
+				namespace = ""
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			path := "/v1/pods"
+			if showEnv {
+				path += "?env=show"
+			}
+			p := podPrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
+			g := getter{app: a, flags: flags, kind: "pod", columns: p.columns(), names: names}
+			g.list = func(ctx context.Context) ([]entry, error) {
+				var list v1.PodList
+				if err := c.Get(ctx, path, &list); err != nil {
+					return nil, err
+				}
+				return p.entries(list.Items), nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only pods of this namespace")
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "pods of all namespaces, as without --namespace")
+	cmd.Flags().BoolVar(&showEnv, "show-env", false, "show the values of environment variables in json and yaml")
+	return cmd
+}
+
+// podPrinter makes table rows of pods.
+type podPrinter struct {
+	// namespace narrows the list; empty: all, with a column that tells.
+	namespace string
+	wide      bool
+	now       func() time.Time
+}
+
+func (p podPrinter) columns() []string {
+	columns := []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE"}
+	if p.namespace == "" {
+		columns = append([]string{"NAMESPACE"}, columns...)
+	}
+	if p.wide {
+		columns = append(columns, "IP", "SOURCE", "QOS", "UID")
+	}
+	return columns
+}
+
+func (p podPrinter) entries(pods []v1.Pod) []entry {
+	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	var entries []entry
+	for i := range pods {
+		if p.namespace == "" || p.namespace == pods[i].Namespace {
+			entries = append(entries, p.entry(&pods[i]))
+		}
+	}
+	return entries
+}
+
+func (p podPrinter) entry(o *v1.Pod) entry {
+	s := summarize(o)
+	restarts := strconv.Itoa(s.restarts)
+	ago := ""
+	if s.restarts > 0 && !s.lastRestart.IsZero() {
+		ago = fmt.Sprintf(" (%s ago)", duration.HumanDuration(p.now().Sub(s.lastRestart)))
+	}
+	row := func(status, ago, age string) []string {
+		cells := []string{o.Name, fmt.Sprintf("%d/%d", s.ready, s.total), status, restarts + ago, age}
+		if p.namespace == "" {
+			cells = append([]string{o.Namespace}, cells...)
+		}
+		if p.wide {
+			cells = append(cells, orNone(o.Status.PodIP), orNone(o.Annotations[pod.AnnotationSource]),
+				orNone(string(o.Status.QOSClass)), string(o.UID))
+		}
+		return cells
+	}
+	return entry{
+		key: string(o.UID), name: o.Name, object: o,
+		cells:  row(s.status, ago, p.age(o)),
+		stable: row(s.status, "", ""),
+		gone:   row("Gone", ago, p.age(o)),
+	}
+}
+
+// age counts from the creation, which pods of files lack, else from the start.
+func (p podPrinter) age(o *v1.Pod) string {
+	since := o.CreationTimestamp
+	if since.IsZero() && o.Status.StartTime != nil {
+		since = *o.Status.StartTime
+	}
+	if since.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(p.now().Sub(since.Time))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "<none>"
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// edit changes a pod of a fixture.
+type edit func(*v1.Pod)
+
+// aPod is a pod of one container that runs since an hour.
+func aPod(namespace, name string, edits ...edit) v1.Pod {
+	p := v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID("uid-" + name),
+			Annotations: map[string]string{pod.AnnotationSource: "static"},
+		},
+		Spec: v1.PodSpec{Containers: []v1.Container{{
+			Name: "main", Image: "box", Env: []v1.EnvVar{{Name: "PASSWORD", Value: "secret"}},
+		}}},
+		Status: v1.PodStatus{
+			Phase: v1.PodRunning, PodIP: "10.0.0.7", QOSClass: v1.PodQOSBurstable,
+			StartTime: &metav1.Time{Time: noon.Add(-time.Hour)},
+			ContainerStatuses: []v1.ContainerStatus{{
+				Name: "main", Ready: true, State: v1.ContainerState{Running: &v1.ContainerStateRunning{}},
+			}},
+		},
+	}
+	for _, e := range edits {
+		e(&p)
+	}
+	return p
+}
+
+func crashing(p *v1.Pod) {
+	st := &p.Status.ContainerStatuses[0]
+	st.Ready, st.RestartCount = false, 3
+	st.State = v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	st.LastTerminationState.Terminated = &v1.ContainerStateTerminated{
+		ExitCode: 1, FinishedAt: metav1.NewTime(noon.Add(-2 * time.Minute)),
+	}
+}
+
+func pending(p *v1.Pod) { p.Status = v1.PodStatus{Phase: v1.PodPending} }
+
+func terminating(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }
+
+func created(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-26 * time.Hour)) }
+
+func somePods() []v1.Pod {
+	return []v1.Pod{
+		aPod("web", "shop-edge-1", created),
+		aPod("web", "cart-edge-1", crashing),
+		aPod("default", "late-edge-1", pending),
+		aPod("kube-system", "dns-edge-1", terminating),
+	}
+}
+
+func TestGetPods(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"get-pods":                  {"pods"},
+		"get-pods-wide":             {"pods", "-o", "wide"},
+		"get-pods-namespace":        {"po", "-n", "web"},
+		"get-pods-namespace-wide":   {"po", "-n", "web", "-o", "wide"},
+		"get-pods-all":              {"pods", "-n", "web", "-A"},
+		"get-pods-empty-namespace":  {"pods", "-n", "none"},
+		"get-pods-named":            {"pod", "shop-edge-1", "dns-edge-1"},
+		"get-pods-some-not-found":   {"pod", "shop-edge-1", "shop-edge-2", "shop-edge-3"},
+		"get-pods-json":             {"pod", "shop-edge-1", "-o", "json"},
+		"get-pods-yaml-with-env":    {"pod", "shop-edge-1", "-o", "yaml", "--show-env"},
+		"get-pods-yaml-list":        {"pods", "-n", "web", "-o", "yaml"},
+		"get-pods-json-none":        {"pods", "-n", "none", "-o", "json"},
+		"get-pods-json-of-a-no-pod": {"pods", "none", "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{somePods()}})
+			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
+		})
+	}
+}
+
+func TestWatchPrintsWhatChanges(t *testing.T) {
+	t.Parallel()
+	shop, cart := aPod("web", "shop", created), aPod("web", "cart-with-a-long-name", crashing)
+	for name, test := range map[string]struct {
+		args    []string
+		answers [][]v1.Pod
+	}{
+		"watch-pods": {
+			[]string{"pods", "-w"},
+			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {shop, cart}, {cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+		},
+		"watch-pods-from-none": {
+			[]string{"pods", "-w"},
+			[][]v1.Pod{{}, {}, {shop}, {shop}, {shop, cart}},
+		},
+		"watch-pods-named": {
+			[]string{"pods", "-w", "shop"},
+			[][]v1.Pod{{shop, cart}, {shop}, {aPod("web", "shop", crashing)}, {}, {cart}},
+		},
+		"watch-pods-json": {
+			[]string{"pods", "-w", "shop", "-o", "json"},
+			[][]v1.Pod{{shop}, {shop}, {}, {aPod("web", "shop", pending)}},
+		},
+		"watch-pods-yaml": {
+			[]string{"pods", "-w", "-o", "yaml"},
+			[][]v1.Pod{{aPod("web", "early", pending)}, {aPod("web", "early", pending), aPod("web", "shop", pending)}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			questions := len(test.answers) + 2
+			k := &knowledge{pods: test.answers, asked: func(n int) {
+				if n == questions {
+					cancel()
+				}
+			}}
+			socket, _ := serve(t, k)
+			golden(t, name, wardlet(ctx, append([]string{"get", "--socket", socket}, test.args...)...))
+		})
+	}
+}
+
+func TestWatchEndsWhenTheAgentDoes(t *testing.T) {
+	t.Parallel()
+	var socket string
+	var stop func()
+	var stopped sync.WaitGroup
+	k := &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}, asked: func(n int) {
+		if n != 2 {
+			return
+		}
+		// This question is still answered, the next finds no socket.
+		stopped.Go(stop)
+		for !errors.Is(fileError(socket), fs.ErrNotExist) {
+			time.Sleep(time.Millisecond)
+		}
+	}}
+	socket, stop = serve(t, k)
+	golden(t, "watch-pods-agent-ends", wardlet(t.Context(), "get", "pods", "-w", "--socket", socket), socket, "SOCKET")
+	stopped.Wait()
+}
+
+func fileError(path string) error {
+	_, err := os.Stat(path)
+	return err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) getSourcesCommand() *cobra.Command {
+	var flags getFlags
+	cmd := &cobra.Command{
+		Use:     "sources [NAME...]",
+		Aliases: []string{"source"},
+		Short:   "Show where pods come from, and what is wrong there",
+		Long: "Shows the sources of the configuration. STATE is Ready; Waiting until the source was\n" +
+			"read for the first time; Error while it cannot be read. Below, line by line: why a source\n" +
+			"cannot be read, and each document that cannot be used.",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			g := getter{app: a, flags: flags, kind: "source", columns: sourceColumns, names: names}
+			g.list = func(ctx context.Context) ([]entry, error) {
+				var list []pod.SourceState
+				if err := c.Get(ctx, "/v1/sources", &list); err != nil {
+					return nil, err
+				}
+				entries := make([]entry, len(list))
+				for i := range list {
+					entries[i] = sourceEntry(&list[i], a.now())
+				}
+				return entries, nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+var sourceColumns = []string{"NAME", "KIND", "LOCATION", "STATE", "DOCUMENTS", "BAD", "LAST READ"}
+
+func sourceEntry(s *pod.SourceState, now time.Time) entry {
+	state, read := "Ready", "never"
+	switch {
+	case s.Err != "":
+		state = "Error"
+	case !s.Seen:
+		state = "Waiting"
+	}
+	if !s.LastRead.IsZero() {
+		read = duration.HumanDuration(now.Sub(s.LastRead)) + " ago"
+	}
+	row := func(state, read string) []string {
+		return []string{s.Name, s.Kind, s.Location, state, strconv.Itoa(s.Documents), strconv.Itoa(s.Bad), read}
+	}
+	return entry{
+		key: s.Name, name: s.Name, object: s,
+		cells:  row(state, read),
+		stable: row(state, ""),
+		gone:   row("Gone", read),
+		notes:  sourceNotes(s),
+	}
+}
+
+func sourceNotes(s *pod.SourceState) []string {
+	var notes []string
+	switch {
+	case s.Err != "" && s.Seen:
+		notes = append(notes, fmt.Sprintf("%s: %s (what was read last stays in force)", s.Name, s.Err))
+	case s.Err != "":
+		notes = append(notes, fmt.Sprintf("%s: %s (never read; what runs from it runs on)", s.Name, s.Err))
+	}
+	for _, p := range s.Problems {
+		note := p.Message
+		if p.Kept {
+			note += " (running on the last valid version)"
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}

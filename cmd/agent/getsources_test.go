@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func someSources() []pod.SourceState {
+	return []pod.SourceState{
+		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 2, Problems: []pod.Problem{
+			{Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true},
+			{Document: "b.yaml#1", Message: "/etc/wardlet/manifests/b.yaml: not a pod", Since: noon},
+		}},
+		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory"},
+		{Name: "never", Kind: "file", Location: "/mnt/b", Err: "stat /mnt/b: no such file or directory"},
+		{Name: "new", Kind: "file", Location: "/mnt/c"},
+	}
+}
+
+func TestGetSources(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"get-sources":           {"sources"},
+		"get-sources-named":     {"source", "new"},
+		"get-sources-not-found": {"source", "other"},
+		"get-sources-json":      {"source", "static", "-o", "json"},
+		"get-sources-yaml-list": {"sources", "new", "gone", "-o", "yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, &knowledge{sources: [][]pod.SourceState{someSources()}})
+			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
+		})
+	}
+}
+
+func TestWatchOfSourcesPrintsNewProblems(t *testing.T) {
+	t.Parallel()
+	before, read, after := someSources()[3:], someSources()[3:], someSources()[3:]
+	read[0].Seen, read[0].LastRead, read[0].Documents = true, noon.Add(-time.Second), 1
+	after[0] = read[0]
+	after[0].LastRead = noon
+	after[0].Problems = []pod.Problem{{Message: "/mnt/c/x.yaml:1: no", Kept: true}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := &knowledge{sources: [][]pod.SourceState{before, before, read, read, after}, asked: func(n int) {
+		if n == 7 {
+			cancel()
+		}
+	}}
+	socket, _ := serve(t, k)
+	golden(t, "watch-sources", wardlet(ctx, "get", "sources", "-w", "--socket", socket))
+}

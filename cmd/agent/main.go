@@ -1,0 +1,28 @@
+// Command wardlet is the node agent and the tool to ask it.
+//
+// One file per subcommand: its flags and its output, nothing else. The agent
+// itself is core/agent; what `get` prints comes from the running agent through
+// its local socket.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// version is the release, set by the linker: -X main.version=v1.2.3.
+var version string
+
+func main() { os.Exit(mainCode()) }
+
+func mainCode() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends a process that does not end by the first.
+	context.AfterFunc(ctx, stop)
+	a := &app{out: os.Stdout, errOut: os.Stderr, now: time.Now, poll: time.Second}
+	return a.execute(ctx, os.Args[1:])
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// knowledge is what a fake agent answers with. Each question for pods or
+// sources takes the next of its answers; the last one stays.
+type knowledge struct {
+	mu      sync.Mutex
+	pods    [][]v1.Pod
+	sources [][]pod.SourceState
+	// asked is called with the number of each question, from 1.
+	asked func(n int)
+	n     int
+}
+
+func (k *knowledge) PodList() *v1.PodList { return &v1.PodList{Items: next(k, &k.pods)} }
+
+func (k *knowledge) Sources() []pod.SourceState { return next(k, &k.sources) }
+
+func (k *knowledge) List() []status.Event { return nil }
+
+func next[T any](k *knowledge, answers *[][]T) []T {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.n++
+	if k.asked != nil {
+		k.asked(k.n)
+	}
+	if len(*answers) == 0 {
+		return nil
+	}
+	answer := (*answers)[0]
+	if len(*answers) > 1 {
+		*answers = (*answers)[1:]
+	}
+	return answer
+}
+
+// serve runs a local API until the test ends or stop is called.
+func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "w.sock")
+	l, err := server.Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Options{
+		Pods: k, Sources: k, Events: k, Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := s.Serve(ctx, l); err != nil {
+			t.Error(err)
+		}
+	})
+	stop = func() {
+		cancel()
+		served.Wait()
+	}
+	t.Cleanup(stop)
+	return socket, stop
+}
+
+// wardlet runs one command line in this process and renders all it did.
+func wardlet(ctx context.Context, args ...string) string {
+	var out, errOut bytes.Buffer
+	a := &app{out: &out, errOut: &errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
+	code := a.execute(ctx, args)
+	text := out.String()
+	if errOut.Len() > 0 {
+		text += "--- stderr\n" + errOut.String()
+	}
+	return text + fmt.Sprintf("--- exit status %d\n", code)
+}
+
+// golden compares what a command did with testdata/NAME.golden. Each pair of
+// hide is a text and what stands for it in the file.
+func golden(t *testing.T, name, got string, hide ...string) {
+	t.Helper()
+	hide = append(hide, runtime.Version(), "GO", runtime.GOOS+"/"+runtime.GOARCH, "PLATFORM")
+	got = strings.NewReplacer(hide...).Replace(got)
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+)
+
+// The formats of `get`.
+const (
+	formatTable = "table"
+	formatWide  = "wide"
+	formatJSON  = "json"
+	formatYAML  = "yaml"
+)
+
+func isFormat(f string) bool {
+	return slices.Contains([]string{formatTable, formatWide, formatJSON, formatYAML}, f)
+}
+
+// isObjectFormat reports whether f prints whole objects.
+func isObjectFormat(f string) bool { return f == formatJSON || f == formatYAML }
+
+func printObject(w io.Writer, format string, v any) error {
+	if format == formatYAML {
+		data, err := yaml.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("cannot print as yaml: %w", err)
+		}
+		_, err = w.Write(data)
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "    ")
+	return e.Encode(v)
+}
+
+// table prints aligned columns. It remembers their widths, so that rows
+// printed later stay in line.
+type table struct {
+	w      io.Writer
+	widths []int
+}
+
+// print prints rows of equally many cells.
+func (t *table) print(rows ...[]string) {
+	for _, row := range rows {
+		t.widths = append(t.widths, make([]int, max(0, len(row)-len(t.widths)))...)
+		for i, cell := range row {
+			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)+3))
+			}
+		}
+		fmt.Fprintln(t.w, line.String())
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// The exit statuses.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// app is what all subcommands share.
+type app struct {
+	out, errOut io.Writer
+	now         func() time.Time
+	// poll is how often a watch asks again.
+	poll time.Duration
+
+	// configPath and socket are --config and --socket.
+	configPath, socket string
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct {
+	err error
+	// command is the command whose help tells more.
+	command string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// execute runs one command line and gives the exit status.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(a.errOut, "wardlet: %v\n", err)
+	if wrong, ok := errors.AsType[*usageError](err); ok {
+		fmt.Fprintf(a.errOut, "See %q.\n", wrong.command+" --help")
+		return exitUsage
+	}
+	return exitError
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wardlet",
+		Short: "A Kubernetes node agent whose decisions are pluggable",
+		Long: "Wardlet runs the pods of a node: a kubelet at its core, whose policy points are\n" +
+			"WebAssembly plugins. The exit status is 0, 1 after an error, 2 for wrong usage.",
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err, cmd.CommandPath()}
+	})
+	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
+	root.AddCommand(a.runCommand(), a.getCommand(), a.versionCommand())
+	return root
+}
+
+// knownCommand refuses arguments of a command that only has subcommands.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return &usageError{err, cmd.CommandPath()}
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("%q takes no arguments, found %q", cmd.CommandPath(), args[0]), cmd.CommandPath()}
+	}
+	return nil
+}

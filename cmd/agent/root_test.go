@@ -1,0 +1,39 @@
+package main
+
+import (
+	"testing"
+)
+
+func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"usage-unknown-command":  {"gett"},
+		"usage-unknown-resource": {"get", "pdos"},
+		"usage-get-nothing":      {"get"},
+		"usage-unknown-flag":     {"get", "pods", "--wdie"},
+		"usage-unknown-output":   {"get", "pods", "-o", "xml"},
+		"usage-source-output":    {"get", "sources", "-o", "xml"},
+		"usage-version-output":   {"version", "-o", "wide"},
+		"usage-run-arguments":    {"run", "agent.toml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, wardlet(t.Context(), args...))
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"help":             {},
+		"help-run":         {"run", "--help"},
+		"help-get-pods":    {"get", "po", "--help"},
+		"help-get-sources": {"help", "get", "source"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, wardlet(t.Context(), args...))
+		})
+	}
+}

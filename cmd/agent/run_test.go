@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/config"
+)
+
+func TestRunReportsEveryFaultOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "agent.toml")
+	if err := os.WriteFile(file, []byte("log_lvel = \"info\"\n[runtime]\nendpont = \"x\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "run-broken-config", wardlet(t.Context(), "run", "--config", file), file, "FILE")
+}
+
+func TestTheLogFollowsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		format string
+		level  string
+		want   string
+	}{
+		"text":                  {config.LogText, "info", "level=INFO msg=hello pod=a\n"},
+		"json":                  {config.LogJSON, "info", `"level":"INFO","msg":"hello","pod":"a"}` + "\n"},
+		"nothing below a level": {config.LogText, "warn", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config.Default()
+			cfg.LogFormat, cfg.LogLevel = test.format, test.level
+			var out bytes.Buffer
+			newLogger(&out, cfg).Info("hello", "pod", "a")
+			if got := out.Bytes(); !bytes.HasSuffix(got, []byte(test.want)) || (test.want == "") != (len(got) == 0) {
+				t.Errorf("log %q, want it to end in %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/source/file"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/syncloop"
+	"github.com/wardlet/wardlet/core/volume"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// Options are what an Agent takes from the command beside its configuration.
+type Options struct {
+	Logger *slog.Logger
+	// Version is the release, empty for a build that is none.
+	Version string
+}
+
+// Agent is one node agent, wired and not yet running.
+type Agent struct {
+	cfg     *config.Config
+	version string
+	log     *slog.Logger
+	node    string
+
+	state    *state.Dir
+	client   *runtime.Client
+	health   *runtime.Status
+	runtime  *runtime.Runtime
+	events   *status.Ring
+	statuses *status.Store
+	pleg     *pleg.Generator
+	workers  *worker.Pool
+	mux      *mux.Mux
+	loop     *syncloop.Loop
+	garbage  *gc.Collector
+	sources  []*file.Source
+}
+
+// ringSize and ringWindow bound the events kept for `get`: how many, and how
+// long an equal one only raises a counter.
+const (
+	ringSize   = 1000
+	ringWindow = 10 * time.Minute
+)
+
+// New wires an agent. It takes the state directory, which no other agent may
+// use until Run has ended, and nothing else: the runtime need not be there.
+func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
+	a := &Agent{cfg: cfg, version: opts.Version, log: opts.Logger}
+	a.state, err = state.Open(cfg.Paths.StateRoot, a.log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	name, differs, err := a.state.NodeName(cfg.NodeName, os.Hostname)
+	if err != nil {
+		return nil, err
+	}
+	if differs != "" {
+		a.log.Warn("node name differs", "node", name, "detail", differs)
+	}
+	a.node = name
+	if err := a.wire(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// wire makes every part, what others stand on first.
+func (a *Agent) wire() error {
+	cfg, log, now := a.cfg, a.log, time.Now
+	layout := pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
+	memory, err := memoryCapacity()
+	if err != nil {
+		return err
+	}
+	cgroups, err := node.NewCgroups(node.Driver(cfg.Runtime.CgroupDriver), cfg.Paths.CgroupRoot)
+	if err != nil {
+		return err
+	}
+	volumes, err := volume.New(layout, memory)
+	if err != nil {
+		return err
+	}
+	a.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout)
+	if err != nil {
+		return err
+	}
+
+	a.events = status.NewRing(ringSize, ringWindow, now)
+	recorder := status.Multi{status.NewLog(log), a.events}
+	a.statuses = status.NewStore()
+	a.health = runtime.NewStatus(a.client, log, now)
+	a.runtime = runtime.New(runtime.Config{
+		Client: a.client, Status: a.health, Installation: a.state.Installation(), Layout: layout,
+		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+		Events: recorder, Logger: log, Now: now,
+	})
+	cache := pleg.NewCache()
+	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: cache, Logger: log, Now: now})
+
+	removals := &removals{}
+	a.workers = worker.New(worker.Config{
+		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: removals},
+		Cgroups: cgroups, Cache: cache, Inspector: a.pleg,
+		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
+		RuntimeName: "containerd", Layout: layout, Hash: runtime.ContainerHash,
+		SyncFrequency: cfg.Sync.Frequency, Gone: removals.workerGone, Log: log, Now: now, Jitter: jitter,
+	})
+
+	var sources []mux.Source
+	var names []string
+	for _, s := range cfg.Sources {
+		sources = append(sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Path})
+		names = append(names, s.Name)
+	}
+	a.mux = mux.New(mux.Config{Sources: sources, Documents: a.state.Documents(), Logger: log, Now: now})
+	if a.sources, err = a.fileSources(); err != nil {
+		return err
+	}
+	a.loop = syncloop.New(syncloop.Config{
+		Updates: a.mux.Updates(), Sources: names, Desired: a.mux, PLEG: a.pleg, Workers: a.workers,
+		Statuses: a.statuses, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy}, Log: log,
+	})
+	a.garbage = gc.New(gc.Config{
+		Runtime: a.runtime, Volumes: volumes, Cgroups: cgroups, Pods: a.loop, Layout: layout, Log: log,
+	})
+	removals.collector = a.garbage
+	return nil
+}
+
+func (a *Agent) fileSources() ([]*file.Source, error) {
+	var sources []*file.Source
+	for _, s := range a.cfg.Sources {
+		sink, err := a.mux.Sink(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, file.New(file.Config{
+			Name: s.Name, Path: s.Path, NodeName: a.node, Sink: sink, Period: s.Period,
+			MissingEmpty: s.MissingPath == config.MissingEmpty, Logger: a.log, Now: time.Now,
+		}))
+	}
+	return sources, nil
+}
+
+// Run works until ctx ends, which is no error, or until a part fails. Every
+// pod is left running. It must be called once.
+func (a *Agent) Run(ctx context.Context) error {
+	defer a.close()
+	stages, err := a.stages()
+	if err != nil {
+		return err
+	}
+	a.log.Info("agent starts", "node", a.node, "runtime", a.client.Endpoint(), "version", a.version)
+	err = runStages(ctx, stages)
+	a.log.Info("agent has stopped; pods run on")
+	return err
+}
+
+func (a *Agent) close() {
+	if a.client != nil {
+		a.client.Close()
+	}
+	if err := a.state.Close(); err != nil {
+		a.log.Warn("state directory was not given back", "err", err)
+	}
+}
+
+// jitter stretches a delay by up to half of it, so that what was started
+// together does not come back together.
+func jitter(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Float64()*0.5*float64(d)) //nolint:gosec // no secret depends on it
+}
+
+// memoryCapacity is the node's memory in bytes.
+func memoryCapacity() (int64, error) {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("reading the node's memory: %w", err)
+	}
+	var kib int64
+	if _, err := fmt.Sscanf(string(info), "MemTotal: %d kB", &kib); err != nil {
+		return 0, fmt.Errorf("reading the node's memory: /proc/meminfo does not begin with MemTotal: %w", err)
+	}
+	return kib << 10, nil
+}

@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PodList gives the pods of this node with their statuses, ordered by
+// namespace and name: those that are wanted, and those that are being ended,
+// which bear a deletion timestamp.
+func (a *Agent) PodList() *v1.PodList {
+	list := &v1.PodList{}
+	wanted := map[string]bool{}
+	for _, d := range a.mux.Pods() {
+		wanted[string(d.Pod.UID)] = true
+		list.Items = append(list.Items, a.reported(d.Pod, d.Origin.FirstSeen))
+	}
+	for _, e := range a.workers.Ending() {
+		if wanted[string(e.Pod.UID)] {
+			continue
+		}
+		p := a.reported(e.Pod, e.Origin.FirstSeen)
+		if p.DeletionTimestamp == nil {
+			p.DeletionTimestamp = new(metav1.NewTime(e.Since))
+			p.DeletionGracePeriodSeconds = &e.Grace
+		}
+		list.Items = append(list.Items, p)
+	}
+	slices.SortFunc(list.Items, func(x, y v1.Pod) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.UID, y.UID))
+	})
+	return list
+}
+
+// reported is p with its newest status. The pod itself is shared; what is
+// changed here is a shallow copy.
+func (a *Agent) reported(p *v1.Pod, firstSeen time.Time) v1.Pod {
+	out := *p
+	if st, ok := a.statuses.Get(p.UID); ok {
+		out.Status = st
+	}
+	if out.CreationTimestamp.IsZero() {
+		out.CreationTimestamp = metav1.NewTime(firstSeen)
+	}
+	return out
+}

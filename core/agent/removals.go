@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/volume"
+)
+
+// removals ties workers and garbage collection together, which know nothing
+// of each other.
+type removals struct{ collector *gc.Collector }
+
+// workerGone says that a pod is done with.
+func (r *removals) workerGone(types.UID) { r.collector.Nudge() }
+
+// awaitedVolumes sets volumes up once nothing of an earlier life of the pod is
+// being removed any more. Setup is the first thing a worker makes on the node.
+type awaitedVolumes struct {
+	*volume.Volumes
+	removals *removals
+}
+
+// Setup waits and then sets up.
+func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
+	if err := v.removals.collector.Wait(ctx, p.UID); err != nil {
+		return err
+	}
+	return v.Volumes.Setup(ctx, p)
+}

@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/server"
+)
+
+// stages lists the parts in the order they start.
+func (a *Agent) stages() ([]stage, error) {
+	listener, err := server.Listen(a.cfg.Paths.Socket)
+	if err != nil {
+		return nil, err
+	}
+	api := server.New(server.Options{
+		Pods: a, Sources: a.mux, Events: a.events, Version: server.NewVersion(a.version), Logger: a.log,
+	})
+	stages := []stage{
+		{"local API", func(ctx context.Context) error { return api.Serve(ctx, listener) }},
+		{"runtime status", endless(a.health.Run)},
+		{"pleg", a.pleg.Run},
+		{"garbage collection", endless(a.garbage.Run)},
+		{"workers", a.runWorkers},
+		{"sync loop", a.loop.Run},
+		{"mux", a.mux.Run},
+	}
+	for i, s := range a.sources {
+		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
+	}
+	return stages, nil
+}
+
+// endless is a part that can end for no reason but ctx.
+func endless(run func(context.Context)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		run(ctx)
+		return ctx.Err()
+	}
+}
+
+// runWorkers has nothing to do but to stop the workers in time: they start
+// with the first request for their pod.
+func (a *Agent) runWorkers(ctx context.Context) error {
+	<-ctx.Done()
+	a.workers.Stop(context.WithoutCancel(ctx))
+	return ctx.Err()
+}
