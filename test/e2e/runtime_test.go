@@ -1,0 +1,87 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/privateruntime"
+)
+
+// patience bounds every wait of a test; nothing takes that long unless it is broken.
+const patience = 60 * time.Second
+
+// poll is how often something that gives no notice is looked at.
+const poll = 10 * time.Millisecond
+
+// node is a private runtime and the CRI clients of a test.
+type node struct {
+	*privateruntime.Runtime
+	cri    criapi.RuntimeServiceClient
+	images criapi.ImageServiceClient
+}
+
+// startNode starts a runtime of the test's own. When the test ends it is taken away, and nothing may be left of it.
+func startNode(t *testing.T) node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	runtime, err := privateruntime.Start(ctx, privateruntime.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopNode(t, runtime) })
+	connection, err := privateruntime.Dial(runtime.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeConnection(t, connection) })
+	return node{runtime, criapi.NewRuntimeServiceClient(connection), criapi.NewImageServiceClient(connection)}
+}
+
+func stopNode(t *testing.T, runtime *privateruntime.Runtime) {
+	t.Helper()
+	if t.Failed() {
+		t.Logf("the end of containerd's log:\n%s", runtime.Log(15))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := runtime.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	for _, left := range runtime.Leftovers() {
+		t.Errorf("left of runtime %s: %s", runtime.Name(), left)
+	}
+}
+
+func closeConnection(t *testing.T, connection *grpc.ClientConn) {
+	t.Helper()
+	if err := connection.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// eventually polls until check returns no error; its last error fails the test.
+func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: %v", what, err)
+		case <-ticker.C:
+		}
+	}
+}
