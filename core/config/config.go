@@ -16,6 +16,7 @@ type Config struct {
 	Paths     Paths    `toml:"paths"`
 	Runtime   Runtime  `toml:"runtime"`
 	Sync      Sync     `toml:"sync"`
+	Policy    Policy   `toml:"policy"`
 	Sources   []Source `toml:"source"`
 }
 
@@ -63,6 +64,25 @@ type Sync struct {
 	// OnDeniedReplacement is DeniedKeep.
 	OnDeniedReplacement string `toml:"on_denied_replacement"`
 }
+
+// Policy says which policies judge the pods of this node.
+type Policy struct {
+	// Dir is the directory of policy documents, absolute; empty for none:
+	// every pod is admitted.
+	Dir string `toml:"dir"`
+	// AllowUnpinned lets documents leave out the digest of their module.
+	AllowUnpinned bool `toml:"allow_unpinned"`
+	// DefaultVerdict is VerdictAllow, VerdictHold or VerdictDeny: what counts
+	// where no policy has an opinion.
+	DefaultVerdict string `toml:"default_verdict"`
+}
+
+// What counts where no policy has an opinion.
+const (
+	VerdictAllow = "allow"
+	VerdictHold  = "hold"
+	VerdictDeny  = "deny"
+)
 
 // DeniedKeep lets a pod run on whose replacement was denied.
 const DeniedKeep = "keep"
@@ -121,5 +141,6 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
+		Policy: Policy{DefaultVerdict: VerdictAllow},
 	}
 }

@@ -45,7 +45,7 @@ func load(path string, getenv func(string) string) (*Config, error) {
 
 // resolve makes the paths of files absolute and clean.
 func (c *Config) resolve(dir string) {
-	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf}
+	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir}
 	for i := range c.Sources {
 		paths = append(paths, &c.Sources[i].Path)
 	}

@@ -46,6 +46,19 @@ func (c *Config) checkPaths(report strict.Report) {
 		places = append(places, place{"runtime.resolv_conf", c.Runtime.ResolvConf})
 	}
 
+	if c.Policy.Dir != "" {
+		p := place{"policy.dir", c.Policy.Dir}
+		if within(p.path, c.Paths.StateRoot) {
+			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
+		}
+		for i, s := range c.Sources {
+			if within(p.path, s.Path) || within(s.Path, p.path) {
+				report(p.key, "%s and %s (source[%d].path) lie in each other; policies and manifests need directories of their own", p.path, s.Path, i)
+			}
+		}
+		places = append(places, p)
+	}
+
 	pods := filepath.Join(c.Paths.PodRoot, "pods")
 	logs := filepath.Join(c.Paths.LogRoot, "pods")
 	links := filepath.Join(c.Paths.LogRoot, "containers")

@@ -10,13 +10,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Wanted reports whether the pod is desired: whether the sync loop has it or
-// is about to get it. Every clean-up asks this, never the sync loop.
+// Wanted reports whether the pod is desired: whether the sync loop has it, is
+// about to get it, or would get it if policy let it pass. Every clean-up asks
+// this, never the sync loop.
 func (m *Mux) Wanted(uid types.UID) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	_, ok := m.store.owner[uid]
-	return ok
+	return m.store.owner[uid] != nil || m.store.claims[uid] != nil
 }
 
 // Seen reports whether the named source has given its first snapshot; until

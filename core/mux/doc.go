@@ -2,11 +2,18 @@
 // the last valid version of every document.
 //
 // Comes in: documents, as snapshots or differences, through the Sink each
-// source gets. Goes out: pod.Update values on one channel, and the desired
-// set (Wanted, Seen, Sources) that every clean-up asks.
+// source gets; verdicts, from the Gate. Goes out: pod.Update values on one
+// channel; the desired set (Wanted, Seen, Sources, Pods) that every clean-up
+// asks; questions to the Gate; and, to Waits, what policy does not let pass.
 //
-// One goroutine, that of Run, merges and sends; it closes the channel of
-// updates when it ends. A source that delivers waits until its delivery has
-// been merged and sent: a slow sync loop slows the sources, nothing is
-// dropped. Queries may come from any goroutine.
+// A change that must be judged is parked, per pod, between merge and output;
+// everything else passes it. A pod that runs is ended by a replacement only
+// when that is admitted. Every step does what follows from it in this order:
+// the disk, the notices, the sync loop, the gate. So a verdict is on the disk
+// before it has an effect, and a restart repeats what was handed on.
+//
+// One goroutine, that of Run, merges, takes verdicts and sends; it closes the
+// channel of updates when it ends. A source that delivers waits until its
+// delivery has been merged and sent: a slow sync loop slows the sources,
+// nothing is dropped. Queries may come from any goroutine.
 package mux

@@ -1,15 +1,10 @@
 package mux
 
 import (
-	"cmp"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -24,14 +19,20 @@ type outcome struct {
 	// keep are records to be on the disk before the changes are sent, drop
 	// the documents whose records go.
 	keep []state.Record
-	drop []string
+	drop []documentID
+	// notices and asked are for those whom Run tells and asks.
+	notices []func(Waits)
+	asked   []question
 }
+
+// documentID names a document of a source.
+type documentID struct{ source, id string }
 
 // merge takes a delivery into the store. The cost of a difference does not
 // depend on how many documents the store holds.
-func (s *store) merge(d delivery, now time.Time, log *slog.Logger) outcome {
+func (s *store) merge(d delivery, t *merging) outcome {
 	src := s.sources[d.source]
-	t := s.merging(src, now, log)
+	t.source = src
 	held := heldFiles(d.docs)
 	for i := range d.docs {
 		if !src.shifted(&d.docs[i], held) {
@@ -45,11 +46,17 @@ func (s *store) merge(d delivery, now time.Time, log *slog.Logger) outcome {
 	for _, id := range gone {
 		t.forget(id)
 	}
-	src.lastRead = now
-	out := outcome{changes: t.changes(pod.Add), keep: t.records(), drop: t.gone}
+	src.lastRead = t.now
+	out := outcome{changes: t.changes()}
 	if d.snapshot && !src.seen {
 		src.seen, out.seen = true, src.Name
 	}
+	return t.finish(out)
+}
+
+// finish adds to an outcome what was collected on the way.
+func (t *merging) finish(out outcome) outcome {
+	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
 	return out
 }
 
@@ -96,9 +103,10 @@ func (s *sourceStore) shifted(d *pod.Document, held []string) bool {
 	return slices.ContainsFunc(held, func(p string) bool { return strings.HasPrefix(d.ID, p) })
 }
 
-// merging is the work of one merge.
+// merging is the work of one step of the store.
 type merging struct {
-	store  *store
+	store *store
+	// source is the one that delivers, nil where none does.
 	source *sourceStore
 	now    time.Time
 	log    *slog.Logger
@@ -111,14 +119,13 @@ type merging struct {
 	// changed are the entries whose record on the disk is not true any more,
 	// gone those that have none.
 	changed []*entry
-	gone    []string
+	gone    []documentID
+	notices []func(Waits)
+	asked   []question
 }
 
-func (s *store) merging(src *sourceStore, now time.Time, log *slog.Logger) *merging {
-	return &merging{
-		store: s, source: src, now: now, log: log,
-		met: map[*slot]bool{}, left: map[*entry]*slot{},
-	}
+func (s *store) merging(now time.Time, log *slog.Logger) *merging {
+	return &merging{store: s, now: now, log: log, met: map[*slot]bool{}, left: map[*entry]*slot{}}
 }
 
 func (t *merging) touch(sl *slot) {
@@ -179,160 +186,7 @@ func (t *merging) forget(id string) {
 	}
 	delete(t.source.entries, id)
 	if e.pod != nil {
-		t.gone = append(t.gone, id)
+		t.gone = append(t.gone, documentID{t.source.Name, id})
 	}
 	t.touch(t.source.displace(e))
-}
-
-// changes compares what every touched slot should run with what the sync loop
-// has of it, and settles the difference. A new pod is introduced by op.
-func (t *merging) changes(op pod.Op) []pod.Change {
-	for _, sl := range t.touched {
-		before := sl.chosen
-		sl.choose()
-		if before != sl.chosen {
-			t.changed = append(t.changed, sl.entries...)
-		}
-		if releases(sl) {
-			for _, waiting := range t.store.refused {
-				t.touch(waiting)
-			}
-		}
-	}
-	moving := t.moving()
-	var out []pod.Change
-	removed := map[*slot]int{}
-	for _, sl := range t.touched {
-		if !moving[sl] {
-			continue
-		}
-		if sl.sent != nil {
-			removed[sl] = len(out)
-			out = append(out, pod.Change{
-				Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored,
-			})
-			delete(t.store.owner, sl.sent.pod.UID)
-			sl.sent = nil
-		}
-	}
-	for _, sl := range t.touched {
-		switch {
-		case sl.chosen == nil || sl.clash != "":
-		case moving[sl]:
-			c := t.add(op, sl)
-			if i, ok := removed[cmp.Or(t.left[sl.chosen], sl)]; ok && out[i].Replaces == "" {
-				c.Replaces, out[i].Replaces = out[i].Old.UID, c.New.UID
-			}
-			out = append(out, c)
-		default:
-			if c, ok := t.update(sl); ok {
-				out = append(out, c)
-			}
-		}
-		t.drop(sl)
-	}
-	for i := range out {
-		out[i].Source = out[i].Origin.Source
-	}
-	slices.SortStableFunc(out, func(a, b pod.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
-	return out
-}
-
-// rank is the order of operations within one update.
-var rank = map[pod.Op]int{
-	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5,
-}
-
-// releases reports whether the UID the sync loop has of the slot goes away.
-func releases(sl *slot) bool {
-	return sl.sent != nil && (sl.chosen == nil || sl.chosen.pod.UID != sl.sent.pod.UID)
-}
-
-// moving are the touched slots whose UID changes: from none, to none, or to
-// another. A slot that wants a UID another one keeps does not move: what runs
-// goes on and the clash is shown.
-func (t *merging) moving() map[*slot]bool {
-	moving := map[*slot]bool{}
-	for _, sl := range t.touched {
-		sl.clash = ""
-		t.store.refused = slices.DeleteFunc(t.store.refused, func(have *slot) bool { return have == sl })
-		if sl.sent == nil && sl.chosen != nil || releases(sl) {
-			moving[sl] = true
-		}
-	}
-	for again := true; again; {
-		again = false
-		claimed := map[types.UID]*slot{}
-		for _, sl := range t.touched {
-			if !moving[sl] || sl.chosen == nil {
-				continue
-			}
-			uid := sl.chosen.pod.UID
-			holder := claimed[uid]
-			if o := t.store.owner[uid]; holder == nil && o != nil && o != sl && !moving[o] {
-				holder = o
-			}
-			if holder == nil {
-				claimed[uid] = sl
-				continue
-			}
-			sl.clash = fmt.Sprintf("uid %s is already that of %s from source %q; give one of them another metadata.uid",
-				uid, holder.identity, holder.source.Name)
-			t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
-			t.store.refused = append(t.store.refused, sl)
-			delete(moving, sl)
-			again = true
-		}
-	}
-	return moving
-}
-
-// add sends the slot's chosen pod for the first time.
-func (t *merging) add(op pod.Op, sl *slot) pod.Change {
-	e := sl.chosen
-	firstSeen := t.now
-	if e.restored {
-		firstSeen = e.since
-	}
-	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, firstSeen), restored: e.restored}
-	t.store.owner[e.pod.UID] = sl
-	return pod.Change{Op: op, New: e.pod, Origin: sl.sent.origin, Restored: e.restored}
-}
-
-// update sends a newer version of a pod the sync loop has, if they differ.
-func (t *merging) update(sl *slot) (pod.Change, bool) {
-	e, old := sl.chosen, sl.sent
-	if old == nil || old.pod == e.pod {
-		return pod.Change{}, false
-	}
-	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, old.origin.FirstSeen)}
-	fields := pod.Diff(old.pod, e.pod)
-	if fields == 0 {
-		return pod.Change{}, false
-	}
-	return pod.Change{
-		Op: operation(e.pod, fields), Old: old.pod, New: e.pod, Changed: fields, Origin: sl.sent.origin,
-	}, true
-}
-
-// operation classifies a difference as a kubelet does.
-func operation(p *v1.Pod, fields pod.Fields) pod.Op {
-	switch {
-	case !pod.Meaningful(fields):
-		return pod.Reconcile
-	case p.DeletionTimestamp != nil:
-		return pod.Delete
-	}
-	return pod.UpdateOp
-}
-
-func origin(sl *slot, e *entry, firstSeen time.Time) pod.Origin {
-	return pod.Origin{Source: sl.source.Name, Document: e.id, Version: e.podVersion, FirstSeen: firstSeen}
-}
-
-// drop forgets a slot that holds nothing any more.
-func (t *merging) drop(sl *slot) {
-	if len(sl.entries) == 0 && sl.sent == nil {
-		delete(sl.source.slots, sl.identity)
-	}
 }

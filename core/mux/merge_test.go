@@ -178,7 +178,7 @@ func TestMergeKeepsFirstSeenAcrossVersions(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	deliver := func(at time.Time, d pod.Document) pod.Change {
 		t.Helper()
-		changes := s.merge(delivery{source: "one", docs: docs(d)}, at, slog.New(slog.DiscardHandler)).changes
+		changes := s.merge(delivery{source: "one", docs: docs(d)}, s.merging(at, slog.New(slog.DiscardHandler))).changes
 		if len(changes) != 1 {
 			t.Fatalf("got %d changes, want one", len(changes))
 		}
@@ -211,7 +211,7 @@ func play(t *testing.T, steps []step) {
 		if d.source == "" {
 			d.source = "one"
 		}
-		changes := s.merge(d, time.Now(), slog.New(slog.DiscardHandler)).changes
+		changes := s.merge(d, s.merging(time.Now(), slog.New(slog.DiscardHandler))).changes
 		var got []string
 		for _, c := range changes {
 			line := string(c.Op) + " " + string(c.Pod().UID)

@@ -28,7 +28,14 @@ type Config struct {
 	Sources []Source
 	// Documents keeps the last valid version of every document.
 	Documents Documents
-	Logger    *slog.Logger
+	// Gate decides what may pass, nil: everything may. Waits is told of what
+	// may not; nil: nobody is.
+	Gate  Gate
+	Waits Waits
+	// Jitter stretches the delay before something held is judged again. Nil:
+	// not at all.
+	Jitter func(time.Duration) time.Duration
+	Logger *slog.Logger
 	// Now is the wall clock, for first-seen times and display.
 	Now func() time.Time
 }
@@ -39,6 +46,10 @@ type Mux struct {
 	log        *slog.Logger
 	now        func() time.Time
 	documents  Documents
+	gate       Gate
+	waits      Waits
+	jitter     func(time.Duration) time.Duration
+	answers    *answers
 	deliveries chan delivery
 	updates    chan pod.Update
 
@@ -52,47 +63,76 @@ type Mux struct {
 // New makes a Mux for the given sources. Run must be called for deliveries to
 // be taken.
 func New(c Config) *Mux {
-	return &Mux{
+	m := &Mux{
 		log:        c.Logger,
 		now:        c.Now,
 		documents:  c.Documents,
+		gate:       c.Gate,
+		waits:      c.Waits,
+		jitter:     c.Jitter,
+		answers:    newAnswers(),
 		deliveries: make(chan delivery),
 		updates:    make(chan pod.Update, updatesCapacity),
 		store:      newStore(c.Sources),
 	}
+	m.store.gated = m.gate != nil
+	if m.waits == nil {
+		m.waits = nobody{}
+	}
+	if m.jitter == nil {
+		m.jitter = func(d time.Duration) time.Duration { return d }
+	}
+	return m
 }
 
 // Updates is the merged stream. It is closed when Run ends.
 func (m *Mux) Updates() <-chan pod.Update { return m.updates }
 
-// Run restores what the disk holds and then merges deliveries, until ctx is
-// done; it returns the error of ctx.
+// Run restores what the disk holds and then merges deliveries and takes
+// verdicts, until ctx is done; it returns the error of ctx.
 func (m *Mux) Run(ctx context.Context) error {
 	defer close(m.updates)
-	if err := m.send(ctx, m.restore()); err != nil {
+	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
+	var changed <-chan struct{}
+	if m.gate != nil {
+		changed = m.gate.Changed()
+	}
+	retry := time.NewTimer(0)
+	defer retry.Stop()
 	for {
+		retry.Stop()
+		if delay, ok := m.nextRetry(); ok {
+			retry.Reset(delay)
+		}
+		var err error
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			err = ctx.Err()
 		case d := <-m.deliveries:
-			err := m.take(ctx, d)
+			err = m.take(ctx, d)
 			d.taken <- err
-			if err != nil {
-				return err
-			}
+		case <-m.answers.ready:
+			err = m.step(ctx, func(t *merging) outcome { return m.store.judged(m.answers.take(), t, m.jitter) })
+		case <-changed:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.askWaiting()
+				t.askDenied()
+				return t.finish(outcome{})
+			})
+		case <-retry.C:
+			err = m.step(ctx, m.store.retry)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
 // take merges one delivery and sends what follows from it.
 func (m *Mux) take(ctx context.Context, d delivery) error {
-	m.mu.Lock()
-	out := m.store.merge(d, m.now(), m.log)
-	m.mu.Unlock()
-	m.persist(d.source, &out)
-	return m.send(ctx, out)
+	return m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })
 }
 
 // send hands an update to the sync loop, if there is anything in it.

@@ -12,13 +12,19 @@ type Desired struct {
 	Origin pod.Origin
 }
 
-// Pods are the pods the sync loop has or is about to get, in no order.
+// Pods are the pods the sync loop has, is about to get, or would get if policy
+// let them pass and nothing else runs in their place, in no order.
 func (m *Mux) Pods() []Desired {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
 		pods = append(pods, Desired{Pod: sl.sent.pod, Origin: sl.sent.origin})
+	}
+	for w := range m.store.parked {
+		if m.store.owner[w.pod.UID] == nil && w.running() == nil {
+			pods = append(pods, Desired{Pod: w.pod, Origin: w.origin()})
+		}
 	}
 	return pods
 }

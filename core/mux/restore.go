@@ -21,11 +21,8 @@ type Documents interface {
 // restore takes the last valid version of every document in, as entries that
 // their sources have yet to confirm. What a source's first answer then says of
 // them is nothing, an update or a removal, never a second ADD.
-func (m *Mux) restore() outcome {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
-	var all outcome
+func (m *Mux) restore(t *merging) outcome {
+	var resumed []pod.Change
 	for _, src := range m.store.ordered() {
 		records, errs := m.documents.Load(src.Name)
 		for _, err := range errs {
@@ -38,13 +35,18 @@ func (m *Mux) restore() outcome {
 			}
 			return cmp.Compare(a.ID, b.ID)
 		})
-		t := m.store.merging(src, now, m.log)
+		t.source = src
 		for i := range records {
-			t.restored(&records[i])
+			if c, ok := t.restored(&records[i]); ok {
+				resumed = append(resumed, c)
+			}
 		}
-		all.changes = append(all.changes, t.changes(pod.Restore)...)
 	}
-	return all
+	out := outcome{changes: append(resumed, t.changes()...)}
+	if m.store.gated {
+		t.askDenied()
+	}
+	return t.finish(out)
 }
 
 func (s *store) ordered() []*sourceStore {
@@ -56,10 +58,11 @@ func (s *store) ordered() []*sourceStore {
 	return all
 }
 
-// restored takes a record in.
-func (t *merging) restored(r *state.Record) {
+// restored takes a record in, and gives the change that hands on what was
+// handed on before.
+func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	if r.Pod == nil {
-		return
+		return pod.Change{}, false
 	}
 	e := &entry{id: r.ID, version: r.Version, podVersion: r.Version, pod: r.Pod, restored: true, since: r.FirstSeen}
 	t.source.entries[e.id] = e
@@ -68,6 +71,30 @@ func (t *merging) restored(r *state.Record) {
 		entered.chosen = e
 	}
 	t.touch(entered)
+	if r.Decided == nil || entered.chosen != e {
+		return pod.Change{}, false
+	}
+	return t.resume(e, r.Decided)
+}
+
+// resume hands on what was last decided for a document: its newest version, or
+// the one that runs until that may take its place.
+func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
+	p := cmp.Or(d.Pod, e.pod)
+	sl := t.source.slot(pod.Identity(p))
+	if sl != e.slot {
+		t.left[e] = sl
+		t.touch(sl)
+	}
+	if sl.sent != nil || t.store.owner[p.UID] != nil {
+		t.log.Error("stored pod is not resumed, another has its place", "source", t.source.Name, "document", e.id, "uid", p.UID)
+		return pod.Change{}, false
+	}
+	sl.sent = &sent{pod: p, origin: d.Origin, restored: true, verdict: d.Verdict}
+	t.store.owner[p.UID] = sl
+	return pod.Change{
+		Op: pod.Restore, Source: d.Origin.Source, New: p, Origin: d.Origin, Restored: true, Verdict: d.Verdict,
+	}, true
 }
 
 // records are those of the entries that changed.
@@ -80,31 +107,48 @@ func (t *merging) records() []state.Record {
 		}
 		done[e] = true
 		r := state.Record{
-			Source: t.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: t.now,
+			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: t.now,
 			Runs: e.slot.chosen == e,
 		}
-		if r.Runs && e.slot.sent != nil {
-			r.FirstSeen = e.slot.sent.origin.FirstSeen
+		if have := e.decided(); have != nil {
+			r.FirstSeen = have.origin.FirstSeen
+			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict}
+			if have.pod != e.pod {
+				r.Decided.Pod = have.pod
+			}
 		}
 		records = append(records, r)
 	}
 	return records
 }
 
+// decided is what was handed on for a document: of its own slot, or of the one
+// it has left and whose pod it is to replace.
+func (e *entry) decided() *sent {
+	sl := e.slot
+	switch {
+	case sl.chosen != e:
+		return nil
+	case sl.sent == nil && sl.wait != nil && sl.wait.from != nil:
+		return sl.wait.from.sent
+	}
+	return sl.sent
+}
+
 // persist brings the disk to where the store is. A disk that does not take it
 // stops no pod: what is lost is the version a restart would begin with.
-func (m *Mux) persist(source string, out *outcome) {
+func (m *Mux) persist(out *outcome) {
 	for i := range out.keep {
 		r := &out.keep[i]
 		if err := m.documents.Put(r); err != nil {
 			m.log.Error("last valid version was not written; a restart may not find it",
-				"source", source, "document", r.ID, "err", err)
+				"source", r.Source, "document", r.ID, "err", err)
 		}
 	}
-	for _, id := range out.drop {
-		if err := m.documents.Delete(source, id); err != nil {
+	for _, gone := range out.drop {
+		if err := m.documents.Delete(gone.source, gone.id); err != nil {
 			m.log.Error("last valid version was not removed; a restart may bring it back until its source is read",
-				"source", source, "document", id, "err", err)
+				"source", gone.source, "document", gone.id, "err", err)
 		}
 	}
 }

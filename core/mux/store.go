@@ -15,11 +15,19 @@ import (
 // identity of a source the one pod that is to run.
 type store struct {
 	sources map[string]*sourceStore
-	// owner says which slot the sync loop knows a UID by.
-	owner map[types.UID]*slot
+	// owner says which slot the sync loop knows a UID by, claims which slot
+	// waits with a UID it may be known by.
+	owner, claims map[types.UID]*slot
 	// refused are slots whose pod has a UID that another slot owns, in the
 	// order they were refused.
 	refused []*slot
+
+	// gated is true where a gate is asked. parked are all waits, asked those
+	// whose question is under way, by ticket; tickets is the last one given.
+	gated   bool
+	parked  map[*wait]bool
+	asked   map[uint64]*wait
+	tickets uint64
 }
 
 // sourceStore is one source's part of the store.
@@ -61,6 +69,9 @@ type slot struct {
 	sent    *sent
 	// clash says why the chosen pod cannot be sent, empty if it can.
 	clash string
+	// wait is set while the chosen version needs a verdict. successor is the
+	// wait of another slot, until whose version passes sent is kept.
+	wait, successor *wait
 }
 
 // sent is a pod the sync loop has.
@@ -68,12 +79,32 @@ type sent struct {
 	pod      *v1.Pod
 	origin   pod.Origin
 	restored bool
+	// verdict is what policy said of it, nil where nobody was asked.
+	verdict *pod.Verdict
+}
+
+// denied reports whether the pod was handed on as rejected: it does not run.
+func (s *sent) denied() bool { return s.verdict != nil && s.verdict.Answer == pod.Deny }
+
+// runs reports whether the sync loop has a pod of the slot that was admitted.
+func (sl *slot) runs() bool { return sl.sent != nil && !sl.sent.denied() }
+
+// verdict is the verdict with which the slot's version passes, nil if it needs
+// none.
+func (sl *slot) verdict() *pod.Verdict {
+	if sl.wait == nil {
+		return nil
+	}
+	return sl.wait.verdict
 }
 
 func newStore(sources []Source) *store {
 	s := &store{
 		sources: make(map[string]*sourceStore, len(sources)),
 		owner:   map[types.UID]*slot{},
+		claims:  map[types.UID]*slot{},
+		parked:  map[*wait]bool{},
+		asked:   map[uint64]*wait{},
 	}
 	for _, src := range sources {
 		s.sources[src.Name] = &sourceStore{
@@ -92,17 +123,23 @@ func (s *sourceStore) place(e *entry, p *v1.Pod) (left, entered *slot) {
 		return nil, e.slot
 	}
 	left = s.displace(e)
-	sl := s.slots[id]
-	if sl == nil {
-		sl = &slot{source: s, identity: id}
-		s.slots[id] = sl
-	}
+	sl := s.slot(id)
 	at, _ := slices.BinarySearchFunc(sl.entries, e.id, func(have *entry, id string) int {
 		return strings.Compare(have.id, id)
 	})
 	sl.entries = slices.Insert(sl.entries, at, e)
 	e.slot = sl
 	return left, sl
+}
+
+// slot gives the slot of an identity, and makes it if there is none.
+func (s *sourceStore) slot(id types.NamespacedName) *slot {
+	sl := s.slots[id]
+	if sl == nil {
+		sl = &slot{source: s, identity: id}
+		s.slots[id] = sl
+	}
+	return sl
 }
 
 // displace takes e out of its slot and gives the slot, nil if it had none.

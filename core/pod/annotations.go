@@ -20,6 +20,12 @@ const (
 	AnnotationInstallation = "wardlet.dev/installation"
 	// AnnotationDocument is the ID of the document a sandbox was made for.
 	AnnotationDocument = "wardlet.dev/document"
+	// AnnotationInstance and AnnotationFinal are the instance a sandbox was
+	// made for and the hash of the object it was made from (see Instance and
+	// FinalHash): with them a pod that runs is known as admitted even when the
+	// agent's memory is lost.
+	AnnotationInstance = "wardlet.dev/instance"
+	AnnotationFinal    = "wardlet.dev/final-object"
 )
 
 // Labels the runtime puts on sandboxes and containers, as a kubelet does.

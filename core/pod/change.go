@@ -48,13 +48,13 @@ func (f Fields) Has(want Fields) bool { return f&want == want }
 // Origin is where a pod came from.
 type Origin struct {
 	// Source is the source's name.
-	Source string
+	Source string `json:"source"`
 	// Document is the document's ID within the source.
-	Document string
+	Document string `json:"document"`
 	// Version is the document's version.
-	Version string
+	Version string `json:"version"`
 	// FirstSeen is when the agent first saw this pod, by UID.
-	FirstSeen time.Time
+	FirstSeen time.Time `json:"firstSeen"`
 }
 
 // Change is one step of one pod.
@@ -73,6 +73,10 @@ type Change struct {
 	// Restored stays true until the source itself has confirmed the entry.
 	Restored bool
 	Origin   Origin
+	// Verdict is what policy says of New, nil where nothing was asked. A pod
+	// whose verdict is Deny is handed on so that its rejection is reported; it
+	// does not run.
+	Verdict *Verdict
 	// Seq numbers the changes of one agent process from 1.
 	Seq uint64
 }

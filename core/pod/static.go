@@ -29,14 +29,14 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 	errs := validateWritten(p, from.NodeName)
 	if len(errs) == 0 {
 		stamp(p, from)
+		uid, err := deriveUID(doc, from.Source, Identity(p), from.NodeName)
+		if err != nil {
+			return bad(faults{{t.at(""), err}})
+		}
+		p.Annotations[AnnotationHash] = string(uid)
 		if p.UID == "" {
-			uid, err := deriveUID(doc, from.Source, Identity(p), from.NodeName)
-			if err != nil {
-				return bad(faults{{t.at(""), err}})
-			}
 			p.UID = uid
 		}
-		p.Annotations[AnnotationHash] = string(p.UID)
 		setDefaults(p)
 		errs = validate(p)
 	}

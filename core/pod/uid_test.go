@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -117,10 +118,16 @@ func TestUIDPartsCannotPassForEachOther(t *testing.T) {
 	}
 }
 
-func TestAFixedUIDIsObeyed(t *testing.T) {
+func TestAFixedUIDIsObeyedAndTheHashStillTellsDocumentsApart(t *testing.T) {
 	t.Parallel()
-	p := decodeOne(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: My-0}\nspec: {containers: [{name: c, image: i}]}\n")
-	if p.UID != "My-0" || p.Annotations[AnnotationHash] != "My-0" {
-		t.Errorf("UID %q, hash %q", p.UID, p.Annotations[AnnotationHash])
+	const text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: My-0}\nspec: {containers: [{name: c, image: i}]}\n"
+	p, same := decodeOne(t, text), decodeOne(t, "# comment\n"+text)
+	other := decodeOne(t, strings.ReplaceAll(text, "image: i", "image: j"))
+	if p.UID != "My-0" || other.UID != "My-0" {
+		t.Errorf("UIDs %q and %q, want the fixed one", p.UID, other.UID)
+	}
+	hash := func(p *v1.Pod) string { return p.Annotations[AnnotationHash] }
+	if hash(p) == "My-0" || hash(p) != hash(same) || hash(p) == hash(other) {
+		t.Errorf("hashes %q, %q with a comment, %q with another image", hash(p), hash(same), hash(other))
 	}
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Record is what is kept of one document.
@@ -22,13 +23,24 @@ type Record struct {
 	Version string `json:"version"`
 	// Pod is the last valid version.
 	Pod *v1.Pod `json:"pod"`
-	// Admitted is what is kept of the last admitted version where that
-	// differs, in the form its owner chose; spaces between tokens are not kept.
-	Admitted json.RawMessage `json:"admitted,omitempty"`
+	// Decided is what was last handed on for this document, admitted or
+	// rejected; nil where nothing was.
+	Decided *Decided `json:"decided,omitempty"`
 	// FirstSeen is when the agent first saw the pod.
 	FirstSeen time.Time `json:"firstSeen"`
 	// Runs is true for the one document of its identity that runs.
 	Runs bool `json:"runs"`
+}
+
+// Decided is a version of a pod that was decided about.
+type Decided struct {
+	// Pod is the version, nil where it is the record's.
+	Pod *v1.Pod `json:"pod,omitempty"`
+	// Origin is where that version came from.
+	Origin pod.Origin `json:"origin"`
+	// Verdict is what policy said, nil where nobody was asked. Where it is
+	// Deny the pod does not run.
+	Verdict *pod.Verdict `json:"verdict,omitempty"`
 }
 
 // Documents keeps one record per document.

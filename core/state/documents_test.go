@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 func record(source, id, version string) *Record {
@@ -48,7 +49,10 @@ func TestRecordsComeBack(t *testing.T) {
 	s := d.Documents()
 	a, b := record("files", "/m/a.yaml#0", "1"), record("files", "/m/b.yaml#0", "1")
 	b.Runs = true
-	b.Admitted = json.RawMessage(`{"x":[1,2]}`)
+	b.Decided = &Decided{
+		Pod: record("files", "/m/b.yaml#0", "0").Pod, Origin: pod.Origin{Source: "files", Document: "/m/b.yaml#0", Version: "0"},
+		Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "R", Message: "m", Policy: "p", Sets: []string{"d"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny}}},
+	}
 	for _, r := range []*Record{a, b, record("http", "/m/a.yaml#0", "9")} {
 		check(t, s.Put(r))
 	}
@@ -58,12 +62,6 @@ func TestRecordsComeBack(t *testing.T) {
 
 	d, _ = open(t, path)
 	got := load(t, d.Documents(), "files")
-	// Indentation of raw JSON is not kept.
-	for i := range got {
-		if got[i].Admitted != nil {
-			got[i].Admitted = json.RawMessage(strings.Join(strings.Fields(string(got[i].Admitted)), ""))
-		}
-	}
 	if diff := cmp.Diff([]Record{*a, *b}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

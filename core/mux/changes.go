@@ -1,0 +1,236 @@
+package mux
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// changes compares what every touched slot should run with what the sync loop
+// has of it, and settles the difference as far as policy lets it.
+func (t *merging) changes() []pod.Change {
+	var out []pod.Change
+	for len(t.touched) > 0 {
+		batch := t.batch()
+		out = append(out, t.settle(batch)...)
+	}
+	for i := range out {
+		out[i].Source = out[i].Origin.Source
+	}
+	slices.SortStableFunc(out, func(a, b pod.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
+	return out
+}
+
+// rank is the order of operations within one update.
+var rank = map[pod.Op]int{
+	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5,
+}
+
+// batch takes the touched slots, with those that can only be settled together
+// with them: those that were refused a UID, and those whose pod is kept until
+// a touched slot's may take its place.
+func (t *merging) batch() []*slot {
+	for _, refused := range t.store.refused {
+		t.touch(refused)
+	}
+	for looked := 0; looked < len(t.touched); looked++ { //nolint:intrange // the list grows
+		if w := t.touched[looked].wait; w != nil {
+			t.touch(w.from)
+		}
+	}
+	batch := t.touched
+	t.touched, t.met = nil, map[*slot]bool{}
+	return batch
+}
+
+// settle does what changes does for some slots. It touches those for which
+// something follows from it.
+func (t *merging) settle(batch []*slot) (out []pod.Change) {
+	for _, sl := range batch {
+		before := sl.chosen
+		sl.choose()
+		if before != sl.chosen {
+			t.changed = append(t.changed, sl.entries...)
+		}
+		if sl.overruled() {
+			out = append(out, t.remove(sl))
+		}
+	}
+	free := t.free(batch)
+	moving := t.moving(batch, free)
+	removed := map[*slot]int{}
+	for _, sl := range batch {
+		if moving[sl] && sl.sent != nil {
+			removed[sl] = len(out)
+			out = append(out, t.remove(sl))
+		}
+	}
+	for _, sl := range batch {
+		switch {
+		case sl.chosen == nil || sl.clash != "":
+		case moving[sl]:
+			from := t.replaced(sl)
+			c := t.add(sl)
+			if i, ok := removed[from]; ok && out[i].Replaces == "" {
+				c.Replaces, out[i].Replaces = out[i].Old.UID, c.New.UID
+			}
+			out = append(out, c)
+		case free[sl]:
+			if c, ok := t.update(sl); ok {
+				out = append(out, c)
+			}
+		}
+		t.drop(sl)
+	}
+	return out
+}
+
+// replaced is the slot whose pod the chosen one of sl takes the place of: the
+// one its document has left for sl, else sl itself.
+func (t *merging) replaced(sl *slot) *slot {
+	if sl.wait != nil && sl.wait.from != nil {
+		return sl.wait.from
+	}
+	return cmp.Or(t.left[sl.chosen], sl)
+}
+
+// remove takes from the sync loop what it has of the slot. Whoever waits to
+// take the place of the pod is looked at again.
+func (t *merging) remove(sl *slot) pod.Change {
+	c := pod.Change{Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored}
+	delete(t.store.owner, sl.sent.pod.UID)
+	sl.sent = nil
+	if sl.chosen != nil {
+		t.changed = append(t.changed, sl.chosen)
+	}
+	if w := sl.successor; w != nil {
+		t.changed = append(t.changed, w.entry)
+		t.touch(w.slot)
+	}
+	return c
+}
+
+// releases reports whether the UID the sync loop has of the slot goes away.
+func releases(sl *slot) bool {
+	return sl.sent != nil && (sl.chosen == nil || sl.chosen.pod.UID != sl.sent.pod.UID)
+}
+
+// moving are the slots whose UID changes: from none, to none, or to another. A
+// slot that wants a UID another one keeps does not move: what runs goes on and
+// the clash is shown.
+func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
+	moving := map[*slot]bool{}
+	known := map[*slot]string{}
+	for _, sl := range batch {
+		known[sl], sl.clash = sl.clash, ""
+		t.store.refused = slices.DeleteFunc(t.store.refused, func(have *slot) bool { return have == sl })
+		if free[sl] && (sl.sent == nil && sl.chosen != nil || releases(sl)) {
+			moving[sl] = true
+		}
+	}
+	for again := true; again; {
+		again = false
+		claimed := map[types.UID]*slot{}
+		for _, sl := range batch {
+			if !moving[sl] || sl.chosen == nil {
+				continue
+			}
+			uid := sl.chosen.pod.UID
+			holder := cmp.Or(claimed[uid], t.store.holder(sl, moving))
+			if holder == nil {
+				claimed[uid] = sl
+				continue
+			}
+			t.refuseUID(sl, holder, known[sl])
+			delete(moving, sl)
+			again = true
+		}
+	}
+	return moving
+}
+
+// holder is another slot that has the UID of the slot's chosen pod, or waits
+// with it, and keeps it.
+func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
+	uid := sl.chosen.pod.UID
+	if o := s.owner[uid]; o != nil && o != sl && !moving[o] {
+		return o
+	}
+	if o := s.claims[uid]; o != nil && o != sl && !moving[o] {
+		return o
+	}
+	return nil
+}
+
+func (t *merging) refuseUID(sl, holder *slot, known string) {
+	sl.clash = fmt.Sprintf("uid %s is already that of %s from source %q; give one of them another metadata.uid",
+		sl.chosen.pod.UID, holder.identity, holder.source.Name)
+	if sl.clash != known {
+		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
+	}
+	t.store.refused = append(t.store.refused, sl)
+}
+
+// add sends the slot's chosen pod for the first time.
+func (t *merging) add(sl *slot) pod.Change {
+	e := sl.chosen
+	firstSeen := t.now
+	switch {
+	case sl.wait != nil:
+		firstSeen = sl.wait.since
+	case e.restored:
+		firstSeen = e.since
+	}
+	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}
+	t.pass(sl)
+	t.store.owner[e.pod.UID] = sl
+	t.changed = append(t.changed, e)
+	return pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict}
+}
+
+// update sends a newer version of a pod the sync loop has, if they differ.
+func (t *merging) update(sl *slot) (pod.Change, bool) {
+	e, old := sl.chosen, sl.sent
+	if old == nil || old.pod == e.pod {
+		return pod.Change{}, false
+	}
+	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
+	t.pass(sl)
+	fields := pod.Diff(old.pod, e.pod)
+	if fields == 0 {
+		return pod.Change{}, false
+	}
+	t.changed = append(t.changed, e)
+	return pod.Change{
+		Op: operation(e.pod, fields), Old: old.pod, New: e.pod, Changed: fields,
+		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
+	}, true
+}
+
+// operation classifies a difference as a kubelet does.
+func operation(p *v1.Pod, fields pod.Fields) pod.Op {
+	switch {
+	case !pod.Meaningful(fields):
+		return pod.Reconcile
+	case p.DeletionTimestamp != nil:
+		return pod.Delete
+	}
+	return pod.UpdateOp
+}
+
+func origin(sl *slot, e *entry, firstSeen time.Time) pod.Origin {
+	return pod.Origin{Source: sl.source.Name, Document: e.id, Version: e.podVersion, FirstSeen: firstSeen}
+}
+
+// drop forgets a slot that holds nothing any more.
+func (t *merging) drop(sl *slot) {
+	if len(sl.entries) == 0 && sl.sent == nil {
+		delete(sl.source.slots, sl.identity)
+	}
+}

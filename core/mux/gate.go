@@ -1,0 +1,38 @@
+package mux
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Gate decides which changes may pass. Without one all do.
+type Gate interface {
+	// Judge takes a question and returns at once. answer is called once, from
+	// another goroutine, or never if the gate stops first.
+	Judge(q pod.Question, answer func(pod.Verdict))
+	// Changed gives a value when other policies are in force than before:
+	// everything that was held or denied is then asked again.
+	Changed() <-chan struct{}
+}
+
+// Waits is told of versions that policy does not let through. The goroutine of
+// Run calls it, after the verdict is on the disk; it must not block. Pods are
+// known by the UID that shows the wait: that of the pod that runs on, or of
+// the waiting one where none does.
+type Waits interface {
+	// Waits says that a version waits, and again at every later verdict.
+	Waits(w pod.Waiting)
+	// Passed says that nothing of the pod waits any more.
+	Passed(uid types.UID)
+	// Gone says the same of a pod that was never handed on and is not wanted
+	// any more.
+	Gone(uid types.UID)
+}
+
+// nobody stands in where nobody is to be told.
+type nobody struct{}
+
+func (nobody) Waits(pod.Waiting) {}
+func (nobody) Passed(types.UID)  {}
+func (nobody) Gone(types.UID)    {}

@@ -1,0 +1,253 @@
+package mux
+
+import (
+	"cmp"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// question is a wait's, on its way to the gate.
+type question struct {
+	ticket uint64
+	pod.Question
+}
+
+// free are the slots of a batch that policy does not hold up. A slot whose
+// document has gone elsewhere keeps its pod until that which takes its place
+// is free.
+func (t *merging) free(batch []*slot) map[*slot]bool {
+	free := map[*slot]bool{}
+	for _, sl := range batch {
+		if sl.chosen != nil {
+			free[sl] = t.let(sl)
+		}
+	}
+	for _, sl := range batch {
+		if sl.chosen == nil {
+			t.abandon(sl)
+		}
+	}
+	for _, sl := range batch {
+		if sl.chosen == nil {
+			free[sl] = sl.successor == nil || free[sl.successor.slot]
+		}
+	}
+	return free
+}
+
+// let reports whether what the slot should run may go to the sync loop. What
+// needs a verdict first is parked, and the gate asked.
+func (t *merging) let(sl *slot) bool {
+	if !t.store.gated || pod.IsMirror(sl.chosen.pod) {
+		return true
+	}
+	if sl.sent != nil && sl.sent.denied() {
+		t.stand(sl)
+		return true
+	}
+	op, judged := sl.judged()
+	if !judged {
+		t.abandon(sl)
+		return true
+	}
+	w := sl.wait
+	if w == nil || w.op != op || !sameInstance(w.pod, sl.chosen.pod) {
+		t.abandon(sl)
+		if op == pod.Add && t.store.claims[sl.chosen.pod.UID] != nil {
+			return true // it is refused for its UID, which needs no verdict
+		}
+		t.park(sl, op, w)
+		return false
+	}
+	w.entry, w.pod = sl.chosen, sl.chosen.pod
+	return w.passes()
+}
+
+// judged reports whether what the slot should run needs a verdict, and as
+// what. Deletion, grace and status are never judged, nor is what the sync loop
+// has already.
+func (sl *slot) judged() (pod.Op, bool) {
+	p, have := sl.chosen.pod, sl.sent
+	switch {
+	case have == nil || have.pod.UID != p.UID:
+		return pod.Add, true
+	case p.DeletionTimestamp != nil, sameInstance(have.pod, p):
+		return "", false
+	}
+	return pod.UpdateOp, true
+}
+
+// overruled reports whether a rejection that was handed on is not the last
+// word any more: the document has changed or gone, or was judged again and the
+// verdict is another. One of an API pod is final as long as the pod is there.
+func (sl *slot) overruled() bool {
+	if sl.sent == nil || !sl.sent.denied() {
+		return false
+	}
+	if releases(sl) {
+		return true
+	}
+	if pod.IsStatic(sl.sent.pod) && !sameInstance(sl.sent.pod, sl.chosen.pod) {
+		return true
+	}
+	w := sl.wait
+	return w != nil && w.verdict != nil && !w.verdict.Same(sl.sent.verdict)
+}
+
+// stand ends the wait of a rejected pod that was judged again with the same
+// verdict.
+func (t *merging) stand(sl *slot) {
+	if w := sl.wait; w != nil && w.verdict != nil {
+		sl.sent.verdict = w.verdict
+		t.changed = append(t.changed, sl.chosen)
+		t.pass(sl)
+	}
+}
+
+// sameInstance reports whether policy has nothing new to say of b when it has
+// judged a.
+func sameInstance(a, b *v1.Pod) bool {
+	if a == b {
+		return true
+	}
+	before, err := pod.Instance(a)
+	if err != nil {
+		return false
+	}
+	after, err := pod.Instance(b)
+	return err == nil && before == after
+}
+
+// park makes the slot's chosen version wait for a verdict, in the place of the
+// one that waited before, nil for none.
+func (t *merging) park(sl *slot, op pod.Op, before *wait) {
+	w := &wait{slot: sl, entry: sl.chosen, pod: sl.chosen.pod, op: op, since: t.now}
+	if w.entry.restored {
+		w.since = w.entry.since
+	}
+	w.from = sl
+	if !sl.runs() {
+		w.from = t.predecessor(sl, before)
+	}
+	if w.from != nil {
+		w.old = w.from.sent.pod
+	}
+	if w.from != nil && w.from != sl {
+		w.from.successor = w
+	}
+	sl.wait = w
+	t.store.parked[w] = true
+	if op == pod.Add {
+		t.store.claims[w.pod.UID] = sl
+	}
+	t.ask(w)
+	w.seq = w.ticket
+}
+
+// predecessor is the slot without a document whose pod runs until the new
+// version of sl passes: the one its document has left, or that before it, if
+// nothing has passed in between; nil if there is none. It has one successor.
+func (t *merging) predecessor(sl *slot, before *wait) *slot {
+	from := t.left[sl.chosen]
+	if from != nil && !from.runs() && from.chosen == nil {
+		before = from.wait
+	}
+	if (from == nil || !from.runs()) && before != nil {
+		from = before.from
+	}
+	if from == nil || !from.runs() || from.chosen != nil {
+		return nil
+	}
+	if other := from.successor; other != nil && other.slot.chosen != nil {
+		return nil
+	}
+	return from
+}
+
+// ask puts the question to the gate, once all else is done. An answer to an
+// earlier one does not count any more.
+func (t *merging) ask(w *wait) {
+	t.store.tickets++
+	delete(t.store.asked, w.ticket)
+	w.ticket = t.store.tickets
+	t.store.asked[w.ticket] = w
+	t.asked = append(t.asked, question{w.ticket, w.question()})
+}
+
+// askWaiting puts everything that waits to the gate again, in the order it
+// began to.
+func (t *merging) askWaiting() {
+	for _, w := range t.store.waiting() {
+		t.ask(w)
+	}
+}
+
+// askDenied has the rejected pods of the node's own sources judged again.
+func (t *merging) askDenied() {
+	var denied []*slot
+	for _, sl := range t.store.owner {
+		if sl.sent.denied() && sl.wait == nil && sl.chosen != nil && pod.IsStatic(sl.sent.pod) {
+			denied = append(denied, sl)
+		}
+	}
+	slices.SortFunc(denied, func(a, b *slot) int { return cmp.Compare(a.sent.pod.UID, b.sent.pod.UID) })
+	for _, sl := range denied {
+		t.park(sl, pod.Add, nil)
+	}
+}
+
+// waiting are all waits in the order they began.
+func (s *store) waiting() []*wait {
+	waits := make([]*wait, 0, len(s.parked))
+	for w := range s.parked {
+		waits = append(waits, w)
+	}
+	slices.SortFunc(waits, func(a, b *wait) int { return cmp.Compare(a.seq, b.seq) })
+	return waits
+}
+
+// abandon ends the wait of a slot: its version is not wanted any more, or
+// needs no verdict.
+func (t *merging) abandon(sl *slot) {
+	w := sl.wait
+	if w == nil {
+		return
+	}
+	t.unpark(w)
+	switch {
+	case w.told == "":
+	case w.ownStatus():
+		t.tell(func(to Waits) { to.Gone(w.told) })
+	default:
+		t.tell(func(to Waits) { to.Passed(w.told) })
+	}
+}
+
+// pass ends the wait of a slot whose version goes on to the sync loop.
+func (t *merging) pass(sl *slot) {
+	w := sl.wait
+	if w == nil {
+		return
+	}
+	t.unpark(w)
+	if w.told != "" {
+		t.tell(func(to Waits) { to.Passed(w.told) })
+	}
+}
+
+func (t *merging) unpark(w *wait) {
+	w.slot.wait = nil
+	delete(t.store.parked, w)
+	delete(t.store.asked, w.ticket)
+	if w.from != nil && w.from.successor == w {
+		w.from.successor = nil
+	}
+	if t.store.claims[w.pod.UID] == w.slot {
+		delete(t.store.claims, w.pod.UID)
+	}
+}
+
+func (t *merging) tell(notice func(Waits)) { t.notices = append(t.notices, notice) }

@@ -1,0 +1,108 @@
+package mux
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// How long a held version waits for its next verdict: from minRetry, doubling
+// to maxRetry, unless the verdict names a time; that is taken between
+// minNamedRetry and maxNamedRetry.
+const (
+	minRetry      = 10 * time.Second
+	maxRetry      = 5 * time.Minute
+	minNamedRetry = time.Second
+	maxNamedRetry = 10 * time.Minute
+)
+
+// wait is a version that is parked between merge and output: it has no verdict
+// yet, or one that does not let it pass.
+type wait struct {
+	slot *slot
+	// entry and pod are the version that waits.
+	entry *entry
+	pod   *v1.Pod
+	op    pod.Op
+	// from is the slot whose pod runs until this one passes, nil for none, old
+	// that pod. With UpdateOp from is the slot itself.
+	from *slot
+	old  *v1.Pod
+	// seq numbers the waits in the order they began, ticket the question under
+	// way, 0 for none.
+	seq, ticket uint64
+	// verdict is the newest one, nil before the first.
+	verdict *pod.Verdict
+	// told is the UID the wait was announced under, empty if it was not.
+	told     types.UID
+	attempts int
+	// since is when the pod was first seen.
+	since   time.Time
+	retryAt time.Time
+}
+
+// running is the pod that runs on while this one waits, nil if none does.
+func (w *wait) running() *v1.Pod {
+	if w.from == nil || w.from.sent == nil || w.from.sent.denied() || w.from.sent.pod.UID != w.old.UID {
+		return nil
+	}
+	return w.from.sent.pod
+}
+
+// passes reports whether the verdict lets the version go on to the sync loop.
+// One that is denied goes on too where nothing runs, so that its rejection is
+// reported.
+func (w *wait) passes() bool {
+	if w.verdict == nil {
+		return false
+	}
+	return w.verdict.Answer == pod.Allow || w.verdict.Answer == pod.Deny && w.running() == nil
+}
+
+// question is what the gate is asked.
+func (w *wait) question() pod.Question {
+	q := pod.Question{Op: w.op, Pod: w.pod, Old: w.running(), Origin: w.origin()}
+	if q.Old != nil && q.Old.UID != w.pod.UID {
+		q.Replaces = q.Old.UID
+	}
+	return q
+}
+
+func (w *wait) origin() pod.Origin { return origin(w.slot, w.entry, w.since) }
+
+// take notes a verdict and when the next one is due.
+func (w *wait) take(v *pod.Verdict, now time.Time, jitter func(time.Duration) time.Duration) {
+	w.ticket, w.verdict, w.retryAt = 0, v, time.Time{}
+	if v.Answer != pod.Hold {
+		return
+	}
+	delay := min(minRetry<<min(w.attempts, 10), maxRetry)
+	if v.RetryAfter > 0 {
+		delay = min(max(v.RetryAfter, minNamedRetry), maxNamedRetry)
+	}
+	w.attempts++
+	w.retryAt = now.Add(jitter(delay))
+}
+
+// waiting is the wait as others are told of it.
+func (w *wait) waiting() pod.Waiting {
+	return pod.Waiting{
+		Pod: w.pod, Running: w.running(), Origin: w.origin(),
+		Verdict: *w.verdict, RetryAt: w.retryAt,
+	}
+}
+
+// shownAs is the UID whose status shows the wait.
+func (w *wait) shownAs() types.UID {
+	if running := w.running(); running != nil {
+		return running.UID
+	}
+	return w.pod.UID
+}
+
+// ownStatus reports whether the wait was announced under the waiting pod's own
+// UID, of which nothing runs.
+func (w *wait) ownStatus() bool { return w.told == w.pod.UID && w.op == pod.Add }

@@ -1,0 +1,71 @@
+package pod
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// PolicySet is the state of one directory of policies, as `get policies`
+// shows it.
+type PolicySet struct {
+	// Directory is empty for an agent without policies.
+	Directory string `json:"directory"`
+	// Ready is false until a set was loaded for the first time.
+	Ready bool `json:"ready"`
+	// Digest identifies the content of the set in force, Generation counts
+	// the sets of this agent process from 1.
+	Digest     string    `json:"digest,omitempty"`
+	Generation int       `json:"generation"`
+	Loaded     time.Time `json:"loaded,omitzero"`
+	// Refused says why what the directory holds now is not in force, empty
+	// when it is; RefusedAt since when.
+	Refused   string    `json:"refused,omitempty"`
+	RefusedAt time.Time `json:"refusedAt,omitzero"`
+	// Policies are those of the set in force, in the order they are asked.
+	Policies []PolicyState `json:"policies"`
+}
+
+// PolicyState is one policy of a set in force.
+type PolicyState struct {
+	Name string `json:"name"`
+	// Document and Module are paths, SHA256 the digest of the module.
+	Document string   `json:"document"`
+	Module   string   `json:"module"`
+	SHA256   string   `json:"sha256"`
+	Hooks    []string `json:"hooks"`
+	// Mode is enforce or off.
+	Mode     string `json:"mode"`
+	Priority int    `json:"priority"`
+	// OnError is hold, deny or allow.
+	OnError string `json:"onError"`
+	// Allowed, Denied, Held and Abstained count this process's opinions,
+	// Failed those of them that on_error gave.
+	Allowed   uint64 `json:"allowed"`
+	Denied    uint64 `json:"denied"`
+	Held      uint64 `json:"held"`
+	Abstained uint64 `json:"abstained"`
+	Failed    uint64 `json:"failed"`
+	// LastFailure is the newest failure of the plugin.
+	LastFailure string `json:"lastFailure,omitempty"`
+}
+
+// Decision is one verdict on record. Equal verdicts on an equal instance only
+// raise the count.
+type Decision struct {
+	// First and Last are when it was given first and last.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Count is at least 1.
+	Count     int       `json:"count"`
+	Op        Op        `json:"operation"`
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	Instance  string    `json:"instance"`
+	// Replaces is the UID of the pod this one would replace.
+	Replaces types.UID `json:"replaces,omitempty"`
+	Source   string    `json:"source"`
+	Document string    `json:"document"`
+	Verdict  Verdict   `json:"verdict"`
+}

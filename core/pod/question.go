@@ -1,0 +1,37 @@
+package pod
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Question asks policy for a verdict on one instance of a pod.
+type Question struct {
+	// Op is Add for a pod of a new UID, UpdateOp for a changed instance of a
+	// pod that was admitted before.
+	Op Op
+	// Pod is the instance to judge.
+	Pod *v1.Pod
+	// Old is what was admitted before: the same pod's last admitted version,
+	// or the pod that this one would replace. Nil where there is none.
+	Old *v1.Pod
+	// Replaces is the UID of Old where it is another pod's; empty otherwise.
+	Replaces types.UID
+	Origin   Origin
+}
+
+// Waiting is a version of a pod that policy has not let through.
+type Waiting struct {
+	// Pod is the version that waits.
+	Pod *v1.Pod `json:"pod"`
+	// Running is what runs on meanwhile, nil where nothing does.
+	Running *v1.Pod `json:"running,omitempty"`
+	Origin  Origin  `json:"origin"`
+	// Verdict is Hold, or Deny where Running is set.
+	Verdict Verdict `json:"verdict"`
+	// RetryAt is when it is judged again, zero where only a change of the
+	// document or of the policies makes it so.
+	RetryAt time.Time `json:"retryAt,omitzero"`
+}
