@@ -3,12 +3,17 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
+
+// seenFormat is RFC 3339 with nine digits always, as a kubelet writes
+// config.seen.
+const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // Annotations of containers, as a kubelet writes them: with them a container
 // whose definition is lost can still be ended and reported properly.
@@ -22,6 +27,29 @@ const (
 	annotationDeletionGrace    = "io.kubernetes.pod.deletionGracePeriod"
 	annotationTerminationGrace = "io.kubernetes.pod.terminationGracePeriod"
 )
+
+// sandboxAnnotations are the pod's own and, over them, the marks of this
+// installation: what a document says in their place does not count.
+func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, error) {
+	instance, err := pod.Instance(run.Pod)
+	if err != nil {
+		return nil, err
+	}
+	final, err := pod.FinalHash(run.Pod)
+	if err != nil {
+		return nil, err
+	}
+	annotations := maps.Clone(run.Pod.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
+	annotations[pod.AnnotationInstallation] = r.config.Installation
+	annotations[pod.AnnotationDocument] = run.Document
+	annotations[pod.AnnotationInstance] = instance
+	annotations[pod.AnnotationFinal] = final
+	return annotations, nil
+}
 
 func (r *Runtime) containerAnnotations(run *pod.ContainerRun) (map[string]string, error) {
 	p, c := run.Pod, run.Container

@@ -10,10 +10,6 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// seenFormat is RFC 3339 with nine digits always, as a kubelet writes
-// config.seen.
-const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
-
 // sandboxConfig is what a sandbox is made with. It reads the node's
 // resolv.conf and changes nothing.
 func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []notice, error) {
@@ -26,6 +22,10 @@ func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConf
 	if err != nil {
 		return nil, nil, err
 	}
+	annotations, err := r.sandboxAnnotations(run)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &runtimeapi.PodSandboxConfig{
 		Metadata: &runtimeapi.PodSandboxMetadata{
 			Name: p.Name, Namespace: p.Namespace, Uid: string(p.UID), Attempt: run.Attempt,
@@ -35,7 +35,7 @@ func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConf
 		DnsConfig:    dns,
 		PortMappings: ports,
 		Labels:       sandboxLabels(p),
-		Annotations:  r.sandboxAnnotations(run),
+		Annotations:  annotations,
 		Linux: &runtimeapi.LinuxPodSandboxConfig{
 			CgroupParent: run.CgroupParent,
 			SecurityContext: &runtimeapi.LinuxSandboxSecurityContext{
@@ -63,17 +63,6 @@ func podLabels(p *v1.Pod) map[string]string {
 		pod.LabelPodNamespace: p.Namespace,
 		pod.LabelPodUID:       string(p.UID),
 	}
-}
-
-func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) map[string]string {
-	annotations := maps.Clone(run.Pod.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
-	annotations[pod.AnnotationInstallation] = r.config.Installation
-	annotations[pod.AnnotationDocument] = run.Document
-	return annotations
 }
 
 // namespaceOptions are the same for a sandbox and its containers.

@@ -26,8 +26,8 @@ func Condition(st *v1.PodStatus, kind v1.PodConditionType) *v1.PodCondition {
 type verdict struct{ reason, message string }
 
 // conditions makes the agent's own conditions from what st holds already, and
-// keeps all others: those of the API server's copy, then those that other
-// parts of the agent have set.
+// keeps all others but marks: those of the API server's copy, then those that
+// other parts of the agent have set.
 func conditions(in *Input, st *v1.PodStatus) []v1.PodCondition {
 	var out []v1.PodCondition
 	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
@@ -130,7 +130,7 @@ func owned(kind v1.PodConditionType) bool {
 	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled:
 		return true
 	default:
-		return false
+		return isMark(kind)
 	}
 }
 

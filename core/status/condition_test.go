@@ -130,7 +130,7 @@ func TestConditions(t *testing.T) {
 			name: "foreign conditions stay, the API server's before the store's, and open gates",
 			in: Input{Observed: runs, Previous: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
 				{Type: gate, Status: "False"},
-				{Type: "wardlet.dev/Admitted", Status: "True", Reason: "Allowed"},
+				{Type: "example.com/Other", Status: "True", Reason: "Allowed"},
 			}}},
 			edit: func(p *v1.Pod) {
 				p.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: gate}}
@@ -138,7 +138,26 @@ func TestConditions(t *testing.T) {
 			},
 			want: []shown{
 				{gate, "True", "", ""},
-				{"wardlet.dev/Admitted", "True", "Allowed", ""},
+				{"example.com/Other", "True", "Allowed", ""},
+				{v1.PodReadyToStartContainers, "True", "", ""},
+				{v1.PodInitialized, "True", "", ""},
+				{v1.PodReady, "True", "", ""},
+				{v1.ContainersReady, "True", "", ""},
+				{v1.PodScheduled, "True", "", ""},
+			},
+		}, {
+			name: "marks are copied neither from the API server nor from the store",
+			in: Input{Observed: runs, Previous: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
+				{Type: ConditionAdmitted, Status: "False"},
+				{Type: ConditionUpdateAdmitted, Status: "False"},
+			}}},
+			edit: func(p *v1.Pod) {
+				p.Status.Conditions = []v1.PodCondition{
+					{Type: ConditionAdmitted, Status: "False"},
+					{Type: ConditionUpdateAdmitted, Status: "False"},
+				}
+			},
+			want: []shown{
 				{v1.PodReadyToStartContainers, "True", "", ""},
 				{v1.PodInitialized, "True", "", ""},
 				{v1.PodReady, "True", "", ""},

@@ -2,30 +2,36 @@ package status
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Store holds the newest status of every pod by UID. The statuses it gives
-// out are shared: they are read, never changed. It is safe for concurrent
-// use.
+// Store holds the newest status of every pod by UID, and the marks that are
+// laid over it. The statuses it gives out are shared: they are read, never
+// changed. It is safe for concurrent use.
 type Store struct {
-	mu       sync.RWMutex
+	mu sync.RWMutex
+	// statuses are without marks.
 	statuses map[types.UID]v1.PodStatus
+	marks    map[types.UID][]v1.PodCondition
 }
 
 // NewStore makes an empty store.
-func NewStore() *Store { return &Store{statuses: map[types.UID]v1.PodStatus{}} }
+func NewStore() *Store {
+	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}}
+}
 
-// Set stores a copy of st, normalised, and reports whether that says anything
-// new. Start time and observed generation never go back. It fails, and
-// changes nothing, when a container that has ended for good would be reported
-// as not ended.
+// Set stores a copy of st, normalised and without marks, and reports whether
+// that says anything new. Start time and observed generation never go back. It
+// fails, and changes nothing, when a container that has ended for good would
+// be reported as not ended.
 func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	next := *st.DeepCopy()
+	next.Conditions = withoutMarks(next.Conditions)
 	normalize(&next)
 
 	s.mu.Lock()
@@ -48,26 +54,49 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	return true, nil
 }
 
-// Get is the status of a pod; false if there is none.
+// Get is the status of a pod with its marks; false if there is no status.
 func (s *Store) Get(uid types.UID) (v1.PodStatus, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	st, ok := s.statuses[uid]
-	return st, ok
+	if !ok {
+		return v1.PodStatus{}, false
+	}
+	return s.marked(uid, st), true
 }
 
-// Delete forgets a pod.
+// Delete forgets a pod, its status and its marks.
 func (s *Store) Delete(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.statuses, uid)
+	s.forget(uid)
 }
 
-// Snapshot is every status by UID, in a map of the caller's own.
+// DeleteEnded forgets a pod whose phase is Succeeded or Failed. Any other
+// status stays: it is newer than the end that the caller knows of.
+func (s *Store) DeleteEnded(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pod.IsTerminal(s.statuses[uid].Phase) {
+		s.forget(uid)
+	}
+}
+
+func (s *Store) forget(uid types.UID) {
+	delete(s.statuses, uid)
+	delete(s.marks, uid)
+}
+
+// Snapshot is every status by UID, with its marks, in a map of the caller's
+// own.
 func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return maps.Clone(s.statuses)
+	all := make(map[types.UID]v1.PodStatus, len(s.statuses))
+	for uid, st := range s.statuses {
+		all[uid] = s.marked(uid, st)
+	}
+	return all
 }
 
 // checkTransition fails when a container leaves the terminated state although

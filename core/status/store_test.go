@@ -55,8 +55,13 @@ func TestStoreDropsWhatSaysNothingNew(t *testing.T) {
 		{"another phase", func(st *v1.PodStatus) { st.Phase = v1.PodPending }, true},
 		{"another message of a condition", func(st *v1.PodStatus) { st.Conditions[0].Message = "m" }, true},
 		{"a condition of others", func(st *v1.PodStatus) {
-			st.Conditions = append(st.Conditions, v1.PodCondition{Type: "wardlet.dev/Admitted", Status: "True"})
+			st.Conditions = append(st.Conditions, v1.PodCondition{Type: "example.com/Gate", Status: "True"})
 		}, true},
+		{"marks, which only Mark sets", func(st *v1.PodStatus) {
+			st.Conditions = append(st.Conditions,
+				v1.PodCondition{Type: "wardlet.dev/Admitted", Status: "True"},
+				v1.PodCondition{Type: "wardlet.dev/UpdateAdmitted", Status: "True"})
+		}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
@@ -16,53 +17,51 @@ func (l *Loop) add(changes []pod.Change) {
 	slices.SortStableFunc(byAge, func(a, b pod.Change) int {
 		return a.New.CreationTimestamp.Compare(b.New.CreationTimestamp.Time)
 	})
+	left := l.leftRunning()
 	for i := range byAge {
 		c := &byAge[i]
-		l.pods.put(c)
-		if l.admit(c.New) {
-			l.request(worker.Create, member{c.New, c.Origin})
+		m := l.pods.add(c)
+		result := l.judge(m, left[c.New.UID])
+		if !result.Admitted {
+			// That a restored pod was refused was said when it was.
+			l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))
+			continue
 		}
+		if c.Op == pod.Add {
+			l.warn(m)
+		}
+		l.request(worker.Create, m)
 	}
 }
 
-// admit has a new pod judged. One that has ended, or is ending, is past that.
-// A pod that is rejected stays in the set and gets no worker.
-func (l *Loop) admit(p *v1.Pod) bool {
-	if l.cfg.Admitter == nil || pod.IsTerminal(p.Status.Phase) || l.cfg.Workers.TerminationRequested(p.UID) {
-		return true
+// leftRunning are the pods that run already and have no worker: those that an
+// earlier agent left.
+func (l *Loop) leftRunning() map[types.UID]bool {
+	running := map[types.UID]bool{}
+	for _, s := range l.cfg.Workers.Strays() {
+		running[s.UID] = true
 	}
-	verdict := l.cfg.Admitter.Admit(p, l.others(p))
-	if verdict.Admitted {
-		return true
-	}
-	l.cfg.Events.Event(p, v1.EventTypeWarning, verdict.Reason, verdict.Message)
-	if _, err := l.cfg.Statuses.Set(p, v1.PodStatus{
-		Phase: v1.PodFailed, Reason: verdict.Reason, Message: "Pod was rejected: " + verdict.Message,
-		QOSClass: pod.QOS(p),
-	}); err != nil {
-		l.cfg.Log.Error("status not stored", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
-	}
-	return false
+	return running
 }
 
-// others are the active pods beside p.
-func (l *Loop) others(p *v1.Pod) []*v1.Pod {
+// others are the active pods beside the one with that UID.
+func (l *Loop) others(uid types.UID) []*v1.Pod {
 	var active []*v1.Pod
-	for uid, m := range l.pods.all() {
-		if uid != p.UID && l.active(m.pod) {
+	for other, m := range l.pods.all() {
+		if other != uid && l.active(m) {
 			active = append(active, m.pod)
 		}
 	}
 	return active
 }
 
-// active reports whether the pod may use the node: it has not ended, or is
-// still being ended.
-func (l *Loop) active(p *v1.Pod) bool {
-	if l.cfg.Workers.KnownTerminated(p.UID) {
+// active reports whether the pod may use the node: it is still being ended, or
+// was admitted and has not ended.
+func (l *Loop) active(m member) bool {
+	if l.cfg.Workers.KnownTerminated(m.pod.UID) {
 		return false
 	}
-	return !l.ended(p) || l.cfg.Workers.TerminationRequested(p.UID)
+	return l.cfg.Workers.TerminationRequested(m.pod.UID) || !m.rejected && !l.ended(m.pod)
 }
 
 // ended reports whether the pod's phase is one it never leaves, by its source

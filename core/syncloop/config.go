@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
@@ -57,6 +58,7 @@ type Workers interface {
 	Known(wanted func(types.UID) bool) map[types.UID]worker.State
 	Strays() []worker.Stray
 	KillStray(s *worker.Stray)
+	Has(uid types.UID) bool
 	KnownTerminated(uid types.UID) bool
 	TerminationRequested(uid types.UID) bool
 	ContentRemovable(uid types.UID) bool
@@ -66,6 +68,8 @@ type Workers interface {
 type Statuses interface {
 	Get(uid types.UID) (v1.PodStatus, bool)
 	Set(p *v1.Pod, st v1.PodStatus) (bool, error)
+	// DeleteEnded forgets the pod if its phase is a terminal one.
+	DeleteEnded(uid types.UID)
 }
 
 // Events takes events about pods.
@@ -73,17 +77,9 @@ type Events interface {
 	Event(p *v1.Pod, eventType, reason, message string)
 }
 
-// Admitter judges whether a pod may start on this node.
+// Admitter judges whether a pod may start on this node; see admission.Chain.
 type Admitter interface {
-	// Admit judges p beside the pods that are active, p not among them. The
-	// loop calls it, one pod at a time, and waits: it must not block.
-	Admit(p *v1.Pod, active []*v1.Pod) Verdict
-}
-
-// Verdict is the answer of an Admitter.
-type Verdict struct {
-	Admitted bool
-	// Reason, in CamelCase, and Message say why not.
-	Reason  string
-	Message string
+	// Admit is called by the loop, one pod at a time, and the loop waits: it
+	// must not block.
+	Admit(a *admission.Attributes) admission.Result
 }

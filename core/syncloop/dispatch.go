@@ -3,6 +3,7 @@ package syncloop
 import (
 	"slices"
 
+	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -31,16 +32,48 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 	for i := range changes {
 		c := &changes[i]
 		switch op {
-		case pod.UpdateOp, pod.Delete:
-			l.pods.put(c)
-			l.request(worker.Update, member{c.New, c.Origin})
+		case pod.UpdateOp:
+			l.update(c)
+		case pod.Delete:
+			l.request(worker.Update, l.pods.update(c))
 		case pod.Remove:
-			l.pods.remove(c.Old.UID)
-			l.request(worker.Kill, member{c.Old, c.Origin})
+			l.remove(c)
 		case pod.Reconcile:
-			l.pods.put(c)
+			l.pods.update(c)
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
 		}
 	}
+}
+
+// update passes a newer version on. A pod that was rejected does not start by
+// it: for that it is removed and added again.
+func (l *Loop) update(c *pod.Change) {
+	before, _ := l.pods.get(c.New.UID)
+	if refused(c.Verdict) && !before.rejected {
+		l.cfg.Log.Error("update that policy does not let through ignored, the pod stays as it is",
+			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
+		return
+	}
+	m := l.pods.update(c)
+	if !m.rejected {
+		l.request(worker.Update, m)
+		return
+	}
+	if refused(c.Verdict) && (before.verdict == nil || !c.Verdict.Same(before.verdict)) {
+		l.reject(m, admission.Result{Reason: c.Verdict.Reason, Message: c.Verdict.Message}, true)
+	}
+}
+
+// remove ends a pod. Of one that was rejected only its status is there, unless
+// an earlier pod of its UID is still being ended; that its source may bring it
+// back, and it then start, the status goes at once.
+func (l *Loop) remove(c *pod.Change) {
+	m, _ := l.pods.get(c.Old.UID)
+	l.pods.remove(c.Old.UID)
+	if m.rejected && !l.cfg.Workers.Has(c.Old.UID) {
+		l.cfg.Statuses.DeleteEnded(c.Old.UID)
+		return
+	}
+	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
 }

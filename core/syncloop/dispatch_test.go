@@ -5,13 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/worker"
 )
 
 func TestWhatBecomesOfAChange(t *testing.T) {
@@ -119,39 +117,6 @@ func TestPodsThatAreDueAreSyncedInTheirNewestVersion(t *testing.T) {
 			w.set(func() { w.due = []types.UID{"1", "gone"} })
 			time.Sleep(syncPeriod)
 			w.expect(t, "sync 1 from newest")
-		})
-	})
-}
-
-func TestAdmission(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("file")
-		w.verdicts["bad"] = Verdict{Reason: "NodePorts", Message: "port 80 is taken"}
-		done := newPod("done")
-		done.Status.Phase = v1.PodSucceeded
-		w.run(t, func() {
-			w.send(added(newPod("good")), added(newPod("bad")), added(done), added(newPod("late")))
-			w.expect(t, "create good", "create done", "create late")
-			w.set(func() {
-				want := []string{"pod-good beside []", "pod-bad beside [pod-good]", "pod-late beside [pod-good]"}
-				if len(w.judged) != 3 || w.judged[0] != want[0] || w.judged[1] != want[1] || w.judged[2] != want[2] {
-					t.Errorf("judged %q, want %q", w.judged, want)
-				}
-				st := w.statuses["bad"]
-				if st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: port 80 is taken" {
-					t.Errorf("status of the rejected pod = %+v", st)
-				}
-				if len(w.recorded) != 1 || w.recorded[0] != "pod-bad NodePorts" {
-					t.Errorf("events = %q, want one NodePorts", w.recorded)
-				}
-			})
-			w.set(func() { w.workers["bad"] = worker.Terminating })
-			w.send(added(newPod("bad"))) // the same UID again: it comes after, and is not judged now
-			w.expect(t, "create bad")
-			w.set(func() { delete(w.workers, "bad") })
-			untilHousekeeping()
-			w.expect(t) // a rejected pod gets no worker later either
 		})
 	})
 }

@@ -17,6 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
@@ -54,8 +55,11 @@ type world struct {
 	relistErr error
 	relisted  chan struct{} // a relist waits for it, if set
 	deaf      time.Duration // a relist takes that long, whatever its context
-	verdicts  map[types.UID]Verdict
-	judged    []string
+
+	// refusals are those of a handler behind the one for stored verdicts;
+	// judged says what it was asked.
+	refusals map[types.UID]admission.Result
+	judged   []string
 }
 
 func newWorld(sources ...string) *world {
@@ -63,11 +67,11 @@ func newWorld(sources ...string) *world {
 		updates: make(chan pod.Update), events: make(chan pleg.Event),
 		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{},
 		wanted: map[types.UID]bool{}, seen: map[string]bool{},
-		statuses: map[types.UID]v1.PodStatus{}, verdicts: map[types.UID]Verdict{},
+		statuses: map[types.UID]v1.PodStatus{}, refusals: map[types.UID]admission.Result{},
 	}
 	w.loop = New(Config{
 		Updates: w.updates, Sources: sources, Desired: w, PLEG: w, Workers: w, Statuses: w, Events: w,
-		Health: []func() error{w.check}, Admitter: w, Log: slog.New(slog.DiscardHandler),
+		Health: []func() error{w.check}, Admitter: admission.Chain{admission.StoredVerdict{}, w}, Log: slog.New(slog.DiscardHandler),
 	})
 	return w
 }
@@ -165,6 +169,12 @@ func (w *world) KillStray(s *worker.Stray) {
 	w.workers[s.UID] = worker.Terminating
 }
 
+func (w *world) Has(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.workers[uid] != 0
+}
+
 func (w *world) KnownTerminated(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,25 +241,59 @@ func (w *world) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	return true, nil
 }
 
-func (w *world) Event(p *v1.Pod, _, reason, _ string) {
+func (w *world) Event(p *v1.Pod, eventType, reason, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.recorded = append(w.recorded, p.Name+" "+reason)
+	w.recorded = append(w.recorded, fmt.Sprintf("%s %s %s: %s", eventType, p.Name, reason, message))
 }
 
-func (w *world) Admit(p *v1.Pod, active []*v1.Pod) Verdict {
+// expectEvents compares the events since it was called last.
+func (w *world) expectEvents(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if diff := cmp.Diff(want, w.recorded, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	w.recorded = nil
+}
+
+// expectStatus compares the status of a pod, "" for none, as
+// "phase reason: message".
+func (w *world) expectStatus(t *testing.T, uid types.UID, want string) {
+	t.Helper()
+	synctest.Wait()
+	got := ""
+	if st, ok := w.Get(uid); ok {
+		got = fmt.Sprintf("%s %s: %s", st.Phase, st.Reason, st.Message)
+	}
+	if got != want {
+		t.Errorf("status of %s is %q, want %q", uid, got, want)
+	}
+}
+
+func (w *world) DeleteEnded(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if pod.IsTerminal(w.statuses[uid].Phase) {
+		delete(w.statuses, uid)
+	}
+}
+
+func (w *world) Admit(a *admission.Attributes) admission.Result {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var others []string
-	for _, o := range active {
+	for _, o := range a.Others {
 		others = append(others, o.Name)
 	}
 	slices.Sort(others)
-	w.judged = append(w.judged, fmt.Sprint(p.Name, " beside ", others))
-	if v, ok := w.verdicts[p.UID]; ok {
-		return v
+	w.judged = append(w.judged, fmt.Sprint(a.Pod.Name, " beside ", others))
+	if r, ok := w.refusals[a.Pod.UID]; ok {
+		return r
 	}
-	return Verdict{Admitted: true}
+	return admission.Result{Admitted: true}
 }
 
 func (w *world) check() error {

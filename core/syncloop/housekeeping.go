@@ -14,7 +14,7 @@ import (
 func (l *Loop) housekeep(ctx context.Context) {
 	workers := l.cfg.Workers.Known(l.wanted)
 	for uid, m := range l.pods.all() {
-		if _, has := workers[uid]; !has && l.active(m.pod) {
+		if _, has := workers[uid]; !has && l.active(m) {
 			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
 			l.request(worker.Create, m)
 		}

@@ -22,14 +22,36 @@ type podSet struct {
 type member struct {
 	pod    *v1.Pod
 	origin pod.Origin
+	// verdict is what policy said of pod, nil where nothing was asked.
+	verdict *pod.Verdict
+	// rejected: the pod was not admitted. It gets no worker, and stays in the
+	// set for as long as its source holds it.
+	rejected bool
 }
 
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
-func (s *podSet) put(c *pod.Change) {
+// add takes in a pod about which nothing is decided yet.
+func (s *podSet) add(c *pod.Change) member {
+	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict})
+}
+
+// update takes in a newer version of a pod. What was decided about the pod
+// stays.
+func (s *podSet) update(c *pod.Change) member {
+	m, _ := s.get(c.New.UID)
+	m.pod, m.origin = c.New, c.Origin
+	if c.Verdict != nil {
+		m.verdict = c.Verdict
+	}
+	return s.put(m)
+}
+
+func (s *podSet) put(m member) member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pods[c.New.UID] = member{pod: c.New, origin: c.Origin}
+	s.pods[m.pod.UID] = m
+	return m
 }
 
 func (s *podSet) remove(uid types.UID) {

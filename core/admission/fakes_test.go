@@ -1,0 +1,101 @@
+package admission
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// rig is a Waits on a real store, with a clock that moves a minute at every
+// look.
+type rig struct {
+	*Waits
+	store *status.Store
+
+	mu     sync.Mutex
+	events []string
+	clock  time.Time
+}
+
+func newRig() *rig {
+	r := &rig{store: status.NewStore(), clock: noon}
+	r.Waits = NewWaits(r.store, r, func() time.Time {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.clock = r.clock.Add(time.Minute)
+		return r.clock
+	})
+	return r
+}
+
+func (r *rig) Event(p *v1.Pod, eventType, reason, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, fmt.Sprintf("%s %s %s: %s", eventType, p.UID, reason, message))
+}
+
+func (r *rig) expectEvents(t *testing.T, want ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := cmp.Diff(want, r.events); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
+	}
+	r.events = nil
+}
+
+// runs gives a pod the status of one that runs.
+func (r *rig) runs(t *testing.T, p *v1.Pod) {
+	t.Helper()
+	st := v1.PodStatus{Phase: v1.PodRunning, StartTime: new(metav1.NewTime(noon)), Reason: "R"}
+	if _, err := r.store.Set(p, st); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) status(t *testing.T, uid types.UID) v1.PodStatus {
+	t.Helper()
+	st, ok := r.store.Get(uid)
+	if !ok {
+		t.Fatalf("pod %s has no status", uid)
+	}
+	return st
+}
+
+func newPod(uid types.UID) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pod-" + string(uid), UID: uid, Generation: 3}}
+	p.Spec.Containers = []v1.Container{{Name: "c", Image: "img"}}
+	return p
+}
+
+func verdict(answer pod.Answer, message string) pod.Verdict {
+	return pod.Verdict{Answer: answer, Reason: "Policy" + string(answer), Message: message, Policy: "p"}
+}
+
+// held waits with nothing running.
+func held(p *v1.Pod, message string) pod.Waiting {
+	return pod.Waiting{Pod: p, Verdict: verdict(pod.Hold, message), RetryAt: noon.Add(time.Hour)}
+}
+
+// update waits while running runs on.
+func update(p, running *v1.Pod, answer pod.Answer, message string) pod.Waiting {
+	return pod.Waiting{Pod: p, Running: running, Verdict: verdict(answer, message)}
+}
+
+func mark(kind v1.PodConditionType, reason, message string, minute int) v1.PodCondition {
+	return v1.PodCondition{
+		Type: kind, Status: v1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: 3,
+		LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(minute) * time.Minute)),
+	}
+}

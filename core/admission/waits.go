@@ -1,0 +1,150 @@
+package admission
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Statuses hold the newest status of every pod; see status.Store.
+type Statuses interface {
+	Set(p *v1.Pod, st v1.PodStatus) (bool, error)
+	Mark(uid types.UID, conditions ...v1.PodCondition)
+	Delete(uid types.UID)
+}
+
+// Events takes events about pods.
+type Events interface {
+	Event(p *v1.Pod, eventType, reason, message string)
+}
+
+// Waits knows the versions of pods that policy does not let through, and shows
+// each on the pod that stands for it: the one that runs on meanwhile, or the
+// one that waits where nothing runs. That pod's UID is the key of the wait.
+// No method blocks on anything but the stores, and all are safe for concurrent
+// use.
+type Waits struct {
+	statuses Statuses
+	events   Events
+	now      func() time.Time
+
+	mu      sync.Mutex
+	waiting map[types.UID]pod.Waiting
+}
+
+// NewWaits makes one that knows of nothing. now is the wall clock.
+func NewWaits(statuses Statuses, events Events, now func() time.Time) *Waits {
+	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]pod.Waiting{}}
+}
+
+// Waits takes in that a version waits, or what policy said when it was judged
+// again. A verdict that says something new becomes a warning event.
+func (w *Waits) Waits(x pod.Waiting) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	uid := key(&x)
+	old, known := w.waiting[uid]
+	w.waiting[uid] = x
+	w.show(&x)
+	if !known || !old.Verdict.Same(&x.Verdict) {
+		w.events.Event(bearer(&x), v1.EventTypeWarning, x.Verdict.Reason, headline(&x)+x.Verdict.Message)
+	}
+}
+
+// Passed takes in that nothing of the pod with this UID waits any more. The
+// status of a pod that was held stays until its worker has a better one.
+func (w *Waits) Passed(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.waiting, uid)
+	w.statuses.Mark(uid)
+}
+
+// Gone takes in that the pod that waits is not wanted any more. Where nothing
+// of it runs, its status goes too: no worker will do that.
+func (w *Waits) Gone(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x, known := w.waiting[uid]
+	delete(w.waiting, uid)
+	if known && x.Running == nil {
+		w.statuses.Delete(uid)
+		return
+	}
+	w.statuses.Mark(uid)
+}
+
+// Forgotten takes in that somebody else has deleted the status of the pod, as
+// a worker does when it is done with an earlier pod of the same UID. What
+// waits is shown again.
+func (w *Waits) Forgotten(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if x, known := w.waiting[uid]; known {
+		w.show(&x)
+	}
+}
+
+// List gives what waits, ordered by namespace and name of the waiting pod.
+func (w *Waits) List() []pod.Waiting {
+	w.mu.Lock()
+	list := slices.Collect(maps.Values(w.waiting))
+	w.mu.Unlock()
+	slices.SortFunc(list, func(a, b pod.Waiting) int {
+		return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name),
+			cmp.Compare(a.Pod.UID, b.Pod.UID))
+	})
+	return list
+}
+
+// show brings the status of the pod that stands for x up to date. A held pod
+// has no start time yet. It has no reason either: that would stay with a pod
+// for as long as it is pending, also after it was let through.
+func (w *Waits) show(x *pod.Waiting) {
+	c := v1.PodCondition{
+		Type:               status.ConditionUpdateAdmitted,
+		Status:             v1.ConditionFalse,
+		Reason:             x.Verdict.Reason,
+		Message:            x.Verdict.Message,
+		ObservedGeneration: x.Pod.Generation,
+		LastTransitionTime: metav1.NewTime(w.now()),
+	}
+	if x.Running == nil {
+		c.Type = status.ConditionAdmitted
+		if _, err := w.statuses.Set(x.Pod, v1.PodStatus{Phase: v1.PodPending, QOSClass: pod.QOS(x.Pod)}); err != nil {
+			w.events.Event(x.Pod, v1.EventTypeWarning, "StatusNotStored", err.Error())
+		}
+	}
+	w.statuses.Mark(key(x), c)
+}
+
+// bearer is the pod on which x is shown.
+func bearer(x *pod.Waiting) *v1.Pod {
+	if x.Running != nil {
+		return x.Running
+	}
+	return x.Pod
+}
+
+func key(x *pod.Waiting) types.UID { return bearer(x).UID }
+
+// headline begins the message of an event.
+func headline(x *pod.Waiting) string {
+	answer := "held: "
+	if x.Verdict.Answer == pod.Deny {
+		answer = "denied: "
+	}
+	if x.Running != nil {
+		return "update " + answer
+	}
+	return answer
+}

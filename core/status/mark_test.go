@@ -1,0 +1,240 @@
+package status
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// held is the mark of a held pod, made some minutes after noon.
+func held(message string, minute int) v1.PodCondition {
+	return v1.PodCondition{
+		Type: ConditionAdmitted, Status: v1.ConditionFalse, Reason: "PolicyHeld", Message: message,
+		LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(minute) * time.Minute)),
+	}
+}
+
+func updateHeld(message string) v1.PodCondition {
+	c := held(message, 0)
+	c.Type = ConditionUpdateAdmitted
+	return c
+}
+
+// conditionsOf are those that Get and Snapshot show of the pod u1, which must
+// agree.
+func conditionsOf(t *testing.T, s *Store) []v1.PodCondition {
+	t.Helper()
+	st, _ := s.Get("u1")
+	if d := cmp.Diff(st, s.Snapshot()["u1"]); d != "" {
+		t.Errorf("Get and Snapshot differ:\n%s", d)
+	}
+	return st.Conditions
+}
+
+func TestMarksAreLaidOverEveryStatus(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "", "a")
+	ready := v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionTrue}
+	unready := v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionFalse}
+	status := func(c v1.PodCondition) v1.PodStatus {
+		return v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{c}}
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, s *Store)
+		want []v1.PodCondition
+	}{
+		{"without marks a status is what was set", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+		}, []v1.PodCondition{ready}},
+		{"a mark comes behind what was set", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0))
+		}, []v1.PodCondition{ready, held("x", 0)}},
+		{"and stays over the next status", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0))
+			set(t, s, p, status(unready))
+		}, []v1.PodCondition{unready, held("x", 0)}},
+		{"marks made before there is a status show with the first one", func(t *testing.T, s *Store) {
+			t.Helper()
+			s.Mark("u1", held("x", 0))
+			set(t, s, p, status(ready))
+		}, []v1.PodCondition{ready, held("x", 0)}},
+		{"a pod without a status shows no marks", func(_ *testing.T, s *Store) {
+			s.Mark("u1", held("x", 0))
+		}, nil},
+		{"marks replace all marks of the pod", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0), updateHeld("y"))
+			s.Mark("u1", updateHeld("z"))
+		}, []v1.PodCondition{ready, updateHeld("z")}},
+		{"and of no other pod", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0))
+			s.Mark("u2")
+			s.Mark("u3", updateHeld("z"))
+		}, []v1.PodCondition{ready, held("x", 0)}},
+		{"no marks take all marks away", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0))
+			s.Mark("u1")
+		}, []v1.PodCondition{ready}},
+		{"a status that comes back from Get does not keep its marks", func(t *testing.T, s *Store) {
+			t.Helper()
+			set(t, s, p, status(ready))
+			s.Mark("u1", held("x", 0))
+			marked, _ := s.Get("u1")
+			marked.Phase = v1.PodFailed
+			set(t, s, p, Finish(p, marked))
+			s.Mark("u1")
+		}, []v1.PodCondition{ready}},
+		{"Delete drops marks too", func(t *testing.T, s *Store) {
+			t.Helper()
+			s.Mark("u1", held("x", 0))
+			s.Delete("u1")
+			set(t, s, p, status(ready))
+		}, []v1.PodCondition{ready}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := NewStore()
+			tt.do(t, s)
+			if d := cmp.Diff(tt.want, conditionsOf(t, s)); d != "" {
+				t.Errorf("conditions (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestAMarkKeepsItsTransitionTimeWhileItsStatusStays(t *testing.T) {
+	t.Parallel()
+	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
+	set(t, s, p, v1.PodStatus{Phase: v1.PodPending})
+	passed := held("", 3)
+	passed.Status = v1.ConditionTrue
+	for _, step := range []struct {
+		name   string
+		marks  []v1.PodCondition
+		minute int
+	}{
+		{"a new mark has the time given", []v1.PodCondition{held("x", 1)}, 1},
+		{"another message keeps it", []v1.PodCondition{held("y", 2)}, 1},
+		{"another status takes the new one", []v1.PodCondition{passed}, 3},
+		{"and so does the first status again", []v1.PodCondition{held("y", 4)}, 4},
+		{"a mark that was gone is new", nil, 0},
+		{"even with the same status", []v1.PodCondition{held("y", 6)}, 6},
+	} {
+		s.Mark("u1", step.marks...)
+		st, _ := s.Get("u1")
+		c := Condition(&st, ConditionAdmitted)
+		if step.marks == nil {
+			if c != nil {
+				t.Errorf("%s: the mark is still there: %+v", step.name, c)
+			}
+			continue
+		}
+		if want := noon.Add(time.Duration(step.minute) * time.Minute); c == nil || !c.LastTransitionTime.Time.Equal(want) {
+			t.Errorf("%s: %+v, want the time %s", step.name, c, want)
+		}
+	}
+}
+
+func TestTimesOfMarksAreWholeSeconds(t *testing.T) {
+	t.Parallel()
+	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
+	set(t, s, p, v1.PodStatus{Phase: v1.PodPending})
+	c := held("x", 0)
+	c.LastTransitionTime = metav1.NewTime(noon.Add(300 * time.Millisecond).In(time.FixedZone("x", 3600)))
+	given := []v1.PodCondition{c}
+	s.Mark("u1", given...)
+	if d := cmp.Diff([]v1.PodCondition{held("x", 0)}, conditionsOf(t, s)); d != "" {
+		t.Errorf("conditions (-want +got):\n%s", d)
+	}
+	if given[0] != c {
+		t.Error("the condition passed in was changed")
+	}
+	given[0].Message = "another"
+	if d := cmp.Diff([]v1.PodCondition{held("x", 0)}, conditionsOf(t, s)); d != "" {
+		t.Errorf("the caller changed the mark afterwards (-want +got):\n%s", d)
+	}
+}
+
+func TestMarkingChangesNothingThatWasGivenOut(t *testing.T) {
+	t.Parallel()
+	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
+	// Two conditions in room for four: an append would write behind them.
+	conditions := append(make([]v1.PodCondition, 0, 4),
+		v1.PodCondition{Type: v1.PodReady, Status: "True"}, v1.PodCondition{Type: ConditionAdmitted, Status: "True"})
+	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: conditions})
+	before, _ := s.Get("u1")
+	copied := before.DeepCopy()
+	s.Mark("u1", held("x", 0))
+	during, _ := s.Get("u1")
+	marked := during.DeepCopy()
+	s.Mark("u1", held("y", 1), updateHeld("z"))
+	set(t, s, p, v1.PodStatus{Phase: v1.PodFailed})
+	if d := cmp.Diff(*copied, before) + cmp.Diff(*marked, during); d != "" {
+		t.Errorf("a status that was given out was changed:\n%s", d)
+	}
+	if room := before.Conditions[:cap(before.Conditions)]; len(room) > 1 && room[1] != (v1.PodCondition{}) {
+		t.Errorf("a mark was written behind a status that was given out: %+v", room)
+	}
+}
+
+func TestDeleteEndedLeavesAStatusThatIsNewerThanTheEnd(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "", "a")
+	for phase, stays := range map[v1.PodPhase]bool{
+		v1.PodPending: true, v1.PodRunning: true, v1.PodSucceeded: false, v1.PodFailed: false,
+	} {
+		t.Run(string(phase), func(t *testing.T) {
+			t.Parallel()
+			s := NewStore()
+			set(t, s, p, v1.PodStatus{Phase: phase})
+			s.Mark("u1", held("x", 0))
+			s.DeleteEnded("u1")
+			s.DeleteEnded("unknown")
+			if _, ok := s.Get("u1"); ok != stays {
+				t.Errorf("there is a status: %v, want %v", ok, stays)
+			}
+			set(t, s, p, v1.PodStatus{Phase: v1.PodPending})
+			if got := len(conditionsOf(t, s)) == 1; got != stays {
+				t.Errorf("the mark is there: %v, want %v", got, stays)
+			}
+		})
+	}
+}
+
+func TestMarkingIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for n := range 100 {
+				s.Mark("u1", held(strconv.Itoa(n), n))
+				if _, err := s.Set(p, v1.PodStatus{Message: strconv.Itoa(n)}); err != nil {
+					t.Error(err)
+				}
+				st, _ := s.Get("u1")
+				if c := Condition(&st, ConditionAdmitted); c != nil && c.Reason != "PolicyHeld" {
+					t.Errorf("a mark that nobody made: %+v", c)
+				}
+				s.Snapshot()
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,48 @@
+package syncloop
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// refused reports whether policy was asked and did not say yes.
+func refused(v *pod.Verdict) bool { return v != nil && v.Answer != pod.Allow }
+
+// judge says whether a new pod is admitted. One that has ended, is ending or
+// runs already, left by an earlier agent, is past that; only what policy
+// refused is refused nevertheless.
+func (l *Loop) judge(m member, runs bool) admission.Result {
+	past := runs || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Workers.TerminationRequested(m.pod.UID)
+	if l.cfg.Admitter == nil || past && !refused(m.verdict) {
+		return admission.Result{Admitted: true}
+	}
+	return l.cfg.Admitter.Admit(&admission.Attributes{Pod: m.pod, Verdict: m.verdict, Others: l.others(m.pod.UID)})
+}
+
+// reject shows a pod as failed, with an event where that is news. It stays in
+// the set and gets no worker.
+func (l *Loop) reject(m member, why admission.Result, news bool) {
+	m.rejected = true
+	l.pods.put(m)
+	if news {
+		l.cfg.Events.Event(m.pod, v1.EventTypeWarning, why.Reason, why.Message)
+	}
+	if _, err := l.cfg.Statuses.Set(m.pod, v1.PodStatus{
+		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message,
+		QOSClass: pod.QOS(m.pod),
+	}); err != nil {
+		l.cfg.Log.Error("status not stored", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", m.pod.UID, "err", err)
+	}
+}
+
+// warn passes on what policy has to say to a pod that it lets through.
+func (l *Loop) warn(m member) {
+	if m.verdict == nil {
+		return
+	}
+	for _, warning := range m.verdict.Warnings() {
+		l.cfg.Events.Event(m.pod, v1.EventTypeWarning, "PolicyWarning", warning)
+	}
+}

@@ -1,0 +1,218 @@
+package syncloop
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+var portTaken = admission.Result{Reason: "NodePorts", Message: "port 80 is taken"}
+
+func verdict(answer pod.Answer, message string) *pod.Verdict {
+	return &pod.Verdict{Answer: answer, Reason: "Why", Message: message}
+}
+
+// change is one of a pod that policy was asked about.
+func change(op pod.Op, p *v1.Pod, v *pod.Verdict) pod.Change {
+	return pod.Change{Op: op, New: p, Verdict: v}
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.refusals["bad"] = portTaken
+		done := newPod("done")
+		done.Status.Phase = v1.PodSucceeded
+		w.run(t, func() {
+			w.send(added(newPod("good")), added(newPod("bad")), added(done), added(newPod("late")))
+			w.expect(t, "create good", "create done", "create late")
+			w.expectStatus(t, "bad", "Failed NodePorts: Pod was rejected: port 80 is taken")
+			w.expectEvents(t, "Warning pod-bad NodePorts: port 80 is taken")
+			w.set(func() {
+				want := []string{"pod-good beside []", "pod-bad beside [pod-good]", "pod-late beside [pod-good]"}
+				if d := cmp.Diff(want, w.judged); d != "" {
+					t.Errorf("judged (-want +got):\n%s", d)
+				}
+			})
+			untilHousekeeping()
+			w.expect(t) // a rejected pod gets no worker later either
+		})
+	})
+}
+
+func TestAPodWhoseUIDIsStillEndingComesAfterAndIsNotJudgedNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.refusals["1"] = portTaken
+		w.workers["1"] = worker.Terminating
+		w.run(t, func() {
+			w.send(added(newPod("1")))
+			w.expect(t, "create 1")
+			w.expectStatus(t, "1", "")
+		})
+	})
+}
+
+func TestWhatPolicySaysOfANewPod(t *testing.T) {
+	t.Parallel()
+	const failed = "Failed Why: Pod was rejected: no"
+	rejection := []string{"Warning pod-1 Why: no"}
+	for name, tc := range map[string]struct {
+		op      pod.Op
+		verdict *pod.Verdict
+		create  bool
+		status  string
+		events  []string
+	}{
+		"allowed, it starts":                                   {pod.Add, verdict(pod.Allow, ""), true, "", nil},
+		"without a policy it starts":                           {pod.Add, nil, true, "", nil},
+		"denied, it is rejected":                               {pod.Add, verdict(pod.Deny, "no"), false, failed, rejection},
+		"held, it does not start either":                       {pod.Add, verdict(pod.Hold, "no"), false, failed, rejection},
+		"restored and allowed, it starts":                      {pod.Restore, verdict(pod.Allow, ""), true, "", nil},
+		"restored and denied, it shows that, and no new event": {pod.Restore, verdict(pod.Deny, "no"), false, failed, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					w.send(change(tc.op, newPod("1"), tc.verdict))
+					if tc.create {
+						w.expect(t, "create 1")
+					}
+					w.expect(t)
+					w.expectStatus(t, "1", tc.status)
+					w.expectEvents(t, tc.events...)
+					if !w.loop.pods.has("1") {
+						t.Error("the pod is not in the set")
+					}
+					w.set(func() { clear(w.statuses) }) // that alone must not start it
+					untilHousekeeping()
+					w.expect(t)
+				})
+			})
+		})
+	}
+}
+
+func TestWhatPolicyRefusedIsRefusedWhateverTheStateOfThePod(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(w *world, p *v1.Pod){
+		"it has ended":                      func(_ *world, p *v1.Pod) { p.Status.Phase = v1.PodFailed },
+		"an earlier one is still ending":    func(w *world, _ *v1.Pod) { w.workers["1"] = worker.Terminating },
+		"an earlier agent left one running": func(w *world, _ *v1.Pod) { w.strays = []worker.Stray{stray("1", "file")} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newPod("1")
+				set(w, p)
+				w.run(t, func() {
+					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
+					w.expect(t)
+					w.expectStatus(t, "1", "Failed Why: Pod was rejected: no")
+				})
+			})
+		})
+	}
+}
+
+func TestAPodThatRunsIsNotRejectedByARestart(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change pod.Change
+		runs   bool
+		want   []string
+	}{
+		"restored and allowed":                      {change(pod.Restore, newPod("1"), verdict(pod.Allow, "")), true, []string{"create 1"}},
+		"restored, without policies":                {change(pod.Restore, newPod("1"), nil), true, []string{"create 1"}},
+		"adopted, with the agent's memory lost":     {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), true, []string{"create 1"}},
+		"what does not run is judged by this node":  {change(pod.Restore, newPod("1"), verdict(pod.Allow, "")), false, nil},
+		"and so is a new one, whatever policy says": {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.refusals["1"] = portTaken
+				w.strays = []worker.Stray{stray("2", "file")}
+				if tc.runs {
+					w.strays = append(w.strays, stray("1", "file"))
+				}
+				w.run(t, func() {
+					w.send(tc.change)
+					w.expect(t, tc.want...)
+					if tc.want == nil {
+						w.expectStatus(t, "1", "Failed NodePorts: Pod was rejected: port 80 is taken")
+						w.expectEvents(t, "Warning pod-1 NodePorts: port 80 is taken")
+					} else {
+						w.expectStatus(t, "1", "")
+						w.expectEvents(t)
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestWarningsComeOnceWhenAPodIsFirstAdmitted(t *testing.T) {
+	t.Parallel()
+	v := verdict(pod.Allow, "")
+	v.Opinions = []pod.Opinion{
+		{Policy: "images", Warnings: []string{"tag is mutable", "no digest"}}, {Policy: "labels", Warnings: []string{"no owner"}},
+	}
+	all := []string{
+		"Warning pod-1 PolicyWarning: images: tag is mutable",
+		"Warning pod-1 PolicyWarning: images: no digest",
+		"Warning pod-1 PolicyWarning: labels: no owner",
+	}
+	denied := *v
+	denied.Answer, denied.Reason, denied.Message = pod.Deny, "Why", "no"
+	for name, tc := range map[string]struct {
+		first pod.Change
+		want  []string
+	}{
+		"at an ADD":                         {change(pod.Add, newPod("1"), v), all},
+		"not at a RESTORE":                  {change(pod.Restore, newPod("1"), v), nil},
+		"not for a pod that is rejected":    {change(pod.Add, newPod("1"), &denied), []string{"Warning pod-1 Why: no"}},
+		"not where no policy was asked":     {change(pod.Add, newPod("1"), nil), nil},
+		"not where policy says nothing":     {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), nil},
+		"not when this node rejects it yet": {change(pod.Add, newPod("bad"), v), []string{"Warning pod-bad NodePorts: port 80 is taken"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.refusals["bad"] = portTaken
+				w.run(t, func() {
+					w.send(tc.first)
+					w.expectEvents(t, tc.want...)
+					w.send(change(pod.UpdateOp, tc.first.New, tc.first.Verdict))
+					w.expectEvents(t)
+				})
+			})
+		})
+	}
+}
+
+func TestWithoutAnAdmitterAllPodsAreAdmitted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.loop.cfg.Admitter = nil
+		w.run(t, func() {
+			w.send(change(pod.Add, newPod("1"), verdict(pod.Deny, "no")), added(newPod("2")))
+			w.expect(t, "create 1", "create 2")
+			w.expectStatus(t, "1", "")
+		})
+	})
+}

@@ -1,0 +1,202 @@
+package syncloop
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+func TestTheEndOfARejectedPod(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before func(w *world)
+		want   []string
+		status string
+	}{
+		"takes its status and asks no worker": {func(*world) {}, nil, ""},
+		"leaves the status of what is held now instead": {func(w *world) {
+			w.statuses["1"] = v1.PodStatus{Phase: v1.PodPending}
+		}, nil, "Pending : "},
+		"ends what a worker still knows of it": {func(w *world) {
+			w.workers["1"] = worker.Terminating
+		}, []string{"kill 1 from web.yaml#0"}, "Failed Why: Pod was rejected: no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newPod("1")
+				w.run(t, func() {
+					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
+					w.expect(t)
+					w.set(func() { tc.before(w) })
+					w.send(pod.Change{Op: pod.Remove, Old: p, Origin: pod.Origin{Document: "web.yaml#0"}})
+					w.expect(t, tc.want...)
+					w.expectStatus(t, "1", tc.status)
+					if w.loop.pods.has("1") {
+						t.Error("the pod is still in the set")
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestARejectedPodThatComesBackStarts(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]struct {
+		verdict *pod.Verdict
+		refusal bool
+	}{
+		"rejected by policy":    {verdict(pod.Deny, "no"), false},
+		"rejected by this node": {verdict(pod.Allow, ""), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newPod("1")
+				if first.refusal {
+					w.refusals["1"] = portTaken
+				}
+				w.run(t, func() {
+					w.send(change(pod.Add, p, first.verdict))
+					w.expect(t)
+					w.set(func() { delete(w.refusals, "1") })
+					w.send(removed(p), change(pod.Add, p, verdict(pod.Allow, "")))
+					w.expect(t, "create 1")
+					w.expectStatus(t, "1", "")
+					w.set(func() { clear(w.workers) })
+					untilHousekeeping()
+					w.expect(t, "create 1") // it is a pod like any other now
+				})
+			})
+		})
+	}
+}
+
+func TestAnUpdateStartsNoRejectedPod(t *testing.T) {
+	t.Parallel()
+	const failed = "Failed Why: Pod was rejected: no"
+	for name, tc := range map[string]struct {
+		op      pod.Op
+		verdict *pod.Verdict
+		want    []string
+		status  string
+		events  []string
+	}{
+		"not with the same verdict":                       {pod.UpdateOp, verdict(pod.Deny, "no"), nil, failed, nil},
+		"not without one":                                 {pod.UpdateOp, nil, nil, failed, nil},
+		"not even when it is allowed":                     {pod.UpdateOp, verdict(pod.Allow, ""), nil, failed, nil},
+		"another denial is shown":                         {pod.UpdateOp, verdict(pod.Deny, "never"), nil, "Failed Why: Pod was rejected: never", []string{"Warning pod-1 Why: never"}},
+		"nor does a change of its status":                 {pod.Reconcile, nil, nil, failed, nil},
+		"the deletion is the worker's, which starts none": {pod.Delete, verdict(pod.Deny, "no"), []string{"update 1"}, failed, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p, next := newPod("1"), newPod("1")
+				next.Labels = map[string]string{"version": "2"}
+				w.run(t, func() {
+					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
+					w.send(pod.Change{Op: pod.Reconcile, Old: p, New: p})
+					w.expectEvents(t, "Warning pod-1 Why: no")
+					w.send(change(tc.op, next, tc.verdict))
+					w.expect(t, tc.want...)
+					w.expectStatus(t, "1", tc.status)
+					w.expectEvents(t, tc.events...)
+					if m, _ := w.loop.pods.get("1"); m.pod != next || !m.rejected {
+						t.Errorf("the set has %+v, want the newest version, rejected", m)
+					}
+					w.set(func() { clear(w.workers); clear(w.statuses) })
+					untilHousekeeping()
+					w.expect(t)
+				})
+			})
+		})
+	}
+}
+
+func TestADenialIsShownWhenItIsNewToARejectedPod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.refusals["1"] = portTaken
+		p := newPod("1")
+		w.run(t, func() {
+			w.send(added(p))
+			w.expectEvents(t, "Warning pod-1 NodePorts: port 80 is taken")
+			for _, step := range []struct {
+				verdict *pod.Verdict
+				events  []string
+			}{
+				{verdict(pod.Deny, "no"), []string{"Warning pod-1 Why: no"}}, // after none
+				{verdict(pod.Deny, "no"), nil},
+				{verdict(pod.Deny, "never"), []string{"Warning pod-1 Why: never"}},
+				{verdict(pod.Deny, "never"), nil},
+			} {
+				w.send(change(pod.UpdateOp, p, step.verdict))
+				w.expectEvents(t, step.events...)
+				w.expectStatus(t, "1", "Failed Why: Pod was rejected: "+step.verdict.Message)
+			}
+			w.expect(t)
+		})
+	})
+}
+
+func TestAnUpdateThatPolicyRefusesDoesNotReachThePod(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []pod.Answer{pod.Deny, pod.Hold} {
+		t.Run(string(answer), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newPod("1")
+				w.run(t, func() {
+					w.send(change(pod.Add, p, verdict(pod.Allow, "")))
+					w.expect(t, "create 1")
+					w.send(change(pod.UpdateOp, newPod("1"), verdict(answer, "no")))
+					w.expect(t)
+					w.expectStatus(t, "1", "")
+					if m, _ := w.loop.pods.get("1"); m.pod != p || m.rejected {
+						t.Errorf("the set has %+v, want the version before", m)
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestARejectedPodTakesNothingFromOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		aged := func(uid types.UID, v *pod.Verdict) pod.Change {
+			p := newPod(uid)
+			p.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+			return change(pod.Add, p, v)
+		}
+		w.workers["ending"] = worker.Terminating
+		w.run(t, func() {
+			w.send(aged("denied", verdict(pod.Deny, "no")), aged("ending", verdict(pod.Deny, "no")), added(newPod("other")))
+			w.set(func() { clear(w.statuses); w.judged = nil })
+			w.send(added(newPod("new")))
+			w.set(func() {
+				// What is still being ended has what it had, whatever comes after it.
+				want := []string{"pod-new beside [pod-ending pod-other]"}
+				if d := cmp.Diff(want, w.judged); d != "" {
+					t.Errorf("judged (-want +got):\n%s", d)
+				}
+			})
+		})
+	})
+}
