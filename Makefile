@@ -12,7 +12,7 @@ WARDLET   := $(BUILD)/wardlet$(if $(filter-out $(HOSTARCH),$(GOARCH)),-linux-$(G
 FUZZTIME  ?= 20s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-unit test-e2e lint fuzz runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,17 @@ help: ## list the targets
 build: ## build/wardlet, without cgo, stripped (GOARCH=arm64, arm, riscv64 work too)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' \
 		-o $(WARDLET) ./cmd/agent
+
+plugins: ## the example plugins and their policy documents, in build/policies
+	@GOOS= GOARCH= $(GO) run ./tools/plugins -out $(BUILD)/policies
+
+demo: ## shows in seven steps what Wardlet does, on a real containerd (as root)
+	@[ "$$(id -u)" -eq 0 ] || { echo "make demo starts real containers: run it as root, or with sudo -E" >&2; exit 1; }
+	@tools/setup.sh runtime
+	@[ -d $(BUILD)/policies ] || echo "building wardlet and its example plugins; the first time that takes a minute or two"
+	@$(MAKE) -s --no-print-directory build plugins >/dev/null
+	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/demo ./test/demo
+	@$(TOOLS)/demo -wardlet $(WARDLET) -policies $(BUILD)/policies
 
 run: build ## the agent in the foreground on agent.toml, with a private runtime (as root)
 	@tools/setup.sh runtime
@@ -31,8 +42,10 @@ test-unit: ## the unit tests of every module
 	@tools/setup.sh race
 	CGO_ENABLED=1 $(GO) test -race ./...
 	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
+	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
+	cd plugins/examples && CGO_ENABLED=1 $(GO) test -race ./...
 
-test-e2e: build ## the tests on a real containerd (as root)
+test-e2e: build plugins ## the tests on a real containerd (as root)
 	@tools/setup.sh race runtime
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
 		./core/internal/rmtree ./core/volume ./core/node ./test/e2e/...
@@ -42,6 +55,9 @@ lint: ## formatting and golangci-lint, for every module
 	$(TOOLS)/golangci-lint fmt --diff
 	$(TOOLS)/golangci-lint run ./...
 	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd plugins/sdk && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd plugins/sdk && GOOS=wasip1 GOARCH=wasm ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --tests=false ./...
+	cd plugins/examples && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 
 fuzz: ## every fuzz target for FUZZTIME (default 20s each)
 	@tools/fuzz.sh $(FUZZTIME)
@@ -53,6 +69,13 @@ runtime-up: ## a private containerd with local images; says how to use it (as ro
 runtime-down: ## take the private containerd away with all it made
 	@tools/setup.sh runtime
 	@$(TOOLS)/privateruntime down
+
+size: ## binary, dependencies and idle memory against the limits in tools/size (as root)
+	@[ "$$(id -u)" -eq 0 ] || { echo "make size measures an agent on a real containerd: run it as root, or with sudo -E" >&2; exit 1; }
+	@tools/setup.sh runtime
+	@$(MAKE) -s --no-print-directory build plugins >/dev/null
+	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/size ./tools/size
+	@$(TOOLS)/size -wardlet $(WARDLET) -policies $(BUILD)/policies
 
 clean: ## remove build/
 	rm -rf $(BUILD)

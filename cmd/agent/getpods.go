@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server"
+	"github.com/wardlet/wardlet/core/server/client"
 )
 
 func (a *app) getPodsCommand() *cobra.Command {
@@ -23,8 +25,9 @@ func (a *app) getPodsCommand() *cobra.Command {
 		Use:     "pods [NAME...]",
 		Aliases: []string{"pod", "po"},
 		Short:   "Show the pods of this node",
-		Long: "Shows the pods of all namespaces; --namespace narrows that. The values of environment\n" +
-			"variables are left out of json and yaml unless --show-env asks for them.",
+		Long: "Shows the pods of all namespaces; --namespace narrows that. Below: which versions of these\n" +
+			"pods the policies hold or deny, and why. The values of environment variables are left out\n" +
+			"of json and yaml unless --show-env asks for them.",
 		Example: "  wardlet get pods\n  wardlet get pods -n kube-system -o wide\n  wardlet get pod web-edge-1 -o yaml\n  wardlet get pods -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
@@ -37,19 +40,11 @@ func (a *app) getPodsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			path := "/v1/pods"
-			if showEnv {
-				path += "?env=show"
+			p := podPrinter{
+				namespace: namespace, table: !isObjectFormat(flags.output), wide: flags.output == formatWide, now: a.now,
 			}
-			p := podPrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
-			g := getter{app: a, flags: flags, kind: "pod", columns: p.columns(), names: names}
-			g.list = func(ctx context.Context) ([]entry, error) {
-				var list v1.PodList
-				if err := c.Get(ctx, path, &list); err != nil {
-					return nil, err
-				}
-				return p.entries(list.Items), nil
-			}
+			g := getter{app: a, flags: flags, kind: "pod", kinds: "pods", columns: p.columns(), names: names}
+			g.list = func(ctx context.Context) (listing, error) { return p.list(ctx, c, showEnv) }
 			return g.run(cmd.Context())
 		},
 	}
@@ -64,8 +59,47 @@ func (a *app) getPodsCommand() *cobra.Command {
 type podPrinter struct {
 	// namespace narrows the list; empty: all, with a column that tells.
 	namespace string
-	wide      bool
-	now       func() time.Time
+	// table is false where whole objects are printed, which take no notes.
+	table, wide bool
+	now         func() time.Time
+}
+
+// list asks for pods and, where a table is printed, for what explains it.
+func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (listing, error) {
+	path := "/v1/pods"
+	if showEnv {
+		path += "?env=show"
+	}
+	var pods v1.PodList
+	if err := c.Get(ctx, path, &pods); err != nil {
+		return listing{}, err
+	}
+	var waits []pod.Waiting
+	if p.table {
+		if err := c.Get(ctx, "/v1/waiting", &waits); err != nil {
+			return listing{}, err
+		}
+	}
+	l := listing{entries: p.entries(pods.Items, waits)}
+	if p.wide {
+		l.notes = foreignNotes(ctx, c)
+	}
+	return l, nil
+}
+
+// foreignNotes say how many pods on the runtime are others'.
+func foreignNotes(ctx context.Context, c *client.Client) []note {
+	var foreign server.ForeignPods
+	err := c.Get(ctx, "/v1/foreign", &foreign)
+	switch {
+	case err != nil:
+		return []note{lasting(fmt.Sprintf("foreign pods on this runtime cannot be counted: %v", err))}
+	case foreign.Pods == 1:
+		return []note{lasting("1 foreign pod on this runtime, not touched")}
+	case foreign.Pods > 1:
+		return []note{lasting(fmt.Sprintf("%d foreign pods on this runtime, not touched", foreign.Pods))}
+	}
+	return nil
 }
 
 func (p podPrinter) columns() []string {
@@ -79,14 +113,18 @@ func (p podPrinter) columns() []string {
 	return columns
 }
 
-func (p podPrinter) entries(pods []v1.Pod) []entry {
+func (p podPrinter) entries(pods []v1.Pod, waits []pod.Waiting) []entry {
 	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	var entries []entry
 	for i := range pods {
 		if p.namespace == "" || p.namespace == pods[i].Namespace {
-			entries = append(entries, p.entry(&pods[i]))
+			e := p.entry(&pods[i])
+			if p.table {
+				e.notes = podNotes(&pods[i], waits, p.now())
+			}
+			entries = append(entries, e)
 		}
 	}
 	return entries

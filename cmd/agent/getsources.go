@@ -29,17 +29,17 @@ func (a *app) getSourcesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			g := getter{app: a, flags: flags, kind: "source", columns: sourceColumns, names: names}
-			g.list = func(ctx context.Context) ([]entry, error) {
+			g := getter{app: a, flags: flags, kind: "source", kinds: "sources", columns: sourceColumns, names: names}
+			g.list = func(ctx context.Context) (listing, error) {
 				var list []pod.SourceState
 				if err := c.Get(ctx, "/v1/sources", &list); err != nil {
-					return nil, err
+					return listing{}, err
 				}
 				entries := make([]entry, len(list))
 				for i := range list {
 					entries[i] = sourceEntry(&list[i], a.now())
 				}
-				return entries, nil
+				return listing{entries: entries}, nil
 			}
 			return g.run(cmd.Context())
 		},
@@ -73,20 +73,20 @@ func sourceEntry(s *pod.SourceState, now time.Time) entry {
 	}
 }
 
-func sourceNotes(s *pod.SourceState) []string {
-	var notes []string
+func sourceNotes(s *pod.SourceState) []note {
+	var notes []note
 	switch {
 	case s.Err != "" && s.Seen:
-		notes = append(notes, fmt.Sprintf("%s: %s (what was read last stays in force)", s.Name, s.Err))
+		notes = append(notes, lasting(fmt.Sprintf("%s: %s (what was read last stays in force)", s.Name, s.Err)))
 	case s.Err != "":
-		notes = append(notes, fmt.Sprintf("%s: %s (never read; what runs from it runs on)", s.Name, s.Err))
+		notes = append(notes, lasting(fmt.Sprintf("%s: %s (never read; what runs from it runs on)", s.Name, s.Err)))
 	}
 	for _, p := range s.Problems {
-		note := p.Message
+		text := p.Message
 		if p.Kept {
-			note += " (running on the last valid version)"
+			text += " (running on the last valid version)"
 		}
-		notes = append(notes, note)
+		notes = append(notes, lasting(text))
 	}
 	return notes
 }

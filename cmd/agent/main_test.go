@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
@@ -25,16 +27,25 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	os.Unsetenv(config.EndpointVariable) // it comes before what the tests configure
+	goleak.VerifyTestMain(m)
+}
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// knowledge is what a fake agent answers with. Each question for pods or
-// sources takes the next of its answers; the last one stays.
+// knowledge is what a fake agent answers with. Each question takes the next of
+// its answers; the last one stays.
 type knowledge struct {
-	mu      sync.Mutex
-	pods    [][]v1.Pod
-	sources [][]pod.SourceState
+	mu        sync.Mutex
+	pods      [][]v1.Pod
+	sources   [][]pod.SourceState
+	policies  [][]pod.PolicySet
+	decisions [][]pod.Decision
+	// waiting is asked for with every question for pods, and not counted.
+	waiting    [][]pod.Waiting
+	foreign    int
+	foreignErr error
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -44,7 +55,25 @@ func (k *knowledge) PodList() *v1.PodList { return &v1.PodList{Items: next(k, &k
 
 func (k *knowledge) Sources() []pod.SourceState { return next(k, &k.sources) }
 
-func (k *knowledge) List() []status.Event { return nil }
+func (k *knowledge) Sets() []pod.PolicySet { return next(k, &k.policies) }
+
+func (k *knowledge) Decisions() []pod.Decision { return next(k, &k.decisions) }
+
+func (k *knowledge) Foreign(context.Context) (int, error) { return k.foreign, k.foreignErr }
+
+// lists are what knowledge has under one and the same name.
+type (
+	eventList   struct{}
+	waitingList struct{ *knowledge }
+)
+
+func (eventList) List() []status.Event { return nil }
+
+func (l waitingList) List() []pod.Waiting {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return take(&l.waiting)
+}
 
 func next[T any](k *knowledge, answers *[][]T) []T {
 	k.mu.Lock()
@@ -53,6 +82,10 @@ func next[T any](k *knowledge, answers *[][]T) []T {
 	if k.asked != nil {
 		k.asked(k.n)
 	}
+	return take(answers)
+}
+
+func take[T any](answers *[][]T) []T {
 	if len(*answers) == 0 {
 		return nil
 	}
@@ -60,7 +93,7 @@ func next[T any](k *knowledge, answers *[][]T) []T {
 	if len(*answers) > 1 {
 		*answers = (*answers)[1:]
 	}
-	return answer
+	return slices.Clone(answer)
 }
 
 // serve runs a local API until the test ends or stop is called.
@@ -77,7 +110,8 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Pods: k, Sources: k, Events: k, Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
+		Pods: k, Sources: k, Events: eventList{}, Policies: k, Waiting: waitingList{k}, Foreign: k,
+		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
@@ -39,6 +41,26 @@ func printObject(w io.Writer, format string, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "    ")
 	return e.Encode(v)
+}
+
+// oneLine makes text of a plugin fit for a line of a terminal: its lines are
+// joined.
+func oneLine(text string) string {
+	return printable(strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(text)))
+}
+
+// printable escapes, as Go does, what would steer a terminal.
+func printable(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return out.String()
 }
 
 // table prints aligned columns. It remembers their widths, so that rows

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // summary is a pod in one line, with the words kubectl uses.
@@ -26,6 +27,9 @@ func summarize(p *v1.Pod) summary {
 	}
 	if starting := s.addInit(p); !starting || isTrue(p, v1.PodInitialized) {
 		s.addContainers(p)
+	}
+	if isHeld(p) {
+		s.status = "Held"
 	}
 	if p.DeletionTimestamp != nil {
 		switch {
@@ -131,6 +135,12 @@ func ended(t *v1.ContainerStateTerminated) string {
 		return fmt.Sprintf("Signal:%d", t.Signal)
 	}
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
+}
+
+// isHeld reports whether policy lets nothing of p run yet.
+func isHeld(p *v1.Pod) bool {
+	admitted := status.Condition(&p.Status, status.ConditionAdmitted)
+	return p.Status.Phase == v1.PodPending && admitted != nil && admitted.Status == v1.ConditionFalse
 }
 
 func isTrue(p *v1.Pod, condition v1.PodConditionType) bool {

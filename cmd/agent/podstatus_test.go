@@ -102,6 +102,30 @@ func TestSummarize(t *testing.T) {
 			v1.Pod{Spec: two, Status: v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: statuses{ctr("a", 0, terminated("Completed", 0, 0)), ctr("b", 0, running())}}},
 			summary{ready: 1, total: 2, status: "NotReady"},
 		},
+		"a pod that policy holds": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodPending, Conditions: []v1.PodCondition{{Type: "wardlet.dev/Admitted", Status: v1.ConditionFalse}}}},
+			summary{total: 1, status: "Held"},
+		},
+		"a held pod that is deleted is terminating": {
+			v1.Pod{ObjectMeta: deleted, Spec: one, Status: v1.PodStatus{Phase: v1.PodPending, Conditions: []v1.PodCondition{{Type: "wardlet.dev/Admitted", Status: v1.ConditionFalse}}}},
+			summary{total: 1, status: "Terminating"},
+		},
+		"a pod that was admitted is not held": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodPending, Conditions: []v1.PodCondition{{Type: "wardlet.dev/Admitted", Status: v1.ConditionTrue}}}},
+			summary{total: 1, status: "Pending"},
+		},
+		"a pod that runs is not held, nor is one whose new version waits": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: "wardlet.dev/Admitted", Status: v1.ConditionFalse}, {Type: "wardlet.dev/UpdateAdmitted", Status: v1.ConditionFalse}}, ContainerStatuses: statuses{ctr("a", 0, running())}}},
+			summary{ready: 1, total: 1, status: "Running"},
+		},
+		"a version that waits holds no pending pod": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodPending, Conditions: []v1.PodCondition{{Type: "wardlet.dev/UpdateAdmitted", Status: v1.ConditionFalse}}}},
+			summary{total: 1, status: "Pending"},
+		},
+		"a denied pod gives the reason of its policy": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodFailed, Reason: "ImageNotAllowed", Message: "Pod was rejected: policy \"p\": no"}},
+			summary{total: 1, status: "ImageNotAllowed"},
+		},
 		"a deleted pod is terminating": {
 			v1.Pod{ObjectMeta: deleted, Spec: one, Status: v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: statuses{ctr("a", 0, running())}}},
 			summary{ready: 1, total: 1, status: "Terminating"},

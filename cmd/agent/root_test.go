@@ -15,6 +15,9 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-source-output":    {"get", "sources", "-o", "xml"},
 		"usage-version-output":   {"version", "-o", "wide"},
 		"usage-run-arguments":    {"run", "agent.toml"},
+		"usage-check-arguments":  {"check", "agent.toml"},
+		"usage-policies-output":  {"get", "policies", "-o", "xml"},
+		"usage-decisions-output": {"get", "decisions", "-o", "xml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -26,10 +29,14 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"help":             {},
-		"help-run":         {"run", "--help"},
-		"help-get-pods":    {"get", "po", "--help"},
-		"help-get-sources": {"help", "get", "source"},
+		"help":               {},
+		"help-run":           {"run", "--help"},
+		"help-check":         {"check", "--help"},
+		"help-get":           {"get", "--help"},
+		"help-get-pods":      {"get", "po", "--help"},
+		"help-get-policies":  {"get", "policy", "--help"},
+		"help-get-decisions": {"get", "decision", "--help"},
+		"help-get-sources":   {"help", "get", "source"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,8 @@ import (
 // watch asks again and again and prints what differs from what was printed
 // last, beginning with shown. It ends well with ctx, and with an error when
 // the agent no longer answers.
-func (g *getter) watch(ctx context.Context, shown []entry) error {
-	header := len(shown) == 0
+func (g *getter) watch(ctx context.Context, shown listing) error {
+	header := len(shown.entries) == 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,7 +27,7 @@ func (g *getter) watch(ctx context.Context, shown []entry) error {
 		}
 		changed := g.changes(shown, now)
 		shown = now
-		if len(changed) == 0 {
+		if len(changed.entries) == 0 && len(changed.notes) == 0 {
 			continue
 		}
 		if isObjectFormat(g.flags.output) {
@@ -36,30 +36,42 @@ func (g *getter) watch(ctx context.Context, shown []entry) error {
 			}
 			continue
 		}
-		g.printRows(changed, header)
-		header = false
+		g.printRows(changed, header && len(changed.entries) > 0)
+		header = header && len(changed.entries) == 0
 	}
 }
 
 // changes gives what is new, differs or is gone. What is gone has no object to
-// print.
-func (g *getter) changes(before, now []entry) []entry {
+// print. Notes about everything are all there, or none if they say the same.
+func (g *getter) changes(before, now listing) listing {
 	objects := isObjectFormat(g.flags.output)
-	var changed []entry
-	for _, e := range now {
-		i := slices.IndexFunc(before, func(old entry) bool { return old.key == e.key })
-		switch {
-		case i < 0,
-			objects && !reflect.DeepEqual(before[i].object, e.object),
-			!objects && !slices.Equal(before[i].stable, e.stable),
-			!objects && !slices.Equal(before[i].notes, e.notes):
-			changed = append(changed, e)
+	var changed listing
+	for _, e := range now.entries {
+		i := slices.IndexFunc(before.entries, func(old entry) bool { return old.key == e.key })
+		if i < 0 || objects && !reflect.DeepEqual(before.entries[i].object, e.object) ||
+			!objects && !e.reads(&before.entries[i]) {
+			changed.entries = append(changed.entries, e)
 		}
 	}
-	for _, old := range before {
-		if !objects && !slices.ContainsFunc(now, func(e entry) bool { return e.key == old.key }) {
-			changed = append(changed, entry{key: old.key, cells: old.gone})
+	if objects {
+		return changed
+	}
+	for _, old := range before.entries {
+		if old.gone != nil && !slices.ContainsFunc(now.entries, func(e entry) bool { return e.key == old.key }) {
+			changed.entries = append(changed.entries, entry{key: old.key, cells: old.gone})
 		}
+	}
+	if !sameNotes(before.notes, now.notes) {
+		changed.notes = now.notes
 	}
 	return changed
+}
+
+// reads reports whether e says the same as old, ages apart.
+func (e *entry) reads(old *entry) bool {
+	return slices.Equal(e.stable, old.stable) && sameNotes(e.notes, old.notes)
+}
+
+func sameNotes(a, b []note) bool {
+	return slices.EqualFunc(a, b, func(x, y note) bool { return x.stable == y.stable })
 }

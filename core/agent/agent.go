@@ -8,12 +8,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/source/file"
 	"github.com/wardlet/wardlet/core/state"
@@ -49,6 +51,12 @@ type Agent struct {
 	loop     *syncloop.Loop
 	garbage  *gc.Collector
 	sources  []*file.Source
+	cache    *pleg.Cache
+	// waits knows what policy does not let pass; policies and adoption are nil
+	// for an agent without policies.
+	waits    *admission.Waits
+	policies *policy.Plane
+	adoption *adoption
 }
 
 // ringSize and ringWindow bound the events kept for `get`: how many, and how
@@ -115,52 +123,36 @@ func (a *Agent) wire() error {
 		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		Events: recorder, Logger: log, Now: now,
 	})
-	cache := pleg.NewCache()
-	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: cache, Logger: log, Now: now})
+	a.cache = pleg.NewCache()
+	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Logger: log, Now: now})
 
-	removals := &removals{}
+	a.waits = admission.NewWaits(a.statuses, recorder, now)
+	removals := &removals{waits: a.waits}
 	a.workers = worker.New(worker.Config{
 		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: removals},
-		Cgroups: cgroups, Cache: cache, Inspector: a.pleg,
+		Cgroups: cgroups, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: "containerd", Layout: layout, Hash: runtime.ContainerHash,
 		SyncFrequency: cfg.Sync.Frequency, Gone: removals.workerGone, Log: log, Now: now, Jitter: jitter,
 	})
 
-	var sources []mux.Source
-	var names []string
-	for _, s := range cfg.Sources {
-		sources = append(sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Path})
-		names = append(names, s.Name)
+	if err := a.wirePolicies(); err != nil {
+		return err
 	}
-	a.mux = mux.New(mux.Config{Sources: sources, Documents: a.state.Documents(), Logger: log, Now: now})
+	a.mux = mux.New(a.muxConfig())
 	if a.sources, err = a.fileSources(); err != nil {
 		return err
 	}
 	a.loop = syncloop.New(syncloop.Config{
-		Updates: a.mux.Updates(), Sources: names, Desired: a.mux, PLEG: a.pleg, Workers: a.workers,
-		Statuses: a.statuses, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy}, Log: log,
+		Updates: a.mux.Updates(), Sources: sourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: a.workers,
+		Statuses: shownStatuses{a.statuses, a.waits}, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy},
+		Admitter: admission.Chain{admission.StoredVerdict{}}, Log: log,
 	})
 	a.garbage = gc.New(gc.Config{
 		Runtime: a.runtime, Volumes: volumes, Cgroups: cgroups, Pods: a.loop, Layout: layout, Log: log,
 	})
 	removals.collector = a.garbage
 	return nil
-}
-
-func (a *Agent) fileSources() ([]*file.Source, error) {
-	var sources []*file.Source
-	for _, s := range a.cfg.Sources {
-		sink, err := a.mux.Sink(s.Name)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, file.New(file.Config{
-			Name: s.Name, Path: s.Path, NodeName: a.node, Sink: sink, Period: s.Period,
-			MissingEmpty: s.MissingPath == config.MissingEmpty, Logger: a.log, Now: time.Now,
-		}))
-	}
-	return sources, nil
 }
 
 // Run works until ctx ends, which is no error, or until a part fails. Every

@@ -12,9 +12,14 @@ func (a *Agent) stages() ([]stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	api := server.New(server.Options{
-		Pods: a, Sources: a.mux, Events: a.events, Version: server.NewVersion(a.version), Logger: a.log,
-	})
+	options := server.Options{
+		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.waits, Foreign: a.runtime,
+		Version: server.NewVersion(a.version), Logger: a.log,
+	}
+	if a.policies != nil {
+		options.Policies = a.policies
+	}
+	api := server.New(options)
 	stages := []stage{
 		{"local API", func(ctx context.Context) error { return api.Serve(ctx, listener) }},
 		{"runtime status", endless(a.health.Run)},
@@ -22,8 +27,12 @@ func (a *Agent) stages() ([]stage, error) {
 		{"garbage collection", endless(a.garbage.Run)},
 		{"workers", a.runWorkers},
 		{"sync loop", a.loop.Run},
-		{"mux", a.mux.Run},
+		{"foreign pods", endless(a.watchForeign)},
 	}
+	if a.policies != nil {
+		stages = append(stages, stage{"policies", a.policies.Run}, stage{"adoption", a.adoption.run})
+	}
+	stages = append(stages, stage{"mux", a.mux.Run})
 	for i, s := range a.sources {
 		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
 	}

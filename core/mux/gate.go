@@ -8,8 +8,9 @@ import (
 
 // Gate decides which changes may pass. Without one all do.
 type Gate interface {
-	// Judge takes a question and returns at once. answer is called once, from
-	// another goroutine, or never if the gate stops first.
+	// Judge takes a question and returns at once. answer is called once, by any
+	// goroutine and at any time, or never if the gate stops first. It does not
+	// block.
 	Judge(q pod.Question, answer func(pod.Verdict))
 	// Changed gives a value when other policies are in force than before:
 	// everything that was held or denied is then asked again.

@@ -1,7 +1,7 @@
 // Package server answers on the agent's local socket, for its owner only.
 //
 // Comes in: requests of the command line, and through small interfaces what
-// the agent knows of pods, sources and events. Goes out: JSON. Serve owns the
-// goroutine of every connection; what it asks must be safe for concurrent use
-// and must not block.
+// the agent knows of pods, what waits, sources, events, policies and the
+// runtime. Goes out: JSON. Serve owns the goroutine of every connection; what
+// it asks must be safe for concurrent use and must not block, Foreign excepted.
 package server

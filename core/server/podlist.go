@@ -7,21 +7,26 @@ import (
 // Redacted stands for the value of an environment variable.
 const Redacted = "<redacted>"
 
-// podList is list as a client gets it: marked with kind and version, and
-// without the values of environment variables unless showEnv. The pods are
-// shared with the whole agent, so what changes is a copy.
+// podList is list as a client gets it, its pods as podShown gives them.
 func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 	out := &v1.PodList{ListMeta: list.ListMeta, Items: make([]v1.Pod, len(list.Items))}
 	out.APIVersion, out.Kind = "v1", "PodList"
 	for i := range list.Items {
-		p := &list.Items[i]
-		if !showEnv && hasEnv(p) {
-			p = p.DeepCopy()
-			redact(p)
-		}
-		out.Items[i] = *p
-		out.Items[i].APIVersion, out.Items[i].Kind = "v1", "Pod"
+		out.Items[i] = podShown(&list.Items[i], showEnv)
 	}
+	return out
+}
+
+// podShown is p as a client gets it: marked with kind and version, and without
+// the values of environment variables unless showEnv. Pods are shared with the
+// whole agent, so what changes is a copy.
+func podShown(p *v1.Pod, showEnv bool) v1.Pod {
+	if !showEnv && hasEnv(p) {
+		p = p.DeepCopy()
+		redact(p)
+	}
+	out := *p
+	out.APIVersion, out.Kind = "v1", "Pod"
 	return out
 }
 

@@ -37,13 +37,17 @@ type Events interface {
 	List() []status.Event
 }
 
-// Options are what a Server answers from; all are needed.
+// Options are what a Server answers from. All are needed, but Policies and
+// Waiting are nil for an agent without policies.
 type Options struct {
-	Pods    Pods
-	Sources Sources
-	Events  Events
-	Version Version
-	Logger  *slog.Logger
+	Pods     Pods
+	Sources  Sources
+	Events   Events
+	Policies Policies
+	Waiting  Waiting
+	Foreign  Foreign
+	Version  Version
+	Logger   *slog.Logger
 }
 
 // Server is the local API.
@@ -52,11 +56,22 @@ type Server struct {
 	log *slog.Logger
 }
 
-// New makes a server of the endpoints /v1/pods, /v1/sources, /v1/events and
-// /v1/version.
+// New makes a server of these endpoints:
+//
+//	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in
+//	/v1/waiting    []pod.Waiting; ?env=show as above
+//	/v1/sources    []pod.SourceState
+//	/v1/events     []status.Event, newest last
+//	/v1/policies   []pod.PolicySet, none for an agent without policies
+//	/v1/decisions  []pod.Decision, newest last; ?namespace= and ?name= narrow it
+//	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
+//	/v1/version    Version
 func New(o Options) *Server {
 	s := &Server{mux: http.NewServeMux(), log: o.Logger}
-	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), r.FormValue("env") == "show") })
+	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), showEnv(r)) })
+	s.get("/v1/waiting", func(r *http.Request) any { return waitingList(o.Waiting, showEnv(r)) })
+	s.servePolicies(o.Policies)
+	s.serveForeign(o.Foreign)
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
 	s.get("/v1/events", func(*http.Request) any { return o.Events.List() })
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
@@ -66,10 +81,22 @@ func New(o Options) *Server {
 	return s
 }
 
+func showEnv(r *http.Request) bool { return r.FormValue("env") == "show" }
+
 // get serves what answer gives as JSON.
 func (s *Server) get(path string, answer func(*http.Request) any) {
+	s.getOrRefuse(path, func(r *http.Request) (any, error) { return answer(r), nil })
+}
+
+// getOrRefuse is get for what cannot always be answered.
+func (s *Server) getOrRefuse(path string, answer func(*http.Request) (any, error)) {
 	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		body, err := json.Marshal(answer(r))
+		value, err := answer(r)
+		if err != nil {
+			refuse(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		body, err := json.Marshal(value)
 		if err != nil {
 			s.log.Error("cannot encode an answer of the local API", "path", path, "error", err)
 			refuse(w, http.StatusInternalServerError, err.Error())

@@ -25,6 +25,10 @@ type known struct {
 	pods    func() *v1.PodList
 	sources []pod.SourceState
 	events  []status.Event
+
+	policies Policies
+	waiting  Waiting
+	foreign  Foreign
 }
 
 func (k known) PodList() *v1.PodList       { return k.pods() }
@@ -52,7 +56,10 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Pods: k, Sources: k, Events: k, Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler)})
+	s := New(Options{
+		Pods: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Foreign: k.foreign,
+		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler),
+	})
 	return socket, serve(t, s, l)
 }
 

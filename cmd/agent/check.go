@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Check configuration, policies, runtime and sources without starting",
+		Long: "Looks at all the agent stands on and prints a line for each thing: ok, warn, or fail where\n" +
+			"something must be mended; what is wrong follows line by line. Nothing is started and nothing\n" +
+			"changed, and an agent that runs is not disturbed. The exit status is 1 if anything failed.",
+		Example: "  wardlet check --config agent.toml",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(a.configPath)
+			if err != nil {
+				a.printFinding(agent.Finding{Level: agent.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
+				return errors.New("the configuration cannot be used; nothing else was checked")
+			}
+			a.printFinding(agent.Finding{Level: agent.LevelOK, Subject: "configuration " + a.configPath})
+			failed := 0
+			for _, f := range agent.Check(cmd.Context(), cfg, version) {
+				a.printFinding(f)
+				if f.Level == agent.LevelFail {
+					failed++
+				}
+			}
+			switch failed {
+			case 0:
+				return nil
+			case 1:
+				return errors.New("1 check failed")
+			}
+			return fmt.Errorf("%d checks failed", failed)
+		},
+	}
+}
+
+// printFinding prints a finding as one line. Further lines of its message are
+// indented.
+func (a *app) printFinding(f agent.Finding) {
+	text := f.Subject
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		level := string(f.Level)
+		if i > 0 {
+			level = ""
+		}
+		fmt.Fprintf(a.out, "%-5s %s\n", level, printable(line))
+	}
+}

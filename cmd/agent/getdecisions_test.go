@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func aDecision(namespace, name string, ago time.Duration, v pod.Verdict) pod.Decision {
+	v.At = noon.Add(-ago)
+	return pod.Decision{
+		First: noon.Add(-ago), Last: noon.Add(-ago), Count: 1, Op: pod.Add, Namespace: namespace, Name: name,
+		UID: types.UID("uid-" + name), Instance: "0123456789abcdef0123456789abcdef",
+		Source: "static", Document: "/etc/wardlet/manifests/" + name + ".yaml#0", Verdict: v,
+	}
+}
+
+var (
+	admitted = pod.Verdict{Answer: pod.Allow, Policy: "allowed-images", Opinions: []pod.Opinion{
+		{Policy: "allowed-images", Answer: pod.Allow, Explanation: "by registry.example/*"},
+	}}
+	noOpinion = pod.Verdict{Answer: pod.Allow}
+	deniedBy  = pod.Verdict{
+		Answer: pod.Deny, Policy: "allowed-images", Reason: "ImageNotAllowed",
+		Message: "policy \"allowed-images\": image evil/x is not\nallowed\x1b[31m",
+	}
+)
+
+func someDecisions() []pod.Decision {
+	changed := aDecision("default", "web-edge", 4*time.Second, deniedBy)
+	changed.Op, changed.Count, changed.First = pod.UpdateOp, 7, noon.Add(-time.Minute)
+	return []pod.Decision{
+		changed,
+		aDecision("default", "web-edge", time.Hour, admitted),
+		aDecision("kube-system", "dns-edge", 26*time.Hour, noOpinion),
+		aDecision("default", "db-edge", 3*time.Minute, admitted),
+	}
+}
+
+func TestGetDecisions(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"get-decisions":           {"decisions"},
+		"get-decisions-wide":      {"decisions", "-o", "wide"},
+		"get-decisions-namespace": {"decisions", "-n", "default"},
+		"get-decisions-pod":       {"decisions", "web-edge"},
+		"get-decisions-pods":      {"decision", "db-edge", "dns-edge", "-n", "default", "-A"},
+		"get-decisions-not-found": {"decisions", "web-edge", "none"},
+		"get-decisions-json":      {"decisions", "db-edge", "-o", "json"},
+		"get-decisions-yaml":      {"decisions", "web-edge", "-o", "yaml"},
+		"get-decisions-none":      {"decisions", "-n", "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, &knowledge{decisions: [][]pod.Decision{someDecisions()}})
+			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
+		})
+	}
+}
+
+func TestWatchOfDecisionsPrintsNewAndRepeatedOnes(t *testing.T) {
+	t.Parallel()
+	first, second := aDecision("default", "web", time.Minute, admitted), aDecision("default", "web", time.Second, deniedBy)
+	again := second
+	again.Count, again.Last = 2, noon
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := &knowledge{decisions: [][]pod.Decision{{first}, {first}, {first, second}, {first, second}, {first, again}, {again}}, asked: func(n int) {
+		if n == 8 {
+			cancel()
+		}
+	}}
+	socket, _ := serve(t, k)
+	golden(t, "watch-decisions", wardlet(ctx, "get", "decisions", "-w", "--socket", socket))
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) getPoliciesCommand() *cobra.Command {
+	var flags getFlags
+	cmd := &cobra.Command{
+		Use:     "policies [NAME...]",
+		Aliases: []string{"policy"},
+		Short:   "Show the policies in force, and what is wrong with newer ones",
+		Long: "Shows the policies in force in the order they are asked, and how often each has allowed,\n" +
+			"denied and held since the agent started. FAILED counts failures of the plugin, each of\n" +
+			"which is also counted as what ON ERROR says. Below: which set is in force and, if the\n" +
+			"directory holds another that cannot be used, why.",
+		Example: "  wardlet get policies\n  wardlet get policies -o wide\n  wardlet get policy allowed-images -o yaml",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			p := policyPrinter{wide: flags.output == formatWide, now: a.now}
+			g := getter{app: a, flags: flags, kind: "policy", kinds: "policies", columns: p.columns(), names: names}
+			g.list = func(ctx context.Context) (listing, error) {
+				var sets []pod.PolicySet
+				if err := c.Get(ctx, "/v1/policies", &sets); err != nil {
+					return listing{}, err
+				}
+				return p.listing(sets), nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// policyPrinter makes table rows and notes of policy sets.
+type policyPrinter struct {
+	wide bool
+	now  func() time.Time
+}
+
+func (p policyPrinter) columns() []string {
+	columns := []string{"NAME", "HOOKS", "MODE", "PRIORITY", "ON ERROR", "ALLOWED", "DENIED", "HELD", "FAILED"}
+	if p.wide {
+		columns = append(columns, "MODULE", "SHA256")
+	}
+	return columns
+}
+
+func (p policyPrinter) listing(sets []pod.PolicySet) listing {
+	var l listing
+	for i := range sets {
+		set := &sets[i]
+		if set.Directory == "" {
+			continue
+		}
+		for j := range set.Policies {
+			l.entries = append(l.entries, p.entry(set, &set.Policies[j]))
+		}
+		l.notes = append(l.notes, p.setNotes(set)...)
+	}
+	if len(l.notes) == 0 {
+		l.empty = "No policies: every pod is admitted; set policy.dir in agent.toml."
+	}
+	if len(l.entries) > 0 {
+		l.notes = append(l.notes, lasting(agent.LoopWarning))
+	}
+	return l
+}
+
+// shownPolicy is a policy as json and yaml print it: with its set.
+type shownPolicy struct {
+	*pod.PolicyState
+	Set shownSet `json:"set"`
+}
+
+// shownSet is a policy set without its policies.
+type shownSet struct {
+	*pod.PolicySet
+	// Policies hides the set's own.
+	Policies any `json:"policies,omitempty"`
+}
+
+func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
+	row := func(mode string) []string {
+		cells := []string{s.Name, strings.Join(s.Hooks, ","), mode, strconv.Itoa(s.Priority), s.OnError}
+		for _, n := range []uint64{s.Allowed, s.Denied, s.Held, s.Failed} {
+			cells = append(cells, strconv.FormatUint(n, 10))
+		}
+		if p.wide {
+			cells = append(cells, s.Module, shortDigest(s.SHA256))
+		}
+		return cells
+	}
+	e := entry{
+		key: set.Directory + "\x00" + s.Name, name: s.Name,
+		object: shownPolicy{s, shownSet{PolicySet: set}},
+		cells:  row(s.Mode), stable: row(s.Mode), gone: row("Gone"),
+	}
+	if s.LastFailure != "" {
+		e.notes = []note{lasting(fmt.Sprintf("%s: last failure: %s", s.Name, oneLine(s.LastFailure)))}
+	}
+	return e
+}
+
+// setNotes say which set is in force, and why not what the directory holds.
+func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
+	var notes []note
+	if set.Ready {
+		from := "from " + set.Directory
+		loaded := fmt.Sprintf("set %s in force, generation %d, loaded ", shortDigest(set.Digest), set.Generation)
+		notes = append(notes, note{text: loaded + p.ago(set.Loaded) + " " + from, stable: loaded + from})
+	} else {
+		notes = append(notes, lasting("no set was loaded yet; new pods are held ("+pod.ReasonPoliciesNotReady+")"))
+	}
+	if set.Refused == "" {
+		return notes
+	}
+	since := "what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
+	notes = append(notes, note{text: since + " (" + p.ago(set.RefusedAt) + "):", stable: since})
+	for reason := range strings.Lines(set.Refused) {
+		notes = append(notes, lasting("  "+printable(strings.TrimRight(reason, "\r\n"))))
+	}
+	return notes
+}
+
+func (p policyPrinter) ago(t time.Time) string {
+	return duration.HumanDuration(p.now().Sub(t)) + " ago"
+}
+
+func shortDigest(digest string) string { return digest[:min(len(digest), 12)] }

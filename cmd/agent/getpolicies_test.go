@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+const digest = "5f3a0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab"
+
+// aSet is a set of two policies.
+func aSet(edits ...func(*pod.PolicySet)) pod.PolicySet {
+	s := pod.PolicySet{
+		Directory: "/etc/wardlet/policies", Ready: true, Digest: digest, Generation: 2, Loaded: noon.Add(-3 * time.Minute),
+		Policies: []pod.PolicyState{
+			{
+				Name: "required-labels", Document: "/etc/wardlet/policies/required-labels.toml", Module: "/etc/wardlet/policies/required-labels.wasm",
+				SHA256: digest[10:] + digest[:10], Hooks: []string{"admit"}, Mode: "enforce", Priority: 50, OnError: "hold", Allowed: 12, Held: 3,
+			},
+			{
+				Name: "allowed-images", Document: "/etc/wardlet/policies/allowed-images.toml", Module: "/etc/wardlet/policies/allowed-images.wasm",
+				SHA256: digest[20:] + digest[:20], Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "deny",
+				Allowed: 9, Denied: 6, Failed: 1, LastFailure: "Trap: unreachable\n\x1b]0;x",
+			},
+		},
+	}
+	for _, e := range edits {
+		e(&s)
+	}
+	return s
+}
+
+func refused(s *pod.PolicySet) {
+	s.Refused = "/etc/wardlet/policies/a.toml:3: mode: want \"enforce\" or \"off\", found \"on\"\n" +
+		"/etc/wardlet/policies/b.toml:1: name: missing\n"
+	s.RefusedAt = noon.Add(-65 * time.Second)
+}
+
+func neverLoaded(s *pod.PolicySet) {
+	*s = pod.PolicySet{Directory: s.Directory}
+}
+
+func counted(s *pod.PolicySet) { s.Policies[0].Allowed++ }
+
+func aged(s *pod.PolicySet) { s.Loaded = s.Loaded.Add(-time.Minute) }
+
+func replaced(s *pod.PolicySet) {
+	s.Digest, s.Generation, s.Loaded, s.Policies = "77"+digest[2:], 3, noon, s.Policies[:1]
+}
+
+func TestGetPolicies(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		sets []pod.PolicySet
+		args []string
+	}{
+		"get-policies":                   {[]pod.PolicySet{aSet()}, []string{"policies"}},
+		"get-policies-wide":              {[]pod.PolicySet{aSet()}, []string{"policies", "-o", "wide"}},
+		"get-policies-named":             {[]pod.PolicySet{aSet()}, []string{"policy", "required-labels"}},
+		"get-policies-not-found":         {[]pod.PolicySet{aSet()}, []string{"policy", "other"}},
+		"get-policies-refused":           {[]pod.PolicySet{aSet(refused)}, []string{"policies"}},
+		"get-policies-json":              {[]pod.PolicySet{aSet()}, []string{"policy", "required-labels", "-o", "json"}},
+		"get-policies-yaml":              {[]pod.PolicySet{aSet(refused)}, []string{"policies", "-o", "yaml"}},
+		"get-policies-not-ready":         {[]pod.PolicySet{aSet(neverLoaded)}, []string{"policies"}},
+		"get-policies-not-ready-refused": {[]pod.PolicySet{aSet(neverLoaded, refused)}, []string{"policies"}},
+		"get-policies-not-ready-json":    {[]pod.PolicySet{aSet(neverLoaded, refused)}, []string{"policies", "-o", "json"}},
+		"get-policies-none":              {nil, []string{"policies"}},
+		"get-policies-none-json":         {nil, []string{"policies", "-o", "json"}},
+		"get-policies-no-directory":      {[]pod.PolicySet{{}}, []string{"policies"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, &knowledge{policies: [][]pod.PolicySet{test.sets}})
+			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, test.args...)...))
+		})
+	}
+}
+
+func TestWatchOfPoliciesPrintsNewSetsRefusalsAndCounts(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	answers := [][]pod.PolicySet{
+		{aSet(neverLoaded)},
+		{aSet(neverLoaded)},
+		{aSet(neverLoaded, refused)},
+		{aSet()},
+		{aSet()},
+		{aSet(counted)},
+		{aSet(counted, aged)},
+		{aSet(counted, refused)},
+		{aSet(counted)},
+		{aSet(counted, replaced)},
+	}
+	k := &knowledge{policies: answers, asked: func(n int) {
+		if n == len(answers)+2 {
+			cancel()
+		}
+	}}
+	socket, _ := serve(t, k)
+	golden(t, "watch-policies", wardlet(ctx, "get", "policies", "-w", "--socket", socket))
+}

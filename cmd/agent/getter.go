@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// getter is one `get` command line.
+type getter struct {
+	app   *app
+	flags getFlags
+	// kind and kinds are the singular and the plural: "pod" and "pods".
+	kind, kinds string
+	columns     []string
+	names       []string
+	// several says that one name may stand for several entries: one object is
+	// then printed as a list, too.
+	several bool
+	list    func(context.Context) (listing, error)
+
+	table table
+}
+
+// run prints the entries once, or until ctx ends.
+func (g *getter) run(ctx context.Context) error {
+	g.table.w = g.app.out
+	all, missing, err := g.ask(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !isObjectFormat(g.flags.output):
+		g.printRows(all, true)
+	case g.flags.watch:
+		err = g.printEach(all)
+	default:
+		err = g.printObjects(all)
+	}
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s %s not found; \"wardlet get %s\" shows all", g.kind, strings.Join(missing, ", "), g.kinds)
+	}
+	if !g.flags.watch {
+		return nil
+	}
+	return g.watch(ctx, all)
+}
+
+// ask gives the entries that were asked for, and the names there are none of.
+func (g *getter) ask(ctx context.Context) (some listing, missing []string, err error) {
+	some, err = g.list(ctx)
+	if err != nil || len(g.names) == 0 {
+		return some, nil, err
+	}
+	for _, name := range g.names {
+		if !slices.ContainsFunc(some.entries, func(e entry) bool { return e.name == name }) {
+			missing = append(missing, strconv.Quote(name))
+		}
+	}
+	some.entries = slices.DeleteFunc(some.entries, func(e entry) bool { return !slices.Contains(g.names, e.name) })
+	return some, missing, nil
+}
+
+func (g *getter) printRows(l listing, header bool) {
+	var rows [][]string
+	var notes []note
+	for _, e := range l.entries {
+		rows = append(rows, e.cells)
+		notes = append(notes, e.notes...)
+	}
+	switch {
+	case len(rows) > 0 && header:
+		rows = slices.Insert(rows, 0, g.columns)
+	case len(rows) == 0 && header && l.empty != "":
+		fmt.Fprintln(g.app.errOut, l.empty)
+	case len(rows) == 0 && header && len(l.notes) == 0 && len(g.names) == 0:
+		fmt.Fprintf(g.app.errOut, "No %s found.\n", g.kinds)
+	}
+	g.table.print(rows...)
+	notes = append(notes, l.notes...)
+	if len(rows) > 0 && len(notes) > 0 {
+		fmt.Fprintln(g.app.out)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(g.app.out, n.text)
+	}
+}
+
+// printObjects prints the one object asked for, or a list.
+func (g *getter) printObjects(l listing) error {
+	if len(g.names) == 1 && len(l.entries) == 1 && !g.several {
+		return printObject(g.app.out, g.flags.output, l.entries[0].object)
+	}
+	g.printWhyNone(l)
+	list := struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Items      []any  `json:"items"`
+	}{"v1", "List", []any{}}
+	for _, e := range l.entries {
+		list.Items = append(list.Items, e.object)
+	}
+	return printObject(g.app.out, g.flags.output, list)
+}
+
+// printWhyNone says beside an empty list of objects what a table would have
+// said of it.
+func (g *getter) printWhyNone(l listing) {
+	if len(l.entries) > 0 {
+		return
+	}
+	if l.empty != "" {
+		fmt.Fprintln(g.app.errOut, l.empty)
+	}
+	for _, n := range l.notes {
+		fmt.Fprintln(g.app.errOut, n.text)
+	}
+}
+
+// printEach prints objects one after the other, as a watch does.
+func (g *getter) printEach(l listing) error {
+	for _, e := range l.entries {
+		if g.flags.output == formatYAML {
+			fmt.Fprintln(g.app.out, "---")
+		}
+		if err := printObject(g.app.out, g.flags.output, e.object); err != nil {
+			return err
+		}
+	}
+	return nil
+}

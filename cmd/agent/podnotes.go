@@ -1,0 +1,92 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// podNotes say which versions of p wait and why, and why p was rejected.
+func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
+	var notes []note
+	name := p.Namespace + "/" + p.Name + ": "
+	for i := range waits {
+		if w := &waits[i]; shows(p, w) {
+			notes = append(notes, waitNote(name, w, now))
+		}
+	}
+	if why := rejection(p); why != "" {
+		notes = append(notes, lasting(name+why))
+	}
+	return notes
+}
+
+// shows reports whether the row of p is the place for w: what runs on, or else
+// what waits.
+func shows(p *v1.Pod, w *pod.Waiting) bool {
+	if w.Running != nil {
+		return p.UID == w.Running.UID
+	}
+	return w.Pod != nil && p.UID == w.Pod.UID
+}
+
+// waitNote is stable until another version waits or for another reason.
+func waitNote(name string, w *pod.Waiting, now time.Time) note {
+	state := "held"
+	if w.Verdict.Answer == pod.Deny {
+		state = "denied"
+	}
+	why := w.Verdict.Message
+	if why == "" {
+		why = w.Verdict.Reason
+	}
+	text := name + state + ": " + oneLine(why)
+	if w.Running != nil {
+		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + oneLine(why)
+	}
+	return note{
+		text:   text + again(w, now),
+		stable: strings.Join([]string{text, w.Verdict.Reason, w.Origin.Document, w.Origin.Version}, "\x00"),
+	}
+}
+
+// again says when w is judged again. Of what is denied it goes without saying:
+// when the document or a policy changes.
+func again(w *pod.Waiting, now time.Time) string {
+	switch left := w.RetryAt.Sub(now); {
+	case w.RetryAt.IsZero() && w.Verdict.Answer == pod.Deny:
+		return ""
+	case w.RetryAt.IsZero():
+		return "; judged again when the document or the policies change"
+	case left < time.Second:
+		return "; judged again now"
+	default:
+		return "; judged again in " + duration.HumanDuration(left)
+	}
+}
+
+// fileOf is the place of a document for people: the first document of a file
+// goes by the file's name.
+func fileOf(document string) string { return strings.TrimSuffix(document, "#0") }
+
+// rejectedPrefix begins the message of a pod that was never admitted, as it
+// does in a kubelet.
+const rejectedPrefix = "Pod was rejected: "
+
+// rejection says why p was not admitted, "" for any other pod.
+func rejection(p *v1.Pod) string {
+	why, ok := strings.CutPrefix(p.Status.Message, rejectedPrefix)
+	switch {
+	case p.Status.Phase != v1.PodFailed || !ok:
+		return ""
+	case strings.HasPrefix(why, `policy "`):
+		return "denied by " + oneLine(why)
+	case p.Status.Reason == pod.ReasonDefaultVerdict:
+		return "denied: " + oneLine(why)
+	}
+	return "rejected: " + oneLine(why)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func isHeldBack(p *v1.Pod) {
+	p.Status = v1.PodStatus{Phase: v1.PodPending, Conditions: []v1.PodCondition{
+		{Type: "wardlet.dev/Admitted", Status: v1.ConditionFalse, Reason: "NoTeam", Message: `policy "required-labels": no team`},
+	}}
+}
+
+func rejected(reason, message string) edit {
+	return func(p *v1.Pod) {
+		p.Status = v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
+	}
+}
+
+// wait is a version of p that waits; without runs nothing of p runs.
+func wait(p v1.Pod, answer pod.Answer, message string, runs bool, retryIn time.Duration) pod.Waiting {
+	w := pod.Waiting{
+		Pod: &p, Origin: pod.Origin{Source: "static", Document: "/etc/wardlet/manifests/" + p.Name + ".yaml#0", Version: "v1"},
+		Verdict: pod.Verdict{Answer: answer, Reason: "Because", Message: message},
+	}
+	if retryIn != 0 {
+		w.RetryAt = noon.Add(retryIn)
+	}
+	if runs {
+		w.Running = new(p)
+		w.Pod.UID += "-new"
+	}
+	return w
+}
+
+func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
+	t.Parallel()
+	pods := []v1.Pod{
+		aPod("default", "web", created),
+		aPod("default", "worker", created),
+		aPod("default", "newcomer", isHeldBack),
+		aPod("default", "quiet", isHeldBack),
+		aPod("default", "second", isHeldBack),
+		aPod("default", "evil", rejected("ImageNotAllowed", `policy "allowed-images": image evil/x of container main is not allowed`)),
+		aPod("default", "orphan", rejected("DefaultVerdict", "no policy has an opinion, and policy.default_verdict is deny")),
+		aPod("default", "fat", rejected("OutOfmemory", "Node didn't have enough resource: memory")),
+		aPod("other", "calm", created),
+	}
+	second := wait(pods[4], pod.Hold, "", false, 500*time.Millisecond)
+	second.Verdict.Reason = "PolicyHeld"
+	worker := wait(pods[1], pod.Hold, `policy "required-labels": not now`, true, 90*time.Second)
+	worker.Origin.Document = "/etc/wardlet/manifests/all.yaml#3"
+	waiting := []pod.Waiting{
+		wait(pods[0], pod.Deny, `policy "allowed-images": image evil/x is not allowed`, true, 0),
+		worker,
+		wait(pods[2], pod.Hold, `policy "required-labels": no team`, false, 8*time.Second),
+		wait(pods[3], pod.Hold, "policies are not ready:\n/p/a.toml:1: bad\x1b[2J", false, 0),
+		second,
+		wait(aPod("default", "unknown"), pod.Hold, "of a pod that is not listed", false, 0),
+	}
+	for name, args := range map[string][]string{
+		"get-pods-waiting":           {"pods"},
+		"get-pods-waiting-wide":      {"pods", "-o", "wide"},
+		"get-pods-waiting-namespace": {"pods", "-n", "other"},
+		"get-pods-waiting-named":     {"pods", "newcomer"},
+		"get-pods-waiting-json":      {"pods", "newcomer", "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]pod.Waiting{waiting}, foreign: 1})
+			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
+		})
+	}
+}
+
+func TestWideOutputCountsForeignPods(t *testing.T) {
+	t.Parallel()
+	for name, k := range map[string]*knowledge{
+		"get-pods-foreign":         {foreign: 3, pods: [][]v1.Pod{{aPod("web", "shop")}}},
+		"get-pods-foreign-only":    {foreign: 2},
+		"get-pods-foreign-unknown": {foreignErr: errors.New("container runtime is away"), pods: [][]v1.Pod{{aPod("web", "shop")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, k)
+			golden(t, name, wardlet(t.Context(), "get", "pods", "-o", "wide", "--socket", socket), socket, "SOCKET")
+		})
+	}
+}
+
+func TestWatchPrintsAPodAgainWhenWhatWaitsChanges(t *testing.T) {
+	t.Parallel()
+	web := aPod("web", "shop", created)
+	denied := wait(web, pod.Deny, `policy "a": no`, true, 0)
+	held := wait(web, pod.Hold, `policy "b": later`, true, 20*time.Second)
+	sooner := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
+	edited := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
+	edited.Origin.Version = "v2"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := &knowledge{
+		pods:    [][]v1.Pod{{web}},
+		waiting: [][]pod.Waiting{{}, {denied}, {denied}, {held}, {sooner}, {edited}, {}, {}},
+		asked: func(n int) {
+			if n == 10 {
+				cancel()
+			}
+		},
+	}
+	socket, _ := serve(t, k)
+	golden(t, "watch-pods-waiting", wardlet(ctx, "get", "pods", "-w", "--socket", socket))
+}

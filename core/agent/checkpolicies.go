@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// policyPatience bounds the loading of policies. A plugin that loops while it
+// is loaded does not end by itself; it ends with the process.
+const policyPatience = time.Minute
+
+// checkPolicies loads the policies as the agent would, with a compile cache of
+// its own that is removed again.
+func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Finding {
+	if cfg.Policy.Dir == "" {
+		return []Finding{{LevelOK, "policies", "none, every pod is admitted; policy.dir names no directory"}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, policyPatience)
+	defer cancel()
+	subject := "policies " + cfg.Policy.Dir
+	type answer struct {
+		set pod.PolicySet
+		err error
+	}
+	loaded := make(chan answer, 1)
+	go func() {
+		set, err := loadPolicies(ctx, cfg, node)
+		loaded <- answer{set, err}
+	}()
+	var a answer
+	select {
+	case a = <-loaded:
+	case <-ctx.Done():
+		a.err = fmt.Errorf("not loaded: %w; a plugin may be looping", ctx.Err())
+	}
+	if a.err != nil {
+		return []Finding{{LevelFail, subject, a.err.Error()}}
+	}
+	findings := []Finding{{LevelOK, subject, setInWords(&a.set)}}
+	if len(a.set.Policies) > 0 {
+		findings = append(findings, Finding{LevelWarn, "policies", LoopWarning})
+	}
+	return findings
+}
+
+func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.PolicySet, error) {
+	temp, err := os.MkdirTemp("", "wardlet-check-")
+	if err != nil {
+		return pod.PolicySet{}, err
+	}
+	defer os.RemoveAll(temp)
+	quiet := slog.New(slog.DiscardHandler)
+	engine, err := wasm.NewEngine(filepath.Join(temp, compiledDir), quiet)
+	if err != nil {
+		return pod.PolicySet{}, err
+	}
+	return policy.Check(ctx, policyConfig(cfg, node, policy.Sandbox(engine), quiet))
+}
+
+// setInWords names the policies of a set that was loaded and counts their
+// tests, all of which have passed.
+func setInWords(set *pod.PolicySet) string {
+	names := make([]string, len(set.Policies))
+	tests := 0
+	for i := range set.Policies {
+		names[i] = set.Policies[i].Name
+		tests += testsOf(&set.Policies[i])
+	}
+	return fmt.Sprintf("%s (%s), %s passed", count(len(names), "policy", "policies"), strings.Join(names, ", "), count(tests, "test", "tests"))
+}
+
+// testsOf counts the tests that were run of a policy: of one that is off, none.
+func testsOf(p *pod.PolicyState) int {
+	if p.Mode == "off" {
+		return 0
+	}
+	var document struct {
+		Tests []toml.Primitive `toml:"test"`
+	}
+	_, _ = toml.DecodeFile(p.Document, &document) // it was just read and found good
+	return len(document.Tests)
+}

@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// policy writes a policy whose plugin allows every pod, and lines of its own.
+func (n *site) policy(t *testing.T, name, more string) {
+	t.Helper()
+	n.cfg.Policy.Dir = n.path("policies")
+	module := wasmtest.Answering(0, "", "")
+	n.write(t, "policies/"+name+".wasm", string(module))
+	n.write(t, "policies/"+name+".toml", fmt.Sprintf(
+		"api = \"wardlet.dev/v1\"\nname = %q\nmodule = \"%s.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n%s",
+		name, name, sha256.Sum256(module), more))
+}
+
+func TestCheckPolicies(t *testing.T) {
+	t.Parallel()
+	const test = "[[test]]\npod = \"tests/web.yaml\"\nexpect = %q\n"
+	for name, tc := range map[string]struct {
+		prepare func(*testing.T, *site)
+		want    []string
+	}{
+		"without a directory": {
+			func(*testing.T, *site) {},
+			[]string{"ok policies: none, every pod is admitted; policy.dir names no directory"},
+		},
+		"one policy without tests": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.policy(t, "a", "")
+			},
+			[]string{"ok policies DIR/policies: 1 policy (a), 0 tests passed", "warn policies: " + LoopWarning},
+		},
+		"their tests are run, those of a policy that is off are not": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.write(t, "policies/tests/web.yaml", goodPod)
+				n.policy(t, "a", fmt.Sprintf(test, "allow")+fmt.Sprintf(test, "allow"))
+				n.policy(t, "b", "priority = 1\n"+fmt.Sprintf(test, "allow"))
+				n.policy(t, "c", "mode = \"off\"\n"+fmt.Sprintf(test, "deny"))
+			},
+			[]string{"ok policies DIR/policies: 3 policies (b, a, c), 3 tests passed", "warn policies: " + LoopWarning},
+		},
+		"every fault is named": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.write(t, "policies/tests/web.yaml", goodPod)
+				n.policy(t, "a", fmt.Sprintf(test, "deny"))
+				n.policy(t, "b", "moed = \"off\"\n")
+			},
+			[]string{"fail policies DIR/policies: DIR/policies/a.toml:8: test.expect: tests/web.yaml: want deny, got allow\n" +
+				`DIR/policies/b.toml:6: moed: unknown key; did you mean "mode"?`},
+		},
+		"a directory that is missing": {
+			func(_ *testing.T, n *site) { n.cfg.Policy.Dir = n.path("none") },
+			[]string{"fail policies DIR/none: the policy directory DIR/none is missing; make it, or leave policy.dir in agent.toml empty to have no policies"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newSite(t)
+			tc.prepare(t, n)
+			n.expect(t, checkPolicies(t.Context(), n.cfg, "edge"), tc.want...)
+		})
+	}
+}
+
+func TestPoliciesThatAreNotLoadedInTimeAreAFailure(t *testing.T) {
+	t.Parallel()
+	n := newSite(t)
+	n.policy(t, "a", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := checkPolicies(ctx, n.cfg, "edge")
+	if len(got) != 1 || got[0].Level != LevelFail || !strings.Contains(got[0].Message, context.Canceled.Error()) {
+		t.Errorf("findings %+v", got)
+	}
+}
+
+func TestCheckingPoliciesLeavesNothingBehind(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	n := newSite(t)
+	n.policy(t, "a", "")
+	if got := checkPolicies(t.Context(), n.cfg, "edge"); got[0].Level != LevelOK {
+		t.Fatalf("findings %+v", got)
+	}
+	if _, findings := checkState(n.cfg); findings[0].Level != LevelOK {
+		t.Fatalf("findings %+v", findings)
+	}
+	if err := os.RemoveAll(n.dir); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// openState makes the node's state and keeps it as an agent does.
+func (n *site) openState(t *testing.T) *state.Dir {
+	t.Helper()
+	dir, err := state.Open(n.cfg.Paths.StateRoot, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
+	t.Parallel()
+	n := newSite(t)
+	dir := n.openState(t)
+	if _, _, err := dir.NodeName("edge", nil); err != nil {
+		t.Fatal(err)
+	}
+	before := n.contents(t)
+	id, findings := checkState(n.cfg)
+	n.expect(t, findings, "ok state DIR/state: installation "+dir.Installation()+", node edge")
+	if want := (identity{dir.Installation(), "edge"}); id != want {
+		t.Errorf("identity %+v, want %+v", id, want)
+	}
+	if diff := cmp.Diff(before, n.contents(t)); diff != "" {
+		t.Errorf("the state changed:\n%s", diff)
+	}
+}
+
+func TestCheckState(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		prepare func(*testing.T, *site)
+		want    []string
+	}{
+		"none yet": {
+			func(*testing.T, *site) {},
+			[]string{"ok state DIR/state: not there yet, the first start makes it; node edge"},
+		},
+		"of a newer agent": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				body := "{\"schema\": 99}\n"
+				n.write(t, "state/schema.json", fmt.Sprintf("sha256:%x\n%s", sha256.Sum256([]byte(body)), body))
+			},
+			[]string{"fail state DIR/state: it has schema 99, this agent knows up to 1: run the newer agent that wrote it, or start afresh with another state_root"},
+		},
+		"readable by others": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.Chmod(n.cfg.Paths.StateRoot, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"fail state DIR/state: its mode is 0755, so others than its owner may enter: name a directory of its own as state_root, or chmod 0700 it"},
+		},
+		"a file": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.write(t, "state", "")
+			},
+			[]string{"fail state DIR/state: not a directory, and links are not followed: name another state_root, or remove it"},
+		},
+		"of a node of another name": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				if _, _, err := n.openState(t).NodeName("core", nil); err != nil {
+					t.Fatal(err)
+				}
+				n.cfg.NodeName = "edge"
+			},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				`warn state: node_name in agent.toml is "edge", so far this node was "core": static pods get other UIDs and are replaced`,
+			},
+		},
+		"corrupt": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				n.write(t, "state/node.json", "half")
+			},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				"fail state: DIR/state/node.json is corrupt; the next start moves it aside and has forgotten what it said: restore it from a backup",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newSite(t)
+			test.prepare(t, n)
+			id, findings := checkState(n.cfg)
+			for i := range findings {
+				findings[i].Message = strings.ReplaceAll(findings[i].Message, "installation "+id.installation, "installation ID")
+			}
+			n.expect(t, findings, test.want...)
+			if id.installation == "" || id.node == "" {
+				t.Errorf("identity %+v has a part that is empty", id)
+			}
+		})
+	}
+}
+
+func TestANodeWithoutAUsableNameFails(t *testing.T) {
+	t.Parallel()
+	n := newSite(t)
+	n.cfg.NodeName = "No_Name"
+	id, findings := checkState(n.cfg)
+	if len(findings) != 1 || findings[0].Level != LevelFail || !strings.HasPrefix(findings[0].Message, `name of the node "No_Name": `) || id != nobody {
+		t.Errorf("findings %+v, identity %+v", findings, id)
+	}
+}

@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+const (
+	maxPriority    = 1000
+	maxMemoryPages = 1024
+	minOutputBytes = 1 << 10
+	maxOutputBytes = 1 << 20
+	// maxTests is the greatest number of tests of one document.
+	maxTests = 100
+)
+
+const notSupported = "not supported in this version; leave it out"
+
+// check reports what is wrong with keys that decoded.
+func (d *document) check(report strict.Report, allowUnpinned bool) {
+	if d.API != apiV1 {
+		report("api", "missing; a policy begins with api = %q", apiV1)
+	}
+	if d.Name == "" {
+		report("name", `missing; it names the policy in verdicts, for example name = "allowed-images"`)
+	} else {
+		for _, fault := range validation.IsDNS1123Label(d.Name) {
+			report("name", "%q is no DNS label: %s", d.Name, fault)
+		}
+	}
+	checkPath(report, "module", d.Module)
+	d.checkPin(report, allowUnpinned)
+	d.checkHooks(report)
+	oneOf(report, "mode", d.Mode, []string{"warn", "audit", "shadow"}, modeEnforce, modeOff)
+	between(report, "priority", d.Priority, 0, maxPriority)
+	oneOf(report, "on_error", d.OnError, []pod.Answer{"last_verdict"}, pod.Hold, pod.Deny, pod.Allow)
+	oneOf(report, "on_change", d.OnChange, []string{"report", "evict"}, "ignore")
+	if len(d.MutablePaths) > 0 {
+		report("mutable_paths", notSupported)
+	}
+	if len(d.Capabilities) > 0 {
+		report("capabilities", notSupported)
+	}
+	d.Match.check(report)
+	d.Limits.check(report)
+	d.checkTests(report)
+}
+
+func (d *document) checkPin(report strict.Report, allowUnpinned bool) {
+	_, err := hex.DecodeString(d.SHA256)
+	switch {
+	case d.SHA256 == "" && !allowUnpinned:
+		report("sha256", "missing; write what sha256sum says of the module, or set policy.allow_unpinned in agent.toml for development")
+	case d.SHA256 != "" && (err != nil || len(d.SHA256) != 64):
+		report("sha256", "want 64 hexadecimal digits, found %.80q", d.SHA256)
+	}
+	d.SHA256 = strings.ToLower(d.SHA256)
+}
+
+func (d *document) checkHooks(report strict.Report) {
+	if len(d.Hooks) == 0 {
+		report("hooks", `missing; want ["admit"]`)
+	}
+	for i, hook := range d.Hooks {
+		key := fmt.Sprintf("hooks[%d]", i)
+		oneOf(report, key, hook, []string{"merge", "filter"}, "admit")
+		if slices.Contains(d.Hooks[:i], hook) {
+			report(key, "%q stands twice", hook)
+		}
+	}
+}
+
+func (l *limits) check(report strict.Report) {
+	between(report, "limits.memory_pages", l.MemoryPages, 1, maxMemoryPages)
+	between(report, "limits.output_bytes", l.OutputBytes, minOutputBytes, maxOutputBytes)
+	if l.Fuel != nil {
+		report("limits.fuel", notSupported)
+	}
+	if l.MaxSuppress != nil {
+		report("limits.max_suppress", notSupported)
+	}
+}
+
+func (d *document) checkTests(report strict.Report) {
+	if len(d.Tests) > maxTests {
+		report("test", "%d tests, more than the %d a policy may have", len(d.Tests), maxTests)
+		return
+	}
+	for i, t := range d.Tests {
+		checkPath(report, fmt.Sprintf("test[%d].pod", i), t.Pod)
+		oneOf(report, fmt.Sprintf("test[%d].expect", i), t.Expect, nil, pod.Allow, pod.Deny, pod.Hold, pod.Abstain)
+	}
+}
+
+// checkPath wants a path that stays below the document's directory.
+func checkPath(report strict.Report, key, path string) {
+	switch {
+	case path == "":
+		report(key, "missing; name a file relative to this document")
+	case !filepath.IsLocal(path), filepath.Clean(path) != path, path == ".":
+		report(key, "want a plain path below the directory of this document, found %.200q", path)
+	}
+}
+
+// oneOf reports a value that is none of known; later are the values this
+// version refuses by name.
+func oneOf[T ~string](report strict.Report, key string, value T, later []T, known ...T) {
+	quoted := make([]string, len(known))
+	for i, k := range known {
+		quoted[i] = fmt.Sprintf("%q", k)
+	}
+	want := strings.Join(quoted, ", ")
+	if i := strings.LastIndex(want, ", "); i >= 0 {
+		want = want[:i] + " or" + want[i+1:]
+	}
+	switch {
+	case slices.Contains(known, value):
+	case value == "":
+		report(key, "missing; want %s", want)
+	case slices.Contains(later, value):
+		report(key, "%q is not supported in this version; want %s", value, want)
+	default:
+		report(key, "want %s, found %.80q", want, value)
+	}
+}
+
+func between(report strict.Report, key string, value, least, most int) {
+	if value < least || value > most {
+		report(key, "want %d to %d, found %d", least, most, value)
+	}
+}

@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// maxDocuments is the greatest number of documents of a set.
+const maxDocuments = 256
+
+// errMoved is a name that became another file while it was read.
+var errMoved = errors.New("it was replaced while it was read")
+
+// directory is the policies' directory while it is read. What is opened
+// through it lies in it, whatever happens to names meanwhile.
+type directory struct {
+	path string
+	root *os.Root
+}
+
+func openDirectory(path string) (*directory, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the policy directory %s is missing; make it, or leave policy.dir in agent.toml empty to have no policies", path)
+	case err != nil:
+		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory; name the directory of the policies as policy.dir in agent.toml", path)
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
+	}
+	return &directory{path, root}, nil
+}
+
+func (d *directory) close() { d.root.Close() }
+
+// isDocument reports whether a name in the directory is that of a document.
+// Hidden files and the auxiliary files of editors are none.
+func isDocument(name string) bool {
+	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#")
+}
+
+// documents are the names of the documents, sorted.
+func (d *directory) documents() ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, fmt.Errorf("the policy directory cannot be listed: %w", err)
+	}
+	defer f.Close()
+	var names []string
+	for {
+		entries, err := f.ReadDir(maxDocuments)
+		for _, e := range entries {
+			if isDocument(e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+		if len(names) > maxDocuments {
+			return nil, fmt.Errorf("the policy directory %s has more than %d documents; remove some, or unite policies", d.path, maxDocuments)
+		}
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the policy directory cannot be listed: %w", err)
+		}
+	}
+}
+
+// stamp is that of a name, links not followed.
+func (d *directory) stamp(name string) stamp {
+	if name == "." {
+		if info, err := d.root.Stat("."); err == nil {
+			return placeOf(info)
+		}
+		return stamp{}
+	}
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return stamp{}
+	}
+	return stampOf(info)
+}
+
+// read gives the bytes of a regular file of at most limit bytes, and whether it
+// stayed the same meanwhile. No part of the name may be a link. The error does
+// not bear the name.
+func (d *directory) read(name string, limit int64) (data []byte, steady bool, err error) {
+	root := d.root
+	dir, base := filepath.Split(name)
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		below, err := enter(root, part)
+		if root != d.root {
+			root.Close()
+		}
+		if err != nil {
+			return nil, !errors.Is(err, errMoved), bare(err)
+		}
+		root = below
+	}
+	if root != d.root {
+		defer root.Close()
+	}
+	data, steady, err = readFile(root, base, limit)
+	return data, steady, bare(err)
+}
+
+// enter opens a directory that is no link.
+func enter(root *os.Root, name string) (*os.Root, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, notA("directory", info)
+	}
+	below, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := below.Stat(".")
+	if err == nil && !os.SameFile(info, opened) {
+		err = errMoved
+	}
+	if err != nil {
+		below.Close()
+		return nil, err
+	}
+	return below, nil
+}
+
+// readFile opens nothing but regular files, and does not block where a name
+// became that of a pipe after it was looked at.
+func readFile(root *os.Root, name string, limit int64) (data []byte, steady bool, err error) {
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, true, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, true, notA("regular file", before)
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, true, err
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil {
+		return nil, true, err
+	}
+	if !os.SameFile(before, opened) {
+		return nil, false, errMoved
+	}
+	if opened.Size() > limit {
+		return nil, true, fmt.Errorf("%d bytes long, more than the %d it may have", opened.Size(), limit)
+	}
+	if data, err = io.ReadAll(io.LimitReader(f, limit+1)); err != nil {
+		return nil, true, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return nil, true, err
+	}
+	return data, stampOf(before) == stampOf(after) && int64(len(data)) == after.Size(), nil
+}
+
+func notA(want string, info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return errors.New("a symbolic link, and links are not followed; put what it leads to in its place")
+	}
+	return fmt.Errorf("not a %s; remove it, or put one in its place", want)
+}
+
+// bare is an error of the os package without its name, which is only the last
+// part of the path.
+func bare(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+func TestDocumentsAreTheVisibleTOMLFilesOfTheDirectory(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	for _, name := range []string{
+		"b.toml", "a.toml", ".hidden.toml", ".#a.toml", "#a.toml#", "#a.toml", "a.toml~", "a.toml.bak", ".a.toml.swp", "4913",
+		"a.wasm", "a.TOML", "toml", "below/c.toml",
+	} {
+		d.write(name, "x")
+	}
+	dir, err := openDirectory(d.dir)
+	must(t, err)
+	defer dir.close()
+	names, err := dir.documents()
+	must(t, err)
+	if diff := cmp.Diff([]string{"a.toml", "b.toml"}, names); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+func TestADirectoryThatCannotBe(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.write("file", "")
+	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+	for name, want := range map[string]string{
+		"missing": "the policy directory DIR/missing is missing; make it, or leave policy.dir in agent.toml empty to have no policies",
+		"file":    "DIR/file is no directory; name the directory of the policies as policy.dir in agent.toml",
+		"pipe":    "DIR/pipe is no directory; name the directory of the policies as policy.dir in agent.toml",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := openDirectory(filepath.Join(d.dir, name))
+			if got := inDir(err, d.dir); got != want {
+				t.Errorf("error %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestAFileIsReadUnlessItIs(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.write("real/file", "content")
+	d.write("large", strings.Repeat("x", 101))
+	outside := filepath.Join(t.TempDir(), "secret")
+	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	for name, target := range map[string]string{"link": "real/file", "out": outside, "dangling": "nowhere", "dirlink": "real", "real/up": ".."} {
+		must(t, os.Symlink(target, filepath.Join(d.dir, name)))
+	}
+	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+
+	const link = "a symbolic link, and links are not followed; put what it leads to in its place"
+	for name, test := range map[string]struct{ path, want string }{
+		"a link":                     {"link", link},
+		"a link to elsewhere":        {"out", link},
+		"a link to nowhere":          {"dangling", link},
+		"in a directory that is one": {"dirlink/file", link},
+		"beyond a link back":         {"real/up/large", link},
+		"a directory":                {"real", "not a regular file; remove it, or put one in its place"},
+		"a pipe":                     {"pipe", "not a regular file; remove it, or put one in its place"},
+		"below a file":               {"large/file", "not a directory; remove it, or put one in its place"},
+		"missing":                    {"none", "no such file or directory"},
+		"in a directory that is":     {"none/file", "no such file or directory"},
+		"too large":                  {"large", "101 bytes long, more than the 100 it may have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, err := openDirectory(d.dir)
+			must(t, err)
+			defer dir.close()
+			data, steady, err := dir.read(test.path, 100)
+			if err == nil || err.Error() != test.want || data != nil || !steady {
+				t.Errorf("read: %q, steady %t, error %v, want %s", data, steady, err, test.want)
+			}
+		})
+	}
+	dir, err := openDirectory(d.dir)
+	must(t, err)
+	t.Cleanup(dir.close)
+	if data, steady, err := dir.read("real/file", 7); string(data) != "content" || !steady || err != nil {
+		t.Errorf("a plain file: %q, steady %t, error %v", data, steady, err)
+	}
+}
+
+func TestADirectoryMayItselfBeReachedThroughALink(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.policy("p", "allow")
+	link := filepath.Join(t.TempDir(), "policies")
+	must(t, os.Symlink(d.dir, link))
+	if r := read(link, false); r.err() != nil || len(r.documents) != 1 {
+		t.Errorf("read: %d documents, error %v", len(r.documents), r.err())
+	}
+}
+
+func TestAFileThatChangesWhileItIsReadIsNotSteady(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	text := strings.Repeat("x", 1<<20)
+	d.write("file", text)
+	f, err := os.OpenFile(filepath.Join(d.dir, "file"), os.O_WRONLY, 0)
+	must(t, err)
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		defer f.Close()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := f.WriteAt([]byte(text), 0); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}
+	})
+	defer writer.Wait()
+	defer close(stop)
+	dir, err := openDirectory(d.dir)
+	must(t, err)
+	defer dir.close()
+	for began := time.Now(); ; {
+		_, steady, err := dir.read("file", 1<<20)
+		must(t, err)
+		if !steady {
+			return
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("for 10 s no change was seen")
+		}
+	}
+}
+
+func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for name, part := range map[string]string{"file": "file", "dir/file": "dir"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.write("real/"+name, "public")
+			d.write("elsewhere/"+name, "secret")
+			must(t, os.Symlink("elsewhere/"+part, filepath.Join(d.dir, "link")))
+			// The name is in turn what it should be and the link.
+			place, own := filepath.Join(d.dir, part), filepath.Join(d.dir, "real", part)
+			must(t, os.Rename(own, place))
+			stop := make(chan struct{})
+			var swapper sync.WaitGroup
+			swapper.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						if err := unix.Renameat2(unix.AT_FDCWD, place, unix.AT_FDCWD, filepath.Join(d.dir, "link"), unix.RENAME_EXCHANGE); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+			defer swapper.Wait()
+			defer close(stop)
+			dir, err := openDirectory(d.dir)
+			must(t, err)
+			defer dir.close()
+			for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
+				if data, _, _ := dir.read(name, 100); string(data) == "secret" {
+					t.Fatal("a link was followed")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// The modes of a policy.
+const (
+	// modeEnforce: its opinion counts.
+	modeEnforce = "enforce"
+	// modeOff: it is not asked, nor is its module loaded.
+	modeOff = "off"
+)
+
+// keys are those of a policy document, with their defaults in defaultKeys.
+type keys struct {
+	API apiVersion `toml:"api"`
+	// Name is a DNS label.
+	Name string `toml:"name"`
+	// Module is a path below the document's directory.
+	Module string `toml:"module"`
+	// SHA256 is the module's digest, empty where it is not pinned.
+	SHA256 string   `toml:"sha256"`
+	Hooks  []string `toml:"hooks"`
+	// Mode is modeEnforce or modeOff.
+	Mode string `toml:"mode"`
+	// Priority is 0 to maxPriority; the least is asked first.
+	Priority int `toml:"priority"`
+	// OnError is Hold, Deny or Allow: the answer when the plugin fails.
+	OnError pod.Answer `toml:"on_error"`
+	// OnChange is "ignore".
+	OnChange string `toml:"on_change"`
+	// MutablePaths and Capabilities are empty.
+	MutablePaths []string       `toml:"mutable_paths"`
+	Capabilities []string       `toml:"capabilities"`
+	Match        match          `toml:"match"`
+	Limits       limits         `toml:"limits"`
+	Settings     map[string]any `toml:"settings"`
+	Tests        []vector       `toml:"test"`
+}
+
+// limits bound one call of the plugin.
+type limits struct {
+	// MemoryPages is 1 to maxMemoryPages, each of 64 KiB.
+	MemoryPages int `toml:"memory_pages"`
+	// OutputBytes is minOutputBytes to maxOutputBytes.
+	OutputBytes int `toml:"output_bytes"`
+	// Fuel and MaxSuppress are nil.
+	Fuel        any `toml:"fuel"`
+	MaxSuppress any `toml:"max_suppress"`
+}
+
+// vector is a test a policy brings along.
+type vector struct {
+	// Pod is the path of a manifest of one pod, below the document's
+	// directory.
+	Pod string `toml:"pod"`
+	// Expect is the answer the policy must give.
+	Expect pod.Answer `toml:"expect"`
+}
+
+func defaultKeys() keys {
+	return keys{
+		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: "ignore",
+		Limits: limits{MemoryPages: 64, OutputBytes: 64 << 10},
+	}
+}
+
+// document is a policy document whose keys are all as they may be.
+type document struct {
+	keys
+	// path is the document's name in its directory, file the whole path.
+	path, file string
+	text       []byte
+	wrong      []complaint
+}
+
+// complaint is a fault that came to light after the document was decoded.
+type complaint struct{ key, message string }
+
+// parseDocument decodes and checks a document. The error is strict.Errors.
+func parseDocument(path, file string, text []byte, allowUnpinned bool) (*document, error) {
+	d := &document{keys: defaultKeys(), path: path, file: file, text: text}
+	err := strict.Decode(file, text, &d.keys, func(report strict.Report) { d.check(report, allowUnpinned) })
+	if err != nil {
+		return nil, d.ofAPI(err)
+	}
+	d.Settings = plainSettings(d.Settings)
+	return d, nil
+}
+
+// complain puts a fault at a key down, for err.
+func (d *document) complain(key, format string, args ...any) {
+	d.wrong = append(d.wrong, complaint{key, oneLine(fmt.Sprintf(format, args...))})
+}
+
+// err gives what was complained of, each with the line of its key; nil where
+// there is nothing. The lines are found by decoding once more.
+func (d *document) err() error {
+	if len(d.wrong) == 0 {
+		return nil
+	}
+	var again keys
+	return strict.Decode(d.file, d.text, &again, func(report strict.Report) {
+		for _, c := range d.wrong {
+			report(c.key, "%s", c.message)
+		}
+	})
+}
+
+// maxMessage bounds what a fault may quote of a plugin, in bytes.
+const maxMessage = 2048
+
+// oneLine makes a message one line of text, whatever a plugin says: reasons
+// are told one per line.
+func oneLine(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ")
+	if len(s) > maxMessage {
+		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
+}

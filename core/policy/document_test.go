@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// minimal is the least a document must say; further keys begin at line 6.
+var minimal = fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"%064x\"\nhooks = [\"admit\"]\n", 0)
+
+func parse(text string, allowUnpinned bool) (*document, error) {
+	return parseDocument("p.toml", "DIR/p.toml", []byte(text), allowUnpinned)
+}
+
+func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
+	t.Parallel()
+	d, err := parse(minimal, false)
+	must(t, err)
+	want := keys{
+		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
+		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore",
+		Limits: limits{MemoryPages: 64, OutputBytes: 65536},
+	}
+	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestADocumentMaySay(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"empty lists where only those are supported": minimal + "mutable_paths = []\ncapabilities = []\n[match]\nconditions = []\n",
+		"everything of a match":                      minimal + "[match]\nsources = [\"file\", \"http\", \"api\"]\nnamespaces = [\"tenant-a-*\", \"web\"]\nlabel_selector = \"tier in (web,api)\"\noperations = [\"ADD\", \"UPDATE\"]\n",
+		"that matches are of nothing in particular":  minimal + "[match]\nsources = []\nnamespaces = []\nlabel_selector = \"\"\noperations = []\n",
+		"the least limits":                           minimal + "[limits]\nmemory_pages = 1\noutput_bytes = 1024\n",
+		"the greatest limits":                        minimal + "[limits]\nmemory_pages = 1024\noutput_bytes = 1_048_576\n",
+		"the ends of the priorities":                 minimal + "priority = 0\n",
+		"mode off":                                   minimal + "mode = \"off\"\non_error = \"deny\"\n",
+		"a module below its directory":               strings.Replace(minimal, "p.wasm", "modules/v1/p.wasm", 1),
+		"a digest in capitals":                       strings.Replace(minimal, strings.Repeat("0", 64), strings.Repeat("AB", 32), 1),
+		"tests of every answer":                      minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"abstain\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := parse(text, false)
+			must(t, err)
+			if d.SHA256 != strings.ToLower(d.SHA256) {
+				t.Errorf("digest %s, want it in small letters", d.SHA256)
+			}
+		})
+	}
+}
+
+func TestADocumentIsRefusedFor(t *testing.T) {
+	t.Parallel()
+	line := func(old, text string) string { return strings.Replace(minimal, old, text, 1) }
+	zeros := "\"" + strings.Repeat("0", 64) + "\""
+	for name, test := range map[string]struct{ text, want string }{
+		"no TOML":                         {"api = \n", "1: expected value but found '\\n' instead"},
+		"another version, and only that":  {"api = \"wardlet.dev/v2\"\nnome = 1\n", `1: api: "wardlet.dev/v2" is not supported in this version; want "wardlet.dev/v1"`},
+		"a version that is none":          {"name = \"p\"\napi = 1\n", `2: api: "1" is not supported in this version; want "wardlet.dev/v1"`},
+		"being no policy":                 {"[paths]\nstate_root = \"/x\"\n", `api: missing; a policy begins with api = "wardlet.dev/v1", and other TOML files do not belong into this directory`},
+		"being empty":                     {"", `api: missing; a policy begins with api = "wardlet.dev/v1"`},
+		"an unknown key":                  {minimal + "prioritiy = 3\n", `6: prioritiy: unknown key; did you mean "priority"?`},
+		"an unknown key of a table":       {minimal + "[match]\nnamespace = [\"a\"]\n", `7: match.namespace: unknown key; did you mean "namespaces"?`},
+		"no name":                         {line("name = \"p\"\n", ""), `name: missing; it names the policy in verdicts, for example name = "allowed-images"`},
+		"a name that is no DNS label":     {line("\"p\"", "\"A_b\""), `2: name: "A_b" is no DNS label: `},
+		"no module":                       {line("module = \"p.wasm\"\n", ""), "module: missing; name a file relative to this document"},
+		"an absolute module":              {line("p.wasm", "/p.wasm"), `3: module: want a plain path below the directory of this document, found "/p.wasm"`},
+		"a module above":                  {line("p.wasm", "../p.wasm"), `3: module: want a plain path below`},
+		"a module above, on a detour":     {line("p.wasm", "a/../../p.wasm"), `3: module: want a plain path below`},
+		"a path that is not plain":        {line("p.wasm", "./p.wasm"), `3: module: want a plain path below`},
+		"the directory for a module":      {line("p.wasm", "."), `3: module: want a plain path below`},
+		"no digest":                       {line("sha256 = "+zeros+"\n", ""), "sha256: missing; write what sha256sum says of the module, or set policy.allow_unpinned in agent.toml for development"},
+		"a digest that is too short":      {line(zeros, "\"00\""), `4: sha256: want 64 hexadecimal digits, found "00"`},
+		"a digest that is none":           {line(zeros, "\""+strings.Repeat("g", 64)+"\""), `4: sha256: want 64 hexadecimal digits, found "ggg`},
+		"no hooks":                        {line("hooks = [\"admit\"]\n", ""), `hooks: missing; want ["admit"]`},
+		"hooks that are none":             {line("[\"admit\"]", "[]"), `5: hooks: missing; want ["admit"]`},
+		"a hook of a later version":       {line("[\"admit\"]", "[\"admit\",\n\"filter\", \"merge\"]"), "6: hooks: \"filter\" is not supported in this version; want \"admit\"\nDIR/p.toml:6: hooks: \"merge\" is not supported in this version; want \"admit\""},
+		"an unknown hook":                 {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", found "admin"`},
+		"a hook that stands twice":        {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
+		"a mode of a later version":       {minimal + "mode = \"warn\"\n", `6: mode: "warn" is not supported in this version; want "enforce" or "off"`},
+		"mode audit":                      {minimal + "mode = \"audit\"\n", `6: mode: "audit" is not supported in this version`},
+		"mode shadow":                     {minimal + "mode = \"shadow\"\n", `6: mode: "shadow" is not supported in this version`},
+		"an unknown mode":                 {minimal + "mode = \"on\"\n", `6: mode: want "enforce" or "off", found "on"`},
+		"a negative priority":             {minimal + "priority = -1\n", "6: priority: want 0 to 1000, found -1"},
+		"a priority over 1000":            {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
+		"on_error of a later version":     {minimal + "on_error = \"last_verdict\"\n", `6: on_error: "last_verdict" is not supported in this version; want "hold", "deny" or "allow"`},
+		"on_error that abstains":          {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny" or "allow", found "abstain"`},
+		"on_change report":                {minimal + "on_change = \"report\"\n", `6: on_change: "report" is not supported in this version; want "ignore"`},
+		"on_change evict":                 {minimal + "on_change = \"evict\"\n", `6: on_change: "evict" is not supported in this version; want "ignore"`},
+		"mutable paths":                   {minimal + "mutable_paths = [\"/spec\"]\n", "6: mutable_paths: not supported in this version; leave it out"},
+		"capabilities":                    {minimal + "capabilities = [\"node.read\"]\n", "6: capabilities: not supported in this version; leave it out"},
+		"an unknown kind of source":       {minimal + "[match]\nsources = [\"file\", \"disk\"]\n", `7: match.sources: want "file", "http" or "api", found "disk"`},
+		"a namespace that cannot be":      {minimal + "[match]\nnamespaces = [\n\"a\",\n\"tenant_a\"]\n", `9: match.namespaces: want a namespace such as "web", or a pattern such as "tenant-a-*", found "tenant_a"`},
+		"an empty namespace":              {minimal + "[match]\nnamespaces = [\"\"]\n", `7: match.namespaces: want a namespace`},
+		"a selector that is none":         {minimal + "[match]\nlabel_selector = \"a in b\"\n", `7: match.label_selector: "a in b" is no label selector: `},
+		"an operation that is not judged": {minimal + "[match]\noperations = [\"DELETE\"]\n", `7: match.operations: want "ADD" or "UPDATE", found "DELETE"`},
+		"conditions":                      {minimal + "[match]\nconditions = [\"true\"]\n", "7: match.conditions: not supported in this version; leave it out"},
+		"no memory":                       {minimal + "[limits]\nmemory_pages = 0\n", "7: limits.memory_pages: want 1 to 1024, found 0"},
+		"too much memory":                 {minimal + "[limits]\nmemory_pages = 1025\n", "7: limits.memory_pages: want 1 to 1024, found 1025"},
+		"too little output":               {minimal + "[limits]\noutput_bytes = 1023\n", "7: limits.output_bytes: want 1024 to 1048576, found 1023"},
+		"too much output":                 {minimal + "[limits]\noutput_bytes = 1048577\n", "7: limits.output_bytes: want 1024 to 1048576, found 1048577"},
+		"fuel":                            {minimal + "[limits]\nfuel = 2_000_000\n", "7: limits.fuel: not supported in this version; leave it out"},
+		"max_suppress":                    {minimal + "[limits]\nmax_suppress = \"4h\"\n", "7: limits.max_suppress: not supported in this version; leave it out"},
+		"a test without a pod":            {minimal + "[[test]]\nexpect = \"deny\"\n", "6: test.pod: missing; name a file relative to this document"},
+		"a test of a pod elsewhere":       {minimal + "[[test]]\npod = \"/etc/x\"\nexpect = \"deny\"\n", "7: test.pod: want a plain path below"},
+		"a test that expects nothing":     {minimal + "[[test]]\npod = \"a.yaml\"\n", `6: test.expect: missing; want "allow", "deny", "hold" or "abstain"`},
+		"a test that expects the unknown": {minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"no\"\n", `8: test.expect: want "allow", "deny", "hold" or "abstain", found "no"`},
+		"more tests than a set has time for": {
+			minimal + strings.Repeat("[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n", 101), "6: test: 101 tests, more than the 100 a policy may have",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := parse(test.text, false)
+			if err == nil {
+				t.Fatal("it is accepted")
+			}
+			got, ok := strings.CutPrefix(err.Error(), "DIR/p.toml:")
+			if got = strings.TrimPrefix(got, " "); !ok || !strings.HasPrefix(got, test.want) {
+				t.Errorf("error:\n%v\nwant:\nDIR/p.toml:%s", err, test.want)
+			}
+			if name == "another version, and only that" && strings.Contains(err.Error(), "\n") {
+				t.Errorf("other faults are told too:\n%v", err)
+			}
+		})
+	}
+}
+
+func TestADigestMayBeLeftOutWhereTheConfigurationAllowsIt(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(minimal, "sha256", "#sha256", 1)
+	if _, err := parse(text, true); err != nil {
+		t.Error(err)
+	}
+	wrong := strings.Replace(minimal, "\"000", "\"00", 1)
+	if _, err := parse(wrong, true); err == nil {
+		t.Error("a digest that is none is accepted because none is needed")
+	}
+}
+
+func TestComplaintsAreOfTheLineOfTheirKey(t *testing.T) {
+	t.Parallel()
+	d, err := parse(minimal+"[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n", false)
+	must(t, err)
+	if err := d.err(); err != nil {
+		t.Errorf("error %v before any complaint", err)
+	}
+	d.complain("test[0].expect", "got %s", "allow\nand\x1b[31m more")
+	d.complain("module", "cannot be loaded: %v", errors.New(strings.Repeat("x", 3000)))
+	want := "DIR/p.toml:3: module: cannot be loaded: " + strings.Repeat("x", maxMessage-len("cannot be loaded: ")) + "…\n" +
+		"DIR/p.toml:8: test.expect: got allow and [31m more"
+	if got := d.err().Error(); got != want {
+		t.Errorf("error:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func FuzzParseDocument(f *testing.F) {
+	f.Add(minimal)
+	f.Add(minimal + "priority = 7\nmode = \"off\"\n[match]\nnamespaces = [\"a-*\"]\nlabel_selector = \"a!=b\"\noperations = [\"UPDATE\"]\n[limits]\nfuel = 1\n")
+	f.Add(minimal + "[settings]\nallow = [\"*\"]\nat = 1979-05-27T07:32:00\n[[settings.rule]]\nx = {y = 1.5}\n[[test]]\npod = \"t/a.yaml\"\nexpect = \"hold\"\n")
+	f.Add("api = \"wardlet.dev/v2\"\n")
+	f.Add("[a]\nb = 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := parse(text, false)
+		if err != nil {
+			faults, ok := errors.AsType[strict.Errors](err)
+			if !ok || len(faults) == 0 {
+				t.Fatalf("error %v is no list of faults", err)
+			}
+			for _, fault := range faults {
+				if fault.File != "DIR/p.toml" || fault.Message == "" {
+					t.Fatalf("fault %+v", fault)
+				}
+			}
+			return
+		}
+		paths := []string{d.Module}
+		for _, test := range d.Tests {
+			paths = append(paths, test.Pod)
+		}
+		for _, path := range paths {
+			if !filepath.IsLocal(path) || filepath.Join("/dir", path) == "/dir" {
+				t.Fatalf("the path %q leaves the directory", path)
+			}
+		}
+		if len(d.SHA256) != 64 || d.Name == "" || len(d.Hooks) != 1 || d.Priority < 0 || d.Priority > maxPriority ||
+			d.Limits.MemoryPages < 1 || d.Limits.MemoryPages > maxMemoryPages || d.Limits.Fuel != nil ||
+			(d.Mode != modeEnforce && d.Mode != modeOff) || len(d.MutablePaths)+len(d.Capabilities)+len(d.Match.Conditions) > 0 {
+			t.Fatalf("accepted: %+v", d.keys)
+		}
+		checkPlain(t, d.Settings)
+		d.complain("name", "again")
+		if err := d.err(); err == nil || !strings.HasPrefix(err.Error(), "DIR/p.toml:") || !strings.Contains(err.Error(), ": name: again") {
+			t.Fatalf("a complaint became %v", err)
+		}
+	})
+}

@@ -1,0 +1,24 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// failed makes a plugin's failure the opinion its policy's on_error says.
+func (p *policy) failed(err error) opinion {
+	code, detail := wasm.HostError, err
+	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
+		code, detail = failure.Code, failure.Err
+	}
+	message := fmt.Sprintf("the plugin failed with %s", code)
+	if detail != nil {
+		message += ": " + oneLine(detail.Error())
+	}
+	return opinion{Opinion: pod.Opinion{
+		Policy: p.Name, Answer: p.OnError, Failure: string(code), Reason: pod.ReasonPolicyFailed, Message: message,
+	}}
+}

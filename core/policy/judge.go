@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// What a policy may name as the time to look again lies between these.
+const (
+	minRetryAfter = time.Second
+	maxRetryAfter = 10 * time.Minute
+)
+
+// strongest first; what is not in it has no weight.
+var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
+
+// judge asks every policy that matches, in order, and gives their verdict
+// together. fallback is the answer where none has an opinion. It ends early,
+// with a verdict that means nothing, when ctx does.
+func (s *set) judge(ctx context.Context, q *pod.Question, kind string, now time.Time, fallback pod.Answer, at *activity) pod.Verdict {
+	defer at.over()
+	var opinions []opinion
+	for _, p := range s.policies {
+		if p.Mode == modeOff || !p.Match.matches(q, kind) {
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		at.policy(p.Name)
+		opinions = append(opinions, p.consult(ctx, q, now))
+	}
+	v := aggregate(opinions, fallback)
+	v.Sets, v.At = []string{s.digest}, now
+	return v
+}
+
+// aggregate lets the strongest answer decide, and of equal ones the first.
+func aggregate(opinions []opinion, fallback pod.Answer) pod.Verdict {
+	v := byDefault(fallback)
+	for _, answer := range strongest {
+		i := slices.IndexFunc(opinions, func(o opinion) bool { return o.Answer == answer })
+		if i >= 0 {
+			v = opinions[i].decide()
+			break
+		}
+	}
+	for i := range opinions {
+		v.Opinions = append(v.Opinions, opinions[i].Opinion)
+	}
+	return v
+}
+
+func byDefault(fallback pod.Answer) pod.Verdict {
+	if fallback == pod.Allow {
+		return pod.Verdict{Answer: pod.Allow}
+	}
+	return pod.Verdict{
+		Answer: fallback, Reason: pod.ReasonDefaultVerdict,
+		Message: fmt.Sprintf("no policy has an opinion, and policy.default_verdict is %s", fallback),
+	}
+}
+
+// decide makes the opinion the verdict.
+func (o *opinion) decide() pod.Verdict {
+	v := pod.Verdict{Answer: o.Answer, Policy: o.Policy}
+	if o.Answer == pod.Allow && o.Failure == "" {
+		return v
+	}
+	v.Reason = o.Reason
+	v.Message = fmt.Sprintf("policy %q: %s", o.Policy, o.Message)
+	switch {
+	case o.Failure != "":
+		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)
+	case o.Message == "":
+		v.Message = fmt.Sprintf("policy %q gives no message", o.Policy)
+	}
+	if o.Answer == pod.Hold && o.retryAfter != 0 {
+		v.RetryAfter = min(max(o.retryAfter, minRetryAfter), maxRetryAfter)
+	}
+	return v
+}

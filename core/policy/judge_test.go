@@ -1,0 +1,220 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// loadScripts makes a set of policies p0, p1, … with these scripts, each of
+// which may go on with keys after a newline.
+func loadScripts(t *testing.T, s *scripts, texts ...string) *set {
+	t.Helper()
+	d := newTree(t)
+	for i, text := range texts {
+		script, keys, _ := strings.Cut(text, "\n")
+		d.policy(fmt.Sprintf("p%d", i), script, keys)
+	}
+	got, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	t.Cleanup(got.release)
+	return got
+}
+
+func TestTheVerdictOfSeveralPolicies(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policies []string
+		fallback pod.Answer
+		want     pod.Verdict
+	}{
+		"deny is before hold and allow": {
+			[]string{"allow", "hold Later wait", "deny ImageNotAllowed image img is not allowed", "allow"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Deny, Policy: "p2", Reason: "ImageNotAllowed", Message: `policy "p2": image img is not allowed`},
+		},
+		"hold is before allow": {
+			[]string{"allow", "abstain", "hold Later wait"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Hold, Policy: "p2", Reason: "Later", Message: `policy "p2": wait`},
+		},
+		"of equal answers the first decides": {
+			[]string{"allow", "deny One one\npriority = 200", "deny Two two"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Deny, Policy: "p2", Reason: "Two", Message: `policy "p2": two`},
+		},
+		"an allow has neither reason nor message": {
+			[]string{"abstain", "allow Nice it is nice", "allow"},
+			pod.Deny,
+			pod.Verdict{Answer: pod.Allow, Policy: "p1"},
+		},
+		"none has an opinion, the default is to allow": {
+			[]string{"abstain"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Allow},
+		},
+		"none has an opinion, the default is to hold": {
+			[]string{"abstain", "abstain"},
+			pod.Hold,
+			pod.Verdict{Answer: pod.Hold, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is hold"},
+		},
+		"nobody is asked, the default is to deny": {
+			[]string{"allow\nmode = \"off\"", "allow\n[match]\nnamespaces = [\"other\"]"},
+			pod.Deny,
+			pod.Verdict{Answer: pod.Deny, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is deny"},
+		},
+		"a denial without a code and a message": {
+			[]string{"deny"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Deny, Policy: "p0", Reason: "PolicyDenied", Message: `policy "p0" gives no message`},
+		},
+		"a hold without a code": {
+			[]string{"hold  it is too early"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Hold, Policy: "p0", Reason: "PolicyHeld", Message: `policy "p0": it is too early`},
+		},
+		"a failure that holds": {
+			[]string{"trap unreachable", "allow"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is hold)`,
+			},
+		},
+		"a failure that denies": {
+			[]string{"trap unreachable\non_error = \"deny\"", "hold"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Deny, Policy: "p0", Reason: "PolicyFailed",
+				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is deny)`,
+			},
+		},
+		"a failure that allows says so": {
+			[]string{"trap unreachable\non_error = \"allow\""},
+			pod.Deny,
+			pod.Verdict{
+				Answer: pod.Allow, Policy: "p0", Reason: "PolicyFailed",
+				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is allow)`,
+			},
+		},
+		"an error of the host": {
+			[]string{"error no memory"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+				Message: `policy "p0": the plugin failed with HostError: no memory (on_error is hold)`,
+			},
+		},
+		"an answer that is none": {
+			[]string{"perhaps"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+				Message: `policy "p0": the plugin failed with BadOutput: "perhaps" is no answer (on_error is hold)`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := loadScripts(t, newScripts(), test.policies...)
+			got := set.judge(t.Context(), new(question("web")), "file", instant, test.fallback, &activity{})
+			test.want.At, test.want.Sets = instant, []string{set.digest}
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	set := loadScripts(t, s,
+		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
+		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
+	set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	s.edit = func(policy string, r *wasm.Result) {
+		if policy == "p0" {
+			r.Warnings, r.Annotations, r.Explanation = []string{"soon"}, map[string]string{"a": "b"}, "because"
+		}
+	}
+	set := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
+	v := set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	want := []pod.Opinion{
+		{
+			Policy: "p0", Answer: pod.Allow, Reason: "Fine", Message: "it is fine",
+			Warnings: []string{"soon"}, Annotations: map[string]string{"a": "b"}, Explanation: "because",
+		},
+		{Policy: "p1", Answer: pod.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap: x"},
+		{Policy: "p2", Answer: pod.Abstain},
+	}
+	if diff := cmp.Diff(want, v.Opinions); diff != "" {
+		t.Errorf("opinions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"p0: soon"}, v.Warnings()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answers map[string]wasm.Result
+		want    time.Duration
+	}{
+		"none":                  {map[string]wasm.Result{"p0": {Answer: pod.Hold}}, 0},
+		"as it says":            {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: 90 * time.Second}}, 90 * time.Second},
+		"at least a second":     {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Millisecond}}, time.Second},
+		"not in the past":       {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: -time.Hour}}, time.Second},
+		"at most ten minutes":   {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Hour}}, 10 * time.Minute},
+		"not that of a denial":  {map[string]wasm.Result{"p0": {Answer: pod.Deny, RetryAfter: time.Minute}}, 0},
+		"not that of an allow":  {map[string]wasm.Result{"p0": {Answer: pod.Allow, RetryAfter: time.Minute}}, 0},
+		"of the first of two":   {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Minute}, "p1": {Answer: pod.Hold, RetryAfter: time.Second}}, time.Minute},
+		"not that of one later": {map[string]wasm.Result{"p0": {Answer: pod.Hold}, "p1": {Answer: pod.Hold, RetryAfter: time.Second}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScripts()
+			s.edit = func(policy string, r *wasm.Result) { *r = test.answers[policy] }
+			var texts []string
+			for range test.answers {
+				texts = append(texts, "allow")
+			}
+			set := loadScripts(t, s, texts...)
+			if got := set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{}).RetryAfter; got != test.want {
+				t.Errorf("after %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	set := loadScripts(t, s, "allow", "allow")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.edit = func(string, *wasm.Result) { cancel() }
+	set.judge(ctx, new(question("web")), "file", instant, pod.Allow, &activity{})
+	if calls := s.called(); len(calls) != 1 {
+		t.Errorf("calls %v, want one", calls)
+	}
+	if n := set.policies[0].counts.allowed.Load(); n != 0 {
+		t.Errorf("%d are counted", n)
+	}
+}

@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// loader makes sets of readings.
+type loader struct {
+	cfg *Config
+	// at is the policy that is being loaded or tested.
+	at activity
+}
+
+// load makes a set of what was read, or gives every reason why not. What the
+// running set has loaded from the same module, settings and limits is used
+// again; running may be nil. Of a set that is refused nothing stays loaded.
+func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, error) {
+	digest := r.digest()
+	var policies []*policy
+	for _, doc := range r.documents {
+		// One that is refused anyway would only repeat itself.
+		if len(doc.wrong) == 0 && ctx.Err() == nil {
+			policies = append(policies, l.policy(ctx, r, doc, running))
+		}
+	}
+	l.at.over()
+	s := newSet(digest, policies)
+	err := ctx.Err()
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	for _, p := range s.policies {
+		p.text = nil
+	}
+	return s, nil
+}
+
+// policy makes one policy; what is wrong is put down in its document.
+func (l *loader) policy(ctx context.Context, r *reading, doc *document, running *set) *policy {
+	l.at.policy(doc.Name)
+	p := &policy{document: doc, sum: r.files[doc.Module].sum, log: l.cfg.Logger}
+	was := running.find(doc.Name)
+	if was != nil {
+		p.counts = was.counts
+	} else {
+		p.counts = &counters{}
+	}
+	if doc.Mode == modeOff {
+		return p
+	}
+	options := doc.loads(l.cfg.Node)
+	if was != nil && was.plugin != nil && was.plugin.madeFrom(p.sum, &options) {
+		p.plugin = was.plugin.acquire()
+	} else {
+		plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
+		if err != nil {
+			doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
+			return p
+		}
+		p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
+	}
+	l.test(ctx, r, p)
+	return p
+}
+
+// state is what `get policies` shows of a policy.
+func (p *policy) state(path func(string) string) pod.PolicyState {
+	s := pod.PolicyState{
+		Name: p.Name, Document: path(p.path), Module: path(p.Module), SHA256: p.sum,
+		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError),
+	}
+	p.counts.show(&s)
+	return s
+}

@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("b", "allow")
+	d.policy("a", "allow")
+	d.policy("z", "allow", "priority = 0")
+	d.policy("y", "allow", "priority = 1000")
+	got, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	var names []string
+	for _, p := range got.policies {
+		names = append(names, p.Name)
+	}
+	if diff := cmp.Diff([]string{"z", "a", "b", "y"}, names); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPluginIsLoadedWithWhatItsDocumentSays(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow", "[limits]\nmemory_pages = 7\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
+	_, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	want := wasm.Options{
+		Policy: "p", Hooks: []string{"admit"}, Settings: map[string]any{"allow": []any{"a"}},
+		MemoryPages: 7, OutputBytes: 2048, Node: "node-1",
+	}
+	if diff := cmp.Diff(want, s.options["p"]); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "broken module", "mode = \"off\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.write("a.yaml", manifest)
+	got, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	if p := got.policies[0]; s.loads > 0 || p.plugin != nil || p.sum != sumOf("broken module") {
+		t.Errorf("%d loads, plugin %v, digest %s", s.loads, p.plugin, p.sum)
+	}
+	d.write("p.wasm", "another")
+	if _, err := loadOnce(t, d, s, nil); err == nil {
+		t.Error("its digest is not compared")
+	}
+}
+
+func TestAnyFaultRefusesTheSetWithEveryReasonAndLeavesNothingLoaded(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("good", "allow")
+	d.policy("trapping", "trap unreachable", "[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"")
+	d.policy("broken", "broken no magic\nnumber")
+	d.policy("misspelt", "allow", "mod = \"off\"")
+	d.write("a.yaml", manifest)
+	_, err := loadOnce(t, d, s, nil)
+	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic number\n" +
+		"DIR/misspelt.toml:6: mod: unknown key; did you mean \"mode\"?\n" +
+		"DIR/trapping.toml:8: test.expect: a.yaml: want hold, got a failure: the plugin failed with Trap: unreachable"
+	if got := inDir(err, d.dir); got != want {
+		t.Errorf("error:\n%s\nwant:\n%s", got, want)
+	}
+	if in := s.inUse(); len(in) > 0 {
+		t.Errorf("still loaded: %v", in)
+	}
+}
+
+func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.policy("b", "allow")
+	d.write("a.yaml", manifest)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-s.waits
+		cancel()
+		s.free <- struct{}{}
+	}()
+	c := testConfig(d, s)
+	l := loader{cfg: &c}
+	if got, err := l.load(ctx, read(d.dir, false), nil); got != nil || err == nil {
+		t.Errorf("load = %v, %v", got, err)
+	}
+	if in := s.inUse(); len(in) > 0 || s.loads != 1 {
+		t.Errorf("%d loads, still loaded: %v", s.loads, in)
+	}
+}
+
+func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
+	t.Parallel()
+	settings := func(more string) string { return "[settings]\nn = 1\nlist = [\"a\"]\n" + more }
+	for name, test := range map[string]struct {
+		change func(d tree)
+		reused bool
+	}{
+		"nothing changed":               {func(tree) {}, true},
+		"another policy came":           {func(d tree) { d.policy("q", "allow") }, true},
+		"its priority changed":          {func(d tree) { d.policy("p", "allow", "priority = 7", settings("")) }, true},
+		"what it matches changed":       {func(d tree) { d.policy("p", "allow", settings("[match]\nnamespaces = [\"a\"]")) }, true},
+		"its module changed":            {func(d tree) { d.policy("p", "allow # 2", settings("")) }, false},
+		"its settings changed":          {func(d tree) { d.policy("p", "allow", settings("m = 1")) }, false},
+		"a setting became another type": {func(d tree) { d.policy("p", "allow", "[settings]\nn = 1.0\nlist = [\"a\"]") }, false},
+		"its limit of memory changed":   {func(d tree) { d.policy("p", "allow", settings("[limits]\nmemory_pages = 65")) }, false},
+		"its limit of output changed":   {func(d tree) { d.policy("p", "allow", settings("[limits]\noutput_bytes = 65535")) }, false},
+		"its name changed": {func(d tree) {
+			d.write("p.toml", strings.Replace(documentOf("q", "allow", settings("")), "q.wasm", "p.wasm", 1))
+		}, false},
+		"its document has another name":     {func(d tree) { d.remove("p.toml"); d.write("x.toml", documentOf("p", "allow", settings(""))) }, true},
+		"the settings stand in other order": {func(d tree) { d.policy("p", "allow", "[settings]\nlist = [\"a\"]\nn = 1") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", "allow", settings(""))
+			first, err := loadOnce(t, d, s, nil)
+			must(t, err)
+			plugin := first.policies[0].plugin
+			test.change(d)
+			second, err := loadOnce(t, d, s, first)
+			must(t, err)
+			reused := false
+			for _, p := range second.policies {
+				reused = reused || p.plugin == plugin
+			}
+			if reused != test.reused {
+				t.Errorf("reused = %t, want %t", reused, test.reused)
+			}
+			first.release()
+			if in := s.inUse(); len(in) != len(second.policies) {
+				t.Errorf("%d plugins are loaded for %d policies", len(in), len(second.policies))
+			}
+			second.release()
+			if in := s.inUse(); len(in) > 0 {
+				t.Errorf("still loaded: %v", in)
+			}
+		})
+	}
+}
+
+func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow")
+	running, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	d.policy("q", "broken")
+	d.policy("q", "broken module")
+	if _, err := loadOnce(t, d, s, running); err == nil {
+		t.Fatal("a broken module is accepted")
+	}
+	v := running.judge(t.Context(), new(question("web")), "file", instant, pod.Deny, &activity{})
+	if v.Answer != pod.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow")
+	first, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	first.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	d.policy("p", "trap x")
+	second, err := loadOnce(t, d, s, first)
+	must(t, err)
+	second.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	got := second.policies[0].state(func(path string) string { return "/d/" + path })
+	want := pod.PolicyState{
+		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
+		Mode: "enforce", Priority: 100, OnError: "hold", Allowed: 1, Held: 1, Failed: 1,
+		LastFailure: "the plugin failed with Trap: x",
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPluginThatIsNotClosedCleanlyIsLogged(t *testing.T) {
+	t.Parallel()
+	d, s, l := newTree(t), newScripts(), &logs{}
+	d.policy("bad-close", "allow")
+	c := testConfig(d, s)
+	c.Logger = l.logger()
+	got, err := (&loader{cfg: &c}).load(t.Context(), read(d.dir, false), nil)
+	must(t, err)
+	got.release()
+	if l.count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {
+		t.Errorf("log: %q", l.lines())
+	}
+}

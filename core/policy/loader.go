@@ -1,0 +1,35 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Loader makes plugins of modules.
+type Loader interface {
+	// Load compiles a module and runs what it does at its start. The error
+	// says why the module cannot be used.
+	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
+}
+
+// Plugin is a loaded module. Calls may come from several goroutines at once.
+type Plugin interface {
+	// Admit judges one instance. The error is a *wasm.Failure.
+	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	// Close gives back what the plugin holds. No call is under way or follows.
+	Close() error
+}
+
+// Sandbox is the Loader of an engine.
+func Sandbox(engine *wasm.Engine) Loader { return sandbox{engine} }
+
+type sandbox struct{ engine *wasm.Engine }
+
+func (s sandbox) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	p, err := s.engine.Load(ctx, binary, o)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// match says which questions a policy is asked. An empty list is everything.
+type match struct {
+	// Sources are kinds of sources: file, http, api.
+	Sources []string `toml:"sources"`
+	// Namespaces are globs.
+	Namespaces []glob `toml:"namespaces"`
+	// LabelSelector is as kubectl's -l has it.
+	LabelSelector string `toml:"label_selector"`
+	// Operations are ADD and UPDATE.
+	Operations []pod.Op `toml:"operations"`
+	// Conditions is empty.
+	Conditions []string `toml:"conditions"`
+
+	// selector is LabelSelector, nil for everything.
+	selector labels.Selector
+}
+
+func (m *match) check(report strict.Report) {
+	for i, kind := range m.Sources {
+		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, nil, "file", "http", "api")
+	}
+	for i, g := range m.Namespaces {
+		if fault := g.fault(); fault != "" {
+			report(fmt.Sprintf("match.namespaces[%d]", i), "%s", fault)
+		}
+	}
+	if m.LabelSelector != "" {
+		selector, err := labels.Parse(m.LabelSelector)
+		if err != nil {
+			report("match.label_selector", "%.200q is no label selector: %v", m.LabelSelector, err)
+		}
+		m.selector = selector
+	}
+	for i, op := range m.Operations {
+		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, nil, pod.Add, pod.UpdateOp)
+	}
+	if len(m.Conditions) > 0 {
+		report("match.conditions", notSupported)
+	}
+}
+
+// matches reports whether the policy is asked about q, whose source is of the
+// given kind. A source of unknown kind counts as any: rather one question too
+// many than a policy that is passed by.
+func (m *match) matches(q *pod.Question, kind string) bool {
+	return m.matchesSource(kind) && m.matchesOperation(q) && m.matchesPod(q)
+}
+
+func (m *match) matchesSource(kind string) bool {
+	return len(m.Sources) == 0 || kind == "" || slices.Contains(m.Sources, kind)
+}
+
+// matchesOperation takes a replacement for both: a new pod, and a change of
+// what runs.
+func (m *match) matchesOperation(q *pod.Question) bool {
+	return len(m.Operations) == 0 || q.Replaces != "" || slices.Contains(m.Operations, q.Op)
+}
+
+func (m *match) matchesPod(q *pod.Question) bool {
+	if m.selector != nil && !m.selector.Matches(labels.Set(q.Pod.Labels)) {
+		return false
+	}
+	return len(m.Namespaces) == 0 ||
+		slices.ContainsFunc(m.Namespaces, func(g glob) bool { return g.matches(q.Pod.Namespace) })
+}

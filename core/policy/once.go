@@ -1,0 +1,27 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Check loads the policies of a directory once, as a Plane does at its start,
+// runs their tests and closes everything again. The state is that of a set
+// that came into force; the error has every reason why it would not.
+func Check(ctx context.Context, c Config) (pod.PolicySet, error) {
+	got := read(c.Dir, c.AllowUnpinned)
+	if !got.steady {
+		return pod.PolicySet{}, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
+	}
+	l := loader{cfg: &c}
+	s, err := l.load(ctx, got, nil)
+	if err != nil {
+		return pod.PolicySet{}, err
+	}
+	inForce := &standing{dir: c.Dir}
+	inForce.put(s, c.Now())
+	defer inForce.put(nil, c.Now())
+	return inForce.show(), nil
+}

@@ -1,0 +1,78 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestAPluginGetsTheQuestionAndTheTimeOfItsDecision(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	set := loadScripts(t, s, "allow")
+	q := question("web", func(q *pod.Question) { q.Op, q.Old = pod.UpdateOp, somePod("old") })
+	set.judge(t.Context(), &q, "file", instant, pod.Allow, &activity{})
+	if got := s.requests["p0"]; got.Question != &q || !got.Time.Equal(instant) {
+		t.Errorf("request %+v", got)
+	}
+}
+
+func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"ImageNotAllowed":                   "ImageNotAllowed",
+		"X":                                 "X",
+		"A" + strings.Repeat("b", 63):       "A" + strings.Repeat("b", 63),
+		"A" + strings.Repeat("b", 64):       pod.ReasonPolicyDenied,
+		"":                                  pod.ReasonPolicyDenied,
+		"imageNotAllowed":                   pod.ReasonPolicyDenied,
+		"Image-Not-Allowed":                 pod.ReasonPolicyDenied,
+		"ImageNotAllowed\n":                 pod.ReasonPolicyDenied,
+		"Bildverböten":                      pod.ReasonPolicyDenied,
+		"7Up":                               pod.ReasonPolicyDenied,
+		pod.ReasonPolicyFailed:              pod.ReasonPolicyDenied,
+		pod.ReasonPoliciesNotReady:          pod.ReasonPolicyDenied,
+		pod.ReasonDefaultVerdict:            pod.ReasonPolicyDenied,
+		pod.ReasonAdopted:                   pod.ReasonPolicyDenied,
+		strings.ToUpper("all capitals")[:3]: "ALL",
+	} {
+		if got := reason(pod.Deny, code); got != want {
+			t.Errorf("code %q: reason %s, want %s", code, got, want)
+		}
+	}
+	for answer, want := range map[pod.Answer]string{pod.Hold: pod.ReasonPolicyHeld, pod.Allow: "", pod.Abstain: ""} {
+		if got := reason(answer, "no code"); got != want {
+			t.Errorf("%s: reason %q, want %q", answer, got, want)
+		}
+	}
+}
+
+func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
+	t.Parallel()
+	d, s, l := newTree(t), newScripts(), &logs{}
+	d.policy("p", "trap one")
+	c := testConfig(d, s)
+	c.Logger = l.logger()
+	load := loader{cfg: &c}
+	first, err := load.load(t.Context(), read(d.dir, false), nil)
+	must(t, err)
+	d.policy("p", "trap two")
+	second, err := load.load(t.Context(), read(d.dir, false), first)
+	must(t, err)
+	for _, set := range []*set{first, first, second, second, first} {
+		set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	}
+	want := []string{}
+	for _, what := range []string{"one", "two", "one"} {
+		want = append(want, `level=WARN msg="a plugin failed, on_error decides" policy=p failure="the plugin failed with Trap: `+what+`" on_error=hold`)
+	}
+	if diff := cmp.Diff(want, l.lines()); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	if n := second.policies[0].counts.failed.Load(); n != 5 {
+		t.Errorf("%d failures are counted, want 5", n)
+	}
+}

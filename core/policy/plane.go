@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// shutdownTime is how long the goroutines may take to come back when Run ends.
+const shutdownTime = 2 * time.Second
+
+// Plane is the decision plane. See the package comment for its goroutines.
+type Plane struct {
+	cfg       Config
+	standing  *standing
+	queue     *queue
+	decisions decisions
+	reloader  *reloader
+	// tried is closed after the first attempt to load a set.
+	tried   chan struct{}
+	changed chan struct{}
+}
+
+// New makes a Plane; Run sets it going.
+func New(c Config) *Plane {
+	c.DefaultVerdict = cmp.Or(c.DefaultVerdict, pod.Allow)
+	p := &Plane{
+		cfg:      c,
+		standing: &standing{dir: c.Dir},
+		queue:    newQueue(),
+		tried:    make(chan struct{}),
+		changed:  make(chan struct{}, 1),
+	}
+	p.reloader = newReloader(&p.cfg, p.standing, sync.OnceFunc(func() { close(p.tried) }), p.signal)
+	return p
+}
+
+// Judge asks for a verdict on one instance of a pod and returns at once.
+// answer is called once, later, from a goroutine of the plane, and should not
+// take long; it is not called where Run ends before there is a verdict.
+// Questions wait until the first attempt to load a set is over.
+func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
+	p.queue.add(task{q, answer})
+}
+
+// Changed has a value whenever another set came into force since the last one
+// was taken: what is held or denied may now be judged otherwise.
+func (p *Plane) Changed() <-chan struct{} { return p.changed }
+
+// Sets are the states of all sets: for now one.
+func (p *Plane) Sets() []pod.PolicySet { return []pod.PolicySet{p.standing.show()} }
+
+// Decisions are the newest verdicts, newest last. Pods that nobody is asked
+// about are not among them.
+func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
+
+// signal says that another set is in force than the one somebody was answered
+// by: before the first attempt nobody was.
+func (p *Plane) signal() {
+	select {
+	case <-p.tried:
+	default:
+		return
+	}
+	select {
+	case p.changed <- struct{}{}:
+	default: // the one that waits says it too
+	}
+}
+
+// Run loads the policies, keeps them up to date and judges, until ctx ends; it
+// returns the error of ctx. It must be called once. A goroutine that is still
+// in a plugin after two seconds is given up and its policy named in the log.
+func (p *Plane) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	running.Go(func() { p.reloader.run(ctx) })
+	evaluators := make([]activity, p.cfg.evaluators())
+	for i := range evaluators {
+		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
+	}
+	<-ctx.Done()
+	p.queue.close()
+
+	back := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(back)
+	}()
+	patience := time.NewTimer(shutdownTime)
+	defer patience.Stop()
+	select {
+	case <-back:
+		p.standing.put(nil, p.cfg.Now())
+	case <-patience.C:
+		p.giveUp(evaluators)
+	}
+	return ctx.Err()
+}
+
+// giveUp says in whose plugins the goroutines are that did not come back.
+func (p *Plane) giveUp(evaluators []activity) {
+	given := false
+	say := func(name string) {
+		if name != "" {
+			given = true
+			p.cfg.Logger.Error("a plugin does not come back and is given up; it holds a processor until this process ends", "policy", name)
+		}
+	}
+	say(p.reloader.loader.at.current())
+	for i := range evaluators {
+		say(evaluators[i].current())
+	}
+	if !given {
+		p.cfg.Logger.Error("the decision plane did not end in time and is given up", "after", shutdownTime)
+	}
+}

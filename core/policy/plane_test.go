@@ -1,0 +1,301 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.write("a.yaml", manifest)
+		p, _ := listed(t, d, s)
+		answered := make(chan pod.Verdict, 1)
+		p.Judge(question("web"), func(v pod.Verdict) { answered <- v })
+		run(t, p)
+		<-s.waits
+		time.Sleep(time.Hour)
+		select {
+		case v := <-answered:
+			t.Errorf("verdict %+v before the first set was loaded", v)
+		default:
+		}
+		close(s.free)
+		if v := <-answered; v.Answer != pod.Deny || v.Policy != "slow" {
+			t.Errorf("verdict %+v, want that of the first set", v)
+		}
+	})
+}
+
+func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.write("a.toml", documentOf("a", "deny", "mode = \"on\"", "priority = -1"))
+		d.write("b.toml", documentOf("b", "deny"))
+		p, _ := listed(t, d, s)
+		run(t, p)
+		began := time.Now()
+		got := ask(t, p, question("web"))
+		want := pod.Verdict{
+			Answer: pod.Hold, Reason: "PoliciesNotReady", At: got.At,
+			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\" or \"off\", found \"on\" (and 2 more)", d.dir, d.dir),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("verdict (-want +got):\n%s", diff)
+		}
+		if waited := got.At.Sub(began); waited > settleTime {
+			t.Errorf("the verdict took %s", waited)
+		}
+		if ready := p.Sets()[0].Ready; ready || fired(p) {
+			t.Errorf("ready = %t, or a change is told", ready)
+		}
+		d.remove("a.toml")
+		d.policy("b", "deny")
+		<-p.Changed()
+		if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Policy != "b" {
+			t.Errorf("verdict %+v, want that of the set", got)
+		}
+		if !p.Sets()[0].Ready {
+			t.Error("the set is not ready")
+		}
+		// What was good once stays in force.
+		d.remove("b.wasm")
+		time.Sleep(time.Minute)
+		if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Policy != "b" {
+			t.Errorf("verdict %+v, want that of the set", got)
+		}
+	})
+}
+
+func TestSeveralNewSetsAreOneChangeForWhoDoesNotLook(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "allow")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		for i := range 3 {
+			time.Sleep(time.Minute)
+			d.policy("a", fmt.Sprintf("allow # %d", i))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		d.want(p, "after four sets", "4 [a] ", true)
+		d.want(p, "taken once", "4 [a] ", false)
+	})
+}
+
+func TestAMirrorPodIsAllowedAndNobodyAsked(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{"with a good set": "deny", "without one": "broken module"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("a", script)
+				p, _ := listed(t, d, s)
+				run(t, p)
+				mirror := question("web", func(q *pod.Question) {
+					q.Pod = somePod("web", func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" })
+				})
+				got := ask(t, p, mirror)
+				if diff := cmp.Diff(pod.Verdict{Answer: pod.Allow, At: got.At}, got); diff != "" {
+					t.Errorf("verdict (-want +got):\n%s", diff)
+				}
+				if calls, on := s.called(), p.Decisions(); len(calls)+len(on) > 0 {
+					t.Errorf("calls %v, decisions %v", calls, on)
+				}
+			})
+		})
+	}
+}
+
+func TestADecisionIsOnRecord(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "deny No no")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		q := question("web", func(q *pod.Question) { q.Replaces, q.Old = "uid-old", somePod("old") })
+		first := ask(t, p, q)
+		time.Sleep(time.Second)
+		last := ask(t, p, q)
+		other := ask(t, p, question("api"))
+		instance, err := pod.Instance(q.Pod)
+		must(t, err)
+		otherInstance, err := pod.Instance(somePod("api"))
+		must(t, err)
+		want := []pod.Decision{
+			{
+				First: first.At, Last: last.At, Count: 2, Op: pod.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
+				Replaces: "uid-old", Source: "static", Document: "web.yaml#0", Verdict: last,
+			},
+			{
+				First: other.At, Last: other.At, Count: 1, Op: pod.Add, Namespace: "shop", Name: "api", UID: "uid-api", Instance: otherInstance,
+				Source: "static", Document: "api.yaml#0", Verdict: other,
+			},
+		}
+		if diff := cmp.Diff(want, p.Decisions()); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+		if instance == "" || !last.At.After(first.At) {
+			t.Errorf("instance %q, from %s to %s", instance, first.At, last.At)
+		}
+	})
+}
+
+func TestQuestionsKnowTheKindOfTheirSource(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "deny", "[match]\nsources = [\"api\"]")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		for source, want := range map[string]pod.Answer{"static": pod.Allow, "cluster": pod.Deny, "removed": pod.Deny} {
+			q := question("web", func(q *pod.Question) { q.Origin.Source = source })
+			if got := ask(t, p, q); got.Answer != want {
+				t.Errorf("source %s: %s, want %s", source, got.Answer, want)
+			}
+		}
+	})
+}
+
+func TestTheDefaultVerdictIsTheConfigurations(t *testing.T) {
+	t.Parallel()
+	for fallback, want := range map[pod.Answer]pod.Answer{"": pod.Allow, pod.Allow: pod.Allow, pod.Hold: pod.Hold, pod.Deny: pod.Deny} {
+		bubble(t, func(d tree, s *scripts) {
+			t := d.t
+			d.policy("a", "abstain")
+			p, _ := listed(t, d, s, func(c *Config) { c.DefaultVerdict = fallback })
+			run(t, p)
+			if got := ask(t, p, question("web")); got.Answer != want {
+				t.Errorf("default %q: %s, want %s", fallback, got.Answer, want)
+			}
+		})
+	}
+}
+
+func TestJudgeReturnsWhateverThePluginsDo(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "wait")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		var mu sync.Mutex
+		var answered, want []string
+		for i := range 100 {
+			name := strconv.Itoa(i)
+			want = append(want, name)
+			p.Judge(question(name), func(pod.Verdict) {
+				mu.Lock()
+				defer mu.Unlock()
+				answered = append(answered, name)
+			})
+		}
+		<-s.waits
+		synctest.Wait()
+		if len(answered) > 0 || len(s.called()) != 1 {
+			t.Errorf("one evaluator: %d answers, calls %v", len(answered), s.called())
+		}
+		close(s.free)
+		synctest.Wait()
+		if diff := cmp.Diff(want, answered); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAsManyQuestionsAreJudgedAtOnceAsThereAreEvaluators(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "wait")
+		p, _ := listed(t, d, s, func(c *Config) { c.Evaluators = 3 })
+		run(t, p)
+		for i := range 10 {
+			p.Judge(question(strconv.Itoa(i)), func(pod.Verdict) {})
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(s.called()); n != 3 {
+			t.Errorf("%d calls at once, want 3", n)
+		}
+		close(s.free)
+	})
+}
+
+func TestThereIsAlwaysAnEvaluatorAndAProcessorToSpare(t *testing.T) {
+	t.Parallel()
+	if n := (&Config{}).evaluators(); n < 1 {
+		t.Errorf("%d evaluators", n)
+	}
+	if n := (&Config{Evaluators: 7}).evaluators(); n != 7 {
+		t.Errorf("%d evaluators, want those of the configuration", n)
+	}
+}
+
+func TestQuestionsAndChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("a", "deny-image img")
+	c := testConfig(d, s)
+	c.Evaluators = 4
+	l := &logs{}
+	c.Logger = l.logger()
+	p := New(c)
+	stop := run(t, p)
+
+	var askers sync.WaitGroup
+	for i := range 4 {
+		askers.Go(func() {
+			for n := range 200 {
+				answer := make(chan pod.Verdict, 1)
+				p.Judge(question(fmt.Sprintf("%d-%d", i, n)), func(v pod.Verdict) { answer <- v })
+				if v := <-answer; v.Answer != pod.Deny || v.Reason != "ImageNotAllowed" || len(v.Sets) != 1 {
+					t.Errorf("verdict %+v", v)
+					return
+				}
+				p.Sets()
+				p.Decisions()
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	for i := range 4 {
+		if i == 0 {
+			ask(t, p, question("first")) // it is answered when the first set is loaded
+		} else {
+			<-p.Changed()
+		}
+		text := fmt.Sprintf("deny-image img # %d", i)
+		must(t, os.WriteFile(d.dir+"/.new", []byte(documentOf("a", text)), 0o600))
+		d.write("a.wasm", text)
+		must(t, os.Rename(d.dir+"/.new", d.dir+"/a.toml"))
+	}
+	askers.Wait()
+	<-p.Changed()
+	stop()
+	if in := s.inUse(); len(in) > 0 {
+		t.Errorf("still loaded: %v", in)
+	}
+	if bad := slices.DeleteFunc(l.lines(), func(line string) bool { return strings.HasPrefix(line, "level=INFO") }); len(bad) > 0 {
+		t.Errorf("log: %q", bad)
+	}
+}

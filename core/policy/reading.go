@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// Bounds of what is read, in bytes.
+const (
+	maxModule = 4 << 20
+	maxPod    = 1 << 20
+	// maxSet bounds all files together.
+	maxSet = 64 << 20
+)
+
+// signedSet is the name of the manifest of a signed set.
+const signedSet = "set.toml"
+
+// reading is the content of the directory, read once.
+type reading struct {
+	dir string
+	// documents are those that could be decoded, by name.
+	documents []*document
+	// files are the documents, modules and pods that could be read, by path.
+	files map[string]file
+	size  int64
+	// stamps are those of the directory (".") and of every name that was
+	// looked at.
+	stamps map[string]stamp
+	// refused are faults of documents that could not be decoded, and of the
+	// directory itself (by the empty name).
+	refused []refusal
+	// steady: nothing changed while it was read.
+	steady bool
+	// whole: nothing failed in a way that may be over with the next look.
+	whole bool
+}
+
+type file struct {
+	data []byte
+	// sum is the SHA-256 of data in hex.
+	sum string
+}
+
+type refusal struct {
+	path string
+	err  error
+}
+
+// read reads the directory. What is wrong is in the answer.
+func read(dir string, allowUnpinned bool) *reading {
+	r := &reading{dir: dir, files: map[string]file{}, stamps: map[string]stamp{}, steady: true, whole: true}
+	d, err := openDirectory(dir)
+	if err != nil {
+		return r.fail(err)
+	}
+	defer d.close()
+	r.stamps["."] = d.stamp(".")
+	names, err := d.documents()
+	if err != nil {
+		return r.fail(err)
+	}
+	if len(names) == 0 {
+		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies", dir))
+	}
+	for _, name := range names {
+		r.readDocument(d, name, allowUnpinned)
+	}
+	r.unite()
+	for _, doc := range r.documents {
+		r.readModule(d, doc)
+		r.readPods(d, doc)
+	}
+	return r
+}
+
+// fail puts down a fault of the directory itself.
+func (r *reading) fail(err error) *reading {
+	r.refused = append(r.refused, refusal{"", err})
+	r.whole = false
+	return r
+}
+
+func (r *reading) readDocument(d *directory, name string, allowUnpinned bool) {
+	whole := filepath.Join(r.dir, name)
+	if name == signedSet {
+		r.stamps[name] = d.stamp(name)
+		r.refused = append(r.refused, refusal{name, errors.New(whole + ": signed sets are not supported in this version; remove it")})
+		return
+	}
+	f, err := r.fetch(d, name, strict.MaxSize)
+	if err != nil {
+		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: cannot be read: %w", whole, err)})
+		return
+	}
+	doc, err := parseDocument(name, whole, f.data, allowUnpinned)
+	if err != nil {
+		r.refused = append(r.refused, refusal{name, err})
+		return
+	}
+	r.documents = append(r.documents, doc)
+}
+
+// unite refuses names that stand for two policies.
+func (r *reading) unite() {
+	first := map[string]*document{}
+	for _, doc := range r.documents {
+		if other := first[doc.Name]; other != nil {
+			doc.complain("name", "%q is the name of the policy in %s too; give each its own", doc.Name, other.path)
+			continue
+		}
+		first[doc.Name] = doc
+	}
+}
+
+// readModule reads a document's module and compares its digest.
+func (r *reading) readModule(d *directory, doc *document) {
+	f, err := r.fetch(d, doc.Module, maxModule)
+	switch {
+	case err != nil:
+		doc.complain("module", "%s cannot be read: %v", doc.Module, err)
+	case doc.SHA256 != "" && f.sum != doc.SHA256:
+		doc.complain("sha256", "%s has the digest %s: if that is the module meant, write it here, else put the right module in place", doc.Module, f.sum)
+	}
+}
+
+func (r *reading) readPods(d *directory, doc *document) {
+	for i, t := range doc.Tests {
+		if _, err := r.fetch(d, t.Pod, maxPod); err != nil {
+			doc.complain(testKey(i)+".pod", "%s cannot be read: %v", t.Pod, err)
+		}
+	}
+}
+
+// fetch reads a file, each only once.
+func (r *reading) fetch(d *directory, path string, limit int64) (file, error) {
+	if f, ok := r.files[path]; ok && int64(len(f.data)) <= limit {
+		return f, nil
+	}
+	r.stamps[path] = d.stamp(path)
+	data, steady, err := d.read(path, limit)
+	r.steady = r.steady && steady
+	if err != nil {
+		// A name that is missing or no file has a stamp that will tell.
+		_, system := errors.AsType[syscall.Errno](err)
+		r.whole = r.whole && (!system || errors.Is(err, fs.ErrNotExist))
+		return file{}, err
+	}
+	if r.size += int64(len(data)); r.size > maxSet {
+		return file{}, errTooMuch
+	}
+	sum := sha256.Sum256(data)
+	f := file{data, hex.EncodeToString(sum[:])}
+	r.files[path] = f
+	return f, nil
+}
+
+var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB together")
+
+// err gives every fault, ordered by document; nil where there is none.
+func (r *reading) err() error {
+	all := slices.Clone(r.refused)
+	for _, doc := range r.documents {
+		if err := doc.err(); err != nil {
+			all = append(all, refusal{doc.path, err})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b refusal) int { return strings.Compare(a.path, b.path) })
+	errs := make([]error, len(all))
+	for i := range all {
+		errs[i] = all[i].err
+	}
+	return errors.Join(errs...)
+}

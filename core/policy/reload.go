@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"time"
+)
+
+const (
+	// settleTime is how long files must have stood still to be read.
+	settleTime = 100 * time.Millisecond
+	// listPeriod is how often the directory is listed without being told of a
+	// change.
+	listPeriod = 10 * time.Second
+	// restlessTime is how long files may keep changing before that is refused
+	// like any other fault.
+	restlessTime = 10 * time.Second
+)
+
+// reloader keeps the set in force that the directory holds. All of it belongs
+// to the goroutine of run.
+type reloader struct {
+	cfg      *Config
+	standing *standing
+	loader   loader
+	watch    *watch
+	// tried is called after every attempt, changed after those that brought
+	// another set into force.
+	tried, changed func()
+
+	// names are those of the last reading.
+	names map[string]stamp
+	// acted: what names say was acted on, and nothing was heard since.
+	acted bool
+	// since is when the last reading first gave these names.
+	since time.Time
+	// restless is since when the files have not stood still, zero where they
+	// do.
+	restless time.Time
+	// refused is the fingerprint of the content that was refused last, and
+	// reason why; empty where the last one was good.
+	refused string
+	reason  error
+}
+
+func newReloader(cfg *Config, s *standing, tried, changed func()) *reloader {
+	return &reloader{
+		cfg: cfg, standing: s, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
+		tried: tried, changed: changed,
+	}
+}
+
+func (r *reloader) run(ctx context.Context) {
+	defer r.watch.close()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-r.watch.events():
+			if !ok {
+				r.watch.close()
+			} else if !r.watch.concerns(e, r.names) {
+				continue
+			}
+			r.stir()
+			next.Reset(settleTime)
+		case err, ok := <-r.watch.errors():
+			if !ok {
+				r.watch.close()
+			} else {
+				r.cfg.Logger.Info("events were lost, all policies are read again", "directory", r.cfg.Dir, "err", err)
+			}
+			r.stir()
+			next.Reset(settleTime)
+		case <-next.C:
+			next.Reset(r.look(ctx))
+		}
+	}
+}
+
+// stir takes in that something has changed or may have.
+func (r *reloader) stir() {
+	r.acted = false
+	now := r.cfg.Now()
+	if r.restless.IsZero() {
+		r.restless = now
+	}
+	if now.Sub(r.restless) >= restlessTime {
+		r.reject(fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime))
+	}
+}
+
+// look reads the directory if it may have changed, acts on what it read if
+// that stood still, and says when to look again.
+func (r *reloader) look(ctx context.Context) time.Duration {
+	r.watch.aim(r.names)
+	if r.acted && unchanged(r.cfg.Dir, r.names) {
+		return listPeriod
+	}
+	got := read(r.cfg.Dir, r.cfg.AllowUnpinned)
+	if !r.still(got) {
+		r.stir()
+		return settleTime
+	}
+	r.restless = time.Time{}
+	r.acted = got.whole
+	r.watch.aim(r.names)
+	if r.act(ctx, got) {
+		debug.FreeOSMemory() // compiling takes much of it, once
+	}
+	return listPeriod
+}
+
+// still reports whether what was read has stood still long enough: since its
+// last change, or, where clocks differ, since it was first read like this.
+func (r *reloader) still(got *reading) bool {
+	now := r.cfg.Now()
+	if !got.steady || !maps.Equal(r.names, got.stamps) || r.since.IsZero() {
+		r.names, r.since = got.stamps, now
+	}
+	return got.steady && (now.Sub(newest(got.stamps)) >= settleTime || now.Sub(r.since) >= settleTime)
+}
+
+// act brings what was read into force or refuses it. It reports whether
+// anything was loaded.
+func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
+	running, fingerprint := r.standing.current(), got.fingerprint()
+	if running != nil && running.digest == got.digest() && got.err() == nil {
+		r.refused = ""
+		if r.standing.refuse(nil, r.cfg.Now()) {
+			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.digest)
+		}
+		return false
+	}
+	if r.refused == fingerprint {
+		r.reject(r.reason)
+		return false
+	}
+	next, err := r.loader.load(ctx, got, running)
+	switch {
+	case ctx.Err() != nil:
+		next.release()
+	case err != nil:
+		r.refused, r.reason = fingerprint, bounded(err)
+		r.reject(r.reason)
+	default:
+		r.refused = ""
+		r.standing.put(next, r.cfg.Now())
+		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.policies),
+			"generation", next.generation, "digest", next.digest)
+		r.changed()
+		r.tried()
+	}
+	return true
+}
+
+// reject puts down why the content is not in force, and logs it once.
+func (r *reloader) reject(reason error) {
+	if r.standing.refuse(reason, r.cfg.Now()) {
+		instead := "none, new pods are held"
+		if running := r.standing.current(); running != nil {
+			instead = running.digest
+		}
+		r.cfg.Logger.Error("the policies are refused", "directory", r.cfg.Dir, "err", reason, "in_force", instead)
+	}
+	r.tried()
+}
+
+// maxReasons bounds how many faults of a set are told.
+const maxReasons = 100
+
+// bounded is an error with at most maxReasons lines.
+func bounded(err error) error {
+	text := err.Error()
+	for i, n := 0, 0; i < len(text); i++ {
+		if text[i] != '\n' {
+			continue
+		}
+		if n++; n == maxReasons {
+			return errors.New(text[:i] + "\nand more")
+		}
+	}
+	return errors.New(text)
+}

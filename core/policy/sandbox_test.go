@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// sandboxed is the configuration of a plane whose plugins are WebAssembly.
+func sandboxed(t *testing.T, d tree) Config {
+	t.Helper()
+	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), slog.New(slog.DiscardHandler))
+	must(t, err)
+	c := testConfig(d, nil)
+	c.Loader = Sandbox(engine)
+	return c
+}
+
+func TestAModuleIsRefusedThat(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		module []byte
+		want   string
+	}{
+		"is no WebAssembly": {
+			[]byte("#!/bin/sh\n"),
+			`AbiMismatch: not a WebAssembly module: it does not begin with \0asm`,
+		},
+		"lacks a hook its policy names": {
+			wasmtest.NoHooks(),
+			`AbiMismatch: the policy names the hook "admit", but the module exports no function wardlet_admit`,
+		},
+		"asks for a function no host offers": {
+			wasmtest.UnknownImport(),
+			`HostDenied: the module asks for functions that are not offered: "open_socket" of "env"; docs/abi.md lists those that are`,
+		},
+		"traps at its start": {
+			wasmtest.TrapAtInit(),
+			`Trap: wardlet_init: unreachable`,
+		},
+		"refuses its settings": {
+			wasmtest.RefusingSettings("allow is missing"),
+			`PluginError: wardlet_init refuses: allow is missing`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.policy("p", string(test.module))
+			_, err := Check(t.Context(), sandboxed(t, d))
+			got := inDir(err, d.dir)
+			if got != "DIR/p.toml:3: module: p.wasm cannot be loaded: "+test.want {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPluginsOfWebAssemblyJudge(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	const image = "registry.example/evil:1"
+	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
+	listing := string(wasmtest.Denying("object.spec.containers[*].image", image))
+	d.write("a.yaml", manifest)
+	d.policy("images", listing, vector)
+	p := New(sandboxed(t, d))
+	run(t, p)
+	evil := question("web", func(q *pod.Question) {
+		q.Pod = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
+	})
+	check := func(step string, q pod.Question, want pod.Verdict) {
+		t.Helper()
+		got := ask(t, p, q)
+		want.At, want.Sets, want.Opinions = got.At, []string{p.Sets()[0].Digest}, got.Opinions
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step, diff)
+		}
+	}
+	check("a good pod", question("web"), pod.Verdict{Answer: pod.Allow, Policy: "images"})
+	denied := pod.Verdict{Answer: pod.Deny, Policy: "images", Reason: "Listed", Message: `policy "images": ` + image}
+	check("a bad pod", evil, denied)
+
+	d.policy("trapping", string(wasmtest.Trapping()), "on_error = \"allow\"")
+	d.policy("later", string(wasmtest.HoldingFor(100)))
+	<-p.Changed()
+	check("a bad pod of three policies", evil, denied)
+	check("a good pod that is held", question("web"), pod.Verdict{
+		Answer: pod.Hold, Policy: "later", Reason: "PolicyHeld", Message: `policy "later" gives no message`, RetryAfter: time.Second,
+	})
+	v := ask(t, p, question("web"))
+	if len(v.Opinions) != 3 || v.Opinions[2].Failure != "Trap" || v.Opinions[2].Answer != pod.Allow {
+		t.Errorf("opinions %+v", v.Opinions)
+	}
+
+	d.policy("images", string(wasmtest.Answering(1, "Never", "nothing runs here")), "# the test fails now\n"+vector)
+	d.eventually(p, "2 [images later trapping] DIR/images.toml:9: test.expect: a.yaml: want allow, got deny (Never: nothing runs here)")
+	check("the set in force stays", evil, denied)
+	if s := p.Sets()[0].Policies[2]; s.Failed != 4 || s.Allowed != 4 || s.LastFailure == "" {
+		t.Errorf("state %+v", s)
+	}
+}
+
+func TestWhatAPluginOfWebAssemblyWarnsOfIsInItsOpinion(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.policy("p", string(wasmtest.Warning("soon")))
+	p := New(sandboxed(t, d))
+	run(t, p)
+	v := ask(t, p, question("web"))
+	if diff := cmp.Diff([]string{"p: soon"}, v.Warnings()); diff != "" || v.Answer != pod.Allow || v.Reason != "" {
+		t.Errorf("verdict %+v, warnings (-want +got):\n%s", v, diff)
+	}
+}

@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// scripts is a Loader whose modules are texts:
+//
+//	allow|deny|hold|abstain [CODE [MESSAGE]]  gives that answer
+//	deny-image IMAGE                          denies pods of that image, abstains of others
+//	broken MESSAGE                            cannot be loaded
+//	trap MESSAGE                              fails at each call
+//	error MESSAGE                             fails with an error that is no *wasm.Failure
+//	wait                                      denies once freed
+//
+// A text may go on after " # ", so that equal plugins have other digests.
+type scripts struct {
+	mu sync.Mutex
+	// loaded are the policies whose plugins are loaded and not closed.
+	loaded []string
+	// loads counts all loads.
+	loads int
+	// calls are the calls: "POLICY POD".
+	calls []string
+	// options are those of the newest load of each policy.
+	options map[string]wasm.Options
+	// requests are the newest call of each policy.
+	requests map[string]wasm.Request
+	// edit changes what a script answered, if it is set.
+	edit func(policy string, r *wasm.Result)
+	// free lets plugins that wait go on; they say on waits that they do.
+	free  chan struct{}
+	waits chan string
+}
+
+func newScripts() *scripts {
+	return &scripts{
+		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{},
+		free: make(chan struct{}), waits: make(chan string, 100),
+	}
+}
+
+func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	text, _, _ := strings.Cut(string(binary), " # ")
+	if message, broken := strings.CutPrefix(text, "broken "); broken {
+		return nil, errors.New(message)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loads++
+	s.loaded = append(s.loaded, o.Policy)
+	s.options[o.Policy] = o
+	return &script{of: s, policy: o.Policy, text: text}, nil
+}
+
+// inUse are the policies whose plugins are loaded, in the order they were.
+func (s *scripts) inUse() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.loaded)
+}
+
+func (s *scripts) called() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+type script struct {
+	of           *scripts
+	policy, text string
+	closed       bool
+}
+
+func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) {
+	p.of.mu.Lock()
+	if p.closed {
+		p.of.mu.Unlock()
+		return wasm.Result{}, fmt.Errorf("the plugin of %s was called after it was closed", p.policy)
+	}
+	p.of.calls = append(p.of.calls, p.policy+" "+r.Question.Pod.Name)
+	p.of.requests[p.policy] = *r
+	edit := p.of.edit
+	p.of.mu.Unlock()
+
+	word, rest, _ := strings.Cut(p.text, " ")
+	var result wasm.Result
+	switch word {
+	case "trap":
+		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest)}
+	case "error":
+		return wasm.Result{}, errors.New(rest)
+	case "wait":
+		p.of.waits <- p.policy
+		<-p.of.free
+		result.Answer = pod.Deny
+	case "deny-image":
+		result.Answer = pod.Abstain
+		if r.Question.Pod.Spec.Containers[0].Image == rest {
+			result = wasm.Result{Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed"}
+		}
+	default:
+		code, message, _ := strings.Cut(rest, " ")
+		result = wasm.Result{Answer: pod.Answer(word), Reason: code, Message: message}
+	}
+	if edit != nil {
+		edit(p.policy, &result)
+	}
+	return result, nil
+}
+
+func (p *script) Close() error {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.closed {
+		return fmt.Errorf("the plugin of %s is closed twice", p.policy)
+	}
+	p.closed = true
+	i := slices.Index(p.of.loaded, p.policy)
+	p.of.loaded = slices.Delete(p.of.loaded, i, i+1)
+	if p.policy == "bad-close" {
+		return errors.New("memory is not given back")
+	}
+	return nil
+}
+
+// instant is the time of tests that need a fixed one.
+var instant = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.UTC)

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// standing is the set in force, and why the directory's content is not. Only
+// the reloader changes it.
+type standing struct {
+	dir string
+
+	mu         sync.Mutex
+	set        *set // nil until one was good
+	generation int
+	refused    error // nil where the content is in force
+	refusedAt  time.Time
+}
+
+// use gives the set in force for one decision, which must release it. Where
+// there is none, set is nil and the error says why, if that is known.
+func (s *standing) use() (*set, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.set == nil {
+		return nil, s.refused
+	}
+	s.set.users.Add(1)
+	return s.set, nil
+}
+
+// current is the set in force, for the reloader itself.
+func (s *standing) current() *set {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set
+}
+
+// put brings another set into force, or none at all. Decisions under way end
+// on the one before.
+func (s *standing) put(next *set, now time.Time) {
+	s.mu.Lock()
+	before := s.set
+	s.set, s.refused, s.refusedAt = next, nil, time.Time{}
+	if next != nil {
+		s.generation++
+		next.generation, next.loaded = s.generation, now
+	}
+	s.mu.Unlock()
+	before.release()
+}
+
+// refuse puts down why the content is not in force; nil says that it is. It
+// reports whether that is news.
+func (s *standing) refuse(reason error, now time.Time) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reason == nil {
+		news = s.refused != nil
+		s.refused, s.refusedAt = nil, time.Time{}
+		return news
+	}
+	if s.refused != nil && s.refused.Error() == reason.Error() {
+		return false
+	}
+	s.refused, s.refusedAt = reason, now
+	return true
+}
+
+// show is what `get policies` shows.
+func (s *standing) show() pod.PolicySet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := pod.PolicySet{Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []pod.PolicyState{}}
+	if s.refused != nil {
+		out.Refused = s.refused.Error()
+	}
+	if s.set == nil {
+		return out
+	}
+	out.Ready, out.Digest, out.Loaded = true, s.set.digest, s.set.loaded
+	for _, p := range s.set.policies {
+		out.Policies = append(out.Policies, p.state(func(path string) string { return filepath.Join(s.dir, path) }))
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("kept", "allow")
+	d.policy("replaced", "allow")
+	first, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	d.policy("replaced", "deny")
+	second, err := loadOnce(t, d, s, first)
+	must(t, err)
+
+	in := &standing{dir: d.dir}
+	in.put(first, instant)
+	used, _ := in.use()
+	in.put(second, instant)
+	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.inUse()); diff != "" {
+		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
+	}
+	if v := used.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{}); v.Answer != pod.Allow {
+		t.Errorf("verdict %+v, want that of the first set", v)
+	}
+	used.release()
+	if diff := cmp.Diff([]string{"kept", "replaced"}, s.inUse()); diff != "" {
+		t.Errorf("loaded after it (-want +got):\n%s", diff)
+	}
+	in.put(nil, instant)
+	if diff := cmp.Diff([]string{}, s.inUse()); diff != "" {
+		t.Errorf("loaded at the end (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheStateOfASet(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow")
+	first, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	at := func(seconds int) time.Time { return instant.Add(time.Duration(seconds) * time.Second) }
+	in := &standing{dir: d.dir}
+	check := func(step string, want pod.PolicySet, policies int) {
+		t.Helper()
+		got := in.show()
+		if len(got.Policies) != policies {
+			t.Errorf("%s: %d policies, want %d", step, len(got.Policies), policies)
+		}
+		want.Directory, want.Policies = d.dir, got.Policies
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step, diff)
+		}
+	}
+	check("before anything", pod.PolicySet{}, 0)
+	if !in.refuse(errors.New("one"), at(1)) || in.refuse(errors.New("one"), at(2)) {
+		t.Error("a refusal is news once")
+	}
+	check("refused at the start", pod.PolicySet{Refused: "one", RefusedAt: at(1)}, 0)
+	if _, reason := in.use(); reason == nil || reason.Error() != "one" {
+		t.Errorf("reason %v", reason)
+	}
+	in.put(first, at(3))
+	good := pod.PolicySet{Ready: true, Digest: first.digest, Generation: 1, Loaded: at(3)}
+	check("in force", good, 1)
+	if in.refuse(nil, at(4)) {
+		t.Error("it is news that what is in force is in force")
+	}
+	if !in.refuse(errors.New("two"), at(5)) || !in.refuse(errors.New("three"), at(6)) {
+		t.Error("another refusal is no news")
+	}
+	refused := good
+	refused.Refused, refused.RefusedAt = "three", at(6)
+	check("refused beside one in force", refused, 1)
+	if !in.refuse(nil, at(7)) {
+		t.Error("the end of a refusal is no news")
+	}
+	check("in force again", good, 1)
+	first.users.Add(1)
+	in.put(first, at(8))
+	good.Generation, good.Loaded = 2, at(8)
+	check("the second in force", good, 1)
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestTestsOfAPolicy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		script, keys, pod, expect, want string
+	}{
+		"pass":                                  {"deny", "", manifest, "deny", ""},
+		"pass for an answer of a pod":           {"deny-image img", "", manifest, "deny", ""},
+		"fail for another answer":               {"allow", "", manifest, "deny", "DIR/p.toml:8: test.expect: a.yaml: want deny, got allow"},
+		"tell what the plugin said":             {"deny NotNice because it is so", "", manifest, "allow", "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny (NotNice: because it is so)"},
+		"fail for a failure, whatever on_error": {"trap x", "on_error = \"deny\"", manifest, "deny", "DIR/p.toml:9: test.expect: a.yaml: want deny, got a failure: the plugin failed with Trap: x"},
+		"abstain for a pod that does not match": {"deny", "[match]\nnamespaces = [\"a\"]", manifest, "abstain", ""},
+		"ask about no pod that does not match": {
+			"deny", "[match]\nlabel_selector = \"tier=db\"", manifest, "deny",
+			"DIR/p.toml:10: test.expect: a.yaml: want deny, got abstain (the pod does not match [match])",
+		},
+		"are of any source":           {"deny", "[match]\nsources = [\"api\"]", manifest, "deny", ""},
+		"are refused for a bad pod":   {"deny", "", "apiVersion: v1\nkind: Pod\nmetadata: {name: A_}\n", "deny", "DIR/p.toml:7: test.pod: a.yaml:"},
+		"are refused for two pods":    {"deny", "", manifest + "---\n" + manifest, "deny", "DIR/p.toml:7: test.pod: a.yaml: want one pod, found 2"},
+		"are refused for no pod":      {"deny", "", "# nothing\n", "deny", "DIR/p.toml:7: test.pod: a.yaml: want one pod, found 0"},
+		"are refused for a lost pod":  {"deny", "", "", "deny", "DIR/p.toml:7: test.pod: a.yaml: the manifest is empty"},
+		"are refused for a wrong tab": {"deny", "", "a:\n\t- b\n", "deny", "DIR/p.toml:7: test.pod: a.yaml:2: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			keys := test.keys
+			if keys != "" {
+				keys += "\n"
+			}
+			d.policy("p", test.script, keys+"[[test]]\npod = \"a.yaml\"\nexpect = \""+test.expect+"\"")
+			d.write("a.yaml", test.pod)
+			_, err := loadOnce(t, d, s, nil)
+			if got := inDir(err, d.dir); got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheQuestionOfATestIsAlwaysTheSame(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operations string
+		op         pod.Op
+		old        bool
+	}{
+		"a new pod":                        {"", pod.Add, false},
+		"a new pod, where those are asked": {"operations = [\"UPDATE\", \"ADD\"]", pod.Add, false},
+		"a change, where only those are":   {"operations = [\"UPDATE\"]", pod.UpdateOp, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", "allow", "[match]\n"+test.operations+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+			d.write("a.yaml", manifest)
+			_, err := loadOnce(t, d, s, nil)
+			must(t, err)
+			got := s.requests["p"]
+			if !got.Time.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+				t.Errorf("time %s", got.Time)
+			}
+			q := got.Question
+			if q.Op != test.op || (q.Old != nil) != test.old || q.Pod.Name != "web-node-1" ||
+				q.Origin.Source != "test" || q.Origin.Document != "a.yaml" {
+				t.Errorf("question %+v", q)
+			}
+		})
+	}
+}
+
+func TestTestsDoNotCount(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.write("a.yaml", manifest)
+	got, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	if n := got.policies[0].counts.denied.Load(); n != 0 {
+		t.Errorf("%d denials are counted", n)
+	}
+}

@@ -1,0 +1,25 @@
+// Package wasm is the sandbox that policy plugins run in. It speaks the ABI
+// wardlet1, which docs/abi.md specifies.
+//
+// Comes in: the bytes of a WebAssembly module with what its policy says of it
+// (Engine.Load), and questions about pods (Plugin.Admit). Goes out: what the
+// plugin answered, or a Failure with its own code; what plugins log ends in
+// the engine's logger. Compiled code is kept in a directory of its owner.
+//
+// The package owns no goroutine. An Engine and its Plugins may be used from
+// any; calls of one plugin run one after the other, on the caller's goroutine.
+//
+// A plugin sees nothing but the fields it declared, its settings, a frozen
+// clock and seeded random numbers. It cannot read the network, the disk or the
+// environment. Every call finds the linear memory and the mutable globals as
+// they were after wardlet_init: they are put back after each call, and an
+// instance that trapped or grew is thrown away.
+//
+// What is not limited yet: time and stack. A plugin that loops, while it is
+// loaded or while it judges, is not stopped; it keeps the goroutine that called
+// it, and as running native code cannot be interrupted, the next garbage
+// collection waits for it with the whole process. A recursion without end
+// stops at wazero's own ceiling, after some 100 MB of Go stack. Modules that
+// are expensive to compile, and tables that grow, are not refused either. Until
+// they are, load only plugins whose authors are trusted not to attack the node.
+package wasm

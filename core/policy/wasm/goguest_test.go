@@ -1,0 +1,182 @@
+package wasm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// guestDir is where the Go guest is built and its compiled code kept.
+var guestDir string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "wardlet-guest")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	guestDir = dir
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		_ = os.RemoveAll(dir) // what is left of it is in the system's directory of temporary files
+		os.Exit(status)
+	}))
+}
+
+// buildGuest compiles testdata/guest to WebAssembly, once.
+var buildGuest = sync.OnceValues(func() ([]byte, error) { return build(".", "./testdata/guest") })
+
+// build compiles a package to WebAssembly, in the module that dir lies in.
+func build(dir, pkg string) ([]byte, error) {
+	file, err := os.CreateTemp(guestDir, "*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	compile := exec.Command("go", "build", "-C", dir, "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", file.Name(), pkg)
+	compile.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+	if text, err := compile.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	return os.ReadFile(file.Name())
+}
+
+// loadGuest loads the Go guest in a mode.
+func loadGuest(tb testing.TB, mode string) (*Plugin, *testLog) {
+	tb.Helper()
+	p, log, err := tryGuest(tb, mode)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return p, log
+}
+
+// compiling lets the first test compile the guest while the others wait for
+// what it leaves in the cache.
+var compiling sync.Mutex
+
+func tryGuest(tb testing.TB, mode string) (*Plugin, *testLog, error) {
+	tb.Helper()
+	compiling.Lock()
+	defer compiling.Unlock()
+	binary, err := buildGuest()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	log := &testLog{}
+	e, err := NewEngine(filepath.Join(guestDir, "cache"), log.logger(0))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o := testOptions()
+	o.MemoryPages, o.Settings = 64, map[string]any{"mode": mode}
+	p, err := e.Load(tb.Context(), binary, o)
+	return p, log, err
+}
+
+func TestGoGuestJudges(t *testing.T) {
+	t.Parallel()
+	p, log := loadGuest(t, "")
+	for range 3 {
+		if got := admit(t, p, "good", "fine"); got.Answer != pod.Allow {
+			t.Errorf("answer %+v", got)
+		}
+		got := admit(t, p, "good", "evil")
+		if got.Answer != pod.Deny || got.Reason != "ImageNotAllowed" || got.Message != "image evil is not allowed" {
+			t.Errorf("answer %+v", got)
+		}
+	}
+	if log.String() != "" {
+		t.Errorf("log %s", log)
+	}
+}
+
+func TestGoGuestLivesInASealedWorld(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{
+		"sleep":      "1h0m0s", // that passed on its own clock, at once
+		"time":       "2026-11-21T12:00:00Z",
+		"goroutines": "45",
+		"counter":    "1",
+		"garbage":    "224700",
+	} {
+		p, log := loadGuest(t, mode)
+		for range 3 { // no call sees what another left
+			if got := admit(t, p, "good"); got.Message != want {
+				t.Errorf("%s: %q, want %q", mode, got.Message, want)
+			}
+		}
+		if log.String() != "" {
+			t.Errorf("%s: log %s", mode, log)
+		}
+	}
+}
+
+func TestGoGuestRollsTheSameForTheSameQuestion(t *testing.T) {
+	t.Parallel()
+	p, _ := loadGuest(t, "random")
+	first := admit(t, p, "a").Message
+	if first == "" || admit(t, p, "a").Message != first {
+		t.Error("the same question, other random numbers")
+	}
+	other, _ := loadGuest(t, "random")
+	if got := admit(t, other, "a").Message; got != first {
+		t.Errorf("another instance: %q, want %q", got, first)
+	}
+}
+
+func TestGoGuestFails(t *testing.T) {
+	t.Parallel()
+	for mode, test := range map[string]struct {
+		code FailureCode
+		want string
+	}{
+		"panic":     {Trap, "unreachable; it wrote: panic: no opinion"},
+		"exit":      {Trap, "the plugin ended itself with status 3"},
+		"memory":    {MemoryLimit, "it wrote: runtime: out of memory: "},
+		"recursion": {MemoryLimit, "it wrote: runtime: out of memory: "}, // its stack is in its memory
+		"grow":      {Trap, "it wrote: runtime: out of memory: "},        // one piece, larger than all it may have
+	} {
+		p, _ := loadGuest(t, mode)
+		for range 2 {
+			if got := admitFailure(t, p, "x"); got.Code != test.code || !strings.Contains(got.Error(), test.want) {
+				t.Errorf("%s: %v\nwant %s: %s", mode, got, test.code, test.want)
+			}
+		}
+	}
+}
+
+func TestGoGuestIsRefusedWhenItExitsAtInit(t *testing.T) {
+	t.Parallel()
+	_, _, err := tryGuest(t, "exit at init")
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok || failure.Error() != "Trap: wardlet_init: the plugin ended itself with status 7" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestGoGuestWritesToTheLog(t *testing.T) {
+	t.Parallel()
+	p, log := loadGuest(t, "print")
+	admit(t, p, "x")
+	want := `level=WARN msg="a plugin logs" policy=test text="to standard error"
+level=INFO msg="a plugin logs" policy=test text="to standard output"
+level=INFO msg="a plugin logs" policy=test text="without an end"
+`
+	if got := log.String(); got != want {
+		t.Errorf("log\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,22 @@
+package wasm
+
+import (
+	"strings"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// guestBytes is a view of the guest's memory: it holds until the guest runs on.
+// A range outside of the memory ends the call.
+func guestBytes(memory api.Memory, address, length uint32) []byte {
+	view, ok := memory.Read(address, length)
+	if !ok {
+		stop(failf(BadOutput, "the plugin names %d bytes at %#x, its memory has %d", length, address, memory.Size()))
+	}
+	return view
+}
+
+// guestText is a copy of a string of the guest, with invalid UTF-8 replaced.
+func guestText(memory api.Memory, address, length uint32) string {
+	return strings.ToValidUTF8(string(guestBytes(memory, address, length)), "\uFFFD")
+}

@@ -1,0 +1,356 @@
+package wasm
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// fullPod has something of everything that a projection treats in its own way.
+func fullPod() *v1.Pod {
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web", Namespace: "shop", UID: "uid-1",
+			Labels:            map[string]string{"b": "2", "a": "1", "app.kubernetes.io/name": "web", "empty": "", "it's": `a\b`},
+			CreationTimestamp: metav1.NewTime(time.Date(2026, 1, 2, 4, 4, 5, 999, time.FixedZone("", 3600))),
+			OwnerReferences:   []metav1.OwnerReference{{Kind: "ReplicaSet", Controller: new(true)}, {Kind: "Other"}},
+		},
+		Spec: v1.PodSpec{
+			InitContainers: []v1.Container{{Name: "init", Image: "busybox", Command: []string{"a", "", "c"}}},
+			Containers: []v1.Container{
+				{
+					Name: "web", Image: "nginx:1",
+					Ports: []v1.ContainerPort{{HostPort: 80, ContainerPort: 8080}, {ContainerPort: 9090}},
+					Resources: v1.ResourceRequirements{Limits: v1.ResourceList{
+						v1.ResourceMemory: resource.MustParse("1Gi"), v1.ResourceCPU: resource.MustParse("1500m"),
+					}},
+					SecurityContext: &v1.SecurityContext{
+						Privileged: new(false), RunAsUser: new(int64(0)),
+						Capabilities: &v1.Capabilities{Add: []v1.Capability{"NET_ADMIN", "SYS_TIME"}},
+					},
+					LivenessProbe: &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{Port: intstr.FromString("http")}}},
+				},
+				{
+					Name:          "side",
+					LivenessProbe: &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{Port: intstr.FromInt32(8081)}}},
+				},
+			},
+			EphemeralContainers: []v1.EphemeralContainer{{
+				EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug", Image: "alpine"}, TargetContainerName: "web",
+			}},
+			Volumes: []v1.Volume{
+				{Name: "data", VolumeSource: v1.VolumeSource{HostPath: &v1.HostPathVolumeSource{Path: "/data"}}},
+				{Name: "tmp", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("64Mi"))}}},
+			},
+			HostNetwork: true, TerminationGracePeriodSeconds: new(int64(0)),
+		},
+	}
+}
+
+func TestValuesOfPaths(t *testing.T) {
+	t.Parallel()
+	type list = []any
+	none := missing{}
+	for path, want := range map[string]any{
+		// single values
+		"object.metadata.name":                      "web",
+		"object.metadata.uid":                       "uid-1",
+		"object.metadata.generateName":              none,
+		"object.metadata.creationTimestamp":         "2026-01-02T03:04:05Z",
+		"object.metadata.deletionTimestamp":         none,
+		"object.spec.hostNetwork":                   true,
+		"object.spec.hostPID":                       false,
+		"object.spec.terminationGracePeriodSeconds": int64(0),
+		"object.spec.activeDeadlineSeconds":         none,
+		"object.spec.restartPolicy":                 none,
+		// maps
+		"object.metadata.labels": map[string]string{
+			"b": "2", "a": "1", "app.kubernetes.io/name": "web", "empty": "", "it's": `a\b`,
+		},
+		"object.metadata.labels['app.kubernetes.io/name']": "web",
+		"object.metadata.labels['empty']":                  "",
+		"object.metadata.labels['absent']":                 none,
+		`object.metadata.labels['it\'s']`:                  `a\b`,
+		"object.metadata.annotations":                      none,
+		"object.metadata.annotations['x']":                 none,
+		"object.spec.containers[0].resources.limits":       raw(`{"cpu":"1500m","memory":"1Gi"}`),
+		"object.spec.containers[1].resources.limits":       none,
+		// quantities, IntOrString
+		"object.spec.containers[*].resources.limits['memory']":          list{"1Gi", none},
+		"object.spec.volumes[*].emptyDir.sizeLimit":                     list{none, "64Mi"},
+		"object.spec.containers[*].livenessProbe.httpGet.port":          list{"http", int64(8081)},
+		"object.spec.containers[0].securityContext.privileged":          false,
+		"object.spec.containers[*].securityContext.runAsUser":           list{int64(0), none},
+		"object.spec.containers[*].ports[*].hostPort":                   list{list{int64(80), none}, list{}},
+		"object.spec.containers[*].ports[*].containerPort":              list{list{int64(8080), int64(9090)}, list{}},
+		"object.spec.containers[*].securityContext.capabilities.add[*]": list{list{"NET_ADMIN", "SYS_TIME"}, list{}},
+		"object.spec.containers[*].securityContext.capabilities.add":    list{list{"NET_ADMIN", "SYS_TIME"}, none},
+		// lists
+		"object.spec.initContainers[0].command":    list{"a", "", "c"},
+		"object.spec.initContainers[*].command[*]": list{list{"a", "", "c"}},
+		"object.spec.initContainers[0].args":       none,
+		"object.spec.initContainers[0].args[*]":    list{},
+		"object.spec.initContainers[0].command[2]": "c",
+		"object.spec.initContainers[0].command[3]": none,
+		"object.spec.containers[7].image":          none,
+		"object.spec.containers[7].ports[*].name":  list{},
+		"object.spec.tolerations[*].key":           list{},
+		"object.spec.tolerations":                  none,
+		"object.metadata.ownerReferences[*].kind":  list{"ReplicaSet", "Other"},
+		"object.spec.volumes[*].hostPath.path":     list{"/data", none},
+		"object.spec.containers[*].name":           list{"web", "side"},
+		// objects
+		"object.spec.volumes[0].hostPath":     raw(`{"path":"/data"}`),
+		"object.spec.volumes[*]":              list{raw(`{"name":"data","hostPath":{"path":"/data"}}`), raw(`{"name":"tmp","emptyDir":{"sizeLimit":"64Mi"}}`)},
+		"object.spec.containers[1].resources": raw(`{}`),
+		"object.spec.affinity":                none,
+		// all containers
+		"object.spec.@containers[*].image":               list{"busybox", "nginx:1", none, "alpine"},
+		"object.spec.@containers[*].name":                list{"init", "web", "side", "debug"},
+		"object.spec.@containers[*].targetContainerName": list{none, none, none, "web"},
+		"object.spec.@containers[*].ports[*].hostPort":   list{list{}, list{int64(80), none}, list{}, list{}},
+		"object.spec.@containers[0].image":               "busybox",
+		"object.spec.@containers[3].image":               "alpine",
+		"object.spec.@containers[4].image":               none,
+		"object.spec.@containers[4].ports[*].hostPort":   list{},
+		"object.spec.@containers[0].targetContainerName": none,
+		"object.spec.@containers[3]":                     raw(`{"name":"debug","image":"alpine","resources":{},"targetContainerName":"web"}`),
+		// what was before, and the request
+		"oldObject.metadata.name":            none,
+		"oldObject.spec.containers[*].image": none,
+		"request.operation":                  "ADD",
+		"request.source":                     "manifests",
+		"request.document":                   "/m/web.yaml#0",
+		"request.replaces":                   none,
+		"request.node":                       "node-1",
+		"request.time":                       testTime.UnixMilli(),
+	} {
+		var p projection
+		if err := p.declare(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		record, err := p.write(nil, question(fullPod()), "node-1")
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if diff := cmp.Diff(want, parseRecord(t, record)[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+func TestValuesOfAPodThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	q := question(fullPod())
+	q.Question.Op, q.Question.Old, q.Question.Replaces = pod.UpdateOp, testPod("old"), "uid-0"
+	var p projection
+	for _, path := range []string{"oldObject.spec.@containers[*].image", "oldObject.spec.initContainers[*].image", "request.replaces", "request.operation"} {
+		if err := p.declare(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record, err := p.write(nil, q, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{[]any{"old"}, []any{}, "uid-0", "UPDATE"}
+	if diff := cmp.Diff(want, parseRecord(t, record)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnEmptyPodHasNoContainers(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]any{
+		"object.spec.@containers":            missing{},
+		"object.spec.@containers[*]":         []any{},
+		"object.spec.@containers[*].image":   []any{},
+		"object.spec.@containers[0].image":   missing{},
+		"object.spec.containers":             missing{},
+		"object.spec.containers[*].ports[*]": []any{},
+	} {
+		var p projection
+		if err := p.declare(path); err != nil {
+			t.Fatal(err)
+		}
+		record, err := p.write(nil, question(&v1.Pod{}), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, parseRecord(t, record)[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// The layout is the ABI's: a change of these bytes breaks every plugin.
+func TestLayoutOfTheRecord(t *testing.T) {
+	t.Parallel()
+	var p projection
+	for _, path := range []string{"object.spec.containers[*].image", "object.spec.hostNetwork", "object.metadata.labels", "object.spec.nodeName"} {
+		if err := p.declare(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := p.write([]byte("kept"), question(testPod("ab", "")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "kept" + "\x04\x00" +
+		"\x00\x00" + "\x05\x10\x00\x00\x00" + "\x02\x00\x00\x00" + "\x01\x02\x00\x00\x00ab" + "\x00\x00\x00\x00\x00" +
+		"\x01\x00" + "\x02\x01\x00\x00\x00\x00" +
+		"\x02\x00" + "\x06\x12\x00\x00\x00" + "\x01\x00\x00\x00" + "\x03\x00\x00\x00app" + "\x03\x00\x00\x00web" +
+		"\x03\x00" + "\x00\x00\x00\x00\x00"
+	if string(got) != want {
+		t.Errorf("record\n%q, want\n%q", got, want)
+	}
+}
+
+func TestPathsThatNameNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"object":                                           "a field must follow the root",
+		"object[0]":                                        "a field must follow the root",
+		"pod.spec":                                         `unknown root "pod": it must be object, oldObject or request`,
+		"object.Spec":                                      `Pod has no field "Spec"`,
+		"object.spec.hostnetwork":                          `PodSpec has no field "hostnetwork"`,
+		"object.spec.containers.image":                     `a list has no field "image"`,
+		"object.spec.containers['a']":                      "a list has no keys: ['a'] needs a map",
+		"object.spec.hostNetwork[*]":                       "a single value has no elements: [*] needs a list",
+		"object.spec.hostNetwork.x":                        `a single value has no field "x"`,
+		"object.spec[0]":                                   "PodSpec has no elements: [0] needs a list",
+		"object.metadata.labels[*]":                        "a map has no elements: [*] needs a list",
+		"object.metadata.labels.app":                       `a map has no field "app"`,
+		"object.metadata.labels['a'].b":                    `a single value has no field "b"`,
+		"object.metadata.creationTimestamp.Time":           `a single value has no field "Time"`,
+		"object.spec.volumes[*].emptyDir.sizeLimit.Format": `a single value has no field "Format"`,
+		"object.@containers[*].image":                      "@containers is a name of object.spec only",
+		"object.spec.@containers.image":                    "@containers is a list: [*] or an index must follow",
+		"object.spec.@containers[*].imagee":                `Container has no field "imagee"`,
+		"object.spec.@pods":                                `PodSpec has no field "@pods"`,
+		"object.status":                                    "the status of a pod is not judged",
+		"oldObject.status.phase":                           "the status of a pod is not judged",
+		"request.user":                                     `request has no field "user"`,
+		"request.time.ms":                                  `request has no field "time.ms"`,
+		"request":                                          "a field must follow the root",
+		"object.spec..x":                                   "character 13 of the path: expected a name",
+	} {
+		var p projection
+		err := p.declare(path)
+		if err == nil {
+			t.Errorf("%s is accepted", path)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", path, err, want)
+		}
+		if len(p) > 0 {
+			t.Errorf("%s was refused, but declared", path)
+		}
+	}
+}
+
+// every visits all paths of fields below a type, with [*] for elements.
+func every(t reflect.Type, path string, visit func(path string)) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case hasOwnForm(t) || t.Kind() != reflect.Struct && t.Kind() != reflect.Slice:
+		return
+	case t.Kind() == reflect.Slice:
+		visit(path + "[*]")
+		every(t.Elem(), path+"[*]", visit)
+		return
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch name {
+		case "-":
+		case "":
+			every(f.Type, path, visit)
+		default:
+			visit(path + "." + name)
+			every(f.Type, path+"."+name, visit)
+		}
+	}
+}
+
+func TestEveryFieldOfAPodCanBeDeclared(t *testing.T) {
+	t.Parallel()
+	count := 0
+	every(reflect.TypeFor[v1.Pod](), "object", func(path string) {
+		if strings.HasPrefix(path, "object.status") {
+			return
+		}
+		count++
+		var p projection
+		if err := p.declare(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+			return
+		}
+		record, err := p.write(nil, question(fullPod()), "")
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			return
+		}
+		parseRecord(t, record)
+	})
+	if count < 500 {
+		t.Errorf("%d fields visited, a pod has more", count)
+	}
+}
+
+func TestObjectsReadBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	var p projection
+	if err := p.declare("object.spec"); err != nil {
+		t.Fatal(err)
+	}
+	record, err := p.write(nil, question(fullPod()), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec v1.PodSpec
+	if err := json.Unmarshal([]byte(parseRecord(t, record)[0].(raw)), &spec); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fullPod().Spec, spec); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Pods are shared by every part of the agent: two plugins may look at once.
+func TestPodsAreOnlyRead(t *testing.T) {
+	t.Parallel()
+	p := fullPod()
+	var all projection
+	for _, path := range []string{"object.spec", "object.spec.volumes[*].emptyDir.sizeLimit", "object.spec.containers[*].resources.limits['memory']"} {
+		if err := all.declare(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan []byte)
+	for range 2 {
+		go func() {
+			record, err := all.write(nil, question(p), "")
+			if err != nil {
+				t.Error(err)
+			}
+			done <- record
+		}()
+	}
+	if a, b := <-done, <-done; string(a) != string(b) {
+		t.Error("one pod gave two records")
+	}
+}

@@ -1,0 +1,49 @@
+package wasm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cut shortens s to at most limit bytes, between two characters.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// printable makes of a guest's text one that is safe to show: invalid UTF-8 is
+// replaced, control characters and those that turn the direction of writing
+// are escaped, except for those in keep.
+func printable(s string, keep ...rune) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	escape := func(r rune) bool {
+		return !slices.Contains(keep, r) && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))
+	}
+	if strings.IndexFunc(s, escape) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !escape(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

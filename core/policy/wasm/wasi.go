@@ -1,0 +1,127 @@
+package wasm
+
+import (
+	"encoding/binary"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// errno is a result of WASI.
+type errno uint16
+
+const (
+	errnoSuccess     errno = 0
+	errnoBadFile     errno = 8
+	errnoFault       errno = 21
+	errnoInvalid     errno = 28
+	errnoUnsupported errno = 52
+)
+
+// wasiFunctions are what language runtimes need of WASI to start. There are no
+// arguments, no environment and no files; descriptors 0, 1 and 2 are open.
+var wasiFunctions = map[string]function{
+	"args_get":            wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
+	"args_sizes_get":      wasi(wasiNone, i32, i32),
+	"environ_get":         wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
+	"environ_sizes_get":   wasi(wasiNone, i32, i32),
+	"sched_yield":         wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }),
+	"clock_time_get":      wasi(wasiClockTime, i32, i64, i32),
+	"poll_oneoff":         wasi(wasiPoll, i32, i32, i32, i32),
+	"random_get":          wasi(wasiRandom, i32, i32),
+	"fd_write":            wasi(wasiWrite, i32, i32, i32, i32),
+	"fd_close":            wasi(wasiStandard, i32),
+	"fd_fdstat_get":       wasi(wasiStat, i32, i32),
+	"fd_fdstat_set_flags": wasi(wasiStandard, i32, i32),
+	"fd_prestat_get":      wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32),
+	"fd_prestat_dir_name": wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32, i32),
+	"proc_exit": {params: []api.ValueType{i32}, run: func(_ *Plugin, _ api.Memory, stack []uint64) {
+		stop(&exited{status: uint32(stack[0])})
+	}},
+}
+
+// wasi makes a function of one that gives an errno.
+func wasi(run func(p *Plugin, memory api.Memory, stack []uint64) errno, params ...api.ValueType) function {
+	return function{
+		params: params, results: []api.ValueType{i32},
+		run: func(p *Plugin, memory api.Memory, stack []uint64) {
+			result := run(p, memory, stack)
+			if len(stack) > 0 {
+				stack[0] = uint64(result)
+			}
+		},
+	}
+}
+
+// wasiNone says of a list that it is empty: no elements, no bytes.
+func wasiNone(_ *Plugin, memory api.Memory, stack []uint64) errno {
+	if !memory.WriteUint32Le(uint32(stack[0]), 0) || !memory.WriteUint32Le(uint32(stack[1]), 0) {
+		return errnoFault
+	}
+	return errnoSuccess
+}
+
+// wasiStandard accepts what changes nothing on an open descriptor.
+func wasiStandard(_ *Plugin, _ api.Memory, stack []uint64) errno {
+	if uint32(stack[0]) > 2 {
+		return errnoBadFile
+	}
+	return errnoSuccess
+}
+
+// wasiStat shows an open descriptor as a terminal.
+func wasiStat(_ *Plugin, memory api.Memory, stack []uint64) errno {
+	const characterDevice, mayWrite = 2, 1 << 6
+	fd := uint32(stack[0])
+	if fd > 2 {
+		return errnoBadFile
+	}
+	stat := [24]byte{0: characterDevice}
+	if fd > 0 {
+		stat[8] = mayWrite
+	}
+	if !memory.Write(uint32(stack[1]), stat[:]) {
+		return errnoFault
+	}
+	return errnoSuccess
+}
+
+func wasiRandom(p *Plugin, memory api.Memory, stack []uint64) errno {
+	view, ok := memory.Read(uint32(stack[0]), uint32(stack[1]))
+	if !ok {
+		return errnoFault
+	}
+	p.call.read(view)
+	return errnoSuccess
+}
+
+// maxVectors bounds the pieces of one write.
+const maxVectors = 1024
+
+// wasiWrite makes log lines of what the guest writes to its standard output
+// and error.
+func wasiWrite(p *Plugin, memory api.Memory, stack []uint64) errno {
+	fd, vectors, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
+	if fd != 1 && fd != 2 {
+		return errnoBadFile
+	}
+	if count > maxVectors {
+		return errnoInvalid
+	}
+	pieces, ok := memory.Read(vectors, 8*count)
+	if !ok {
+		return errnoFault
+	}
+	written := uint32(0)
+	for ; len(pieces) > 0; pieces = pieces[8:] {
+		piece, ok := memory.Read(binary.LittleEndian.Uint32(pieces), binary.LittleEndian.Uint32(pieces[4:]))
+		if !ok {
+			return errnoFault
+		}
+		p.call.write(p.log, int(fd-1), piece)
+		written += uint32(len(piece))
+	}
+	if !memory.WriteUint32Le(result, written) {
+		return errnoFault
+	}
+	return errnoSuccess
+}

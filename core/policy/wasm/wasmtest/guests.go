@@ -1,0 +1,160 @@
+package wasmtest
+
+// Where a plugin made here keeps what: texts from Texts on, its input area at
+// Input. It has one page of memory.
+const (
+	Texts         = 16
+	Input         = 32 << 10
+	InputCapacity = 16 << 10
+)
+
+// Plugin begins a module that is a plugin of ABI version 1.0 but for its
+// hooks.
+func Plugin(imports ...Import) *Module {
+	m := New(imports...)
+	m.Memory(1)
+	m.Export("wardlet_abi_1_0", m.Func(nil, nil, nil))
+	return m
+}
+
+// Init adds the function wardlet_init. What is on the stack at its end is the
+// result.
+func (m *Module) Init(body ...Code) {
+	m.Export("wardlet_init", m.Func(nil, []Type{I32}, nil, body...))
+}
+
+// Admit adds the hook admit, with four i32 locals. What is on the stack at its
+// end is the answer: 0 allow, 1 deny, 2 hold, 3 abstain.
+func (m *Module) Admit(body ...Code) {
+	m.Export("wardlet_admit", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
+}
+
+// Reads declares a path with handle 0 in wardlet_init, which fails if it is
+// refused, and gives the plugin an input area. It takes the place of Init; the
+// module must import Path.
+func (m *Module) Reads(path string) {
+	const address = 512
+	m.Data(address, path)
+	m.Data(Input, string([]byte{byte(InputCapacity & 0xff), byte(InputCapacity >> 8), 0, 0}))
+	m.Init(I32Const(address), I32Const(int32(len(path))), Call(m.Imported("path")))
+	m.Export("wardlet_input", m.Func(nil, []Type{I32}, nil, I32Const(Input)))
+}
+
+// Says gives code that calls reason, which the module must import. It may be
+// used once in a module.
+func (m *Module) Says(code, message string) Code {
+	m.Data(Texts, code+message)
+	return Join(
+		I32Const(Texts), I32Const(int32(len(code))),
+		I32Const(Texts+int32(len(code))), I32Const(int32(len(message))),
+		Call(m.Imported("reason")),
+	)
+}
+
+// Answering is a plugin that gives the same answer to every question. code and
+// message have at most 480 bytes together.
+func Answering(answer int32, code, message string) []byte {
+	m := Plugin(Reason)
+	m.Admit(m.Says(code, message), I32Const(answer))
+	return m.Bytes()
+}
+
+// HoldingFor is a plugin that holds every pod and wants to be asked again after
+// that many milliseconds.
+func HoldingFor(milliseconds int64) []byte {
+	m := Plugin(RetryAfter)
+	m.Admit(I64Const(milliseconds), Call(m.Imported("retry_after_ms")), I32Const(2))
+	return m.Bytes()
+}
+
+// Warning is a plugin that allows every pod with a warning of at most 480
+// bytes.
+func Warning(text string) []byte {
+	m := Plugin(Warn)
+	m.Data(Texts, text)
+	m.Admit(I32Const(Texts), I32Const(int32(len(text))), Call(m.Imported("warn")), I32Const(0))
+	return m.Bytes()
+}
+
+// Trapping is a plugin that traps when it is asked.
+func Trapping() []byte {
+	m := Plugin()
+	m.Admit(Unreachable)
+	return m.Bytes()
+}
+
+// TrapAtInit is a plugin that traps in wardlet_init.
+func TrapAtInit() []byte {
+	m := Plugin()
+	m.Init(Unreachable)
+	m.Admit(I32Const(0))
+	return m.Bytes()
+}
+
+// RefusingSettings is a plugin whose wardlet_init fails, with that message of
+// at most 480 bytes.
+func RefusingSettings(message string) []byte {
+	m := Plugin(Reason)
+	m.Init(m.Says("", message), I32Const(1))
+	m.Admit(I32Const(0))
+	return m.Bytes()
+}
+
+// UnknownImport is a plugin that asks for a function no host offers.
+func UnknownImport() []byte {
+	m := Plugin(Import{Module: "env", Name: "open_socket"})
+	m.Admit(I32Const(0))
+	return m.Bytes()
+}
+
+// NoHooks is a plugin without hooks.
+func NoHooks() []byte { return Plugin().Bytes() }
+
+// Denying is a plugin that denies a pod when the list of strings at path
+// contains text, with code "Listed" and the text as message. It allows other
+// pods, and abstains where there is no list. text has at most 400 bytes.
+func Denying(path, text string) []byte {
+	m := Plugin(Path, Reason)
+	m.Reads(path)
+	equal := m.Func([]Type{I32, I32, I32}, []Type{I32}, nil, equalBytes...)
+	says := m.Says("Listed", text)
+	const (
+		kind  = Input + 8 + 4 // after the area's header, the record's count and the handle
+		count = kind + 5
+		first = count + 4
+		list  = 5
+
+		at, left, length = 0, 1, 2 // locals
+	)
+	m.Admit(
+		I32Const(kind), I32Load8(0), I32Const(list), I32Ne, If(I32Const(3), Return),
+		I32Const(first), LocalSet(at),
+		I32Const(count), I32Load(0), LocalSet(left),
+		Block(Loop(
+			LocalGet(left), I32Eqz, BrIf(1),
+			LocalGet(at), I32Load(1), LocalSet(length),
+			LocalGet(length), I32Const(int32(len(text))), I32Eq, If(
+				LocalGet(at), I32Const(5), I32Add, I32Const(Texts+int32(len("Listed"))), LocalGet(length), Call(equal),
+				If(says, I32Const(1), Return),
+			),
+			LocalGet(at), LocalGet(length), I32Add, I32Const(5), I32Add, LocalSet(at),
+			LocalGet(left), I32Const(1), I32Sub, LocalSet(left),
+			Br(0),
+		)),
+		I32Const(0),
+	)
+	return m.Bytes()
+}
+
+// equalBytes compares the last parameter's number of bytes at two addresses.
+var equalBytes = []Code{
+	Block(Loop(
+		LocalGet(2), I32Eqz, BrIf(1),
+		LocalGet(0), I32Load8(0), LocalGet(1), I32Load8(0), I32Ne, If(I32Const(0), Return),
+		LocalGet(0), I32Const(1), I32Add, LocalSet(0),
+		LocalGet(1), I32Const(1), I32Add, LocalSet(1),
+		LocalGet(2), I32Const(1), I32Sub, LocalSet(2),
+		Br(0),
+	)),
+	I32Const(1),
+}

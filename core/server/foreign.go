@@ -1,0 +1,30 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// foreignTimeout bounds the question to the runtime.
+const foreignTimeout = 2 * time.Second
+
+// Foreign counts the pods on the runtime that are not the agent's own. It asks
+// the runtime, and gives up when ctx ends.
+type Foreign interface {
+	Foreign(ctx context.Context) (int, error)
+}
+
+// ForeignPods is the answer of /v1/foreign.
+type ForeignPods struct {
+	Pods int `json:"pods"`
+}
+
+func (s *Server) serveForeign(f Foreign) {
+	s.getOrRefuse("/v1/foreign", func(r *http.Request) (any, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), foreignTimeout)
+		defer cancel()
+		n, err := f.Foreign(ctx)
+		return ForeignPods{Pods: n}, err
+	})
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Waiting gives the versions of pods that policy has not let through. The
+// server does not change them.
+type Waiting interface {
+	List() []pod.Waiting
+}
+
+// waitingList is what waits as a client gets it: pods as podList gives them.
+func waitingList(from Waiting, showEnv bool) []pod.Waiting {
+	out := []pod.Waiting{}
+	if from == nil {
+		return out
+	}
+	for _, w := range from.List() {
+		w.Pod, w.Running = shown(w.Pod, showEnv), shown(w.Running, showEnv)
+		out = append(out, w)
+	}
+	return out
+}
+
+func shown(p *v1.Pod, showEnv bool) *v1.Pod {
+	if p == nil {
+		return nil
+	}
+	return new(podShown(p, showEnv))
+}

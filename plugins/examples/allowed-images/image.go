@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"strings"
+)
+
+// image is a reference to an image as a container runtime understands it, with
+// nothing left to default.
+type image struct {
+	// registry is in lower case, with a port if one was written.
+	registry, path string
+	// digest is empty where there is none, tag where there is a digest: a tag
+	// beside a digest means nothing to a runtime.
+	tag, digest string
+}
+
+const (
+	defaultRegistry  = "docker.io"
+	defaultNamespace = "library/"
+	maxName          = 255
+	maxTag           = 128
+)
+
+// parseImage reads [registry/]path[:tag][@digest] as containerd does: "nginx"
+// is docker.io/library/nginx:latest. What the grammar of references does not
+// know is an error, and so is the ID of an image: it would run whatever has
+// that ID, from wherever it came.
+func parseImage(reference string) (image, error) {
+	name, digest, hasDigest := strings.Cut(reference, "@")
+	if hasDigest && !isDigest(digest) {
+		return image{}, errors.New("after the @ must stand a digest, such as sha256 with 64 digits")
+	}
+	name, tag, hasTag := cutTag(name)
+	if hasTag && !isTag(tag) {
+		return image{}, errors.New("the tag is malformed")
+	}
+	if isID(name) {
+		return image{}, errors.New("this is the ID of an image, which names no registry")
+	}
+	registry, path := cutRegistry(name)
+	if !isRegistry(registry) {
+		return image{}, errors.New("the registry is malformed")
+	}
+	if len(name) > maxName || !isPath(path) {
+		return image{}, errors.New("the path is malformed: it has lower case letters, digits and single . _ - between them")
+	}
+	i := image{registry: strings.ToLower(registry), path: path, tag: tag, digest: digest}
+	i.registry, i.path = canonical(i.registry, i.path)
+	switch {
+	case hasDigest:
+		i.tag = ""
+	case !hasTag:
+		i.tag = "latest"
+	}
+	return i, nil
+}
+
+// String is the reference in full.
+func (i *image) String() string {
+	if i.digest != "" {
+		return i.registry + "/" + i.path + "@" + i.digest
+	}
+	return i.registry + "/" + i.path + ":" + i.tag
+}
+
+// cutTag takes what follows the last colon, unless that is part of a registry.
+func cutTag(name string) (rest, tag string, ok bool) {
+	colon := strings.LastIndexByte(name, ':')
+	if colon < 0 || strings.Contains(name[colon:], "/") {
+		return name, "", false
+	}
+	return name[:colon], name[colon+1:], true
+}
+
+// cutRegistry takes the first part of a name if it looks like a host.
+func cutRegistry(name string) (registry, path string) {
+	first, rest, ok := strings.Cut(name, "/")
+	if ok && looksLikeHost(first) {
+		return first, rest
+	}
+	return defaultRegistry, name
+}
+
+// looksLikeHost does not take a single word in capitals for a host: runtimes
+// disagree on those, so that such an image is refused for its path.
+func looksLikeHost(s string) bool {
+	return strings.ContainsAny(s, ".:") || strings.EqualFold(s, "localhost")
+}
+
+// canonical gives a repository of Docker's registry its one name.
+func canonical(registry, path string) (canonicalRegistry, canonicalPath string) {
+	if registry == "index.docker.io" {
+		registry = defaultRegistry
+	}
+	if registry == defaultRegistry && !strings.Contains(path, "/") {
+		path = defaultNamespace + path
+	}
+	return registry, path
+}
+
+// isID reports whether a runtime might take a name for the ID of an image: 64
+// hexadecimal digits, or the algorithm of a digest whose digits are then the
+// tag.
+func isID(name string) bool {
+	switch name {
+	case "sha256", "sha384", "sha512":
+		return true
+	}
+	return len(name) == 64 && only(name, digits+"abcdef")
+}

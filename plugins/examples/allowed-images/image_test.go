@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+var sha256 = "sha256:" + strings.Repeat("0123456789abcdef", 4)
+
+func TestReferencesAreReadAsRuntimesDo(t *testing.T) {
+	for reference, want := range map[string]string{
+		"nginx":                      "docker.io/library/nginx:latest",
+		"nginx:1.27":                 "docker.io/library/nginx:1.27",
+		"docker.io/nginx":            "docker.io/library/nginx:latest",
+		"index.docker.io/nginx":      "docker.io/library/nginx:latest",
+		"DOCKER.IO/nginx":            "docker.io/library/nginx:latest",
+		"library/nginx":              "docker.io/library/nginx:latest",
+		"team/app":                   "docker.io/team/app:latest",
+		"docker.io/team/app:1":       "docker.io/team/app:1",
+		"localhost/app":              "localhost/app:latest",
+		"localhost:5000/app":         "localhost:5000/app:latest",
+		"localhost:5000":             "docker.io/library/localhost:5000",
+		"registry.example/app":       "registry.example/app:latest",
+		"registry.example:443/a/b:1": "registry.example:443/a/b:1",
+		"Registry.Example/app":       "registry.example/app:latest",
+		"LOCALHOST/app":              "localhost/app:latest",
+		"[::1]:5000/app":             "[::1]:5000/app:latest",
+		"[FE80::1]/app:1":            "[fe80::1]/app:1",
+		"a.b/c__d-e---f.g/h_i":       "a.b/c__d-e---f.g/h_i:latest",
+		"nginx@" + sha256:            "docker.io/library/nginx@" + sha256,
+		"r.example/a:1@" + sha256:    "r.example/a@" + sha256,
+		"deadbeef":                   "docker.io/library/deadbeef:latest",
+		"sha256/app":                 "docker.io/sha256/app:latest",
+		"r.example/sha256:1":         "r.example/sha256:1",
+	} {
+		got, err := parseImage(reference)
+		if err != nil || got.String() != want {
+			t.Errorf("%s: got %s, %v, want %s", reference, got.String(), err, want)
+		}
+	}
+}
+
+func TestWhatIsNoReferenceIsAnError(t *testing.T) {
+	for _, reference := range []string{
+		"", " ", "nginx ", " nginx", "nginx\n", "ngi nx", "Nginx", "REGISTRY/app", "team/App", "registry.example/App", "nginx:", ":1", "nginx:1:2",
+		"nginx:-1", "nginx:.1", "nginx:ü", "nginx:" + strings.Repeat("1", maxTag+1), "nginx@", "nginx@sha256", "nginx@sha256:12",
+		"nginx@" + strings.ToUpper(sha256), "nginx@md5:" + strings.Repeat("0", 32), "nginx@sha256:" + strings.Repeat("0", 63) + "g",
+		"nginx@" + sha256 + "@" + sha256, "nginx@" + sha256 + ":1", "@" + sha256,
+		"registry.example//app", "registry.example/", "/app", "registry.example/../app", "registry.example/./app", "registry.example/app/",
+		"registry.example/.app", "registry.example/app.", "registry.example/a..b", "registry.example/a___b", "registry.example/a._b",
+		"registry.example./app", ".registry.example/app", "registry..example/app", "-registry.example/app", "registry-.example/app",
+		"registry.example:/app", "registry.example:x/app", "registry.example:80:80/app", "registry_x.example/app",
+		"user@registry.example/app", "user:pass@registry.example/app", "https://registry.example/app", "docker://nginx",
+		"registry.example\\app", "registry.example%2fapp", "registry.example/app?x", "registry.example/app#x", "régistry.example/app",
+		"[::1/app", "::1]/app", "[]/app", "[::1]x/app", "[gg::]/app", "r.example/" + strings.Repeat("a", maxName),
+		strings.Repeat("0123456789abcdef", 4), sha256, "sha256:0123", "sha512:1", "sha256@" + sha256, "sha256",
+	} {
+		if got, err := parseImage(reference); err == nil {
+			t.Errorf("%q was read as %s", reference, got.String())
+		}
+	}
+}
+
+func FuzzParseImage(f *testing.F) {
+	for _, seed := range []string{"nginx", "r.example:5000/a/b:1@" + sha256, "[::1]/a", "A.B/c_d"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, reference string) {
+		i, err := parseImage(reference)
+		if err != nil {
+			return
+		}
+		again, err := parseImage(i.String())
+		if err != nil || again != i {
+			t.Errorf("%q is %s, which is %s, %v", reference, i.String(), again.String(), err)
+		}
+		if i.digest == "" && i.tag == "" || i.digest != "" && i.tag != "" || i.registry == "" || i.path == "" {
+			t.Errorf("%q: %+v", reference, i)
+		}
+	})
+}

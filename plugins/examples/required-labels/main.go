@@ -1,0 +1,33 @@
+// Command required-labels is a policy plugin: a pod must bear the labels that
+// its policy document lists, with values that match. README.md tells what the
+// settings mean.
+//
+// Comes in: the settings, once, and the labels of each pod. Goes out: allow,
+// and deny or hold, as the settings want it. It runs on the one goroutine of
+// the agent's call.
+package main
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/admit"
+)
+
+var labels = sdk.Object("metadata.labels")
+
+func init() { admit.Register(setup) }
+
+func setup() (admit.Policy, error) {
+	required, _ := sdk.StringsSetting("required")
+	patterns, _ := sdk.MapSetting("patterns")
+	effect, set := sdk.StringSetting("effect")
+	if !set {
+		effect = effectDeny
+	}
+	p, err := newPolicy(required, patterns, effect)
+	if err != nil {
+		return nil, err
+	}
+	return p.judge, nil
+}
+
+func main() {}

@@ -1,0 +1,46 @@
+// Package sdk is what a Wardlet policy plugin written in Go is made of: the
+// fields of the pod it wants to see, the settings its policy document gives
+// it, and a log. What a plugin answers is said with package admit, and package
+// sdktest runs a plugin in go test.
+//
+//	var images = sdk.Object("spec.@containers[*].image")
+//
+//	func init() { admit.Register(setup) }
+//
+//	func setup() (admit.Policy, error) {
+//		banned, ok := sdk.StringSetting("banned")
+//		if !ok {
+//			return nil, errors.New("the setting banned is missing")
+//		}
+//		return func() admit.Verdict {
+//			for image := range images.Strings() {
+//				if image == banned {
+//					return admit.Deny("ImageBanned", "image "+image+" is banned")
+//				}
+//			}
+//			return admit.Allow()
+//		}, nil
+//	}
+//
+//	func main() {}
+//
+// It is built with
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags="-s -w"
+//
+// Comes in: fields, as a record that the agent writes before each call, and
+// settings, whenever they are asked for. Goes out: Go values. They are the
+// plugin's own: nothing the agent does later changes them, they may be kept.
+// But after every call the agent puts the plugin's memory back to what it was
+// after setup, so nothing a policy changes is there at the next call.
+//
+// A plugin runs on one goroutine, that of the agent's call. It has no network,
+// no files and no environment; its clock stands still during a call.
+//
+// Mistakes do not pass silently: reading a field or a setting as what it is
+// not makes setup or the call fail, whatever the plugin answers, and the
+// policy's on_error decides.
+//
+// To keep plugins small this package and admit import neither fmt nor reflect,
+// encoding/json or time; a plugin that does is larger by up to 1.5 MB.
+package sdk

@@ -1,0 +1,24 @@
+//go:build wasip1
+
+package sdk
+
+import (
+	"unsafe"
+
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+)
+
+// marker says by its presence which version of the ABI the plugin speaks. It
+// is never called.
+//
+//go:wasmexport wardlet_abi_1_0
+func marker() {} //nolint:unused // its name counts
+
+//go:wasmexport wardlet_init
+func wardletInit() (refused int32) { //nolint:unused // the agent calls it
+	defer guest.Rescue(&refused, 1)
+	return guest.Init()
+}
+
+//go:wasmexport wardlet_input
+func wardletInput() unsafe.Pointer { return guest.Input() } //nolint:unused // the agent calls it

@@ -1,0 +1,3 @@
+module github.com/wardlet/wardlet/plugins/sdk
+
+go 1.26

@@ -1,0 +1,190 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sample is a record with a field of every kind.
+func sample() []byte {
+	var w Writer
+	w.Begin(8)
+	for handle, write := range []func(){
+		w.Missing,
+		func() { w.String("nginx") },
+		func() { w.Bool(true) },
+		func() { w.Int(-7) },
+		func() { w.Float(1.5) },
+		func() {
+			w.List(3, func(i int) {
+				switch i {
+				case 0:
+					w.String("a")
+				case 1:
+					w.Missing()
+				default:
+					w.List(1, func(int) { w.Int(80) })
+				}
+			})
+		},
+		func() { w.Map(map[string]string{"b": "2", "a": "1", "": ""}) },
+		func() { w.JSON([]byte(`{"x":1}`)) },
+	} {
+		w.Field(handle)
+		write()
+	}
+	return w.Out
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	fields := make([]Value, 8)
+	if err := Parse(string(sample()), fields); err != nil {
+		t.Fatal(err)
+	}
+	for kind := range Missing + 8 {
+		if fields[kind].Kind != kind {
+			t.Errorf("field %d is %v, want %v", kind, fields[kind].Kind, kind)
+		}
+	}
+	if got := fields[String].Text(); got != "nginx" {
+		t.Errorf("string: %q", got)
+	}
+	if !fields[Bool].Bool() {
+		t.Error("bool: false")
+	}
+	if got := fields[Int].Int(); got != -7 {
+		t.Errorf("int: %d", got)
+	}
+	if got := fields[JSON].Text(); got != `{"x":1}` {
+		t.Errorf("JSON: %q", got)
+	}
+	elements := slices.Collect(fields[List].Elements())
+	if len(elements) != 3 || fields[List].Len() != 3 || elements[0].Text() != "a" || elements[1].Kind != Missing {
+		t.Fatalf("list: %v", elements)
+	}
+	for element := range elements[2].Elements() {
+		if element.Int() != 80 {
+			t.Errorf("nested list: %v", element)
+		}
+	}
+	want := map[string]string{"b": "2", "a": "1", "": ""}
+	if got := maps.Collect(fields[Map].Entries()); !maps.Equal(got, want) || fields[Map].Len() != 3 {
+		t.Errorf("map: %v", got)
+	}
+	var keys []string
+	for key := range fields[Map].Entries() {
+		keys = append(keys, key)
+	}
+	if !slices.Equal(keys, []string{"", "a", "b"}) {
+		t.Errorf("keys of the map are not sorted: %q", keys)
+	}
+}
+
+func TestIterationCanStop(t *testing.T) {
+	fields := make([]Value, 8)
+	if err := Parse(string(sample()), fields); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for range fields[List].Elements() {
+		n++
+		break
+	}
+	for range fields[Map].Entries() {
+		n++
+		break
+	}
+	if n != 2 {
+		t.Errorf("%d rounds, want one of each", n)
+	}
+}
+
+func TestMalformedRecordsAreRefused(t *testing.T) {
+	whole := string(sample())
+	text := func(kind Kind, data string) string {
+		return string([]byte{byte(kind), byte(len(data)), 0, 0, 0}) + data
+	}
+	one := func(value string) string { return "\x01\x00\x00\x00" + value }
+	tests := map[string]struct {
+		text   string
+		fields int
+	}{
+		"nothing at all":                    {"", 0},
+		"fewer fields than declared":        {whole, 9},
+		"more fields than declared":         {whole, 7},
+		"bytes after the last field":        {whole + "\x00", 8},
+		"fields out of order":               {"\x01\x00\x01\x00" + text(Missing, ""), 1},
+		"an unknown kind":                   {one(text(8, "")), 1},
+		"a missing value with content":      {one(text(Missing, "x")), 1},
+		"a bool of two bytes":               {one(text(Bool, "\x00\x01")), 1},
+		"a short integer":                   {one(text(Int, "1234567")), 1},
+		"a long float":                      {one(text(Float, "123456789")), 1},
+		"a list without a count":            {one(text(List, "\x00\x00\x00")), 1},
+		"a list shorter than its count":     {one(text(List, "\x01\x00\x00\x00")), 1},
+		"a list longer than its count":      {one(text(List, "\x00\x00\x00\x00"+text(Missing, ""))), 1},
+		"a list with a bad element":         {one(text(List, "\x01\x00\x00\x00"+text(Bool, ""))), 1},
+		"a list of billions":                {one(text(List, "\xff\xff\xff\xff")), 1},
+		"a map without a count":             {one(text(Map, "")), 1},
+		"a map with a key but no value":     {one(text(Map, "\x01\x00\x00\x00\x01\x00\x00\x00k")), 1},
+		"a map with a key beyond its bytes": {one(text(Map, "\x01\x00\x00\x00\xff\xff\xff\xffk")), 1},
+		"a length beyond the record":        {one("\x01\xff\xff\xff\xffx"), 1},
+	}
+	for i := range len(whole) {
+		if err := Parse(whole[:i], make([]Value, 8)); err == nil {
+			t.Errorf("a record cut to %d of %d bytes was accepted", i, len(whole))
+		}
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := Parse(test.text, make([]Value, test.fields)); err == nil {
+				t.Error("accepted")
+			}
+		})
+	}
+}
+
+func TestListsInListsHaveALimit(t *testing.T) {
+	nest := func(depth int) string {
+		var w Writer
+		var one func(int)
+		one = func(int) {
+			if depth--; depth > 0 {
+				w.List(1, one)
+			} else {
+				w.List(0, nil)
+			}
+		}
+		one(0)
+		return string(w.Out)
+	}
+	if _, err := ParseValue(nest(maxDepth)); err != nil {
+		t.Errorf("%d deep: %v", maxDepth, err)
+	}
+	if _, err := ParseValue(nest(maxDepth + 1)); err == nil {
+		t.Errorf("%d deep: accepted", maxDepth+1)
+	}
+}
+
+func TestASingleValueFillsItsBytes(t *testing.T) {
+	var w Writer
+	w.String("x")
+	if v, err := ParseValue(string(w.Out)); err != nil || v.Text() != "x" {
+		t.Errorf("%v, %v", v, err)
+	}
+	for _, text := range []string{"", string(w.Out) + "x", string(w.Out[:3]), "\x02\x00\x00\x00\x00"} {
+		if _, err := ParseValue(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+}
+
+func TestKindsHaveNames(t *testing.T) {
+	if got := List.String(); got != "a list" {
+		t.Error(got)
+	}
+	if got := Kind(200).String(); !strings.Contains(got, "unknown") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,135 @@
+package shape
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Kind is how a type is written.
+type Kind string
+
+// The kinds. Time, Quantity and IntOrString have forms of their own; JSON is
+// taken as it stands.
+const (
+	String      Kind = "string"
+	Bool        Kind = "bool"
+	Int32       Kind = "int32"
+	Int64       Kind = "int64"
+	Time        Kind = "time"
+	Quantity    Kind = "quantity"
+	IntOrString Kind = "intOrString"
+	JSON        Kind = "json"
+	Pointer     Kind = "*"
+	List        Kind = "[]"
+	Map         Kind = "map:"
+	Struct      Kind = "struct"
+)
+
+// Type is a type of the Pod API.
+type Type struct {
+	Kind Kind
+	// Name is that of a struct.
+	Name string
+	// Elem is what a pointer, list or map holds.
+	Elem *Type
+	// Fields are those of a struct, in the order they are written.
+	Fields []Field
+}
+
+// Field is a field of a struct.
+type Field struct {
+	Name string
+	Type *Type
+	// OmitEmpty: an empty string, list or map, a zero number, false and nil
+	// are left out. OmitZero: so is an empty struct.
+	OmitEmpty, OmitZero bool
+}
+
+// Field finds a field by its JSON name.
+func (t *Type) Field(name string) (f Field, ok bool) {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Field{}, false
+}
+
+//go:embed pod.txt
+var podText string
+
+var types = sync.OnceValues(func() (map[string]*Type, error) { return parse(podText) })
+
+// Named is the type of a struct of the Pod API.
+func Named(name string) (*Type, error) {
+	all, err := types()
+	if err != nil {
+		return nil, err
+	}
+	t, ok := all[name]
+	if !ok {
+		return nil, fmt.Errorf("the Pod API has no type %s", name)
+	}
+	return t, nil
+}
+
+// parse reads shapes: a line with a struct's name, then per field a tab, its
+// name, its type and when it is left out.
+func parse(text string) (map[string]*Type, error) {
+	structs := map[string]*Type{}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "\t") {
+			structs[line] = &Type{Kind: Struct, Name: line}
+		}
+	}
+	var of *Type
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "\t") {
+			of = structs[line]
+			continue
+		}
+		words := strings.Fields(line)
+		if of == nil || len(words) < 2 || len(words) > 3 {
+			return nil, fmt.Errorf("pod.txt:%d: want a tab, a name, a type and options", i+1)
+		}
+		t, err := parseType(structs, words[1])
+		if err != nil {
+			return nil, fmt.Errorf("pod.txt:%d: %w", i+1, err)
+		}
+		f := Field{Name: words[0], Type: t}
+		if len(words) == 3 {
+			for option := range strings.SplitSeq(words[2], ",") {
+				switch option {
+				case "omitempty":
+					f.OmitEmpty = true
+				case "omitzero":
+					f.OmitZero = true
+				default:
+					return nil, fmt.Errorf("pod.txt:%d: unknown option %q", i+1, option)
+				}
+			}
+		}
+		of.Fields = append(of.Fields, f)
+	}
+	return structs, nil
+}
+
+func parseType(structs map[string]*Type, notation string) (*Type, error) {
+	for _, prefix := range []Kind{Pointer, List, Map} {
+		if rest, ok := strings.CutPrefix(notation, string(prefix)); ok {
+			elem, err := parseType(structs, rest)
+			return &Type{Kind: prefix, Elem: elem}, err
+		}
+	}
+	switch k := Kind(notation); k {
+	case String, Bool, Int32, Int64, Time, Quantity, IntOrString, JSON:
+		return &Type{Kind: k}, nil
+	}
+	if t, ok := structs[notation]; ok {
+		return t, nil
+	}
+	return nil, fmt.Errorf("unknown type %q", notation)
+}

@@ -1,0 +1,178 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// builtPolicies is where `make plugins` puts what it builds.
+const builtPolicies = "../../build/policies"
+
+// withPolicies gives the agent a directory of policies, empty for now. It
+// comes before start.
+func (a *agent) withPolicies(t *testing.T) {
+	t.Helper()
+	if err := os.Mkdir(a.path("policies"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.write(t, a.config, string(config)+fmt.Sprintf("[policy]\ndir = %q\n", a.path("policies")))
+}
+
+// policy puts a policy with a plugin of plugins/examples into the directory;
+// rest is what follows the keys that every policy has.
+func (a *agent) policy(t *testing.T, name, rest string) {
+	t.Helper()
+	module, err := os.ReadFile(filepath.Join(builtPolicies, name+".wasm"))
+	if err != nil {
+		t.Fatalf(`%v; "make plugins" builds it`, err)
+	}
+	a.module(t, name, module, rest)
+}
+
+// module puts a policy with a plugin of the test's own into the directory.
+func (a *agent) module(t *testing.T, name string, module []byte, rest string) {
+	t.Helper()
+	a.place(t, name+".wasm", module)
+	sum := sha256.Sum256(module)
+	a.place(t, name+".toml", fmt.Appendf(nil, `api = "wardlet.dev/v1"
+name = %q
+module = %q
+sha256 = %q
+hooks = ["admit"]
+%s`, name, name+".wasm", hex.EncodeToString(sum[:]), rest))
+}
+
+// place moves a file into the policy directory.
+func (a *agent) place(t *testing.T, name string, content []byte) {
+	t.Helper()
+	temp := a.path("policy.tmp")
+	a.write(t, temp, string(content))
+	if err := os.Rename(temp, a.path("policies", name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allow is allowed-images' settings.
+func allow(images ...string) string { return fmt.Sprintf("[settings]\nallow = [%s]\n", quoted(images)) }
+
+func quoted(words []string) string {
+	var list []string
+	for _, word := range words {
+		list = append(list, fmt.Sprintf("%q", word))
+	}
+	return strings.Join(list, ", ")
+}
+
+const (
+	webOne = "registry.example/web:1"
+	webTwo = "registry.example/web:2"
+)
+
+// imagePod is a pod of an image that only sleeps.
+func imagePod(name, image, labels string) string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Pod
+metadata:
+  name: %s
+  labels: {%s}
+spec:
+  hostNetwork: true
+  terminationGracePeriodSeconds: 2
+  containers:
+  - name: main
+    image: %s
+    args: [sleep]
+`, name, labels, image)
+}
+
+// pod waits until the named pod (without the node's name) is as check wants it.
+func (a *agent) pod(t *testing.T, name string, check func(*v1.Pod) error) v1.Pod {
+	t.Helper()
+	var found v1.Pod
+	eventually(t, "pod "+name, func(ctx context.Context) error {
+		all, err := a.pods(ctx)
+		if err != nil {
+			return err
+		}
+		p, ok := all[name+"-"+a.name]
+		if !ok {
+			return fmt.Errorf("no pod %s among %d", name, len(all))
+		}
+		found = p
+		return check(&p)
+	})
+	return found
+}
+
+// denied is a pod that policy rejected, with these words in its message.
+func denied(reason string, words ...string) func(*v1.Pod) error {
+	return func(p *v1.Pod) error {
+		if p.Status.Phase != v1.PodFailed || p.Status.Reason != reason {
+			return fmt.Errorf("phase %s, reason %q, message %q; want Failed with %s", p.Status.Phase, p.Status.Reason, p.Status.Message, reason)
+		}
+		return contains(p.Status.Message, words...)
+	}
+}
+
+// conditioned is a pod with a False condition of policy, with these words in
+// its message.
+func conditioned(kind v1.PodConditionType, phase v1.PodPhase, reason string, words ...string) func(*v1.Pod) error {
+	return func(p *v1.Pod) error {
+		for _, c := range p.Status.Conditions {
+			if c.Type == kind && c.Status == v1.ConditionFalse && c.Reason == reason && p.Status.Phase == phase {
+				return contains(c.Message, words...)
+			}
+		}
+		return fmt.Errorf("phase %s, conditions %+v; want %s with %s=False, %s", p.Status.Phase, p.Status.Conditions, phase, kind, reason)
+	}
+}
+
+// unconditioned is a pod without the condition.
+func unconditioned(kind v1.PodConditionType) func(*v1.Pod) error {
+	return func(p *v1.Pod) error {
+		for _, c := range p.Status.Conditions {
+			if c.Type == kind {
+				return fmt.Errorf("condition %+v", c)
+			}
+		}
+		return nil
+	}
+}
+
+func contains(text string, words ...string) error {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return fmt.Errorf("%q does not say %q", text, word)
+		}
+	}
+	return nil
+}
+
+// says checks the output of a subcommand, until it is as wanted.
+func (a *agent) says(t *testing.T, command string, words ...string) {
+	t.Helper()
+	eventually(t, "wardlet "+command, func(context.Context) error {
+		out, err := a.wardlet(strings.Fields(command)...)
+		if err != nil {
+			return err
+		}
+		return contains(out, words...)
+	})
+}
+
+// container is the ID of the pod's only container.
+func container(p v1.Pod) string { return p.Status.ContainerStatuses[0].ContainerID }
