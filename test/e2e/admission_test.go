@@ -149,7 +149,7 @@ func TestASetThatIsBadIsRefusedAndChangesNothing(t *testing.T) {
 		},
 		"unknown imports": {
 			func() { a.module(t, "bad", wasmtest.UnknownImport(), "") },
-			[]string{"bad.toml", "import"},
+			[]string{"bad.toml", "open_socket", "not offered"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
