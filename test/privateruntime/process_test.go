@@ -66,10 +66,10 @@ func findStarted(t *testing.T, command *exec.Cmd) []process {
 	var found []process
 	err := waitUntil(ctx, func() (err error) {
 		found, err = findProcesses(func(args []string) bool { return slices.Equal(args, command.Args) })
-		if err != nil || len(found) != 1 || found[0].pid != command.Process.Pid {
-			return fmt.Errorf("found %v, %v, want process %d", found, err, command.Process.Pid)
+		if err == nil && (len(found) != 1 || found[0].pid != command.Process.Pid) {
+			err = fmt.Errorf("found %v, want process %d", found, command.Process.Pid)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

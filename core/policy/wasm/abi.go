@@ -43,7 +43,7 @@ func (p *Plugin) declare(declared *projection, memory api.Memory, address, lengt
 	view := guestBytes(memory, address, length)
 	text := string(view[:min(len(view), maxPathBytes+1)])
 	if err := declared.declare(text); err != nil {
-		p.call.refused = pathError{path: printable(cut(text, 200)), err: err}
+		p.call.refused = pathError{path: shown(text), err: err}
 		return pathRefused
 	}
 	return int32(len(*declared) - 1)

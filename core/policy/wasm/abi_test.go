@@ -187,7 +187,7 @@ func TestRefusedPathsAreNamedWhenInitFails(t *testing.T) {
 		},
 		"a path longer than a path may be": {
 			[]string{"object." + strings.Repeat("x", 1020)},
-			`PluginError: wardlet_init refuses with -1 and gives no reason; the last path it was refused: path object.` + strings.Repeat("x", 193) + `: the path is longer than 1024 bytes`,
+			`PluginError: wardlet_init refuses with -1 and gives no reason; the last path it was refused: path object.` + strings.Repeat("x", 493) + `: the path is longer than 1024 bytes`,
 		},
 	} {
 		e, _ := testEngine(t)

@@ -93,8 +93,8 @@ func TestTheSpecificationsExampleIsARecord(t *testing.T) {
 	part := specification(t, "The input area")
 	blocks := strings.Split(part, "```")
 	var record []byte
-	for _, line := range strings.Split(blocks[len(blocks)-2], "\n") {
-		for _, word := range strings.Fields(line) {
+	for line := range strings.SplitSeq(blocks[len(blocks)-2], "\n") {
+		for word := range strings.FieldsSeq(line) {
 			if len(word) != 2 {
 				break // the comment
 			}

@@ -142,10 +142,12 @@ func (c *call) result(number int32) (Result, *Failure) {
 // reset puts the instance back to what it was before the call.
 func (p *Plugin) reset(ctx context.Context) {
 	i := p.instance
-	if i.memory.Size() != i.snapshot.size {
+	if int(i.memory.Size()) != i.snapshot.size {
 		p.discard(ctx)
 		return
 	}
-	memory, _ := i.memory.Read(0, i.snapshot.size)
-	i.snapshot.restore(memory)
+	if err := i.snapshot.restore(); err != nil {
+		p.log.logger.ErrorContext(ctx, "the memory of a plugin cannot be put back; it starts anew", "error", err)
+		p.discard(ctx)
+	}
 }

@@ -15,6 +15,12 @@
 // they were after wardlet_init: they are put back after each call, and an
 // instance that trapped or grew is thrown away.
 //
+// Before a module is compiled its sections are walked: what is not allowed is
+// refused, mutable globals are exported so that they can be put back, pieces of
+// data are joined, and custom sections left out. After initialisation the
+// memory is remembered in a file without a name and mapped from it, copy on
+// write, so that putting it back is one system call.
+//
 // What is not limited yet: time and stack. A plugin that loops, while it is
 // loaded or while it judges, is not stopped; it keeps the goroutine that called
 // it, and as running native code cannot be interrupted, the next garbage

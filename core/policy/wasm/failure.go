@@ -63,9 +63,6 @@ func (e *exited) Error() string {
 	return fmt.Sprintf("the plugin ended itself with status %d", e.status)
 }
 
-// maxTrapText bounds what a trap's message takes from the guest, in bytes.
-const maxTrapText = 500
-
 // failureOf is the failure behind an error of a call into the guest. full says
 // that the guest's memory stands at its limit, complaint is the first line it
 // wrote to its standard error.
@@ -89,7 +86,7 @@ func failureOf(err error, full bool, complaint string) *Failure {
 	if complaint != "" {
 		text += "; it wrote: " + complaint
 	}
-	text = printable(cut(strings.ToValidUTF8(text, "\uFFFD"), maxTrapText))
+	text = shown(text)
 	if full {
 		// A guess: WebAssembly does not say why a trap came. Most guests that
 		// get no more memory end this way, but one that happens to fail for

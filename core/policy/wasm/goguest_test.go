@@ -49,6 +49,42 @@ func build(dir, pkg string) ([]byte, error) {
 	return os.ReadFile(file.Name())
 }
 
+// compiling lets the first test compile a guest while the others wait for what
+// it leaves in the cache.
+var compiling sync.Mutex
+
+// loadShared loads a plugin with the compiled code that tests share.
+func loadShared(tb testing.TB, binary []byte, settings map[string]any) (*Plugin, *testLog, error) {
+	tb.Helper()
+	compiling.Lock()
+	defer compiling.Unlock()
+	log := &testLog{}
+	e, err := NewEngine(filepath.Join(guestDir, "cache"), log.logger(0))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o := testOptions()
+	o.MemoryPages, o.Settings = 64, settings
+	p, err := e.Load(tb.Context(), binary, o)
+	if err == nil {
+		tb.Cleanup(func() {
+			if err := p.Close(); err != nil {
+				tb.Error(err)
+			}
+		})
+	}
+	return p, log, err
+}
+
+func tryGuest(tb testing.TB, mode string) (*Plugin, *testLog, error) {
+	tb.Helper()
+	binary, err := buildGuest()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return loadShared(tb, binary, map[string]any{"mode": mode})
+}
+
 // loadGuest loads the Go guest in a mode.
 func loadGuest(tb testing.TB, mode string) (*Plugin, *testLog) {
 	tb.Helper()
@@ -56,35 +92,7 @@ func loadGuest(tb testing.TB, mode string) (*Plugin, *testLog) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
 	return p, log
-}
-
-// compiling lets the first test compile the guest while the others wait for
-// what it leaves in the cache.
-var compiling sync.Mutex
-
-func tryGuest(tb testing.TB, mode string) (*Plugin, *testLog, error) {
-	tb.Helper()
-	compiling.Lock()
-	defer compiling.Unlock()
-	binary, err := buildGuest()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	log := &testLog{}
-	e, err := NewEngine(filepath.Join(guestDir, "cache"), log.logger(0))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	o := testOptions()
-	o.MemoryPages, o.Settings = 64, map[string]any{"mode": mode}
-	p, err := e.Load(tb.Context(), binary, o)
-	return p, log, err
 }
 
 func TestGoGuestJudges(t *testing.T) {

@@ -29,12 +29,12 @@ type instance struct {
 // settings, clock and random numbers being the same, every instance of a
 // plugin comes out the same.
 func (p *Plugin) start(ctx context.Context) (_ *instance, err error) {
-	var memory allocator
-	ctx = experimental.WithMemoryAllocator(ctx, &memory)
+	memory := &allocator{}
+	ctx = experimental.WithMemoryAllocator(ctx, memory)
 	module, err := p.code.runtime.InstantiateModule(ctx, p.code.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		memory.made.Free() // wazero forgets it
-		return nil, failf(Trap, "the module cannot be instantiated: %w", err)
+		return nil, failf(Trap, "the module cannot be instantiated: %s", shown(err.Error()))
 	}
 	i := &instance{module: module, memory: module.Memory(), admit: module.ExportedFunction("wardlet_admit")}
 	defer func() {
@@ -56,7 +56,7 @@ func (p *Plugin) start(ctx context.Context) (_ *instance, err error) {
 	if err := p.findInput(i); err != nil {
 		return nil, err
 	}
-	return i, p.snapshot(i)
+	return i, p.snapshot(i, &memory.made)
 }
 
 // why is what is known when a hook reports an error.
@@ -106,7 +106,7 @@ func (p *Plugin) findInput(i *instance) error {
 }
 
 // snapshot remembers what the instance is put back to.
-func (p *Plugin) snapshot(i *instance) error {
+func (p *Plugin) snapshot(i *instance, memory *linearMemory) (err error) {
 	globals := make([]api.MutableGlobal, len(p.globals))
 	for n, name := range p.globals {
 		g, ok := i.module.ExportedGlobal(name).(api.MutableGlobal)
@@ -115,7 +115,8 @@ func (p *Plugin) snapshot(i *instance) error {
 		}
 		globals[n] = g
 	}
-	memory, _ := i.memory.Read(0, i.memory.Size())
-	i.snapshot = takeSnapshot(memory, globals)
+	if i.snapshot, err = takeSnapshot(memory, int(i.memory.Size()), globals); err != nil {
+		return failf(HostError, "remember the plugin's memory: %w", err)
+	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		seed: seed(binary, settings),
 	}
 	if p.code, err = e.compile(ctx, p, module); err != nil {
-		return nil, &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %w", err)}
+		return nil, &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(err.Error()))}
 	}
 	if p.instance, err = p.start(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())

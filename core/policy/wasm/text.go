@@ -19,6 +19,12 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
+// maxShown bounds what an error takes from the guest, in bytes.
+const maxShown = 500
+
+// shown makes of a guest's text one that fits into an error.
+func shown(s string) string { return printable(cut(strings.ToValidUTF8(s, "\uFFFD"), maxShown)) }
+
 // printable makes of a guest's text one that is safe to show: invalid UTF-8 is
 // replaced, control characters and those that turn the direction of writing
 // are escaped, except for those in keep.

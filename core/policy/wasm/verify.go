@@ -63,7 +63,7 @@ func (l *layout) verifyABI() error {
 		return errors.New("the module exports no function wardlet_abi_1_0: it is not a Wardlet plugin, or its SDK was not linked")
 	}
 	slices.Sort(found)
-	return fmt.Errorf("the module is made for %s: only wardlet_abi_1 is supported in this version", strings.Join(found, ", "))
+	return fmt.Errorf("the module is made for %s: only wardlet_abi_1 is supported in this version", shown(strings.Join(found, ", ")))
 }
 
 func (l *layout) verifyHooks(wanted []string) error {
@@ -83,7 +83,7 @@ func (l *layout) verifyImports() error {
 	var unknown []string
 	for _, i := range l.imports {
 		if _, ok := offered(i.module, i.name); !ok {
-			unknown = append(unknown, fmt.Sprintf("%q of %q", printable(i.name), printable(i.module)))
+			unknown = append(unknown, fmt.Sprintf("%q of %q", cut(i.name, maxShown), cut(i.module, maxShown)))
 		}
 	}
 	if len(unknown) == 0 {

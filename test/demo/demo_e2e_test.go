@@ -1,0 +1,182 @@
+//go:build e2e
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/wardlet/wardlet/test/privateruntime"
+)
+
+// screenLines is how much a screen holds.
+const screenLines = 40
+
+// demoBinary builds the program; a demo is a process of its own, as signals are part of it.
+func demoBinary(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "demo")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the demo: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// demo is a demonstration that runs.
+type demo struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+	wrong strings.Builder
+	// dir is what it prints as $D.
+	dir string
+}
+
+// startDemo starts a demo on what `make build plugins` built.
+func startDemo(t *testing.T, binary string) *demo {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Fatal("the demo starts containers and needs root: run this as root, or with sudo -E")
+	}
+	d := &demo{Cmd: exec.CommandContext(t.Context(), binary,
+		"-wardlet", "../../build/wardlet", "-policies", "../../build/policies")}
+	d.Cancel = func() error { return d.Process.Signal(syscall.SIGTERM) }
+	d.Stderr = &d.wrong
+	out, err := d.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.lines = bufio.NewScanner(out)
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// read gives the next line; false at the end.
+func (d *demo) read(t *testing.T) (string, bool) {
+	t.Helper()
+	if !d.lines.Scan() {
+		return "", false
+	}
+	if _, dir, ok := strings.Cut(d.lines.Text(), " D="); ok {
+		d.dir = dir
+	}
+	return d.lines.Text(), true
+}
+
+// expectNothingLeft looks wherever a demo makes something.
+func (d *demo) expectNothingLeft(t *testing.T) {
+	t.Helper()
+	if d.dir == "" {
+		t.Fatal("the demo did not name its directory")
+	}
+	known, err := privateruntime.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, runtime := range known {
+		if runtime.Name == "demo-"+strconv.Itoa(d.Process.Pid) {
+			t.Errorf("runtime %s is left", runtime.Name)
+		}
+	}
+	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
+		t.Errorf("directory %s is left: %v", d.dir, err)
+	}
+	for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
+		if left, _ := filepath.Glob(pattern + filepath.Base(d.dir)); len(left) > 0 {
+			t.Errorf("cgroups are left: %v", left)
+		}
+	}
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range processes {
+		// A process that ended meanwhile is none.
+		if command, err := os.ReadFile(file); err == nil && strings.Contains(string(command), d.dir) {
+			t.Errorf("process %s is left: %q", file, command)
+		}
+	}
+}
+
+func TestTwoDemosAtOnceObserveEverythingOnLessThanAScreen(t *testing.T) {
+	t.Parallel()
+	binary := demoBinary(t)
+	demos := []*demo{startDemo(t, binary), startDemo(t, binary)}
+	for _, d := range demos {
+		count, last := 0, ""
+		for {
+			line, more := d.read(t)
+			if !more {
+				break
+			}
+			count, last = count+1, line
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("longer than %d columns: %s", width, line)
+			}
+		}
+		if err := d.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, d.wrong.String())
+		}
+		var steps, seconds int
+		if _, err := fmt.Sscanf(last, "all %d steps were observed in %d s", &steps, &seconds); err != nil || steps != 7 {
+			t.Errorf("the last line is %q: %v", last, err)
+		}
+		if count > screenLines {
+			t.Errorf("printed %d lines, want at most %d", count, screenLines)
+		}
+		d.expectNothingLeft(t)
+	}
+}
+
+func TestADemoThatIsInterruptedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	binary := demoBinary(t)
+	for _, at := range []string{"1.", "3.", "4.", "6.", "7."} {
+		t.Run("in step "+at, func(t *testing.T) {
+			t.Parallel()
+			d := startDemo(t, binary)
+			for {
+				line, more := d.read(t)
+				if !more {
+					t.Fatalf("it ended before: %s", d.wrong.String())
+				}
+				if strings.HasPrefix(line, at) {
+					break
+				}
+			}
+			for range 3 {
+				if err := d.Process.Signal(syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(100 * time.Millisecond) // as a person would press ^C again
+			}
+			if err := drain(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			if code := d.ProcessState.ExitCode(); code != 1 || !strings.Contains(d.wrong.String(), "interrupted") {
+				t.Errorf("exit status %d, and it said %q", code, d.wrong.String())
+			}
+			d.expectNothingLeft(t)
+		})
+	}
+}
+
+// drain reads to the end and waits for it.
+func drain(ctx context.Context, d *demo) error {
+	for d.lines.Scan() {
+	}
+	// Its exit status is looked at afterwards.
+	_ = d.Wait()
+	return ctx.Err()
+}

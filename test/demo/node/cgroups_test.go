@@ -1,0 +1,55 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRemoveCgroup(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "wardlet-demo-1")
+	if err := removeCgroup(t.Context(), root); err != nil {
+		t.Errorf("what is not there: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "besteffort", "pod1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "burstable"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeCgroup(t.Context(), root); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestACgroupThatIsBusyIsTriedAgainUntilTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	// A file in a directory keeps it, as a process in a cgroup does.
+	busy := filepath.Join(root, "busy")
+	if err := os.WriteFile(busy, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := removeCgroup(ctx, root); err == nil || !strings.Contains(err.Error(), root) {
+		t.Errorf("error is %v, want one that names %s", err, root)
+	}
+	freed := make(chan error)
+	go func() { freed <- os.Remove(busy) }()
+	if err := removeCgroup(t.Context(), root); err != nil {
+		t.Error(err)
+	}
+	if err := <-freed; err != nil {
+		t.Error(err)
+	}
+}

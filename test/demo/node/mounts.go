@@ -1,0 +1,70 @@
+package node
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// mountTable lists the mounts of this process: the mount point is the fifth field of each line, and what kind of file
+// system it is follows a lone dash (proc_pid_mountinfo(5)).
+const mountTable = "/proc/self/mountinfo"
+
+// mountsBelow are the mount points below a directory.
+func mountsBelow(table, dir string) []string {
+	var found []string
+	for point := range mountPoints(table) {
+		if strings.HasPrefix(point, dir+"/") {
+			found = append(found, point)
+		}
+	}
+	return found
+}
+
+// cgroupMounts are the roots of the cgroup hierarchies.
+func cgroupMounts(table string) []string {
+	var found []string
+	for point, kind := range mountPoints(table) {
+		if kind == "cgroup" || kind == "cgroup2" {
+			found = append(found, point)
+		}
+	}
+	return found
+}
+
+// mountPoints gives each mount point and the kind of its file system.
+func mountPoints(table string) iter.Seq2[string, string] {
+	return func(yield func(point, kind string) bool) {
+		for line := range strings.Lines(table) {
+			fields := strings.Fields(line)
+			_, system, ok := strings.Cut(line, " - ")
+			if !ok || len(fields) < 5 {
+				continue
+			}
+			kind, _, _ := strings.Cut(system, " ")
+			if !yield(unescape(fields[4]), kind) {
+				return
+			}
+		}
+	}
+}
+
+// unescape undoes the kernel's writing of blanks and backslashes as octal numbers.
+func unescape(field string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(field, `\`)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		code, err := strconv.ParseUint(rest[:min(3, len(rest))], 8, 8)
+		if err != nil || len(rest) < 3 {
+			out.WriteString(`\`)
+			field = rest
+			continue
+		}
+		out.WriteByte(byte(code))
+		field = rest[3:]
+	}
+}

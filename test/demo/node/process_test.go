@@ -1,0 +1,167 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// run starts a shell script as the agent's process.
+func run(t *testing.T, script string) (p *process, log string) {
+	t.Helper()
+	log = filepath.Join(t.TempDir(), "agent.log")
+	p, err := startProcess(log, "/bin/sh", "-c", script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// It has ended before, in a test that went well.
+		_ = p.command.Process.Kill()
+		<-p.running.Done()
+	})
+	return p, log
+}
+
+// said waits until the log holds a text.
+func said(t *testing.T, log, text string) {
+	t.Helper()
+	for {
+		data, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), text) {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("it did not say", text)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestAProcessThatIsToldToEnds(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		p, _ := run(t, "exec sleep 1000")
+		if err := p.ended(); err != nil {
+			t.Errorf("before %s: %v", signal, err)
+		}
+		if err := p.end(signal, time.Minute); err != nil {
+			t.Errorf("%s: %v", signal, err)
+		}
+		if err := p.end(signal, time.Minute); err != nil {
+			t.Errorf("%s again: %v", signal, err)
+		}
+	}
+}
+
+func TestAProcessThatDoesNotEndIsKilledAndThatIsAnError(t *testing.T) {
+	t.Parallel()
+	p, log := run(t, "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
+	said(t, log, "deaf")
+	err := p.end(syscall.SIGTERM, 20*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("error is %v", err)
+	}
+	if p.ended() == nil {
+		t.Error("it still runs")
+	}
+}
+
+func TestAProcessThatEndsByItselfSaysHow(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{"exit 3": "exit status 3", "exit 0": "exit status 0", "kill -9 $$": "signal: killed"} {
+		p, _ := run(t, script)
+		<-p.running.Done()
+		if err := p.ended(); !errors.Is(err, ErrEnded) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", script, err, want)
+		}
+	}
+}
+
+func TestAProcessIsInASessionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p, _ := run(t, "exec sleep 1000")
+	group, err := syscall.Getpgid(p.command.Process.Pid)
+	if err != nil || group != p.command.Process.Pid {
+		t.Errorf("its process group is %d, %v; want its own, %d", group, err, p.command.Process.Pid)
+	}
+}
+
+// fakeNode is a node whose wardlet command is a shell script and whose agent is another.
+func fakeNode(t *testing.T, command, agent string) *Node {
+	t.Helper()
+	n := &Node{Dir: t.TempDir()}
+	n.wardlet = n.Path("wardlet")
+	if err := os.WriteFile(n.wardlet, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n.agent, _ = run(t, agent)
+	return n
+}
+
+func TestWardletAsksTheAgentOfTheNode(t *testing.T) {
+	t.Parallel()
+	n := fakeNode(t, `echo "$@"; echo aside >&2`, "exec sleep 1000")
+	got, err := n.Wardlet(t.Context(), "get", "pods")
+	if want := "get pods --config " + n.Dir + "/agent.toml\n"; err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestACommandThatFailsTellsWhatItSaid(t *testing.T) {
+	t.Parallel()
+	n := fakeNode(t, "echo 'wardlet: no agent answers' >&2; exit 1", "exec sleep 1000")
+	_, err := n.Wardlet(t.Context(), "get", "pods")
+	if want := "wardlet get pods: exit status 1: wardlet: no agent answers"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func TestAnAgentThatEndedIsNotAsked(t *testing.T) {
+	t.Parallel()
+	n := fakeNode(t, "echo '{}'", "exit 1")
+	<-n.agent.running.Done()
+	if _, err := n.Wardlet(context.Background(), "get", "pods"); !errors.Is(err, ErrEnded) {
+		t.Errorf("the command: %v", err)
+	}
+	for name, err := range map[string]error{"stop": n.Stop(), "kill": n.Kill()} {
+		if !errors.Is(err, ErrEnded) {
+			t.Errorf("%s: %v, want %v", name, err, ErrEnded)
+		}
+	}
+}
+
+func TestAnAgentRunsOnce(t *testing.T) {
+	t.Parallel()
+	n := fakeNode(t, "exec sleep 1000", "exec sleep 1000")
+	if err := n.Start(); err == nil {
+		t.Error("it was started twice")
+	}
+	if err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	t.Parallel()
+	if got := strings.Join(tail("a\nb\nc\n", 2), " "); got != "b c" {
+		t.Errorf("got %s", got)
+	}
+	if got := strings.Join(tail("a\n", 2), " "); got != "a" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/test/demo/node"
+)
+
+// The pods that are shown, by the names of their manifests, and the images in them. All but the forbidden one are in the
+// runtime.
+const (
+	web, other     = "web", "other"
+	webImage       = "registry.example/web:1"
+	otherImage     = "untrusted.example/web:1"
+	forbiddenImage = "evil.example/web:1"
+)
+
+// tour is what is shown, and what the steps remember for those after them.
+type tour struct {
+	out  *screen
+	node *node.Node
+	// web and other are the pods' containers as they were observed last.
+	web, other node.Container
+	// titled is true once the header of `get pods` was printed.
+	titled bool
+}
+
+func (t *tour) steps() []step {
+	return []step{
+		{"An agent starts, with a containerd and a policy of its own, in D=" + t.node.Dir, t.startAgent},
+		{"A manifest is dropped: the pod is admitted, runs and answers over HTTP.", t.runPod},
+		{"A pod with an image from elsewhere is denied; reason and policy are named.", t.denyPod},
+		{"The policy is edited: without a restart the verdict changes, and the denied pod runs.", t.editPolicy},
+		{"The manifest of the running pod is edited to a forbidden image: the old container runs on.", t.keepPod},
+		{"A container's process is killed: the container comes back.", t.killContainer},
+		{"The agent is killed and started again: the same containers run on.", t.killAgent},
+	}
+}
+
+func (t *tour) setUp(cfg node.Config) ([]step, error) {
+	cfg.Allow = []string{"registry.example/*"}
+	made, err := node.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t.node, t.out.dir = made, made.Dir
+	return t.steps(), nil
+}
+
+func (t *tour) cleanUp(ctx context.Context) error {
+	if t.node == nil {
+		return nil
+	}
+	return t.node.Close(ctx)
+}
+
+func (t *tour) agentLog() []string { return t.node.LogTail(20) }
