@@ -43,7 +43,7 @@ func (a *app) getPodsCommand() *cobra.Command {
 			p := podPrinter{
 				namespace: namespace, table: !isObjectFormat(flags.output), wide: flags.output == formatWide, now: a.now,
 			}
-			g := getter{app: a, flags: flags, kind: "pod", kinds: "pods", columns: p.columns(), names: names}
+			g := getter{app: a, flags: flags, kind: "pod", listKind: "PodList", kinds: "pods", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) { return p.list(ctx, c, showEnv) }
 			return g.run(cmd.Context())
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +20,8 @@ type getter struct {
 	// several says that one name may stand for several entries: one object is
 	// then printed as a list, too.
 	several bool
+	// listKind is the kind of a list of them where the API has one.
+	listKind string
 	list    func(context.Context) (listing, error)
 
 	table table
@@ -101,7 +104,7 @@ func (g *getter) printObjects(l listing) error {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
 		Items      []any  `json:"items"`
-	}{"v1", "List", []any{}}
+	}{"v1", cmp.Or(g.listKind, "List"), []any{}}
 	for _, e := range l.entries {
 		list.Items = append(list.Items, e.object)
 	}

@@ -12,7 +12,8 @@ import (
 // where there is any.
 func (a *Agent) muxConfig() mux.Config {
 	c := mux.Config{
-		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter, Logger: a.log, Now: time.Now,
+		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter,
+		StopDenied: a.cfg.Sync.OnDeniedReplacement == config.DeniedStop, Logger: a.log, Now: time.Now,
 	}
 	for _, s := range a.cfg.Sources {
 		c.Sources = append(c.Sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Path})

@@ -28,7 +28,7 @@ func (c *Config) check(report strict.Report) {
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	positive(report, "sync.frequency", c.Sync.Frequency)
-	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, []string{"stop"}, DeniedKeep)
+	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	oneOf(report, "policy.default_verdict", c.Policy.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
 	c.checkSources(report)
 	c.checkPaths(report)

@@ -63,9 +63,9 @@ func TestLoadRefuses(t *testing.T) {
 			source + "missing_path = \"ignore\"\n",
 			`agent.toml:5: source.missing_path: want "error" or "empty", found "ignore"`,
 		},
-		"stopping a pod for a denied replacement": {
-			source + "[sync]\non_denied_replacement = \"stop\"\n",
-			`agent.toml:6: sync.on_denied_replacement: "stop" is not supported in this version; want "keep"`,
+		"another end of a denied replacement": {
+			source + "[sync]\non_denied_replacement = \"drop\"\n",
+			`agent.toml:6: sync.on_denied_replacement: want "keep" or "stop", found "drop"`,
 		},
 		"the systemd cgroup driver": {
 			source + "[runtime]\ncgroup_driver = \"systemd\"\n",

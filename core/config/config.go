@@ -61,7 +61,7 @@ const CgroupFS = "cgroupfs"
 type Sync struct {
 	// Frequency is how often each pod is looked at without a reason; positive.
 	Frequency time.Duration `toml:"frequency"`
-	// OnDeniedReplacement is DeniedKeep.
+	// OnDeniedReplacement is DeniedKeep or DeniedStop.
 	OnDeniedReplacement string `toml:"on_denied_replacement"`
 }
 
@@ -84,8 +84,13 @@ const (
 	VerdictDeny  = "deny"
 )
 
-// DeniedKeep lets a pod run on whose replacement was denied.
-const DeniedKeep = "keep"
+// What happens to a pod that runs when its replacement is denied or held.
+const (
+	// DeniedKeep lets it run on.
+	DeniedKeep = "keep"
+	// DeniedStop ends it, as a kubelet does.
+	DeniedStop = "stop"
+)
 
 // Source is a place documents come from.
 type Source struct {

@@ -61,6 +61,11 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 		if sl.overruled() {
 			out = append(out, t.remove(sl))
 		}
+		if w := sl.wait; w != nil && t.store.stopDenied && w.refused() {
+			out = append(out, t.remove(w.from))
+			w.from.leave(w)
+			w.from = nil
+		}
 	}
 	free := t.free(batch)
 	moving := t.moving(batch, free)

@@ -149,10 +149,15 @@ type gated struct {
 
 func startGated(t *testing.T, documents Documents, j *judge) *gated {
 	t.Helper()
+	return startStopping(t, documents, j, false)
+}
+
+func startStopping(t *testing.T, documents Documents, j *judge, stopDenied bool) *gated {
+	t.Helper()
 	g := &gated{t: t, judge: j, board: newBoard()}
 	g.mux = New(Config{
 		Sources:   []Source{{Name: "one", Kind: "file", Location: "/one"}, {Name: "two", Kind: "file", Location: "/two"}},
-		Documents: documents, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Gate: j, Waits: g.board,
+		Documents: documents, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Gate: j, Waits: g.board, StopDenied: stopDenied,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -361,30 +366,64 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				j := newJudge()
-				g := startGated(t, newDisk(), j)
-				for i, s := range steps {
-					switch {
-					case s.pass > 0:
-						time.Sleep(s.pass)
-					case s.lenient != nil:
-						j.become(*s.lenient, fmt.Sprintf("s%d", i+2))
-					default:
-						g.deliver("one", s.docs...)
-					}
-					if diff := cmp.Diff(s.want, g.got()); diff != "" {
-						t.Errorf("step %d, operations (-want +got):\n%s", i+1, diff)
-					}
-					if diff := cmp.Diff(s.told, g.board.told()); diff != "" {
-						t.Errorf("step %d, told (-want +got):\n%s", i+1, diff)
-					}
-					if asked := j.questions(); !slices.Equal(asked, s.asked) {
-						t.Errorf("step %d, asked %q, want %q", i+1, asked, s.asked)
-					}
-				}
-				g.stop()
-			})
+			playGated(t, steps, false)
+		})
+	}
+}
+
+// playGated plays the steps and holds what follows against them.
+func playGated(t *testing.T, steps []gatedStep, stopDenied bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		j := newJudge()
+		g := startStopping(t, newDisk(), j, stopDenied)
+		for i, s := range steps {
+			switch {
+			case s.pass > 0:
+				time.Sleep(s.pass)
+			case s.lenient != nil:
+				j.become(*s.lenient, fmt.Sprintf("s%d", i+2))
+			default:
+				g.deliver("one", s.docs...)
+			}
+			if diff := cmp.Diff(s.want, g.got()); diff != "" {
+				t.Errorf("step %d, operations (-want +got):\n%s", i+1, diff)
+			}
+			if diff := cmp.Diff(s.told, g.board.told()); diff != "" {
+				t.Errorf("step %d, told (-want +got):\n%s", i+1, diff)
+			}
+			if asked := j.questions(); !slices.Equal(asked, s.asked) {
+				t.Errorf("step %d, asked %q, want %q", i+1, asked, s.asked)
+			}
+		}
+		g.stop()
+	})
+}
+
+func TestADeniedReplacementMayStopThePodThatRunsInAKubeletsOrder(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]gatedStep{
+		"denied: the old pod ends, the new one is rejected": {
+			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "web", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2 old web:1 for u1")},
+		},
+		"held: the old pod ends, the new one waits": {
+			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "web", "u2", "wait")), want: ops("REMOVE u1"), told: ops("hold u2"), asked: ops("ADD u2 old web:1 for u1")},
+			{pass: 11 * time.Second, told: ops("hold u2"), asked: ops("ADD u2")},
+		},
+		"denied under another name: the old pod ends too": {
+			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "shop", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2 old web:1 for u1")},
+		},
+		"a changed instance is no replacement: a denied update stops nothing": {
+			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "web", "u1", "evil")), told: ops("deny u1 beside u1"), asked: ops("UPDATE u1 old web:1")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			playGated(t, steps, true)
 		})
 	}
 }

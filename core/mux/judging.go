@@ -242,11 +242,16 @@ func (t *merging) unpark(w *wait) {
 	w.slot.wait = nil
 	delete(t.store.parked, w)
 	delete(t.store.asked, w.ticket)
-	if w.from != nil && w.from.successor == w {
-		w.from.successor = nil
-	}
+	w.from.leave(w)
 	if t.store.claims[w.pod.UID] == w.slot {
 		delete(t.store.claims, w.pod.UID)
+	}
+}
+
+// leave ends that the slot's pod is kept for w.
+func (sl *slot) leave(w *wait) {
+	if sl != nil && sl.successor == w {
+		sl.successor = nil
 	}
 }
 

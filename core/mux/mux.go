@@ -32,6 +32,9 @@ type Config struct {
 	// may not; nil: nobody is.
 	Gate  Gate
 	Waits Waits
+	// StopDenied ends a pod whose replacement is denied or held, as a kubelet's
+	// order does; without it the pod runs on.
+	StopDenied bool
 	// Jitter stretches the delay before something held is judged again. Nil:
 	// not at all.
 	Jitter func(time.Duration) time.Duration
@@ -75,7 +78,7 @@ func New(c Config) *Mux {
 		updates:    make(chan pod.Update, updatesCapacity),
 		store:      newStore(c.Sources),
 	}
-	m.store.gated = m.gate != nil
+	m.store.gated, m.store.stopDenied = m.gate != nil, c.StopDenied
 	if m.waits == nil {
 		m.waits = nobody{}
 	}

@@ -22,9 +22,11 @@ type store struct {
 	// order they were refused.
 	refused []*slot
 
-	// gated is true where a gate is asked. parked are all waits, asked those
+	// gated is true where a gate is asked, stopDenied where a pod ends when its
+	// replacement is not let through. parked are all waits, asked those
 	// whose question is under way, by ticket; tickets is the last one given.
-	gated   bool
+	gated, stopDenied bool
+
 	parked  map[*wait]bool
 	asked   map[uint64]*wait
 	tickets uint64

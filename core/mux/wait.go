@@ -62,6 +62,12 @@ func (w *wait) passes() bool {
 	return w.verdict.Answer == pod.Allow || w.verdict.Answer == pod.Deny && w.running() == nil
 }
 
+// refused reports whether the verdict keeps the version from taking the place
+// of another pod that runs.
+func (w *wait) refused() bool {
+	return w.op == pod.Add && w.verdict != nil && w.verdict.Answer != pod.Allow && w.running() != nil
+}
+
 // question is what the gate is asked.
 func (w *wait) question() pod.Question {
 	q := pod.Question{Op: w.op, Pod: w.pod, Old: w.running(), Origin: w.origin()}
