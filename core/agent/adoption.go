@@ -118,7 +118,8 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 		a.Gate.Judge(q, answer)
 		return
 	}
-	if instance, err := pod.Instance(q.Pod); err == nil && instance == had {
+	// A sandbox that a kubelet made says nothing of instances.
+	if instance, err := pod.Instance(q.Pod); err == nil && (instance == had || had == "") {
 		a.log.Info("pod runs, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
 		delete(a.ran, q.Pod.UID)
 		answer(pod.Verdict{

@@ -43,16 +43,19 @@ func TestWhatRanAtTheStartIsTakenAsAdmitted(t *testing.T) {
 		ran    *v1.Pod // nil: nothing
 		dead   bool
 		stored bool
-		ask    []*v1.Pod
-		asked  []string
-		want   []pod.Answer
+		// kubelets: its sandbox was made by a kubelet.
+		kubelets bool
+		ask      []*v1.Pod
+		asked    []string
+		want     []pod.Answer
 	}{
-		{"a pod that did not run is judged", nil, false, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"a pod that ran just so is admitted", web, false, false, []*v1.Pod{web}, nil, []pod.Answer{pod.Allow}},
-		{"but only once: what comes back later is judged", web, false, false, []*v1.Pod{web, web}, []string{"ADD u1"}, []pod.Answer{pod.Allow, pod.Deny}},
-		{"a pod that is dead is judged", web, true, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"a pod whose verdict is remembered is judged when it comes back", web, false, true, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"a pod that ran in another version is judged as changed, and not rejected", web, false, false, []*v1.Pod{changed}, []string{"UPDATE u1"}, []pod.Answer{pod.Hold}},
+		{"a pod that did not run is judged", nil, false, false, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
+		{"a pod that ran just so is admitted", web, false, false, false, []*v1.Pod{web}, nil, []pod.Answer{pod.Allow}},
+		{"but only once: what comes back later is judged", web, false, false, false, []*v1.Pod{web, web}, []string{"ADD u1"}, []pod.Answer{pod.Allow, pod.Deny}},
+		{"a pod that is dead is judged", web, true, false, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
+		{"a pod whose verdict is remembered is judged when it comes back", web, false, true, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
+		{"what a kubelet made is taken as it runs", web, false, false, true, []*v1.Pod{changed}, nil, []pod.Answer{pod.Allow}},
+		{"a pod that ran in another version is judged as changed, and not rejected", web, false, false, false, []*v1.Pod{changed}, []string{"UPDATE u1"}, []pod.Answer{pod.Hold}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -60,6 +63,9 @@ func TestWhatRanAtTheStartIsTakenAsAdmitted(t *testing.T) {
 			var list []status.ObservedPod
 			if tc.ran != nil {
 				list = append(list, observed(t, tc.ran, !tc.dead))
+				if tc.kubelets {
+					list[0].Sandboxes[0].Annotations = nil
+				}
 			}
 			var at time.Time
 			a := newAdoption(gate, func() ([]status.ObservedPod, time.Time) { return list, at }, slog.New(slog.DiscardHandler))

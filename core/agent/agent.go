@@ -119,7 +119,7 @@ func (a *Agent) wire() error {
 	a.statuses = status.NewStore()
 	a.health = runtime.NewStatus(a.client, log, now)
 	a.runtime = runtime.New(runtime.Config{
-		Client: a.client, Status: a.health, Installation: a.state.Installation(), Layout: layout,
+		Client: a.client, Status: a.health, Installation: a.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
 		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		Events: recorder, Logger: log, Now: now,
 	})

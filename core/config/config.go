@@ -52,6 +52,8 @@ type Runtime struct {
 	// ResolvConf is the resolver configuration pods inherit, absolute; empty
 	// for none.
 	ResolvConf string `toml:"resolv_conf"`
+	// AdoptForeign takes over the pods that a kubelet made.
+	AdoptForeign bool `toml:"adopt_foreign"`
 }
 
 // CgroupFS is the cgroup driver that makes cgroups as directories.

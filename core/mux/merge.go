@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -158,6 +160,8 @@ func (t *merging) document(d *pod.Document) {
 	if e.podVersion != d.Version {
 		t.changed = append(t.changed, e)
 	}
+	t.unseal(e.pod)
+	t.store.seals.put(d.Pod)
 	e.version, e.podVersion, e.pod, e.restored = d.Version, d.Version, d.Pod, false
 	left, entered := t.source.place(e, d.Pod)
 	if left != nil {
@@ -178,6 +182,16 @@ func (t *merging) refuse(e *entry, d *pod.Document) {
 	e.version, e.fault, e.since = d.Version, d.Err, t.now
 }
 
+// unseal checks, in a test build, that a pod is as its source gave it.
+func (t *merging) unseal(p *v1.Pod) {
+	if err := t.store.seals.drop(p); err != nil {
+		t.log.Error(changedPod, "err", err)
+	}
+}
+
+// changedPod is what a test build logs of a fault that must not be.
+const changedPod = "a pod that is shared was changed"
+
 // forget drops a document that the source no longer holds.
 func (t *merging) forget(id string) {
 	e := t.source.entries[id]
@@ -185,6 +199,7 @@ func (t *merging) forget(id string) {
 		return
 	}
 	delete(t.source.entries, id)
+	t.unseal(e.pod)
 	if e.pod != nil {
 		t.gone = append(t.gone, documentID{t.source.Name, id})
 	}

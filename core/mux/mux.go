@@ -95,6 +95,7 @@ func (m *Mux) Updates() <-chan pod.Update { return m.updates }
 // verdicts, until ctx is done; it returns the error of ctx.
 func (m *Mux) Run(ctx context.Context) error {
 	defer close(m.updates)
+	defer m.checkSeals()
 	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
@@ -130,6 +131,12 @@ func (m *Mux) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+func (m *Mux) checkSeals() {
+	if err := m.store.seals.check(); err != nil {
+		m.log.Error(changedPod, "err", err)
 	}
 }
 

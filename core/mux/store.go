@@ -30,6 +30,8 @@ type store struct {
 	parked  map[*wait]bool
 	asked   map[uint64]*wait
 	tickets uint64
+
+	seals *seals
 }
 
 // sourceStore is one source's part of the store.
@@ -107,6 +109,7 @@ func newStore(sources []Source) *store {
 		claims:  map[types.UID]*slot{},
 		parked:  map[*wait]bool{},
 		asked:   map[uint64]*wait{},
+		seals:   newSeals(),
 	}
 	for _, src := range sources {
 		s.sources[src.Name] = &sourceStore{

@@ -104,7 +104,7 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	c := answer.GetStatus()
-	if !r.ours(c.GetAnnotations()) || c.GetLabels()[pod.LabelPodUID] != string(uid) {
+	if !r.ours(c.GetAnnotations(), c.GetLabels()) || c.GetLabels()[pod.LabelPodUID] != string(uid) {
 		return fmt.Errorf("remove container %s: refused, it is not one of this installation's pod %s", id, uid)
 	}
 	if err := r.removeLogs(c); err != nil {

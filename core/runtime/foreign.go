@@ -6,9 +6,25 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// ours reports whether annotations carry this installation's mark.
-func (r *Runtime) ours(annotations map[string]string) bool {
-	return annotations[pod.AnnotationInstallation] == r.config.Installation
+// ours reports whether a sandbox or container is this installation's: by its
+// mark or, where foreign pods are adopted, because a kubelet made it.
+func (r *Runtime) ours(annotations, labels map[string]string) bool {
+	if mark, marked := annotations[pod.AnnotationInstallation]; marked {
+		return mark == r.config.Installation
+	}
+	return r.config.AdoptForeign && kubelets(labels)
+}
+
+// kubelets reports whether the labels are those a kubelet gives.
+func kubelets(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
+
+// definitionHash is the hash a container of ours was made with. Of one that a
+// kubelet made nothing is known: it passes for what its pod says.
+func definitionHash(annotations map[string]string) string {
+	if _, marked := annotations[pod.AnnotationInstallation]; !marked {
+		return ""
+	}
+	return annotations[annotationHash]
 }
 
 // Foreign counts the pods that are not this installation's.
@@ -19,7 +35,7 @@ func (r *Runtime) Foreign(ctx context.Context) (int, error) {
 	}
 	foreign := map[string]bool{}
 	for _, s := range sandboxes {
-		if !r.ours(s.GetAnnotations()) {
+		if !r.ours(s.GetAnnotations(), s.GetLabels()) {
 			foreign[s.GetMetadata().GetUid()] = true
 		}
 	}
@@ -35,9 +51,8 @@ func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, s := range sandboxes {
-		_, kubelet := s.GetLabels()[pod.LabelPodUID]
 		_, marked := s.GetAnnotations()[pod.AnnotationInstallation]
-		if kubelet && !marked {
+		if kubelets(s.GetLabels()) && !marked {
 			return true, nil
 		}
 	}

@@ -94,7 +94,7 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		return p
 	}
 	for _, s := range sandboxes {
-		if !r.ours(s.GetAnnotations()) {
+		if !r.ours(s.GetAnnotations(), s.GetLabels()) {
 			continue
 		}
 		m := s.GetMetadata()
@@ -102,7 +102,7 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		p.Sandboxes = append(p.Sandboxes, listedSandbox(s))
 	}
 	for _, c := range containers.GetContainers() {
-		if !r.ours(c.GetAnnotations()) {
+		if !r.ours(c.GetAnnotations(), c.GetLabels()) {
 			continue
 		}
 		labels := c.GetLabels()

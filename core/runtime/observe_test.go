@@ -206,6 +206,49 @@ func TestOnlyThisInstallationsPodsAreListed(t *testing.T) {
 	}
 }
 
+func TestWhatAKubeletMadeIsOursWhereItIsAdopted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.AdoptForeign = true
+	other := connect(t, r.cri, t.TempDir(), "install-2")
+	if _, err := other.RunSandbox(t.Context(), sandboxRun(newPod("theirs"))); err != nil {
+		t.Fatal(err)
+	}
+	r.cri.Load(appImage, 1000, fakecri.Program{})
+	client := r.config.Client.runtime
+	config := &runtimeapi.PodSandboxConfig{
+		Metadata: &runtimeapi.PodSandboxMetadata{Name: "web", Namespace: "default", Uid: "u-kubelet"},
+		Labels:   map[string]string{pod.LabelPodUID: "u-kubelet", pod.LabelPodName: "web", pod.LabelPodNamespace: "default"},
+	}
+	sandbox, err := client.RunPodSandbox(t.Context(), &runtimeapi.RunPodSandboxRequest{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CreateContainer(t.Context(), &runtimeapi.CreateContainerRequest{
+		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
+		Config: &runtimeapi.ContainerConfig{
+			Metadata: &runtimeapi.ContainerMetadata{Name: "c"}, Image: &runtimeapi.ImageSpec{Image: appImage}, Labels: config.GetLabels(),
+			Annotations: map[string]string{annotationHash: "kubelet"},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	pods, err := r.ListPods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pods) != 1 || pods[0].UID != "u-kubelet" || len(pods[0].Containers) != 1 {
+		t.Fatalf("pods %+v, want the kubelet's and not another Wardlet's", pods)
+	}
+	if hash := pods[0].Containers[0].Hash; hash != "" {
+		t.Errorf("hash %q, want none: a kubelet makes it otherwise, and the container would be replaced", hash)
+	}
+	if foreign, err := r.Foreign(t.Context()); err != nil || foreign != 1 {
+		t.Errorf("%d foreign pods, %v; want the other Wardlet's", foreign, err)
+	}
+}
+
 func TestForeignKubelet(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

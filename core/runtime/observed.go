@@ -49,7 +49,7 @@ func listedContainer(c *runtimeapi.Container) status.ObservedContainer {
 		CreatedAt:   timeOf(c.GetCreatedAt()),
 		Image:       imageName(c.GetImage()),
 		ImageRef:    c.GetImageRef(),
-		Hash:        c.GetAnnotations()[annotationHash],
+		Hash:        definitionHash(c.GetAnnotations()),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),
 	}
@@ -72,7 +72,7 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 		Message:     c.GetMessage(),
 		Image:       imageName(c.GetImage()),
 		ImageRef:    c.GetImageRef(),
-		Hash:        c.GetAnnotations()[annotationHash],
+		Hash:        definitionHash(c.GetAnnotations()),
 		LogPath:     c.GetLogPath(),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),

@@ -17,6 +17,8 @@ type Config struct {
 	Status *Status
 	// Installation is the installation ID: the mark on all that is ours.
 	Installation string
+	// AdoptForeign takes what a kubelet made, and bears no mark, for ours too.
+	AdoptForeign bool
 	// Layout says where pods' files and logs lie.
 	Layout pod.Layout
 	// ResolvConf is the node's resolv.conf. Empty: pods get no DNS.

@@ -92,8 +92,11 @@ period = "1s"
 		if a.command != nil {
 			a.stop(t)
 		}
+		out, _ := os.ReadFile(a.path("agent.log"))
+		if strings.Contains(string(out), "a pod that is shared was changed") {
+			t.Error("the agent changed a pod that all of its parts share")
+		}
 		if t.Failed() {
-			out, _ := os.ReadFile(a.path("agent.log"))
 			t.Logf("log of agent %s:\n%s", name, out)
 		}
 		if err := os.RemoveAll(dir); err != nil {

@@ -1,0 +1,54 @@
+//go:build race
+
+package mux
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// seals hold what every pod looked like when its source handed it over. A pod
+// is shared and must never change; test builds, those with the race detector,
+// check that whenever the mux lets go of one, and of all of them at its end.
+type seals struct{ sums map[*v1.Pod][sha256.Size]byte }
+
+func newSeals() *seals { return &seals{map[*v1.Pod][sha256.Size]byte{}} }
+
+func (s *seals) put(p *v1.Pod) { s.sums[p] = digestOf(p) }
+
+// drop forgets a pod and gives an error if it was changed.
+func (s *seals) drop(p *v1.Pod) error {
+	if p == nil {
+		return nil
+	}
+	err := s.verify(p)
+	delete(s.sums, p)
+	return err
+}
+
+func (s *seals) check() error {
+	for p := range s.sums {
+		if err := s.verify(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *seals) verify(p *v1.Pod) error {
+	if sum, sealed := s.sums[p]; sealed && sum != digestOf(p) {
+		return fmt.Errorf("pod %s/%s (uid %s) was changed after its source had handed it over", p.Namespace, p.Name, p.UID)
+	}
+	return nil
+}
+
+func digestOf(p *v1.Pod) [sha256.Size]byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	return sha256.Sum256(text)
+}
