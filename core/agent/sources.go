@@ -41,7 +41,7 @@ func (a *Agent) fileSources() ([]*file.Source, error) {
 		}
 		sources = append(sources, file.New(file.Config{
 			Name: s.Name, Path: s.Path, NodeName: a.node, Sink: sink, Period: s.Period,
-			MissingEmpty: s.MissingPath == config.MissingEmpty, Logger: a.log, Now: time.Now,
+			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: a.state.Place(s.Name), Logger: a.log, Now: time.Now,
 		}))
 	}
 	return sources, nil

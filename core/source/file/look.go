@@ -22,9 +22,9 @@ func (s *Source) look(ctx context.Context) error {
 		dir, err = inode{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w; create it, or set missing_path = \"empty\"", err)
-	case err == nil && len(entries) == 0 && !s.started.IsZero() && dir != s.good && !s.cfg.MissingEmpty:
+	case err == nil && len(entries) == 0 && s.known && dir != s.good && !s.cfg.MissingEmpty:
 		err = fmt.Errorf("list manifests: %s is empty and not the directory it was: is a file system not mounted? "+
-			"put a manifest there, or restart the agent, to go on with it", s.cfg.Path)
+			"put a manifest there to go on with it", s.cfg.Path)
 	}
 	if err != nil {
 		s.fail(now, err)
@@ -33,7 +33,8 @@ func (s *Source) look(ctx context.Context) error {
 	if s.started.IsZero() {
 		s.started = now
 	}
-	s.good, s.failing = dir, time.Time{}
+	s.failing = time.Time{}
+	s.remember(dir)
 	s.tell(nil)
 	s.classify(entries)
 	s.takeIn(entries, now)

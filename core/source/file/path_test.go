@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,6 +168,58 @@ func TestAnotherDirectoryThatIsEmptyEndsNothing(t *testing.T) {
 	eventually(t, 3, func() int { return len(k.healths()) })
 	must(t, os.Remove(filepath.Join(dir, "a.yaml")))
 	eventually(t, nil, k.has)
+}
+
+// memory is a Place of a test.
+type memory struct {
+	mu       sync.Mutex
+	dev, ino uint64
+	stores   int
+}
+
+func (m *memory) Load() (dev, ino uint64, ok bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dev, m.ino, m.stores > 0, nil
+}
+
+func (m *memory) Store(dev, ino uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dev, m.ino = dev, ino
+	m.stores++
+	return nil
+}
+
+func (m *memory) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stores
+}
+
+func TestAnotherDirectoryThatIsEmptyEndsNothingAfterARestartEither(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	dir, other := filepath.Join(base, "manifests"), filepath.Join(base, "other")
+	place := &memory{}
+	must(t, os.Mkdir(dir, 0o700))
+	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	started(t, dir, func(c *Config) { c.Place = place })
+	must(t, os.Mkdir(other, 0o700))
+
+	s, k := newSource(other, 10*time.Millisecond, func(c *Config) { c.Place = place })
+	run(t, s, nil)
+	eventually(t, 1, func() int { return len(k.healths()) })
+	if got := k.healths()[0]; !strings.HasPrefix(got, "list manifests: DIR is empty and not the directory it was") || len(k.all()) != 0 {
+		t.Errorf("health %q, deliveries %v; want an error and no empty snapshot", got, k.all())
+	}
+	write(t, filepath.Join(other, "b.yaml"), manifest("b", "i"))
+	eventually(t, []string{"b.yaml#0 b i"}, k.has)
+	must(t, os.Remove(filepath.Join(other, "b.yaml")))
+	eventually(t, nil, k.has)
+	if n := place.count(); n != 2 {
+		t.Errorf("the place was written %d times, want once for each directory", n)
+	}
 }
 
 func TestAnotherDirectoryWithManifestsTakesOver(t *testing.T) {

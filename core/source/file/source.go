@@ -39,9 +39,19 @@ type Config struct {
 	// MissingEmpty makes a path that is missing an empty one, as it is for a
 	// kubelet: its pods end.
 	MissingEmpty bool
+	// Place remembers the directory of the last good listing over restarts.
+	// Without one it is remembered until the agent ends.
+	Place  Place
 	Logger       *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
+}
+
+// Place keeps the device and inode of a directory.
+type Place interface {
+	// Load gives what was stored last; ok is false where nothing was.
+	Load() (dev, ino uint64, ok bool, err error)
+	Store(dev, ino uint64) error
 }
 
 // Source reads manifests from files. Make it with New.
@@ -55,9 +65,11 @@ type Source struct {
 	arrived map[string]arrival
 	swapped bool
 	// started is the time of the first good listing, good the directory of
-	// the last one.
+	// the last one, of this process or an earlier one; known is false where
+	// there was none.
 	started  time.Time
 	good     inode
+	known    bool
 	snapshot bool
 	// failing is since when listings fail.
 	failing time.Time
@@ -82,9 +94,35 @@ func New(c Config) *Source {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Logger = c.Logger.With("source", c.Name)
-	return &Source{
+	s := &Source{
 		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{},
 		watch: watchState{open: openWatcher},
+	}
+	s.recall()
+	return s
+}
+
+// recall takes up the directory of an earlier process.
+func (s *Source) recall() {
+	if s.cfg.Place == nil {
+		return
+	}
+	dev, ino, ok, err := s.cfg.Place.Load()
+	if err != nil {
+		s.cfg.Logger.Warn("which directory was read last is not known; an empty one is taken as it is", "err", err)
+	}
+	s.good, s.known = inode{dev, ino}, ok
+}
+
+// remember notes the directory of a good listing.
+func (s *Source) remember(dir inode) {
+	changed := !s.known || s.good != dir
+	s.good, s.known = dir, true
+	if s.cfg.Place == nil || !changed {
+		return
+	}
+	if err := s.cfg.Place.Store(dir.dev, dir.ino); err != nil {
+		s.cfg.Logger.Warn("which directory was read is not remembered over a restart", "err", err)
 	}
 }
 
