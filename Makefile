@@ -30,8 +30,8 @@ demo: ## shows in seven steps what Wardlet does, on a real containerd (as root)
 	@[ "$$(id -u)" -eq 0 ] || { echo "make demo starts real containers: run it as root, or with sudo -E" >&2; exit 1; }
 	@tools/setup.sh runtime
 	@[ -d $(BUILD)/policies ] || echo "building wardlet and its example plugins; the first time that takes a minute or two"
-	@$(MAKE) -s --no-print-directory build plugins >/dev/null
-	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/demo ./test/demo
+	@{ $(MAKE) -s --no-print-directory build plugins && CGO_ENABLED=0 $(GO) build -o $(TOOLS)/demo ./test/demo; } \
+		>$(BUILD)/demo.log 2>&1 || { cat $(BUILD)/demo.log >&2; exit 1; }
 	@$(TOOLS)/demo -wardlet $(WARDLET) -policies $(BUILD)/policies
 
 run: build ## the agent in the foreground on agent.toml, with a private runtime (as root)

@@ -42,7 +42,7 @@ type Config struct {
 	// Place remembers the directory of the last good listing over restarts.
 	// Without one it is remembered until the agent ends.
 	Place  Place
-	Logger       *slog.Logger
+	Logger *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
