@@ -79,6 +79,9 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	for _, sl := range batch {
 		switch {
 		case sl.chosen == nil || sl.clash != "":
+		case moving[sl] && !t.store.mayAdd(sl):
+			t.log.Error("a pod without a verdict was not handed on; this is a fault of the agent",
+				"source", sl.source.Name, "document", sl.chosen.id, "uid", sl.chosen.pod.UID)
 		case moving[sl]:
 			from := t.replaced(sl)
 			c := t.add(sl)
@@ -156,6 +159,12 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 			delete(moving, sl)
 			again = true
 		}
+		for _, sl := range batch {
+			if moving[sl] && sl.chosen == nil && sl.successor != nil && !moving[sl.successor.slot] {
+				delete(moving, sl) // what would take the place of its pod was refused
+				again = true
+			}
+		}
 	}
 	return moving
 }
@@ -167,8 +176,8 @@ func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
 	if o := s.owner[uid]; o != nil && o != sl && !moving[o] {
 		return o
 	}
-	if o := s.claims[uid]; o != nil && o != sl && !moving[o] {
-		return o
+	if all := s.claims[uid]; len(all) > 0 && all[0] != sl && !moving[all[0]] {
+		return all[0]
 	}
 	return nil
 }
@@ -180,6 +189,12 @@ func (t *merging) refuseUID(sl, holder *slot, known string) {
 		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
 	}
 	t.store.refused = append(t.store.refused, sl)
+}
+
+// mayAdd reports whether the slot's chosen pod has what it needs to be sent:
+// nothing is new to the sync loop that policy was not asked about.
+func (s *store) mayAdd(sl *slot) bool {
+	return !s.gated || pod.IsMirror(sl.chosen.pod) || sl.wait != nil && sl.wait.passes()
 }
 
 // add sends the slot's chosen pod for the first time.

@@ -16,7 +16,7 @@ import (
 func (m *Mux) Wanted(uid types.UID) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.store.owner[uid] != nil || m.store.claims[uid] != nil
+	return m.store.owner[uid] != nil || len(m.store.claims[uid]) > 0
 }
 
 // Seen reports whether the named source has given its first snapshot; until

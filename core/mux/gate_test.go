@@ -28,6 +28,8 @@ type judge struct {
 	asked   []string
 	lenient bool
 	set     string
+	// allowed are the instances that were ever allowed.
+	allowed map[string]bool
 	retry   time.Duration
 	// answers are given one after the other.
 	answers []func()
@@ -35,7 +37,9 @@ type judge struct {
 	pending sync.WaitGroup
 }
 
-func newJudge() *judge { return &judge{changed: make(chan struct{}, 1), set: "s1"} }
+func newJudge() *judge {
+	return &judge{changed: make(chan struct{}, 1), set: "s1", allowed: map[string]bool{}}
+}
 
 func (j *judge) Changed() <-chan struct{} { return j.changed }
 
@@ -59,6 +63,13 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 		v.Answer, v.Reason, v.Message, v.Policy = pod.Deny, "Evil", img, "p"
 	case strings.HasPrefix(img, "wait"):
 		v.Answer, v.Reason, v.Message, v.Policy = pod.Hold, "Wait", img, "p"
+	}
+	if v.Answer == pod.Allow {
+		instance, err := pod.Instance(q.Pod)
+		if err != nil {
+			panic(err)
+		}
+		j.allowed[instance] = true
 	}
 	j.answers = append(j.answers, func() { answer(v) })
 	if !j.giving {
@@ -357,8 +368,12 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 			},
 		},
 		"of two newcomers with one uid the first is judged and runs": {
-			{docs: docs(doc("a#0", "web", "u1", "i"), doc("b#0", "db", "u1", "i")), want: ops("ADD u1"), asked: ops("ADD u1")},
-			{docs: docs(doc("b#0", "db", "u1", "i")), want: ops("REMOVE u1", "ADD u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "web", "u1", "i"), doc("b#0", "db", "u1", "i")), want: ops("ADD u1"), asked: ops("ADD u1", "ADD u1")},
+			{docs: docs(doc("b#0", "db", "u1", "i")), want: ops("REMOVE u1", "ADD u1")},
+		},
+		"a waiting pod with a fixed uid that is renamed is judged again": {
+			{docs: docs(doc("a#0", "web", "u1", "wait:1")), told: ops("hold u1"), asked: ops("ADD u1")},
+			{docs: docs(doc("a#0", "shop", "u1", "evil")), want: ops("ADD u1 deny"), told: ops("gone u1"), asked: ops("ADD u1")},
 		},
 		"mirror pods are never judged": {
 			{docs: docs(doc("a#0", "web", "u1", "evil", func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" })), want: ops("ADD u1")},

@@ -56,9 +56,6 @@ func (t *merging) let(sl *slot) bool {
 	w := sl.wait
 	if w == nil || w.op != op || !sameInstance(w.pod, sl.chosen.pod) {
 		t.abandon(sl)
-		if op == pod.Add && t.store.claims[sl.chosen.pod.UID] != nil {
-			return true // it is refused for its UID, which needs no verdict
-		}
 		t.park(sl, op, w)
 		return false
 	}
@@ -141,7 +138,7 @@ func (t *merging) park(sl *slot, op pod.Op, before *wait) {
 	sl.wait = w
 	t.store.parked[w] = true
 	if op == pod.Add {
-		t.store.claims[w.pod.UID] = sl
+		t.store.claims[w.pod.UID] = append(t.store.claims[w.pod.UID], sl)
 	}
 	t.ask(w)
 	w.seq = w.ticket
@@ -243,8 +240,10 @@ func (t *merging) unpark(w *wait) {
 	delete(t.store.parked, w)
 	delete(t.store.asked, w.ticket)
 	w.from.leave(w)
-	if t.store.claims[w.pod.UID] == w.slot {
-		delete(t.store.claims, w.pod.UID)
+	uid := w.pod.UID
+	claims := slices.DeleteFunc(t.store.claims[uid], func(sl *slot) bool { return sl == w.slot })
+	if t.store.claims[uid] = claims; len(claims) == 0 {
+		delete(t.store.claims, uid)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,16 +11,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
+
+var seeds = flag.Uint64("seeds", 300, "how many random histories are played")
 
 // loop is a sync loop that only keeps books.
 type loop struct {
 	t *testing.T
 	// pods are by UID, true for one that may run.
 	pods map[types.UID]bool
+	// successor is what took the place of a pod.
+	successor map[types.UID]types.UID
 }
 
 func (l *loop) take(g *gated) {
@@ -36,6 +42,7 @@ func (l *loop) take(g *gated) {
 					l.t.Errorf("REMOVE of %s, which was never handed on", uid)
 				}
 				delete(l.pods, uid)
+				l.successor[uid] = c.Replaces
 			case pod.Add, pod.Restore:
 				if has {
 					l.t.Errorf("%s of %s, which is there already", c.Op, uid)
@@ -46,8 +53,15 @@ func (l *loop) take(g *gated) {
 					l.t.Errorf("%s of %s, which is not there", c.Op, uid)
 				}
 			}
-			if v := c.Verdict; v != nil && v.Answer == pod.Hold {
+			v := c.Verdict
+			switch {
+			case c.Op == pod.Remove:
+			case v == nil:
+				l.t.Errorf("%s of %s without a verdict", c.Op, uid)
+			case v.Answer == pod.Hold:
 				l.t.Errorf("%s of %s with a verdict of hold", c.Op, uid)
+			case v.Answer == pod.Allow && !g.judge.allowed[instanceOf(l.t, c.New)]:
+				l.t.Errorf("%s of %s, an instance that was never allowed: %s", c.Op, uid, c.New.Spec.Containers[0].Image)
 			}
 		}
 	}
@@ -57,7 +71,7 @@ func (l *loop) take(g *gated) {
 // documents, policies and restarts, and holds the outcome against the rules.
 func TestWhateverHappensTheLoopHasWhatItShould(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	for seed := range *seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { playRandom(t, seed) })
@@ -68,7 +82,7 @@ func TestWhateverHappensTheLoopHasWhatItShould(t *testing.T) {
 func playRandom(t *testing.T, seed uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
-	d, j, l := newDisk(), newJudge(), &loop{t: t, pods: map[types.UID]bool{}}
+	d, j, l := newDisk(), newJudge(), &loop{t: t, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
 	g := startGated(t, d, j)
 	var current []pod.Document
 	seen := false
@@ -79,24 +93,15 @@ func playRandom(t *testing.T, seed uint64) {
 			g.stop()
 			before := maps.Clone(l.pods)
 			l.pods = map[types.UID]bool{}
-			lenient, set := j.lenient, j.set
+			lenient, set, allowed := j.lenient, j.set, j.allowed
 			j = newJudge()
-			j.lenient, j.set = lenient, set
+			j.lenient, j.set, j.allowed = lenient, set, allowed
 			g, seen = startGated(t, d, j), false
 			l.take(g)
 			for uid, runs := range before {
-				if runs && !l.pods[uid] {
-					t.Errorf("step %d: %s ran before the restart and does not after it", step, uid)
-					for id, r := range d.records {
-						line := "none"
-						if r.Decided != nil {
-							line = fmt.Sprint(r.Decided.Verdict.Answer)
-							if r.Decided.Pod != nil {
-								line += " " + string(r.Decided.Pod.UID)
-							}
-						}
-						t.Logf("%s: %s %s runs %v decided %s", id, r.Pod.UID, r.Pod.Name, r.Runs, line)
-					}
+				// Of two that wait with one UID the other one may get it now.
+				if runs && !l.pods[uid] && !l.pods[l.successor[uid]] {
+					t.Errorf("step %d: %s ran before the restart and neither it nor its successor does after it", step, uid)
 				}
 			}
 		case 1:
@@ -113,6 +118,15 @@ func playRandom(t *testing.T, seed uint64) {
 		l.take(g)
 		check(t, step, g, l, current, seen)
 	}
+}
+
+func instanceOf(t *testing.T, p *v1.Pod) string {
+	t.Helper()
+	instance, err := pod.Instance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return instance
 }
 
 // randomDocuments are up to four documents with names and UIDs that collide

@@ -15,9 +15,10 @@ import (
 // identity of a source the one pod that is to run.
 type store struct {
 	sources map[string]*sourceStore
-	// owner says which slot the sync loop knows a UID by, claims which slot
-	// waits with a UID it may be known by.
-	owner, claims map[types.UID]*slot
+	// owner says which slot the sync loop knows a UID by, claims which slots
+	// wait with a UID, in the order they began to: it is the first's.
+	owner  map[types.UID]*slot
+	claims map[types.UID][]*slot
 	// refused are slots whose pod has a UID that another slot owns, in the
 	// order they were refused.
 	refused []*slot
@@ -106,7 +107,7 @@ func newStore(sources []Source) *store {
 	s := &store{
 		sources: make(map[string]*sourceStore, len(sources)),
 		owner:   map[types.UID]*slot{},
-		claims:  map[types.UID]*slot{},
+		claims:  map[types.UID][]*slot{},
 		parked:  map[*wait]bool{},
 		asked:   map[uint64]*wait{},
 		seals:   newSeals(),
