@@ -12,7 +12,8 @@ func (a *app) getCommand() *cobra.Command {
 		Use:   "get",
 		Short: "Show what the agent knows",
 		Long: "Shows what the running agent knows: pods, the policies that judge them and their\n" +
-			"decisions, and the sources pods come from.",
+			"decisions, and the sources pods come from. For scripts, -o name prints a line KIND/NAME for\n" +
+			"each, and --no-headers prints tables without the line of headers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &usageError{errors.New("say what to get: pods, policies, decisions or sources"), cmd.CommandPath()}
@@ -25,18 +26,21 @@ func (a *app) getCommand() *cobra.Command {
 
 // getFlags are those of every `get` subcommand.
 type getFlags struct {
-	output string
-	watch  bool
+	output    string
+	noHeaders bool
+	watch     bool
 }
 
 func (f *getFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.output, "output", "o", formatTable, "table, wide, json or yaml")
+	cmd.Flags().StringVarP(&f.output, "output", "o", formatTable, formatNames)
+	cmd.Flags().BoolVar(&f.noHeaders, "no-headers", false,
+		"print nothing but the rows of tables; what is said below them goes to standard error")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print what changes; tables show what is gone as Gone")
 }
 
 func (f *getFlags) check(cmd *cobra.Command) error {
 	if !isFormat(f.output) {
-		return &usageError{fmt.Errorf("unknown output %q; want table, wide, json or yaml", f.output), cmd.CommandPath()}
+		return &usageError{fmt.Errorf("unknown output %q; want %s", f.output, formatNames), cmd.CommandPath()}
 	}
 	return nil
 }

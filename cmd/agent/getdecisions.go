@@ -39,7 +39,7 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 			}
 			p := decisionPrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
 			g := getter{
-				app: a, flags: flags, kind: "decision on pod", kinds: "decisions", columns: p.columns(),
+				app: a, flags: flags, kind: "decision", subject: "decision on pod", kinds: "decisions", columns: p.columns(),
 				names: names, several: true,
 			}
 			g.list = func(ctx context.Context) (listing, error) {

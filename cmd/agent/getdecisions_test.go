@@ -44,15 +44,17 @@ func someDecisions() []pod.Decision {
 func TestGetDecisions(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"get-decisions":           {"decisions"},
-		"get-decisions-wide":      {"decisions", "-o", "wide"},
-		"get-decisions-namespace": {"decisions", "-n", "default"},
-		"get-decisions-pod":       {"decisions", "web-edge"},
-		"get-decisions-pods":      {"decision", "db-edge", "dns-edge", "-n", "default", "-A"},
-		"get-decisions-not-found": {"decisions", "web-edge", "none"},
-		"get-decisions-json":      {"decisions", "db-edge", "-o", "json"},
-		"get-decisions-yaml":      {"decisions", "web-edge", "-o", "yaml"},
-		"get-decisions-none":      {"decisions", "-n", "none"},
+		"get-decisions":            {"decisions"},
+		"get-decisions-wide":       {"decisions", "-o", "wide"},
+		"get-decisions-namespace":  {"decisions", "-n", "default"},
+		"get-decisions-pod":        {"decisions", "web-edge"},
+		"get-decisions-pods":       {"decision", "db-edge", "dns-edge", "-n", "default", "-A"},
+		"get-decisions-not-found":  {"decisions", "web-edge", "none"},
+		"get-decisions-json":       {"decisions", "db-edge", "-o", "json"},
+		"get-decisions-yaml":       {"decisions", "web-edge", "-o", "yaml"},
+		"get-decisions-no-headers": {"decisions", "--no-headers", "-o", "wide"},
+		"get-decisions-name":       {"decisions", "-o", "name"},
+		"get-decisions-none":       {"decisions", "-n", "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func (a *app) getPodsCommand() *cobra.Command {
 				return err
 			}
 			p := podPrinter{
-				namespace: namespace, table: !isObjectFormat(flags.output), wide: flags.output == formatWide, now: a.now,
+				namespace: namespace, table: isTableFormat(flags.output), wide: flags.output == formatWide, now: a.now,
 			}
 			g := getter{app: a, flags: flags, kind: "pod", listKind: "PodList", kinds: "pods", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) { return p.list(ctx, c, showEnv) }
@@ -59,7 +59,8 @@ func (a *app) getPodsCommand() *cobra.Command {
 type podPrinter struct {
 	// namespace narrows the list; empty: all, with a column that tells.
 	namespace string
-	// table is false where whole objects are printed, which take no notes.
+	// table is false where whole objects or names are printed, which take no
+	// notes.
 	table, wide bool
 	now         func() time.Time
 }

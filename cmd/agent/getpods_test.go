@@ -82,6 +82,10 @@ func TestGetPods(t *testing.T) {
 		"get-pods-yaml-with-env":    {"pod", "shop-edge-1", "-o", "yaml", "--show-env"},
 		"get-pods-yaml-list":        {"pods", "-n", "web", "-o", "yaml"},
 		"get-pods-json-none":        {"pods", "-n", "none", "-o", "json"},
+		"get-pods-no-headers":       {"pods", "--no-headers"},
+		"get-pods-name":             {"pods", "-o", "name"},
+		"get-pods-name-named":       {"pod", "shop-edge-1", "none", "-o", "name"},
+		"get-pods-name-none":        {"pods", "-n", "none", "-o", "name"},
 		"get-pods-json-of-a-no-pod": {"pods", "none", "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +114,14 @@ func TestWatchPrintsWhatChanges(t *testing.T) {
 		"watch-pods-named": {
 			[]string{"pods", "-w", "shop"},
 			[][]v1.Pod{{shop, cart}, {shop}, {aPod("web", "shop", crashing)}, {}, {cart}},
+		},
+		"watch-pods-no-headers": {
+			[]string{"pods", "-w", "--no-headers"},
+			[][]v1.Pod{{}, {}, {shop}, {shop}, {shop, cart}},
+		},
+		"watch-pods-name": {
+			[]string{"pods", "-w", "-o", "name"},
+			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {cart}, {cart, aPod("web", "shop", pending)}},
 		},
 		"watch-pods-json": {
 			[]string{"pods", "-w", "shop", "-o", "json"},

@@ -23,11 +23,13 @@ func someSources() []pod.SourceState {
 func TestGetSources(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"get-sources":           {"sources"},
-		"get-sources-named":     {"source", "new"},
-		"get-sources-not-found": {"source", "other"},
-		"get-sources-json":      {"source", "static", "-o", "json"},
-		"get-sources-yaml-list": {"sources", "new", "gone", "-o", "yaml"},
+		"get-sources":            {"sources"},
+		"get-sources-named":      {"source", "new"},
+		"get-sources-not-found":  {"source", "other"},
+		"get-sources-no-headers": {"sources", "--no-headers"},
+		"get-sources-name":       {"sources", "-o", "name"},
+		"get-sources-json":       {"source", "static", "-o", "json"},
+		"get-sources-yaml-list":  {"sources", "new", "gone", "-o", "yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

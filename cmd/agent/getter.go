@@ -15,14 +15,16 @@ type getter struct {
 	flags getFlags
 	// kind and kinds are the singular and the plural: "pod" and "pods".
 	kind, kinds string
-	columns     []string
-	names       []string
+	// subject is what is said to be not found; empty: kind.
+	subject string
+	columns []string
+	names   []string
 	// several says that one name may stand for several entries: one object is
 	// then printed as a list, too.
 	several bool
 	// listKind is the kind of a list of them where the API has one.
 	listKind string
-	list    func(context.Context) (listing, error)
+	list     func(context.Context) (listing, error)
 
 	table table
 }
@@ -35,7 +37,7 @@ func (g *getter) run(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case !isObjectFormat(g.flags.output):
+	case isTableFormat(g.flags.output):
 		g.printRows(all, true)
 	case g.flags.watch:
 		err = g.printEach(all)
@@ -46,7 +48,8 @@ func (g *getter) run(ctx context.Context) error {
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s %s not found; \"wardlet get %s\" shows all", g.kind, strings.Join(missing, ", "), g.kinds)
+		return fmt.Errorf("%s %s not found; \"wardlet get %s\" shows all",
+			cmp.Or(g.subject, g.kind), strings.Join(missing, ", "), g.kinds)
 	}
 	if !g.flags.watch {
 		return nil
@@ -77,7 +80,7 @@ func (g *getter) printRows(l listing, header bool) {
 		notes = append(notes, e.notes...)
 	}
 	switch {
-	case len(rows) > 0 && header:
+	case len(rows) > 0 && header && !g.flags.noHeaders:
 		rows = slices.Insert(rows, 0, g.columns)
 	case len(rows) == 0 && header && l.empty != "":
 		fmt.Fprintln(g.app.errOut, l.empty)
@@ -86,16 +89,23 @@ func (g *getter) printRows(l listing, header bool) {
 	}
 	g.table.print(rows...)
 	notes = append(notes, l.notes...)
-	if len(rows) > 0 && len(notes) > 0 {
-		fmt.Fprintln(g.app.out)
+	out := g.app.out
+	if g.flags.noHeaders {
+		out = g.app.errOut
+	} else if len(rows) > 0 && len(notes) > 0 {
+		fmt.Fprintln(out)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(g.app.out, n.text)
+		fmt.Fprintln(out, n.text)
 	}
 }
 
-// printObjects prints the one object asked for, or a list.
+// printObjects prints the one object asked for, or a list; or the names.
 func (g *getter) printObjects(l listing) error {
+	if g.flags.output == formatName {
+		g.printWhyNone(l)
+		return g.printEach(l)
+	}
 	if len(g.names) == 1 && len(l.entries) == 1 && !g.several {
 		return printObject(g.app.out, g.flags.output, l.entries[0].object)
 	}
@@ -111,7 +121,7 @@ func (g *getter) printObjects(l listing) error {
 	return printObject(g.app.out, g.flags.output, list)
 }
 
-// printWhyNone says beside an empty list of objects what a table would have
+// printWhyNone says beside an empty list of objects or names what a table would have
 // said of it.
 func (g *getter) printWhyNone(l listing) {
 	if len(l.entries) > 0 {
@@ -125,10 +135,14 @@ func (g *getter) printWhyNone(l listing) {
 	}
 }
 
-// printEach prints objects one after the other, as a watch does.
+// printEach prints objects or names one after the other, as a watch does.
 func (g *getter) printEach(l listing) error {
 	for _, e := range l.entries {
-		if g.flags.output == formatYAML {
+		switch g.flags.output {
+		case formatName:
+			fmt.Fprintln(g.app.out, g.kind+"/"+e.name)
+			continue
+		case formatYAML:
 			fmt.Fprintln(g.app.out, "---")
 		}
 		if err := printObject(g.app.out, g.flags.output, e.object); err != nil {

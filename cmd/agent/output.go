@@ -19,11 +19,18 @@ const (
 	formatWide  = "wide"
 	formatJSON  = "json"
 	formatYAML  = "yaml"
+	formatName  = "name"
 )
 
+// formatNames are the formats of `get` as help and errors name them.
+const formatNames = "table, wide, json, yaml or name"
+
 func isFormat(f string) bool {
-	return slices.Contains([]string{formatTable, formatWide, formatJSON, formatYAML}, f)
+	return slices.Contains([]string{formatTable, formatWide, formatJSON, formatYAML, formatName}, f)
 }
+
+// isTableFormat reports whether f prints rows, and notes below them.
+func isTableFormat(f string) bool { return f == formatTable || f == formatWide }
 
 // isObjectFormat reports whether f prints whole objects.
 func isObjectFormat(f string) bool { return f == formatJSON || f == formatYAML }

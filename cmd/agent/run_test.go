@@ -18,6 +18,12 @@ func TestRunReportsEveryFaultOfTheConfiguration(t *testing.T) {
 	golden(t, "run-broken-config", wardlet(t.Context(), "run", "--config", file), file, "FILE")
 }
 
+func TestRunWithoutAConfigurationSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "none.toml")
+	golden(t, "run-no-config", wardlet(t.Context(), "run", "--config", file), file, "FILE")
+}
+
 func TestTheLogFollowsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -30,7 +30,7 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 		if len(changed.entries) == 0 && len(changed.notes) == 0 {
 			continue
 		}
-		if isObjectFormat(g.flags.output) {
+		if !isTableFormat(g.flags.output) {
 			if err := g.printEach(changed); err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 // changes gives what is new, differs or is gone. What is gone has no object to
 // print. Notes about everything are all there, or none if they say the same.
 func (g *getter) changes(before, now listing) listing {
-	objects := isObjectFormat(g.flags.output)
+	objects := !isTableFormat(g.flags.output)
 	var changed listing
 	for _, e := range now.entries {
 		i := slices.IndexFunc(before.entries, func(old entry) bool { return old.key == e.key })

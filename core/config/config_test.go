@@ -117,7 +117,18 @@ func TestLoadOfAMissingFileSaysSo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "none.toml")
 	_, err := load(path, noEnv)
-	want := "cannot read the configuration: open " + path + ": no such file or directory"
+	want := "cannot read the configuration: open " + path + ": no such file or directory; " +
+		"name another file with --config, or begin with a copy of agent.toml"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestLoadOfAFileThatIsThereGivesNoAdviceToMakeOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := load(dir, noEnv)
+	want := "cannot read the configuration: read " + dir + ": is a directory"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,7 +21,10 @@ func Load(path string) (*Config, error) { return load(path, os.Getenv) }
 
 func load(path string, getenv func(string) string) (*Config, error) {
 	data, err := os.ReadFile(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
+	case err != nil:
 		return nil, fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))

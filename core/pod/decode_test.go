@@ -165,6 +165,33 @@ func TestDecodeNamesTheLine(t *testing.T) {
 			"a number too great", manifest("    ports:", "    - containerPort: 3000000000"),
 			"10: spec.containers[0].ports[0].containerPort: expected a whole number of 32 bits, got 3000000000",
 		},
+		{
+			"a number too great is told as it is written", manifest("  terminationGracePeriodSeconds: 99999999999999999999"),
+			"9: spec.terminationGracePeriodSeconds: expected a whole number of 64 bits, got 99999999999999999999",
+		},
+		{
+			"so is one in JSON", `{"apiVersion":"v1","kind":"Pod","spec":{"terminationGracePeriodSeconds":12345678901234567890123}}`,
+			"1: spec.terminationGracePeriodSeconds: expected a whole number of 64 bits, got 12345678901234567890123",
+		},
+		{
+			"so is one behind an alias", manifest("    ports:", "    - containerPort: &n 0x1_0000_0000", "    - containerPort: *n"),
+			"10: spec.containers[0].ports[0].containerPort: expected a whole number of 32 bits, got 0x1_0000_0000; " +
+				"line 11: spec.containers[0].ports[1].containerPort: expected a whole number of 32 bits, got 0x1_0000_0000",
+		},
+		{
+			"so is one in an item of a list",
+			"apiVersion: v1\nkind: PodList\nitems:\n- spec:\n    terminationGracePeriodSeconds: 1.50\n",
+			"5: spec.terminationGracePeriodSeconds: expected a whole number of 64 bits, got 1.50",
+		},
+		{
+			"so is one that is not the only value", manifest("  priority: 1_0"),
+			"9: spec.priority: 1_0 is not supported by this version yet; supported: 0",
+		},
+		{
+			"a number of very many digits is told by the first ones",
+			manifest("  terminationGracePeriodSeconds: 1." + strings.Repeat("5", 200)),
+			"9: spec.terminationGracePeriodSeconds: expected a whole number of 64 bits, got 1." + strings.Repeat("5", 62) + "…",
+		},
 		{"a string for a boolean", manifest("  hostNetwork: \"true\""), "9: spec.hostNetwork: expected true or false, got a string"},
 		{"an object for a list", manifest("  volumes: {a: b}"), "9: spec.volumes: expected a list, got an object"},
 		{

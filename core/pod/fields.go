@@ -128,6 +128,11 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 	}
 }
 
+// mayBeEmpty are the unsupported fields that may be an empty object: status is
+// no part of what a pod asks for, and the other is the API's own default. Both
+// stand in what kubectl writes.
+var mayBeEmpty = []string{"status", "spec.securityContext"}
+
 // refuses adds a fault where the field says something this version does not
 // honour, once for all that is below it.
 func (c *fieldCheck) refuses(v any, path, row string, refused bool) bool {
@@ -136,13 +141,18 @@ func (c *fieldCheck) refuses(v any, path, row string, refused bool) bool {
 	case refused:
 		return false
 	case !known:
-		// A volume of an unknown kind is another volume, also when empty.
-		if empty(v) && (v == nil || !strings.HasPrefix(row, "spec.volumes[].")) {
+		// An empty object or list may well say something: an empty volume is
+		// another volume than none.
+		if v == nil || v == "" || slices.Contains(mayBeEmpty, row) && empty(v) {
 			return false
 		}
 		c.add(path, "not supported by this version yet")
 	case s.only != nil && !empty(v) && !slices.Contains(s.only, fmt.Sprint(v)):
-		c.add(path, "%v is not supported by this version yet; supported: %s", v, strings.Join(s.only, ", "))
+		shown := fmt.Sprint(v)
+		if n, ok := v.(json.Number); ok {
+			shown = c.tree.written(path, n)
+		}
+		c.add(path, "%s is not supported by this version yet; supported: %s", shown, strings.Join(s.only, ", "))
 	default:
 		return false
 	}
@@ -169,7 +179,7 @@ func (c *fieldCheck) scalar(v any, t reflect.Type, path string) {
 		if !ok {
 			c.add(path, "expected a number, got %s", kindOf(v))
 		} else if _, err := strconv.ParseInt(n.String(), 10, t.Bits()); err != nil {
-			c.add(path, "expected a whole number of %d bits, got %s", t.Bits(), n)
+			c.add(path, "expected a whole number of %d bits, got %s", t.Bits(), c.tree.written(path, n))
 		}
 	}
 }

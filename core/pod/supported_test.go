@@ -70,9 +70,16 @@ func TestUnsupportedFields(t *testing.T) {
 		want string
 	}{
 		{"an unsupported field is refused", "  initContainers: [{name: a}]", "9: spec.initContainers: not supported by this version yet"},
-		{"empty list", "  initContainers: []", ""},
-		{"empty object", "  securityContext: {}", ""},
+		{"an unsupported field is refused when it is an empty list", "  initContainers: []", "9: spec.initContainers: not supported by this version yet"},
+		{"and when it is an empty object", "  affinity: {}", "9: spec.affinity: not supported by this version yet"},
+		{"the pod's security context may be empty, as kubectl writes it", "  securityContext: {}", ""},
+		{"an empty probe", "    livenessProbe: {}", "9: spec.containers[0].livenessProbe: not supported by this version yet"},
+		{"an empty map", "  nodeSelector: {}", "9: spec.nodeSelector: not supported by this version yet"},
+		{"an empty field within a supported one", "    securityContext: {capabilities: {}}", "9: spec.containers[0].securityContext.capabilities: not supported by this version yet"},
+		{"an unsupported field with an empty one below is refused once", "    lifecycle: {preStop: {exec: {}}}", "9: spec.containers[0].lifecycle: not supported by this version yet"},
+		{"supported objects and lists may be empty", "    resources: {limits: {}}\n    securityContext: {}\n    env: []\n  volumes: []", ""},
 		{"null", "  affinity: null", ""},
+		{"a null volume of an unsupported kind", "  volumes: [{name: v, hostPath: {path: /v}, secret: null}]", ""},
 		{"empty string", "  serviceAccountName: \"\"", ""},
 		{"false is a value where it is not the default", "  automountServiceAccountToken: true", "9: spec.automountServiceAccountToken: true is not supported by this version yet; supported: false"},
 		{"false that means off", "  hostPID: false", ""},
@@ -88,7 +95,8 @@ func TestUnsupportedFields(t *testing.T) {
 		{"a probe", "    livenessProbe: {exec: {command: [a]}}", "9: spec.containers[0].livenessProbe: not supported by this version yet"},
 		{"env from elsewhere", "    env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]", "9: spec.containers[0].env[0].valueFrom: not supported by this version yet"},
 		{"a status that says something", "status: {phase: Running}", "9: status: not supported by this version yet"},
-		{"an empty status", "status: {}", ""},
+		{"an empty status, which kubectl writes", "status: {}", ""},
+		{"an empty list in a status", "status: {conditions: []}", "9: status: not supported by this version yet"},
 		{"another scheduler", "  schedulerName: mine", "9: spec.schedulerName: mine is not supported by this version yet; supported: default-scheduler"},
 		{"service links either way", "  enableServiceLinks: false", ""},
 	} {
