@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +11,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -19,43 +18,31 @@ import (
 const listPoll = 20 * time.Millisecond
 
 // adoption is a gate before the policies: a pod that runs was admitted, also
-// where the agent's memory of that is lost. It holds questions back until it
-// is known what ran when the agent started.
+// where the agent's memory of that is lost. Where nothing was lost it passes
+// every question on, but for pods of a kubelet that are adopted. It holds
+// questions back until it is known what ran when the agent started.
 type adoption struct {
 	mux.Gate
-	// listed gives the runtime's newest list, and when it was made; zero for
-	// never.
-	listed func() ([]status.ObservedPod, time.Time)
-	log    *slog.Logger
+	runtime adoptionRuntime
+	// lost reports whether something of what was decided is not known any
+	// more.
+	lost func() bool
+	log  *slog.Logger
 
 	mu sync.Mutex
-	// remembered are the pods whose verdict is on the disk: they are not asked
-	// about at the start, and if they are later they do not run any more.
-	remembered map[types.UID]bool
-	// ran has the instance of every other pod that ran at the start, nil
-	// before that is known.
+	// ran has the instance of every pod that ran at the start and has not
+	// ended since; nil before that is known.
 	ran     map[types.UID]string
 	waiting []func()
 }
 
-// remembering are Documents that tell an adoption what is remembered. The mux
-// loads all before it asks anything.
-type remembering struct {
-	mux.Documents
-	adoption *adoption
-}
-
-// Load implements mux.Documents.
-func (r remembering) Load(source string) ([]state.Record, []error) {
-	records, errs := r.Documents.Load(source)
-	r.adoption.mu.Lock()
-	defer r.adoption.mu.Unlock()
-	for i := range records {
-		if d := records[i].Decided; d != nil {
-			r.adoption.remembered[cmp.Or(d.Pod, records[i].Pod).UID] = true
-		}
-	}
-	return records, errs
+// adoptionRuntime is what an adoption must know of pods.
+type adoptionRuntime interface {
+	// Pods gives the runtime's newest list, and when it was made; zero for
+	// never.
+	Pods() ([]status.ObservedPod, time.Time)
+	// TerminationRequested reports whether the pod is being ended.
+	TerminationRequested(uid types.UID) bool
 }
 
 // Judge implements mux.Gate.
@@ -69,8 +56,14 @@ func (a *adoption) Judge(q pod.Question, answer func(pod.Verdict)) {
 	a.judge(q, answer)
 }
 
-func newAdoption(gate mux.Gate, listed func() ([]status.ObservedPod, time.Time), log *slog.Logger) *adoption {
-	return &adoption{Gate: gate, listed: listed, log: log, remembered: map[types.UID]bool{}}
+// ended says that a pod is done with: if it comes back, it is judged.
+func (a *adoption) ended(uid types.UID) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.ran, uid)
 }
 
 // run finds out what ran, and then lets the questions go on. It works until
@@ -91,7 +84,7 @@ func (a *adoption) run(ctx context.Context) error {
 
 // look reports whether the runtime has been listed.
 func (a *adoption) look() bool {
-	pods, at := a.listed()
+	pods, at := a.runtime.Pods()
 	if at.IsZero() {
 		return false
 	}
@@ -99,7 +92,7 @@ func (a *adoption) look() bool {
 	defer a.mu.Unlock()
 	a.ran = map[types.UID]string{}
 	for i := range pods {
-		if pods[i].Active() && !a.remembered[pods[i].UID] {
+		if pods[i].Active() {
 			a.ran[pods[i].UID] = instanceOf(&pods[i])
 		}
 	}
@@ -113,7 +106,7 @@ func (a *adoption) look() bool {
 // judge answers for a pod that runs just as it is asked about. One that runs
 // in another version is judged as changed; it is not rejected, for it runs.
 func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
-	had, runs := a.ran[q.Pod.UID]
+	had, runs := a.runs(q.Pod.UID)
 	if !runs || q.Op != pod.Add {
 		a.Gate.Judge(q, answer)
 		return
@@ -121,14 +114,12 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 	// A sandbox that a kubelet made says nothing of instances.
 	if instance, err := pod.Instance(q.Pod); err == nil && (instance == had || had == "") {
 		a.log.Info("pod runs, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
-		delete(a.ran, q.Pod.UID)
 		answer(pod.Verdict{
 			Answer: pod.Allow, Reason: pod.ReasonAdopted, At: time.Now(),
 			Message: "the pod ran when the agent started, which did not remember it",
 		})
 		return
 	}
-	q.Op = pod.UpdateOp
 	a.Gate.Judge(q, func(v pod.Verdict) {
 		if v.Answer == pod.Deny {
 			v.Answer = pod.Hold
@@ -136,6 +127,18 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 		}
 		answer(v)
 	})
+}
+
+// runs reports whether the pod has run since before the start, in which
+// instance, and nothing but the runtime knows of it.
+func (a *adoption) runs(uid types.UID) (instance string, runs bool) {
+	instance, ran := a.ran[uid]
+	if !ran || instance != "" && !a.lost() || a.runtime.TerminationRequested(uid) {
+		return "", false
+	}
+	pods, _ := a.runtime.Pods()
+	i := slices.IndexFunc(pods, func(p status.ObservedPod) bool { return p.UID == uid })
+	return instance, i >= 0 && pods[i].Active()
 }
 
 // instanceOf is the instance the newest sandbox was made for.

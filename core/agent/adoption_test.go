@@ -6,14 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -27,73 +24,94 @@ func (d *denying) Judge(q pod.Question, answer func(pod.Verdict)) {
 
 func (*denying) Changed() <-chan struct{} { return nil }
 
-// stored is a disk with records of one source.
-type stored struct {
-	mux.Documents
-	records []state.Record
+// running is a runtime as an adoption sees it.
+type running struct {
+	list   []status.ObservedPod
+	at     time.Time
+	ending bool
 }
 
-func (s stored) Load(string) ([]state.Record, []error) { return s.records, nil }
+func (r *running) Pods() ([]status.ObservedPod, time.Time) { return r.list, r.at }
+func (r *running) TerminationRequested(types.UID) bool     { return r.ending }
 
-func TestWhatRanAtTheStartIsTakenAsAdmitted(t *testing.T) {
+func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 	t.Parallel()
 	web, changed := adoptee("u1", "h1"), adoptee("u1", "h2")
+	died := func(r *running, _ *adoption) { r.list = nil }
 	for _, tc := range []struct {
-		name   string
-		ran    *v1.Pod // nil: nothing
-		dead   bool
-		stored bool
-		// kubelets: its sandbox was made by a kubelet.
-		kubelets bool
-		ask      []*v1.Pod
-		asked    []string
-		want     []pod.Answer
+		name     string
+		ran      bool // in the version web
+		dead     bool // when the agent started
+		kept     bool // nothing was lost
+		kubelets bool // its sandbox bears no mark
+		// then is what happens between the list and the question.
+		then  func(*running, *adoption)
+		ask   *v1.Pod
+		asked []string
+		want  pod.Answer
 	}{
-		{"a pod that did not run is judged", nil, false, false, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"a pod that ran just so is admitted", web, false, false, false, []*v1.Pod{web}, nil, []pod.Answer{pod.Allow}},
-		{"but only once: what comes back later is judged", web, false, false, false, []*v1.Pod{web, web}, []string{"ADD u1"}, []pod.Answer{pod.Allow, pod.Deny}},
-		{"a pod that is dead is judged", web, true, false, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"a pod whose verdict is remembered is judged when it comes back", web, false, true, false, []*v1.Pod{web}, []string{"ADD u1"}, []pod.Answer{pod.Deny}},
-		{"what a kubelet made is taken as it runs", web, false, false, true, []*v1.Pod{changed}, nil, []pod.Answer{pod.Allow}},
-		{"a pod that ran in another version is judged as changed, and not rejected", web, false, false, false, []*v1.Pod{changed}, []string{"UPDATE u1"}, []pod.Answer{pod.Hold}},
+		{name: "a pod that did not run is judged", ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
+		{name: "a pod that ran just so is admitted", ran: true, ask: web, want: pod.Allow},
+		{name: "a pod that was dead is judged", ran: true, dead: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
+		{name: "where nothing was lost everything is judged", ran: true, kept: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
+		{name: "a pod that has died since is judged", ran: true, then: died, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
+		{
+			name: "a pod that is being ended is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny,
+			then: func(r *running, _ *adoption) { r.ending = true },
+		},
+		{
+			name: "a pod that has ended and runs again is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny,
+			then: func(_ *running, a *adoption) { a.ended("u1") },
+		},
+		{name: "a pod in another version is judged as a new one, and not rejected", ran: true, ask: changed, asked: []string{"ADD u1"}, want: pod.Hold},
+		{name: "what a kubelet made is taken as it runs", ran: true, kept: true, kubelets: true, ask: changed, want: pod.Allow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			gate := &denying{}
-			var list []status.ObservedPod
-			if tc.ran != nil {
-				list = append(list, observed(t, tc.ran, !tc.dead))
-				if tc.kubelets {
-					list[0].Sandboxes[0].Annotations = nil
-				}
+			gate, r := &denying{}, &running{at: time.Now()}
+			if tc.ran {
+				r.list = append(r.list, observed(t, web, !tc.dead))
 			}
-			var at time.Time
-			a := newAdoption(gate, func() ([]status.ObservedPod, time.Time) { return list, at }, slog.New(slog.DiscardHandler))
-			if tc.stored {
-				documents := remembering{stored{records: []state.Record{{Pod: tc.ran, Decided: &state.Decided{}}}}, a}
-				if _, errs := documents.Load("static"); errs != nil {
-					t.Fatal(errs)
-				}
+			if tc.kubelets {
+				r.list[0].Sandboxes[0].Annotations = nil
 			}
-			var got []pod.Answer
-			for _, p := range tc.ask {
-				a.Judge(pod.Question{Op: pod.Add, Pod: p}, func(v pod.Verdict) { got = append(got, v.Answer) })
-			}
-			if a.look() || got != nil || gate.asked != nil {
-				t.Fatalf("before the runtime was listed: answers %v, asked %q; want neither", got, gate.asked)
-			}
-			at = time.Now()
+			a := &adoption{Gate: gate, runtime: r, lost: func() bool { return !tc.kept }, log: slog.New(slog.DiscardHandler)}
 			if !a.look() {
 				t.Fatal("the list was not seen")
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("answers (-want +got):\n%s", diff)
+			if tc.then != nil {
+				tc.then(r, a)
 			}
-			if !slices.Equal(gate.asked, tc.asked) {
-				t.Errorf("the policies were asked %q, want %q", gate.asked, tc.asked)
+			for range 2 { // a question that is asked again has the same answer
+				var got pod.Answer
+				a.Judge(pod.Question{Op: pod.Add, Pod: tc.ask}, func(v pod.Verdict) { got = v.Answer })
+				if got != tc.want {
+					t.Errorf("answer %q, want %q", got, tc.want)
+				}
+				if !slices.Equal(gate.asked, tc.asked) {
+					t.Errorf("the policies were asked %q, want %q", gate.asked, tc.asked)
+				}
+				gate.asked = nil
 			}
 		})
 	}
+}
+
+func TestQuestionsWaitUntilItIsKnownWhatRuns(t *testing.T) {
+	t.Parallel()
+	gate, r := &denying{}, &running{}
+	a := &adoption{Gate: gate, runtime: r, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
+	var got []pod.Answer
+	a.Judge(pod.Question{Op: pod.Add, Pod: adoptee("u1", "h1")}, func(v pod.Verdict) { got = append(got, v.Answer) })
+	if a.look() || got != nil || gate.asked != nil {
+		t.Fatalf("before the runtime was listed: answers %v, asked %q; want neither", got, gate.asked)
+	}
+	r.list, r.at = []status.ObservedPod{observed(t, adoptee("u1", "h1"), true)}, time.Now()
+	if !a.look() || !slices.Equal(got, []pod.Answer{pod.Allow}) {
+		t.Errorf("after it: answers %v, want it admitted", got)
+	}
+	var none *adoption
+	none.ended("u1") // an agent without policies has no adoption
 }
 
 func adoptee(uid types.UID, hash string) *v1.Pod {

@@ -51,6 +51,7 @@ type Agent struct {
 	loop     *syncloop.Loop
 	garbage  *gc.Collector
 	sources  []*file.Source
+	removals *removals
 	cache    *pleg.Cache
 	// waits knows what policy does not let pass; policies and adoption are nil
 	// for an agent without policies.
@@ -127,13 +128,13 @@ func (a *Agent) wire() error {
 	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Logger: log, Now: now})
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
-	removals := &removals{waits: a.waits}
+	a.removals = &removals{waits: a.waits}
 	a.workers = worker.New(worker.Config{
-		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: removals},
+		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
 		Cgroups: cgroups, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: "containerd", Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: removals.workerGone, Log: log, Now: now, Jitter: jitter,
+		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Log: log, Now: now, Jitter: jitter,
 	})
 
 	if err := a.wirePolicies(); err != nil {
@@ -151,7 +152,7 @@ func (a *Agent) wire() error {
 	a.garbage = gc.New(gc.Config{
 		Runtime: a.runtime, Volumes: volumes, Cgroups: cgroups, Pods: a.loop, Layout: layout, Log: log,
 	})
-	removals.collector = a.garbage
+	a.removals.collector = a.garbage
 	return nil
 }
 

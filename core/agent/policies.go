@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/worker"
 )
 
 // compiledDir is the directory of compiled plugins in the state directory.
@@ -25,7 +27,10 @@ func (a *Agent) wirePolicies() error {
 		return err
 	}
 	a.policies = policy.New(policyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log))
-	a.adoption = newAdoption(a.policies, a.cache.Pods, a.log)
+	a.adoption = &adoption{
+		Gate: a.policies, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
+	}
+	a.removals.adoption = a.adoption
 	return nil
 }
 
@@ -40,4 +45,10 @@ func policyConfig(cfg *config.Config, node string, loader policy.Loader, log *sl
 		DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: node,
 		Loader: loader, Logger: log, Now: time.Now,
 	}
+}
+
+// knownPods are the pods of the runtime and of the workers.
+type knownPods struct {
+	*pleg.Cache
+	*worker.Pool
 }

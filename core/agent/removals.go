@@ -17,12 +17,15 @@ import (
 type removals struct {
 	collector *gc.Collector
 	waits     *admission.Waits
+	// adoption is nil for an agent without policies.
+	adoption *adoption
 }
 
 // workerGone says that a pod is done with. Its status went with the worker,
 // also where a pod of the same UID waits for a verdict.
 func (r *removals) workerGone(uid types.UID) {
 	r.waits.Forgotten(uid)
+	r.adoption.ended(uid)
 	r.collector.Nudge()
 }
 

@@ -19,7 +19,7 @@ func (a *Agent) muxConfig() mux.Config {
 		c.Sources = append(c.Sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Path})
 	}
 	if a.adoption != nil {
-		c.Gate, c.Documents = a.adoption, remembering{c.Documents, a.adoption}
+		c.Gate = a.adoption
 	}
 	return c
 }

@@ -42,6 +42,30 @@ func (a *answers) take() []answer {
 	return all
 }
 
+// secure puts verdicts on the disk that are about to take effect, before any
+// of them does. One that cannot be written takes none: its version is held, and
+// judged again like any other.
+func (m *Mux) secure(given []answer) {
+	for i := range given {
+		a := &given[i]
+		w := m.store.asked[a.ticket]
+		if w == nil || a.verdict.Answer == pod.Hold || a.verdict.Answer == pod.Deny && w.running() != nil {
+			continue
+		}
+		r := w.record(&a.verdict)
+		err := m.documents.Put(&r)
+		if w.stored = err == nil; w.stored {
+			continue
+		}
+		m.log.Error("a verdict was not written, so it does not count; the pod is held",
+			"source", r.Source, "document", r.ID, "verdict", string(a.verdict.Answer), "err", err)
+		a.verdict = pod.Verdict{
+			Answer: pod.Hold, Reason: pod.ReasonVerdictNotKept, At: a.verdict.At, Sets: a.verdict.Sets,
+			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
+		}
+	}
+}
+
 // judged takes verdicts in. One whose question was asked again, or is not of
 // interest any more, is passed over.
 func (s *store) judged(given []answer, t *merging, jitter func(time.Duration) time.Duration) outcome {
@@ -58,6 +82,10 @@ func (s *store) judged(given []answer, t *merging, jitter func(time.Duration) ti
 	}
 	out := outcome{changes: t.changes()}
 	for _, w := range answered {
+		if w.slot.wait == w && w.stored {
+			// What is on the disk has not come to pass.
+			w.stored, t.changed = false, append(t.changed, w.entry)
+		}
 		// One that is allowed and still here was refused for its UID.
 		if w.slot.wait == w && w.verdict.Answer != pod.Allow {
 			t.announce(w)

@@ -114,11 +114,13 @@ func (t *merging) remove(sl *slot) pod.Change {
 	c := pod.Change{Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
 	sl.sent = nil
-	if sl.chosen != nil {
+	if sl.chosen != nil && (sl.wait == nil || !sl.wait.stored) {
 		t.changed = append(t.changed, sl.chosen)
 	}
 	if w := sl.successor; w != nil {
-		t.changed = append(t.changed, w.entry)
+		if !w.stored {
+			t.changed = append(t.changed, w.entry)
+		}
 		t.touch(w.slot)
 	}
 	return c
@@ -208,9 +210,8 @@ func (t *merging) add(sl *slot) pod.Change {
 		firstSeen = e.since
 	}
 	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}
-	t.pass(sl)
+	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
-	t.changed = append(t.changed, e)
 	return pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict}
 }
 
@@ -221,16 +222,25 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 		return pod.Change{}, false
 	}
 	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
-	t.pass(sl)
 	fields := pod.Diff(old.pod, e.pod)
 	if fields == 0 {
+		t.pass(sl)
 		return pod.Change{}, false
 	}
-	t.changed = append(t.changed, e)
+	t.settled(sl, e)
 	return pod.Change{
 		Op: operation(e.pod, fields), Old: old.pod, New: e.pod, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
 	}, true
+}
+
+// settled ends the wait of a version that was sent, and has it written if the
+// disk does not have it already.
+func (t *merging) settled(sl *slot, e *entry) {
+	if sl.wait == nil || !sl.wait.stored {
+		t.changed = append(t.changed, e)
+	}
+	t.pass(sl)
 }
 
 // operation classifies a difference as a kubelet does.

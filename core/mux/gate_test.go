@@ -558,6 +558,43 @@ func TestAVerdictIsOnTheDiskBeforeItTakesEffect(t *testing.T) {
 	})
 }
 
+func TestAVerdictThatCannotBeWrittenTakesNoEffect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		g := startGated(t, d, newJudge())
+		g.deliver("one", doc("a#0", "web", "u1", "web:1"))
+		g.got()
+		d.fill(errors.New("no space left on device"))
+		g.deliver("one", doc("a#0", "web", "u2", "web:2"), doc("b#0", "db", "u3", "evil"), doc("c#0", "x", "u4", "x:1"))
+		if got := g.got(); got != nil {
+			t.Errorf("operations %q although nothing could be written", got)
+		}
+		if diff := cmp.Diff(ops("hold u2 beside u1", "hold u3", "hold u4"), g.board.told()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if w := g.board.last["u4"]; w.Verdict.Reason != pod.ReasonVerdictNotKept || !strings.Contains(w.Verdict.Message, "no space left") {
+			t.Errorf("it waits because of %+v", w.Verdict)
+		}
+		d.fill(nil)
+		time.Sleep(11 * time.Second)
+		if diff := cmp.Diff(ops("REMOVE u1 for u2", "ADD u2 for u1", "ADD u3 deny", "ADD u4"), flat(g.got())); diff != "" {
+			t.Errorf("operations once it can be written (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// flat orders operations of several updates as if they were one.
+func flat(ops []string) []string {
+	slices.SortStableFunc(ops, func(a, b string) int { return rank[opOf(a)] - rank[opOf(b)] })
+	return ops
+}
+
+func opOf(line string) pod.Op {
+	op, _, _ := strings.Cut(line, " ")
+	return pod.Op(op)
+}
+
 func TestWhatWaitsIsWanted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

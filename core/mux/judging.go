@@ -99,8 +99,7 @@ func (sl *slot) overruled() bool {
 func (t *merging) stand(sl *slot) {
 	if w := sl.wait; w != nil && w.verdict != nil {
 		sl.sent.verdict = w.verdict
-		t.changed = append(t.changed, sl.chosen)
-		t.pass(sl)
+		t.settled(sl, sl.chosen)
 	}
 }
 

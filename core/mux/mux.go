@@ -118,7 +118,9 @@ func (m *Mux) Run(ctx context.Context) error {
 			err = m.take(ctx, d)
 			d.taken <- err
 		case <-m.answers.ready:
-			err = m.step(ctx, func(t *merging) outcome { return m.store.judged(m.answers.take(), t, m.jitter) })
+			given := m.answers.take()
+			m.secure(given)
+			err = m.step(ctx, func(t *merging) outcome { return m.store.judged(given, t, m.jitter) })
 		case <-changed:
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askWaiting()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 // disk is a Documents in memory.
 type disk struct {
+	mu      sync.Mutex
 	records map[string]state.Record
 	full    error
 	// puts are the IDs in the order they were written.
@@ -27,7 +29,15 @@ type disk struct {
 
 func newDisk() *disk { return &disk{records: map[string]state.Record{}} }
 
+func (d *disk) fill(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = err
+}
+
 func (d *disk) Put(r *state.Record) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.full != nil {
 		return d.full
 	}
@@ -37,6 +47,8 @@ func (d *disk) Put(r *state.Record) error {
 }
 
 func (d *disk) Delete(source, id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.full != nil {
 		return d.full
 	}
@@ -45,6 +57,8 @@ func (d *disk) Delete(source, id string) error {
 }
 
 func (d *disk) Load(source string) ([]state.Record, []error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var records []state.Record
 	for _, key := range slices.Sorted(maps.Keys(d.records)) {
 		if strings.HasPrefix(key, source+" ") {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // How long a held version waits for its next verdict: from minRetry, doubling
@@ -36,6 +37,8 @@ type wait struct {
 	seq, ticket uint64
 	// verdict is the newest one, nil before the first.
 	verdict *pod.Verdict
+	// stored: the disk has the verdict, as if the version had passed.
+	stored bool
 	// told is the UID the wait was announced under, empty if it was not.
 	told     types.UID
 	attempts int
@@ -91,6 +94,18 @@ func (w *wait) take(v *pod.Verdict, now time.Time, jitter func(time.Duration) ti
 	}
 	w.attempts++
 	w.retryAt = now.Add(jitter(delay))
+}
+
+// record is what the disk must hold when the version passes with this verdict.
+func (w *wait) record(v *pod.Verdict) state.Record {
+	from := w.origin()
+	if w.op == pod.UpdateOp {
+		from.FirstSeen = w.slot.sent.origin.FirstSeen
+	}
+	return state.Record{
+		Source: from.Source, ID: w.entry.id, Version: w.entry.podVersion, Pod: w.pod, FirstSeen: from.FirstSeen,
+		Runs: true, Decided: &state.Decided{Origin: from, Verdict: v},
+	}
 }
 
 // waiting is the wait as others are told of it.

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -8,21 +9,47 @@ import (
 )
 
 // at is the line of the file where the field of the path stands, or the
-// nearest of its parents that exists; the empty path is the document's. Paths are those of fault messages:
-// spec.containers[0].resources.limits[cpu].
+// nearest of its parents that exists; the empty path is the document's. Paths
+// are those of fault messages: spec.containers[0].resources.limits[cpu].
 func (t tree) at(path string) int {
+	line, _ := t.walk(path)
+	return t.above + line
+}
+
+// maxShown is how many bytes of a number are told; numbers are ASCII.
+const maxShown = 64
+
+// written is the number at the path as it stands in the text, which may say
+// more than the value does: great numbers are rounded when they are read.
+func (t tree) written(path string, n json.Number) string {
+	text := n.String()
+	if _, node := t.walk(path); node != nil && node.Kind == yaml.ScalarNode {
+		text = node.Value
+	}
+	if len(text) > maxShown {
+		return text[:maxShown] + "…"
+	}
+	return text
+}
+
+// walk gives the line of the field of the path, or of the nearest of its
+// parents that exists, and the field's value, nil where it does not exist.
+func (t tree) walk(path string) (line int, value *yaml.Node) {
 	n, line := t.root, t.root.Line
 	path = join(t.path, path)
-	for path != "" && n != nil {
+	for path != "" {
 		var step string
 		step, path = nextStep(path)
-		key, value := find(n, step)
-		if value == nil {
-			break
+		mark, next := find(n, step)
+		if next == nil {
+			return line, nil
 		}
-		n, line = value, key.Line
+		n, line = next, mark.Line
 	}
-	return t.above + line
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return line, n
 }
 
 // nextStep takes the first step off a path: a name, or what stands in

@@ -14,8 +14,8 @@ type support struct {
 }
 
 // supported is the table of docs/supported-fields.md. A field that is not in
-// it must be empty; so the table decides what a document may ask for, and
-// nothing a document says is silently left out.
+// it must be absent, null or an empty string; so the table decides what a
+// document may ask for, and nothing a document says is silently left out.
 var supported = []support{
 	{"apiVersion", "`v1`", nil},
 	{"kind", "`Pod`; also `List` and `PodList`, whose `items` are pods", nil},

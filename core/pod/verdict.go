@@ -26,6 +26,8 @@ const (
 	// ReasonDefaultVerdict: no policy had an opinion, and default_verdict is
 	// not allow.
 	ReasonDefaultVerdict = "DefaultVerdict"
+	// ReasonVerdictNotKept: there is a verdict, and the disk does not take it.
+	ReasonVerdictNotKept = "VerdictNotKept"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.
 	ReasonAdopted = "Adopted"
 )

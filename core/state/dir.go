@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -28,6 +29,8 @@ type Dir struct {
 	log          *slog.Logger
 	lock         *os.File
 	installation string
+	// lost: documents were there once and cannot be read any more.
+	lost atomic.Bool
 }
 
 // Open makes the directory if it is missing, or checks that it is the agent's
@@ -118,14 +121,33 @@ func (d *Dir) prepare() error {
 		return err
 	}
 	documents := filepath.Join(d.path, documentsDir)
+	_, missing := os.Lstat(documents)
 	if err := ownDir(documents); err != nil {
 		return fmt.Errorf("%s: %w", documentsDir, err)
 	}
 	if err := errors.Join(removeTemps(d.path), removeTemps(documents)); err != nil {
 		return err
 	}
-	return d.identify()
+	first := d.fresh()
+	if err := d.identify(); err != nil {
+		return err
+	}
+	if missing != nil && !first {
+		d.lost.Store(true)
+		d.log.Error("what was known of documents is lost; what runs is taken as admitted", "directory", documents)
+	}
+	return nil
 }
+
+// fresh reports whether no agent has used the directory yet.
+func (d *Dir) fresh() bool {
+	_, err := os.Lstat(filepath.Join(d.path, installationFile))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// Lost reports whether documents that an earlier process stored cannot be read
+// any more, so far as is known.
+func (d *Dir) Lost() bool { return d.lost.Load() }
 
 // checkSchema refuses the state of a newer agent, before anything is changed.
 func (d *Dir) checkSchema() error {

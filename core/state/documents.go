@@ -87,10 +87,15 @@ func (s Documents) Load(source string) ([]Record, []error) {
 		}
 		var r Record
 		found, err := s.dir.load(name, &r)
+		if err == nil && !found {
+			s.dir.lost.Store(true)
+		}
 		if err == nil && found && (recordFile(r.Source, r.ID) != name || r.Pod == nil) {
+			s.dir.lost.Store(true)
 			found, err = false, s.dir.quarantine(name, errors.New("it is not the record of the document it names"))
 		}
 		if err != nil {
+			s.dir.lost.Store(true)
 			errs = append(errs, fmt.Errorf("stored document: %w", err))
 		}
 		if found && r.Source == source {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,4 +189,50 @@ func TestManyAtOnce(t *testing.T) {
 			t.Errorf("%s has version %s", r.ID, r.Version)
 		}
 	}
+}
+
+func TestLostDocumentsAreKnownAsLost(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		harm func(documents string) error
+		lost bool
+	}{
+		"nothing happened":           {func(string) error { return nil }, false},
+		"the directory is gone":      {os.RemoveAll, true},
+		"a record is torn":           {tear, true},
+		"the last document was gone": {empty, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := statePath(t)
+			d, _ := open(t, path)
+			if d.Lost() {
+				t.Error("a first start has lost something")
+			}
+			check(t, d.Documents().Put(record("files", "/m/a.yaml#0", "1")))
+			check(t, d.Close())
+			check(t, tc.harm(filepath.Join(path, documentsDir)))
+			d, _ = open(t, path)
+			load(t, d.Documents(), "files")
+			if d.Lost() != tc.lost {
+				t.Errorf("lost = %v, want %v", d.Lost(), tc.lost)
+			}
+			check(t, d.Close())
+		})
+	}
+}
+
+// tear makes every file in the directory one that was cut off.
+func tear(dir string) error {
+	return each(dir, func(file string) error { return os.Truncate(file, 10) })
+}
+
+func empty(dir string) error { return each(dir, os.Remove) }
+
+func each(dir string, do func(file string) error) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		err = errors.Join(err, do(filepath.Join(dir, entry.Name())))
+	}
+	return err
 }
