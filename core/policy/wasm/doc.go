@@ -16,8 +16,11 @@
 // instance that trapped or grew is thrown away.
 //
 // Before a module is compiled its sections are walked: what is not allowed is
-// refused, mutable globals are exported so that they can be put back, pieces of
-// data are joined, and custom sections left out. After initialisation the
+// refused, mutable globals are exported so that they can be put back, tables get
+// their size as their maximum so that they cannot grow, pieces of data are
+// joined, and custom sections left out. Tables, elements and local variables
+// are bounded for the whole module: they take Go's heap, and a process that
+// gets no more of that ends. After initialisation the
 // memory is remembered in a file without a name and mapped from it, copy on
 // write, so that putting it back is one system call.
 //
@@ -26,6 +29,7 @@
 // it, and as running native code cannot be interrupted, the next garbage
 // collection waits for it with the whole process. A recursion without end
 // stops at wazero's own ceiling, after some 100 MB of Go stack. Modules that
-// are expensive to compile, and tables that grow, are not refused either. Until
-// they are, load only plugins whose authors are trusted not to attack the node.
+// are expensive to compile (many or long functions, types with many parameters)
+// are not refused either. Until they are, load only plugins whose authors are
+// trusted not to attack the node.
 package wasm

@@ -27,10 +27,10 @@ const (
 	kindMemory   = 2
 )
 
-// Bounds of what costs memory before the module runs.
+// Bounds of local variables, which cost memory before the module runs.
 const (
-	maxTableEntries = 64 << 10
-	maxLocals       = 50_000
+	maxLocals    = 50_000  // of one function
+	maxAllLocals = 1 << 20 // of all together: 8 bytes each while wazero holds them
 )
 
 var kinds = [...]string{"function", "table", "memory", "global", "tag"}
@@ -50,6 +50,8 @@ type layout struct {
 	shared   bool
 	globals  []global
 	start    bool
+	sizes    tableSizes
+	locals   uint64
 }
 
 type section struct {
@@ -117,6 +119,9 @@ func (l *layout) read(id byte, r *reader) error {
 		for range r.count() {
 			one()
 		}
+		if r.err == nil && r.left() > 0 {
+			r.fail("%d bytes after the last element", r.left())
+		}
 		if r.err != nil {
 			return fmt.Errorf("%s section: %w", what, r.err)
 		}
@@ -130,7 +135,7 @@ func (l *layout) read(id byte, r *reader) error {
 	case sectionImport:
 		return each("import", func() { l.readImport(r) })
 	case sectionTable:
-		return each("table", func() { readTable(r) })
+		return each("table", func() { l.sizes.readTable(r) })
 	case sectionMemory:
 		return each("memory", func() { l.readMemory(r) })
 	case sectionGlobal:
@@ -143,9 +148,9 @@ func (l *layout) read(id byte, r *reader) error {
 	case sectionStart:
 		l.start = true
 	case sectionElement:
-		return each("element", func() { readElements(r) })
+		return each("element", func() { l.sizes.readSegment(r) })
 	case sectionCode:
-		return each("code", func() { readCode(r) })
+		return each("code", func() { l.readCode(r) })
 	case sectionData:
 		return each("data", func() { readData(r) })
 	case sectionCustom, sectionDataCount:
@@ -159,7 +164,7 @@ func (l *layout) readType(r *reader) {
 	if form := r.byte(); form != 0x60 {
 		r.fail("a type of form %#x: only functions are supported in this version", form)
 	}
-	l.types = append(l.types, functionType{params: r.take(r.u32()), results: r.take(r.u32())})
+	l.types = append(l.types, functionType{params: r.valueTypes(), results: r.valueTypes()})
 }
 
 func (l *layout) readImport(r *reader) {
@@ -188,7 +193,7 @@ func (l *layout) readMemory(r *reader) {
 }
 
 func (l *layout) readGlobal(r *reader) {
-	g := global{valueType: r.byte()}
+	g := global{valueType: r.valueType()}
 	g.mutable = r.byte() != 0
 	skipExpression(r)
 	l.globals = append(l.globals, g)

@@ -102,7 +102,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 		},
 		"a table that takes gigabytes": {
 			module: complete(func(m *wasmtest.Module) { m.Replace(4, []byte("\x01\x70\x00\x80\x80\x80\x40")) }),
-			want:   `AbiMismatch: table section: at byte 32: a table of 134217728 entries: at most 65536 are supported in this version`,
+			want:   `AbiMismatch: table section: at byte 32: tables of 134217728 entries together: at most 65536 are supported in this version`,
 		},
 		"locals that take gigabytes": {
 			module: complete(func(m *wasmtest.Module) { m.Replace(10, []byte("\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b")) }),
@@ -214,7 +214,12 @@ func FuzzLayout(f *testing.F) {
 	globals.Data(100, "a")
 	globals.Data(102, "b")
 	globals.Data(9, "c")
+	tables := wasmtest.Plugin()
+	tables.Replace(4, []byte("\x02\x70\x00\x02\x6f\x01\x01\x05"))
+	tables.Replace(9, []byte("\x02\x00\x41\x01\x0b\x01\x00\x05\x70\x02\xd2\x00\x0b\xd0\x70\x0b"))
+	tables.Admit(wasmtest.Code{0xd0, 0x70}, wasmtest.I32Const(1), tableGrow(0))
 	for _, module := range [][]byte{
+		tables.Bytes(),
 		wasmtest.NoHooks(), wasmtest.Denying("object.spec", "x"), wasmtest.UnknownImport(), globals.Bytes(),
 		complete(func(m *wasmtest.Module) { m.Start(0) }),
 	} {

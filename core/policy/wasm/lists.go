@@ -1,41 +1,5 @@
 package wasm
 
-func readTable(r *reader) {
-	r.byte() // the type of its entries
-	flags := r.byte()
-	if entries := r.leb(10); entries > maxTableEntries {
-		r.fail("a table of %d entries: at most %d are supported in this version", entries, maxTableEntries)
-	}
-	if flags&1 != 0 {
-		r.leb(10) // the maximum
-	}
-}
-
-// readElements reads a piece of a table.
-func readElements(r *reader) {
-	const passive, named, expressions = 1, 2, 4
-	flags := r.u32()
-	if flags > passive|named|expressions {
-		r.fail("elements of unknown kind %d", flags)
-	}
-	if flags&passive == 0 {
-		if flags&named != 0 {
-			r.u32() // the table
-		}
-		skipExpression(r)
-	}
-	if flags&(passive|named) != 0 {
-		r.byte() // their type
-	}
-	for range r.count() {
-		if flags&expressions != 0 {
-			skipExpression(r)
-		} else {
-			r.u32()
-		}
-	}
-}
-
 // readData reads a piece of the memory.
 func readData(r *reader) {
 	const passive, named = 1, 2
@@ -54,21 +18,24 @@ func readData(r *reader) {
 }
 
 // readCode reads the local variables of a function and leaves its body out.
-func readCode(r *reader) {
+func (l *layout) readCode(r *reader) {
 	size := r.u32()
 	body := &reader{data: r.data, at: r.at}
 	r.take(size)
 	total := uint64(0)
 	for range body.count() {
 		total += uint64(body.u32())
-		body.byte() // their type
+		body.valueType()
 	}
+	l.locals += total
 	switch {
 	case r.err != nil:
 	case body.err != nil:
 		r.err = body.err
 	case total > maxLocals:
 		r.fail("a function with %d local variables: at most %d are supported in this version", total, maxLocals)
+	case l.locals > maxAllLocals:
+		r.fail("functions with %d local variables together: at most %d are supported in this version", l.locals, maxAllLocals)
 	}
 }
 

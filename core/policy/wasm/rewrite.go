@@ -9,8 +9,8 @@ import (
 const globalPrefix = "wardlet:global:"
 
 // rewrite gives the module as it is compiled: with every mutable global
-// exported, so that it can be read and put back, with its data in few pieces,
-// and without the sections that only people and debuggers read. names are
+// exported, so that it can be read and put back, with tables that cannot grow,
+// with its data in few pieces, and without the sections that only people and debuggers read. names are
 // those that the globals got.
 func (l *layout) rewrite() (module []byte, names []string) {
 	var entries []byte
@@ -36,6 +36,8 @@ func (l *layout) rewrite() (module []byte, names []string) {
 			continue
 		case s.id == sectionExport:
 			payload = lengthen(payload, len(names), entries)
+		case s.id == sectionTable:
+			payload = fixTables(payload)
 		case s.id == sectionData && !counted:
 			payload = joinData(payload)
 		}
