@@ -49,7 +49,7 @@ func (m *Mux) secure(given []answer) {
 	for i := range given {
 		a := &given[i]
 		w := m.store.asked[a.ticket]
-		if w == nil || a.verdict.Answer == pod.Hold || a.verdict.Answer == pod.Deny && w.running() != nil {
+		if w == nil || !m.store.takesEffect(w, a.verdict.Answer) {
 			continue
 		}
 		r := w.record(&a.verdict)
@@ -64,6 +64,18 @@ func (m *Mux) secure(given []answer) {
 			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
 		}
 	}
+}
+
+// takesEffect reports whether something goes on to the sync loop when this is
+// the answer.
+func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
+	switch answer {
+	case pod.Hold:
+		return false
+	case pod.Deny:
+		return w.running() == nil || s.stopDenied && w.op == pod.Add
+	}
+	return true
 }
 
 // judged takes verdicts in. One whose question was asked again, or is not of

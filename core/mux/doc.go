@@ -8,9 +8,10 @@
 //
 // A change that must be judged is parked, per pod, between merge and output;
 // everything else passes it. A pod that runs is ended by a replacement only
-// when that is admitted. Every step does what follows from it in this order:
-// the disk, the notices, the sync loop, the gate. So a verdict is on the disk
-// before it has an effect, and a restart repeats what was handed on.
+// when that is admitted, unless Config.StopDenied says otherwise. A verdict
+// counts only once it is on the disk; every step then does what follows from
+// it in this order: the disk, the notices, the sync loop, the gate. So a
+// restart repeats what was handed on.
 //
 // One goroutine, that of Run, merges, takes verdicts and sends; it closes the
 // channel of updates when it ends. A source that delivers waits until its

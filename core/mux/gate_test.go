@@ -584,6 +584,29 @@ func TestAVerdictThatCannotBeWrittenTakesNoEffect(t *testing.T) {
 	})
 }
 
+func TestADiskThatIsFullStopsNoPodEvenWhereADeniedReplacementWould(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		g := startStopping(t, d, newJudge(), true)
+		g.deliver("one", doc("a#0", "web", "u1", "web:1"))
+		g.got()
+		d.fill(errors.New("no space left on device"))
+		g.deliver("one", doc("a#0", "web", "u2", "evil"))
+		if got := g.got(); got != nil {
+			t.Errorf("operations %q although nothing could be written", got)
+		}
+		d.fill(nil)
+		time.Sleep(11 * time.Second)
+		if diff := cmp.Diff(ops("REMOVE u1", "ADD u2 deny"), g.got()); diff != "" {
+			t.Errorf("operations once it can be written (-want +got):\n%s", diff)
+		}
+		if r := d.records["one a#0"]; r.Decided == nil || r.Decided.Verdict.Answer != pod.Deny {
+			t.Errorf("stored %+v, want the rejection", r.Decided)
+		}
+	})
+}
+
 // flat orders operations of several updates as if they were one.
 func flat(ops []string) []string {
 	slices.SortStableFunc(ops, func(a, b string) int { return rank[opOf(a)] - rank[opOf(b)] })

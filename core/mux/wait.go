@@ -65,10 +65,11 @@ func (w *wait) passes() bool {
 	return w.verdict.Answer == pod.Allow || w.verdict.Answer == pod.Deny && w.running() == nil
 }
 
-// refused reports whether the verdict keeps the version from taking the place
-// of another pod that runs.
+// refused reports whether policy keeps the version from taking the place of
+// another pod that runs. A disk that does not take the verdict is no policy.
 func (w *wait) refused() bool {
-	return w.op == pod.Add && w.verdict != nil && w.verdict.Answer != pod.Allow && w.running() != nil
+	return w.op == pod.Add && w.verdict != nil && w.verdict.Answer != pod.Allow &&
+		w.verdict.Reason != pod.ReasonVerdictNotKept && w.running() != nil
 }
 
 // question is what the gate is asked.

@@ -2,7 +2,9 @@
 // (Observed), the v1.PodStatus made from it, the store of those, and the
 // event recorder.
 //
-// Comes in: observations and start errors from workers. Goes out: statuses
+// Comes in: observations and start errors from workers, rejections from the
+// sync loop, and marks from admission: conditions that are laid over whatever
+// else a status says. Goes out: statuses
 // for the local API, later for the API server; events for the log and a ring.
 // The package owns no goroutine; store and recorder are safe for concurrent
 // use.

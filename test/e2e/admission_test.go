@@ -245,10 +245,13 @@ func TestManyPodsAreJudgedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	time.Sleep(2 * time.Second) // housekeeping has looked
-	if sandboxes, err := n.marked(t.Context(), a.name); err != nil || sandboxes != count {
-		t.Errorf("%d sandboxes and containers, %v; want two for each of %d admitted pods", sandboxes, err, count/2)
-	}
+	steadily(t, 3*time.Second, "only admitted pods have sandboxes", func(ctx context.Context) error { // housekeeping looks every 2 s
+		sandboxes, err := n.marked(ctx, a.name)
+		if err == nil && sandboxes != count {
+			err = fmt.Errorf("%d sandboxes and containers; want two for each of %d admitted pods", sandboxes, count/2)
+		}
+		return err
+	})
 	a.remove(t, files...)
 	a.nothingLeft(t, n)
 }

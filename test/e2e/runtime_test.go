@@ -85,3 +85,15 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 		}
 	}
 }
+
+// steadily polls for as long as it is told; check must never give an error.
+func steadily(t *testing.T, during time.Duration, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	ticker := time.NewTicker(10 * poll)
+	defer ticker.Stop()
+	for end := time.Now().Add(during); time.Now().Before(end); <-ticker.C {
+		if err := check(t.Context()); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
