@@ -147,6 +147,7 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	m.mu.Lock()
 	out := change(m.store.merging(m.now(), m.log))
 	m.mu.Unlock()
+	m.seeded.outcome(&out)
 	m.persist(&out)
 	for _, notice := range out.notices {
 		notice(m.waits)

@@ -59,8 +59,10 @@ type Mux struct {
 	mu    sync.RWMutex
 	store *store
 
-	// updateSeq and changeSeq belong to the goroutine of Run.
+	// updateSeq and changeSeq belong to the goroutine of Run, and so does what
+	// test builds do wrong on purpose.
 	updateSeq, changeSeq uint64
+	seeded               seeded
 }
 
 // New makes a Mux for the given sources. Run must be called for deliveries to
@@ -144,6 +146,7 @@ func (m *Mux) checkSeals() {
 
 // take merges one delivery and sends what follows from it.
 func (m *Mux) take(ctx context.Context, d delivery) error {
+	m.seeded.delivery(&d)
 	return m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })
 }
 
