@@ -31,37 +31,9 @@ func (c *Config) check(report strict.Report) {
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	oneOf(report, "policy.default_verdict", c.Policy.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
 	c.checkSources(report)
+	c.checkTenants(report)
+	c.checkConflicts(report)
 	c.checkPaths(report)
-}
-
-func (c *Config) checkSources(report strict.Report) {
-	if len(c.Sources) == 0 {
-		report("", "no source of pods; add one, for example:\n"+
-			"[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/etc/wardlet/manifests\"")
-	}
-	seen := map[string]bool{}
-	for i, s := range c.Sources {
-		key := func(name string) string { return fmt.Sprintf("source[%d].%s", i, name) }
-		switch {
-		case s.Name == "":
-			report(key("name"), `missing; it marks the pods of this source, for example name = "static"`)
-		case s.Name == "api":
-			report(key("name"), `"api" is kept for the API server; give this source another name`)
-		case seen[s.Name]:
-			report(key("name"), "%q is the name of another source; give each its own", s.Name)
-		default:
-			for _, fault := range validation.IsDNS1123Label(s.Name) {
-				report(key("name"), "%q is no DNS label: %s", s.Name, fault)
-			}
-		}
-		seen[s.Name] = true
-		oneOf(report, key("kind"), s.Kind, []string{"http", "api"}, KindFile)
-		if s.Path == "" {
-			report(key("path"), "missing; name a manifest or a directory of manifests")
-		}
-		positive(report, key("period"), s.Period)
-		oneOf(report, key("missing_path"), s.MissingPath, nil, MissingError, MissingEmpty)
-	}
 }
 
 // oneOf reports a value that is none of known; later are the values this

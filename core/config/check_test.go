@@ -20,48 +20,14 @@ func TestLoadRefuses(t *testing.T) {
 			"log_level = \"loud\"\n" + source,
 			`agent.toml:1: log_level: want "debug", "info", "warn" or "error", found "loud"`,
 		},
+		"a frequency that is not positive": {
+			source + "[sync]\nfrequency = \"0s\"\n",
+			`agent.toml:6: sync.frequency: want more than 0s, found 0s`,
+		},
 		"several faults, by line": {
 			"log_format = \"xml\"\nnode_name = \"a b\"\n[sync]\nfrequency = \"-1s\"\n" + source,
 			"agent.toml:1: log_format: want \"text\" or \"json\", found \"xml\"\n" +
 				"agent.toml:2: node_name: \"a b\" is no node name: a lowercase RFC 1123 subdomain must consist of",
-		},
-		"a duration that is not positive": {
-			source + "period = \"0s\"\n",
-			`agent.toml:5: source.period: want more than 0s, found 0s`,
-		},
-		"a source without name, kind and path": {
-			"[[source]]\n",
-			"agent.toml:1: source.name: missing; it marks the pods of this source, for example name = \"static\"\n" +
-				"agent.toml:1: source.kind: missing; want \"file\"\n" +
-				"agent.toml:1: source.path: missing; name a manifest or a directory of manifests",
-		},
-		"two sources of one name": {
-			source + "\n" + source,
-			`agent.toml:7: source.name: "static" is the name of another source; give each its own`,
-		},
-		"the name kept for the API server": {
-			strings.Replace(source, "static", "api", 1),
-			`agent.toml:2: source.name: "api" is kept for the API server; give this source another name`,
-		},
-		"a name that is no DNS label": {
-			strings.Replace(source, "static", "a.b", 1),
-			`agent.toml:2: source.name: "a.b" is no DNS label: `,
-		},
-		"sources of kind http, by name": {
-			strings.Replace(source, `"file"`, `"http"`, 1),
-			`agent.toml:3: source.kind: "http" is not supported in this version; want "file"`,
-		},
-		"sources of kind api, by name": {
-			strings.Replace(source, `"file"`, `"api"`, 1),
-			`agent.toml:3: source.kind: "api" is not supported in this version; want "file"`,
-		},
-		"sources of a kind that never was": {
-			strings.Replace(source, `"file"`, `"ftp"`, 1),
-			`agent.toml:3: source.kind: want "file", found "ftp"`,
-		},
-		"another meaning of a missing path": {
-			source + "missing_path = \"ignore\"\n",
-			`agent.toml:5: source.missing_path: want "error" or "empty", found "ignore"`,
 		},
 		"another end of a denied replacement": {
 			source + "[sync]\non_denied_replacement = \"drop\"\n",
@@ -119,6 +85,10 @@ func TestLoadRefuses(t *testing.T) {
 			strings.Replace(source, "/etc/wardlet/manifests", "/var/lib/wardlet/state/manifests", 1),
 			`agent.toml:4: source.path: /var/lib/wardlet/state/manifests lies in paths.state_root (/var/lib/wardlet/state)`,
 		},
+		"a token among the pods": {
+			source + api + "token_file = \"/var/lib/wardlet/pods/token\"\nexperimental = true\n",
+			`agent.toml:9: source.token_file: /var/lib/wardlet/pods/token lies in /var/lib/wardlet/pods, from which`,
+		},
 		"pods and logs in one place": {
 			source + "[paths]\nlog_root = \"/var/lib/wardlet\"\n",
 			`agent.toml:6: paths.log_root: /var/lib/wardlet/pods and /var/lib/wardlet/pods lie in each other`,
@@ -126,17 +96,24 @@ func TestLoadRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := write(t, test.text)
-			_, err := load(path, noEnv)
-			if err == nil {
-				t.Fatal("no error")
-			}
-			got := strings.ReplaceAll(err.Error(), path, "agent.toml")
-			got, ok := strings.CutPrefix(got, "the configuration cannot be used:\n")
-			if !ok || !strings.HasPrefix(got+"\n", test.want) {
-				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
-			}
+			refuses(t, test.text, test.want)
 		})
+	}
+}
+
+// refuses fails the test unless loading text fails with an error that begins
+// with want, where the file is called agent.toml.
+func refuses(t *testing.T, text, want string) {
+	t.Helper()
+	path := write(t, text)
+	_, err := load(path, noEnv)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	got := strings.ReplaceAll(err.Error(), path, "agent.toml")
+	got, ok := strings.CutPrefix(got, "the configuration cannot be used:\n")
+	if !ok || !strings.HasPrefix(got+"\n", want) {
+		t.Errorf("error:\n%s\nwant:\n%s", got, want)
 	}
 }
 
@@ -145,8 +122,8 @@ func TestLoadTakes(t *testing.T) {
 	for name, text := range map[string]string{
 		"a kubelet's cgroup, where it is named":        source + "[paths]\ncgroup_root = \"/kubepods\"\n",
 		"a directory whose name begins like the swept": source + "[paths]\nstate_root = \"/var/lib/wardlet/pods-state\"\n",
-		"several sources":                              source + strings.Replace(source, "static", "second", 1),
-		"a missing path that means none":               source + "missing_path = \"empty\"\n",
+		"several sources, each with a name of its own": source + strings.Replace(source, "static", "second", 1),
+		"policies beside sources that have no path":    "[policy]\ndir = \"/etc/wardlet/policies\"\n" + server,
 		"pods without a resolver configuration":        source + "[runtime]\nresolv_conf = \"\"\n",
 		"a node's name":                                "node_name = \"edge-1.example\"\n" + source,
 		"a log of debug messages, one object per line": "log_level = \"debug\"\nlog_format = \"json\"\n" + source,

@@ -12,12 +12,15 @@ type Config struct {
 	// LogLevel is debug, info, warn or error.
 	LogLevel string `toml:"log_level"`
 	// LogFormat is LogText or LogJSON.
-	LogFormat string   `toml:"log_format"`
-	Paths     Paths    `toml:"paths"`
-	Runtime   Runtime  `toml:"runtime"`
-	Sync      Sync     `toml:"sync"`
-	Policy    Policy   `toml:"policy"`
-	Sources   []Source `toml:"source"`
+	LogFormat string  `toml:"log_format"`
+	Paths     Paths   `toml:"paths"`
+	Runtime   Runtime `toml:"runtime"`
+	Sync      Sync    `toml:"sync"`
+	Policy    Policy  `toml:"policy"`
+	// Sources are those of all kinds, in the order of the file.
+	Sources   []Source  `toml:"source"`
+	Tenants   []Tenant  `toml:"tenant"`
+	Conflicts Conflicts `toml:"conflicts"`
 }
 
 // The log formats.
@@ -94,38 +97,6 @@ const (
 	DeniedStop = "stop"
 )
 
-// Source is a place documents come from.
-type Source struct {
-	// Name is a DNS label, unique among the sources.
-	Name string `toml:"name"`
-	// Kind is KindFile.
-	Kind string `toml:"kind"`
-	// Path is a file or a directory of manifests, absolute.
-	Path string `toml:"path"`
-	// Period is how often the path is listed without being told of a change;
-	// positive.
-	Period time.Duration `toml:"period"`
-	// MissingPath is MissingError or MissingEmpty.
-	MissingPath string `toml:"missing_path"`
-}
-
-// KindFile is the kind of a source that reads manifest files.
-const KindFile = "file"
-
-// What a source makes of a path that is not there.
-const (
-	// MissingError keeps the last listing in force.
-	MissingError = "error"
-	// MissingEmpty takes it for an empty directory, as a kubelet does.
-	MissingEmpty = "empty"
-)
-
-// SetDefaults makes s a source that names only what it must.
-func (s *Source) SetDefaults() {
-	s.Period = 20 * time.Second
-	s.MissingPath = MissingError
-}
-
 // Default is the configuration of an empty file, which lacks only a source.
 func Default() *Config {
 	return &Config{
@@ -148,6 +119,7 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
-		Policy: Policy{DefaultVerdict: VerdictAllow},
+		Policy:    Policy{DefaultVerdict: VerdictAllow},
+		Conflicts: Conflicts{Rule: ConflictsIsolate},
 	}
 }

@@ -1,13 +1,16 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 const source = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/etc/wardlet/manifests\"\n"
@@ -25,26 +28,41 @@ func noEnv(string) string { return "" }
 
 func TestCommentedConfiguration(t *testing.T) {
 	t.Parallel()
-	want := Default()
-	want.Sources = []Source{{Name: "static", Kind: KindFile, Path: "/etc/wardlet/manifests", Period: 20 * time.Second, MissingPath: MissingError}}
+	static := Source{Name: "static", Kind: KindFile, Path: "/etc/wardlet/manifests", Period: 20 * time.Second, MissingPath: MissingError}
+	minimal := Default()
+	minimal.Sources = []Source{static}
+	full := Default()
+	full.Sources = []Source{
+		static,
+		{Name: "fleet", Kind: KindHTTP, URL: "https://fleet.example/nodes/edge-1.yaml", Period: 20 * time.Second, Timeout: 10 * time.Second},
+		{Name: "api", Kind: KindAPI, URL: "https://10.0.0.1:6443", Experimental: true},
+	}
+	full.Tenants = []Tenant{{Name: "a", Namespaces: []string{"tenant-a-*"}}}
 
-	shipped, err := os.ReadFile("../../agent.toml")
+	file, err := os.ReadFile("../../agent.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	shipped := string(file)
+	withExamples := regexp.MustCompile(`(?m)^## `).ReplaceAllString(shipped, "")
 	commented := regexp.MustCompile(`(?m)^#([a-z_]+ = )`)
-	uncommented := commented.ReplaceAllString(string(shipped), "$1")
-	for name, text := range map[string]string{
-		"works as it is":                      string(shipped),
-		"states the defaults in its comments": uncommented,
+	everything := commented.ReplaceAllString(withExamples, "$1")
+	for name, test := range map[string]struct {
+		text string
+		want *Config
+	}{
+		"works as it is":                                {shipped, minimal},
+		"states the defaults in its comments":           {commented.ReplaceAllString(shipped, "$1"), minimal},
+		"has examples that work":                        {withExamples, full},
+		"states the defaults in the examples' comments": {everything, full},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := load(write(t, text), noEnv)
+			got, err := load(write(t, test.text), noEnv)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("configuration (-want +got):\n%s", diff)
 			}
 		})
@@ -52,12 +70,20 @@ func TestCommentedConfiguration(t *testing.T) {
 
 	t.Run("shows every key", func(t *testing.T) {
 		t.Parallel()
-		code, err := os.ReadFile("config.go")
-		if err != nil {
-			t.Fatal(err)
+		var code []byte
+		for _, name := range []string{"config.go", "source.go", "tenant.go", "conflicts.go"} {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code = append(code, text...)
 		}
-		for _, tag := range regexp.MustCompile("`toml:\"(.*)\"`").FindAllStringSubmatch(string(code), -1) {
-			if !regexp.MustCompile(`(?m)^(` + tag[1] + ` = |\[+` + tag[1] + `\])`).MatchString(uncommented) {
+		tags := regexp.MustCompile("`toml:\"(.*)\"`").FindAllSubmatch(code, -1)
+		if len(tags) < 40 {
+			t.Fatalf("only %d keys found", len(tags))
+		}
+		for _, tag := range tags {
+			if !regexp.MustCompile(`(?m)^(` + string(tag[1]) + ` = |\[+` + string(tag[1]) + `\])`).MatchString(everything) {
 				t.Errorf("agent.toml does not show %s", tag[1])
 			}
 		}
@@ -66,14 +92,28 @@ func TestCommentedConfiguration(t *testing.T) {
 
 func TestLoadTakesRelativePathsFromTheFilesDirectory(t *testing.T) {
 	t.Parallel()
-	path := write(t, "[paths]\nstate_root = \"state\"\nsocket = \"../w.sock\"\n[[source]]\nname = \"a\"\nkind = \"file\"\npath = \"manifests/\"\n")
+	path := write(t, "[paths]\nstate_root = \"state\"\nsocket = \"../w.sock\"\n[[source]]\nname = \"a\"\nkind = \"file\"\npath = \"manifests/\"\n"+
+		"[[source]]\nname = \"b\"\nkind = \"http\"\nurl = \"https://h\"\nheader_file = \"headers\"\nca_file = \"ca\"\n"+
+		"client_cert_file = \"cert\"\nclient_key_file = \"key\"\n"+
+		"[[source]]\nname = \"api\"\nkind = \"api\"\nurl = \"https://h\"\ntoken_file = \"token\"\nexperimental = true\n")
 	dir := filepath.Dir(path)
 	c, err := load(path, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := []string{c.Paths.StateRoot, c.Paths.Socket, c.Sources[0].Path, c.Paths.PodRoot}
+	for i, s := range c.Sources {
+		for _, key := range s.fileKeys() {
+			if key.path != "" {
+				got = append(got, fmt.Sprintf("%d %s %s", i, key.name, key.path))
+			}
+		}
+	}
 	want := []string{filepath.Join(dir, "state"), filepath.Join(filepath.Dir(dir), "w.sock"), filepath.Join(dir, "manifests"), "/var/lib/wardlet"}
+	for _, key := range []string{"1 header_file headers", "1 ca_file ca", "1 client_cert_file cert", "1 client_key_file key", "2 token_file token"} {
+		at := strings.LastIndexByte(key, ' ') + 1
+		want = append(want, key[:at]+filepath.Join(dir, key[at:]))
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}

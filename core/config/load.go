@@ -39,6 +39,9 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
 	}
+	for i := range c.Sources {
+		c.Sources[i].complete()
+	}
 	if endpoint := getenv(EndpointVariable); endpoint != "" {
 		if err := checkEndpoint(endpoint); err != nil {
 			return nil, fmt.Errorf("environment variable %s: %w", EndpointVariable, err)
@@ -52,7 +55,8 @@ func load(path string, getenv func(string) string) (*Config, error) {
 func (c *Config) resolve(dir string) {
 	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir}
 	for i := range c.Sources {
-		paths = append(paths, &c.Sources[i].Path)
+		s := &c.Sources[i]
+		paths = append(paths, &s.Path, &s.HeaderFile, &s.CAFile, &s.TokenFile, &s.ClientCertFile, &s.ClientKeyFile)
 	}
 	for _, path := range paths {
 		switch {

@@ -36,6 +36,14 @@ func (c *Config) checkPaths(report strict.Report) {
 		}
 	}
 	for i, s := range c.Sources {
+		for _, k := range s.fileKeys() {
+			if k.path != "" {
+				places = append(places, place{fmt.Sprintf("source[%d].%s", i, k.name), k.path})
+			}
+		}
+		if s.Path == "" {
+			continue
+		}
 		p := place{fmt.Sprintf("source[%d].path", i), s.Path}
 		if within(p.path, c.Paths.StateRoot) {
 			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
@@ -52,6 +60,9 @@ func (c *Config) checkPaths(report strict.Report) {
 			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
 		}
 		for i, s := range c.Sources {
+			if s.Path == "" {
+				continue
+			}
 			if within(p.path, s.Path) || within(s.Path, p.path) {
 				report(p.key, "%s and %s (source[%d].path) lie in each other; policies and manifests need directories of their own", p.path, s.Path, i)
 			}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// Conflicts says what happens when documents of several sources claim one pod.
+type Conflicts struct {
+	// Rule is ConflictsIsolate or ConflictsPrecedence.
+	Rule string `toml:"rule"`
+	// Precedence are names of sources, the first wins. Sources that are not
+	// named come last, in the order of the file. It is empty for
+	// ConflictsIsolate.
+	Precedence []string `toml:"precedence"`
+}
+
+// The rules for conflicts.
+const (
+	// ConflictsIsolate lets the pods of all sources run, as a kubelet does;
+	// static pods of one full name run one after the other.
+	ConflictsIsolate = "isolate"
+	// ConflictsPrecedence lets the pod of one source run.
+	ConflictsPrecedence = "precedence"
+)
+
+func (c *Config) checkConflicts(report strict.Report) {
+	rule, names := c.Conflicts.Rule, c.Conflicts.Precedence
+	oneOf(report, "conflicts.rule", rule, nil, ConflictsIsolate, ConflictsPrecedence)
+	switch {
+	case rule == ConflictsPrecedence && len(names) == 0:
+		report("conflicts.precedence", `missing; rule = "precedence" needs the names of sources, the first wins`)
+	case rule == ConflictsIsolate && len(names) > 0:
+		report("conflicts.precedence", `is for rule = "precedence"; with "isolate" all sources are alike`)
+	}
+	for i, name := range names {
+		switch {
+		case slices.Contains(names[:i], name):
+			report("conflicts.precedence", "%q is named twice", name)
+		case !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }):
+			report("conflicts.precedence", "no source is named %q", name)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package config
+
+import (
+	"math"
+	"time"
+)
+
+// Source is a place documents come from. Which keys a kind has is told at each
+// field; the others are empty.
+type Source struct {
+	// Name is a DNS label, unique among the sources; NameAPI for KindAPI and
+	// for no other.
+	Name string `toml:"name"`
+	// Kind is KindFile, KindHTTP or KindAPI.
+	Kind string `toml:"kind"`
+	// Path is a file or a directory of manifests, absolute (file).
+	Path string `toml:"path"`
+	// MissingPath is MissingError or MissingEmpty (file).
+	MissingPath string `toml:"missing_path"`
+	// URL is where manifests are answered (http), or the API server (api),
+	// without user, password and fragment.
+	URL string `toml:"url"`
+	// Period is the time from one reading to the next, without being told of a
+	// change; positive (file), at least a second (http).
+	Period time.Duration `toml:"period"`
+	// Timeout bounds one reading; positive (http).
+	Timeout time.Duration `toml:"timeout"`
+	// HeaderFile has the headers that are sent, as lines "Name: value"; empty
+	// for none (http).
+	HeaderFile string `toml:"header_file"`
+	// CAFile has the authorities that the server's certificate may come from,
+	// as PEM; empty for those of the system (http and api).
+	CAFile string `toml:"ca_file"`
+	// ClientCertFile and ClientKeyFile are what the agent shows the server, as
+	// PEM: both or neither (http and api).
+	ClientCertFile string `toml:"client_cert_file"`
+	ClientKeyFile  string `toml:"client_key_file"`
+	// TokenFile has the bearer token; empty for none (api).
+	TokenFile string `toml:"token_file"`
+	// Experimental consents to what this version does not do yet (api).
+	Experimental bool `toml:"experimental"`
+	// Tenant is the name of a Tenant, to whose namespaces the source is bound;
+	// empty for all namespaces (file and http).
+	Tenant string `toml:"tenant"`
+}
+
+// The kinds of sources.
+const (
+	// KindFile reads manifest files.
+	KindFile = "file"
+	// KindHTTP asks a server for a manifest.
+	KindHTTP = "http"
+	// KindAPI watches the pods of this node at a Kubernetes API server.
+	KindAPI = "api"
+)
+
+// NameAPI is the name of the source of KindAPI.
+const NameAPI = "api"
+
+// What a source makes of a path that is not there.
+const (
+	// MissingError keeps the last listing in force.
+	MissingError = "error"
+	// MissingEmpty takes it for an empty directory, as a kubelet does.
+	MissingEmpty = "empty"
+)
+
+// What a source has that does not say otherwise.
+const (
+	DefaultPeriod  = 20 * time.Second
+	DefaultTimeout = 10 * time.Second
+)
+
+// leastPeriod keeps a typo in a period from becoming a load for a server.
+const leastPeriod = time.Second
+
+// unset is a duration that no document names.
+const unset = time.Duration(math.MinInt64)
+
+// SetDefaults makes s a source that names nothing. What it does not say
+// follows once its kind is known.
+func (s *Source) SetDefaults() { s.Period, s.Timeout = unset, unset }
+
+// complete fills in the defaults of the source's kind.
+func (s *Source) complete() {
+	either := func(d *time.Duration, other time.Duration) {
+		if *d == unset {
+			*d = other
+		}
+	}
+	switch s.Kind {
+	case KindFile:
+		either(&s.Period, DefaultPeriod)
+		if s.MissingPath == "" {
+			s.MissingPath = MissingError
+		}
+	case KindHTTP:
+		either(&s.Period, DefaultPeriod)
+		either(&s.Timeout, DefaultTimeout)
+	}
+	either(&s.Period, 0)
+	either(&s.Timeout, 0)
+}
+
+// Location is what a source reads: a path or a URL.
+func (s *Source) Location() string {
+	if s.Kind == KindFile {
+		return s.Path
+	}
+	return s.URL
+}
+
+// keyPath is a key whose value is the path of a file.
+type keyPath struct{ name, path string }
+
+// fileKeys are the keys that name a file to read beside the documents.
+func (s *Source) fileKeys() []keyPath {
+	return []keyPath{
+		{"header_file", s.HeaderFile},
+		{"ca_file", s.CAFile},
+		{"client_cert_file", s.ClientCertFile},
+		{"client_key_file", s.ClientKeyFile},
+		{"token_file", s.TokenFile},
+	}
+}

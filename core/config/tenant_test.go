@@ -1,0 +1,66 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const tenantA = "[[tenant]]\nname = \"a\"\nnamespaces = [\"a\", \"tenant-a-*\"]\n"
+
+func TestTenantsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want string }{
+		"one without name and namespaces": {
+			"[[tenant]]\n" + source,
+			"agent.toml:1: tenant.name: missing; sources name their tenant by it, for example name = \"a\"\n" +
+				"agent.toml:1: tenant.namespaces: missing; name those of the tenant, for example namespaces = [\"tenant-a-*\"]\n",
+		},
+		"two of one name": {
+			tenantA + "[[tenant]]\nname = \"a\"\nnamespaces = [\"b\"]\n" + source,
+			"agent.toml:5: tenant.name: \"a\" is the name of another tenant; give each its own\n",
+		},
+		"a name that is no DNS label": {
+			"[[tenant]]\nname = \"A\"\nnamespaces = [\"b\"]\n" + source,
+			`agent.toml:2: tenant.name: "A" is no DNS label: `,
+		},
+		"an empty list of namespaces": {
+			"[[tenant]]\nname = \"a\"\nnamespaces = []\n" + source,
+			"agent.toml:3: tenant.namespaces: missing; name those of the tenant, for example namespaces = [\"tenant-a-*\"]\n",
+		},
+		"a pattern that no namespace matches": {
+			"[[tenant]]\nname = \"a\"\nnamespaces = [\"b?\"]\n" + source,
+			"agent.toml:3: tenant.namespaces: want a namespace such as \"web\", or a pattern such as \"tenant-a-*\", found \"b?\"\n",
+		},
+		"no pattern": {
+			"[[tenant]]\nname = \"a\"\nnamespaces = [\"\"]\n" + source,
+			"agent.toml:3: tenant.namespaces: want a namespace such as \"web\", or a pattern such as \"tenant-a-*\", found \"\"\n",
+		},
+		"a namespace that is named twice": {
+			"[[tenant]]\nname = \"a\"\nnamespaces = [\"b\", \"b\"]\n" + source,
+			"agent.toml:3: tenant.namespaces: \"b\" is named twice\n",
+		},
+		"a namespace of two tenants": {
+			tenantA + "[[tenant]]\nname = \"b\"\nnamespaces = [\"b\", \"tenant-a-*\"]\n" + source,
+			"agent.toml:6: tenant.namespaces: \"tenant-a-*\" is a namespace of tenant \"a\" already; no two tenants may share one\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, test.text, test.want)
+		})
+	}
+}
+
+func TestNamespacesOfASource(t *testing.T) {
+	t.Parallel()
+	c, err := load(write(t, tenantA+source+"tenant = \"a\"\n"+server), noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := [][]string{c.Namespaces(&c.Sources[0]), c.Namespaces(&c.Sources[1])}
+	want := [][]string{{"a", "tenant-a-*"}, nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("namespaces (-want +got):\n%s", diff)
+	}
+}
