@@ -1,0 +1,86 @@
+package http
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// answer is what a server said.
+type answer struct {
+	// unchanged: what was delivered last still holds; there is no body.
+	unchanged bool
+	body      []byte
+	// validators are those to ask with next time.
+	validators validators
+}
+
+// reading is an answer that was understood.
+type reading struct {
+	docs []pod.Document
+	// whole is true when docs are all there is: what they do not name is gone.
+	whole bool
+}
+
+// faults are the bad documents of a reading.
+type faults struct {
+	count int
+	first error
+}
+
+// read decodes an answer. It fails where the answer does not say which pods
+// there should be.
+func read(a answer, from pod.DecodeFrom) (reading, error) {
+	refuse := func(err error) (reading, error) { return reading{}, fmt.Errorf("%s: %w", from.File, err) }
+	if pod.Silent(a.body) {
+		return refuse(errors.New("the answer is empty, which ends nothing; for no pods answer with an empty PodList"))
+	}
+	if isPage(a.body) {
+		return refuse(errors.New("the answer is a web page and no manifest; " +
+			"is there a proxy or a login page (captive portal) on the way to the server?"))
+	}
+	r := reading{docs: pod.Decode(a.body, from)}
+	usable := false
+	for i := range r.docs {
+		usable = usable || r.docs[i].Pod != nil
+	}
+	switch held := r.held(); {
+	case held && !usable:
+		return reading{}, fmt.Errorf("%w; the answer is no Pod, PodList or List of Pods", r.docs[0].Err)
+	case !held && (usable || len(r.docs) == 0):
+		r.whole = true
+	}
+	return r, nil
+}
+
+// held reports whether it is uncertain which pods the answer holds.
+func (r *reading) held() bool {
+	n := len(r.docs)
+	return n > 0 && strings.HasSuffix(r.docs[n-1].ID, pod.HoldSuffix)
+}
+
+func (r *reading) faults() faults {
+	var f faults
+	for i := range r.docs {
+		d := &r.docs[i]
+		if d.Err == nil || strings.HasSuffix(d.ID, pod.HoldSuffix) {
+			continue
+		}
+		f.count++
+		if f.first == nil {
+			f.first = d.Err
+		}
+	}
+	return f
+}
+
+// isPage reports whether a body is HTML or XML. No manifest begins like that.
+func isPage(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(body, bom), " \t\r\n"), []byte("<"))
+}
+
+// bom is the byte order mark of UTF-8.
+var bom = []byte("\ufeff")

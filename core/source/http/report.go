@@ -1,0 +1,71 @@
+package http
+
+import (
+	"context"
+	"log/slog"
+)
+
+// loud is how many equal troubles are logged as warnings.
+const loud = 3
+
+// throttle counts the readings in which a trouble goes on.
+type throttle struct {
+	// all counts them since the trouble began, told since there was news of it.
+	all, told int
+}
+
+// next counts one more and gives the level at which to log it; last is true
+// for the last warning.
+func (t *throttle) next() (level slog.Level, last bool) {
+	t.all++
+	t.told++
+	if t.told > loud {
+		return slog.LevelDebug, false
+	}
+	return slog.LevelWarn, t.told == loud
+}
+
+// news makes the next ones warnings again.
+func (t *throttle) news() { t.told = 0 }
+
+// end gives the number of readings the trouble went on for, and forgets it.
+func (t *throttle) end() int {
+	n := t.all
+	*t = throttle{}
+	return n
+}
+
+// fail reports a reading without an answer, unless ctx ended it.
+func (s *Source) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.failures++
+	s.cfg.Sink.Health(err)
+	level, last := s.late.next()
+	s.cfg.Logger.Log(ctx, level, "reading failed; what was read last stays in force", "err", err)
+	if last {
+		s.cfg.Logger.Warn("further failures are logged at level debug until a reading succeeds")
+	}
+}
+
+// succeed reports a reading with an answer, and what is bad in it.
+func (s *Source) succeed(ctx context.Context) {
+	s.failures = 0
+	s.cfg.Sink.Health(nil)
+	if n := s.late.end(); n > 0 {
+		s.cfg.Logger.Info("readings succeed again", "failed", n)
+	}
+	f := s.delivered.faults
+	if f.count == 0 {
+		if n := s.bad.end(); n > 0 {
+			s.cfg.Logger.Info("all documents are valid again", "readings", n)
+		}
+		return
+	}
+	level, last := s.bad.next()
+	s.cfg.Logger.Log(ctx, level, "documents are bad; their last valid versions stay in force", "count", f.count, "err", f.first)
+	if last {
+		s.cfg.Logger.Warn("the same bad documents are logged at level debug from now on")
+	}
+}

@@ -1,0 +1,158 @@
+package http
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source"
+)
+
+// The defaults of Config.
+const (
+	DefaultPeriod  = 20 * time.Second
+	DefaultTimeout = 10 * time.Second
+)
+
+// Config says what to ask for and where it goes.
+type Config struct {
+	// Name is the source's name in agent.toml.
+	Name string
+	// URL is http or https, without user and fragment.
+	URL string
+	// NodeName is this node's name.
+	NodeName string
+	// Namespaces are those that documents may be in, as in pod.DecodeFrom.
+	Namespaces []string
+	Sink       source.Sink
+	// Period is the time from one reading to the next. The default is
+	// DefaultPeriod.
+	Period time.Duration
+	// Timeout bounds one reading, redirects and body included. The default is
+	// DefaultTimeout.
+	Timeout time.Duration
+	// HeaderFile has the headers to send, one "Name: value" per line.
+	HeaderFile string
+	// CAFile has the authorities that are trusted, instead of the system's.
+	CAFile string
+	// ClientCertFile and ClientKeyFile are shown to a server that asks for a
+	// certificate: both or neither.
+	ClientCertFile, ClientKeyFile string
+	Logger                        *slog.Logger
+	// Jitter stretches a delay by up to half of it. The default leaves it as
+	// it is.
+	Jitter func(time.Duration) time.Duration
+}
+
+// Source asks a server for a manifest. Make it with New.
+type Source struct {
+	cfg Config
+	// fetch asks for a body, close ends what it left open.
+	fetch func(context.Context, validators) (answer, error)
+	close func()
+	// delivered is the answer that was handed over last, refused the body that
+	// was read last and was none.
+	delivered delivered
+	refused   refused
+	// identities are those of the last valid document of each ID.
+	identities map[string]types.NamespacedName
+	// failures counts the readings that failed since the last good one.
+	failures int
+	// late and bad keep the log short: of readings that fail, and of documents
+	// that are bad.
+	late, bad throttle
+}
+
+// delivered is what is remembered of an answer that was handed over, zero
+// before there is one.
+type delivered struct {
+	validators validators
+	sum        [sha256.Size]byte
+	faults     faults
+}
+
+// refused is what is remembered of a body that was no answer, zero before
+// there is one.
+type refused struct {
+	sum [sha256.Size]byte
+	err error
+}
+
+// New makes a source; Run starts it.
+func New(c Config) *Source {
+	if c.Period <= 0 {
+		c.Period = DefaultPeriod
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Jitter == nil {
+		c.Jitter = func(d time.Duration) time.Duration { return d }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.Logger = c.Logger.With("source", c.Name)
+	client := newClient(&c)
+	return &Source{cfg: c, fetch: client.get, close: client.close, identities: map[string]types.NamespacedName{}}
+}
+
+// Run reads and delivers until ctx is done; then it ends with nil. It fails
+// only with an error of the sink.
+func (s *Source) Run(ctx context.Context) error {
+	defer s.close()
+	for ctx.Err() == nil {
+		if err := s.look(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		wait(ctx, s.pause())
+	}
+	return nil
+}
+
+// look reads once and delivers what is new. It fails only with an error of the
+// sink.
+func (s *Source) look(ctx context.Context) error {
+	a, err := s.fetch(ctx, s.delivered.validators)
+	if err != nil {
+		s.fail(ctx, err)
+		return nil
+	}
+	sum := sha256.Sum256(a.body)
+	switch {
+	case a.unchanged:
+	case sum == s.delivered.sum:
+		s.delivered.validators = a.validators
+	case sum == s.refused.sum:
+		s.fail(ctx, s.refused.err)
+		return nil
+	default:
+		return s.take(ctx, a, sum)
+	}
+	s.succeed(ctx)
+	return nil
+}
+
+// take decodes a body that is new and delivers it.
+func (s *Source) take(ctx context.Context, a answer, sum [sha256.Size]byte) error {
+	r, err := read(a, s.from())
+	if err != nil {
+		s.refused = refused{sum, err}
+		s.fail(ctx, err)
+		return nil
+	}
+	s.bad.news()
+	s.delivered = delivered{validators: a.validators, sum: sum, faults: r.faults()}
+	s.succeed(ctx)
+	return s.deliver(ctx, r)
+}
+
+func (s *Source) from() pod.DecodeFrom {
+	return pod.DecodeFrom{
+		Source: s.cfg.Name, Kind: pod.KindHTTP, File: s.cfg.URL, NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
+	}
+}
