@@ -40,6 +40,7 @@ type knowledge struct {
 	mu        sync.Mutex
 	pods      [][]v1.Pod
 	sources   [][]pod.SourceState
+	conflicts []pod.Conflict
 	policies  [][]pod.PolicySet
 	decisions [][]pod.Decision
 	// waiting is asked for with every question for pods, and not counted.
@@ -54,6 +55,7 @@ type knowledge struct {
 func (k *knowledge) PodList() *v1.PodList { return &v1.PodList{Items: next(k, &k.pods)} }
 
 func (k *knowledge) Sources() []pod.SourceState { return next(k, &k.sources) }
+func (k *knowledge) Conflicts() []pod.Conflict  { return k.conflicts }
 
 func (k *knowledge) Sets() []pod.PolicySet { return next(k, &k.policies) }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // podNotes say which versions of p wait and why, and why p was rejected.
@@ -20,6 +21,9 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 		}
 	}
 	if why := rejection(p); why != "" {
+		notes = append(notes, lasting(name+why))
+	}
+	if why := predecessor(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}
 	return notes
@@ -72,6 +76,16 @@ func again(w *pod.Waiting, now time.Time) string {
 // fileOf is the place of a document for people: the first document of a file
 // goes by the file's name.
 func fileOf(document string) string { return strings.TrimSuffix(document, "#0") }
+
+// predecessor says for which pod p waits, "" for any other pod.
+func predecessor(p *v1.Pod) string {
+	for i := range p.Status.ContainerStatuses {
+		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason == status.ReasonWaitingForPredecessor {
+			return oneLine(w.Message)
+		}
+	}
+	return ""
+}
 
 // rejectedPrefix begins the message of a pod that was never admitted, as it
 // does in a kubelet.

@@ -2,65 +2,30 @@ package mux
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// answers collects the verdicts that come from the gate until the goroutine of
-// Run takes them. Whoever brings one does not wait.
-type answers struct {
-	// ready has a value while there are any.
-	ready chan struct{}
-	mu    sync.Mutex
-	all   []answer
-}
-
-type answer struct {
-	ticket  uint64
-	verdict pod.Verdict
-}
-
-func newAnswers() *answers { return &answers{ready: make(chan struct{}, 1)} }
-
-func (a *answers) put(ticket uint64, v pod.Verdict) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.all = append(a.all, answer{ticket, v})
-	select {
-	case a.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (a *answers) take() []answer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := a.all
-	a.all = nil
-	return all
-}
-
 // secure puts verdicts on the disk that are about to take effect, before any
 // of them does. One that cannot be written takes none: its version is held, and
 // judged again like any other.
-func (m *Mux) secure(given []answer) {
+func (m *Mux) secure(given []answer[pod.Verdict]) {
 	for i := range given {
 		a := &given[i]
 		w := m.store.asked[a.ticket]
-		if w == nil || !m.store.takesEffect(w, a.verdict.Answer) {
+		if w == nil || !m.store.takesEffect(w, a.value.Answer) {
 			continue
 		}
-		r := w.record(&a.verdict)
+		r := w.record(&a.value)
 		err := m.documents.Put(&r)
 		if w.stored = err == nil; w.stored {
 			continue
 		}
 		m.log.Error("a verdict was not written, so it does not count; the pod is held",
-			"source", r.Source, "document", r.ID, "verdict", string(a.verdict.Answer), "err", err)
-		a.verdict = pod.Verdict{
-			Answer: pod.Hold, Reason: pod.ReasonVerdictNotKept, At: a.verdict.At, Sets: a.verdict.Sets,
+			"source", r.Source, "document", r.ID, "verdict", string(a.value.Answer), "err", err)
+		a.value = pod.Verdict{
+			Answer: pod.Hold, Reason: pod.ReasonVerdictNotKept, At: a.value.At, Sets: a.value.Sets,
 			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
 		}
 	}
@@ -73,14 +38,14 @@ func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
 	case pod.Hold:
 		return false
 	case pod.Deny:
-		return w.running() == nil || s.stopDenied && w.op == pod.Add
+		return w.running() == nil || s.stopDenied && w.stops()
 	}
 	return true
 }
 
 // judged takes verdicts in. One whose question was asked again, or is not of
 // interest any more, is passed over.
-func (s *store) judged(given []answer, t *merging, jitter func(time.Duration) time.Duration) outcome {
+func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time.Duration) time.Duration) outcome {
 	var answered []*wait
 	for _, a := range given {
 		w := s.asked[a.ticket]
@@ -88,13 +53,14 @@ func (s *store) judged(given []answer, t *merging, jitter func(time.Duration) ti
 			continue
 		}
 		delete(s.asked, a.ticket)
-		w.take(&a.verdict, t.now, jitter)
+		w.take(&a.value, t.now, jitter)
+		s.retries.set(w)
 		answered = append(answered, w)
 		t.touch(w.slot)
 	}
 	out := outcome{changes: t.changes()}
 	for _, w := range answered {
-		if w.slot.wait == w && w.stored {
+		if w.stored && (w.slot.sent == nil || w.slot.sent.pod != w.pod) {
 			// What is on the disk has not come to pass.
 			w.stored, t.changed = false, append(t.changed, w.entry)
 		}
@@ -117,30 +83,6 @@ func (t *merging) announce(w *wait) {
 	t.tell(func(to Waits) { to.Waits(waiting) })
 }
 
-// retry asks again what was held and is due.
-func (s *store) retry(t *merging) outcome {
-	for _, w := range s.waiting() {
-		if !w.retryAt.IsZero() && !w.retryAt.After(t.now) {
-			w.retryAt = time.Time{}
-			t.ask(w)
-		}
-	}
-	return t.finish(outcome{})
-}
-
-// nextRetry is how long until something held is due; false if nothing is.
-func (m *Mux) nextRetry() (time.Duration, bool) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	var first time.Time
-	for w := range m.store.parked {
-		if !w.retryAt.IsZero() && (first.IsZero() || w.retryAt.Before(first)) {
-			first = w.retryAt
-		}
-	}
-	return max(first.Sub(m.now()), 0), !first.IsZero()
-}
-
 // step changes the store and does what follows from it, in this order: the
 // disk, the notices, the sync loop, the gate.
 func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
@@ -149,6 +91,7 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	m.mu.Unlock()
 	m.seeded.outcome(&out)
 	m.persist(&out)
+	m.keepResolutions(&out)
 	for _, notice := range out.notices {
 		notice(m.waits)
 	}
@@ -156,7 +99,10 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 		return err
 	}
 	for _, q := range out.asked {
-		m.gate.Judge(q.Question, func(v pod.Verdict) { m.answers.put(q.ticket, v) })
+		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
+	}
+	for _, q := range out.contentions {
+		m.resolver.Resolve(q.Contest, func(r pod.Resolution) { m.answers.put(q.ticket, r) })
 	}
 	return nil
 }

@@ -33,15 +33,21 @@ var rank = map[pod.Op]int{
 }
 
 // batch takes the touched slots, with those that can only be settled together
-// with them: those that were refused a UID, and those whose pod is kept until
-// a touched slot's may take its place.
+// with them: those that were refused a UID, those whose pod is kept until a
+// touched slot's may take its place, and those of the same identity.
 func (t *merging) batch() []*slot {
 	for _, refused := range t.store.refused {
 		t.touch(refused)
 	}
 	for looked := 0; looked < len(t.touched); looked++ { //nolint:intrange // the list grows
-		if w := t.touched[looked].wait; w != nil {
-			t.touch(w.from)
+		sl := t.touched[looked]
+		if sl.wait != nil {
+			t.touch(sl.wait.from)
+		}
+		for _, src := range t.store.ordered {
+			if src != sl.source {
+				t.touch(src.slots[sl.identity])
+			}
 		}
 	}
 	batch := t.touched
@@ -53,12 +59,16 @@ func (t *merging) batch() []*slot {
 // something follows from it.
 func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	for _, sl := range batch {
-		before := sl.chosen
+		before := sl.first
 		sl.choose()
-		if before != sl.chosen {
+		if before != sl.first {
 			t.changed = append(t.changed, sl.entries...)
 		}
-		if sl.overruled() {
+	}
+	t.contend(batch)
+	for _, sl := range batch {
+		t.relinquish(sl)
+		if sl.overruled() || sl.succeeded() {
 			out = append(out, t.remove(sl))
 		}
 		if w := sl.wait; w != nil && t.store.stopDenied && w.refused() {
@@ -114,9 +124,12 @@ func (t *merging) remove(sl *slot) pod.Change {
 	c := pod.Change{Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
 	sl.sent = nil
-	if sl.chosen != nil && (sl.wait == nil || !sl.wait.stored) {
-		t.changed = append(t.changed, sl.chosen)
+	for _, e := range []*entry{sl.first, sl.heir} {
+		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
+			t.changed = append(t.changed, e)
+		}
 	}
+	sl.heir = nil
 	if w := sl.successor; w != nil {
 		if !w.stored {
 			t.changed = append(t.changed, w.entry)
@@ -124,6 +137,39 @@ func (t *merging) remove(sl *slot) pod.Change {
 		t.touch(w.slot)
 	}
 	return c
+}
+
+// succeeded reports whether an API server has another pod under the name of the
+// one the sync loop has. That is no newer version of it: the old one is gone
+// there, whatever policy says of the new one.
+func (sl *slot) succeeded() bool {
+	return sl.source.Kind == kindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
+}
+
+// relinquish ends that a pod is kept until the winner of a contest is
+// admitted, because its own source no longer has it.
+func (t *merging) relinquish(sl *slot) {
+	w := sl.successor
+	if w == nil || sl.first != nil || w.slot.source == sl.source {
+		return
+	}
+	sl.leave(w)
+	w.from = nil
+	if w.verdict != nil {
+		t.announce(w)
+	}
+}
+
+// awaits is the slot whose pod is to take the place of what the sync loop has
+// of this one, nil if there is none or it has it already.
+func (sl *slot) awaits() *slot {
+	switch {
+	case sl.stance == outranked && !sl.contest.winner.runs():
+		return sl.contest.winner
+	case sl.stance == unopposed && sl.successor != nil:
+		return sl.successor.slot
+	}
+	return nil
 }
 
 // releases reports whether the UID the sync loop has of the slot goes away.
@@ -162,8 +208,9 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 			again = true
 		}
 		for _, sl := range batch {
-			if moving[sl] && sl.chosen == nil && sl.successor != nil && !moving[sl.successor.slot] {
-				delete(moving, sl) // what would take the place of its pod was refused
+			// What would take the place of its pod was refused.
+			if moving[sl] && sl.chosen == nil && sl.awaits() != nil && !moving[sl.awaits()] {
+				delete(moving, sl)
 				again = true
 			}
 		}
@@ -209,10 +256,13 @@ func (t *merging) add(sl *slot) pod.Change {
 	case e.restored:
 		firstSeen = e.since
 	}
-	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}
+	t.store.sends++
+	sl.sent = &sent{pod: e.pod, seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
-	return pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict}
+	c := pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
+	sl.follows = ""
+	return c
 }
 
 // update sends a newer version of a pod the sync loop has, if they differ.
@@ -221,13 +271,15 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	if old == nil || old.pod == e.pod {
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{pod: e.pod, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
-	fields := pod.Diff(old.pod, e.pod)
+	sl.sent = &sent{pod: e.pod, seq: old.seq, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
+	fields := t.difference(old.pod, e)
+	// What does not matter after a restart is not worth a write.
+	if sl.wait != nil || pod.Meaningful(fields) {
+		t.settled(sl, e)
+	}
 	if fields == 0 {
-		t.pass(sl)
 		return pod.Change{}, false
 	}
-	t.settled(sl, e)
 	return pod.Change{
 		Op: operation(e.pod, fields), Old: old.pod, New: e.pod, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,

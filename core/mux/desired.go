@@ -65,9 +65,9 @@ func (e *entry) problem() (pod.Problem, bool) {
 	switch {
 	case e.fault != nil:
 		p.Message = e.fault.Error()
-	case e.slot != nil && e.slot.chosen != e:
+	case e.slot != nil && e.slot.first != e:
 		p.Message = fmt.Sprintf("%s: %s is already defined by %s, which runs; remove or rename one of them",
-			e.id, e.slot.identity, e.slot.chosen.id)
+			e.id, e.slot.identity, e.slot.first.id)
 		p.Kept = false
 	case e.slot != nil && e.slot.clash != "":
 		p.Message = e.id + ": " + e.slot.clash

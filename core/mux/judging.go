@@ -3,6 +3,7 @@ package mux
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -32,7 +33,7 @@ func (t *merging) free(batch []*slot) map[*slot]bool {
 	}
 	for _, sl := range batch {
 		if sl.chosen == nil {
-			free[sl] = sl.successor == nil || free[sl.successor.slot]
+			free[sl] = sl.mayLeave(free)
 		}
 	}
 	return free
@@ -81,7 +82,7 @@ func (sl *slot) judged() (pod.Op, bool) {
 // word any more: the document has changed or gone, or was judged again and the
 // verdict is another. One of an API pod is final as long as the pod is there.
 func (sl *slot) overruled() bool {
-	if sl.sent == nil || !sl.sent.denied() {
+	if sl.sent == nil || !sl.sent.denied() || sl.stance == undecided {
 		return false
 	}
 	if releases(sl) {
@@ -155,6 +156,10 @@ func (t *merging) predecessor(sl *slot, before *wait) *slot {
 		from = before.from
 	}
 	if from == nil || !from.runs() || from.chosen != nil {
+		return nil
+	}
+	// Another source's pod gives way to a rival only, not to where that goes.
+	if from.source != sl.source && from.identity != sl.identity {
 		return nil
 	}
 	if other := from.successor; other != nil && other.slot.chosen != nil {
@@ -235,9 +240,14 @@ func (t *merging) pass(sl *slot) {
 }
 
 func (t *merging) unpark(w *wait) {
-	w.slot.wait = nil
+	w.slot.wait, w.retryAt = nil, time.Time{}
+	t.store.retries.set(w)
 	delete(t.store.parked, w)
 	delete(t.store.asked, w.ticket)
+	if w.from != nil && w.from != w.slot && !w.stored {
+		// Its record says what of the other slot was decided.
+		t.changed = append(t.changed, w.entry)
+	}
 	w.from.leave(w)
 	uid := w.pod.UID
 	claims := slices.DeleteFunc(t.store.claims[uid], func(sl *slot) bool { return sl == w.slot })

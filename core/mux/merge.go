@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -25,6 +26,11 @@ type outcome struct {
 	// notices and asked are for those whom Run tells and asks.
 	notices []func(Waits)
 	asked   []question
+	// resolutions are answers to be kept, ended are identities whose answers
+	// go, contentions are for the resolver.
+	resolutions []state.Resolution
+	ended       []types.NamespacedName
+	contentions []contention
 }
 
 // documentID names a document of a source.
@@ -52,6 +58,7 @@ func (s *store) merge(d delivery, t *merging) outcome {
 	out := outcome{changes: t.changes()}
 	if d.snapshot && !src.seen {
 		src.seen, out.seen = true, src.Name
+		t.forgetKept()
 	}
 	return t.finish(out)
 }
@@ -59,6 +66,12 @@ func (s *store) merge(d delivery, t *merging) outcome {
 // finish adds to an outcome what was collected on the way.
 func (t *merging) finish(out outcome) outcome {
 	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
+	out.ended, out.contentions = t.ended, t.contentions
+	for _, c := range t.answered {
+		if t.store.contests[c.identity] == c && c.resolution != nil {
+			out.resolutions = append(out.resolutions, c.keptResolution())
+		}
+	}
 	return out
 }
 
@@ -118,16 +131,23 @@ type merging struct {
 	// left says which slot an entry was in before this delivery, where it
 	// has left it: the successor of what ran there.
 	left map[*entry]*slot
+	// compared are the entries whose pod was compared with the one before.
+	compared map[*entry]comparison
 	// changed are the entries whose record on the disk is not true any more,
 	// gone those that have none.
 	changed []*entry
 	gone    []documentID
 	notices []func(Waits)
 	asked   []question
+	// answered are contests that have an answer from now on, ended identities
+	// that are no longer contested.
+	answered    []*contest
+	ended       []types.NamespacedName
+	contentions []contention
 }
 
 func (s *store) merging(now time.Time, log *slog.Logger) *merging {
-	return &merging{store: s, now: now, log: log, met: map[*slot]bool{}, left: map[*entry]*slot{}}
+	return &merging{store: s, now: now, log: log, met: map[*slot]bool{}, left: map[*entry]*slot{}, compared: map[*entry]comparison{}}
 }
 
 func (t *merging) touch(sl *slot) {
@@ -142,7 +162,7 @@ func (t *merging) touch(sl *slot) {
 func (t *merging) document(d *pod.Document) {
 	e := t.source.entries[d.ID]
 	if e == nil {
-		e = &entry{id: d.ID}
+		e = &entry{id: d.ID, since: t.now}
 		t.source.entries[d.ID] = e
 	}
 	if d.Err != nil {
@@ -157,7 +177,7 @@ func (t *merging) document(d *pod.Document) {
 		e.version = d.Version
 		return
 	}
-	if e.podVersion != d.Version {
+	if t.matters(e, d.Pod) {
 		t.changed = append(t.changed, e)
 	}
 	t.unseal(e.pod)
@@ -165,10 +185,35 @@ func (t *merging) document(d *pod.Document) {
 	e.version, e.podVersion, e.pod, e.restored = d.Version, d.Version, d.Pod, false
 	left, entered := t.source.place(e, d.Pod)
 	if left != nil {
-		t.left[e] = left
+		t.left[e], left.heir = left, e
 	}
 	t.touch(left)
 	t.touch(entered)
+}
+
+// matters reports whether a new version of an entry says something else than
+// the one before, beside its status: only that is worth a write.
+func (t *merging) matters(e *entry, p *v1.Pod) bool {
+	if e.pod == nil || e.pod.UID != p.UID || e.slot.identity != pod.Identity(p) {
+		return true
+	}
+	fields := pod.Diff(e.pod, p)
+	t.compared[e] = comparison{e.pod, fields}
+	return pod.Meaningful(fields)
+}
+
+// comparison is in what an entry's new pod differs from the one before.
+type comparison struct {
+	before *v1.Pod
+	fields pod.Fields
+}
+
+// difference is in what the entry's pod differs from an earlier one.
+func (t *merging) difference(before *v1.Pod, e *entry) pod.Fields {
+	if c, ok := t.compared[e]; ok && c.before == before {
+		return c.fields
+	}
+	return pod.Diff(before, e.pod)
 }
 
 // refuse notes that a document cannot be used; its last valid version stays.

@@ -1,12 +1,15 @@
 package mux
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +27,8 @@ type loop struct {
 	t *testing.T
 	// pods are by UID, true for one that may run.
 	pods map[types.UID]bool
+	// restored are those that the last restart brought back.
+	restored map[types.UID]bool
 	// successor is what took the place of a pod.
 	successor map[types.UID]types.UID
 }
@@ -35,6 +40,7 @@ func (l *loop) take(g *gated) {
 		u := <-g.mux.Updates()
 		for _, c := range u.Changes {
 			uid := c.Pod().UID
+			l.t.Logf("  %s %s for %q of %s", c.Op, uid, c.Replaces, c.Source)
 			_, has := l.pods[uid]
 			switch c.Op {
 			case pod.Remove:
@@ -48,6 +54,9 @@ func (l *loop) take(g *gated) {
 					l.t.Errorf("%s of %s, which is there already", c.Op, uid)
 				}
 				l.pods[uid] = c.Verdict == nil || c.Verdict.Answer == pod.Allow
+				if c.Op == pod.Restore {
+					l.restored[uid] = true
+				}
 			default:
 				if !has {
 					l.t.Errorf("%s of %s, which is not there", c.Op, uid)
@@ -74,49 +83,79 @@ func TestWhateverHappensTheLoopHasWhatItShould(t *testing.T) {
 	for seed := range *seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { playRandom(t, seed) })
+			synctest.Test(t, func(t *testing.T) { playRandom(t, rand.New(rand.NewPCG(seed, 1)), 40) })
 		})
 	}
 }
 
-func playRandom(t *testing.T, seed uint64) {
+func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 1))
-	d, j, l := newDisk(), newJudge(), &loop{t: t, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
-	g := startGated(t, d, j)
-	var current []pod.Document
-	seen := false
-	for step := range 40 {
+	answers := &ledger{}
+	d, j, l := newDisk(), newJudge(), &loop{t: t, restored: map[types.UID]bool{}, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
+	u := randomUmpire(random)
+	setting := func() Config {
+		c := Config{Documents: d, Gate: j, Resolutions: answers}
+		switch random.IntN(3) {
+		case 0:
+			c.Precedence = []string{"two", "one"}
+		case 1:
+			c.Precedence = []string{"api"}
+		}
+		if u != nil {
+			c.Resolver = u
+		}
+		return c
+	}
+	c := setting()
+	g := enter(t, c).gated
+	current := map[string][]pod.Document{}
+	for step := range steps {
 		switch random.IntN(10) {
 		case 0:
 			l.take(g)
 			g.stop()
+			t.Logf("step %d: restart", step)
 			before := maps.Clone(l.pods)
 			l.pods = map[types.UID]bool{}
 			lenient, set, allowed := j.lenient, j.set, j.allowed
 			j = newJudge()
 			j.lenient, j.set, j.allowed = lenient, set, allowed
-			g, seen = startGated(t, d, j), false
+			l.restored = map[types.UID]bool{}
+			changed := random.IntN(2) == 0
+			if changed {
+				c = setting()
+			}
+			c.Gate = j
+			g, current = enter(t, c).gated, map[string][]pod.Document{}
 			l.take(g)
 			for uid, runs := range before {
 				// Of two that wait with one UID the other one may get it now.
-				if runs && !l.pods[uid] && !l.pods[l.successor[uid]] {
+				if runs && !l.pods[uid] && !l.pods[l.successor[uid]] && !(changed && l.restored[uid]) {
 					t.Errorf("step %d: %s ran before the restart and neither it nor its successor does after it", step, uid)
 				}
 			}
 		case 1:
-			j.become(random.IntN(2) == 0, fmt.Sprint("s", step))
+			lenient := random.IntN(2) == 0
+			t.Logf("step %d: policies that are lenient: %v", step, lenient)
+			j.become(lenient, fmt.Sprint("s", step))
 		case 2:
 			time.Sleep(time.Duration(random.IntN(400)) * time.Second)
+		case 3:
+			if u != nil {
+				u.become(u.answer)
+			}
 		default:
-			current, seen = randomDocuments(random), true
-			g.deliver("one", current...)
+			source := []string{"one", "one", "two", "api"}[random.IntN(4)]
+			current[source] = randomDocuments(random, source)
+			t.Logf("step %d: %s gives %s", step, source, described(current[source]))
+			g.deliver(source, current[source]...)
 			if random.IntN(3) == 0 {
 				continue // the next one comes before the answers
 			}
 		}
 		l.take(g)
-		check(t, step, g, l, current, seen)
+		check(t, step, g, l, current)
+		d.check(t, step, g)
 	}
 }
 
@@ -129,9 +168,39 @@ func instanceOf(t *testing.T, p *v1.Pod) string {
 	return instance
 }
 
+// randomUmpire answers at random, but the same to the same contest, and to one
+// in four never; nil one time in two.
+func randomUmpire(random *rand.Rand) *umpire {
+	if random.IntN(2) == 0 {
+		return nil
+	}
+	u, salt := newUmpire(), random.Uint64()
+	u.answer = func(c pod.Contest) *pod.Resolution {
+		h := fnv.New64a()
+		fmt.Fprint(h, salt, c.Identity.Name)
+		for _, candidate := range c.Candidates {
+			fmt.Fprint(h, candidate.Pod.UID)
+		}
+		choices := []pod.Choice{pod.ChooseWinner, pod.ChooseWinner, pod.ChooseCurrent, pod.ChooseNone, pod.NoChoice}
+		if n := h.Sum64(); n%4 != 0 {
+			return &pod.Resolution{Choice: choices[n%5], Winner: int(n>>8) % 3}
+		}
+		return nil
+	}
+	return u
+}
+
+func described(documents []pod.Document) string {
+	var all []string
+	for _, d := range documents {
+		all = append(all, d.ID+"="+d.Pod.Name+":"+string(d.Pod.UID))
+	}
+	return strings.Join(all, " ")
+}
+
 // randomDocuments are up to four documents with names and UIDs that collide
 // now and then.
-func randomDocuments(random *rand.Rand) []pod.Document {
+func randomDocuments(random *rand.Rand, source string) []pod.Document {
 	var all []pod.Document
 	images := []string{"web:1", "web:2", "evil:1", "wait:1"}
 	for _, id := range []string{"a#0", "b#0", "c#0", "d#0"} {
@@ -142,13 +211,19 @@ func randomDocuments(random *rand.Rand) []pod.Document {
 		uid := types.UID(name + "-" + img)
 		if random.IntN(5) == 0 {
 			uid = types.UID(fmt.Sprint("fixed", random.IntN(2)))
+		} else if random.IntN(4) != 0 {
+			uid += types.UID("-" + source)
 		}
-		all = append(all, doc(id, name, uid, img))
+		all = append(all, doc(id, name, uid, img, func(p *v1.Pod) {
+			if p.Annotations[pod.AnnotationSource] = source; source == "api" {
+				delete(p.Annotations, pod.AnnotationHash)
+			}
+		}))
 	}
 	return all
 }
 
-func check(t *testing.T, step int, g *gated, l *loop, current []pod.Document, seen bool) {
+func check(t *testing.T, step int, g *gated, l *loop, current map[string][]pod.Document) {
 	t.Helper()
 	g.judge.questions()
 	for uid := range l.pods {
@@ -156,16 +231,85 @@ func check(t *testing.T, step int, g *gated, l *loop, current []pod.Document, se
 			t.Errorf("step %d: the loop has %s, which is not wanted", step, uid)
 		}
 	}
-	if !seen {
-		return
+	g.mux.mu.RLock()
+	defer g.mux.mu.RUnlock()
+	for source, documents := range current {
+		checkSource(t, step, g, source, documents)
 	}
-	var uids []types.UID
-	for _, d := range current {
-		uids = append(uids, d.Pod.UID)
+	checkContests(t, step, g)
+	for uid, sl := range g.mux.store.owner {
+		if sl.sent == nil || sl.sent.pod.UID != uid {
+			t.Errorf("step %d: %s is owned by a slot that does not have it", step, uid)
+		}
+		if runs, has := l.pods[uid]; !has || runs == sl.sent.denied() {
+			t.Errorf("step %d: %s: the loop has it %v, running %v; the mux thinks denied %v", step, uid, has, runs, sl.sent.denied())
+		}
+	}
+	for uid := range l.pods {
+		if g.mux.store.owner[uid] == nil {
+			t.Errorf("step %d: the loop has %s, the mux does not know", step, uid)
+		}
+	}
+	if n := len(g.mux.store.retries); n > len(g.mux.store.parked) {
+		t.Errorf("step %d: %d waits are to be asked again, of %d", step, n, len(g.mux.store.parked))
+	}
+}
+
+// check holds what a restart would begin with against what the loop has.
+func (d *disk) check(t *testing.T, step int, g *gated) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	decided := map[types.UID]bool{}
+	for _, r := range d.records {
+		if r.Decided != nil {
+			decided[cmp.Or(r.Decided.Pod, r.Pod).UID] = true
+		}
 	}
 	g.mux.mu.RLock()
 	defer g.mux.mu.RUnlock()
-	for id, sl := range g.mux.store.sources["one"].slots {
+	for uid := range g.mux.store.owner {
+		if !decided[uid] {
+			t.Errorf("step %d: %s was handed on, and a restart would not know", step, uid)
+		}
+		delete(decided, uid)
+	}
+	for uid := range decided {
+		t.Errorf("step %d: a restart would begin with %s, which was not handed on", step, uid)
+	}
+}
+
+// checkContests holds who runs of those that claim one identity against the
+// rule: a loser only while the winner does not.
+func checkContests(t *testing.T, step int, g *gated) {
+	t.Helper()
+	for id, c := range g.mux.store.contests {
+		if len(c.rivals) < 2 {
+			t.Errorf("step %d: %s is contested by %d", step, id, len(c.rivals))
+		}
+		if c.winner == nil {
+			continue
+		}
+		for _, sl := range c.rivals {
+			if sl != c.winner && sl.wait != nil {
+				t.Errorf("step %d: %s: a loser waits for a verdict", step, id)
+			}
+			if sl != c.winner && sl.sent != nil && c.winner.runs() {
+				t.Errorf("step %d: %s: %s and %s run", step, id, sl.sent.pod.UID, c.winner.sent.pod.UID)
+			}
+		}
+	}
+}
+
+// checkSource holds what became of the newest documents of a source against
+// the rules.
+func checkSource(t *testing.T, step int, g *gated, source string, documents []pod.Document) {
+	t.Helper()
+	var uids []types.UID
+	for _, d := range documents {
+		uids = append(uids, d.Pod.UID)
+	}
+	for id, sl := range g.mux.store.sources[source].slots {
 		if len(sl.entries) == 0 && (sl.successor == nil || sl.sent == nil) {
 			t.Errorf("step %d: slot %s holds nothing and is still there", step, id)
 		}
@@ -180,19 +324,6 @@ func check(t *testing.T, step int, g *gated, l *loop, current []pod.Document, se
 		}
 		if sl.sent != nil && sl.chosen != nil && sl.wait == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
 			t.Errorf("step %d: %s runs, which no document names", step, sl.sent.pod.UID)
-		}
-	}
-	for uid, sl := range g.mux.store.owner {
-		if sl.sent == nil || sl.sent.pod.UID != uid {
-			t.Errorf("step %d: %s is owned by a slot that does not have it", step, uid)
-		}
-		if runs, has := l.pods[uid]; !has || runs == sl.sent.denied() {
-			t.Errorf("step %d: %s: the loop has it %v, running %v; the mux thinks denied %v", step, uid, has, runs, sl.sent.denied())
-		}
-	}
-	for uid := range l.pods {
-		if g.mux.store.owner[uid] == nil {
-			t.Errorf("step %d: the loop has %s, the mux does not know", step, uid)
 		}
 	}
 }

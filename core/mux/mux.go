@@ -32,6 +32,14 @@ type Config struct {
 	// may not; nil: nobody is.
 	Gate  Gate
 	Waits Waits
+	// Resolver decides conflicts between sources, nil: Precedence does.
+	// Resolutions keeps its answers; nil: nothing does.
+	Resolver    Resolver
+	Resolutions Resolutions
+	// Precedence is a list of sources: of several that claim one identity the
+	// first runs; sources it does not name come last, in the order of Sources.
+	// Nil: each runs its own.
+	Precedence []string
 	// StopDenied ends a pod whose replacement is denied or held, as a kubelet's
 	// order does; without it the pod runs on.
 	StopDenied bool
@@ -46,15 +54,19 @@ type Config struct {
 // Mux merges the documents of all sources. See the package comment for who
 // may call what.
 type Mux struct {
-	log        *slog.Logger
-	now        func() time.Time
-	documents  Documents
-	gate       Gate
-	waits      Waits
-	jitter     func(time.Duration) time.Duration
-	answers    *answers
-	deliveries chan delivery
-	updates    chan pod.Update
+	log       *slog.Logger
+	now       func() time.Time
+	documents Documents
+	gate      Gate
+	waits     Waits
+	resolver  Resolver
+	// resolutions is not nil.
+	resolutions Resolutions
+	jitter      func(time.Duration) time.Duration
+	verdicts    *inbox[pod.Verdict]
+	answers     *inbox[pod.Resolution]
+	deliveries  chan delivery
+	updates     chan pod.Update
 
 	mu    sync.RWMutex
 	store *store
@@ -69,18 +81,25 @@ type Mux struct {
 // be taken.
 func New(c Config) *Mux {
 	m := &Mux{
-		log:        c.Logger,
-		now:        c.Now,
-		documents:  c.Documents,
-		gate:       c.Gate,
-		waits:      c.Waits,
-		jitter:     c.Jitter,
-		answers:    newAnswers(),
-		deliveries: make(chan delivery),
-		updates:    make(chan pod.Update, updatesCapacity),
-		store:      newStore(c.Sources),
+		log:         c.Logger,
+		now:         c.Now,
+		documents:   c.Documents,
+		gate:        c.Gate,
+		waits:       c.Waits,
+		jitter:      c.Jitter,
+		resolver:    c.Resolver,
+		resolutions: c.Resolutions,
+		verdicts:    newInbox[pod.Verdict](),
+		answers:     newInbox[pod.Resolution](),
+		deliveries:  make(chan delivery),
+		updates:     make(chan pod.Update, updatesCapacity),
+		store:       newStore(c.Sources),
 	}
 	m.store.gated, m.store.stopDenied = m.gate != nil, c.StopDenied
+	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence
+	if m.resolutions == nil {
+		m.resolutions = noResolutions{}
+	}
 	if m.waits == nil {
 		m.waits = nobody{}
 	}
@@ -101,9 +120,12 @@ func (m *Mux) Run(ctx context.Context) error {
 	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
-	var changed <-chan struct{}
+	var changed, rulesChanged <-chan struct{}
 	if m.gate != nil {
 		changed = m.gate.Changed()
+	}
+	if m.resolver != nil {
+		rulesChanged = m.resolver.Changed()
 	}
 	retry := time.NewTimer(0)
 	defer retry.Stop()
@@ -119,10 +141,17 @@ func (m *Mux) Run(ctx context.Context) error {
 		case d := <-m.deliveries:
 			err = m.take(ctx, d)
 			d.taken <- err
-		case <-m.answers.ready:
-			given := m.answers.take()
+		case <-m.verdicts.ready:
+			given := m.verdicts.take()
 			m.secure(given)
 			err = m.step(ctx, func(t *merging) outcome { return m.store.judged(given, t, m.jitter) })
+		case <-m.answers.ready:
+			err = m.step(ctx, func(t *merging) outcome { return m.store.resolved(m.answers.take(), t) })
+		case <-rulesChanged:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.askContests()
+				return t.finish(outcome{})
+			})
 		case <-changed:
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askWaiting()

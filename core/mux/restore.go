@@ -23,7 +23,7 @@ type Documents interface {
 // them is nothing, an update or a removal, never a second ADD.
 func (m *Mux) restore(t *merging) outcome {
 	var resumed []pod.Change
-	for _, src := range m.store.ordered() {
+	for _, src := range m.store.ordered {
 		records, errs := m.documents.Load(src.Name)
 		for _, err := range errs {
 			m.log.Error("last valid version was lost; the source will give it again", "source", src.Name, "err", err)
@@ -42,20 +42,18 @@ func (m *Mux) restore(t *merging) outcome {
 			}
 		}
 	}
+	kept, errs := m.resolutions.Load()
+	for _, err := range errs {
+		m.log.Error("the answer to a conflict was lost; it is asked for again", "err", err)
+	}
+	for _, r := range kept {
+		m.store.kept[r.Identity] = r
+	}
 	out := outcome{changes: append(resumed, t.changes()...)}
 	if m.store.gated {
 		t.askDenied()
 	}
 	return t.finish(out)
-}
-
-func (s *store) ordered() []*sourceStore {
-	var all []*sourceStore
-	for _, src := range s.sources {
-		all = append(all, src)
-	}
-	slices.SortFunc(all, func(a, b *sourceStore) int { return cmp.Compare(a.Name, b.Name) })
-	return all
 }
 
 // restored takes a record in, and gives the change that hands on what was
@@ -67,11 +65,11 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	e := &entry{id: r.ID, version: r.Version, podVersion: r.Version, pod: r.Pod, restored: true, since: r.FirstSeen}
 	t.source.entries[e.id] = e
 	_, entered := t.source.place(e, e.pod)
-	if entered.chosen == nil {
-		entered.chosen = e
+	if entered.first == nil {
+		entered.first = e
 	}
 	t.touch(entered)
-	if r.Decided == nil || entered.chosen != e {
+	if r.Decided == nil || entered.first != e {
 		return pod.Change{}, false
 	}
 	return t.resume(e, r.Decided)
@@ -83,14 +81,15 @@ func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 	p := cmp.Or(d.Pod, e.pod)
 	sl := t.source.slot(pod.Identity(p))
 	if sl != e.slot {
-		t.left[e] = sl
+		t.left[e], sl.heir = sl, e
 		t.touch(sl)
 	}
 	if sl.sent != nil || t.store.owner[p.UID] != nil {
 		t.log.Error("stored pod is not resumed, another has its place", "source", t.source.Name, "document", e.id, "uid", p.UID)
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{pod: p, origin: d.Origin, restored: true, verdict: d.Verdict}
+	t.store.sends++
+	sl.sent = &sent{pod: p, seq: t.store.sends, origin: d.Origin, restored: true, verdict: d.Verdict}
 	t.store.owner[p.UID] = sl
 	return pod.Change{
 		Op: pod.Restore, Source: d.Origin.Source, New: p, Origin: d.Origin, Restored: true, Verdict: d.Verdict,
@@ -102,13 +101,14 @@ func (t *merging) records() []state.Record {
 	var records []state.Record
 	done := map[*entry]bool{}
 	for _, e := range t.changed {
-		if done[e] || e.slot == nil {
+		// A mirror pod is made again from the pod it mirrors.
+		if done[e] || e.slot == nil || pod.IsMirror(e.pod) {
 			continue
 		}
 		done[e] = true
 		r := state.Record{
 			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: t.now,
-			Runs: e.slot.chosen == e,
+			Runs: e.slot.first == e,
 		}
 		if have := e.decided(); have != nil {
 			r.FirstSeen = have.origin.FirstSeen
@@ -127,9 +127,9 @@ func (t *merging) records() []state.Record {
 func (e *entry) decided() *sent {
 	sl := e.slot
 	switch {
-	case sl.chosen != e:
+	case sl.first != e:
 		return nil
-	case sl.sent == nil && sl.wait != nil && sl.wait.from != nil:
+	case sl.sent == nil && sl.wait != nil && sl.wait.from != nil && sl.wait.from.source == sl.source:
 		return sl.wait.from.sent
 	}
 	return sl.sent

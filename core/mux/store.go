@@ -9,12 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
+
+// kindAPI is the kind of a source that is an API server.
+const kindAPI = "api"
 
 // store is everything the mux knows: per source its documents, and per
 // identity of a source the one pod that is to run.
 type store struct {
 	sources map[string]*sourceStore
+	// ordered are the sources by name.
+	ordered []*sourceStore
 	// owner says which slot the sync loop knows a UID by, claims which slots
 	// wait with a UID, in the order they began to: it is the first's.
 	owner  map[types.UID]*slot
@@ -31,6 +37,19 @@ type store struct {
 	parked  map[*wait]bool
 	asked   map[uint64]*wait
 	tickets uint64
+	retries retries
+
+	// contests are the identities that documents of several sources claim,
+	// disputed those whose question is under way, by ticket. resolves is true
+	// where a resolver is asked, kept are its answers from before a restart.
+	contests map[types.NamespacedName]*contest
+	disputed map[uint64]*contest
+	kept     map[types.NamespacedName]state.Resolution
+	resolves bool
+	// precedence is a list of sources, nil for none.
+	precedence []string
+	// sends counts the pods that were ever sent.
+	sends uint64
 
 	seals *seals
 }
@@ -38,6 +57,8 @@ type store struct {
 // sourceStore is one source's part of the store.
 type sourceStore struct {
 	Source
+	// index counts the sources as configured, from 0.
+	index    int
 	seen     bool
 	lastRead time.Time
 	health   error
@@ -63,15 +84,27 @@ type entry struct {
 	restored bool
 }
 
-// slot is one identity within one source. Of its entries one is chosen; sent
-// is the version of it that the sync loop has.
+// slot is one identity within one source. Of its entries one is first; it is
+// chosen to run unless a contest has it otherwise. sent is the version that
+// the sync loop has.
 type slot struct {
 	source   *sourceStore
 	identity types.NamespacedName
 	// entries are ordered by ID.
 	entries []*entry
+	first   *entry
 	chosen  *entry
 	sent    *sent
+	// contest is set where another source claims the identity, too, and it
+	// matters; stance says what follows.
+	contest *contest
+	stance  stance
+	// heir is the document that has left the slot and whose record says that
+	// sent was decided; nil where none has.
+	heir *entry
+	// follows is the pod that ran in place of the chosen one while that was
+	// outranked, until it is sent.
+	follows types.UID
 	// clash says why the chosen pod cannot be sent, empty if it can.
 	clash string
 	// wait is set while the chosen version needs a verdict. successor is the
@@ -81,7 +114,9 @@ type slot struct {
 
 // sent is a pod the sync loop has.
 type sent struct {
-	pod      *v1.Pod
+	pod *v1.Pod
+	// seq numbers the pods in the order they were first sent.
+	seq      uint64
 	origin   pod.Origin
 	restored bool
 	// verdict is what policy said of it, nil where nobody was asked.
@@ -111,14 +146,21 @@ func newStore(sources []Source) *store {
 		parked:  map[*wait]bool{},
 		asked:   map[uint64]*wait{},
 		seals:   newSeals(),
+
+		contests: map[types.NamespacedName]*contest{},
+		disputed: map[uint64]*contest{},
+		kept:     map[types.NamespacedName]state.Resolution{},
 	}
-	for _, src := range sources {
+	for i, src := range sources {
 		s.sources[src.Name] = &sourceStore{
 			Source:  src,
+			index:   i,
 			entries: map[string]*entry{},
 			slots:   map[types.NamespacedName]*slot{},
 		}
+		s.ordered = append(s.ordered, s.sources[src.Name])
 	}
+	slices.SortFunc(s.ordered, func(a, b *sourceStore) int { return strings.Compare(a.Name, b.Name) })
 	return s
 }
 
@@ -159,20 +201,21 @@ func (s *sourceStore) displace(e *entry) *slot {
 	return sl
 }
 
-// choose decides which entry of the slot runs: the one already known, else one
-// with the UID the sync loop has (a renamed file), else the first by ID.
+// choose decides which entry of the slot comes first: the one already known,
+// else one with the UID the sync loop has (a renamed file), else the first by
+// ID.
 func (sl *slot) choose() {
-	if sl.chosen != nil && sl.chosen.slot == sl {
+	if sl.first != nil && sl.first.slot == sl {
 		return
 	}
-	sl.chosen = nil
+	sl.first = nil
 	for _, e := range sl.entries {
 		if sl.sent != nil && e.pod.UID == sl.sent.pod.UID {
-			sl.chosen = e
+			sl.first = e
 			return
 		}
 	}
 	if len(sl.entries) > 0 {
-		sl.chosen = sl.entries[0]
+		sl.first = sl.entries[0]
 	}
 }

@@ -45,6 +45,8 @@ type wait struct {
 	// since is when the pod was first seen.
 	since   time.Time
 	retryAt time.Time
+	// retry is the place among the retries, counted from 1, 0 for none.
+	retry int
 }
 
 // running is the pod that runs on while this one waits, nil if none does.
@@ -68,8 +70,15 @@ func (w *wait) passes() bool {
 // refused reports whether policy keeps the version from taking the place of
 // another pod that runs. A disk that does not take the verdict is no policy.
 func (w *wait) refused() bool {
-	return w.op == pod.Add && w.verdict != nil && w.verdict.Answer != pod.Allow &&
+	return w.stops() && w.verdict != nil && w.verdict.Answer != pod.Allow &&
 		w.verdict.Reason != pod.ReasonVerdictNotKept && w.running() != nil
+}
+
+// stops reports whether the version is a newer one of the document of the pod
+// that runs, for which a kubelet would end that pod in any case. A pod of
+// another source gives way only to a version that is admitted.
+func (w *wait) stops() bool {
+	return w.op == pod.Add && (w.from == nil || w.from.source == w.slot.source)
 }
 
 // question is what the gate is asked.

@@ -67,8 +67,11 @@ type Change struct {
 	Old, New *v1.Pod
 	// Changed says in what Old and New differ, 0 where one is nil.
 	Changed Fields
-	// Replaces is the UID of the pod this ADD takes the place of, and on the
-	// REMOVE half the UID of its successor; empty where there is none.
+	// Replaces is the UID of the pod this ADD takes the place of, which must
+	// have ended before this one starts, and on the REMOVE half the UID of its
+	// successor; empty where there is none. An ADD may have it where the
+	// REMOVE, which came earlier, has not: where a source no longer has the
+	// winner of a conflict.
 	Replaces types.UID
 	// Restored stays true until the source itself has confirmed the entry.
 	Restored bool

@@ -27,9 +27,11 @@ type Pods interface {
 	PodList() *v1.PodList
 }
 
-// Sources gives what is known of each source, ordered by name.
+// Sources gives what is known of each source, ordered by name, and where their
+// documents claim one pod.
 type Sources interface {
 	Sources() []pod.SourceState
+	Conflicts() []pod.Conflict
 }
 
 // Events gives the newest events, newest last.
@@ -61,6 +63,7 @@ type Server struct {
 //	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in
 //	/v1/waiting    []pod.Waiting; ?env=show as above
 //	/v1/sources    []pod.SourceState
+//	/v1/conflicts  []pod.Conflict
 //	/v1/events     []status.Event, newest last
 //	/v1/policies   []pod.PolicySet, none for an agent without policies
 //	/v1/decisions  []pod.Decision, newest last; ?namespace= and ?name= narrow it
@@ -73,6 +76,7 @@ func New(o Options) *Server {
 	s.servePolicies(o.Policies)
 	s.serveForeign(o.Foreign)
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
+	s.get("/v1/conflicts", func(*http.Request) any { return listed(o.Sources.Conflicts()) })
 	s.get("/v1/events", func(*http.Request) any { return o.Events.List() })
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -22,9 +22,10 @@ import (
 
 // known answers for the whole agent.
 type known struct {
-	pods    func() *v1.PodList
-	sources []pod.SourceState
-	events  []status.Event
+	pods      func() *v1.PodList
+	sources   []pod.SourceState
+	conflicts []pod.Conflict
+	events    []status.Event
 
 	policies Policies
 	waiting  Waiting
@@ -33,6 +34,7 @@ type known struct {
 
 func (k known) PodList() *v1.PodList       { return k.pods() }
 func (k known) Sources() []pod.SourceState { return k.sources }
+func (k known) Conflicts() []pod.Conflict  { return k.conflicts }
 func (k known) List() []status.Event       { return k.events }
 
 func listing(names ...string) func() *v1.PodList {
@@ -67,9 +69,10 @@ func TestEndpointsAnswer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := known{
-		pods:    listing("a", "b"),
-		sources: []pod.SourceState{{Name: "static", Kind: "file", Seen: true, LastRead: now, Bad: 1, Problems: []pod.Problem{{Document: "x#0", Since: now}}}},
-		events:  []status.Event{{First: now, Last: now, Count: 1, Reason: "Started", Name: "a"}},
+		pods:      listing("a", "b"),
+		conflicts: []pod.Conflict{{Namespace: "default", Name: "web", Rule: pod.RuleIsolate, Since: now, Claims: []pod.Claim{{Source: "static", UID: "u", State: pod.ClaimRuns}}}},
+		sources:   []pod.SourceState{{Name: "static", Kind: "file", Seen: true, LastRead: now, Bad: 1, Problems: []pod.Problem{{Document: "x#0", Since: now}}}},
+		events:    []status.Event{{First: now, Last: now, Count: 1, Reason: "Started", Name: "a"}},
 	}
 	socket, _ := start(t, k)
 	c := client.New(socket)
@@ -93,6 +96,16 @@ func TestEndpointsAnswer(t *testing.T) {
 		}
 		if diff := cmp.Diff(k.sources, got); diff != "" {
 			t.Errorf("sources (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("conflicts", func(t *testing.T) {
+		t.Parallel()
+		var got []pod.Conflict
+		if err := c.Get(t.Context(), "/v1/conflicts", &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(k.conflicts, got); diff != "" {
+			t.Errorf("conflicts (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("events", func(t *testing.T) {

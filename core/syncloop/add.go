@@ -30,7 +30,7 @@ func (l *Loop) add(changes []pod.Change) {
 		if c.Op == pod.Add {
 			l.warn(m)
 		}
-		l.request(worker.Create, m)
+		l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, After: c.Replaces})
 	}
 }
 

@@ -34,18 +34,21 @@ type Pool struct {
 	// has nothing running.
 	synced  bool
 	records map[types.UID]*record
-	gate    startGate
+	// followers are the pods that start when the one with that UID has left.
+	followers map[types.UID][]types.UID
+	gate      startGate
 }
 
 // New makes a pool without workers.
 func New(cfg Config) *Pool {
 	p := &Pool{
-		cfg:     cfg,
-		log:     cfg.Log,
-		queue:   newQueue(),
-		backoff: newBackoff(cfg.Now),
-		records: map[types.UID]*record{},
-		gate:    newStartGate(),
+		cfg:       cfg,
+		log:       cfg.Log,
+		queue:     newQueue(),
+		backoff:   newBackoff(cfg.Now),
+		records:   map[types.UID]*record{},
+		followers: map[types.UID][]types.UID{},
+		gate:      newStartGate(),
 	}
 	p.draining, p.drain = context.WithCancel(context.Background())
 	p.calls, p.abandon = context.WithCancel(context.Background())

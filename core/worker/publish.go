@@ -3,6 +3,7 @@ package worker
 import (
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -31,13 +32,34 @@ func (p *Pool) publish(t turn, observed *status.ObservedPod, ph phase) v1.PodSta
 	if t.status != nil && (ph.terminating || ph.terminal) {
 		t.status(&st)
 	}
-	p.store(t, st)
+	p.store(t.pod, st)
 	return st
 }
 
-func (p *Pool) store(t turn, st v1.PodStatus) {
-	if _, err := p.cfg.Statuses.Set(t.pod, st); err != nil {
-		p.log.Error("status not stored", append(logPod(t.pod, t.uid), "err", err)...)
+// showWaiting publishes why a pod has not begun to start.
+func (p *Pool) showWaiting(rec *record, why string) {
+	st := v1.PodStatus{Phase: v1.PodPending, QOSClass: pod.QOS(rec.pod)}
+	for i := range rec.pod.Spec.Containers {
+		c := &rec.pod.Spec.Containers[i]
+		st.ContainerStatuses = append(st.ContainerStatuses, v1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Started: new(false),
+			State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: status.ReasonWaitingForPredecessor, Message: why}},
+		})
+	}
+	p.show(rec.pod, st)
+}
+
+// store keeps what of a status must survive a restart, and then shows it.
+func (p *Pool) store(about *v1.Pod, st v1.PodStatus) {
+	if p.cfg.Outcomes != nil {
+		p.cfg.Outcomes.Keep(about, &st)
+	}
+	p.show(about, st)
+}
+
+func (p *Pool) show(about *v1.Pod, st v1.PodStatus) {
+	if _, err := p.cfg.Statuses.Set(about, st); err != nil {
+		p.log.Error("status not stored", append(logPod(about, about.UID), "err", err)...)
 	}
 }
 

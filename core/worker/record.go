@@ -17,6 +17,8 @@ type record struct {
 	// name is the full name by which the start gate knows a static pod, empty
 	// for pods that may start at any time.
 	name string
+	// after is the pod whose place this one takes, empty for none.
+	after types.UID
 	// pod and origin are the newest version asked for; pod is nil for a pod
 	// that only the runtime knows, which then is observed.
 	pod      *v1.Pod
@@ -26,6 +28,10 @@ type record struct {
 	state State
 	// endedAt is when the pod began to be ended.
 	endedAt time.Time
+	// ended is true for a pod that had ended before the agent started, attempts
+	// are the numbers the next instances of its containers have at least.
+	ended    bool
+	attempts map[string]uint32
 	// started is true once the start gate has let the pod pass.
 	started bool
 	// stopping is true once a turn has begun to stop containers.

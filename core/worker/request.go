@@ -31,6 +31,9 @@ type Request struct {
 	Pod *v1.Pod
 	// Origin is where Pod came from.
 	Origin pod.Origin
+	// After is, with Create, the pod whose place this one takes: it starts when
+	// that one has left. Empty for none, or for one that is not known.
+	After types.UID
 	// Observed is the pod as the runtime shows it, when Pod is nil. Such a
 	// pod can only be killed.
 	Observed *status.ObservedPod

@@ -4,26 +4,36 @@ import "k8s.io/apimachinery/pkg/types"
 
 // start reports whether the pod may start. One that an earlier agent left
 // running has started already. One that is to end before it started is
-// finished. Other pods wait, if they are static, until no other pod of their
-// full name is left.
+// finished. Other pods wait until the one whose place they take has left and,
+// if they are static, until no other pod of their full name is left.
 func (p *Pool) start(rec *record) bool {
-	if rec.name == "" {
-		rec.started = true
-		return true
-	}
 	switch {
-	case p.active(rec.uid):
+	case rec.name == "" && rec.after == "", p.active(rec.uid):
 		p.gate.seize(rec.name, rec.uid)
 	case rec.state != Syncing:
 		p.finish(rec)
 		return false
-	case p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart):
-		p.log.Info("pod waits until another of its name has ended", logPod(rec.pod, rec.uid)...)
-		p.queue.add(rec.uid, p.cfg.Jitter(errorDelay))
-		return false
+	default:
+		if why := p.predecessor(rec); why != "" {
+			p.log.Info("pod waits", append(logPod(rec.pod, rec.uid), "why", why)...)
+			p.showWaiting(rec, why)
+			p.queue.add(rec.uid, p.cfg.Jitter(errorDelay))
+			return false
+		}
 	}
 	rec.started = true
 	return true
+}
+
+// predecessor says for which pod this one has to wait, empty for none.
+func (p *Pool) predecessor(rec *record) string {
+	if before, known := p.records[rec.after]; known && rec.after != rec.uid && before.state != Finished {
+		return "starts when the pod whose place it takes has ended, uid " + string(rec.after)
+	}
+	if rec.name != "" && (p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart)) {
+		return "starts when another pod of its name has ended; static pods of one name run one after the other"
+	}
+	return ""
 }
 
 // canStart reports whether the pod with that UID may still come to start.
@@ -48,12 +58,14 @@ func (p *Pool) occupied(rec *record) bool {
 	return false
 }
 
-// leave frees the pod's full name and wakes who waits for it.
+// leave frees the pod's full name and wakes who waits for it or for the pod.
 func (p *Pool) leave(rec *record) {
-	if rec.name == "" {
-		return
+	waiting := p.followers[rec.uid]
+	delete(p.followers, rec.uid)
+	if rec.name != "" {
+		waiting = append(waiting, p.gate.leave(rec.name, rec.uid)...)
 	}
-	for _, uid := range p.gate.leave(rec.name, rec.uid) {
+	for _, uid := range waiting {
 		if next, known := p.records[uid]; known {
 			next.poke()
 		}

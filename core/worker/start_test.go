@@ -3,6 +3,8 @@ package worker
 import (
 	"testing"
 	"testing/synctest"
+
+	"github.com/wardlet/wardlet/core/status"
 )
 
 func expectRunning(t *testing.T, b *bench, want map[string]bool) {
@@ -41,6 +43,30 @@ func TestStaticPodsOfOneNameRunOneAfterTheOther(t *testing.T) {
 		expectRunning(t, b, map[string]bool{"1": false, "3": false})
 		close(held)
 		expectRunning(t, b, map[string]bool{"3": true})
+	})
+}
+
+func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, unrelated := api(newPod("web", "1", "a")), uidOf("9")
+		successor, other := api(newPod("shop", "2", "a")), api(newPod("db", "3", "a"))
+		b.create(old)
+		synctest.Wait()
+		held := make(chan struct{})
+		b.hold["teardown 1"] = held
+		b.kill(old)
+		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		b.pool.Update(Request{Kind: Create, Pod: other, After: unrelated})
+		expectRunning(t, b, map[string]bool{"1": false, "2": false, "3": true})
+		st, _ := b.store.Get(successor.UID)
+		if len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Waiting == nil ||
+			st.ContainerStatuses[0].State.Waiting.Reason != status.ReasonWaitingForPredecessor {
+			t.Errorf("status of a pod that waits = %+v, want it to say so", st)
+		}
+		close(held)
+		expectRunning(t, b, map[string]bool{"2": true})
 	})
 }
 

@@ -39,8 +39,12 @@ func (g *startGate) enter(name string, uid types.UID, live func(types.UID) bool)
 	return true
 }
 
-// seize gives name to uid, out of turn, if nobody holds it.
+// seize gives name to uid, out of turn, if nobody holds it. The empty name is
+// everybody's.
 func (g *startGate) seize(name string, uid types.UID) {
+	if name == "" {
+		return
+	}
 	if _, held := g.holder[name]; !held {
 		g.holder[name] = uid
 	}

@@ -59,8 +59,10 @@ func (p *Pool) Update(r Request) {
 
 // newRecord records a pod and starts its worker.
 func (p *Pool) newRecord(r *Request) *record {
-	rec := &record{uid: r.uid(), pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
-	if r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase) && !p.active(rec.uid) {
+	rec := &record{uid: r.uid(), after: r.After, pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
+	p.resume(rec)
+	rec.ended = rec.ended || r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase)
+	if rec.ended && !p.active(rec.uid) {
 		// It ended before the agent started: clean up, but start nothing.
 		rec.state, rec.started, rec.stopping = Terminated, true, true
 	}
@@ -68,6 +70,9 @@ func (p *Pool) newRecord(r *Request) *record {
 	if r.Pod != nil && pod.IsStatic(r.Pod) && !rec.started {
 		rec.name = pod.FullName(r.Pod)
 		p.gate.join(rec.name, rec.uid)
+	}
+	if _, known := p.records[rec.after]; known && !rec.started {
+		p.followers[rec.after] = append(p.followers[rec.after], rec.uid)
 	}
 	wake := rec.wake
 	p.workers.Go(func() { p.work(rec, wake) })
@@ -83,7 +88,7 @@ func (r *record) transition(req *Request, now time.Time) bool {
 	switch {
 	case r.pod == nil, r.pod.DeletionTimestamp != nil:
 		r.deleted = true
-	case pod.IsTerminal(r.pod.Status.Phase):
+	case r.ended, pod.IsTerminal(r.pod.Status.Phase):
 	case req.Kind == Kill:
 		r.evicted = req.Kill != nil && req.Kill.Evict
 	default:

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) getConflictsCommand() *cobra.Command {
+	var flags getFlags
+	cmd := &cobra.Command{
+		Use:     "conflicts [NAME...]",
+		Aliases: []string{"conflict"},
+		Short:   "Show which pods more than one document claims, and which of them runs",
+		Long: "Shows the pods that more than one document claims, by namespace and name, or by the\n" +
+			"annotation " + pod.AnnotationIdentity + ". RULE is what decided: isolate lets one document of each\n" +
+			"source run, precedence that of the first source in conflicts.precedence, policy what a\n" +
+			"merge policy says. Below, line by line: what became of each document.",
+		Example: "  wardlet get conflicts\n  wardlet get conflict web -o yaml",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			g := getter{app: a, flags: flags, kind: "conflict", kinds: "conflicts", columns: conflictColumns, names: names, several: true}
+			g.list = func(ctx context.Context) (listing, error) {
+				var list []pod.Conflict
+				if err := c.Get(ctx, "/v1/conflicts", &list); err != nil {
+					return listing{}, err
+				}
+				l := listing{empty: "No conflicts: every pod is claimed by one document."}
+				for i := range list {
+					l.entries = append(l.entries, conflictEntry(&list[i], a.now()))
+				}
+				return l, nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+var conflictColumns = []string{"NAMESPACE", "NAME", "RULE", "RUNS", "DOES NOT RUN", "AGE"}
+
+func conflictEntry(c *pod.Conflict, now time.Time) entry {
+	var runs, others []string
+	var notes []note
+	for i := range c.Claims {
+		claim := &c.Claims[i]
+		if claim.State == pod.ClaimRuns || claim.State == pod.ClaimGivesWay {
+			runs = append(runs, claim.Source)
+		} else {
+			others = append(others, claim.Source)
+		}
+		notes = append(notes, lasting(claimInWords(c, claim)))
+	}
+	if c.Message != "" {
+		notes = append(notes, lasting(fmt.Sprintf("%s/%s: decided by %s", c.Namespace, c.Name, oneLine(c.Message))))
+	}
+	row := func(age string) []string {
+		return []string{c.Namespace, c.Name, c.Rule, someOf(runs), someOf(others), age}
+	}
+	return entry{
+		key: c.Namespace + "/" + c.Name, name: c.Name, object: c, notes: notes,
+		cells:  row(duration.HumanDuration(now.Sub(c.Since))),
+		stable: row(""),
+		gone:   []string{c.Namespace, c.Name, "Gone", "", "", ""},
+	}
+}
+
+func someOf(sources []string) string { return cmp.Or(strings.Join(sources, ","), "<none>") }
+
+// claimInWords says what became of one document.
+func claimInWords(c *pod.Conflict, claim *pod.Claim) string {
+	became := map[pod.ClaimState]string{
+		pod.ClaimRuns:     "runs",
+		pod.ClaimWaits:    "waits",
+		pod.ClaimGivesWay: "gives way",
+		pod.ClaimRefused:  "is denied",
+		pod.ClaimLost:     "does not run",
+	}[claim.State]
+	text := fmt.Sprintf("%s/%s: %s of source %s %s", c.Namespace, c.Name, fileOf(claim.Document), claim.Source, became)
+	if claim.Message != "" {
+		text += ": " + oneLine(claim.Message)
+	}
+	return text
+}

@@ -1,0 +1,98 @@
+package mux
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// nowhere is a Documents that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Put(*state.Record) error               { return nil }
+func (nowhere) Delete(string, string) error           { return nil }
+func (nowhere) Load(string) ([]state.Record, []error) { return nil, nil }
+
+// BenchmarkOneChange is one pod whose image changes among many. Its cost does
+// not depend on how many there are.
+func BenchmarkOneChange(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			m := runFor(b)
+			sink, err := m.Sink("api")
+			if err != nil {
+				b.Fatal(err)
+			}
+			all := many(n, "web:1")
+			if err := sink.Replace(b.Context(), all); err != nil {
+				b.Fatal(err)
+			}
+			<-m.Updates()
+			versions := [2][]pod.Document{many(n, "web:2"), many(n, "web:1")}
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				d := versions[i/n%2][i%n]
+				d.Version = strconv.Itoa(i)
+				i++
+				if err := sink.Apply(b.Context(), []pod.Document{d}, nil); err != nil {
+					b.Fatal(err)
+				}
+				<-m.Updates()
+			}
+		})
+	}
+}
+
+// BenchmarkFirstSnapshot is a source's first answer with ten thousand pods.
+func BenchmarkFirstSnapshot(b *testing.B) {
+	all := many(10_000, "web:1")
+	b.ReportAllocs()
+	for b.Loop() {
+		m := runFor(b)
+		sink, err := m.Sink("api")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := sink.Replace(b.Context(), all); err != nil {
+			b.Fatal(err)
+		}
+		<-m.Updates()
+	}
+}
+
+func runFor(b *testing.B) *Mux {
+	b.Helper()
+	m := New(Config{
+		Sources:   []Source{{Name: "static", Kind: "file"}, {Name: "fleet", Kind: "http"}, {Name: "api", Kind: "api"}},
+		Documents: nowhere{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = m.Run(ctx)
+	}()
+	b.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return m
+}
+
+func many(n int, img string) []pod.Document {
+	all := make([]pod.Document, n)
+	for i := range all {
+		name := fmt.Sprint("web-", i)
+		all[i] = good("default/"+name, name, types.UID("uid-"+name), image(img))
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+package mux
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// Resolver decides who may run where documents of several sources claim one
+// identity. Without one, and where it has no choice, Config.Precedence does.
+type Resolver interface {
+	// Resolve takes a contest and returns at once. answer is called once, by
+	// any goroutine and at any time, or never if the resolver stops first. It
+	// does not block. A winner that is no candidate counts as NoChoice.
+	Resolve(c pod.Contest, answer func(pod.Resolution))
+	// Changed gives a value when other policies are in force than before: every
+	// contest is then asked again.
+	Changed() <-chan struct{}
+}
+
+// Resolutions keeps the answers of a Resolver over restarts;
+// state.Resolutions does.
+type Resolutions interface {
+	// Put is durable when it returns.
+	Put(r *state.Resolution) error
+	// Delete forgets the answer for an identity; one that is not there is no
+	// error.
+	Delete(identity types.NamespacedName) error
+	// Load gives all that are kept, and what could not be read.
+	Load() ([]state.Resolution, []error)
+}
+
+// contention is a question about a contest, on its way to the resolver.
+type contention struct {
+	ticket uint64
+	pod.Contest
+}
+
+// resolved takes resolutions in. One whose question was asked again, or is
+// not of interest any more, is passed over.
+func (s *store) resolved(given []answer[pod.Resolution], t *merging) outcome {
+	for _, a := range given {
+		c := s.disputed[a.ticket]
+		if c == nil {
+			continue
+		}
+		delete(s.disputed, a.ticket)
+		delete(s.kept, c.identity)
+		c.ticket, c.resolution = 0, c.settle(a.value)
+		t.answered = append(t.answered, c)
+		t.touch(c.rivals[0])
+	}
+	return t.finish(outcome{changes: t.changes()})
+}
+
+// settle makes an answer one that says the same whatever runs later.
+func (c *contest) settle(r pod.Resolution) *pod.Resolution {
+	switch current := slices.IndexFunc(c.rivals, (*slot).runs); {
+	case r.Choice == pod.ChooseCurrent && current >= 0:
+		r.Choice, r.Winner = pod.ChooseWinner, current
+	case r.Choice == pod.ChooseCurrent, r.Choice == pod.ChooseWinner && (r.Winner < 0 || r.Winner >= len(c.rivals)):
+		r.Choice, r.Winner = pod.NoChoice, 0
+	}
+	return &r
+}
+
+// askContests puts every contest to the resolver again. What was decided
+// holds until it has answered.
+func (t *merging) askContests() {
+	for _, c := range t.store.orderedContests() {
+		t.dispute(c)
+	}
+}
+
+// dispute puts the question to the resolver, once all else is done. An answer
+// to an earlier one does not count any more.
+func (t *merging) dispute(c *contest) {
+	t.store.tickets++
+	delete(t.store.disputed, c.ticket)
+	c.ticket = t.store.tickets
+	t.store.disputed[c.ticket] = c
+	t.contentions = append(t.contentions, contention{c.ticket, c.question()})
+}
+
+// forgetKept drops, once every source has spoken, the answers from before a
+// restart to what is no longer contested.
+func (t *merging) forgetKept() {
+	for _, src := range t.store.ordered {
+		if !src.seen {
+			return
+		}
+	}
+	for identity := range t.store.kept {
+		if t.store.contests[identity] == nil {
+			t.ended = append(t.ended, identity)
+		}
+	}
+	clear(t.store.kept)
+}
+
+// keepResolutions brings the disk to where the store is. A disk that does not
+// take an answer is no reason to do without it: the resolver gives it again
+// after a restart.
+func (m *Mux) keepResolutions(out *outcome) {
+	for i := range out.resolutions {
+		r := &out.resolutions[i]
+		if err := m.resolutions.Put(r); err != nil {
+			m.log.Error("the answer to a conflict was not written; after a restart it is asked for again", "identity", r.Identity, "err", err)
+		}
+	}
+	for _, identity := range out.ended {
+		if err := m.resolutions.Delete(identity); err != nil {
+			m.log.Error("the answer to a conflict that has ended was not removed", "identity", identity, "err", err)
+		}
+	}
+}
+
+// noResolutions stands in where nothing keeps them.
+type noResolutions struct{}
+
+func (noResolutions) Put(*state.Resolution) error         { return nil }
+func (noResolutions) Delete(types.NamespacedName) error   { return nil }
+func (noResolutions) Load() ([]state.Resolution, []error) { return nil, nil }
