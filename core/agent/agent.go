@@ -17,7 +17,6 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/runtime"
-	"github.com/wardlet/wardlet/core/source/file"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
@@ -50,8 +49,9 @@ type Agent struct {
 	mux      *mux.Mux
 	loop     *syncloop.Loop
 	garbage  *gc.Collector
-	sources  []*file.Source
+	sources  []runner
 	removals *removals
+	outcomes *outcomes
 	cache    *pleg.Cache
 	// waits knows what policy does not let pass; policies and adoption are nil
 	// for an agent without policies.
@@ -128,20 +128,21 @@ func (a *Agent) wire() error {
 	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Logger: log, Now: now})
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
-	a.removals = &removals{waits: a.waits}
+	a.outcomes = newOutcomes(a.state.Outcomes(), log)
+	a.removals = &removals{waits: a.waits, outcomes: a.outcomes}
 	a.workers = worker.New(worker.Config{
 		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
 		Cgroups: cgroups, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: "containerd", Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Log: log, Now: now, Jitter: jitter,
+		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: a.outcomes, Log: log, Now: now, Jitter: jitter,
 	})
 
 	if err := a.wirePolicies(); err != nil {
 		return err
 	}
 	a.mux = mux.New(a.muxConfig())
-	if a.sources, err = a.fileSources(); err != nil {
+	if a.sources, err = a.makeSources(); err != nil {
 		return err
 	}
 	a.loop = syncloop.New(syncloop.Config{
@@ -153,6 +154,7 @@ func (a *Agent) wire() error {
 		Runtime: a.runtime, Volumes: volumes, Cgroups: cgroups, Pods: a.loop, Layout: layout, Log: log,
 	})
 	a.removals.collector = a.garbage
+	a.outcomes.wanted, a.outcomes.removable = a.mux.Wanted, a.loop.Removable
 	return nil
 }
 

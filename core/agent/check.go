@@ -43,7 +43,7 @@ func Check(ctx context.Context, cfg *config.Config, version string) []Finding {
 	findings = append(findings, checkPolicies(ctx, cfg, id.node)...)
 	findings = append(findings, checkRuntime(ctx, cfg, id.installation)...)
 	for i := range cfg.Sources {
-		findings = append(findings, checkSource(ctx, &cfg.Sources[i], id.node))
+		findings = append(findings, checkSource(ctx, cfg, &cfg.Sources[i], id.node))
 	}
 	return append(findings, checkRunning(ctx, cfg.Paths.Socket, version))
 }

@@ -46,9 +46,10 @@ func (n *site) path(name string) string { return filepath.Join(n.dir, name) }
 // source adds a source whose directory holds files, by name and text.
 func (n *site) source(t *testing.T, name string, files map[string]string) *config.Source {
 	t.Helper()
-	n.cfg.Sources = append(n.cfg.Sources, config.Source{Name: name, Kind: config.KindFile, Path: n.path(name)})
+	n.cfg.Sources = append(n.cfg.Sources, config.Source{
+		Name: name, Kind: config.KindFile, Path: n.path(name), Period: config.DefaultPeriod, MissingPath: config.MissingError,
+	})
 	s := &n.cfg.Sources[len(n.cfg.Sources)-1]
-	s.SetDefaults()
 	for file, text := range files {
 		n.write(t, filepath.Join(name, file), text)
 	}

@@ -11,56 +11,72 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/source/file"
 )
 
-// sourcePatience bounds the reading of one source; files that are being
-// written are waited for a second.
+// sourcePatience bounds the reading of one source, where the source does not
+// do that itself; files that are being written are waited for a second.
 const sourcePatience = 10 * time.Second
 
 // checkSource reads a source as the agent would, once.
-func checkSource(ctx context.Context, s *config.Source, node string) Finding {
+func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node string) Finding {
 	subject := "source " + s.Name
-	ctx, cancel := context.WithTimeout(ctx, sourcePatience)
+	patience, doubt := sourcePatience, "is its file system there?"
+	if s.Kind != config.KindFile {
+		patience, doubt = sourcePatience+s.Timeout, "does the server answer this node?"
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	first := &firstReading{done: cancel, err: fmt.Errorf("%s was not read within %s; is its file system there?", s.Path, sourcePatience)}
-	err := file.New(file.Config{
-		Name: s.Name, Path: s.Path, NodeName: node, Sink: first,
-		MissingEmpty: s.MissingPath == config.MissingEmpty,
-	}).Run(ctx)
-	if err = errors.Join(err, first.err); err != nil {
+	first := &firstReading{done: cancel, err: fmt.Errorf("%s was not read within %s; %s", s.Location(), patience, doubt)}
+	run, err := newSource(s, sourceSetting{node: node, namespaces: cfg.Namespaces(s), sink: first})
+	if err == nil {
+		err = errors.Join(run.Run(ctx), first.err)
+	}
+	if err != nil {
 		return Finding{LevelFail, subject, err.Error()}
 	}
-	manifests, faults := faultsOf(first.documents)
-	message := fmt.Sprintf("%s, %d bad", count(manifests, "manifest", "manifests"), len(faults))
+	documents, faults := faultsOf(first.documents)
+	message := fmt.Sprintf("%s, %d bad", count(documents, "manifest", "manifests"), len(faults))
+	if s.Kind == config.KindAPI {
+		message = fmt.Sprintf("%s, %d bad", count(documents, "pod", "pods"), len(faults))
+	}
 	if len(faults) > 0 {
 		return Finding{LevelFail, subject, message + "\n" + strings.Join(faults, "\n")}
 	}
 	return Finding{LevelOK, subject, message}
 }
 
-// firstReading is a sink that takes one reading.
+// firstReading is a sink that takes one reading, or the first error instead.
 type firstReading struct {
 	documents []pod.Document
 	// err says why there is none.
-	err  error
-	done context.CancelFunc
+	err error
+	// taken is true once there is one.
+	taken bool
+	done  context.CancelFunc
 }
 
-// Replace takes the reading.
+// Replace takes a snapshot.
 func (f *firstReading) Replace(_ context.Context, all []pod.Document) error {
-	f.documents, f.err = all, nil
-	f.done()
+	f.take(all, nil)
 	return nil
 }
 
-// Apply comes after the first reading and is none of this sink's business.
-func (f *firstReading) Apply(context.Context, []pod.Document, []string) error { return nil }
+// Apply takes an answer that is none, because its documents are bad.
+func (f *firstReading) Apply(_ context.Context, changed []pod.Document, _ []string) error {
+	f.take(changed, nil)
+	return nil
+}
 
-// Health takes the first error instead of a reading.
+// Health takes an error.
 func (f *firstReading) Health(err error) {
-	if err != nil && f.documents == nil {
-		f.err = err
+	if err != nil {
+		f.take(nil, err)
+	}
+}
+
+func (f *firstReading) take(documents []pod.Document, err error) {
+	if !f.taken {
+		f.documents, f.err, f.taken = documents, err, true
 		f.done()
 	}
 }

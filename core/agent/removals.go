@@ -17,6 +17,7 @@ import (
 type removals struct {
 	collector *gc.Collector
 	waits     *admission.Waits
+	outcomes  *outcomes
 	// adoption is nil for an agent without policies.
 	adoption *adoption
 }
@@ -25,6 +26,7 @@ type removals struct {
 // also where a pod of the same UID waits for a verdict.
 func (r *removals) workerGone(uid types.UID) {
 	r.waits.Forgotten(uid)
+	r.outcomes.Forget(uid)
 	r.adoption.ended(uid)
 	r.collector.Nudge()
 }

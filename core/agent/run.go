@@ -25,6 +25,7 @@ func (a *Agent) stages() ([]stage, error) {
 		{"runtime status", endless(a.health.Run)},
 		{"pleg", a.pleg.Run},
 		{"garbage collection", endless(a.garbage.Run)},
+		{"outcomes", a.outcomes.run},
 		{"workers", a.runWorkers},
 		{"sync loop", a.loop.Run},
 		{"foreign pods", endless(a.watchForeign)},

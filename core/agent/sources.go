@@ -1,11 +1,17 @@
 package agent
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/source"
+	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/core/source/file"
+	"github.com/wardlet/wardlet/core/source/http"
 )
 
 // muxConfig is what the mux is made from: all sources, the disk, and policy
@@ -15,8 +21,12 @@ func (a *Agent) muxConfig() mux.Config {
 		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter,
 		StopDenied: a.cfg.Sync.OnDeniedReplacement == config.DeniedStop, Logger: a.log, Now: time.Now,
 	}
-	for _, s := range a.cfg.Sources {
-		c.Sources = append(c.Sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Path})
+	for i := range a.cfg.Sources {
+		s := &a.cfg.Sources[i]
+		c.Sources = append(c.Sources, mux.Source{Name: s.Name, Kind: s.Kind, Location: s.Location()})
+	}
+	if a.cfg.Conflicts.Rule == config.ConflictsPrecedence {
+		c.Precedence = a.cfg.Conflicts.Precedence
 	}
 	if a.adoption != nil {
 		c.Gate = a.adoption
@@ -32,17 +42,62 @@ func sourceNames(cfg *config.Config) []string {
 	return names
 }
 
-func (a *Agent) fileSources() ([]*file.Source, error) {
-	var sources []*file.Source
-	for _, s := range a.cfg.Sources {
+// runner is a source of any kind. Run reads and delivers until ctx is done;
+// then it ends with nil.
+type runner interface {
+	Run(ctx context.Context) error
+}
+
+// makeSources makes the sources of the configuration, in its order.
+func (a *Agent) makeSources() ([]runner, error) {
+	var sources []runner
+	for i := range a.cfg.Sources {
+		s := &a.cfg.Sources[i]
 		sink, err := a.mux.Sink(s.Name)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, file.New(file.Config{
-			Name: s.Name, Path: s.Path, NodeName: a.node, Sink: sink, Period: s.Period,
-			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: a.state.Place(s.Name), Logger: a.log, Now: time.Now,
-		}))
+		run, err := newSource(s, sourceSetting{
+			node: a.node, namespaces: a.cfg.Namespaces(s), sink: sink, place: a.state.Place(s.Name), log: a.log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", s.Name, err)
+		}
+		sources = append(sources, run)
 	}
 	return sources, nil
+}
+
+// sourceSetting is what a source needs beside its configuration.
+type sourceSetting struct {
+	node       string
+	namespaces []string
+	sink       source.Sink
+	// place and log are nil for a source that is read once.
+	place file.Place
+	log   *slog.Logger
+}
+
+// newSource makes a source of its kind.
+func newSource(s *config.Source, with sourceSetting) (runner, error) {
+	switch s.Kind {
+	case config.KindFile:
+		return file.New(file.Config{
+			Name: s.Name, Path: s.Path, NodeName: with.node, Namespaces: with.namespaces, Sink: with.sink, Period: s.Period,
+			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: with.place, Logger: with.log, Now: time.Now,
+		}), nil
+	case config.KindHTTP:
+		return http.New(http.Config{
+			Name: s.Name, URL: s.URL, NodeName: with.node, Namespaces: with.namespaces, Sink: with.sink,
+			Period: s.Period, Timeout: s.Timeout, HeaderFile: s.HeaderFile,
+			CAFile: s.CAFile, ClientCertFile: s.ClientCertFile, ClientKeyFile: s.ClientKeyFile,
+			Logger: with.log, Jitter: jitter,
+		}), nil
+	case config.KindAPI:
+		return apiserver.New(apiserver.Config{
+			Name: s.Name, NodeName: with.node, Server: s.URL, CAFile: s.CAFile, TokenFile: s.TokenFile,
+			CertFile: s.ClientCertFile, KeyFile: s.ClientKeyFile, Sink: with.sink, Logger: with.log, Now: time.Now,
+		})
+	}
+	return nil, fmt.Errorf("kind %q has no reader", s.Kind)
 }
