@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,7 +15,8 @@ type Tenant struct {
 	// Name is a DNS label, unique among the tenants.
 	Name string `toml:"name"`
 	// Namespaces are names or patterns, in which "*" stands for any run of
-	// characters. There is at least one, and no other tenant has the same.
+	// characters. There is at least one, and no namespace that matches one of
+	// another tenant's: so nothing of two tenants is ever in conflict.
 	Namespaces []string `toml:"namespaces"`
 }
 
@@ -39,7 +41,6 @@ func (c *Config) tenant(name string) *Tenant {
 
 func (c *Config) checkTenants(report strict.Report) {
 	names := map[string]bool{}
-	owners := map[string]string{}
 	for i, t := range c.Tenants {
 		key := func(name string) string { return fmt.Sprintf("tenant[%d].%s", i, name) }
 		switch {
@@ -56,17 +57,71 @@ func (c *Config) checkTenants(report strict.Report) {
 		if len(t.Namespaces) == 0 {
 			report(key("namespaces"), `missing; name those of the tenant, for example namespaces = ["tenant-a-*"]`)
 		}
-		for _, pattern := range t.Namespaces {
-			owner, taken := owners[pattern]
+		for j, pattern := range t.Namespaces {
+			owner, theirs := c.sharedWith(i, pattern)
 			switch {
 			case !namespacePattern(pattern):
 				report(key("namespaces"), `want a namespace such as "web", or a pattern such as "tenant-a-*", found %.80q`, pattern)
-			case taken && owner == t.Name:
+			case slices.Contains(t.Namespaces[:j], pattern):
 				report(key("namespaces"), "%q is named twice", pattern)
-			case taken:
-				report(key("namespaces"), "%q is a namespace of tenant %q already; no two tenants may share one", pattern, owner)
+			case owner != "":
+				report(key("namespaces"), "%q and %q of tenant %q match the same namespaces; no two tenants may share one", pattern, theirs, owner)
 			}
-			owners[pattern] = t.Name
+		}
+	}
+}
+
+// sharedWith is an earlier tenant than the i-th, and its pattern, that matches
+// a namespace this pattern matches too; empty for none.
+func (c *Config) sharedWith(i int, pattern string) (owner, theirs string) {
+	for _, earlier := range c.Tenants[:i] {
+		for _, theirs := range earlier.Namespaces {
+			if len(pattern) <= maxPattern && len(theirs) <= maxPattern && meet(pattern, theirs) {
+				return earlier.Name, theirs
+			}
+		}
+	}
+	return "", ""
+}
+
+// maxPattern is the length of the longest pattern: a namespace has at most 63
+// characters.
+const maxPattern = 127
+
+// meet reports whether there is a name that both patterns match. It looks at
+// each pair of places in them once.
+func meet(a, b string) bool {
+	// reached[j]: there is a beginning that a, so far, and b[:j] both match.
+	reached := make([]bool, len(b)+1)
+	reached[0] = true
+	spread(reached, b)
+	for i := range len(a) {
+		next := make([]bool, len(b)+1)
+		for j, ok := range reached {
+			switch {
+			case !ok:
+			case a[i] == '*':
+				// It takes nothing, or as much of b as one likes.
+				for k := j; k <= len(b); k++ {
+					next[k] = true
+				}
+			case j < len(b) && b[j] == '*':
+				next[j] = true
+			case j < len(b) && b[j] == a[i]:
+				next[j+1] = true
+			}
+		}
+		spread(next, b)
+		reached = next
+	}
+	return reached[len(b)]
+}
+
+// spread adds the places that a "*" which takes nothing leads to.
+func spread(reached []bool, b string) {
+	for j := range len(b) {
+		if reached[j] && b[j] == '*' {
+			reached[j+1] = true
 		}
 	}
 }
@@ -74,5 +129,5 @@ func (c *Config) checkTenants(report strict.Report) {
 // namespacePattern reports whether a namespace could match.
 func namespacePattern(pattern string) bool {
 	const characters = "abcdefghijklmnopqrstuvwxyz0123456789-*"
-	return pattern != "" && strings.Trim(pattern, characters) == ""
+	return pattern != "" && len(pattern) <= maxPattern && strings.Trim(pattern, characters) == ""
 }

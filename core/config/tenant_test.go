@@ -42,7 +42,11 @@ func TestTenantsThatAreRefused(t *testing.T) {
 		},
 		"a namespace of two tenants": {
 			tenantA + "[[tenant]]\nname = \"b\"\nnamespaces = [\"b\", \"tenant-a-*\"]\n" + source,
-			"agent.toml:6: tenant.namespaces: \"tenant-a-*\" is a namespace of tenant \"a\" already; no two tenants may share one\n",
+			"agent.toml:6: tenant.namespaces: \"tenant-a-*\" and \"tenant-a-*\" of tenant \"a\" match the same namespaces; no two tenants may share one\n",
+		},
+		"patterns of two tenants that some namespace matches": {
+			tenantA + "[[tenant]]\nname = \"b\"\nnamespaces = [\"*-b\"]\n" + source,
+			"agent.toml:6: tenant.namespaces: \"*-b\" and \"tenant-a-*\" of tenant \"a\" match the same namespaces; no two tenants may share one\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,5 +66,37 @@ func TestNamespacesOfASource(t *testing.T) {
 	want := [][]string{{"a", "tenant-a-*"}, nil}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("namespaces (-want +got):\n%s", diff)
+	}
+}
+
+func TestPatternsMeetWhereSomeNameMatchesBoth(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "ab", false},
+		{"*", "a", true},
+		{"*", "*", true},
+		{"a*", "b*", false},
+		{"a*", "*b", true},
+		{"a-*", "a", false},
+		{"a*", "a", true},
+		{"a-*", "a-b-*", true},
+		{"*a*", "*b*", true},
+		{"a*c", "ab", false},
+		{"a*c", "abc", true},
+		{"a*b*c", "axbyc", true},
+		{"a*b*c", "acb", false},
+		{"**", "", true},
+	} {
+		if got := meet(test.a, test.b); got != test.want {
+			t.Errorf("%q and %q meet: %v, want %v", test.a, test.b, got, test.want)
+		}
+		if got := meet(test.b, test.a); got != test.want {
+			t.Errorf("%q and %q meet: %v, want %v", test.b, test.a, got, test.want)
+		}
 	}
 }
