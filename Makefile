@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-cluster lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,11 @@ test-unit: ## the unit tests of every module
 test-e2e: build plugins ## the tests on a real containerd (as root)
 	@tools/setup.sh race runtime
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
-		./core/internal/rmtree ./core/volume ./core/node ./test/demo/... ./test/e2e/...
+		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
+
+test-cluster: ## the API server source on a real kube-apiserver with etcd
+	@tools/setup.sh cluster
+	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint

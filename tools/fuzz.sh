@@ -1,12 +1,31 @@
 #!/bin/sh
-# Runs every fuzz target of the repository for the given time each, in the
-# module it belongs to.
+# Runs every fuzz target of the repository for the given time each (default
+# 20s), in the module it belongs to. Each package is compiled once, so that
+# `tools/fuzz.sh 1s` is short enough for every test run.
+# What fails is written to the package's testdata/fuzz, to be committed with
+# the fix. What else is of interest stays in Go's cache, and a run begins with
+# it; one of less than ten seconds would get no further than that, so it begins
+# with the committed seeds alone and keeps nothing.
 set -eu
 cd "$(dirname "$0")/.."
 time=${1:-20s}
-grep -rl --include='*_test.go' '^func Fuzz' core cmd plugins tools test 2>/dev/null | sort | while read -r file; do
-	grep -o '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //' | while read -r target; do
-		echo "fuzz: $target ($(dirname "$file")) for $time"
-		(cd "$(dirname "$file")" && go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" .)
-	done
-done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+case $time in
+[0-9]s | *ms | *x) cache=$work/cache ;;
+*) cache=$(go env GOCACHE)/fuzz ;;
+esac
+
+grep -rl --include='*_test.go' '^func Fuzz' core cmd plugins tools test | xargs -n 1 dirname | sort -u >"$work/packages"
+while read -r package; do
+	(
+		cd "$package"
+		path=$(go list .)
+		go test -c -vet=off -fuzz . -o "$work/fuzz.test" .
+		"$work/fuzz.test" -test.list '^Fuzz' >"$work/targets"
+		while read -r target; do
+			echo "fuzz: $target ($package) for $time"
+			"$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzcachedir "$cache/$path"
+		done <"$work/targets"
+	)
+done <"$work/packages"

@@ -2,6 +2,7 @@
 # Makes the programs that tests, demo and lint need, and nothing that is there already:
 #
 #   tools/setup.sh runtime   Debian packages, containerd, the test images and the private-runtime control program
+#   tools/setup.sh cluster   kube-apiserver and etcd
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh lint      golangci-lint and gofumpt
 #
@@ -40,7 +41,9 @@ stale() {
 }
 
 # build MODULE SOURCE NAME=PACKAGE...: builds the packages of the module directory into build/tools, each if it is missing
-# or older than the module files or the source directory. A running program is replaced, not overwritten.
+# or older than the module files or the source directory. A running program is replaced, not overwritten. $values are
+# flags for the linker.
+values=
 build() {
 	module=$1 source=$2
 	shift 2
@@ -48,7 +51,7 @@ build() {
 		name=${program%%=*} package=${program#*=}
 		stale "$tools/$name" "$source" "$module/go.mod" "$module/go.sum" || continue
 		echo "setup: building $name"
-		(cd "$module" && CGO_ENABLED=0 logged go build -buildvcs=false -trimpath -ldflags="-s -w" \
+		(cd "$module" && CGO_ENABLED=0 logged go build -buildvcs=false -trimpath -ldflags="-s -w $values" \
 			-tags "no_btrfs no_devmapper no_zfs no_aufs" -o "$tools/.new" "$package")
 		touch "$tools/.new"
 		mv "$tools/.new" "$tools/$name"
@@ -109,6 +112,19 @@ runtime() {
 	build "$root" "$root/test/privateruntime" privateruntime=./test/privateruntime/ctl
 }
 
+cluster() {
+	install_for race
+	build "$root/tools/etcd" "$root/tools/etcd" etcd=.
+	stale "$tools/kube-apiserver" "$root/tools/kubernetes" || return 0
+	echo "setup: kube-apiserver takes some minutes the first time"
+	version=k8s.io/component-base/version
+	release=$(cd "$root/tools/kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+	minor=${release#v*.}
+	values="-X $version.gitVersion=$release -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
+	build "$root/tools/kubernetes" "$root/tools/kubernetes" kube-apiserver=k8s.io/kubernetes/cmd/kube-apiserver
+	values=
+}
+
 race() {
 	install_for race
 }
@@ -119,14 +135,14 @@ lint() {
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|race|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|race|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | race | lint) ;;
+	runtime | cluster | race | lint) ;;
 	*) usage ;;
 	esac
 done

@@ -122,6 +122,11 @@ func from(source, name string, uid types.UID, img string, edits ...func(*v1.Pod)
 	}}, edits...)...)
 }
 
+func versioned(version string, d pod.Document) pod.Document {
+	d.Version = version
+	return d
+}
+
 // bout is a snapshot of one source, or a change of the policies, and what
 // follows.
 type bout struct {
@@ -234,6 +239,10 @@ func TestConflictsAreDecidedByTheRuleOfTheNode(t *testing.T) {
 		"an API server's new pod of a name is no newer version of the old one": {judged: true, bouts: []bout{
 			{source: "api", docs: docs(from("api", "web", "u1", "i")), want: ops("ADD u1"), asked: ops("ADD u1")},
 			{source: "api", docs: docs(from("api", "web", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2")},
+		}},
+		"an API server that was restored may give a version to two pods": {bouts: []bout{
+			{source: "api", docs: docs(versioned("5", from("api", "web", "u1", "i"))), want: ops("ADD u1")},
+			{source: "api", docs: docs(versioned("5", from("api", "web", "u2", "i"))), want: ops("REMOVE u1", "ADD u2")},
 		}},
 		"documents of one source that claim one pod are shown, too": {bouts: []bout{
 			{source: "one", docs: docs(from("one", "web", "u1", "i"), good("one#z", "web", "u2")), want: ops("ADD u1"), claims: ops("web isolate: u1 Runs u2 Lost")},

@@ -173,7 +173,8 @@ func (t *merging) document(d *pod.Document) {
 		t.log.Info("document is valid again", "source", t.source.Name, "document", e.id)
 		e.fault = nil
 	}
-	if e.pod != nil && e.podVersion == d.Version && !e.restored {
+	// An API server that was restored may give a version out twice.
+	if e.pod != nil && e.podVersion == d.Version && e.pod.UID == d.Pod.UID && !e.restored {
 		e.version = d.Version
 		return
 	}

@@ -1,3 +1,42 @@
 // Package apiserver is the source that lists and watches the pods bound to
 // this node.
+//
+// Comes in: the answers of a Kubernetes API server to a list and a watch of
+// pods with the field selector spec.nodeName. Goes out: one document per pod,
+// "namespace/name", through a source.Sink; its version is the pod's
+// resourceVersion. A pod that asks for what this version does not honour is a
+// bad document. Run owns the goroutines of the list, the watch and the
+// connections, and waits for them.
+//
+// # What is delivered
+//
+// A complete list is a snapshot (Replace), every event after it a difference
+// of one document (Apply). Nothing is delivered of a list that broke off, of
+// one that is no list, or while the server cannot be reached: an outage ends
+// nothing, it only makes Health say so. The first list of a process is read
+// from the server's storage and not from a cache of it that may lag behind, so
+// that a restarted agent never goes back in time. A server that gives an empty
+// list, for instance because it was restored from nothing, has answered: its
+// pods are gone.
+//
+// # When the watch breaks
+//
+// It goes on from the last resourceVersion, which bookmarks keep new. What the
+// server no longer has ("too old resource version") and what broke in the
+// middle of an event is listed anew. Between attempts lies an exponential
+// back-off. A sink that blocks stops the reading; a server that will not wait
+// that long ends the watch, and what was not read is read again.
+//
+// A connection that nothing comes from is asked for a sign of life after
+// quietTime and given up pingTimeout later.
+//
+// # Credentials
+//
+// Token, client certificate with key, and certificate authorities are read
+// from their files before every request, which is a few times in an hour.
+// What cannot be read or used is left aside for what was read last. A watch
+// that is open goes on with the credentials it began with until its server
+// ends it, 5 to 10 minutes after it began.
+//
+// The token is sent to the configured server only: redirects are refused.
 package apiserver

@@ -1,0 +1,44 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// explain says which server an error is about and what to do.
+func explain(server string, err error) error {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err
+	}
+	if advice := adviceFor(err); advice != "" {
+		return fmt.Errorf("API server %s: %w; %s", server, err, advice)
+	}
+	return fmt.Errorf("API server %s: %w", server, err)
+}
+
+func adviceFor(err error) string {
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case errors.As(err, new(*credentialError)):
+		return ""
+	case refused || unknown:
+		return "check that the certificate authority file is this server's"
+	case apierrors.IsUnauthorized(err):
+		return "renew what the token or certificate file holds; it is read before every attempt"
+	case apierrors.IsForbidden(err):
+		return "the credentials must be those of system:node:NODE with this node's name, in the group system:nodes"
+	case utilnet.IsConnectionRefused(err):
+		return "check that it runs and listens there"
+	case errors.Is(err, context.DeadlineExceeded) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err):
+		return "check the network between this node and it"
+	}
+	return ""
+}

@@ -1,0 +1,348 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	testNode = "node"
+	selector = "spec.nodeName=" + testNode
+)
+
+// fakeServer serves lists and watches of pods as an API server does: with
+// resourceVersions, pages, bookmarks, and a history that can be compacted.
+type fakeServer struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	wake *sync.Cond
+	pods map[string]*v1.Pod
+	// history are all events, the version of each is its object's.
+	history   []fakeEvent
+	version   int
+	compacted int
+	// page is the greatest number of pods of an answer, 0 for no limit.
+	page int
+	// fault answers in place of the server if it returns true.
+	fault func(http.ResponseWriter, *http.Request) bool
+	// watches counts the watches ever opened, open those that are; cut makes
+	// the ones up to that number end, broken off or in good order.
+	watches, open, cutUpTo int
+	abort                  bool
+	// sent is the newest version a watch has sent. No request is answered
+	// while the server is paused.
+	sent     int
+	paused   bool
+	requests []string
+}
+
+type fakeEvent struct {
+	version int
+	Type    string `json:"type"`
+	Object  any    `json:"object"`
+}
+
+func newFakeServer(t *testing.T, start func(*httptest.Server)) *fakeServer {
+	t.Helper()
+	s := &fakeServer{pods: map[string]*v1.Pod{}, version: 10}
+	s.wake = sync.NewCond(&s.mu)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		// Small buffers, so that a reader that is slow is noticed early.
+		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
+			_ = tcp.SetWriteBuffer(16 << 10)
+		}
+	}
+	start(s.Server)
+	t.Cleanup(func() {
+		s.cut(true)
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	s.mu.Lock()
+	for s.paused {
+		s.wake.Wait()
+	}
+	s.requests = append(s.requests, fmt.Sprintf("%s %s rv=%s", verb(r), r.URL.Path, q.Get("resourceVersion")))
+	fault := s.fault
+	s.mu.Unlock()
+	if fault != nil && fault(w, r) {
+		return
+	}
+	if r.URL.Path != "/api/v1/pods" || q.Get("fieldSelector") != selector {
+		status(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such thing here")
+		return
+	}
+	if verb(r) == "watch" {
+		from, _ := strconv.Atoi(q.Get("resourceVersion"))
+		s.watch(w, r, from)
+		return
+	}
+	s.list(w, q.Get("resourceVersion"), q.Get("continue"))
+}
+
+func verb(r *http.Request) string {
+	if r.URL.Query().Get("watch") == "true" {
+		return "watch"
+	}
+	return "list"
+}
+
+func (s *fakeServer) list(w http.ResponseWriter, atLeast, from string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n, _ := strconv.Atoi(atLeast); n > s.version {
+		answer(w, http.StatusGatewayTimeout, metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonTimeout, Code: http.StatusGatewayTimeout,
+			Message: "Too large resource version",
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}},
+		})
+		return
+	}
+	list := v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+	list.ResourceVersion = strconv.Itoa(s.version)
+	for _, key := range slices.Sorted(maps.Keys(s.pods)) {
+		if key <= from {
+			continue
+		}
+		if s.page > 0 && len(list.Items) == s.page {
+			list.Continue = list.Items[s.page-1].Namespace + "/" + list.Items[s.page-1].Name
+			break
+		}
+		list.Items = append(list.Items, *s.pods[key])
+	}
+	answer(w, http.StatusOK, list)
+}
+
+func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, from int) {
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-r.Context().Done():
+			s.wake.Broadcast()
+		case <-stop:
+		}
+	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches++
+	s.open++
+	mine := s.watches
+	defer func() { s.open-- }()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	flush(w)
+	if from < s.compacted || from > s.version {
+		s.write(w, fakeEvent{Type: "ERROR", Object: expired()})
+		return
+	}
+	for r.Context().Err() == nil && mine > s.cutUpTo {
+		next := slices.IndexFunc(s.history, func(e fakeEvent) bool { return e.version > from })
+		if next < 0 {
+			s.wake.Wait()
+			continue
+		}
+		from = s.history[next].version
+		s.write(w, s.history[next])
+		s.sent = max(s.sent, from)
+		s.wake.Broadcast()
+	}
+	if s.abort && mine <= s.cutUpTo {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// write sends an event without holding the server up.
+func (s *fakeServer) write(w http.ResponseWriter, e fakeEvent) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	_ = json.NewEncoder(w).Encode(e)
+	flush(w)
+}
+
+func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }
+
+func expired() metav1.Status {
+	return metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Reason: metav1.StatusReasonExpired, Code: http.StatusGone, Message: "too old resource version",
+	}
+}
+
+func status(w http.ResponseWriter, code int32, reason metav1.StatusReason, message string) {
+	answer(w, int(code), metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Reason: reason, Code: code, Message: message,
+	})
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// set stores a pod of that name and image, new or changed.
+func (s *fakeServer) set(name, image string, change ...func(*v1.Pod)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	p := &v1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: name, UID: types.UID("uid-" + name), ResourceVersion: strconv.Itoa(s.version),
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "test"}},
+		},
+		Spec: v1.PodSpec{NodeName: testNode, Containers: []v1.Container{{Name: "c", Image: image}}},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	what := "ADDED"
+	if s.pods["default/"+name] != nil {
+		what = "MODIFIED"
+	}
+	s.pods["default/"+name] = p
+	s.note(what, p)
+}
+
+func (s *fakeServer) remove(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	p := s.pods["default/"+name].DeepCopy()
+	p.ResourceVersion = strconv.Itoa(s.version)
+	delete(s.pods, "default/"+name)
+	s.note("DELETED", p)
+}
+
+// bookmark tells the watches which version they are at.
+func (s *fakeServer) bookmark() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	p := &v1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
+	p.ResourceVersion = strconv.Itoa(s.version)
+	s.note("BOOKMARK", p)
+}
+
+// tell sends an event that is no pod's.
+func (s *fakeServer) tell(what string, object any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.note(what, object)
+}
+
+func (s *fakeServer) note(what string, object any) {
+	s.history = append(s.history, fakeEvent{version: s.version, Type: what, Object: object})
+	s.wake.Broadcast()
+}
+
+// compact forgets all history up to now, and a little more is new.
+func (s *fakeServer) compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.compacted = s.version
+}
+
+// reset makes it a server that was restored from nothing.
+func (s *fakeServer) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.pods)
+	s.history, s.version, s.compacted = nil, 1, 1
+}
+
+// cut ends all watches, with or without a proper end.
+func (s *fakeServer) cut(abort bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cutUpTo, s.abort = s.watches, abort
+	s.wake.Broadcast()
+}
+
+// breaks makes the server answer otherwise; nil mends it.
+func (s *fakeServer) breaks(fault func(http.ResponseWriter, *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+func (s *fakeServer) watching() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
+// opened counts the watches so far.
+func (s *fakeServer) opened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watches
+}
+
+// written is the newest version that was sent, newest the newest there is.
+func (s *fakeServer) written() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent
+}
+
+func (s *fakeServer) newest() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// asked are the requests so far, without their path.
+func (s *fakeServer) asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, r := range s.requests {
+		all = append(all, strings.Replace(r, "/api/v1/pods ", "", 1))
+	}
+	return all
+}
+
+// cutWith ends all watches in good order, once they have sent a bookmark; what
+// is done meanwhile is in none of them, and no request is answered before it
+// is done.
+func (s *fakeServer) cutWith(meanwhile func()) {
+	s.bookmark()
+	s.mu.Lock()
+	for s.sent < s.version {
+		s.wake.Wait()
+	}
+	s.paused = true
+	s.cutUpTo, s.abort = s.watches, false
+	s.wake.Broadcast()
+	s.mu.Unlock()
+	meanwhile()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = false
+	s.wake.Broadcast()
+}

@@ -1,0 +1,108 @@
+package apiserver
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source"
+)
+
+// outlet is the source's way to its sink. The goroutines of list and watch
+// report through it too; it lets one of them through at a time, and none
+// before the source runs or once it has ended.
+type outlet struct {
+	server string
+	log    *slog.Logger
+	now    func() time.Time
+
+	mu   sync.Mutex
+	sink source.Sink
+	// ctx is that of Run, nil before it; stop ends it.
+	ctx  context.Context
+	stop context.CancelFunc
+	// told is the last error that was logged, since when the first one was.
+	told  string
+	since time.Time
+	// err is what the sink failed with.
+	err error
+}
+
+func (o *outlet) begin(ctx context.Context, stop context.CancelFunc) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ctx, o.stop = ctx, stop
+}
+
+func (o *outlet) replace(docs []pod.Document) error {
+	return o.deliver(func(ctx context.Context) error { return o.sink.Replace(ctx, docs) })
+}
+
+func (o *outlet) apply(changed []pod.Document, gone []string) error {
+	return o.deliver(func(ctx context.Context) error { return o.sink.Apply(ctx, changed, gone) })
+}
+
+// deliver calls the sink, which may take its time. If the sink fails nothing
+// more is delivered: what it did not take would be missing for ever.
+func (o *outlet) deliver(call func(context.Context) error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ctx.Err() != nil {
+		return nil
+	}
+	if err := call(o.ctx); err != nil {
+		if o.ctx.Err() == nil {
+			o.err = err
+			o.stop()
+		}
+		return nil
+	}
+	o.tellGood()
+	return nil
+}
+
+// good says that the server was heard of and had nothing new. There is no watch
+// without a list, so a snapshot was delivered before.
+func (o *outlet) good() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tellGood()
+}
+
+func (o *outlet) tellGood() {
+	if o.ctx.Err() != nil {
+		return
+	}
+	o.sink.Health(nil)
+	if o.told != "" {
+		o.log.Info("API server is read again", "server", o.server, "after", o.now().Sub(o.since).Round(time.Second))
+		o.told = ""
+	}
+}
+
+// bad says why the last answer still stands.
+func (o *outlet) bad(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ctx.Err() != nil {
+		return
+	}
+	err = explain(o.server, err)
+	o.sink.Health(err)
+	if o.told == "" {
+		o.since = o.now()
+	}
+	if text := err.Error(); o.told != text {
+		o.log.Warn("API server cannot be read; what it gave before stays", "err", err)
+		o.told = text
+	}
+}
+
+// failure is what the sink failed with.
+func (o *outlet) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}

@@ -1,0 +1,50 @@
+package controlplane
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const (
+	prefix   = "wardlet-cluster-"
+	lockName = "lock"
+)
+
+// newDir makes a directory, locked for as long as this process lives, and removes those that nobody holds.
+func newDir() (dir string, lock *os.File, err error) {
+	if err := sweep(os.TempDir()); err != nil {
+		return "", nil, err
+	}
+	if dir, err = os.MkdirTemp("", prefix); err != nil {
+		return "", nil, err
+	}
+	lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	return dir, lock, err
+}
+
+// sweep removes what processes that were killed have left in a directory.
+func sweep(temp string) error {
+	found, err := filepath.Glob(filepath.Join(temp, prefix+"*", lockName))
+	if err != nil {
+		return err
+	}
+	for _, path := range found {
+		lock, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			continue // Gone, or another user's.
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			err = os.RemoveAll(filepath.Dir(path))
+		}
+		lock.Close()
+		if err != nil {
+			return fmt.Errorf("remove what a killed test left: %w", err)
+		}
+	}
+	return nil
+}

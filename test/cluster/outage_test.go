@@ -1,0 +1,204 @@
+//go:build e2e
+
+package cluster
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// change makes one of each: a changed, an ending, a removed, a replaced and a
+// new pod.
+func (r *rig) change(t *testing.T) {
+	t.Helper()
+	r.label(t, "changed", "2")
+	r.remove(t, "ending")
+	r.purge(t, "removed")
+	r.purge(t, "replaced")
+	r.add(t, "replaced")
+	r.add(t, "new")
+}
+
+// before makes the pods that change changes, and one that stays.
+func (r *rig) before(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"same", "changed", "ending", "removed", "replaced"} {
+		r.add(t, name)
+	}
+}
+
+// TestCompaction: the version to go on from is gone, by etcd's word and by that
+// of the server's cache; the source lists anew and loses nothing.
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"etcd": {"--watch-cache=false"}, "cache": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, own(t, nil, flags...))
+			r.before(t)
+			r.run(t)
+			r.converges(t)
+			var last string
+			for _, version := range r.sink.versions() {
+				if len(version) > len(last) || len(version) == len(last) && version > last {
+					last = version
+				}
+			}
+			r.net.refuse()
+			r.change(t)
+			_, err := r.plane.Compact(t.Context())
+			must(t, err)
+			// The cache would remember; after a start it does not.
+			r.plane.StopServer(true)
+			must(t, r.plane.StartServer(t.Context()))
+			if got := r.watchFrom(t, last); !strings.Contains(got, "too old") && !strings.Contains(got, "compacted") {
+				t.Fatalf("a watch from version %s is answered with %s", last, got)
+			}
+			held := r.sink.deliveries()
+			if len(held) != 1 {
+				t.Errorf("delivered while the network was cut: %q", held[1:])
+			}
+			r.net.mend()
+			r.converges(t)
+			if n := r.sink.snapshots(); n != 2 {
+				t.Errorf("%d snapshots, want one at the start and one after the version was too old", n)
+			}
+			r.label(t, "same", "3")
+			r.converges(t)
+		})
+	}
+}
+
+// watchFrom is what the server says to a watch from a version, in short.
+func (r *rig) watchFrom(t *testing.T, version string) string {
+	t.Helper()
+	var event struct {
+		Object struct{ Message string }
+	}
+	err := r.plane.Admin().Do(t.Context(), http.MethodGet,
+		"/api/v1/pods?watch=true&timeoutSeconds=1&fieldSelector=spec.nodeName="+r.node+"&resourceVersion="+version, nil, &event)
+	if err != nil {
+		return err.Error()
+	}
+	return event.Object.Message
+}
+
+// TestServerRestart: a server that ends, in good order or not, and comes back
+// on the same port; what changed before the source was back is not lost.
+func TestServerRestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, own(t, nil))
+	r.before(t)
+	r.run(t)
+	r.converges(t)
+	for _, kill := range []bool{false, true} {
+		before := len(r.sink.deliveries())
+		r.plane.StopServer(kill)
+		r.says(t, "connection")
+		r.net.refuse()
+		must(t, r.plane.StartServer(t.Context()))
+		if kill {
+			r.label(t, "same", "killed")
+		} else {
+			r.change(t)
+		}
+		if got := r.sink.deliveries(); len(got) != before {
+			t.Errorf("delivered during the outage: %q", got[before:])
+		}
+		r.net.mend()
+		r.converges(t)
+	}
+}
+
+// TestServerRestored: etcd comes back with nothing. The server answers, so the
+// pods are gone; what is new is seen although its versions are lower.
+func TestServerRestored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, own(t, nil))
+	r.before(t)
+	r.run(t)
+	r.converges(t)
+	r.plane.StopServer(true)
+	must(t, r.plane.StopEtcd(true))
+	must(t, r.plane.StartEtcd(t.Context()))
+	must(t, r.plane.StartServer(t.Context()))
+	r.converges(t)
+	if n := len(r.sink.versions()); n != 0 {
+		t.Errorf("%d pods of a server that has none", n)
+	}
+	r.addNamespace(t, r.space)
+	r.add(t, "new")
+	r.converges(t)
+	if n := len(r.sink.versions()); n != 1 {
+		t.Errorf("%d pods of a server that has one", n)
+	}
+}
+
+// TestEtcdOutage: a server without storage keeps the connection and answers
+// with errors.
+func TestEtcdOutage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, own(t, nil))
+	r.before(t)
+	r.run(t)
+	r.converges(t)
+	must(t, r.plane.StopEtcd(false))
+	r.net.cut()
+	must(t, r.plane.StartEtcd(t.Context()))
+	eventually(t, nil, func() error { return r.plane.Admin().Do(t.Context(), http.MethodGet, "/readyz", nil, nil) })
+	r.change(t)
+	r.converges(t)
+	for _, d := range r.sink.deliveries() {
+		if d == "= 0" {
+			t.Errorf("an empty snapshot: %q", r.sink.deliveries())
+		}
+	}
+}
+
+// TestNetworkCut: bytes stop coming and nobody says so. It is noticed within
+// the time the source promises, and made good when the network is back.
+func TestNetworkCut(t *testing.T) {
+	t.Parallel()
+	// quietTime and pingTimeout of the source, and something for a busy machine.
+	const promised = 25*time.Second + 10*time.Second
+	r := newRig(t, shared(t))
+	r.before(t)
+	r.run(t)
+	r.converges(t)
+	r.net.swallow()
+	began := time.Now()
+	r.change(t)
+	r.says(t, "check the network between this node and it")
+	if took := time.Since(began); took > promised {
+		t.Errorf("noticed after %s", took)
+	} else {
+		t.Logf("noticed after %s", took.Round(time.Second))
+	}
+	if got := r.sink.deliveries(); len(got) != 1 {
+		t.Errorf("delivered while the network was cut: %q", got[1:])
+	}
+	r.net.mend()
+	began = time.Now()
+	r.converges(t)
+	t.Logf("made good %s after the network was back", time.Since(began).Round(time.Second))
+}
+
+// TestConnectionsCut: connections that are cut again and again while pods
+// change lose nothing.
+func TestConnectionsCut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, shared(t))
+	r.before(t)
+	r.run(t)
+	for range 10 {
+		r.net.cut()
+		r.label(t, "same", time.Now().Format("x150405.000000000"))
+		r.add(t, "passing")
+		r.net.cut()
+		r.purge(t, "passing")
+	}
+	r.change(t)
+	r.converges(t)
+}

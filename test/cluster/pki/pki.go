@@ -1,0 +1,116 @@
+// Package pki makes the keys and certificates that a test's API server and its clients need, for an hour.
+//
+// Comes in: names. Goes out: PEM. It owns no goroutine and writes no file.
+package pki
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+// validity is how long certificates are valid.
+const validity = time.Hour
+
+// Pair is a certificate, or a public key, and its key, as PEM.
+type Pair struct{ Cert, Key []byte }
+
+// Authority signs certificates.
+type Authority struct {
+	// PEM is its own certificate.
+	PEM  []byte
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// New makes an authority.
+func New(name string) (*Authority, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	pair, cert, key, err := sign(template, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{PEM: pair.Cert, cert: cert, key: key}, nil
+}
+
+// Server makes the certificate of a server with the IP addresses.
+func (a *Authority) Server(addresses ...string) (Pair, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, address := range addresses {
+		template.IPAddresses = append(template.IPAddresses, net.ParseIP(address))
+	}
+	pair, _, _, err := sign(template, a.cert, a.key)
+	return pair, err
+}
+
+// Client makes the certificate of a user, as an API server reads it: user and groups are common name and organisations.
+func (a *Authority) Client(user string, groups ...string) (Pair, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: user, Organization: groups}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	pair, _, _, err := sign(template, a.cert, a.key)
+	return pair, err
+}
+
+// Keys makes a key pair that signs tokens.
+func Keys() (Pair, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make a key: %w", err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		return Pair{}, fmt.Errorf("encode a public key: %w", err)
+	}
+	private, err := encodeKey(key)
+	return Pair{pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), private}, err
+}
+
+// sign makes a key and a certificate for it; without a parent it signs itself.
+func sign(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (Pair, *x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, nil, nil, fmt.Errorf("make a key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return Pair{}, nil, nil, fmt.Errorf("make a serial number: %w", err)
+	}
+	template.SerialNumber = serial
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Minute), time.Now().Add(validity)
+	if parent == nil {
+		parent, parentKey = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
+	if err != nil {
+		return Pair{}, nil, nil, fmt.Errorf("sign a certificate: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Pair{}, nil, nil, fmt.Errorf("read the certificate made: %w", err)
+	}
+	private, err := encodeKey(key)
+	return Pair{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), private}, cert, key, err
+}
+
+func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encode a key: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+}
