@@ -28,6 +28,7 @@ type Dir struct {
 	path         string
 	log          *slog.Logger
 	lock         *os.File
+	fs           filesystem
 	installation string
 	// lost: documents were there once and cannot be read any more.
 	lost atomic.Bool
@@ -44,7 +45,7 @@ func Open(path string, log *slog.Logger) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
-	d := &Dir{path: path, log: log, lock: lock}
+	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}}
 	if err := d.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", path, err), d.Close())
 	}
@@ -125,7 +126,15 @@ func (d *Dir) prepare() error {
 	if err := ownDir(documents); err != nil {
 		return fmt.Errorf("%s: %w", documentsDir, err)
 	}
-	if err := errors.Join(removeTemps(d.path), removeTemps(documents)); err != nil {
+	resolutions := filepath.Join(d.path, resolutionsDir)
+	if err := ownDir(resolutions); err != nil {
+		return fmt.Errorf("%s: %w", resolutionsDir, err)
+	}
+	outcomes := filepath.Join(d.path, outcomesDir)
+	if err := ownDir(outcomes); err != nil {
+		return fmt.Errorf("%s: %w", outcomesDir, err)
+	}
+	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(outcomes)); err != nil {
 		return err
 	}
 	first := d.fresh()
@@ -176,17 +185,20 @@ func (d *Dir) store(name string, value any) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	dir, base := filepath.Split(filepath.Join(d.path, name))
-	return WriteFile(filepath.Clean(dir), base, data)
+	return writeFile(d.fs, filepath.Clean(dir), base, data)
 }
 
-// load reads a file of the directory. One that is corrupt is moved aside and
-// counts as missing.
+// load reads a file of the directory. One that is corrupt, or no file at all,
+// is moved aside and counts as missing.
 func (d *Dir) load(name string, value any) (found bool, err error) {
-	data, err := os.ReadFile(filepath.Join(d.path, name))
-	if errors.Is(err, os.ErrNotExist) {
+	data, err := readFile(filepath.Join(d.path, name))
+	var odd *oddFile
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case errors.As(err, &odd):
+		return false, d.quarantine(name, odd)
+	case err != nil:
 		return false, err
 	}
 	if corrupt := unseal(data, value); corrupt != nil {

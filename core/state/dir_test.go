@@ -3,11 +3,13 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func check(t *testing.T, err error) {
@@ -24,11 +26,23 @@ func wantError(t *testing.T, err error, part string) {
 	}
 }
 
+// tryOpen opens a state directory. A process that is being made, by another
+// test, holds what this one has open for a moment, also a lock that was given
+// up meanwhile; that is waited for.
+func tryOpen(path string, log io.Writer) (*Dir, error) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		d, err := Open(path, slog.New(slog.NewTextHandler(log, nil)))
+		if err == nil || !strings.Contains(err.Error(), "another agent uses it") || time.Now().After(deadline) {
+			return d, err
+		}
+	}
+}
+
 // open opens a state directory until the test, or the caller, closes it.
 func open(t *testing.T, path string) (*Dir, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	d, err := Open(path, slog.New(slog.NewTextHandler(log, nil)))
+	d, err := tryOpen(path, log)
 	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d, log
@@ -97,7 +111,7 @@ func TestOpenRefusesADirectoryThatIsNotItsOwn(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "state")
 			check(t, tt.plant(path))
-			_, err := Open(path, slog.New(slog.DiscardHandler))
+			_, err := tryOpen(path, io.Discard)
 			wantError(t, err, tt.err)
 		})
 	}
@@ -121,7 +135,7 @@ func TestTheStateOfANewerAgentIsRefusedAndLeftAlone(t *testing.T) {
 	check(t, d.Close())
 	check(t, os.Remove(filepath.Join(path, installationFile)))
 	for range 2 {
-		_, err := Open(path, slog.New(slog.DiscardHandler))
+		_, err := tryOpen(path, io.Discard)
 		wantError(t, err, "it has schema 2, this agent knows up to 1: run the newer agent")
 	}
 	if _, err := os.Stat(filepath.Join(path, installationFile)); err == nil {

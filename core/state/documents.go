@@ -5,9 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -43,70 +42,96 @@ type Decided struct {
 	Verdict *pod.Verdict `json:"verdict,omitempty"`
 }
 
+// DocumentID names a document of a source.
+type DocumentID struct{ Source, ID string }
+
+func (id DocumentID) String() string {
+	return fmt.Sprintf("document %s of source %s", id.ID, id.Source)
+}
+
+// file is the document's file in the directory of documents.
+func (id DocumentID) file() string {
+	sum := sha256.Sum256([]byte(id.Source + "\x00" + id.ID))
+	return hex.EncodeToString(sum[:16]) + recordSuffix
+}
+
+func (r *Record) document() DocumentID { return DocumentID{r.Source, r.ID} }
+
+// recordSuffix ends the names of files that are records.
+const recordSuffix = ".json"
+
 // Documents keeps one record per document.
 type Documents struct{ dir *Dir }
 
 // Documents is the store of documents.
 func (d *Dir) Documents() Documents { return Documents{d} }
 
+func (s Documents) path() string { return filepath.Join(s.dir.path, documentsDir) }
+
 // Put stores a record in place of the one with the same source and ID. When
 // it returns nil the record is on the disk.
-func (s Documents) Put(r *Record) error {
-	if r.Pod == nil {
-		return fmt.Errorf("document %s of source %s: no pod to keep", r.ID, r.Source)
-	}
-	if err := s.dir.store(recordFile(r.Source, r.ID), r); err != nil {
-		return fmt.Errorf("document %s of source %s: %w", r.ID, r.Source, err)
-	}
-	return nil
-}
+func (s Documents) Put(r *Record) error { return s.write(r, writeFile) }
 
 // Delete removes a record; one that does not exist is removed.
 func (s Documents) Delete(source, id string) error {
-	dir, name := filepath.Split(filepath.Join(s.dir.path, recordFile(source, id)))
-	if err := removeFile(kernel{}, filepath.Clean(dir), name); err != nil {
-		return fmt.Errorf("document %s of source %s: %w", id, source, err)
+	doc := DocumentID{source, id}
+	if err := removeFile(s.dir.fs, s.path(), doc.file()); err != nil {
+		return fmt.Errorf("%s: %w", doc, err)
 	}
 	return nil
 }
 
-// Load reads the records of a source, ordered by file name. The errors name
-// files that cannot be read; which source they belong to is not known. Those
-// that are corrupt are moved aside, and no error but a log line.
-func (s Documents) Load(source string) ([]Record, []error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir.path, documentsDir))
+// write stores a record as how does it.
+func (s Documents) write(r *Record, how func(fs filesystem, dir, name string, data []byte) error) error {
+	if err := r.usable(); err != nil {
+		return fmt.Errorf("%s: %w", r.document(), err)
+	}
+	data, err := seal(r)
+	if err == nil {
+		err = how(s.dir.fs, s.path(), r.document().file(), data)
+	}
 	if err != nil {
-		return nil, []error{fmt.Errorf("stored documents: %w", err)}
+		return fmt.Errorf("%s: %w", r.document(), err)
 	}
-	var records []Record
-	var errs []error
-	for _, entry := range entries {
-		name := filepath.Join(documentsDir, entry.Name())
-		if !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		var r Record
-		found, err := s.dir.load(name, &r)
-		if err == nil && !found {
-			s.dir.lost.Store(true)
-		}
-		if err == nil && found && (recordFile(r.Source, r.ID) != name || r.Pod == nil) {
-			s.dir.lost.Store(true)
-			found, err = false, s.dir.quarantine(name, errors.New("it is not the record of the document it names"))
-		}
-		if err != nil {
-			s.dir.lost.Store(true)
-			errs = append(errs, fmt.Errorf("stored document: %w", err))
-		}
-		if found && r.Source == source {
-			records = append(records, r)
-		}
-	}
-	return records, errs
+	return nil
 }
 
-// recordFile is the file of a document below the state directory.
-func recordFile(source, id string) string {
-	sum := sha256.Sum256([]byte(source + "\x00" + id))
-	return filepath.Join(documentsDir, hex.EncodeToString(sum[:16])+".json")
+// usable says what keeps the mux from going on with a record: a file with a
+// good checksum may still be another agent's idea of one.
+func (r *Record) usable() error {
+	if r.Source == "" || r.ID == "" {
+		return errors.New("it names no document")
+	}
+	if r.Pod == nil {
+		return errors.New("no pod to keep")
+	}
+	if err := complete(r.Pod); err != nil {
+		return err
+	}
+	if r.Decided == nil {
+		return nil
+	}
+	if r.Decided.Origin.Source == "" {
+		return errors.New("what was decided comes from no source")
+	}
+	if v := r.Decided.Verdict; v != nil && !slices.Contains([]pod.Answer{pod.Allow, pod.Hold, pod.Deny}, v.Answer) {
+		return fmt.Errorf("the verdict %q is none", v.Answer)
+	}
+	if r.Decided.Pod != nil {
+		return complete(r.Decided.Pod)
+	}
+	return nil
+}
+
+// complete says what a pod lacks that every pod has.
+func complete(p *v1.Pod) error {
+	switch {
+	case p.UID == "":
+		return errors.New("the pod has no UID")
+	case p.Name == "" || p.Namespace == "":
+		return errors.New("the pod has no name or no namespace")
+	case len(p.Spec.Containers) == 0:
+		return errors.New("the pod has no containers")
+	}
+	return nil
 }

@@ -37,6 +37,18 @@ type file interface {
 }
 
 func writeFile(fs filesystem, dir, name string, data []byte) error {
+	if err := replaceFile(fs, dir, name, data); err != nil {
+		return err
+	}
+	if err := fs.syncDir(dir); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
+	}
+	return nil
+}
+
+// replaceFile does all of writeFile but the last step: the content is on the
+// disk, and under its name once the directory is.
+func replaceFile(fs filesystem, dir, name string, data []byte) error {
 	temp, err := fs.create(dir, tempPrefix+name+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
@@ -51,10 +63,6 @@ func writeFile(fs filesystem, dir, name string, data []byte) error {
 	}
 	if err != nil {
 		err = errors.Join(err, fs.remove(temp.Name()))
-	} else {
-		err = fs.syncDir(dir)
-	}
-	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
 	}
 	return nil
@@ -82,7 +90,8 @@ func removeTemps(dir string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), tempPrefix) {
+		// Directories of such a name are somebody else's.
+		if !strings.HasPrefix(entry.Name(), tempPrefix) || entry.IsDir() {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {

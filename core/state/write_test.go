@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // disk is a model of a file system with a cache: what is not synced may or
 // may not be there after a power cut.
 type disk struct {
+	mu sync.Mutex
 	// cached and stored are the directory entries, as seen and as synced.
 	cached, stored map[string]*inode
 	// step counts the steps done, crashAt is the step at which all stops,
@@ -38,10 +40,16 @@ func newDisk(content string) *disk {
 	return d
 }
 
-// do runs a step, unless it is the one that fails or after the crash.
-func (d *disk) do(name string, step func()) error {
+// do runs a step, unless it is the one that fails or after the crash; always
+// is done even then.
+func (d *disk) do(name string, step func(), always ...func()) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.step++
 	d.done = append(d.done, name)
+	for _, f := range always {
+		f()
+	}
 	if d.step == d.failAt || d.crashAt > 0 && d.step >= d.crashAt {
 		return fmt.Errorf("%s: %w", name, errStep)
 	}
@@ -74,18 +82,22 @@ func (f *inode) Close() error { return f.disk.do("close", func() {}) }
 func (f *inode) Sync() error  { return f.disk.do("sync", func() { f.stored = f.cached }) }
 
 func (f *inode) Write(data []byte) (int, error) {
-	// Half of it is written even where the step fails.
-	f.cached += string(data[:len(data)/2])
-	return len(data), f.disk.do("write", func() { f.cached += string(data[len(data)/2:]) })
+	half := len(data) / 2
+	return len(data), f.disk.do("write", func() { f.cached += string(data[half:]) }, func() { f.cached += string(data[:half]) })
 }
 
-// afterPowerCut gives all that may be in the file then.
-func (d *disk) afterPowerCut() []string {
+// missing is what a file holds that is not there.
+const missing = "(missing)"
+
+// afterPowerCut gives all that may be in a file then.
+func (d *disk) afterPowerCut(path string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var all []string
 	for _, entries := range []map[string]*inode{d.cached, d.stored} {
-		f, ok := entries["dir/file"]
+		f, ok := entries[path]
 		if !ok {
-			all = append(all, "(missing)")
+			all = append(all, missing)
 			continue
 		}
 		all = append(all, f.cached, f.stored)
@@ -108,7 +120,7 @@ func TestAWriteIsOnTheDiskWhenItReturns(t *testing.T) {
 	if !slices.Equal(d.done, steps) {
 		t.Errorf("steps %v", d.done)
 	}
-	for _, content := range d.afterPowerCut() {
+	for _, content := range d.afterPowerCut("dir/file") {
 		if content != newContent {
 			t.Errorf("after a power cut: %q", content)
 		}
@@ -123,7 +135,7 @@ func TestAfterACrashAtAnyStepTheFileIsOldOrNew(t *testing.T) {
 		if err := writeFile(d, "dir", "file", []byte(newContent)); err == nil {
 			t.Errorf("crash at %s: no error", name)
 		}
-		for _, content := range d.afterPowerCut() {
+		for _, content := range d.afterPowerCut("dir/file") {
 			if content != oldContent && content != newContent {
 				t.Errorf("crash at %s: %q", name, content)
 			}
@@ -153,8 +165,8 @@ func TestARemovalIsOnTheDiskWhenItReturns(t *testing.T) {
 	t.Parallel()
 	d := newDisk(oldContent)
 	check(t, removeFile(d, "dir", "file"))
-	for _, content := range d.afterPowerCut() {
-		if content != "(missing)" {
+	for _, content := range d.afterPowerCut("dir/file") {
+		if content != missing {
 			t.Errorf("after a power cut: %q", content)
 		}
 	}

@@ -1,0 +1,159 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// The environment of a child: which program it runs, on which directory, and
+// where it is killed.
+const (
+	childVariable = "WARDLET_STATE_CHILD"
+	dirVariable   = "WARDLET_STATE_DIR"
+	killVariable  = "WARDLET_STATE_KILL"
+)
+
+// Where a child is killed, of the step with its number.
+const (
+	before = "before"
+	half   = "half"
+	after  = "after"
+)
+
+// The exit codes of a child that ends by itself.
+const (
+	exitDone   = 0
+	exitBroken = 20
+	exitFailed = 21
+)
+
+// runChild runs a program on a state directory. What it fails with goes to
+// the standard output.
+func runChild(name string) int {
+	d, err := tryOpen(os.Getenv(dirVariable), io.Discard)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitBroken
+	}
+	if at := os.Getenv(killVariable); at != "" {
+		d.fs = newKilling(at)
+	}
+	if err := programs[name](d.Documents()); err != nil {
+		fmt.Println(err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// child runs a program in a process of its own, and gives what it failed with
+// and whether it was killed.
+func child(t *testing.T, name, dir, kill string) (failure string, killed bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), childVariable+"="+name, dirVariable+"="+dir, killVariable+"="+kill)
+	var out, errOut strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch {
+	case status.Signaled() && status.Signal() == syscall.SIGKILL:
+		return "", true
+	case status.ExitStatus() == exitDone, status.ExitStatus() == exitFailed:
+		return strings.TrimSpace(out.String()), false
+	}
+	t.Fatalf("the child ended with %v: %s%s", cmd.ProcessState, &out, &errOut)
+	return "", false
+}
+
+// killing is the kernel's file system, and the end of the process at one step.
+// One step is done at a time, so that it is the end of all others too.
+type killing struct {
+	mu       sync.Mutex
+	step, at int
+	point    string
+}
+
+// newKilling reads "before 3".
+func newKilling(at string) *killing {
+	point, number, _ := strings.Cut(at, " ")
+	step, err := strconv.Atoi(number)
+	if err != nil {
+		panic(err)
+	}
+	return &killing{at: step, point: point}
+}
+
+func (k *killing) do(step func() error, halfway func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.step++
+	if k.step != k.at {
+		return step()
+	}
+	switch k.point {
+	case half:
+		_ = halfway()
+	case after:
+		_ = step()
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+func nothing() error { return nil }
+
+func (k *killing) create(dir, pattern string) (f file, err error) {
+	err = k.do(func() (err error) { f, err = kernel{}.create(dir, pattern); return err }, nothing)
+	return &dying{k, f}, err
+}
+
+func (k *killing) rename(from, to string) error {
+	return k.do(func() error { return kernel{}.rename(from, to) }, nothing)
+}
+
+func (k *killing) syncDir(dir string) error {
+	return k.do(func() error { return kernel{}.syncDir(dir) }, nothing)
+}
+
+func (k *killing) remove(path string) error {
+	return k.do(func() error { return kernel{}.remove(path) }, nothing)
+}
+
+// dying is a file of killing.
+type dying struct {
+	k *killing
+	file
+}
+
+func (d *dying) Write(data []byte) (n int, err error) {
+	write := func(part []byte) func() error {
+		return func() error { n, err = d.file.Write(part); return err }
+	}
+	err = d.k.do(write(data), write(data[:len(data)/2]))
+	return n, err
+}
+
+func (d *dying) Sync() error  { return d.k.do(d.file.Sync, nothing) }
+func (d *dying) Close() error { return d.k.do(d.file.Close, nothing) }
+
+// limitFileSize makes every write beyond so many bytes of a file fail, for the
+// rest of the process.
+func limitFileSize(bytes uint64) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes})
+}

@@ -1,0 +1,57 @@
+package state
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// maxFile is the greatest size of a file of the directory, in bytes: several
+// times what the greatest manifest becomes.
+const maxFile = 64 << 20
+
+// oddFile is the error for what the agent cannot have written.
+type oddFile struct{ reason string }
+
+func (e *oddFile) Error() string { return e.reason }
+
+// readFile reads a file of at most maxFile bytes. It follows no link and never
+// blocks on what is no file.
+func readFile(path string) ([]byte, error) {
+	// Some devices do things when they are opened.
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := ordinary(info); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if err := ordinary(info); err != nil {
+		return nil, err
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func ordinary(info fs.FileInfo) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return &oddFile{fmt.Sprintf("it is not a regular file, its mode is %v", info.Mode())}
+	case info.Size() > maxFile:
+		return &oddFile{fmt.Sprintf("it has %d bytes, the agent writes no more than %d", info.Size(), maxFile)}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package state
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// harms are what may have become of a file, at one of its bytes.
+var harms = map[string]func(data []byte, at int) []byte{
+	"cut off":                func(data []byte, at int) []byte { return data[:at] },
+	"cut off, and then zero": func(data []byte, at int) []byte { return append(data[:at:at], make([]byte, len(data)-at)...) },
+	"a byte missing":         func(data []byte, at int) []byte { return slices.Delete(slices.Clone(data), at, at+1) },
+	"a bit flipped": func(data []byte, at int) []byte {
+		data = slices.Clone(data)
+		data[at] ^= 1 << (at % 8)
+		return data
+	},
+}
+
+func TestARecordHarmedAtAnyByteIsMovedAsideAndTheOthersAreRead(t *testing.T) {
+	t.Parallel()
+	for name, harm := range harms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := prepared(t)
+			d, log := open(t, path)
+			s := d.Documents()
+			file := recordPath(d, "files", "a")
+			data, err := os.ReadFile(file)
+			check(t, err)
+			for at := range data {
+				harmed := harm(data, at)
+				if bytes.Equal(harmed, data) {
+					continue
+				}
+				log.Reset()
+				check(t, os.WriteFile(file, harmed, 0o600))
+				if r, err := s.load(filepath.Base(file)); r != nil || err != nil {
+					t.Fatalf("at byte %d: record %v, %v", at, r, err)
+				}
+				aside, err := os.ReadFile(filepath.Join(path, quarantineDir, filepath.Base(file)))
+				if err != nil || !bytes.Equal(aside, harmed) || !strings.Contains(log.String(), file) {
+					t.Fatalf("at byte %d: %v, moved aside %q; log:\n%s", at, err, aside, log)
+				}
+			}
+			if got := stored(t, s); len(got) != 2 {
+				t.Errorf("the others are not read: %v", got)
+			}
+			check(t, os.WriteFile(file, data, 0o600))
+			if got := stored(t, s); len(got) != 3 {
+				t.Errorf("the whole record is not read: %v", got)
+			}
+		})
+	}
+}
