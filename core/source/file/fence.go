@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -73,18 +74,31 @@ func (s *Source) caughtUp() bool {
 	for f.down {
 		select {
 		case e, ok := <-s.watch.events():
-			s.note(e, ok)
+			s.noteLate(e, ok)
 			if !ok {
 				return false
 			}
 		case err, ok := <-s.watch.errors():
 			s.noteGap(err, ok)
+			s.lookAt(s.cfg.Now())
 			return false
 		case <-patience.C:
 			return false
 		}
 	}
 	return true
+}
+
+// noteLate takes in an event that came after the listing: the next one, at
+// once, is what it says something about.
+func (s *Source) noteLate(e fsnotify.Event, ok bool) {
+	if !s.note(e, ok) {
+		return
+	}
+	s.lookAt(s.cfg.Now())
+	if name := filepath.Base(e.Name); s.arrived[name] == created {
+		s.late[name] = true
+	}
 }
 
 // classify finds out which of the names that have appeared came with their
@@ -100,7 +114,7 @@ func (s *Source) classify(entries []entry) {
 		return
 	}
 	for _, e := range appeared {
-		if s.arrived[e.name] == created && !openForWriting(s.pathOf(e.name)) {
+		if s.arrived[e.name] == created && !s.late[e.name] && !openForWriting(s.pathOf(e.name)) {
 			s.arrived[e.name] = moved
 		}
 	}

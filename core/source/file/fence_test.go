@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestAFileThatIsOpenForWritingIsKnown(t *testing.T) {
@@ -76,6 +78,53 @@ func TestAFileThatWasWrittenUnderItsNameIsNotTakenForMoved(t *testing.T) {
 			must(t, s.look(t.Context()))
 			if got := k.has(); len(got) != 0 {
 				t.Errorf("delivered %q", got)
+			}
+		})
+	}
+}
+
+func TestWhatArrivesWhileAnotherArrivalIsLookedAtIsReadAtOnceToo(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, dir string){
+		"a file": func(t *testing.T, dir string) {
+			t.Helper()
+			replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "two"))
+		},
+		"a link further up": func(t *testing.T, dir string) {
+			t.Helper()
+			relink(t, "..two", filepath.Join(dir, "..data"))
+		},
+	}
+	for name, arrive := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, version := range []string{"one", "two"} {
+				must(t, os.Mkdir(filepath.Join(dir, ".."+version), 0o700))
+				write(t, filepath.Join(dir, ".."+version, "b.yaml"), manifest("b", version))
+			}
+			must(t, os.Symlink("..one", filepath.Join(dir, "..data")))
+			must(t, os.Symlink("..data/b.yaml", filepath.Join(dir, "b.yaml")))
+			s, k := started(t, dir)
+			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+			for s.arrived["a.yaml"] != created {
+				s.note(<-s.watch.events(), true)
+			}
+			_, entries, err := s.list()
+			must(t, err)
+			arrive(t, dir)
+			s.classify(entries)
+			s.takeIn(entries, s.cfg.Now())
+			must(t, s.deliver(t.Context(), s.cfg.Now()))
+			if diff := cmp.Diff([]string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has()); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
+			}
+			if wait := s.next.Sub(s.cfg.Now()); wait > 0 {
+				t.Errorf("the next look is in %v", wait)
+			}
+			must(t, s.look(t.Context()))
+			if diff := cmp.Diff([]string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has()); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -173,6 +173,16 @@ func run(t *testing.T, s *Source, k *sink) {
 	}
 }
 
+// takeEvents takes in the events of all that has happened, as a source does
+// before it looks.
+func takeEvents(t *testing.T, s *Source) {
+	t.Helper()
+	if !s.caughtUp() {
+		t.Fatal("the events did not come")
+	}
+	clear(s.late)
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, os.WriteFile(path, []byte(text), 0o600))

@@ -3,6 +3,7 @@ package file
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,8 +180,40 @@ func TestEditorsEndNoPod(t *testing.T) {
 			must(t, os.Remove(path+"~"))
 			must(t, os.Remove(filepath.Join(filepath.Dir(path), ".a.yaml.swp")))
 		}},
-		{"emacs: a copy is kept, the file written over", func(t *testing.T, path, text string) {
+		{"vim with backupcopy: a copy is made, the file written over, the copy removed", func(t *testing.T, path, text string) {
 			t.Helper()
+			write(t, filepath.Join(filepath.Dir(path), ".a.yaml.swp"), "swap")
+			old, err := os.ReadFile(path)
+			must(t, err)
+			write(t, path+"~", string(old))
+			write(t, path, text)
+			must(t, os.Remove(path+"~"))
+			must(t, os.Remove(filepath.Join(filepath.Dir(path), ".a.yaml.swp")))
+		}},
+		{"nano: a lock, and the file written over", func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, filepath.Join(filepath.Dir(path), ".a.yaml.swp"), "nano")
+			write(t, path, text)
+			must(t, os.Remove(filepath.Join(filepath.Dir(path), ".a.yaml.swp")))
+		}},
+		{"GLib: a new file is moved over the old one, which is kept as a link", func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, filepath.Join(filepath.Dir(path), ".goutputstream-XYZ"), text)
+			must(t, os.Link(path, path+"~"))
+			must(t, os.Rename(filepath.Join(filepath.Dir(path), ".goutputstream-XYZ"), path))
+		}},
+		{"JetBrains: the old file is moved away, the new one into its place", func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, path+"___jb_tmp___", text)
+			must(t, os.Rename(path, path+"___jb_old___"))
+			must(t, os.Rename(path+"___jb_tmp___", path))
+			must(t, os.Remove(path+"___jb_old___"))
+		}},
+		{"emacs: a lock, a copy is kept, the file written over", func(t *testing.T, path, text string) {
+			t.Helper()
+			lock := filepath.Join(filepath.Dir(path), ".#a.yaml")
+			must(t, os.Symlink("me@here.1:1", lock))
+			defer os.Remove(lock)
 			old, err := os.ReadFile(path)
 			must(t, err)
 			write(t, path+"~", string(old))
@@ -209,9 +242,9 @@ func TestEditorsEndNoPod(t *testing.T) {
 			run(t, s, k)
 			tc.save(t, path, manifest("a", "new"))
 			eventually(t, []string{"a.yaml#0 a new"}, k.has)
-			for _, d := range k.all() {
-				if len(d.Gone) > 0 {
-					t.Errorf("gone: %v of %v", d.Gone, k.all())
+			for _, d := range k.all()[1:] {
+				if len(d.Gone) > 0 || !slices.Equal(d.Changed, []string{"a.yaml#0 a new"}) {
+					t.Errorf("delivered: %v", k.all())
 				}
 			}
 		})

@@ -79,8 +79,9 @@ func (s *Source) takeIn(entries []entry, now time.Time) {
 		}
 		s.lookAt(f.missing.Add(s.cfg.Settle))
 	}
-	clear(s.arrived)
-	s.swapped = false
+	maps.DeleteFunc(s.arrived, func(name string, _ arrival) bool { return !s.late[name] })
+	s.swapped = len(s.late) > 0
+	clear(s.late)
 }
 
 func (s *Source) takeInFile(f *file, e entry, now time.Time) {
@@ -94,9 +95,21 @@ func (s *Source) takeInFile(f *file, e entry, now time.Time) {
 	if !f.stale() {
 		return
 	}
-	if !f.settled(now, s.cfg.Settle) || !f.reread(from, now) {
+	switch {
+	case f.settled(now, s.cfg.Settle) && s.beingWritten(f, e.name, now):
+		s.lookAt(now.Add(s.cfg.Settle))
+	case !f.settled(now, s.cfg.Settle) || !f.reread(from, now):
 		s.lookAt(later(f.quiet.Add(s.cfg.Settle), now))
 	}
+}
+
+// openPatience is how long a file may stand still while a writer has it open:
+// a copy over a network may stall.
+const openPatience = time.Minute
+
+// beingWritten reports whether a file that stands still may grow all the same.
+func (s *Source) beingWritten(f *file, name string, now time.Time) bool {
+	return !f.whole && now.Sub(f.quiet) < openPatience && openForWriting(s.pathOf(name))
 }
 
 // later keeps the next look from coming at once, again and again.

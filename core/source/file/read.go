@@ -1,6 +1,7 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,9 +10,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// readWhole reads a file and gives the stamp it had after that, or none where
-// that is not of what was read. It never
-// blocks, also where the name has meanwhile become that of a pipe.
+// readWhole reads a file, or the beginning of one that is too large, and gives
+// the stamp it had after that, or none where that is not of what was read. It
+// never blocks, also where the name has meanwhile become that of a pipe.
 func readWhole(path string) (data []byte, after stamp, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -26,9 +27,12 @@ func readWhole(path string) (data []byte, after stamp, err error) {
 		return nil, stamp{}, fmt.Errorf("%s is not a regular file", path)
 	}
 	// One byte more than allowed: what is too large is refused by the decoder.
-	if data, err = io.ReadAll(io.LimitReader(f, pod.MaxManifest+1)); err != nil {
+	data = make([]byte, min(info.Size(), pod.MaxManifest)+1)
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, stamp{}, err
 	}
+	data = data[:n]
 	if info, err = f.Stat(); err != nil {
 		return nil, stamp{}, err
 	}

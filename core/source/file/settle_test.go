@@ -1,8 +1,10 @@
 package file
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +65,113 @@ func TestAFileWrittenInPlaceIsReadWhenItStandsStill(t *testing.T) {
 	}
 }
 
+func TestAFileThatAWriterHasOpenIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	f, err := os.Create(path)
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	_, err = f.WriteString(strings.TrimSuffix(manifest("a", "prefix"), "\n"))
+	must(t, err)
+	now := time.Now().Add(time.Second)
+	s, k := newSource(dir, DefaultSettle, func(c *Config) { c.Now = func() time.Time { return now } })
+	s.next = now.Add(time.Hour)
+	look := func(after time.Duration) {
+		t.Helper()
+		now = now.Add(after)
+		must(t, s.look(t.Context()))
+	}
+	look(0)
+	look(openPatience / 2)
+	if diff := cmp.Diff([]string{"a.yaml#* a.yaml: the file is still being written"}, k.has()); diff != "" {
+		t.Errorf("while a writer has it open (-want +got):\n%s", diff)
+	}
+	look(openPatience)
+	if diff := cmp.Diff([]string{"a.yaml#0 a prefix"}, k.has()); diff != "" {
+		t.Errorf("when it has stood still for very long (-want +got):\n%s", diff)
+	}
+	_, err = f.WriteString("es:1")
+	must(t, err)
+	look(time.Second)
+	look(time.Second)
+	if diff := cmp.Diff([]string{"a.yaml#0 a prefix"}, k.has()); diff != "" {
+		t.Errorf("while the writer goes on (-want +got):\n%s", diff)
+	}
+	must(t, f.Close())
+	look(time.Second)
+	if diff := cmp.Diff([]string{"a.yaml#0 a prefixes:1"}, k.has()); diff != "" {
+		t.Errorf("once it is closed (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFileWrittenInPlaceIsReadOneSettleTimeAfterItsLastWrite(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule, before string
+		flag         int
+	}{
+		{"a new file", "", os.O_CREATE},
+		{"a file that is cut off and written again", manifest("a", "old"), os.O_TRUNC},
+		{"a file that is written over", manifest("a", "old"), 0},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "a.yaml")
+			if tc.before != "" {
+				write(t, path, tc.before)
+			}
+			clock := time.Now().Add(time.Hour)
+			s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
+			before := k.all()
+			f, err := os.OpenFile(path, os.O_WRONLY|tc.flag, 0o600)
+			must(t, err)
+			defer f.Close()
+			look := func() {
+				takeEvents(t, s)
+				must(t, s.look(t.Context()))
+			}
+			look()
+			_, err = f.WriteString(manifest("a", "new"))
+			must(t, err)
+			takeEvents(t, s)
+			clock = clock.Add(slow - 1)
+			must(t, s.look(t.Context()))
+			if diff := cmp.Diff(before, k.all()); diff != "" {
+				t.Fatalf("too soon (-want +got):\n%s", diff)
+			}
+			clock = clock.Add(1)
+			must(t, s.look(t.Context()))
+			want := slices.Concat(before, []delivery{{Changed: []string{"a.yaml#0 a new"}}})
+			if diff := cmp.Diff(want, k.all()); diff != "" {
+				t.Errorf("too late (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAWriteWhoseEventIsNotThereYetStartsTheSettleTimeAnew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	write(t, path, manifest("a", "old"))
+	clock := time.Now().Add(time.Hour)
+	s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
+	before := k.all()
+	write(t, path, strings.TrimSuffix(manifest("a", "pre"), "\n"))
+	takeEvents(t, s)
+	clock = clock.Add(slow)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	_, err = f.WriteString("fix")
+	must(t, errors.Join(err, f.Close()))
+	must(t, s.look(t.Context()))
+	if diff := cmp.Diff(before, k.all()); diff != "" {
+		t.Errorf("deliveries (-want +got):\n%s", diff)
+	}
+}
+
 func TestWithoutEventsAFileWrittenInPlaceStillSettles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -98,7 +207,6 @@ func TestAFileThatNeverSettlesIsHeldInTheFirstSnapshot(t *testing.T) {
 	run(t, s, nil)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
-	defer f.Close()
 	for len(k.all()) == 0 {
 		_, err := f.WriteString("# more\n")
 		must(t, err)
@@ -108,6 +216,7 @@ func TestAFileThatNeverSettlesIsHeldInTheFirstSnapshot(t *testing.T) {
 	if diff := cmp.Diff(want, k.all()); diff != "" {
 		t.Fatalf("deliveries (-want +got):\n%s", diff)
 	}
+	must(t, f.Close())
 	want = append(want, delivery{Changed: []string{"a.yaml#0 a some"}, Gone: []string{"a.yaml#*"}})
 	eventually(t, want, k.all)
 }

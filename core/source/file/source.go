@@ -29,7 +29,9 @@ type Config struct {
 	Path string
 	// NodeName is this node's name.
 	NodeName string
-	Sink     source.Sink
+	// Namespaces are those that documents may be in, as in pod.DecodeFrom.
+	Namespaces []string
+	Sink       source.Sink
 	// Period is the time between listings when nothing happens. The default
 	// is DefaultPeriod.
 	Period time.Duration
@@ -64,6 +66,8 @@ type Source struct {
 	// did.
 	arrived map[string]arrival
 	swapped bool
+	// late are those of them that appeared after the last listing.
+	late map[string]bool
 	// started is the time of the first good listing, good the directory of
 	// the last one, of this process or an earlier one; known is false where
 	// there was none.
@@ -95,7 +99,7 @@ func New(c Config) *Source {
 	}
 	c.Logger = c.Logger.With("source", c.Name)
 	s := &Source{
-		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{},
+		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{}, late: map[string]bool{},
 		watch: watchState{open: openWatcher},
 	}
 	s.recall()
@@ -177,7 +181,9 @@ func (s *Source) lookAt(t time.Time) {
 }
 
 func (s *Source) from(name string) pod.DecodeFrom {
-	return pod.DecodeFrom{Source: s.cfg.Name, Kind: pod.KindFile, File: s.pathOf(name), NodeName: s.cfg.NodeName}
+	return pod.DecodeFrom{
+		Source: s.cfg.Name, Kind: pod.KindFile, File: s.pathOf(name), NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
+	}
 }
 
 func (s *Source) pathOf(name string) string {

@@ -123,7 +123,6 @@ func (s *Source) stopWatching() {
 // note takes in an event and reports whether to look at once. ok is false when
 // the watch has ended.
 func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
-	now := s.cfg.Now()
 	name := filepath.Base(e.Name)
 	switch {
 	case !ok:
@@ -143,9 +142,13 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	case e.Has(fsnotify.Write) && s.reads(name):
 		delete(s.arrived, name)
 		if f := s.files[name]; f != nil {
-			f.whole, f.touched, f.quiet = false, true, now
+			// What it looks like now is what must stand still from now on.
+			if e, ok := s.stat(name, false); ok && e.err == nil && e.stamp.inode == f.stamp.inode {
+				f.stamp = e.stamp
+			}
+			f.whole, f.touched, f.quiet = false, true, s.cfg.Now()
 		}
-		s.lookAt(now.Add(s.cfg.Settle))
+		s.lookAt(s.cfg.Now().Add(s.cfg.Settle))
 	case e.Has(fsnotify.Chmod):
 		return s.reads(name)
 	}

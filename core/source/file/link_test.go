@@ -1,0 +1,137 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// relink makes a link lead elsewhere, in one step.
+func relink(t *testing.T, target, path string) {
+	t.Helper()
+	must(t, os.Symlink(target, path+".new"))
+	must(t, os.Rename(path+".new", path))
+}
+
+func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	path := filepath.Join(base, "manifests")
+	for _, name := range []string{"one", "two", "empty"} {
+		must(t, os.Mkdir(filepath.Join(base, name), 0o700))
+	}
+	write(t, filepath.Join(base, "one", "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(base, "two", "a.yaml"), manifest("a", "two"))
+	must(t, os.Symlink("one", path))
+	s, k := started(t, path)
+	s.cfg.Period, s.cfg.Settle = 20*time.Millisecond, 10*time.Millisecond
+	run(t, s, k)
+	eventually(t, []string{"a.yaml#0 a one"}, k.has)
+
+	// Nothing tells that the link leads elsewhere: the next listing finds it.
+	relink(t, "two", path)
+	eventually(t, []string{"a.yaml#0 a two"}, k.has)
+	replace(t, filepath.Join(base, "two", "b.yaml"), manifest("b", "two"))
+	eventually(t, []string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has)
+
+	relink(t, "empty", path)
+	eventually(t, true, func() bool {
+		healths := k.healths()
+		return strings.HasPrefix(healths[len(healths)-1], "list manifests: DIR is empty and not the directory it was")
+	})
+	relink(t, "nowhere", path)
+	eventually(t, true, func() bool {
+		healths := k.healths()
+		return strings.HasPrefix(healths[len(healths)-1], "list manifests: stat DIR: no such file or directory")
+	})
+	relink(t, "manifests", path)
+	eventually(t, true, func() bool {
+		healths := k.healths()
+		return healths[len(healths)-1] == "list manifests: stat DIR: too many levels of symbolic links"
+	})
+	if diff := cmp.Diff([]string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has()); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+	relink(t, "one", path)
+	eventually(t, []string{"a.yaml#0 a one"}, k.has)
+}
+
+func TestADirectoryWithinItselfIsNotEntered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+	must(t, os.Symlink(".", filepath.Join(dir, "self.yaml")))
+	must(t, os.Symlink(dir, filepath.Join(dir, "again.yaml")))
+	must(t, os.Symlink("to.yaml", filepath.Join(dir, "fro.yaml")))
+	must(t, os.Symlink("fro.yaml", filepath.Join(dir, "to.yaml")))
+	_, k := started(t, dir)
+	want := []string{
+		"a.yaml#0 a one",
+		"fro.yaml#* fro.yaml: stat fro.yaml: too many levels of symbolic links",
+		"to.yaml#* to.yaml: stat to.yaml: too many levels of symbolic links",
+	}
+	if diff := cmp.Diff(want, k.has()); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+func TestASingleFileBehindALinkIsReadAtOnceWhenTheLinkIsSwapped(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule string
+		link string // what is swapped
+	}{
+		{"the link itself", "the.manifest"},
+		{"a link on the way, as in a mounted ConfigMap", "..data"},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "the.manifest")
+			for _, name := range []string{"one", "two"} {
+				must(t, os.Mkdir(filepath.Join(dir, ".."+name), 0o700))
+				write(t, filepath.Join(dir, ".."+name, "the.manifest"), manifest("a", name))
+			}
+			must(t, os.Symlink("..one", filepath.Join(dir, "..data")))
+			must(t, os.Symlink("..data/the.manifest", path))
+			s, k := started(t, dir, func(c *Config) { c.Path = path })
+			run(t, s, k)
+			target := "..two"
+			if tc.link == "the.manifest" {
+				target = "..two/the.manifest"
+			}
+			relink(t, target, filepath.Join(dir, tc.link))
+			eventually(t, []string{"the.manifest#0 a two"}, k.has)
+			for _, d := range k.all() {
+				if len(d.Gone) > 0 {
+					t.Errorf("gone: %q", d.Gone)
+				}
+			}
+		})
+	}
+}
+
+func TestASingleFileThatIsMissingIsAnErrorAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "the.manifest")
+	s, k := newSource(dir, 10*time.Millisecond, func(c *Config) { c.Path, c.Period = path, 20*time.Millisecond })
+	run(t, s, nil)
+	missing := `list manifests: stat DIR/the.manifest: no such file or directory; create it, or set missing_path = "empty"`
+	eventually(t, []string{missing}, k.healths)
+	replace(t, path, manifest("a", "one"))
+	eventually(t, []string{"the.manifest#0 a one"}, k.has)
+	must(t, os.Remove(path))
+	eventually(t, []string{missing, "<nil>", missing}, k.healths)
+	replace(t, path, manifest("a", "two"))
+	eventually(t, []string{"the.manifest#0 a two"}, k.has)
+	for _, d := range k.all() {
+		if len(d.Gone) > 0 {
+			t.Errorf("gone: %q", d.Gone)
+		}
+	}
+}
