@@ -25,7 +25,7 @@ while read -r package; do
 		"$work/fuzz.test" -test.list '^Fuzz' >"$work/targets"
 		while read -r target; do
 			echo "fuzz: $target ($package) for $time"
-			"$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzcachedir "$cache/$path"
+			"$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 10x -test.fuzzcachedir "$cache/$path"
 		done <"$work/targets"
 	)
 done <"$work/packages"
