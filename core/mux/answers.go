@@ -2,33 +2,51 @@ package mux
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // secure puts verdicts on the disk that are about to take effect, before any
 // of them does. One that cannot be written takes none: its version is held, and
 // judged again like any other.
 func (m *Mux) secure(given []answer[pod.Verdict]) {
+	var records []state.Record
+	for i := range given {
+		if w := m.store.asked[given[i].ticket]; w != nil && m.store.takesEffect(w, given[i].value.Answer) {
+			w.stored = true
+			records = append(records, w.record(&given[i].value))
+		}
+	}
+	if len(records) == 0 {
+		return
+	}
+	err := m.documents.Apply(records, nil)
+	if err == nil {
+		return
+	}
+	m.log.Error("verdicts were not written, so they do not count; their pods are held", "err", err)
 	for i := range given {
 		a := &given[i]
 		w := m.store.asked[a.ticket]
-		if w == nil || !m.store.takesEffect(w, a.value.Answer) {
+		if w == nil || !w.stored || !names(err, state.DocumentID{Source: w.slot.source.Name, ID: w.entry.id}) {
 			continue
 		}
-		r := w.record(&a.value)
-		err := m.documents.Put(&r)
-		if w.stored = err == nil; w.stored {
-			continue
-		}
-		m.log.Error("a verdict was not written, so it does not count; the pod is held",
-			"source", r.Source, "document", r.ID, "verdict", string(a.value.Answer), "err", err)
+		w.stored = false
 		a.value = pod.Verdict{
 			Answer: pod.Hold, Reason: pod.ReasonVerdictNotKept, At: a.value.At, Sets: a.value.Sets,
 			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
 		}
 	}
+}
+
+// names reports whether an error of Documents is about this one.
+func names(err error, document state.DocumentID) bool {
+	batch, ok := errors.AsType[*state.BatchError](err)
+	return !ok || slices.Contains(batch.Documents, document)
 }
 
 // takesEffect reports whether something goes on to the sync loop when this is

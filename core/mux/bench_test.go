@@ -17,9 +17,8 @@ import (
 // nowhere is a Documents that keeps nothing.
 type nowhere struct{}
 
-func (nowhere) Put(*state.Record) error               { return nil }
-func (nowhere) Delete(string, string) error           { return nil }
-func (nowhere) Load(string) ([]state.Record, []error) { return nil, nil }
+func (nowhere) Apply([]state.Record, []state.DocumentID) error { return nil }
+func (nowhere) LoadAll() ([]state.Record, []error)             { return nil, nil }
 
 // BenchmarkOneChange is one pod whose image changes among many. Its cost does
 // not depend on how many there are.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,14 +34,14 @@ func (u *umpire) Changed() <-chan struct{} { return u.changed }
 func (u *umpire) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	line := c.Identity.Name
+	words := []string{c.Identity.Name}
 	for _, candidate := range c.Candidates {
-		line += " " + string(candidate.Pod.UID)
+		words = append(words, string(candidate.Pod.UID))
 		if candidate.Running != nil {
-			line += " runs"
+			words = append(words, "runs")
 		}
 	}
-	u.asked = append(u.asked, line)
+	u.asked = append(u.asked, strings.Join(words, " "))
 	if u.answer == nil {
 		return
 	}
@@ -103,11 +104,11 @@ func (a *arena) claims() []string {
 	a.t.Helper()
 	var lines []string
 	for _, c := range a.mux.Conflicts() {
-		line := c.Name + " " + c.Rule + ":"
+		words := []string{c.Name, c.Rule + ":"}
 		for _, claim := range c.Claims {
-			line += fmt.Sprintf(" %s %s", claim.UID, claim.State)
+			words = append(words, string(claim.UID), string(claim.State))
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
 	return lines
 }
@@ -243,6 +244,17 @@ func TestConflictsAreDecidedByTheRuleOfTheNode(t *testing.T) {
 		"an API server that was restored may give a version to two pods": {bouts: []bout{
 			{source: "api", docs: docs(versioned("5", from("api", "web", "u1", "i"))), want: ops("ADD u1")},
 			{source: "api", docs: docs(versioned("5", from("api", "web", "u2", "i"))), want: ops("REMOVE u1", "ADD u2")},
+		}},
+		"a pod that comes to stand for something else is not started again": {bouts: []bout{
+			{source: "api", docs: docs(from("api", "web", "u1", "i")), want: ops("ADD u1")},
+			{source: "api", docs: docs(from("api", "web", "u1", "i", identity("shop"))), want: ops("UPDATE u1")},
+			{source: "api", docs: docs(from("api", "web", "u1", "i")), want: ops("UPDATE u1")},
+		}},
+		"a pod that comes to stand for what another source has gives way": {precedence: []string{"one", "api"}, bouts: []bout{
+			{source: "one", docs: docs(from("one", "shop", "u2", "i")), want: ops("ADD u2")},
+			{source: "api", docs: docs(from("api", "web", "u1", "i")), want: ops("ADD u1")},
+			{source: "api", docs: docs(from("api", "web", "u1", "i", identity("shop"))), want: ops("REMOVE u1"), claims: ops("shop precedence: u1 Lost u2 Runs")},
+			{source: "api", docs: docs(from("api", "web", "u1", "i")), want: ops("ADD u1")},
 		}},
 		"documents of one source that claim one pod are shown, too": {bouts: []bout{
 			{source: "one", docs: docs(from("one", "web", "u1", "i"), good("one#z", "web", "u2")), want: ops("ADD u1"), claims: ops("web isolate: u1 Runs u2 Lost")},

@@ -542,8 +542,8 @@ func TestAVerdictIsOnTheDiskBeforeItTakesEffect(t *testing.T) {
 		g := startGated(t, d, newJudge())
 		g.deliver("one", doc("a#0", "web", "u1", "web:1"), doc("b#0", "db", "u2", "evil"))
 		g.got()
-		for id, want := range map[string]pod.Answer{"one a#0": pod.Allow, "one b#0": pod.Deny} {
-			if r := d.records[id]; r.Decided == nil || r.Decided.Verdict == nil || r.Decided.Verdict.Answer != want {
+		for id, want := range map[string]pod.Answer{"a#0": pod.Allow, "b#0": pod.Deny} {
+			if r := d.of("one", id); r.Decided == nil || r.Decided.Verdict == nil || r.Decided.Verdict.Answer != want {
 				t.Errorf("%s: stored %+v, want the verdict %s", id, r.Decided, want)
 			}
 		}
@@ -552,7 +552,7 @@ func TestAVerdictIsOnTheDiskBeforeItTakesEffect(t *testing.T) {
 		}
 		g.judge.become(false, "s2")
 		g.got()
-		if r := d.records["one b#0"]; !slices.Equal(r.Decided.Verdict.Sets, []string{"s2"}) {
+		if r := d.of("one", "b#0"); !slices.Equal(r.Decided.Verdict.Sets, []string{"s2"}) {
 			t.Errorf("a verdict that was given again names the sets %q, want the new one", r.Decided.Verdict.Sets)
 		}
 	})
@@ -601,7 +601,7 @@ func TestADiskThatIsFullStopsNoPodEvenWhereADeniedReplacementWould(t *testing.T)
 		if diff := cmp.Diff(ops("REMOVE u1", "ADD u2 deny"), g.got()); diff != "" {
 			t.Errorf("operations once it can be written (-want +got):\n%s", diff)
 		}
-		if r := d.records["one a#0"]; r.Decided == nil || r.Decided.Verdict.Answer != pod.Deny {
+		if r := d.of("one", "a#0"); r.Decided == nil || r.Decided.Verdict.Answer != pod.Deny {
 			t.Errorf("stored %+v, want the rejection", r.Decided)
 		}
 	})

@@ -22,7 +22,7 @@ type outcome struct {
 	// keep are records to be on the disk before the changes are sent, drop
 	// the documents whose records go.
 	keep []state.Record
-	drop []documentID
+	drop []state.DocumentID
 	// notices and asked are for those whom Run tells and asks.
 	notices []func(Waits)
 	asked   []question
@@ -32,9 +32,6 @@ type outcome struct {
 	ended       []types.NamespacedName
 	contentions []contention
 }
-
-// documentID names a document of a source.
-type documentID struct{ source, id string }
 
 // merge takes a delivery into the store. The cost of a difference does not
 // depend on how many documents the store holds.
@@ -136,7 +133,7 @@ type merging struct {
 	// changed are the entries whose record on the disk is not true any more,
 	// gone those that have none.
 	changed []*entry
-	gone    []documentID
+	gone    []state.DocumentID
 	notices []func(Waits)
 	asked   []question
 	// answered are contests that have an answer from now on, ended identities
@@ -185,11 +182,24 @@ func (t *merging) document(d *pod.Document) {
 	t.store.seals.put(d.Pod)
 	e.version, e.podVersion, e.pod, e.restored = d.Version, d.Version, d.Pod, false
 	left, entered := t.source.place(e, d.Pod)
-	if left != nil {
-		t.left[e], left.heir = left, e
-	}
 	t.touch(left)
 	t.touch(entered)
+	switch {
+	case left == nil:
+	case left.isMerely(d.Pod) && entered.sent == nil:
+		left.sent, entered.sent = nil, left.sent
+		t.store.owner[d.Pod.UID] = entered
+	default:
+		t.left[e], left.heir = left, e
+	}
+}
+
+// isMerely reports whether a pod that came to stand for something else is still
+// the one the sync loop has of the slot: another annotation is no reason to
+// start it again.
+func (sl *slot) isMerely(p *v1.Pod) bool {
+	return sl.runs() && sl.wait == nil && sl.successor == nil && sl.sent.pod.UID == p.UID &&
+		sl.sent.pod.Name == p.Name && sl.sent.pod.Namespace == p.Namespace
 }
 
 // matters reports whether a new version of an entry says something else than
@@ -247,7 +257,7 @@ func (t *merging) forget(id string) {
 	delete(t.source.entries, id)
 	t.unseal(e.pod)
 	if e.pod != nil {
-		t.gone = append(t.gone, documentID{t.source.Name, id})
+		t.gone = append(t.gone, state.DocumentID{Source: t.source.Name, ID: id})
 	}
 	t.touch(t.source.displace(e))
 }

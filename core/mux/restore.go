@@ -10,12 +10,14 @@ import (
 
 // Documents keeps one record per document over restarts; state.Documents does.
 type Documents interface {
-	// Put is durable when it returns.
-	Put(r *state.Record) error
-	// Delete forgets a document; one that is not there is no error.
-	Delete(source, id string) error
-	// Load gives the records of a source, and what could not be read.
-	Load(source string) ([]state.Record, []error)
+	// Apply stores records in place of those of the same documents, and then
+	// removes others; one that is not there is no error. It is durable when it
+	// returns. Where it fails with a *state.BatchError, the documents that does
+	// not name are.
+	Apply(put []state.Record, remove []state.DocumentID) error
+	// LoadAll gives the records of all sources, ordered by source, and what
+	// could not be read.
+	LoadAll() ([]state.Record, []error)
 }
 
 // restore takes the last valid version of every document in, as entries that
@@ -23,25 +25,24 @@ type Documents interface {
 // them is nothing, an update or a removal, never a second ADD.
 func (m *Mux) restore(t *merging) outcome {
 	var resumed []pod.Change
-	for _, src := range m.store.ordered {
-		records, errs := m.documents.Load(src.Name)
-		for _, err := range errs {
-			m.log.Error("last valid version was lost; the source will give it again", "source", src.Name, "err", err)
+	records, errs := m.documents.LoadAll()
+	for _, err := range errs {
+		m.log.Error("last valid version was lost; its source will give it again", "err", err)
+	}
+	// What ran is met first, so that it is chosen again.
+	slices.SortStableFunc(records, func(a, b state.Record) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), -compareBool(a.Runs, b.Runs), cmp.Compare(a.ID, b.ID))
+	})
+	for i := range records {
+		// A source that is not configured any more has nothing to run.
+		if t.source = m.store.sources[records[i].Source]; t.source == nil {
+			continue
 		}
-		// What ran is met first, so that it is chosen again.
-		slices.SortStableFunc(records, func(a, b state.Record) int {
-			if a.Runs != b.Runs {
-				return map[bool]int{true: -1, false: 1}[a.Runs]
-			}
-			return cmp.Compare(a.ID, b.ID)
-		})
-		t.source = src
-		for i := range records {
-			if c, ok := t.restored(&records[i]); ok {
-				resumed = append(resumed, c)
-			}
+		if c, ok := t.restored(&records[i]); ok {
+			resumed = append(resumed, c)
 		}
 	}
+	t.source = nil
 	kept, errs := m.resolutions.Load()
 	for _, err := range errs {
 		m.log.Error("the answer to a conflict was lost; it is asked for again", "err", err)
@@ -101,11 +102,16 @@ func (t *merging) records() []state.Record {
 	var records []state.Record
 	done := map[*entry]bool{}
 	for _, e := range t.changed {
-		// A mirror pod is made again from the pod it mirrors.
-		if done[e] || e.slot == nil || pod.IsMirror(e.pod) {
+		if done[e] || e.slot == nil {
 			continue
 		}
 		done[e] = true
+		if pod.IsMirror(e.pod) {
+			// It is made again from the pod it mirrors; before, its document
+			// may have been another.
+			t.gone = append(t.gone, state.DocumentID{Source: e.slot.source.Name, ID: e.id})
+			continue
+		}
 		r := state.Record{
 			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: t.now,
 			Runs: e.slot.first == e,
@@ -138,17 +144,21 @@ func (e *entry) decided() *sent {
 // persist brings the disk to where the store is. A disk that does not take it
 // stops no pod: what is lost is the version a restart would begin with.
 func (m *Mux) persist(out *outcome) {
-	for i := range out.keep {
-		r := &out.keep[i]
-		if err := m.documents.Put(r); err != nil {
-			m.log.Error("last valid version was not written; a restart may not find it",
-				"source", r.Source, "document", r.ID, "err", err)
-		}
+	if len(out.keep) == 0 && len(out.drop) == 0 {
+		return
 	}
-	for _, gone := range out.drop {
-		if err := m.documents.Delete(gone.source, gone.id); err != nil {
-			m.log.Error("last valid version was not removed; a restart may bring it back until its source is read",
-				"source", gone.source, "document", gone.id, "err", err)
-		}
+	if err := m.documents.Apply(out.keep, out.drop); err != nil {
+		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err)
 	}
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,13 +20,13 @@ import (
 // disk is a Documents in memory.
 type disk struct {
 	mu      sync.Mutex
-	records map[string]state.Record
+	records map[state.DocumentID]state.Record
 	full    error
 	// puts are the IDs in the order they were written.
 	puts []string
 }
 
-func newDisk() *disk { return &disk{records: map[string]state.Record{}} }
+func newDisk() *disk { return &disk{records: map[state.DocumentID]state.Record{}} }
 
 func (d *disk) fill(err error) {
 	d.mu.Lock()
@@ -35,37 +34,34 @@ func (d *disk) fill(err error) {
 	d.full = err
 }
 
-func (d *disk) Put(r *state.Record) error {
+func (d *disk) Apply(put []state.Record, remove []state.DocumentID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full != nil {
 		return d.full
 	}
-	d.puts = append(d.puts, r.ID)
-	d.records[r.Source+" "+r.ID] = *r
+	for i := range put {
+		r := &put[i]
+		d.puts = append(d.puts, r.ID)
+		d.records[state.DocumentID{Source: r.Source, ID: r.ID}] = *r
+	}
+	for _, id := range remove {
+		delete(d.records, id)
+	}
 	return nil
 }
 
-func (d *disk) Delete(source, id string) error {
+// of is the record of a document.
+func (d *disk) of(source, id string) state.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.full != nil {
-		return d.full
-	}
-	delete(d.records, source+" "+id)
-	return nil
+	return d.records[state.DocumentID{Source: source, ID: id}]
 }
 
-func (d *disk) Load(source string) ([]state.Record, []error) {
+func (d *disk) LoadAll() ([]state.Record, []error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var records []state.Record
-	for _, key := range slices.Sorted(maps.Keys(d.records)) {
-		if strings.HasPrefix(key, source+" ") {
-			records = append(records, d.records[key])
-		}
-	}
-	return records, nil
+	return slices.Collect(maps.Values(d.records)), nil
 }
 
 func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
@@ -104,6 +100,10 @@ func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 		"a file that cannot be split any more moves none of its pods": {
 			before: docs(good("a#0", "web", "u1"), good("a#1", "db", "u2")), after: docs(good("a#0", "db", "u2"), bad("a#*")),
 			want: ops("RESTORE u1", "RESTORE u2"),
+		},
+		"a document that became a mirror pod is not restored": {
+			before: docs(good("a#0", "web", "u1")), broken: docs(good("a#0", "web", "u4", mirror)), after: docs(good("a#0", "web", "u4", mirror)),
+			want: ops("ADD u4"),
 		},
 		"a replaced document is restored in its newest version": {
 			before: docs(good("a#0", "web", "u1")), broken: docs(good("a#0", "web", "u2")), after: docs(good("a#0", "web", "u2")),
@@ -146,6 +146,8 @@ func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 	}
 }
 
+func mirror(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" }
+
 func TestARestoredPodIsMarkedUntilItsSourceHasSpoken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -186,8 +188,8 @@ func TestTheDiskIsWrittenBeforeThePodIsSentAndOnlyWhenItChanged(t *testing.T) {
 	if err := m.take(t.Context(), delivery{source: "one", gone: []string{"a#0"}}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"one b#0"}, slices.Sorted(maps.Keys(d.records))); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
+	if len(d.records) != 1 || d.of("one", "b#0").Pod == nil {
+		t.Errorf("records %v, want that of b#0 alone", d.records)
 	}
 }
 
