@@ -1,0 +1,67 @@
+package history
+
+import (
+	"errors"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// The sources of every history, by the names a kubelet knows.
+const (
+	file = "file"
+	http = "http"
+	api  = pod.SourceAPI
+)
+
+var sources = []string{file, http, api}
+
+// document is one entry of a source.
+type document struct {
+	id, version string
+	// raw is the pod as a kubelet's source gives it, nil where the document
+	// cannot be read. given is the same as Wardlet's source gives it, with
+	// the annotation that names the source.
+	raw, given *v1.Pod
+}
+
+func newDocument(source, id, version string, raw *v1.Pod) document {
+	d := document{id: id, version: version, raw: raw}
+	if raw != nil {
+		d.given = raw.DeepCopy()
+		if d.given.Annotations == nil {
+			d.given.Annotations = map[string]string{}
+		}
+		d.given.Annotations[pod.AnnotationSource] = source
+	}
+	return d
+}
+
+// forMux is the document as the mux takes it.
+func (d *document) forMux(source string) pod.Document {
+	out := pod.Document{Source: source, ID: d.id, Version: d.version, Pod: d.given}
+	if d.given == nil {
+		out.Err = &pod.DocumentError{File: d.id, Line: 3, Err: errors.New("found a tab where a key was expected")}
+	}
+	return out
+}
+
+// step is one delivery: all a source holds.
+type step struct {
+	// restart ends both agents and starts them again first.
+	restart   bool
+	source    string
+	documents []document
+	// difference gives one of our muxes only what changed since the last
+	// delivery; repeat adds documents that did not.
+	difference, repeat bool
+}
+
+// history is a list of deliveries.
+type history struct {
+	seed  uint64
+	steps []step
+	// edited counts how often each field was edited, by path.
+	edited map[string]int
+}

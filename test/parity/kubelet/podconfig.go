@@ -1,0 +1,130 @@
+package kubelet
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/kubelet/config"
+	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
+)
+
+// Update is what the pod config hands on at once.
+type Update = kubetypes.PodUpdate
+
+// PodConfig is a kubelet's pod config with its sources.
+type PodConfig struct {
+	config  *config.PodConfig
+	names   []string
+	sources map[string]source
+	cancel  context.CancelFunc
+}
+
+// source is the way in of one source. The type of what its channel carries is
+// the package's own, so the channel itself cannot be named here.
+type source struct {
+	send func([]*v1.Pod)
+	end  func()
+}
+
+// New makes a pod config that waits for the named sources.
+func New(names ...string) *PodConfig {
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	k := &PodConfig{
+		config:  config.NewPodConfig(&record.FakeRecorder{}, nobody{}),
+		names:   names,
+		sources: map[string]source{},
+		cancel:  cancel,
+	}
+	for _, name := range names {
+		k.sources[name] = wayIn(k.config.Channel(ctx, name))
+	}
+	return k
+}
+
+func wayIn[U ~struct{ Pods []*v1.Pod }](to chan<- U) source {
+	return source{
+		send: func(pods []*v1.Pod) { to <- U(struct{ Pods []*v1.Pod }{pods}) },
+		end:  func() { close(to) },
+	}
+}
+
+// Send hands over everything a source holds and returns when the source's
+// goroutine has taken it. The pod config keeps and changes the pods.
+func (k *PodConfig) Send(source string, pods []*v1.Pod) { k.sources[source].send(pods) }
+
+// Updates is what the pod config hands on. It holds 50 updates; the pod config
+// waits while it is full.
+func (k *PodConfig) Updates() <-chan Update { return k.config.Updates() }
+
+// Deliver hands over everything a source holds, returns when it has been
+// merged, and gives what followed from it. The pods are copied.
+//
+// A channel of a source has no buffer, and the goroutine that reads it merges
+// before it reads again. So when a second snapshot has been taken, the first
+// is merged. The second is one that changes nothing.
+func (k *PodConfig) Deliver(source string, pods []*v1.Pod) []Update {
+	k.Send(source, copies(pods))
+	k.Send(source, copies(settled(pods)))
+	var updates []Update
+	for {
+		select {
+		case u := <-k.config.Updates():
+			updates = append(updates, u)
+		default:
+			return updates
+		}
+	}
+}
+
+// settled is the snapshot that changes nothing after pods has been merged: of
+// pods with one name the first, as the pod config has it, and of those that
+// then share a UID the last, since they were merged into one object in turn.
+func settled(pods []*v1.Pod) []*v1.Pod {
+	names := map[types.NamespacedName]bool{}
+	at := map[types.UID]int{}
+	var out []*v1.Pod
+	for _, p := range pods {
+		name := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+		if names[name] {
+			continue
+		}
+		names[name] = true
+		if i, ok := at[p.UID]; ok {
+			out[i] = p
+			continue
+		}
+		at[p.UID] = len(out)
+		out = append(out, p)
+	}
+	return out
+}
+
+func copies(pods []*v1.Pod) []*v1.Pod {
+	out := make([]*v1.Pod, len(pods))
+	for i, p := range pods {
+		out[i] = p.DeepCopy()
+	}
+	return out
+}
+
+// SeenAll reports whether every source has given a snapshot.
+func (k *PodConfig) SeenAll() bool { return k.config.SeenAllSources(sets.New(k.names...)) }
+
+// Stop ends the goroutines of the sources. Nothing may be delivered then.
+func (k *PodConfig) Stop() {
+	k.cancel()
+	for _, s := range k.sources {
+		s.end()
+	}
+}
+
+// nobody is told when pods from the API server are first seen.
+type nobody struct{}
+
+func (nobody) ObservedPodOnWatch(*v1.Pod, time.Time) {}
