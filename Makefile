@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-cluster lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 	@tools/setup.sh runtime
 	@tools/run.sh $(WARDLET)
 
-test: test-unit test-e2e ## all tests, in order, with the race detector (as root)
+test: test-unit test-e2e test-parity test-cluster ## all tests, in order, with the race detector (as root)
 
 test-unit: ## the unit tests of every module
 	@tools/setup.sh race
@@ -52,9 +52,17 @@ test-e2e: build plugins ## the tests on a real containerd (as root)
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
 		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
 
+test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
+	@tools/setup.sh race
+	cd test/parity && CGO_ENABLED=1 $(GO) test -race ./...
+	cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags seededfaults -run TestEveryFaultIsFound ./history
+
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
+
+bench: ## figures beside a kubelet's, as a table and in build/bench.json; fails where a limit is missed
+	@$(GO) run ./test/bench
 
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint
@@ -64,6 +72,8 @@ lint: ## formatting and golangci-lint, for every module
 	cd plugins/sdk && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && GOOS=wasip1 GOARCH=wasm ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --tests=false ./...
 	cd plugins/examples && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --build-tags seededfaults ./history
 
 fuzz: ## every fuzz target for FUZZTIME (default 20s each)
 	@tools/fuzz.sh $(FUZZTIME)

@@ -65,11 +65,11 @@ func (a *agent) conflicts(ctx context.Context) ([]string, error) {
 	}
 	var lines []string
 	for _, c := range all {
-		line := c.Name + ":"
+		words := []string{c.Name + ":"}
 		for _, claim := range c.Claims {
-			line += fmt.Sprintf(" %s %s", claim.Source, claim.State)
+			words = append(words, claim.Source, string(claim.State))
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
 	return lines, nil
 }
@@ -135,7 +135,7 @@ func TestTwoSourcesThatClaimOnePodAreIsolatedAndShown(t *testing.T) {
 	a.start(t)
 	eventually(t, "the second one waits, and says so", func(context.Context) error {
 		out, err := a.wardlet("get", "pods")
-		if err == nil && !(strings.Contains(out, "WaitingForPredecessor") && strings.Contains(out, "Running")) {
+		if err == nil && (!strings.Contains(out, "WaitingForPredecessor") || !strings.Contains(out, "Running")) {
 			err = fmt.Errorf("get pods shows:\n%s", out)
 		}
 		return err
