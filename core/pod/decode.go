@@ -36,6 +36,9 @@ type DecodeFrom struct {
 	File string
 	// NodeName is this node's name. It is never empty.
 	NodeName string
+	// Namespaces are the names and patterns (MatchNamespace) of the namespaces
+	// that documents may be in; none means all.
+	Namespaces []string
 }
 
 // Decode reads all pods of a manifest: YAML or JSON, one document or several,
@@ -56,7 +59,7 @@ func Decode(data []byte, from DecodeFrom) []Document {
 	if len(data) > MaxManifest {
 		return []Document{HoldFile(from, 0, fmt.Errorf("larger than %d bytes; split it", MaxManifest))}
 	}
-	if len(bytes.Trim(data, "\x00 \t\r\n")) == 0 {
+	if len(bytes.Trim(data, "\ufeff\x00 \t\r\n")) == 0 {
 		return []Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
 	}
 	var docs []Document
@@ -80,10 +83,18 @@ func Decode(data []byte, from DecodeFrom) []Document {
 		docs = append(docs, more...)
 	}
 	if unsure > 0 {
-		docs = append(docs, HoldFile(from, unsure, errors.New(
-			"which pods the file holds is uncertain; those it held before go on until this is mended")))
+		docs = append(docs, HoldFile(from, unsure, fmt.Errorf(
+			"which pods the %s holds is uncertain; those it held before go on until this is mended", from.noun())))
 	}
 	return docs
+}
+
+// noun says what a manifest comes as.
+func (f *DecodeFrom) noun() string {
+	if f.Kind == KindHTTP {
+		return "answer"
+	}
+	return "file"
 }
 
 // HoldFile is the bad document that stands for a whole file.

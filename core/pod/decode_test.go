@@ -100,6 +100,26 @@ func TestDecodeDocuments(t *testing.T) {
 			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 web.yaml:6: spec.containers: Required value"},
 		},
 		{
+			"a byte order mark alone holds the file", "\ufeff\n",
+			[]string{"web.yaml#* web.yaml: the manifest is empty; remove it to end its pods"},
+		},
+		{
+			"directives belong to the document after them", "%YAML 1.1\n# text\n---\n" + pod("a") + "---\n" + pod("b"),
+			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 default/b-node-1"},
+		},
+		{
+			"a comment ends where YAML ends lines", "# text\u0085word\n---\n" + pod("a"),
+			[]string{
+				"web.yaml#0 web.yaml:2: not an object; a manifest begins with apiVersion and kind",
+				"web.yaml#1 default/a-node-1", "web.yaml#* web.yaml:2: " + held,
+			},
+		},
+		{
+			"an item of a PodList may say half of its kind, but no other",
+			"apiVersion: v1\nkind: PodList\nitems:\n- {kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}\n- {kind: Service}\n",
+			[]string{"web.yaml#0.0 default/a-node-1", `web.yaml#0.1 web.yaml:5: kind "Service" is not a Pod; a node runs nothing else`},
+		},
+		{
 			"a manifest without any text holds the file", " \n\x00\x00\n",
 			[]string{"web.yaml#* web.yaml: the manifest is empty; remove it to end its pods"},
 		},

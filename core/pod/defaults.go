@@ -1,8 +1,6 @@
 package pod
 
 import (
-	"strings"
-
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -47,10 +45,10 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 			list[name] = quantity
 		}
 	}
+	if c.Resources.Limits != nil && c.Resources.Requests == nil {
+		c.Resources.Requests = v1.ResourceList{}
+	}
 	for name, limit := range c.Resources.Limits {
-		if c.Resources.Requests == nil {
-			c.Resources.Requests = v1.ResourceList{}
-		}
 		if _, ok := c.Resources.Requests[name]; !ok {
 			c.Resources.Requests[name] = limit.DeepCopy()
 		}
@@ -62,15 +60,4 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
-}
-
-// pullPolicy is Always for an image that may change under its name: one with
-// the tag latest, or with neither tag nor digest.
-func pullPolicy(image string) v1.PullPolicy {
-	name, digest, _ := strings.Cut(image, "@")
-	_, tag, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
-	if tag == "latest" || tag == "" && digest == "" {
-		return v1.PullAlways
-	}
-	return v1.PullIfNotPresent
 }

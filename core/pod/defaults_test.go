@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,12 +57,16 @@ func TestDecodeStampsAndDefaults(t *testing.T) {
 	}
 }
 
-func TestOnlyPodsFromFilesTolerateEverything(t *testing.T) {
+func TestPodsOfEveryKindTolerateWhatWouldEndThem(t *testing.T) {
 	t.Parallel()
-	from := testFrom
-	from.Kind = KindHTTP
-	if got := Decode([]byte(manifest()), from)[0].Pod.Spec.Tolerations; len(got) != 0 {
-		t.Errorf("tolerations %v", got)
+	want := []v1.Toleration{{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}}
+	for _, kind := range []string{KindFile, KindHTTP} {
+		from := testFrom
+		from.Kind = kind
+		got := Decode([]byte(manifest()), from)[0].Pod.Spec.Tolerations
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("tolerations of kind %s (-want +got):\n%s", kind, diff)
+		}
 	}
 }
 
@@ -76,15 +81,31 @@ func TestPullPolicyDependsOnTheTag(t *testing.T) {
 	t.Parallel()
 	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	for image, want := range map[string]v1.PullPolicy{
-		"img":                        v1.PullAlways,
-		"img:latest":                 v1.PullAlways,
-		"img:1":                      v1.PullIfNotPresent,
-		"host:5000/img":              v1.PullAlways,
-		"host:5000/img:1":            v1.PullIfNotPresent,
-		"img" + digest:               v1.PullIfNotPresent,
-		"img:latest" + digest:        v1.PullAlways,
-		"host:5000/a/img" + digest:   v1.PullIfNotPresent,
-		"host:5000/a/img:1" + digest: v1.PullIfNotPresent,
+		"img":                 v1.PullAlways,
+		"img:latest":          v1.PullAlways,
+		"img:1":               v1.PullIfNotPresent,
+		"host:5000/img":       v1.PullAlways,
+		"host:5000/img:1":     v1.PullIfNotPresent,
+		"img" + digest:        v1.PullIfNotPresent,
+		"img:latest" + digest: v1.PullAlways,
+		"Host/img":            v1.PullAlways,
+		"[::1]:5000/img":      v1.PullAlways,
+		"a__b/c.d-e/img":      v1.PullAlways,
+		// What is no image's name cannot be pulled.
+		strings.Repeat("a", 64):           v1.PullIfNotPresent,
+		strings.Repeat("a", 247):          v1.PullAlways,
+		strings.Repeat("a", 248):          v1.PullIfNotPresent,
+		"h/" + strings.Repeat("a", 254):   v1.PullIfNotPresent,
+		"h.i/" + strings.Repeat("a", 255): v1.PullAlways,
+		"h.i/" + strings.Repeat("a", 256): v1.PullIfNotPresent,
+		"Img":                             v1.PullIfNotPresent,
+		"img:":                            v1.PullIfNotPresent,
+		"img@sha256:abc":                  v1.PullIfNotPresent,
+		"img@md5:" + digest[8:]:           v1.PullIfNotPresent,
+		"a b":                             v1.PullIfNotPresent,
+		"img:" + strings.Repeat("a", 129): v1.PullIfNotPresent,
+		"host:5000/a/img" + digest:        v1.PullIfNotPresent,
+		"host:5000/a/img:1" + digest:      v1.PullIfNotPresent,
 	} {
 		if got := pullPolicy(image); got != want {
 			t.Errorf("%s: %s, want %s", image, got, want)

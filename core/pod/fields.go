@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,9 @@ import (
 // It tells apart, each with its path: fields the API does not have, values of
 // the wrong type, and fields that this version does not honour.
 type fieldCheck struct {
-	tree    tree
+	tree tree
+	// static pods may not ask for API objects.
+	static  bool
 	faults  faults
 	members map[reflect.Type]map[string]reflect.Type
 }
@@ -101,7 +104,7 @@ func (c *fieldCheck) fields(m map[string]any, t reflect.Type, path, pattern stri
 		c.members[t] = known
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		at, row := join(path, name), join(pattern, name)
+		at, row := join(path, cmp.Or(name, `""`)), join(pattern, name)
 		member, ok := known[name]
 		if len(c.faults) > maxFaults {
 			return
@@ -114,7 +117,7 @@ func (c *fieldCheck) fields(m map[string]any, t reflect.Type, path, pattern stri
 			c.add(at, "unknown field%s", near)
 			continue
 		}
-		c.value(m[name], member, at, row, c.refuses(m[name], at, row, refused) || refused)
+		c.value(m[name], member, at, row, c.refuses(m[name], member, at, row, refused) || refused)
 	}
 }
 
@@ -124,7 +127,12 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 		if _, ok := supportOf(row); !ok {
 			row = join(pattern, key)
 		}
-		c.value(m[key], t.Elem(), at, row, c.refuses(m[key], at, row, refused) || refused)
+		if _, ok := supportOf(row); !ok && m[key] == nil && !refused {
+			// In a map null is a key without a value, not an absent one.
+			c.add(at, "not supported by this version yet")
+			continue
+		}
+		c.value(m[key], t.Elem(), at, row, c.refuses(m[key], t.Elem(), at, row, refused) || refused)
 	}
 }
 
@@ -133,22 +141,33 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 // stand in what kubectl writes.
 var mayBeEmpty = []string{"status", "spec.securityContext"}
 
-// refuses adds a fault where the field says something this version does not
-// honour, once for all that is below it.
-func (c *fieldCheck) refuses(v any, path, row string, refused bool) bool {
+// refuses adds a fault where the field of type t says something this version
+// does not honour, once for all that is below it.
+func (c *fieldCheck) refuses(v any, t reflect.Type, path, row string, refused bool) bool {
 	s, known := supportOf(row)
+	// An empty string is a value where the API tells it from none.
+	blank := v == nil || v == "" && t.Kind() != reflect.Pointer
 	switch {
-	case refused:
+	case refused, blank:
 		return false
 	case !known:
 		// An empty object or list may well say something: an empty volume is
 		// another volume than none.
-		if v == nil || v == "" || slices.Contains(mayBeEmpty, row) && empty(v) {
+		if slices.Contains(mayBeEmpty, row) && empty(v) {
 			return false
 		}
-		c.add(path, "not supported by this version yet")
-	case s.only != nil && !empty(v) && !slices.Contains(s.only, fmt.Sprint(v)):
-		shown := fmt.Sprint(v)
+		var asked []reference
+		if c.static {
+			asked = referencesIn(v, path, row)
+		}
+		for _, r := range asked[:min(len(asked), maxFaults+1)] {
+			c.add(r.path, "static pods may not reference %s", r.object)
+		}
+		if len(asked) == 0 {
+			c.add(path, "not supported by this version yet")
+		}
+	case s.only != nil && !slices.Contains(s.only, fmt.Sprint(v)):
+		shown := cmp.Or(fmt.Sprint(v), `""`)
 		if n, ok := v.(json.Number); ok {
 			shown = c.tree.written(path, n)
 		}

@@ -38,7 +38,7 @@ func decodeTree(t tree, from DecodeFrom, id, version string) (docs []Document, k
 }
 
 // decodeItem takes one item of a list. In a PodList it need not say that it
-// is a pod.
+// is a pod, or only half of it.
 func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) Document {
 	var err error
 	if t.json, err = json.Marshal(item); err != nil {
@@ -49,10 +49,13 @@ func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) Docu
 	if !ok {
 		return refuse(from, id, version, faults{{t.at(""), errors.New("an item of a list must be a pod")}})
 	}
-	if implied && doc["kind"] == nil && doc["apiVersion"] == nil {
-		return decodePod(t, doc, from, id, version)
+	said := doc
+	if implied {
+		said = maps.Clone(doc)
+		setKey(said, "apiVersion", "v1")
+		setKey(said, "kind", "Pod")
 	}
-	_, list, f := kindOfManifest(t, doc)
+	_, list, f := kindOfManifest(t, said)
 	if list {
 		f = &fault{t.at("kind"), errors.New("a list within a list is not supported")}
 	}
@@ -60,6 +63,12 @@ func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) Docu
 		return refuse(from, id, version, faults{*f})
 	}
 	return decodePod(t, doc, from, id, version)
+}
+
+func setKey(m map[string]any, key, value string) {
+	if m[key] == nil {
+		m[key] = value
+	}
 }
 
 // object decodes JSON with its numbers as they stand.

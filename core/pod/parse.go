@@ -36,6 +36,11 @@ var errSecond = errors.New("a second document begins without a line \"---\" befo
 // reads YAML, the lines come from a second reading; duplicate keys are
 // faults.
 func parse(c chunk) (tree, *fault) {
+	text, f := yamlOfJSON(c)
+	if f != nil {
+		return tree{}, f
+	}
+	c.text = text
 	if f := legible(c); f != nil {
 		return tree{}, f
 	}

@@ -15,6 +15,7 @@ import (
 func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) Document {
 	bad := func(f faults) Document { return refuse(from, id, version, f) }
 	c := newFieldCheck(t)
+	c.static = true
 	c.fields(doc, reflect.TypeFor[v1.Pod](), "", "", false)
 	if len(c.faults) > 0 {
 		return bad(c.faults)
@@ -26,7 +27,7 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 	p.CreationTimestamp = metav1.Time{}
 	p.Status = v1.PodStatus{}
 
-	errs := validateWritten(p, from.NodeName)
+	errs := append(validateWritten(p, from.NodeName), validateNamespace(p, from.Namespaces)...)
 	if len(errs) == 0 {
 		stamp(p, from)
 		uid, err := deriveUID(doc, from.Source, Identity(p), from.NodeName)
@@ -55,7 +56,8 @@ func fieldFaults(t tree, errs field.ErrorList) faults {
 }
 
 // stamp makes the pod this node's: its name, namespace and node, and what
-// says where it came from.
+// says where it came from. It tolerates every taint that would end it: a node
+// that has lost its cluster must not reject its own pods.
 func stamp(p *v1.Pod, from DecodeFrom) {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	p.Name += "-" + strings.ToLower(from.NodeName)
@@ -67,10 +69,8 @@ func stamp(p *v1.Pod, from DecodeFrom) {
 		p.Annotations = map[string]string{}
 	}
 	p.Annotations[AnnotationSource] = from.Source
-	if from.Kind == KindFile {
-		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{
-			Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
-		})
-	}
+	p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{
+		Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
+	})
 	p.Status.Phase = v1.PodPending
 }

@@ -14,8 +14,9 @@ type support struct {
 }
 
 // supported is the table of docs/supported-fields.md. A field that is not in
-// it must be absent, null or an empty string; so the table decides what a
-// document may ask for, and nothing a document says is silently left out.
+// it must be absent, null or, where that means the same, an empty string; so
+// the table decides what a document may ask for, and nothing a document says is
+// silently left out.
 var supported = []support{
 	{"apiVersion", "`v1`", nil},
 	{"kind", "`Pod`; also `List` and `PodList`, whose `items` are pods", nil},
@@ -23,7 +24,7 @@ var supported = []support{
 	{"metadata.namespace", "default: `default`", nil},
 	{"metadata.uid", "letters, digits and dashes; else derived from the document", nil},
 	{"metadata.labels.*", "any", nil},
-	{"metadata.annotations.*", "any but `kubernetes.io/config.*` and, `wardlet.dev/identity` aside, `wardlet.dev/*`", nil},
+	{"metadata.annotations.*", "any but `kubernetes.io/config.*`, `wardlet.dev/*` (`wardlet.dev/identity` aside) and what stood for fields once (tolerations, seccomp, AppArmor)", nil},
 	{"metadata.creationTimestamp", "ignored, `kubectl` writes it", nil},
 	{"spec.containers[].name", "a DNS label", nil},
 	{"spec.containers[].image", "any", nil},

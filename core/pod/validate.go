@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -36,18 +35,7 @@ func validateWritten(p *v1.Pod, node string) field.ErrorList {
 	if name := p.Spec.NodeName; name != "" && name != node {
 		errs = append(errs, field.Invalid(specPath.Child("nodeName"), name, fmt.Sprintf("this node is %q", node)))
 	}
-	for key := range p.Annotations {
-		switch {
-		case strings.HasPrefix(key, "kubernetes.io/config."):
-			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "only a node agent writes this annotation"))
-		case strings.HasPrefix(key, "wardlet.dev/") && key != AnnotationIdentity:
-			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for documents"))
-		}
-	}
-	if identity, ok := p.Annotations[AnnotationIdentity]; ok {
-		errs = append(errs, invalid(annotationsPath.Key(AnnotationIdentity), identity, validation.IsDNS1123Label(identity))...)
-	}
-	return errs
+	return append(errs, validateWrittenAnnotations(p.Annotations)...)
 }
 
 // validate checks a pod that is stamped and defaulted as an API server checks
@@ -56,7 +44,7 @@ func validate(p *v1.Pod) field.ErrorList {
 	errs := invalid(metadataPath.Child("name"), p.Name, apivalidation.NameIsDNSSubdomain(p.Name, false))
 	errs = append(errs, invalid(metadataPath.Child("namespace"), p.Namespace, apivalidation.ValidateNamespaceName(p.Namespace, false))...)
 	errs = append(errs, metavalidation.ValidateLabels(p.Labels, metadataPath.Child("labels"))...)
-	errs = append(errs, apivalidation.ValidateAnnotations(p.Annotations, annotationsPath)...)
+	errs = append(errs, validateAnnotations(p)...)
 
 	s := &p.Spec
 	errs = append(errs, oneOf(specPath.Child("restartPolicy"), s.RestartPolicy,

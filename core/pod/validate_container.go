@@ -71,7 +71,7 @@ func validatePorts(ports []v1.ContainerPort, hostNetwork bool, hostPorts map[str
 		}
 		errs = append(errs, oneOf(at.Child("protocol"), p.Protocol, v1.ProtocolTCP, v1.ProtocolUDP, v1.ProtocolSCTP)...)
 		if p.HostIP != "" {
-			if _, err := netip.ParseAddr(p.HostIP); err != nil {
+			if ip, err := netip.ParseAddr(p.HostIP); err != nil || ip.Zone() != "" {
 				errs = append(errs, field.Invalid(at.Child("hostIP"), p.HostIP, "must be an IP address"))
 			}
 		}

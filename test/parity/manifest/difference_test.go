@@ -1,0 +1,185 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// difference is a line of docs/differences.md, section Manifests, as a
+// predicate. Which of its functions are set says where it may apply.
+type difference struct {
+	id string
+	// pods recognises the difference in two accepted pods and takes it out of
+	// both.
+	pods func(s *subject, theirs, ours *v1.Pod) bool
+	// fault matches what Wardlet says of a document that a kubelet takes; its
+	// first group is the path of the field at fault. check then tells whether
+	// it says the truth.
+	fault *regexp.Regexp
+	check func(s *subject, match []string) bool
+	// mend takes out what is at fault; nil is to remove the field.
+	mend func(doc map[string]any)
+	// accepts recognises a document that only Wardlet takes.
+	accepts func(s *subject) bool
+}
+
+var hex32 = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+var (
+	// structural are the lines that the comparison counts as it takes a
+	// manifest apart, ofUIDs those with a test of their own.
+	structural = []string{"multi-document", "list-in-file", "list-kind", "bad-item"}
+	ofUIDs     = []string{"uid-http-node", "uid-path"}
+)
+
+var differences = []difference{
+	{id: "uid", pods: func(_ *subject, k, w *v1.Pod) bool {
+		derived := k.UID != w.UID && hex32.MatchString(string(k.UID)) && hex32.MatchString(string(w.UID)) &&
+			k.Annotations[pod.AnnotationHash] == string(k.UID) && w.Annotations[pod.AnnotationHash] == string(w.UID)
+		if derived {
+			k.UID, w.UID = "", ""
+			delete(k.Annotations, pod.AnnotationHash)
+			delete(w.Annotations, pod.AnnotationHash)
+		}
+		return derived
+	}},
+	{id: "fixed-uid-hash", pods: func(_ *subject, k, w *v1.Pod) bool {
+		fixed := k.UID == w.UID && k.UID != "" &&
+			k.Annotations[pod.AnnotationHash] == string(k.UID) && hex32.MatchString(w.Annotations[pod.AnnotationHash])
+		if fixed {
+			delete(k.Annotations, pod.AnnotationHash)
+			delete(w.Annotations, pod.AnnotationHash)
+		}
+		return fixed
+	}},
+	{id: "type-meta", pods: func(_ *subject, k, w *v1.Pod) bool {
+		known := k.TypeMeta == metav1.TypeMeta{} && w.TypeMeta == metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		w.TypeMeta = k.TypeMeta
+		return known
+	}},
+	{id: "creation-timestamp", pods: func(_ *subject, k, w *v1.Pod) bool {
+		known := !k.CreationTimestamp.IsZero() && w.CreationTimestamp.IsZero()
+		k.CreationTimestamp = w.CreationTimestamp
+		return known
+	}},
+	{id: "http-toleration", pods: func(s *subject, k, w *v1.Pod) bool {
+		known := s.at.kind == pod.KindHTTP && len(k.Spec.Tolerations) == 0 && len(w.Spec.Tolerations) == 1 &&
+			w.Spec.Tolerations[0] == v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+		if known {
+			w.Spec.Tolerations = k.Spec.Tolerations
+		}
+		return known
+	}},
+	{id: "number-form", pods: func(s *subject, k, w *v1.Pod) bool {
+		return json.Valid(s.text) && sameForm(k, w)
+	}},
+
+	{
+		id:    "unsupported-field",
+		fault: regexp.MustCompile(`(?s)^(\S+): (?:(.*) is )?not supported by this version yet(?:; supported: |$)`),
+		check: func(_ *subject, m []string) bool { return !documented(m[1], m[2]) },
+	},
+	{
+		id:    "unsupported-field",
+		fault: regexp.MustCompile(`^(spec\.volumes\[\d+\]\.emptyDir\.sizeLimit): Forbidden: not supported by this version yet unless medium is Memory$`),
+	},
+	{
+		// A kubelet takes an empty name for none.
+		id:    "unsupported-field",
+		fault: regexp.MustCompile(`^(\S+): static pods may not reference `),
+		check: func(_ *subject, m []string) bool { return !documented(m[1], "") },
+	},
+	{
+		id:    "unknown-field",
+		fault: regexp.MustCompile(`(?s)^(.+): unknown field(?: of a list of pods|; did you mean \S+\?)?$`),
+		check: func(s *subject, m []string) bool { return unknown(s.text, m[1]) },
+	},
+	{
+		id:    "duplicate-key",
+		fault: regexp.MustCompile(`^duplicate key `),
+		check: func(s *subject, _ []string) bool { return duplicated(s.text) },
+	},
+	{
+		id:    "reserved-annotation",
+		fault: regexp.MustCompile(`^(metadata\.annotations\[(?:kubernetes\.io/config\.|wardlet\.dev/)[^\]]*\]): Forbidden: `),
+	},
+	{id: "identity-form", fault: regexp.MustCompile(`^(metadata\.annotations\[wardlet\.dev/identity\]): Invalid value: `)},
+	{
+		id: "field-annotation",
+		fault: regexp.MustCompile(`^(metadata\.annotations\[(?:scheduler\.alpha\.kubernetes\.io/tolerations|seccomp\.security\.alpha\.kubernetes\.io/pod|` +
+			`container\.seccomp\.security\.alpha\.kubernetes\.io/[^\]]*|container\.apparmor\.security\.beta\.kubernetes\.io/[^\]]*)\]): Forbidden: `),
+	},
+	{
+		id: "uid-form", fault: regexp.MustCompile(`^(metadata\.uid): Invalid value: `),
+		check: func(s *subject, _ []string) bool {
+			return !anywhere(s.text, "uid", regexp.MustCompile(`^[A-Za-z0-9-]{0,63}$`))
+		},
+	},
+	{
+		// The reader of kinds does not tell letters apart.
+		id:    "kind-letters",
+		fault: regexp.MustCompile(`^(?:apiVersion|kind) is (?:missing; a pod has apiVersion v1 and kind Pod|empty; a pod has kind Pod)$`),
+		check: func(s *subject, _ []string) bool { return respelled(s.text) > 0 },
+		mend:  func(doc map[string]any) { respell(doc) },
+	},
+	{id: "after-the-end", fault: regexp.MustCompile(`^(?:did not find expected <document start>|a second document begins without a line "---" before it)$`)},
+	{id: "node-name", fault: regexp.MustCompile(`^(spec\.nodeName): Invalid value: "[^"]*": this node is "node-1"$`)},
+	{
+		id:    "host-ip",
+		fault: regexp.MustCompile(`^(spec\.containers\[\d+\]\.ports\[\d+\]\.hostIP): Invalid value: "([^"]*)": must be an IP address`),
+		check: func(_ *subject, m []string) bool {
+			ip, err := netip.ParseAddr(m[2])
+			return err != nil || ip.Zone() != ""
+		},
+	},
+	{id: "relative-host-path", fault: regexp.MustCompile(`^(spec\.volumes\[\d+\]\.hostPath\.path): Invalid value: "[^/]([^"]|\\")*": must be an absolute path$`)},
+	{id: "huge-quantity", fault: regexp.MustCompile(`^(\S+): not a Quantity: far too large, or too exact$`)},
+	{id: "huge-number", fault: regexp.MustCompile(`^the number \S+ is too great$`), mend: func(doc map[string]any) { unhuge(doc) }},
+	{id: "negative-grace", fault: regexp.MustCompile(`^(spec\.terminationGracePeriodSeconds): Invalid value: -\d+: must be greater than or equal to 0$`)},
+	{id: "merge-key-last", fault: regexp.MustCompile(`^the merge key << must come first$`)},
+	{
+		id: "too-large", fault: regexp.MustCompile(`^(?:nested deeper than \d+ levels|larger than \d+ bytes|more than \d+ |items: more than \d+$)`),
+		mend: func(doc map[string]any) { prune(doc, 90) },
+	},
+	{id: "not-utf8", fault: regexp.MustCompile(`^(?:not valid UTF-8$|control character 0x)`), check: func(s *subject, _ []string) bool { return !utf8.Valid(s.text) }},
+	{
+		id:    "item-kind",
+		fault: regexp.MustCompile(`(?s)^(?:apiVersion|kind)(?: ".*" is not a Pod; | ".*" of a \S+ is not supported; | is empty; |: expected )|^a list within a list`),
+		check: inList,
+		mend: func(doc map[string]any) {
+			items, _ := doc["items"].([]any)
+			for _, item := range items {
+				if item, ok := item.(map[string]any); ok {
+					delete(item, "kind")
+					delete(item, "apiVersion")
+				}
+			}
+		},
+	},
+	{
+		// Whatever is wrong with such text.
+		id: "after-the-end", fault: regexp.MustCompile(`^`),
+		check: func(s *subject, _ []string) bool {
+			before, _, ended := strings.Cut(string(s.text), "\n...")
+			_, faults := wardlet([]byte(before), s.at)
+			return ended && len(faults) == 0
+		},
+	},
+
+	{id: "flow-yaml", accepts: func(s *subject) bool { return flowYAML(s) && sameAsYAML(s) }},
+	{id: "whole-fraction", accepts: func(s *subject) bool {
+		return json.Valid(s.text) && strings.Contains(s.err.Error(), "json: cannot unmarshal number ") && sameAsYAML(s)
+	}},
+	{id: "no-pods", accepts: func(s *subject) bool {
+		return len(s.ours) == 0 && !says(bytes.TrimPrefix(s.text, []byte("\ufeff")))
+	}},
+}

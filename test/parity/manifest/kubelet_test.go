@@ -1,0 +1,89 @@
+package manifest
+
+import (
+	"fmt"
+	_ "unsafe" // for go:linkname
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/capabilities"
+	_ "k8s.io/kubernetes/pkg/kubelet/config" // the functions below are its
+	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+//go:linkname tryDecodeSinglePod k8s.io/kubernetes/pkg/kubelet/config.tryDecodeSinglePod
+func tryDecodeSinglePod(klog.Logger, []byte, func(klog.Logger, *api.Pod) error) (parsed bool, p *v1.Pod, err error)
+
+//go:linkname tryDecodePodList k8s.io/kubernetes/pkg/kubelet/config.tryDecodePodList
+func tryDecodePodList(klog.Logger, []byte, func(klog.Logger, *api.Pod) error) (parsed bool, list v1.PodList, err error)
+
+//go:linkname applyDefaults k8s.io/kubernetes/pkg/kubelet/config.applyDefaults
+func applyDefaults(logger klog.Logger, p *api.Pod, source string, isFile bool, node types.NodeName) error
+
+// A kubelet does so before it reads any source.
+func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
+
+// place is where a manifest comes from and who reads it. Kind is
+// pod.KindFile or pod.KindHTTP, and the source's name.
+type place struct{ kind, path, node string }
+
+var (
+	aFile = place{pod.KindFile, "/manifests/web.yaml", "node-1"}
+	aURL  = place{pod.KindHTTP, "http://127.0.0.1/pods", "node-1"}
+)
+
+// kubelet gives the pods a kubelet's source makes of a manifest. A file holds
+// a pod; an answer over HTTP is tried as a list where it is not even a bad
+// pod. config.source is put in here: a kubelet's mux does that.
+func kubelet(text []byte, at place) ([]*v1.Pod, error) {
+	defaults := func(logger klog.Logger, p *api.Pod) error {
+		return applyDefaults(logger, p, at.path, at.kind == pod.KindFile, types.NodeName(at.node))
+	}
+	parsed, p, err := tryDecodeSinglePod(logr.Discard(), text, defaults)
+	if parsed && err == nil {
+		return marked([]*v1.Pod{p}, at), nil
+	}
+	if parsed || at.kind == pod.KindFile {
+		return nil, err
+	}
+	parsed, list, more := tryDecodePodList(logr.Discard(), text, defaults)
+	if !parsed {
+		return nil, fmt.Errorf("neither a pod: %w; nor a list: %w", err, more)
+	}
+	if more != nil {
+		return nil, more
+	}
+	var pods []*v1.Pod
+	for i := range list.Items {
+		pods = append(pods, &list.Items[i])
+	}
+	return marked(pods, at), nil
+}
+
+func marked(pods []*v1.Pod, at place) []*v1.Pod {
+	for _, p := range pods {
+		p.Annotations[kubetypes.ConfigSourceAnnotationKey] = at.kind
+	}
+	return pods
+}
+
+// wardlet gives the pods and the refusals of core/pod. Documents that only
+// hold their file back are neither.
+func wardlet(text []byte, at place) (pods []*v1.Pod, refused []*pod.DocumentError) {
+	for _, d := range pod.Decode(text, pod.DecodeFrom{Source: at.kind, Kind: at.kind, File: at.path, NodeName: at.node}) {
+		switch {
+		case d.Pod != nil:
+			pods = append(pods, d.Pod)
+		case d.ID != at.path+pod.HoldSuffix:
+			refused = append(refused, d.Err)
+		case len(refused) == 0:
+			refused = append(refused, d.Err)
+		}
+	}
+	return pods, refused
+}
