@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but Gone are needed.
+// Config is what a Pool works with. All fields but Gone and Outcomes are needed.
 type Config struct {
 	Runtime   Runtime
 	Images    Images
@@ -37,7 +37,9 @@ type Config struct {
 	// left behind may go too. It is called with the pool locked and must not
 	// block.
 	Gone func(uid types.UID)
-	Log  *slog.Logger
+	// Outcomes, if not nil, keep what must survive a restart of the agent.
+	Outcomes Outcomes
+	Log      *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.
 	Now func() time.Time
 	// Jitter stretches a delay by a random share, 1 to 1.5 times.

@@ -3,7 +3,9 @@
 //
 // Comes in: requests from the sync loop (Pool.Update) and what the runtime
 // shows (Cache). Goes out: calls to the runtime, images, volumes and cgroups,
-// statuses, events, and due times (Pool.Due) at which the sync loop asks again.
+// statuses, events, and due times (Pool.Due) at which the sync loop asks again;
+// and, to Outcomes, what of a status must survive a restart: a pod that ended is
+// not started again, also when the runtime has lost its containers.
 //
 // Every pod that is asked for has one goroutine, owned by the Pool: it starts
 // with the first request and ends when the pod is finished or forgotten, and

@@ -119,7 +119,7 @@ func (p *Pool) startContainer(ctx context.Context, t turn, c *v1.Container, home
 	if run.Mounts, err = p.cfg.Volumes.Mounts(t.pod, c); err != nil {
 		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
-	if run.Attempt, err = p.attempt(t.pod, c.Name, newest); err != nil {
+	if run.Attempt, err = p.attempt(t, c.Name, newest); err != nil {
 		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerError", Err: err})
 	}
 	if err := p.proceed(ctx); err != nil {

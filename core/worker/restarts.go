@@ -9,18 +9,19 @@ import (
 	"strconv"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // attempt is the restart count of the instance that comes after newest. Where
-// the runtime knows none, the log files of earlier ones are counted.
-func (p *Pool) attempt(about *v1.Pod, container string, newest *status.ObservedContainer) (uint32, error) {
+// the runtime knows none, the log files of earlier ones are counted. It goes on
+// from what was counted before the agent started.
+func (p *Pool) attempt(t turn, container string, newest *status.ObservedContainer) (uint32, error) {
+	least := t.attempts[container]
 	if newest != nil {
-		return newest.Attempt + 1, nil
+		return max(newest.Attempt+1, least), nil
 	}
-	return attemptFromLogs(filepath.Join(p.cfg.Layout.LogDir(about), container))
+	next, err := attemptFromLogs(filepath.Join(p.cfg.Layout.LogDir(t.pod), container))
+	return max(next, least), err
 }
 
 // attemptFromLogs is one more than the highest N of the files "N.log*" in

@@ -17,6 +17,7 @@ type turn struct {
 	pod      *v1.Pod
 	origin   pod.Origin
 	observed *status.ObservedPod
+	attempts map[string]uint32
 	state    State
 	grace    time.Duration
 	status   func(*v1.PodStatus)
@@ -52,7 +53,7 @@ func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 	ctx, cancel := context.WithCancel(p.calls)
 	rec.cancel = cancel
 	return ctx, turn{
-		uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed,
+		uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
 		state: rec.state, grace: seconds(rec.grace), status: rec.status,
 	}, true
 }

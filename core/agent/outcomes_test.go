@@ -1,0 +1,302 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// outcomeFiles is a disk in memory, which counts what is written.
+type outcomeFiles struct {
+	mu     sync.Mutex
+	files  map[types.UID]state.Outcome
+	writes int
+	err    error
+}
+
+func (f *outcomeFiles) Put(o *state.Outcome) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writes++
+	if f.err == nil {
+		f.files[o.UID] = *o
+	}
+	return f.err
+}
+
+func (f *outcomeFiles) Delete(uid types.UID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writes++
+	if f.err == nil {
+		delete(f.files, uid)
+	}
+	return f.err
+}
+
+func (f *outcomeFiles) Load() ([]state.Outcome, []error) {
+	return slices.Collect(maps.Values(f.files)), nil
+}
+
+// on gives what the disk has of a pod, and how often it was written.
+func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, known = f.files[uid]
+	return o, known, f.writes
+}
+
+// outcomeRun are outcomes at work in a bubble.
+type outcomeRun struct {
+	*outcomes
+	files *outcomeFiles
+	// unwanted are pods nobody wants, busy those that may not go all the same.
+	mu             sync.Mutex
+	unwanted, busy map[types.UID]bool
+	// seen is true once all sources have been, not only that of the name static.
+	seen bool
+	log  bytes.Buffer
+	stop func()
+}
+
+func runOutcomes(t *testing.T, kept ...state.Outcome) *outcomeRun {
+	t.Helper()
+	r := &outcomeRun{files: &outcomeFiles{files: map[types.UID]state.Outcome{}}, unwanted: map[types.UID]bool{}, busy: map[types.UID]bool{}}
+	for _, o := range kept {
+		r.files.files[o.UID] = o
+	}
+	r.outcomes = newOutcomes(r.files, slog.New(slog.NewTextHandler(&r.log, nil)))
+	r.wanted = func(uid types.UID) bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return !r.unwanted[uid]
+	}
+	r.removable = func(uid types.UID, source string) bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.unwanted[uid] && !r.busy[uid] && (r.seen || source == "static")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var works sync.WaitGroup
+	works.Go(func() {
+		if err := r.run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("run ended with %v", err)
+		}
+	})
+	r.stop = func() { cancel(); works.Wait() }
+	t.Cleanup(r.stop)
+	return r
+}
+
+// now changes what is true of the pods.
+func (r *outcomeRun) now(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
+// expect checks what is on the disk of the pod u1: a phase and a restart
+// count, "" for no file.
+func (r *outcomeRun) expect(t *testing.T, when string, phase v1.PodPhase, restarts int32, writes int) {
+	t.Helper()
+	o, known, wrote := r.files.on("u1")
+	got, has := int32(0), len(o.Status.ContainerStatuses) > 0
+	if has {
+		got = o.Status.ContainerStatuses[0].RestartCount
+	}
+	if o.Status.Phase != phase || got != restarts || wrote != writes || known != (phase != "" || restarts > 0) {
+		t.Errorf("%s: file %v, phase %q, %d restarts, %d writes; want phase %q, %d restarts, %d writes",
+			when, known, o.Status.Phase, got, wrote, phase, restarts, writes)
+	}
+}
+
+func outcomePod(hash string) *v1.Pod {
+	p := adoptee("u1", hash)
+	p.Spec.Containers = []v1.Container{{Name: "main"}}
+	return p
+}
+
+// fares is the status of a pod with one container.
+func fares(phase v1.PodPhase, restarts int32) *v1.PodStatus {
+	c := v1.ContainerStatus{Name: "main", RestartCount: restarts, ContainerID: "containerd://c"}
+	if pod.IsTerminal(phase) {
+		c.State.Terminated = &v1.ContainerStateTerminated{FinishedAt: metav1.NewTime(time.Unix(1700000000, 5))}
+	}
+	return &v1.PodStatus{Phase: phase, ContainerStatuses: []v1.ContainerStatus{c}}
+}
+
+func kept(t *testing.T, p *v1.Pod, st *v1.PodStatus) state.Outcome {
+	t.Helper()
+	instance, err := pod.Instance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !pod.IsStatic(p) {
+		instance = ""
+	}
+	return state.Outcome{
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance,
+		Status: status.Outcome(st),
+	}
+}
+
+func TestAnEndIsOnTheDiskAtOnceAndWrittenOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, p := runOutcomes(t), outcomePod("h")
+		r.Keep(p, fares(v1.PodSucceeded, 0))
+		r.expect(t, "at once", v1.PodSucceeded, 0, 1)
+		if diff := cmp.Diff(kept(t, p, fares(v1.PodSucceeded, 0)), r.files.files["u1"]); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		r.Keep(p, fares(v1.PodSucceeded, 0))
+		r.Keep(p, fares(v1.PodRunning, 0))
+		time.Sleep(time.Minute)
+		r.expect(t, "later", v1.PodSucceeded, 0, 1)
+	})
+}
+
+func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, p := runOutcomes(t), outcomePod("h")
+		r.Keep(p, fares(v1.PodRunning, 0))
+		time.Sleep(time.Minute)
+		r.expect(t, "a pod that runs", "", 0, 0)
+		for i := range int32(5) {
+			r.Keep(p, fares(v1.PodRunning, i))
+			r.Keep(p, fares(v1.PodPending, i))
+		}
+		r.expect(t, "before a second has gone", "", 0, 0)
+		time.Sleep(outcomeBatch)
+		synctest.Wait()
+		r.expect(t, "after a second", "", 4, 1)
+		r.Keep(p, fares(v1.PodRunning, 4))
+		r.Keep(p, fares(v1.PodRunning, 2)) // a runtime that lost its newest container
+		time.Sleep(time.Minute)
+		r.expect(t, "when nothing rises", "", 4, 1)
+		r.Keep(p, fares(v1.PodRunning, 5))
+		r.stop()
+		r.expect(t, "when the agent ends", "", 5, 2)
+	})
+}
+
+func TestARestartCountNeverFalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := outcomePod("h")
+		r := runOutcomes(t, kept(t, p, fares(v1.PodRunning, 7)))
+		r.Keep(p, fares(v1.PodFailed, 1))
+		r.expect(t, "an end", v1.PodFailed, 7, 1)
+	})
+}
+
+func TestWhatWasKeptCountsForTheSamePodOnly(t *testing.T) {
+	t.Parallel()
+	labelled := func(p *v1.Pod) *v1.Pod { p.Labels = map[string]string{"new": "label"}; return p }
+	api := func(p *v1.Pod) *v1.Pod {
+		p.Annotations = map[string]string{pod.AnnotationSource: pod.SourceAPI}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		had, has *v1.Pod
+		want     bool
+	}{
+		"the same pod":                             {outcomePod("h"), outcomePod("h"), true},
+		"an edited manifest with a fixed UID":      {outcomePod("h"), outcomePod("i"), false},
+		"a manifest with the UID of an API pod":    {api(outcomePod("h")), outcomePod("h"), false},
+		"an API pod that was labelled meanwhile":   {api(outcomePod("h")), labelled(api(outcomePod("h"))), true},
+		"a pod of another UID":                     {outcomePod("h"), adoptee("u2", "h"), false},
+		"an API pod with the UID of another's one": {api(outcomePod("h")), api(adoptee("u2", "h")), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := runOutcomes(t, kept(t, tc.had, fares(v1.PodSucceeded, 3)))
+				st, known := r.Kept(tc.has)
+				if known != tc.want || known && (st.Phase != v1.PodSucceeded || st.ContainerStatuses[0].RestartCount != 3) {
+					t.Errorf("known %v, %+v", known, st)
+				}
+				if _, again := r.Kept(tc.has); again {
+					t.Error("a new life of the pod begins with the outcome of an old one")
+				}
+				time.Sleep(time.Minute)
+				if _, onDisk, _ := r.files.on("u1"); onDisk != (tc.want || tc.has.UID != "u1") {
+					t.Errorf("on the disk: %v", onDisk)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsKeptGoesWithThePod(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		then func(r *outcomeRun, p *v1.Pod)
+		left bool
+	}{
+		"it is there while the pod is": {func(*outcomeRun, *v1.Pod) {}, true},
+		"the pod is gone":              {func(r *outcomeRun, _ *v1.Pod) { r.Forget("u1") }, false},
+		"nobody wants it while it is being ended": {func(r *outcomeRun, p *v1.Pod) {
+			r.now(func() { r.unwanted["u1"] = true })
+			r.Keep(p, fares(v1.PodFailed, 2))
+		}, false},
+		"it is gone, and begins anew": {func(r *outcomeRun, p *v1.Pod) {
+			r.Forget("u1")
+			if _, known := r.Kept(p); !known {
+				r.Keep(p, fares(v1.PodRunning, 1))
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r, p := runOutcomes(t), outcomePod("h")
+				r.Keep(p, fares(v1.PodRunning, 2))
+				time.Sleep(time.Minute)
+				tc.then(r, p)
+				time.Sleep(time.Minute)
+				if _, left, _ := r.files.on("u1"); left != tc.left {
+					t.Errorf("left: %v", left)
+				}
+			})
+		})
+	}
+}
+
+func TestOutcomesAreReadAtTheStart(t *testing.T) {
+	t.Parallel()
+	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	p := outcomePod("h")
+	for range 2 { // once with nothing, once with what the first has kept
+		o := newOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
+		o.wanted = func(types.UID) bool { return true }
+		o.Keep(p, fares(v1.PodSucceeded, 1))
+	}
+	o := newOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
+	st, known := o.Kept(p)
+	if diff := cmp.Diff(status.Outcome(fares(v1.PodSucceeded, 1)), st); !known || diff != "" {
+		t.Errorf("known %v (-want +got)\n%s", known, diff)
+	}
+}

@@ -1,0 +1,124 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// outcomesDir is the directory of outcomes.
+const outcomesDir = "outcomes"
+
+// Outcome is how a pod has fared: how it ended, if it has, and how often its
+// containers were restarted. The runtime may lose that; a restart must not.
+type Outcome struct {
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	// Source is the name of the pod's source, empty where it has none.
+	Source string `json:"source,omitempty"`
+	// Instance tells a pod from another one with its UID, see pod.Instance. It
+	// is empty for pods of an API server, whose UIDs are never given twice.
+	Instance string `json:"instance,omitempty"`
+	// Status has a phase only if the pod has ended. Of its containers it has
+	// the restart counts and, of a pod that has ended, their ends.
+	Status v1.PodStatus `json:"status"`
+}
+
+// Outcomes keeps one outcome per UID.
+type Outcomes struct{ dir *Dir }
+
+// Outcomes is the store of outcomes.
+func (d *Dir) Outcomes() Outcomes { return Outcomes{d} }
+
+// Put stores an outcome in place of the one with the same UID. When it returns
+// nil the outcome is on the disk.
+func (s Outcomes) Put(o *Outcome) error {
+	if err := o.usable(); err != nil {
+		return fmt.Errorf("outcome of pod %s/%s, uid %s: %w", o.Namespace, o.Name, o.UID, err)
+	}
+	return s.dir.store(outcomeFile(o.UID), o)
+}
+
+// Delete removes an outcome; one that does not exist is removed.
+func (s Outcomes) Delete(uid types.UID) error {
+	dir, name := filepath.Split(filepath.Join(s.dir.path, outcomeFile(uid)))
+	return removeFile(s.dir.fs, filepath.Clean(dir), name)
+}
+
+// Load reads all outcomes. The errors name files that cannot be read; those
+// that are corrupt are moved aside, and no error but a log line.
+func (s Outcomes) Load() ([]Outcome, []error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir.path, outcomesDir))
+	if err != nil {
+		return nil, []error{fmt.Errorf("stored outcomes of pods: %w", err)}
+	}
+	var all []Outcome
+	var errs []error
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), recordSuffix) {
+			continue
+		}
+		o, err := s.load(filepath.Join(outcomesDir, entry.Name()))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("stored outcome of a pod: %w", err))
+		}
+		if o != nil {
+			all = append(all, *o)
+		}
+	}
+	return all, errs
+}
+
+// load reads the outcome in a file. It gives none where the file is moved
+// aside, or cannot be read.
+func (s Outcomes) load(name string) (*Outcome, error) {
+	var o Outcome
+	found, err := s.dir.load(name, &o)
+	if err != nil || !found {
+		return nil, err
+	}
+	if err := o.usable(); err != nil {
+		return nil, s.dir.quarantine(name, err)
+	}
+	if outcomeFile(o.UID) != name {
+		return nil, s.dir.quarantine(name, errors.New("it is not in its place: it is the outcome of the pod with uid "+string(o.UID)))
+	}
+	return &o, nil
+}
+
+// usable says what keeps the agent from going on with an outcome.
+func (o *Outcome) usable() error {
+	if o.UID == "" {
+		return errors.New("it names no pod")
+	}
+	if phase := o.Status.Phase; phase != "" && !pod.IsTerminal(phase) {
+		return fmt.Errorf("the phase %q is no end", phase)
+	}
+	for i := range o.Status.ContainerStatuses {
+		c := &o.Status.ContainerStatuses[i]
+		if c.Name == "" {
+			return errors.New("a container has no name")
+		}
+		if c.RestartCount < 0 {
+			return fmt.Errorf("container %s was restarted %d times", c.Name, c.RestartCount)
+		}
+	}
+	return nil
+}
+
+// outcomeFile is the file of a pod below the state directory. A UID may be
+// anything that a manifest says.
+func outcomeFile(uid types.UID) string {
+	sum := sha256.Sum256([]byte(uid))
+	return filepath.Join(outcomesDir, hex.EncodeToString(sum[:16])+recordSuffix)
+}

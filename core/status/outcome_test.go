@@ -1,0 +1,181 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// made is a container status of an instance that was made.
+func made(st v1.ContainerStatus, restarts int32) v1.ContainerStatus {
+	st.ContainerID, st.Image, st.ImageID, st.RestartCount = "containerd://"+st.Name, "img:1", "sha256:1", restarts
+	return st
+}
+
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	started := metav1.NewTime(noon)
+	precise := metav1.NewTime(noon.Add(time.Millisecond))
+	end := v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+		ExitCode: 3, Reason: "Error", Message: "bye", StartedAt: precise, FinishedAt: precise, ContainerID: "containerd://a",
+	}}
+	for name, tc := range map[string]struct {
+		status, want v1.PodStatus
+	}{
+		"of a pod that runs only the restart counts are kept": {
+			status: v1.PodStatus{
+				Phase: v1.PodRunning, Reason: "R", Message: "m", StartTime: &started, PodIP: "10.0.0.9",
+				Conditions:        []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}},
+				ContainerStatuses: []v1.ContainerStatus{made(isRunning("a"), 0), made(waitsAfter("b", 1), 7)},
+			},
+			want: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a"}, {Name: "b", RestartCount: 7}}},
+		},
+		"a restart that is still to come does not count": {
+			status: v1.PodStatus{
+				Phase:             v1.PodPending,
+				ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 8, State: isWaiting("a", "ContainerCreating").State}},
+			},
+		},
+		"of a pod that has ended its end is kept, to the second": {
+			status: v1.PodStatus{
+				Phase: v1.PodFailed, Reason: "Evicted", Message: "low on memory", StartTime: &precise, PodIP: "10.0.0.9",
+				ContainerStatuses: []v1.ContainerStatus{
+					{Name: "b"},
+					{
+						Name: "a", State: end, LastTerminationState: end, RestartCount: 2,
+						Image: "img:1", ImageID: "sha256:1", ContainerID: "containerd://a", Started: new(false),
+					},
+				},
+			},
+			want: v1.PodStatus{
+				Phase: v1.PodFailed, Reason: "Evicted", Message: "low on memory", StartTime: &started,
+				ContainerStatuses: []v1.ContainerStatus{
+					{
+						Name: "a", RestartCount: 2, Image: "img:1", ImageID: "sha256:1", ContainerID: "containerd://a",
+						State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+							ExitCode: 3, Reason: "Error", Message: "bye", StartedAt: started, FinishedAt: started, ContainerID: "containerd://a",
+						}},
+					},
+					{Name: "b"},
+				},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := tc.status.DeepCopy()
+			if d := cmp.Diff(tc.want, Outcome(&tc.status)); d != "" {
+				t.Errorf("outcome (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(before, &tc.status); d != "" {
+				t.Errorf("the status was changed (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	started, later := metav1.NewTime(noon), metav1.NewTime(noon.Add(time.Hour))
+	ended := func(restarts int32) v1.ContainerStatus {
+		st := made(hasEnded("a", 0), restarts)
+		st.Started = new(false)
+		return st
+	}
+	creating := isWaiting("a", "ContainerCreating")
+	creating.Image, creating.RestartCount = "img", 5
+	for name, tc := range map[string]struct {
+		api, kept, want v1.PodStatus
+	}{
+		"restart counts go on": {
+			kept: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 5}}},
+			want: v1.PodStatus{Phase: v1.PodPending, ContainerStatuses: []v1.ContainerStatus{creating}},
+		},
+		"a pod that ended has ended as it did": {
+			kept: v1.PodStatus{
+				Phase: v1.PodSucceeded, Reason: "R", Message: "m", StartTime: &started,
+				ContainerStatuses: []v1.ContainerStatus{made(hasEnded("a", 0), 1)},
+			},
+			want: v1.PodStatus{
+				Phase: v1.PodSucceeded, Reason: "R", Message: "m", StartTime: &started,
+				ContainerStatuses: []v1.ContainerStatus{ended(1)},
+			},
+		},
+		"the rest is the API server's": {
+			api: v1.PodStatus{
+				Phase: v1.PodRunning, StartTime: &later, HostIP: "10.0.0.1",
+				ContainerStatuses: []v1.ContainerStatus{made(isRunning("a"), 6)},
+			},
+			kept: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 5}}},
+			want: v1.PodStatus{
+				Phase: v1.PodRunning, StartTime: &later, HostIP: "10.0.0.1",
+				ContainerStatuses: []v1.ContainerStatus{made(isRunning("a"), 6)},
+			},
+		},
+		"the API server's end is the one that counts": {
+			api:  v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted"},
+			kept: v1.PodStatus{Phase: v1.PodSucceeded},
+			want: v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted"},
+		},
+		"containers that are not in the spec any more are left out": {
+			kept: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "old", RestartCount: 5}}},
+			want: v1.PodStatus{Phase: v1.PodPending},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := testPod(v1.RestartPolicyAlways, "file", "a")
+			p.Status = tc.api
+			tc.want.QOSClass = v1.PodQOSBestEffort
+			before, kept := p.DeepCopy(), tc.kept.DeepCopy()
+			if d := cmp.Diff(tc.want, Resume(p, &tc.kept)); d != "" {
+				t.Errorf("status (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(before, p) + cmp.Diff(kept, &tc.kept); d != "" {
+				t.Errorf("what it was made from was changed (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+// What a pod was is what it is after a restart, when the runtime has lost its
+// containers.
+func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy     v1.RestartPolicy
+		containers []ObservedContainer
+		phase      v1.PodPhase
+		same       bool // of the containers, too
+	}{
+		"succeeded":      {v1.RestartPolicyOnFailure, []ObservedContainer{instance("a", 2, StateExited, 0)}, v1.PodSucceeded, true},
+		"failed":         {v1.RestartPolicyNever, []ObservedContainer{instance("a", 2, StateExited, 4)}, v1.PodFailed, true},
+		"still to start": {v1.RestartPolicyAlways, []ObservedContainer{instance("a", 2, StateExited, 4)}, v1.PodPending, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := testPod(tc.policy, "file", "a")
+			before := Generate(Input{Pod: p, Observed: observed(tc.containers...), Now: noon, RuntimeName: "containerd"})
+			kept := Outcome(&before)
+			after := Generate(Input{Pod: p, Previous: Resume(p, &kept), Now: noon.Add(time.Hour), RuntimeName: "containerd"})
+			if after.Phase != tc.phase {
+				t.Errorf("phase = %s, want %s", after.Phase, tc.phase)
+			}
+			if got := after.ContainerStatuses[0].RestartCount; got != 2 {
+				t.Errorf("restart count = %d, want 2", got)
+			}
+			if !tc.same {
+				return
+			}
+			if d := cmp.Diff(before.ContainerStatuses, after.ContainerStatuses); d != "" {
+				t.Errorf("containers (-before +after):\n%s", d)
+			}
+			if again := Outcome(&after); cmp.Diff(kept, again) != "" {
+				t.Errorf("there is another outcome to be written (-before +after):\n%s", cmp.Diff(kept, again))
+			}
+		})
+	}
+}
