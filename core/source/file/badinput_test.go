@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -76,7 +77,7 @@ func TestAManifestOf100MBCostsNoMoreThanTheLimit(t *testing.T) {
 	s, k := newSource(dir, time.Nanosecond)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	must(t, s.look(t.Context()))
+	must(t, s.listAll(t.Context()))
 	runtime.ReadMemStats(&after)
 	want := []string{"a.yaml#* a.yaml: larger than 10485760 bytes; split it", "b.yaml#0 b one"}
 	if diff := cmp.Diff(want, k.has()); diff != "" {
@@ -113,7 +114,7 @@ func TestAFileOrDirectoryThatMayNotBeReadIsAnErrorAndEndsNothing(t *testing.T) {
 	s.cfg.Settle = time.Nanosecond
 	must(t, os.Chmod(path, 0))
 	replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "two"))
-	asAnyone(t, func() { must(t, s.look(t.Context())) })
+	asAnyone(t, func() { must(t, s.listAll(t.Context())) })
 	want := []string{"a.yaml#* a.yaml: open a.yaml: permission denied", "a.yaml#0 a one", "b.yaml#0 b two"}
 	if diff := cmp.Diff(want, k.has()); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
@@ -121,8 +122,8 @@ func TestAFileOrDirectoryThatMayNotBeReadIsAnErrorAndEndsNothing(t *testing.T) {
 
 	must(t, os.Chmod(dir, 0))
 	asAnyone(t, func() {
-		must(t, s.look(t.Context()))
-		must(t, s.look(t.Context()))
+		must(t, s.listAll(t.Context()))
+		must(t, s.listAll(t.Context()))
 	})
 	must(t, os.Chmod(dir, 0o700))
 	if diff := cmp.Diff(want, k.has()); diff != "" {
@@ -133,7 +134,7 @@ func TestAFileOrDirectoryThatMayNotBeReadIsAnErrorAndEndsNothing(t *testing.T) {
 	}
 
 	must(t, os.Chmod(path, 0o600))
-	must(t, s.look(t.Context()))
+	must(t, s.listAll(t.Context()))
 	if diff := cmp.Diff([]string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has()); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
@@ -169,16 +170,16 @@ func TestAFileThatVanishesBeforeItIsReadIsNoFault(t *testing.T) {
 			_, entries, err := s.list()
 			must(t, err)
 			tc.harm(t, dir)
-			s.takeIn(entries, s.cfg.Now())
-			must(t, s.deliver(t.Context(), s.cfg.Now()))
+			s.takeIn(entries, maps.Keys(s.files), s.cfg.Now())
+			must(t, s.deliver(t.Context(), maps.Keys(s.files), s.cfg.Now()))
 			for _, text := range k.has() {
 				if strings.Contains(text, pod.HoldSuffix) || strings.Contains(text, "no such file") {
 					t.Errorf("a fault: %s", text)
 				}
 			}
 			must(t, os.RemoveAll(filepath.Join(dir, "new.yaml")))
-			must(t, s.look(t.Context()))
-			must(t, s.look(t.Context()))
+			must(t, s.listAll(t.Context()))
+			must(t, s.listAll(t.Context()))
 			if diff := cmp.Diff(tc.want, k.has()); diff != "" {
 				t.Errorf("documents (-want +got):\n%s", diff)
 			}

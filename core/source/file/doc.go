@@ -27,10 +27,11 @@
 //
 // What changed while it was read is read again.
 //
-// Every look is a full listing that reads only what changed; events say when
-// to look, and how a name arrived. Without events (no inotify instances left,
-// a network file system) the listing every Config.Period finds everything,
-// later.
+// Events say when to look, at which names, and how a name arrived; links are
+// looked at every time, for no event tells of what they lead to. Every
+// Config.Period, and whenever events may have been missed, all is listed. So
+// without events (no inotify instances left, a network file system) everything
+// is found, later.
 //
 // # What is forgotten
 //

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,8 +115,8 @@ func TestWhatArrivesWhileAnotherArrivalIsLookedAtIsReadAtOnceToo(t *testing.T) {
 			must(t, err)
 			arrive(t, dir)
 			s.classify(entries)
-			s.takeIn(entries, s.cfg.Now())
-			must(t, s.deliver(t.Context(), s.cfg.Now()))
+			s.takeIn(entries, maps.Keys(s.files), s.cfg.Now())
+			must(t, s.deliver(t.Context(), maps.Keys(s.files), s.cfg.Now()))
 			if diff := cmp.Diff([]string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has()); diff != "" {
 				t.Errorf("documents (-want +got):\n%s", diff)
 			}

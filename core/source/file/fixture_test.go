@@ -183,13 +183,19 @@ func takeEvents(t *testing.T, s *Source) {
 	clear(s.late)
 }
 
-func write(t *testing.T, path, text string) {
+// listAll is a look at everything, for tests without events.
+func (s *Source) listAll(ctx context.Context) error {
+	s.relist = true
+	return s.look(ctx)
+}
+
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // replace puts a file in place as careful programs do.
-func replace(t *testing.T, path, text string) {
+func replace(t testing.TB, path, text string) {
 	t.Helper()
 	temp := filepath.Join(filepath.Dir(path), ".new")
 	write(t, temp, text)
@@ -199,7 +205,7 @@ func replace(t *testing.T, path, text string) {
 // cmpEmpty makes no list equal to an empty one.
 var cmpEmpty = cmpopts.EquateEmpty()
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

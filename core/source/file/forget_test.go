@@ -110,8 +110,8 @@ func TestDeliveriesOfChanges(t *testing.T) {
 				replace(t, filepath.Join(dir, name), text)
 			}
 			s.cfg.Settle = time.Nanosecond
-			must(t, s.look(t.Context()))
-			must(t, s.look(t.Context()))
+			must(t, s.listAll(t.Context()))
+			must(t, s.listAll(t.Context()))
 			if diff := cmp.Diff(tc.want, k.all()[1:], cmpEmpty); diff != "" {
 				t.Errorf("deliveries (-want +got):\n%s", diff)
 			}
@@ -122,8 +122,8 @@ func TestDeliveriesOfChanges(t *testing.T) {
 			for name, text := range tc.before {
 				replace(t, filepath.Join(dir, name), text)
 			}
-			must(t, s.look(t.Context()))
-			must(t, s.look(t.Context()))
+			must(t, s.listAll(t.Context()))
+			must(t, s.listAll(t.Context()))
 			_, fresh := newSource(dir, time.Nanosecond)
 			again := New(Config{Name: "local", Path: dir, NodeName: "node", Sink: fresh, Settle: time.Nanosecond})
 			must(t, again.look(t.Context()))
@@ -142,8 +142,9 @@ func TestAHeldFileStaysHeldBesideWhatIsDelivered(t *testing.T) {
 	replace(t, path, broken("one"))
 	s, k := started(t, dir)
 	replace(t, path, broken("two"))
+	takeEvents(t, s)
 	s.cfg.Settle = time.Nanosecond
-	must(t, s.look(t.Context()))
+	must(t, s.listAll(t.Context()))
 	got := k.all()[1].Changed
 	if len(got) != 2 || got[0] != "a.yaml#0 a two" || !strings.HasPrefix(got[1], "a.yaml#* ") {
 		t.Errorf("delivered %q", got)

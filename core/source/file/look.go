@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -12,10 +13,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// look lists the path, reads what changed and delivers what is new. It fails
-// only with an error of the sink.
+// look finds what changed, reads it and delivers what is new. It fails only with
+// an error of the sink.
 func (s *Source) look(ctx context.Context) error {
 	now := s.cfg.Now()
+	if names, ok := s.glance(now); ok {
+		return s.lookAmong(ctx, names, now)
+	}
 	dir, entries, err := s.list()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.cfg.MissingEmpty:
@@ -34,11 +38,13 @@ func (s *Source) look(ctx context.Context) error {
 		s.started = now
 	}
 	s.failing = time.Time{}
+	s.listed, s.relist = now, false
+	clear(s.due)
 	s.remember(dir)
 	s.tell(nil)
 	s.classify(entries)
-	s.takeIn(entries, now)
-	return s.deliver(ctx, now)
+	s.takeIn(entries, maps.Keys(s.files), now)
+	return s.deliver(ctx, maps.Keys(s.files), now)
 }
 
 // fail reports an error that is still there after the settle time; a path
@@ -57,9 +63,9 @@ func (s *Source) fail(now time.Time, err error) {
 // tell reports how the last look went.
 func (s *Source) tell(err error) { s.cfg.Sink.Health(err) }
 
-// takeIn compares a good listing with what is remembered, and reads what is
-// new and whole.
-func (s *Source) takeIn(entries []entry, now time.Time) {
+// takeIn compares what is there of some names with what is remembered, and
+// reads what is new and whole.
+func (s *Source) takeIn(entries []entry, among iter.Seq[string], now time.Time) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		there[e.name] = true
@@ -69,15 +75,17 @@ func (s *Source) takeIn(entries []entry, now time.Time) {
 			s.files[e.name] = f
 		}
 		s.takeInFile(f, e, now)
+		s.noteLink(e, now)
 	}
-	for name, f := range s.files {
-		if there[name] {
+	for name := range among {
+		f := s.files[name]
+		if f == nil || there[name] {
 			continue
 		}
 		if f.missing.IsZero() {
 			f.missing = now
 		}
-		s.lookAt(f.missing.Add(s.cfg.Settle))
+		s.lookAgain(name, f.missing.Add(s.cfg.Settle))
 	}
 	maps.DeleteFunc(s.arrived, func(name string, _ arrival) bool { return !s.late[name] })
 	s.swapped = len(s.late) > 0
@@ -97,10 +105,16 @@ func (s *Source) takeInFile(f *file, e entry, now time.Time) {
 	}
 	switch {
 	case f.settled(now, s.cfg.Settle) && s.beingWritten(f, e.name, now):
-		s.lookAt(now.Add(s.cfg.Settle))
+		s.lookAgain(e.name, now.Add(s.cfg.Settle))
 	case !f.settled(now, s.cfg.Settle) || !f.reread(from, now):
-		s.lookAt(later(f.quiet.Add(s.cfg.Settle), now))
+		s.lookAgain(e.name, later(f.quiet.Add(s.cfg.Settle), now))
 	}
+}
+
+// lookAgain makes the next look come no later than t, and see this name.
+func (s *Source) lookAgain(name string, t time.Time) {
+	s.due[name] = true
+	s.lookAt(t)
 }
 
 // openPatience is how long a file may stand still while a writer has it open:
@@ -139,18 +153,22 @@ func (s *Source) renamed(f *file) bool {
 	return false
 }
 
-// deliver hands over what the sink has not been given yet.
-func (s *Source) deliver(ctx context.Context, now time.Time) error {
+// deliver hands over what the sink has not been given yet of some names.
+func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.Time) error {
 	if !s.snapshot {
 		return s.deliverAll(ctx, now)
 	}
 	var changed []pod.Document
 	var gone []string
-	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+	for _, name := range slices.Sorted(among) {
 		f := s.files[name]
+		if f == nil {
+			continue
+		}
 		if s.forgotten(f, now) {
 			gone = append(gone, slices.Sorted(maps.Keys(f.sent))...)
 			delete(s.files, name)
+			delete(s.links, name)
 			continue
 		}
 		more, less := f.difference()

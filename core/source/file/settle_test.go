@@ -290,6 +290,7 @@ func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
 	}
 	// Long after, nothing of it is open to doubt.
 	s.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	s.relist = true
 	must(t, s.look(t.Context()))
 	if f.stale() {
 		t.Error("an unchanged file is read again")

@@ -265,6 +265,7 @@ func TestAPrefixThatStandsStillIsAManifest(t *testing.T) {
 	clock := time.Now().Add(time.Hour)
 	s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
 	s.watch.open = func() (*fsnotify.Watcher, error) { return nil, os.ErrPermission }
+	s.stopWatching()
 	write(t, filepath.Join(dir, "a.yaml"), strings.TrimSuffix(manifest("a", "pre"), "\n"))
 	must(t, os.Chtimes(filepath.Join(dir, "a.yaml"), clock, clock))
 	must(t, s.look(t.Context()))

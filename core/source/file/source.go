@@ -68,6 +68,12 @@ type Source struct {
 	swapped bool
 	// late are those of them that appeared after the last listing.
 	late map[string]bool
+	// due are the names to look at next, links those whose files have another
+	// name, too, which are looked at every time. listed is when all were listed last,
+	// relist asks for that.
+	due, links map[string]bool
+	listed     time.Time
+	relist     bool
 	// started is the time of the first good listing, good the directory of
 	// the last one, of this process or an earlier one; known is false where
 	// there was none.
@@ -100,7 +106,7 @@ func New(c Config) *Source {
 	c.Logger = c.Logger.With("source", c.Name)
 	s := &Source{
 		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{}, late: map[string]bool{},
-		watch: watchState{open: openWatcher},
+		due: map[string]bool{}, links: map[string]bool{}, watch: watchState{open: openWatcher},
 	}
 	s.recall()
 	return s
@@ -135,7 +141,7 @@ func (s *Source) remember(dir inode) {
 func (s *Source) Run(ctx context.Context) error {
 	defer s.stopWatching()
 	for ctx.Err() == nil {
-		s.next = s.cfg.Now().Add(s.cfg.Period)
+		s.next = s.nextListing()
 		s.keepWatching()
 		if err := s.look(ctx); err != nil && ctx.Err() == nil {
 			return err
@@ -143,6 +149,15 @@ func (s *Source) Run(ctx context.Context) error {
 		s.wait(ctx)
 	}
 	return nil
+}
+
+// nextListing is when all manifests are to be listed at the latest.
+func (s *Source) nextListing() time.Time {
+	now := s.cfg.Now()
+	if due := s.listed.Add(s.cfg.Period); due.After(now) {
+		return due
+	}
+	return now.Add(s.cfg.Period)
 }
 
 // wait returns when it is time to look.

@@ -84,6 +84,7 @@ func (s *Source) keepWatching() {
 // directory that is watched already costs one system call.
 func (s *Source) aim() error {
 	w, dir := &s.watch, s.cfg.Path
+	watched, before := w.watching(), w.dir
 	info, err := os.Stat(dir)
 	if err == nil && info.Mode().IsRegular() || err != nil && s.single {
 		dir = filepath.Dir(dir)
@@ -107,6 +108,9 @@ func (s *Source) aim() error {
 		return err
 	}
 	w.dir = dir
+	if !watched || before != dir {
+		s.relist = true // what happened before was not told
+	}
 	return nil
 }
 
@@ -131,7 +135,13 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	case s.watch.fence.passed(e):
 		return false
 	case e.Name == s.watch.dir:
-		return true // the directory itself changed, or is gone
+		s.relist = true // the directory itself changed, or is gone
+		return true
+	}
+	if s.reads(name) {
+		s.due[name] = true
+	}
+	switch {
 	case e.Has(fsnotify.Create):
 		s.swapped = true
 		s.arrived[name] = created
@@ -157,6 +167,7 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 
 // loseWatch makes a new watch be tried in a while.
 func (s *Source) loseWatch() {
+	s.relist = true
 	s.stopWatching()
 	s.watch.retry = s.cfg.Now().Add(retryLeast)
 }
@@ -171,6 +182,7 @@ func (s *Source) noteGap(err error, ok bool) (look bool) {
 	}
 	s.cfg.Logger.Info("events were lost, all manifests are read again", "path", s.cfg.Path, "err", err)
 	clear(s.arrived)
+	s.relist = true
 	now := s.cfg.Now()
 	for _, f := range s.files {
 		f.whole, f.touched, f.quiet = false, true, now
