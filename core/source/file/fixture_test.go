@@ -189,25 +189,25 @@ func (s *Source) listAll(ctx context.Context) error {
 	return s.look(ctx)
 }
 
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+func write(tb testing.TB, path, text string) {
+	tb.Helper()
+	must(tb, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // replace puts a file in place as careful programs do.
-func replace(t testing.TB, path, text string) {
-	t.Helper()
+func replace(tb testing.TB, path, text string) {
+	tb.Helper()
 	temp := filepath.Join(filepath.Dir(path), ".new")
-	write(t, temp, text)
-	must(t, os.Rename(temp, path))
+	write(tb, temp, text)
+	must(tb, os.Rename(temp, path))
 }
 
 // cmpEmpty makes no list equal to an empty one.
 var cmpEmpty = cmpopts.EquateEmpty()
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
