@@ -49,7 +49,7 @@ test-unit: ## the unit tests of every module, and a second of each fuzz target
 	tools/fuzz.sh 1s
 
 test-e2e: build plugins ## the tests on a real containerd (as root)
-	@tools/setup.sh race runtime
+	@tools/setup.sh race runtime cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
 		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
 

@@ -1,0 +1,106 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/test/cluster/controlplane"
+)
+
+// clusterPrograms is where `tools/setup.sh cluster` builds to.
+const clusterPrograms = "../../build/tools"
+
+// withAPIServer gives the agent a server as a second source. It comes before
+// start.
+func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
+	t.Helper()
+	client, err := plane.Clients.Client("system:node:"+a.name, "system:nodes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.write(t, a.path("ca"), string(plane.Serving.PEM))
+	a.write(t, a.path("cert"), string(client.Cert))
+	a.write(t, a.path("key"), string(client.Key))
+	config, err := os.ReadFile(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.write(t, a.config, string(config)+fmt.Sprintf(`[[source]]
+name = "api"
+kind = "api"
+experimental = true
+url = "https://%s"
+ca_file = %q
+client_cert_file = %q
+client_key_file = %q
+`, plane.Address(), a.path("ca"), a.path("cert"), a.path("key")))
+}
+
+func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
+	n := startNode(t)
+	programs, err := filepath.Abs(clusterPrograms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plane, err := controlplane.Start(t.Context(), programs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	do := func(method, path string, in any) {
+		t.Helper()
+		if err := plane.Admin().Do(t.Context(), method, path, in, nil); err != nil {
+			t.Fatalf("%s %s: %v", method, path, err)
+		}
+	}
+	do(http.MethodPost, "/api/v1/namespaces", &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+	do(http.MethodPost, "/api/v1/namespaces/shop/serviceaccounts", &v1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	do(http.MethodPost, "/api/v1/namespaces/shop/pods", &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-solo"},
+		Spec: v1.PodSpec{
+			NodeName: "solo", HostNetwork: true, AutomountServiceAccountToken: new(false), TerminationGracePeriodSeconds: new(int64(2)),
+			Containers: []v1.Container{{Name: "main", Image: "registry.example/web:1", Args: []string{"sleep"}}},
+		},
+	})
+	a := newAgent(t, n, "solo")
+	a.withAPIServer(t, plane)
+	a.start(t)
+	container := a.running(t, "web")["web"].Status.ContainerStatuses[0].ContainerID
+
+	plane.StopServer(true)
+	a.kill()
+	a.start(t)
+	a.manifest(t, "db.yaml", hostPod("db", "sleep"))
+	if got := a.running(t, "web", "db")["web"].Status.ContainerStatuses[0].ContainerID; got != container {
+		t.Errorf("without its server the pod was started again: %s, before %s", got, container)
+	}
+
+	if err := plane.StartServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	do(http.MethodDelete, "/api/v1/namespaces/shop/pods/web-solo", nil)
+	eventually(t, "the pod has ended", func(ctx context.Context) error {
+		pods, err := a.pods(ctx)
+		if p, ok := pods["web-solo"]; err == nil && ok && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
+			err = fmt.Errorf("it is %s", p.Status.Phase)
+		}
+		return err
+	})
+	do(http.MethodDelete, "/api/v1/namespaces/shop/pods/web-solo?gracePeriodSeconds=0", nil)
+	a.remove(t, "db.yaml")
+	a.nothingLeft(t, n)
+	a.stop(t)
+}
