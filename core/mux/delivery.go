@@ -74,10 +74,11 @@ func (s *Sink) deliver(ctx context.Context, d delivery) error {
 
 // coveredBy is the beginning of the IDs that a bad document speaks for beside
 // its own: those of its file if it could not be split, else those of the items
-// of the list that it was.
-func coveredBy(id string) (prefix string) {
-	if path, ok := strings.CutSuffix(id, pod.HoldSuffix); ok {
-		return path + "#"
+// of the list that it was. A document that is no part of a manifest, as one of an
+// API server, speaks for itself alone.
+func coveredBy(id string) (prefix string, ok bool) {
+	if path, held := strings.CutSuffix(id, pod.HoldSuffix); held {
+		return path + "#", true
 	}
-	return id + "."
+	return id + ".", strings.Contains(id, "#")
 }

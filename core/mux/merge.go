@@ -79,7 +79,9 @@ func (s *sourceStore) missing(docs []pod.Document) []string {
 	for i := range docs {
 		named[docs[i].ID] = true
 		if docs[i].Err != nil {
-			prefixes = append(prefixes, coveredBy(docs[i].ID))
+			if prefix, ok := coveredBy(docs[i].ID); ok {
+				prefixes = append(prefixes, prefix)
+			}
 		}
 	}
 	var gone []string
@@ -186,7 +188,7 @@ func (t *merging) document(d *pod.Document) {
 	t.touch(entered)
 	switch {
 	case left == nil:
-	case left.isMerely(d.Pod) && entered.sent == nil:
+	case left.isMerely(d.Pod) && entered.sent == nil && len(entered.entries) == 1 && len(t.store.rivals(entered.identity)) == 0:
 		left.sent, entered.sent = nil, left.sent
 		t.store.owner[d.Pod.UID] = entered
 	default:

@@ -216,6 +216,9 @@ func randomDocuments(random *rand.Rand, source string) []pod.Document {
 			uid += types.UID("-" + source)
 		}
 		all = append(all, doc(id, name, uid, img, func(p *v1.Pod) {
+			if random.IntN(6) == 0 {
+				p.Annotations[pod.AnnotationIdentity] = fmt.Sprint("n", random.IntN(4))
+			}
 			if p.Annotations[pod.AnnotationSource] = source; source == "api" {
 				delete(p.Annotations, pod.AnnotationHash)
 			}

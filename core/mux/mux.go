@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // updatesCapacity is how many updates wait for the sync loop before sources
@@ -75,6 +76,9 @@ type Mux struct {
 	// test builds do wrong on purpose.
 	updateSeq, changeSeq uint64
 	seeded               seeded
+	// unwritten are documents of which the disk has not what it should; it
+	// belongs to the goroutine of Run, too.
+	unwritten map[state.DocumentID]bool
 }
 
 // New makes a Mux for the given sources. Run must be called for deliveries to
@@ -95,6 +99,7 @@ func New(c Config) *Mux {
 		updates:     make(chan pod.Update, updatesCapacity),
 		store:       newStore(c.Sources),
 	}
+	m.unwritten = map[state.DocumentID]bool{}
 	m.store.gated, m.store.stopDenied = m.gate != nil, c.StopDenied
 	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence
 	if m.resolutions == nil {
@@ -127,8 +132,9 @@ func (m *Mux) Run(ctx context.Context) error {
 	if m.resolver != nil {
 		rulesChanged = m.resolver.Changed()
 	}
-	retry := time.NewTimer(0)
+	retry, rewrite := time.NewTimer(0), time.NewTimer(writeAgain)
 	defer retry.Stop()
+	defer rewrite.Stop()
 	for {
 		retry.Stop()
 		if delay, ok := m.nextRetry(); ok {
@@ -160,6 +166,10 @@ func (m *Mux) Run(ctx context.Context) error {
 			})
 		case <-retry.C:
 			err = m.step(ctx, m.store.retry)
+		case <-rewrite.C:
+			if rewrite.Reset(writeAgain); len(m.unwritten) > 0 {
+				err = m.step(ctx, m.rewrite)
+			}
 		}
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package mux
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -141,15 +142,47 @@ func (e *entry) decided() *sent {
 	return sl.sent
 }
 
+// writeAgain is how long a write that failed waits for the next try.
+const writeAgain = 10 * time.Second
+
 // persist brings the disk to where the store is. A disk that does not take it
-// stops no pod: what is lost is the version a restart would begin with.
+// stops no pod: what is lost until it does is the version a restart would begin
+// with. The goroutine of Run calls it.
 func (m *Mux) persist(out *outcome) {
 	if len(out.keep) == 0 && len(out.drop) == 0 {
 		return
 	}
-	if err := m.documents.Apply(out.keep, out.drop); err != nil {
-		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err)
+	err := m.documents.Apply(out.keep, out.drop)
+	if err != nil {
+		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err, "again", writeAgain)
 	}
+	written := func(id state.DocumentID) {
+		if err != nil && names(err, id) {
+			m.unwritten[id] = true
+		} else {
+			delete(m.unwritten, id)
+		}
+	}
+	for i := range out.keep {
+		written(state.DocumentID{Source: out.keep[i].Source, ID: out.keep[i].ID})
+	}
+	for _, id := range out.drop {
+		written(id)
+	}
+}
+
+// rewrite has the disk brought to where the store is for the documents of
+// writes that failed.
+func (m *Mux) rewrite(t *merging) outcome {
+	for id := range m.unwritten {
+		src := m.store.sources[id.Source]
+		if e := src.entries[id.ID]; e != nil && e.pod != nil {
+			t.changed = append(t.changed, e)
+		} else {
+			t.gone = append(t.gone, id)
+		}
+	}
+	return t.finish(outcome{})
 }
 
 // compareBool orders false before true.

@@ -146,6 +146,54 @@ func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 	}
 }
 
+func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		m := startOn(t, d)
+		sink := mustSink(t, m, "one")
+		if err := sink.Replace(t.Context(), docs(good("a#0", "web", "u1"), good("b#0", "db", "u2"))); err != nil {
+			t.Fatal(err)
+		}
+		d.fill(errors.New("no space left on device"))
+		if err := sink.Replace(t.Context(), docs(good("a#0", "web", "u1", image("web:2")), good("c#0", "shop", "u3"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * writeAgain)
+		d.fill(nil)
+		time.Sleep(writeAgain + time.Second)
+		synctest.Wait()
+		if p := d.of("one", "a#0").Pod; p == nil || p.Spec.Containers[0].Image != "web:2" {
+			t.Errorf("a changed document is stored as %v, want its newest version", p)
+		}
+		if d.of("one", "c#0").Pod == nil || d.of("one", "b#0").Pod != nil {
+			t.Error("a new document is not stored, or one that is gone still is")
+		}
+		puts := len(d.puts)
+		time.Sleep(5 * writeAgain)
+		if len(d.puts) != puts {
+			t.Error("what was written is written again and again")
+		}
+	})
+}
+
+func TestABadDocumentOfAnAPIServerSpeaksForItselfAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := startOn(t, newDisk())
+		sink := mustSink(t, m, "one")
+		if err := sink.Replace(t.Context(), docs(bad("default/web"), good("default/web.1", "web.1", "u1"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Replace(t.Context(), docs(bad("default/web"))); err != nil {
+			t.Fatal(err)
+		}
+		if m.Wanted("u1") {
+			t.Error("a pod that a good answer lacks is wanted because another one's name begins its own")
+		}
+	})
+}
+
 func mirror(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" }
 
 func TestARestoredPodIsMarkedUntilItsSourceHasSpoken(t *testing.T) {

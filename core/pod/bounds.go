@@ -28,10 +28,11 @@ type measure struct {
 // bound refuses documents that would cost far more than their length:
 // aliases that multiply, contain themselves, or nesting without end. It also
 // refuses duplicate keys, which the nodes still have.
-func bound(root *yaml.Node, above int) *fault {
+// Otherwise it gives the size of the document once its aliases are resolved.
+func bound(root *yaml.Node, above int) (size int, f *fault) {
 	m := measure{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}, above: above}
-	_, f := m.node(root, 1)
-	return f
+	e, f := m.node(root, 1)
+	return e.size, f
 }
 
 func (m *measure) node(n *yaml.Node, depth int) (extent, *fault) {

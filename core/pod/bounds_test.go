@@ -12,6 +12,13 @@ import (
 // nested is a value within n lists.
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
+// aliases is a document with a list of n pods that are all one, with a text of
+// that many bytes.
+func aliases(size, n int) string {
+	return "---\napiVersion: v1\nkind: List\nitems:\n- &a {apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: \"" +
+		strings.Repeat("x", size) + "\"}}, spec: {containers: [{name: c, image: i}]}}\n" + strings.Repeat("- *a\n", n-1)
+}
+
 // exploding are n anchors, each of which refers to the one before nine times.
 func exploding(n int) string {
 	var b strings.Builder
@@ -54,6 +61,8 @@ func TestHostileDocumentsCostLittle(t *testing.T) {
 		{"10 MB of merge keys", []byte("a: &a {b: c}\n" + strings.Repeat("d: {<<: *a}\n", MaxManifest/12-2)), "/m/web.yaml:1: ", "more than 524288 values", 64 << 20},
 		{"10 000 merges", []byte("a: &a {b: c}\nd:\n" + strings.Repeat("- {<<: *a}\n", 10_000)), "/m/web.yaml:1: ", "apiVersion is missing", 64 << 20},
 		{"10 000 unknown fields", append([]byte("apiVersion: v1\nkind: Pod\n"), manyKeys(10_000)...), "/m/web.yaml:", "and more", 64 << 20},
+		{"lists of aliases in many documents", []byte(strings.Repeat(aliases(100, 600), 20)), "/m/web.yaml:606: ", "the manifest has more than 1000 documents and items of lists", 256 << 20},
+		{"aliases of long texts in many documents", []byte(strings.Repeat(aliases(100_000, 60), 20)), "/m/web.yaml:", "the manifest is larger than 10485760 bytes once its aliases are resolved", 256 << 20},
 		{"10 000 references", []byte(manifest("    envFrom: [" + strings.Repeat("{secretRef: {}}, ", 10_000) + "]")), "/m/web.yaml:9: ", "and more", 64 << 20},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {

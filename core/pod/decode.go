@@ -68,9 +68,17 @@ func Decode(data []byte, from DecodeFrom) []Document {
 	if len(chunks) > maxDocuments {
 		return []Document{HoldFile(from, chunks[maxDocuments].above+1, fmt.Errorf("more than %d documents", maxDocuments))}
 	}
+	// Aliases and lists multiply in every document anew; what they make of the
+	// whole manifest is what it costs.
+	left := budget{bytes: maxExpanded, documents: maxDocuments}
 	for _, c := range chunks {
 		id := fmt.Sprintf("%s#%d", from.File, c.index)
 		t, fault := parse(c)
+		if fault == nil {
+			if fault = left.spend(&t); fault != nil {
+				return []Document{HoldFile(from, fault.line, fault.err)}
+			}
+		}
 		if fault != nil {
 			unsure = max(unsure, fault.line)
 			docs = append(docs, refuse(from, id, digest(c.text), faults{*fault}))
@@ -95,6 +103,25 @@ func (f *DecodeFrom) noun() string {
 		return "answer"
 	}
 	return "file"
+}
+
+// budget is what is left for the rest of a manifest.
+type budget struct{ bytes, documents int }
+
+// spend takes from the budget what a document becomes, and refuses the manifest
+// when that is too much.
+func (b *budget) spend(t *tree) *fault {
+	b.bytes -= t.size
+	if t.items <= maxDocuments { // else the list is refused as a whole
+		b.documents -= max(t.items, 1)
+	}
+	switch {
+	case b.bytes < 0:
+		return &fault{t.at(""), fmt.Errorf("the manifest is larger than %d bytes once its aliases are resolved; split it", maxExpanded)}
+	case b.documents < 0:
+		return &fault{t.at(""), fmt.Errorf("the manifest has more than %d documents and items of lists; split it", maxDocuments)}
+	}
+	return nil
 }
 
 // HoldFile is the bad document that stands for a whole file.

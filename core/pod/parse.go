@@ -24,6 +24,23 @@ type tree struct {
 	above int
 	// path is the prefix of the paths of faults: "items[2]" in a list.
 	path string
+	// size is how many bytes the values take once aliases are resolved, items
+	// how many items a list has, 0 for what is none.
+	size, items int
+}
+
+// itemsOf counts what stands under the key "items" of a document.
+func itemsOf(root *yaml.Node) int {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		value := root.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if root.Content[i].Value == "items" && value.Kind == yaml.SequenceNode {
+			return len(value.Content)
+		}
+	}
+	return 0
 }
 
 // maxMarks bounds the memory a parser may take: no document has more nodes
@@ -52,8 +69,8 @@ func parse(c chunk) (tree, *fault) {
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return tree{}, syntaxFault(c, cmp.Or(err, errSecond))
 	}
-	t := tree{root: node.Content[0], above: c.above}
-	if f := bound(t.root, c.above); f != nil {
+	t := tree{root: node.Content[0], above: c.above, items: itemsOf(node.Content[0])}
+	if t.size, f = bound(t.root, c.above); f != nil {
 		return tree{}, f
 	}
 	if t.root.Kind != yaml.MappingNode {

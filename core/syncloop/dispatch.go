@@ -25,6 +25,9 @@ func (l *Loop) take(u *pod.Update) {
 
 // dispatch handles changes of one kind.
 func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
+	if changes = l.withoutMirrors(op, changes); len(changes) == 0 {
+		return
+	}
 	if op == pod.Restore || op == pod.Add {
 		l.add(changes)
 		return
@@ -46,10 +49,29 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 	}
 }
 
+// withoutMirrors leaves out the API server's pictures of static pods: they are
+// bookkeeping, and nothing of them is ever started, nor judged, nor checked. An
+// end is no less an end because a pod that runs has come to look like one.
+func (l *Loop) withoutMirrors(op pod.Op, changes []pod.Change) []pod.Change {
+	mirrored := func(c pod.Change) bool {
+		ends := op == pod.Remove || op == pod.Delete
+		return pod.IsMirror(c.Pod()) && (!ends || !l.pods.has(c.Pod().UID))
+	}
+	if !slices.ContainsFunc(changes, mirrored) {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), mirrored)
+}
+
 // update passes a newer version on. A pod that was rejected does not start by
 // it: for that it is removed and added again.
 func (l *Loop) update(c *pod.Change) {
 	before, _ := l.pods.get(c.New.UID)
+	if c.Old != nil && pod.IsMirror(c.Old) {
+		l.cfg.Log.Error("pod that was a mirror and is none any more ignored, for nobody judged it",
+			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
+		return
+	}
 	if refused(c.Verdict) && !before.rejected {
 		l.cfg.Log.Error("update that policy does not let through ignored, the pod stays as it is",
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)

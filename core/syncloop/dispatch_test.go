@@ -45,6 +45,41 @@ func TestWhatBecomesOfAChange(t *testing.T) {
 	}
 }
 
+func TestNothingOfAMirrorPodIsStarted(t *testing.T) {
+	t.Parallel()
+	mirror := newPod("1")
+	mirror.Annotations = map[string]string{pod.AnnotationMirror: "hash"}
+	for name, tc := range map[string]struct {
+		changes []pod.Change
+		want    []string
+	}{
+		"ADD":       {[]pod.Change{added(mirror)}, nil},
+		"RESTORE":   {[]pod.Change{{Op: pod.Restore, New: mirror}}, nil},
+		"UPDATE":    {[]pod.Change{added(mirror), {Op: pod.UpdateOp, Old: mirror, New: mirror}}, nil},
+		"DELETE":    {[]pod.Change{added(mirror), {Op: pod.Delete, Old: mirror, New: mirror}}, nil},
+		"RECONCILE": {[]pod.Change{added(mirror), {Op: pod.Reconcile, Old: mirror, New: mirror}}, nil},
+		"REMOVE":    {[]pod.Change{added(mirror), removed(mirror)}, nil},
+		"one that is none any more was not judged":      {[]pod.Change{added(mirror), {Op: pod.UpdateOp, Old: mirror, New: newPod("1")}}, nil},
+		"a pod that runs ends though it looks like one": {[]pod.Change{added(newPod("1")), removed(mirror)}, []string{"create 1", "kill 1"}},
+		"a pod that runs is not changed by looking so":  {[]pod.Change{added(newPod("1")), {Op: pod.UpdateOp, Old: newPod("1"), New: mirror}}, []string{"create 1"}},
+		"everything beside it is handled as without it": {[]pod.Change{added(mirror), added(newPod("2"))}, []string{"create 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					w.send(tc.changes...)
+					w.expect(t, tc.want...)
+					if w.loop.pods.has("1") && len(tc.want) == 0 {
+						t.Error("a mirror pod is in the set")
+					}
+				})
+			})
+		})
+	}
+}
+
 func TestChangesAreHandledInTheirOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

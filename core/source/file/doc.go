@@ -8,8 +8,9 @@
 // # What is read
 //
 // Of a directory: regular files whose names end in .yaml, .yml or .json and do
-// not begin with a dot, links followed; nothing below it. Anything else is
-// left alone and never opened. A file given as the path may have any name.
+// not begin with a dot, links followed; nothing below it. What has such a name and
+// is no file is never opened; it is a bad document that holds what was read
+// under that name before. A file given as the path may have any name.
 //
 // # When a file is read
 //

@@ -80,12 +80,12 @@ func (s *Source) list() (dir inode, entries []entry, err error) {
 	return stampOf(info).inode, entries, nil
 }
 
-// stat looks at one name; ok is false for what is no file, or no longer there.
+// stat looks at one name; ok is false for one that is no longer there.
 func (s *Source) stat(name string, symlink bool) (e entry, ok bool) {
 	info, err := os.Stat(s.pathOf(name))
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return entry{}, false
+		return entry{name: name, symlink: symlink, err: fmt.Errorf("it is %s; only regular files are read", whatIs(info.Mode()))}, true
 	case errors.Is(err, fs.ErrNotExist) && !symlink:
 		return entry{}, false
 	case err != nil:
@@ -93,6 +93,19 @@ func (s *Source) stat(name string, symlink bool) (e entry, ok bool) {
 	}
 	links := uint64(info.Sys().(*syscall.Stat_t).Nlink) //nolint:unconvert // narrower on some architectures
 	return entry{name: name, stamp: stampOf(info), symlink: symlink, hardlink: links > 1}, true
+}
+
+// whatIs names what is no regular file.
+func whatIs(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeDir:
+		return "a directory"
+	case fs.ModeNamedPipe:
+		return "a named pipe"
+	case fs.ModeSocket:
+		return "a socket"
+	}
+	return "a device"
 }
 
 func isSymlink(path string) bool {

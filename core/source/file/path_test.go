@@ -19,6 +19,23 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+func TestWhatIsNoFileEndsNoPod(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	write(t, path, manifest("a", "one"))
+	s, k := started(t, dir)
+	must(t, os.Remove(path))
+	must(t, unix.Mkfifo(path, 0o600))
+	s.cfg.Settle = time.Nanosecond
+	must(t, s.listAll(t.Context()))
+	must(t, s.listAll(t.Context()))
+	want := []string{"a.yaml#* a.yaml: it is a named pipe; only regular files are read", "a.yaml#0 a one"}
+	if diff := cmp.Diff(want, k.has()); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
 func TestOnlyManifestsAreRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,8 +67,14 @@ func TestOnlyManifestsAreRead(t *testing.T) {
 		"c.json#* c.json:1: which pods the file holds is uncertain; those it held before go on until this is mended",
 		"crlf.yaml#0 d i",
 		"dangling.yaml#* dangling.yaml: stat dangling.yaml: no such file or directory",
+		"dir.yaml#* dir.yaml: it is a directory; only regular files are read",
+		"fifo.yaml#* fifo.yaml: it is a named pipe; only regular files are read",
 		"link.yaml#0 x i",
+		"linkdir.yaml#* linkdir.yaml: it is a directory; only regular files are read",
+		"linkfifo.yaml#* linkfifo.yaml: it is a named pipe; only regular files are read",
 		"loop.yaml#* loop.yaml: stat loop.yaml: too many levels of symbolic links",
+		"s.yaml#* s.yaml: it is a socket; only regular files are read",
+		"zero.yaml#* zero.yaml: it is a device; only regular files are read",
 	}}}
 	if diff := cmp.Diff(want, k.all()); diff != "" {
 		t.Errorf("deliveries (-want +got):\n%s", diff)
