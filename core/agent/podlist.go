@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // PodList gives the pods of this node with their statuses, ordered by
@@ -16,6 +18,9 @@ func (a *Agent) PodList() *v1.PodList {
 	list := &v1.PodList{}
 	wanted := map[string]bool{}
 	for _, d := range a.mux.Pods() {
+		if pod.IsMirror(d.Pod) {
+			continue // a picture of another one; nothing of it runs
+		}
 		wanted[string(d.Pod.UID)] = true
 		list.Items = append(list.Items, a.reported(d.Pod, d.Origin.FirstSeen))
 	}

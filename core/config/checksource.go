@@ -135,7 +135,7 @@ func (s *Source) checkAPI(report strict.Report) {
 // protect a connection that is not encrypted.
 func (s *Source) checkTLS(report strict.Report, secure bool) {
 	for _, key := range s.fileKeys() {
-		if key.path != "" && !secure && key.name != "header_file" && key.name != "token_file" {
+		if key.path != "" && !secure && key.name != "header_file" {
 			report(key.name, "is for https, and url is %s", s.URL)
 		}
 	}

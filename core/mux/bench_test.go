@@ -51,6 +51,48 @@ func BenchmarkOneChange(b *testing.B) {
 	}
 }
 
+// BenchmarkChain is a delivery of documents each of which wants the UID of the
+// next, the last one that of another source's pod: all are refused.
+func BenchmarkChain(b *testing.B) {
+	for _, n := range []int{1000, 8000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			m := runFor(b)
+			static, fleet := chain(n, 0), chain(n, 1)
+			deliver := func(name string, all []pod.Document) {
+				sink, err := m.Sink(name)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := sink.Replace(b.Context(), all); err != nil {
+					b.Fatal(err)
+				}
+				for len(m.Updates()) > 0 {
+					<-m.Updates()
+				}
+			}
+			deliver("api", chain(1, n))
+			for b.Loop() {
+				deliver("static", static)
+				deliver("static", fleet)
+			}
+		})
+	}
+}
+
+// chain are n documents of which each has the UID of its place and shift.
+func chain(n, shift int) []pod.Document {
+	all := make([]pod.Document, n)
+	for i := range all {
+		name := fmt.Sprintf("web-%d", i)
+		if n == 1 {
+			name = "other"
+		}
+		all[i] = good("default/"+name, name, types.UID(strconv.Itoa(i+shift)))
+		all[i].Version = strconv.Itoa(shift)
+	}
+	return all
+}
+
 // BenchmarkFirstSnapshot is a source's first answer with ten thousand pods.
 func BenchmarkFirstSnapshot(b *testing.B) {
 	all := many(10_000, "web:1")

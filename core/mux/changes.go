@@ -36,13 +36,14 @@ var rank = map[pod.Op]int{
 // with them: those that were refused a UID, those whose pod is kept until a
 // touched slot's may take its place, and those of the same identity.
 func (t *merging) batch() []*slot {
-	for _, refused := range t.store.refused {
-		t.touch(refused)
-	}
 	for looked := 0; looked < len(t.touched); looked++ { //nolint:intrange // the list grows
 		sl := t.touched[looked]
 		if sl.wait != nil {
 			t.touch(sl.wait.from)
+			t.touchRefused(sl.wait.pod.UID)
+		}
+		if sl.sent != nil {
+			t.touchRefused(sl.sent.pod.UID)
 		}
 		for _, src := range t.store.ordered {
 			if src != sl.source {
@@ -53,6 +54,13 @@ func (t *merging) batch() []*slot {
 	batch := t.touched
 	t.touched, t.met = nil, map[*slot]bool{}
 	return batch
+}
+
+// touchRefused touches the slots that were refused a UID, which may be given up.
+func (t *merging) touchRefused(uid types.UID) {
+	for _, sl := range t.store.refused[uid] {
+		t.touch(sl)
+	}
 }
 
 // settle does what changes does for some slots. It touches those for which
@@ -123,6 +131,7 @@ func (t *merging) replaced(sl *slot) *slot {
 func (t *merging) remove(sl *slot) pod.Change {
 	c := pod.Change{Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
+	t.touchRefused(sl.sent.pod.UID)
 	sl.sent = nil
 	for _, e := range []*entry{sl.first, sl.heir} {
 		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
@@ -183,36 +192,49 @@ func releases(sl *slot) bool {
 func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 	moving := map[*slot]bool{}
 	known := map[*slot]string{}
+	// wanting are the slots that want a UID, behind those whose pod goes when
+	// that of another slot comes.
+	wanting, behind := map[types.UID][]*slot{}, map[*slot][]*slot{}
 	for _, sl := range batch {
 		known[sl], sl.clash = sl.clash, ""
-		t.store.refused = slices.DeleteFunc(t.store.refused, func(have *slot) bool { return have == sl })
-		if free[sl] && (sl.sent == nil && sl.chosen != nil || releases(sl)) {
-			moving[sl] = true
+		t.store.unrefuse(sl)
+		if !free[sl] || (sl.sent != nil || sl.chosen == nil) && !releases(sl) {
+			continue
+		}
+		moving[sl] = true
+		if sl.chosen != nil {
+			wanting[sl.chosen.pod.UID] = append(wanting[sl.chosen.pod.UID], sl)
+		} else if next := sl.awaits(); next != nil {
+			behind[next] = append(behind[next], sl)
 		}
 	}
-	for again := true; again; {
-		again = false
-		claimed := map[types.UID]*slot{}
-		for _, sl := range batch {
-			if !moving[sl] || sl.chosen == nil {
+	// Whoever does not move keeps a UID, for which others may not move.
+	claimed := map[types.UID]*slot{}
+	for queue := slices.Clip(batch); len(queue) > 0; queue = queue[1:] {
+		sl := queue[0]
+		switch {
+		case !moving[sl]:
+			continue
+		case sl.chosen == nil:
+			if next := sl.awaits(); next == nil || moving[next] {
 				continue
 			}
+		default:
 			uid := sl.chosen.pod.UID
-			holder := cmp.Or(claimed[uid], t.store.holder(sl, moving))
+			holder := t.store.holder(sl, moving)
+			if first := claimed[uid]; first != nil && first != sl && moving[first] {
+				holder = first
+			}
 			if holder == nil {
 				claimed[uid] = sl
 				continue
 			}
 			t.refuseUID(sl, holder, known[sl])
-			delete(moving, sl)
-			again = true
 		}
-		for _, sl := range batch {
-			// What would take the place of its pod was refused.
-			if moving[sl] && sl.chosen == nil && sl.awaits() != nil && !moving[sl.awaits()] {
-				delete(moving, sl)
-				again = true
-			}
+		delete(moving, sl)
+		queue = append(queue, behind[sl]...)
+		if sl.sent != nil {
+			queue = append(queue, wanting[sl.sent.pod.UID]...)
 		}
 	}
 	return moving
@@ -237,7 +259,20 @@ func (t *merging) refuseUID(sl, holder *slot, known string) {
 	if sl.clash != known {
 		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
 	}
-	t.store.refused = append(t.store.refused, sl)
+	uid := sl.chosen.pod.UID
+	sl.refused, t.store.refused[uid] = uid, append(t.store.refused[uid], sl)
+}
+
+// unrefuse forgets that the slot was refused a UID.
+func (s *store) unrefuse(sl *slot) {
+	if sl.refused == "" {
+		return
+	}
+	others := slices.DeleteFunc(s.refused[sl.refused], func(have *slot) bool { return have == sl })
+	if s.refused[sl.refused] = others; len(others) == 0 {
+		delete(s.refused, sl.refused)
+	}
+	sl.refused = ""
 }
 
 // mayAdd reports whether the slot's chosen pod has what it needs to be sent:

@@ -250,6 +250,7 @@ func (t *merging) unpark(w *wait) {
 	}
 	w.from.leave(w)
 	uid := w.pod.UID
+	t.touchRefused(uid)
 	claims := slices.DeleteFunc(t.store.claims[uid], func(sl *slot) bool { return sl == w.slot })
 	if t.store.claims[uid] = claims; len(claims) == 0 {
 		delete(t.store.claims, uid)

@@ -13,16 +13,12 @@ type Desired struct {
 }
 
 // Pods are the pods the sync loop has, is about to get, or would get if policy
-// let them pass and nothing else runs in their place, in no order. Mirror pods
-// are not among them: nothing of them runs.
+// let them pass and nothing else runs in their place, in no order.
 func (m *Mux) Pods() []Desired {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
-		if pod.IsMirror(sl.sent.pod) {
-			continue
-		}
 		pods = append(pods, Desired{Pod: sl.sent.pod, Origin: sl.sent.origin})
 	}
 	for w := range m.store.parked {

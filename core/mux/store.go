@@ -25,9 +25,9 @@ type store struct {
 	// wait with a UID, in the order they began to: it is the first's.
 	owner  map[types.UID]*slot
 	claims map[types.UID][]*slot
-	// refused are slots whose pod has a UID that another slot owns, in the
-	// order they were refused.
-	refused []*slot
+	// refused are slots whose pod has a UID that another slot owns, by that UID
+	// and in the order they were refused.
+	refused map[types.UID][]*slot
 
 	// gated is true where a gate is asked, stopDenied where a pod ends when its
 	// replacement is not let through. parked are all waits, asked those
@@ -105,8 +105,10 @@ type slot struct {
 	// follows is the pod that ran in place of the chosen one while that was
 	// outranked, until it is sent.
 	follows types.UID
-	// clash says why the chosen pod cannot be sent, empty if it can.
-	clash string
+	// clash says why the chosen pod cannot be sent, empty if it can; refused is
+	// the UID that it cannot have.
+	clash   string
+	refused types.UID
 	// wait is set while the chosen version needs a verdict. successor is the
 	// wait of another slot, until whose version passes sent is kept.
 	wait, successor *wait
@@ -143,6 +145,7 @@ func newStore(sources []Source) *store {
 		sources: make(map[string]*sourceStore, len(sources)),
 		owner:   map[types.UID]*slot{},
 		claims:  map[types.UID][]*slot{},
+		refused: map[types.UID][]*slot{},
 		parked:  map[*wait]bool{},
 		asked:   map[uint64]*wait{},
 		seals:   newSeals(),
