@@ -35,8 +35,10 @@ func (m *Mux) restore(t *merging) outcome {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), -compareBool(a.Runs, b.Runs), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range records {
-		// A source that is not configured any more has nothing to run.
+		// A source that is not configured any more wants nothing. Should it come
+		// back, it is another one's word that counts, not that of its past.
 		if t.source = m.store.sources[records[i].Source]; t.source == nil {
+			t.gone = append(t.gone, state.DocumentID{Source: records[i].Source, ID: records[i].ID})
 			continue
 		}
 		if c, ok := t.restored(&records[i]); ok {
@@ -175,8 +177,11 @@ func (m *Mux) persist(out *outcome) {
 // writes that failed.
 func (m *Mux) rewrite(t *merging) outcome {
 	for id := range m.unwritten {
-		src := m.store.sources[id.Source]
-		if e := src.entries[id.ID]; e != nil && e.pod != nil {
+		var e *entry
+		if src := m.store.sources[id.Source]; src != nil {
+			e = src.entries[id.ID]
+		}
+		if e != nil && e.pod != nil {
 			t.changed = append(t.changed, e)
 		} else {
 			t.gone = append(t.gone, id)

@@ -177,6 +177,24 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 	})
 }
 
+func TestASourceThatIsTakenOutLeavesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		if err := d.Apply([]state.Record{{Source: "former", ID: "a#0", Pod: good("a#0", "web", "u1").Pod, Runs: true}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		m := startOn(t, d)
+		synctest.Wait()
+		if len(m.Updates()) != 0 || m.Wanted("u1") {
+			t.Error("a pod of a source that is not configured is wanted")
+		}
+		if d.of("former", "a#0").Pod != nil {
+			t.Error("a document of a source that is not configured is still on the disk")
+		}
+	})
+}
+
 func TestABadDocumentOfAnAPIServerSpeaksForItselfAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

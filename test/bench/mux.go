@@ -38,6 +38,7 @@ var tasks = []task{
 	{ours, snapshot, 10000, 1},
 	{kubelet, snapshot, 10000, 1},
 	{durable, change, 1000, 200},
+	{durable, snapshot, 10000, 1},
 }
 
 // cost is what the driver prints.

@@ -58,6 +58,8 @@ func (c costs) figures() (all []figure) {
 	}
 	all = append(all, plain("mux-change-1000-durable-time", middle(c.of(durable, change, 1000), elapsed), "ns").
 		beside("without a disk", middle(c.of(ours, change, 1000), elapsed)))
+	all = append(all, plain("mux-first-10000-durable-time", middle(c.of(durable, snapshot, 10000), elapsed), "ns").
+		beside("without a disk", middle(c.of(ours, snapshot, 10000), elapsed)))
 	a, b := c.of(ours, snapshot, 10000), c.of(kubelet, snapshot, 10000)
 	for _, d := range []dimension{elapsed, resident, heap, retained, allocated, counted} {
 		all = append(all, plain("mux-first-10000-"+d.name, middle(a, d), d.unit).beside("kubelet", middle(b, d)))

@@ -40,7 +40,7 @@
 // one of which a document cannot be read, so that which pods it holds is
 // uncertain (it has a document whose ID ends in pod.HoldSuffix; none of the
 // others is handed over with another identity than it had). They end nothing,
-// and do not make the source seen.
+// and do not make the source seen; as long as none has, Health says so.
 //
 // A body that is the one delivered last, byte for byte, is neither decoded nor
 // delivered again. That it holds bad documents is logged at every reading all

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 )
 
@@ -49,10 +50,19 @@ func (s *Source) fail(ctx context.Context, err error) {
 	}
 }
 
+// unseen says why the source has not been seen although it answers; nil once an
+// answer told all of its pods.
+func (s *Source) unseen() error {
+	if s.whole {
+		return nil
+	}
+	return fmt.Errorf("%s answers, but which pods there are is not known before a document of it can be used; mend those it has", s.cfg.URL)
+}
+
 // succeed reports a reading with an answer, and what is bad in it.
 func (s *Source) succeed(ctx context.Context) {
 	s.failures = 0
-	s.cfg.Sink.Health(nil)
+	s.cfg.Sink.Health(s.unseen())
 	if n := s.late.end(); n > 0 {
 		s.cfg.Logger.Info("readings succeed again", "failed", n)
 	}

@@ -60,6 +60,8 @@ type Source struct {
 	refused   refused
 	// identities are those of the last valid document of each ID.
 	identities map[string]types.NamespacedName
+	// whole is true once an answer told all of the source's pods.
+	whole bool
 	// failures counts the readings that failed since the last good one.
 	failures int
 	// late and bad keep the log short: of readings that fail, and of documents
@@ -147,6 +149,7 @@ func (s *Source) take(ctx context.Context, a answer, sum [sha256.Size]byte) erro
 	}
 	s.bad.news()
 	s.delivered = delivered{validators: a.validators, sum: sum, faults: r.faults()}
+	s.whole = s.whole || r.whole
 	s.succeed(ctx)
 	return s.deliver(ctx, r)
 }
