@@ -105,6 +105,7 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 			c := t.add(sl)
 			if i, ok := removed[from]; ok && out[i].Replaces == "" {
 				c.Replaces, out[i].Replaces = out[i].Old.UID, c.New.UID
+				sl.sent.after = c.Replaces
 			}
 			out = append(out, c)
 		case free[sl]:
@@ -296,7 +297,7 @@ func (t *merging) add(sl *slot) pod.Change {
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
 	c := pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
-	sl.follows = ""
+	sl.sent.after, sl.follows = sl.follows, ""
 	return c
 }
 
@@ -306,7 +307,7 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	if old == nil || old.pod == e.pod {
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{pod: e.pod, seq: old.seq, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
+	sl.sent = &sent{pod: e.pod, seq: old.seq, after: old.after, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
 	fields := t.difference(old.pod, e)
 	// What does not matter after a restart is not worth a write.
 	if sl.wait != nil || pod.Meaningful(fields) {

@@ -308,10 +308,10 @@ func TestAConflictOutlivesARestart(t *testing.T) {
 		winner          pod.Document
 		want, confirmed []string
 	}{
-		"the winner goes on":                     {before: []string{"one"}, after: []string{"one"}, winner: one, want: ops("RESTORE u1")},
+		"the winner goes on":                     {before: []string{"one"}, after: []string{"one"}, winner: one, want: ops("RESTORE u1 for u2")},
 		"what runs beside the new rule's winner": {after: []string{"one"}, winner: one, want: ops("RESTORE u1", "RESTORE u2", "REMOVE u2")},
-		"another rule has another winner":        {before: []string{"one"}, after: []string{"two"}, winner: one, want: ops("RESTORE u1", "REMOVE u1 for u2", "ADD u2 for u1")},
-		"isolate runs the loser, too":            {before: []string{"one"}, winner: one, want: ops("RESTORE u1", "ADD u2")},
+		"another rule has another winner":        {before: []string{"one"}, after: []string{"two"}, winner: one, want: ops("RESTORE u1 for u2", "REMOVE u1 for u2", "ADD u2 for u1")},
+		"isolate runs the loser, too":            {before: []string{"one"}, winner: one, want: ops("RESTORE u1 for u2", "ADD u2")},
 		"what runs is kept while the winner is denied": {
 			before: []string{"one"}, after: []string{"one"}, judged: true, winner: from("one", "web", "u1", "evil"), want: ops("RESTORE u2"),
 		},

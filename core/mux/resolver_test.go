@@ -189,7 +189,7 @@ func TestAnAnswerIsKeptUntilTheConflictHasEnded(t *testing.T) {
 		after.deliver("one", one)
 		after.deliver("two", two)
 		after.deliver("api")
-		if diff := cmp.Diff(ops("RESTORE u2"), after.got()); diff != "" {
+		if diff := cmp.Diff(ops("RESTORE u2 for u1"), after.got()); diff != "" {
 			t.Errorf("after the restart (-want +got):\n%s", diff)
 		}
 		if asked := silent.questions(); len(asked) != 0 {

@@ -93,10 +93,10 @@ func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 		return pod.Change{}, false
 	}
 	t.store.sends++
-	sl.sent = &sent{pod: p, seq: t.store.sends, origin: d.Origin, restored: true, verdict: d.Verdict}
+	sl.sent = &sent{pod: p, seq: t.store.sends, origin: d.Origin, restored: true, verdict: d.Verdict, after: d.After}
 	t.store.owner[p.UID] = sl
 	return pod.Change{
-		Op: pod.Restore, Source: d.Origin.Source, New: p, Origin: d.Origin, Restored: true, Verdict: d.Verdict,
+		Op: pod.Restore, Source: d.Origin.Source, New: p, Origin: d.Origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
 	}, true
 }
 
@@ -121,7 +121,7 @@ func (t *merging) records() []state.Record {
 		}
 		if have := e.decided(); have != nil {
 			r.FirstSeen = have.origin.FirstSeen
-			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict}
+			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict, After: have.after}
 			if have.pod != e.pod {
 				r.Decided.Pod = have.pod
 			}

@@ -121,6 +121,8 @@ type sent struct {
 	seq      uint64
 	origin   pod.Origin
 	restored bool
+	// after is the pod whose place it takes, empty for none.
+	after types.UID
 	// verdict is what policy said of it, nil where nobody was asked.
 	verdict *pod.Verdict
 }

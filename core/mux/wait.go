@@ -112,9 +112,15 @@ func (w *wait) record(v *pod.Verdict) state.Record {
 	if w.op == pod.UpdateOp {
 		from.FirstSeen = w.slot.sent.origin.FirstSeen
 	}
+	decided := &state.Decided{Origin: from, Verdict: v, After: w.slot.follows}
+	if old := w.running(); old != nil && w.op == pod.Add {
+		decided.After = old.UID
+	} else if w.op == pod.UpdateOp {
+		decided.After = w.slot.sent.after
+	}
 	return state.Record{
 		Source: from.Source, ID: w.entry.id, Version: w.entry.podVersion, Pod: w.pod, FirstSeen: from.FirstSeen,
-		Runs: true, Decided: &state.Decided{Origin: from, Verdict: v},
+		Runs: true, Decided: decided,
 	}
 }
 

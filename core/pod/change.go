@@ -68,7 +68,8 @@ type Change struct {
 	// Changed says in what Old and New differ, 0 where one is nil.
 	Changed Fields
 	// Replaces is the UID of the pod this ADD takes the place of, which must
-	// have ended before this one starts, and on the REMOVE half the UID of its
+	// have ended before this one starts (a RESTORE has it, too, if that was so
+	// before the restart), and on the REMOVE half the UID of its
 	// successor; empty where there is none. An ADD may have it where the
 	// REMOVE, which came earlier, has not: where a source no longer has the
 	// winner of a conflict.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -40,6 +41,9 @@ type Decided struct {
 	// Verdict is what policy said, nil where nobody was asked. Where it is
 	// Deny the pod does not run.
 	Verdict *pod.Verdict `json:"verdict,omitempty"`
+	// After is the pod whose place it takes, and that has to end first; empty
+	// for none.
+	After types.UID `json:"after,omitempty"`
 }
 
 // DocumentID names a document of a source.

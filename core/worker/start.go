@@ -27,13 +27,24 @@ func (p *Pool) start(rec *record) bool {
 
 // predecessor says for which pod this one has to wait, empty for none.
 func (p *Pool) predecessor(rec *record) string {
-	if before, known := p.records[rec.after]; known && rec.after != rec.uid && before.state != Finished {
+	if rec.after != "" && rec.after != rec.uid && p.leaving(rec.after) {
 		return "starts when the pod whose place it takes has ended, uid " + string(rec.after)
 	}
 	if rec.name != "" && (p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart)) {
 		return "starts when another pod of its name has ended; static pods of one name run one after the other"
 	}
 	return ""
+}
+
+// leaving reports whether the pod with that UID is there and not to stay: it is
+// being ended, or only the runtime knows it. One that is wanted itself is not
+// waited for.
+func (p *Pool) leaving(uid types.UID) bool {
+	rec, known := p.records[uid]
+	if !known {
+		return p.active(uid)
+	}
+	return rec.state == Terminating || rec.state == Terminated
 }
 
 // canStart reports whether the pod with that UID may still come to start.

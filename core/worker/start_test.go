@@ -70,6 +70,33 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 	})
 }
 
+func TestAPodWaitsForOneThatOnlyTheRuntimeKnows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		running(b, old)
+		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		expectRunning(t, b, map[string]bool{"1": true, "2": false})
+		b.create(old)
+		b.kill(old)
+		synctest.Wait()
+		b.sync(successor)
+		expectRunning(t, b, map[string]bool{"1": false, "2": true})
+	})
+}
+
+func TestAPodThatIsWantedItselfIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		b.create(old)
+		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		expectRunning(t, b, map[string]bool{"1": true, "2": true})
+	})
+}
+
 func TestAPodLeftRunningIsNotMadeToWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

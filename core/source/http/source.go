@@ -150,8 +150,11 @@ func (s *Source) take(ctx context.Context, a answer, sum [sha256.Size]byte) erro
 	s.bad.news()
 	s.delivered = delivered{validators: a.validators, sum: sum, faults: r.faults()}
 	s.whole = s.whole || r.whole
+	if err := s.deliver(ctx, r); err != nil {
+		return err
+	}
 	s.succeed(ctx)
-	return s.deliver(ctx, r)
+	return nil
 }
 
 func (s *Source) from() pod.DecodeFrom {

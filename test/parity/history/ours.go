@@ -131,7 +131,8 @@ func pairs(changes []pod.Change) error {
 	for i := range changes {
 		c := &changes[i]
 		other := map[pod.Op]pod.Op{pod.Add: pod.Remove, pod.Remove: pod.Add}[c.Op]
-		if c.Replaces != "" && !half(other, c.Replaces, c.Pod().UID) {
+		// A pod that is restored had its other half before the restart.
+		if c.Op != pod.Restore && c.Replaces != "" && !half(other, c.Replaces, c.Pod().UID) {
 			return fmt.Errorf("%s of %s replaces %s, of which there is no %s", c.Op, c.Pod().UID, c.Replaces, other)
 		}
 	}
