@@ -40,13 +40,13 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 
 test: test-unit test-e2e test-parity test-cluster ## all tests, in order, with the race detector (as root)
 
-test-unit: ## the unit tests of every module, and a second of each fuzz target
+test-unit: ## the unit tests of every module, and some inputs for each fuzz target
 	@tools/setup.sh race
 	CGO_ENABLED=1 $(GO) test -race ./...
 	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/examples && CGO_ENABLED=1 $(GO) test -race ./...
-	tools/fuzz.sh 1s
+	tools/fuzz.sh 300x
 
 test-e2e: build plugins ## the tests on a real containerd (as root)
 	@tools/setup.sh race runtime cluster
