@@ -2,18 +2,23 @@
 // the last valid version of every document.
 //
 // Comes in: documents, as snapshots or differences, through the Sink each
-// source gets; verdicts, from the Gate. Goes out: pod.Update values on one
-// channel; the desired set (Wanted, Seen, Sources, Pods) that every clean-up
-// asks; questions to the Gate; and, to Waits, what policy does not let pass.
+// source gets; verdicts, from the Gate; answers to conflicts, from the Resolver.
+// Goes out: pod.Update values on one channel; the desired set (Wanted, Seen,
+// Sources, Pods) that every clean-up asks, and Conflicts; questions to the Gate
+// and the Resolver; and, to Waits, what policy does not let pass.
+//
+// Where documents of several sources claim one identity, a contest decides what
+// each of their slots runs: by the rule of the node, or as the Resolver says.
 //
 // A change that must be judged is parked, per pod, between merge and output;
 // everything else passes it. A pod that runs is ended by a replacement only
 // when that is admitted, unless Config.StopDenied says otherwise. A verdict
 // counts only once it is on the disk; every step then does what follows from
-// it in this order: the disk, the notices, the sync loop, the gate. So a
-// restart repeats what was handed on.
+// it in this order: the disk, the notices, the sync loop, the gate and the
+// resolver. So a restart repeats what was handed on. What the disk does not take
+// is written again later.
 //
-// One goroutine, that of Run, merges, takes verdicts and sends; it closes the
+// One goroutine, that of Run, merges, takes answers and sends; it closes the
 // channel of updates when it ends. A source that delivers waits until its
 // delivery has been merged and sent: a slow sync loop slows the sources,
 // nothing is dropped. Queries may come from any goroutine.

@@ -1,8 +1,8 @@
 // Package state is what survives a restart: one directory, owned by one agent
 // at a time, with the installation ID, the node's name, the last valid version
-// of every document with what was decided about it, how pods ended and how often
-// their containers were restarted, and which directory each source has read
-// last.
+// of every document with what was decided about it, the answers to conflicts
+// between sources, how pods ended and how often their containers were
+// restarted, and which directory each source has read last.
 //
 // Comes in: records from the mux, one or a batch at a time, places from
 // sources. Goes out: what was last stored, and whether some of it was lost. A
