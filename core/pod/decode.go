@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // MaxManifest is the greatest size of a file or an answer, in bytes.
@@ -16,8 +17,9 @@ const maxDocuments = 1000
 // HoldSuffix ends the ID of a document that stands for its whole file
 // ("path#*"). Such a document is always bad, and it means: nothing that was
 // read from this file before may be forgotten, for it is not known which pods
-// the file holds. It comes when a file cannot be read and when a document of
-// it cannot be parsed, so that where documents begin and end is uncertain.
+// the file holds. It comes when a file cannot be read and when a document of it
+// does not say which pod it is: because it cannot be parsed, so that where
+// documents begin and end is uncertain, or because it has no name.
 const HoldSuffix = "#*"
 
 // The kinds of sources whose documents are manifests.
@@ -63,7 +65,6 @@ func Decode(data []byte, from DecodeFrom) []Document {
 		return []Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
 	}
 	var docs []Document
-	unsure := 0
 	chunks := split(data)
 	if len(chunks) > maxDocuments {
 		return []Document{HoldFile(from, chunks[maxDocuments].above+1, fmt.Errorf("more than %d documents", maxDocuments))}
@@ -80,19 +81,16 @@ func Decode(data []byte, from DecodeFrom) []Document {
 			}
 		}
 		if fault != nil {
-			unsure = max(unsure, fault.line)
 			docs = append(docs, refuse(from, id, digest(c.text), faults{*fault}))
 			continue
 		}
-		more, known := decodeTree(t, from, id, digest(c.text))
-		if !known {
-			unsure = max(unsure, t.at(""))
-		}
-		docs = append(docs, more...)
+		docs = append(docs, decodeTree(t, from, id, digest(c.text))...)
 	}
-	if unsure > 0 {
-		docs = append(docs, HoldFile(from, unsure, fmt.Errorf(
-			"which pods the %s holds is uncertain; those it held before go on until this is mended", from.noun())))
+	for _, d := range slices.Backward(docs) {
+		if d.Err != nil && d.Claims.Name == "" {
+			return append(docs, HoldFile(from, d.Err.Line, fmt.Errorf(
+				"which pods the %s holds is uncertain; those it held before go on until this is mended", from.noun())))
+		}
 	}
 	return docs
 }

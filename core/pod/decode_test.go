@@ -67,6 +67,7 @@ func TestDecodeDocuments(t *testing.T) {
 			[]string{
 				"web.yaml#0.0 web.yaml:4: apiVersion is missing; a pod has apiVersion v1 and kind Pod",
 				`web.yaml#1.0 web.yaml:9: kind "Service" is not a Pod; a node runs nothing else`,
+				"web.yaml#* web.yaml:9: " + held,
 			},
 		},
 		{"an empty list holds no pods", "apiVersion: v1\nkind: List\nitems: []\n", nil},
@@ -78,6 +79,7 @@ func TestDecodeDocuments(t *testing.T) {
 				"web.yaml#0.1 default/b-node-1",
 				"web.yaml#0.2 web.yaml:12: an item of a list must be a pod",
 				"web.yaml#0.3 web.yaml:14: a list within a list is not supported",
+				"web.yaml#* web.yaml:14: " + held,
 			},
 		},
 		{
@@ -89,7 +91,7 @@ func TestDecodeDocuments(t *testing.T) {
 		},
 		{
 			"a bad list holds the file: nobody knows its items", "apiVersion: v1\nkind: List\nitem: []\n",
-			[]string{"web.yaml#0 web.yaml:3: item: unknown field of a list of pods", "web.yaml#* web.yaml:1: " + held},
+			[]string{"web.yaml#0 web.yaml:3: item: unknown field of a list of pods", "web.yaml#* web.yaml:3: " + held},
 		},
 		{
 			"a lost separator holds the file", pod("a") + pod("b"),
@@ -98,6 +100,13 @@ func TestDecodeDocuments(t *testing.T) {
 		{
 			"a pod that is merely invalid holds nothing but itself", pod("a") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\n",
 			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 web.yaml:6: spec.containers: Required value"},
+		},
+		{
+			"a pod without a name holds the file: nobody knows which one it is", pod("a") + "---\napiVersion: v1\nkind: Pod\nmetadata: {namme: b}\n",
+			[]string{
+				"web.yaml#0 default/a-node-1", "web.yaml#1 web.yaml:8: metadata.namme: unknown field; did you mean name?",
+				"web.yaml#* web.yaml:8: " + held,
+			},
 		},
 		{
 			"a byte order mark alone holds the file", "\ufeff\n",
@@ -117,7 +126,7 @@ func TestDecodeDocuments(t *testing.T) {
 		{
 			"an item of a PodList may say half of its kind, but no other",
 			"apiVersion: v1\nkind: PodList\nitems:\n- {kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}\n- {kind: Service}\n",
-			[]string{"web.yaml#0.0 default/a-node-1", `web.yaml#0.1 web.yaml:5: kind "Service" is not a Pod; a node runs nothing else`},
+			[]string{"web.yaml#0.0 default/a-node-1", `web.yaml#0.1 web.yaml:5: kind "Service" is not a Pod; a node runs nothing else`, "web.yaml#* web.yaml:5: " + held},
 		},
 		{
 			"a manifest without any text holds the file", " \n\x00\x00\n",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Document is one entry of a source as it was last read. Exactly one of Pod
@@ -23,6 +24,19 @@ type Document struct {
 	Pod *v1.Pod
 	// Err says why the document cannot be used.
 	Err *DocumentError
+	// Claims is, where Err is set, the Identity of the pod that the document
+	// would be: its last valid version stays, wherever that stood. It is zero
+	// where the document does not say.
+	Claims types.NamespacedName
+}
+
+// Identity is that of the pod, or of the pod that a bad document would be; it is
+// zero where that is not known.
+func (d *Document) Identity() types.NamespacedName {
+	if d.Pod == nil {
+		return d.Claims
+	}
+	return Identity(d.Pod)
 }
 
 // DocumentError is a document that cannot be used, with the place to mend.

@@ -12,29 +12,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// decodeTree makes the documents of one parsed document. known is false when
-// it cannot be told how many pods it stands for.
-func decodeTree(t tree, from DecodeFrom, id, version string) (docs []Document, known bool) {
+// decodeTree makes the documents of one parsed document.
+func decodeTree(t tree, from DecodeFrom, id, version string) []Document {
 	doc, err := object(t.json)
 	if err != nil {
-		return []Document{refuse(from, id, version, faults{{t.at(""), err}})}, false
+		return []Document{refuse(from, id, version, faults{{t.at(""), err}})}
 	}
 	kind, list, f := kindOfManifest(t, doc)
 	if f != nil {
-		return []Document{refuse(from, id, version, faults{*f})}, false
+		return []Document{refuse(from, id, version, faults{*f})}
 	}
 	if !list {
-		return []Document{decodePod(t, doc, from, id, version)}, true
+		return []Document{decodePod(t, doc, from, id, version)}
 	}
 	if f := checkList(t, doc); f != nil {
-		return []Document{refuse(from, id, version, f)}, false
+		return []Document{refuse(from, id, version, f)}
 	}
 	items, _ := doc["items"].([]any)
+	docs := make([]Document, 0, len(items))
 	for i, item := range items {
 		sub := tree{root: t.root, above: t.above, path: fmt.Sprintf("items[%d]", i)}
 		docs = append(docs, decodeItem(sub, item, kind == "PodList", from, fmt.Sprintf("%s.%d", id, i)))
 	}
-	return docs, true
+	return docs
 }
 
 // decodeItem takes one item of a list. In a PodList it need not say that it
@@ -60,7 +60,9 @@ func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) Docu
 		f = &fault{t.at("kind"), errors.New("a list within a list is not supported")}
 	}
 	if f != nil {
-		return refuse(from, id, version, faults{*f})
+		d := refuse(from, id, version, faults{*f})
+		d.Claims = claimed(t.json, from.NodeName)
+		return d
 	}
 	return decodePod(t, doc, from, id, version)
 }

@@ -3,7 +3,6 @@ package pod
 import (
 	"errors"
 	"reflect"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +12,11 @@ import (
 
 // decodePod takes one pod from values to a pod that can be run.
 func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) Document {
-	bad := func(f faults) Document { return refuse(from, id, version, f) }
+	bad := func(f faults) Document {
+		d := refuse(from, id, version, f)
+		d.Claims = claimed(t.json, from.NodeName)
+		return d
+	}
 	c := newFieldCheck(t)
 	c.static = true
 	c.fields(doc, reflect.TypeFor[v1.Pod](), "", "", false)
@@ -60,10 +63,7 @@ func fieldFaults(t tree, errs field.ErrorList) faults {
 // that has lost its cluster must not reject its own pods.
 func stamp(p *v1.Pod, from DecodeFrom) {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-	p.Name += "-" + strings.ToLower(from.NodeName)
-	if p.Namespace == "" {
-		p.Namespace = metav1.NamespaceDefault
-	}
+	place(p, from.NodeName)
 	p.Spec.NodeName = from.NodeName
 	if p.Annotations == nil {
 		p.Annotations = map[string]string{}
