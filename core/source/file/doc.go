@@ -44,11 +44,10 @@
 //   - the path is missing or cannot be listed, or is empty and is not the
 //     directory it was before (a file system that is not mounted): Health has
 //     the error and the last snapshot stays;
-//   - its file cannot be read, or a document of the file cannot be parsed: then
-//     the file has a bad document whose ID ends in pod.HoldSuffix, last of its
-//     documents. While it has, none of the file's other IDs is gone, and none
-//     is handed over with another identity than it had;
-//   - it was an item of a list that is now one bad document.
+//   - its file cannot be read, or a document of the file does not say which pod
+//     it is: then the file has a bad document whose ID ends in pod.HoldSuffix,
+//     last of its documents. While it has, none of the file's other IDs is gone,
+//     and none is handed over with another identity than it had.
 //
 // The first delivery is a snapshot (Replace), all later ones are differences.
 // A file that is being written all through the start is held in the snapshot.

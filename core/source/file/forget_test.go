@@ -55,8 +55,20 @@ func TestDeliveriesOfChanges(t *testing.T) {
 		{
 			"an invalid document takes no other's place",
 			files{"x.yaml": a + sep + b},
-			files{"x.yaml": a + sep + "apiVersion: v1\nkind: Pod\n"},
-			[]delivery{{Changed: []string{"x.yaml#1 x.yaml:9: metadata.name: Required value"}}},
+			files{"x.yaml": a + sep + "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n"},
+			[]delivery{{Changed: []string{"x.yaml#1 x.yaml:9: spec.containers: Required value"}}},
+		},
+		{
+			"a document without a name holds the file: nobody knows which pod it is",
+			files{"x.yaml": a + sep + b + sep + c},
+			files{"x.yaml": "apiVersion: v1\nkind: Pod\n" + sep + c},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value", "x.yaml#* x.yaml:1: " + uncertain}}},
+		},
+		{
+			"one that stood behind another, with a fault and its name, is that pod",
+			files{"x.yaml": a + sep + b + sep + c},
+			files{"x.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n" + sep + c},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value", "x.yaml#1 c c1"}, Gone: []string{"x.yaml#2"}}},
 		},
 		{
 			"a document that does not parse holds the file; the others are delivered",
@@ -81,10 +93,16 @@ func TestDeliveriesOfChanges(t *testing.T) {
 			[]delivery{{Changed: []string{"x.yaml#* x.yaml: the manifest is empty; remove it to end its pods"}}},
 		},
 		{
-			"a list that is now one bad pod keeps its items",
+			"a list that is now one bad pod keeps its items where nobody knows which pod",
 			files{"x.yaml": list("a", "b")},
 			files{"x.yaml": "apiVersion: v1\nkind: Pod\n"},
-			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value", "x.yaml#* x.yaml:1: " + uncertain}}},
+		},
+		{
+			"a list that is now one bad pod is no list any more",
+			files{"x.yaml": list("a", "b")},
+			files{"x.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value"}, Gone: []string{"x.yaml#0.0", "x.yaml#0.1"}}},
 		},
 		{
 			"a document that becomes a list is gone",

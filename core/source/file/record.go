@@ -49,7 +49,8 @@ type file struct {
 	docs  []pod.Document
 
 	// sent is what the sink was given, by ID: the version or the error.
-	// identities are those of the last valid document of each ID.
+	// identities are those that the document of each ID had last, or would have
+	// had without its fault.
 	sent       map[string]string
 	identities map[string]types.NamespacedName
 }

@@ -18,7 +18,7 @@ func schedule(t *testing.T, n int, readings string, c Config) []time.Duration {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		c.Sink = &sink{holds: map[string]string{}}
+		c.NodeName, c.Sink = "node", &sink{holds: map[string]string{}}
 		s := New(c)
 		last := time.Now()
 		calls := 0

@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -37,22 +36,14 @@ func (s *Source) steady(docs []pod.Document) []pod.Document {
 }
 
 // remember notes which identity stands under which ID. A whole reading forgets
-// what it neither names nor speaks for: a bad document keeps its own last valid
-// version, and if it was a list those of the items.
+// what it does not name.
 func (s *Source) remember(docs []pod.Document, whole bool) {
-	was := s.identities
 	if whole {
 		s.identities = map[string]types.NamespacedName{}
 	}
-	for _, d := range docs {
-		if d.Pod != nil {
-			s.identities[d.ID] = pod.Identity(d.Pod)
-			continue
-		}
-		for id, identity := range was {
-			if id == d.ID || strings.HasPrefix(id, d.ID+".") {
-				s.identities[id] = identity
-			}
+	for i := range docs {
+		if identity := docs[i].Identity(); identity.Name != "" {
+			s.identities[docs[i].ID] = identity
 		}
 	}
 }

@@ -98,12 +98,21 @@ func TestWhatIsDelivered(t *testing.T) {
 			},
 			[]string{"#0 a i", "#1 b i", "#2 c i"},
 		},
-		"nothing under the ID of an item of a list that was one bad pod meanwhile": {
+		"another under the ID of an item of a list that is a pod now": {
 			[]string{list("i", "a", "b") + sep + b, bad("a") + sep + b, list("i", "b") + sep + b + sep + broken},
 			[]string{
 				"replace\n#0.0 a i\n#0.1 b i\n#1 b i",
 				"replace\n#0 :7" + unknown + "\n#1 b i",
-				"apply\n#1 b i\n#2 :14" + unparsed + "\n#* :14" + held,
+				"apply\n#0.0 b i\n#1 b i\n#2 :14" + unparsed + "\n#* :14" + held,
+			},
+			nil,
+		},
+		"what a bad one said it would be": {
+			[]string{a + sep + b, bad("b") + sep + manifest("c", "i"), b + sep + manifest("c", "i") + sep + broken},
+			[]string{
+				"replace\n#0 a i\n#1 b i",
+				"replace\n#0 :7" + unknown + "\n#1 c i",
+				"apply\n#0 b i\n#1 c i\n#2 :17" + unparsed + "\n#* :17" + held,
 			},
 			nil,
 		},

@@ -58,7 +58,8 @@ type Source struct {
 	// was read last and was none.
 	delivered delivered
 	refused   refused
-	// identities are those of the last valid document of each ID.
+	// identities are those that the document of each ID had last, or would have
+	// had without its fault.
 	identities map[string]types.NamespacedName
 	// whole is true once an answer told all of the source's pods.
 	whole bool
