@@ -3,7 +3,6 @@ package mux
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -28,11 +27,12 @@ func (m *Mux) secure(given []answer[pod.Verdict]) {
 	if err == nil {
 		return
 	}
+	failed := unwritten(err)
 	m.log.Error("verdicts were not written, so they do not count; their pods are held", "err", err)
 	for i := range given {
 		a := &given[i]
 		w := m.store.asked[a.ticket]
-		if w == nil || !w.stored || !names(err, state.DocumentID{Source: w.slot.source.Name, ID: w.entry.id}) {
+		if w == nil || !w.stored || !failed(state.DocumentID{Source: w.slot.source.Name, ID: w.entry.id}) {
 			continue
 		}
 		w.stored = false
@@ -43,10 +43,17 @@ func (m *Mux) secure(given []answer[pod.Verdict]) {
 	}
 }
 
-// names reports whether an error of Documents is about this one.
-func names(err error, document state.DocumentID) bool {
+// unwritten tells which documents an error of Documents is about.
+func unwritten(err error) func(state.DocumentID) bool {
 	batch, ok := errors.AsType[*state.BatchError](err)
-	return !ok || slices.Contains(batch.Documents, document)
+	if !ok {
+		return func(state.DocumentID) bool { return err != nil }
+	}
+	named := make(map[state.DocumentID]bool, len(batch.Documents))
+	for _, id := range batch.Documents {
+		named[id] = true
+	}
+	return func(id state.DocumentID) bool { return named[id] }
 }
 
 // takesEffect reports whether something goes on to the sync loop when this is

@@ -156,16 +156,19 @@ func (sl *slot) succeeded() bool {
 	return sl.source.Kind == kindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
 }
 
-// relinquish ends that a pod is kept until the winner of a contest is
-// admitted, because its own source no longer has it.
+// relinquish ends that a pod is kept until another one is admitted: because its
+// source no longer has it, where it is the rival in a contest, else because a
+// document has it again.
 func (t *merging) relinquish(sl *slot) {
 	w := sl.successor
-	if w == nil || sl.first != nil || w.slot.source == sl.source {
+	if w == nil || (w.slot.source == sl.source) == (sl.first == nil) {
 		return
 	}
 	sl.leave(w)
 	w.from = nil
-	if w.verdict != nil {
+	t.changed = append(t.changed, w.entry)
+	t.touch(w.slot)
+	if w.verdict != nil && !w.passes() {
 		t.announce(w)
 	}
 }
@@ -290,7 +293,7 @@ func (t *merging) add(sl *slot) pod.Change {
 	case sl.wait != nil:
 		firstSeen = sl.wait.since
 	case e.restored:
-		firstSeen = e.since
+		firstSeen = e.firstSeen
 	}
 	t.store.sends++
 	sl.sent = &sent{pod: e.pod, seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}

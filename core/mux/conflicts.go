@@ -55,8 +55,8 @@ func (s *store) conflict(identity types.NamespacedName) pod.Conflict {
 			if contest == nil && len(sl.entries) < 2 || pod.IsMirror(e.pod) {
 				continue
 			}
-			if c.Since.IsZero() || e.since.After(c.Since) && contest == nil {
-				c.Since = e.since
+			if c.Since.IsZero() || e.firstSeen.After(c.Since) && contest == nil {
+				c.Since = e.firstSeen
 			}
 			c.Claims = append(c.Claims, sl.claim(e))
 			if last := &c.Claims[len(c.Claims)-1]; last.State == pod.ClaimRuns {

@@ -215,7 +215,7 @@ func (sl *slot) has() bool {
 func (c *contest) question() pod.Contest {
 	q := pod.Contest{Identity: c.identity}
 	for _, sl := range c.rivals {
-		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.since)}
+		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen)}
 		if sl.runs() {
 			candidate.Running, candidate.Origin.FirstSeen = sl.sent.pod, sl.sent.origin.FirstSeen
 		}

@@ -298,6 +298,39 @@ func (a *arena) play(bouts []bout) {
 	a.stop()
 }
 
+// TestAPodOfAConflictBelongsToOneDocument is about one that has left its identity
+// to another while it is undecided who may run: what runs goes with the identity.
+func TestAPodOfAConflictBelongsToOneDocument(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		nobody := newUmpire()
+		nobody.answer = func(pod.Contest) *pod.Resolution { return nil }
+		c := Config{Resolver: nobody, Gate: newJudge()}
+		a := enter(t, c)
+		a.deliver("one", doc("a#0", "web", "u1", "i"))
+		a.got()
+		a.deliver("api", from("api", "web", "u2", "wait"))
+		a.got()
+		a.deliver("one", doc("a#0", "shop", "u3", "stuck"), doc("b#0", "web", "u4", "i"))
+		if got := a.got(); len(got) > 0 {
+			t.Errorf("while it is undecided: %v", got)
+		}
+		if r := a.disk.of("one", "a#0"); r.Decided != nil {
+			t.Errorf("the document that has gone elsewhere keeps %s", r.Decided.Pod.UID)
+		}
+		if r := a.disk.of("one", "b#0"); r.Decided == nil || r.Decided.Pod.UID != "u1" {
+			t.Errorf("the document that is there now has decided %+v", r.Decided)
+		}
+		a.stop()
+		c.Documents, c.Gate = a.disk, newJudge()
+		a = enter(t, c)
+		if diff := cmp.Diff(ops("RESTORE u1"), a.got()); diff != "" {
+			t.Errorf("after a restart (-want +got):\n%s", diff)
+		}
+		a.stop()
+	})
+}
+
 // TestAConflictOutlivesARestart also changes the rule between the two.
 func TestAConflictOutlivesARestart(t *testing.T) {
 	t.Parallel()

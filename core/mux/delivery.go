@@ -3,7 +3,6 @@ package mux
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -35,8 +34,7 @@ func (m *Mux) Sink(name string) (*Sink, error) {
 }
 
 // Replace hands over everything the source holds. An entry that is not named
-// is gone, unless a bad document covers it: one that stands for its whole file
-// (pod.HoldSuffix), or for the list the entry was an item of.
+// is gone, unless its file is held (pod.HoldSuffix).
 func (s *Sink) Replace(ctx context.Context, all []pod.Document) error {
 	return s.deliver(ctx, delivery{snapshot: true, docs: all})
 }
@@ -70,15 +68,4 @@ func (s *Sink) deliver(ctx context.Context, d delivery) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// coveredBy is the beginning of the IDs that a bad document speaks for beside
-// its own: those of its file if it could not be split, else those of the items
-// of the list that it was. A document that is no part of a manifest, as one of an
-// API server, speaks for itself alone.
-func coveredBy(id string) (prefix string, ok bool) {
-	if path, held := strings.CutSuffix(id, pod.HoldSuffix); held {
-		return path + "#", true
-	}
-	return id + ".", strings.Contains(id, "#")
 }

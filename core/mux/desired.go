@@ -61,10 +61,10 @@ func (s *sourceStore) state() pod.SourceState {
 
 // problem says why the document as last read does not run.
 func (e *entry) problem() (pod.Problem, bool) {
-	p := pod.Problem{Document: e.id, Since: e.since, Kept: e.pod != nil}
+	p := pod.Problem{Document: e.id, Since: e.firstSeen, Kept: e.pod != nil}
 	switch {
 	case e.fault != nil:
-		p.Message = e.fault.Error()
+		p.Message, p.Since = e.fault.Error(), e.since
 	case e.slot != nil && e.slot.first != e:
 		p.Message = fmt.Sprintf("%s: %s is already defined by %s, which runs; remove or rename one of them",
 			e.id, e.slot.identity, e.slot.first.id)

@@ -7,6 +7,10 @@
 // Sources, Pods) that every clean-up asks, and Conflicts; questions to the Gate
 // and the Resolver; and, to Waits, what policy does not let pass.
 //
+// An entry is a document, by its ID, and the pod it is or last was. Where a
+// document has a fault and names a pod that stood elsewhere in its source until
+// now, entries trade places (claims.go): a typo ends nothing.
+//
 // Where documents of several sources claim one identity, a contest decides what
 // each of their slots runs: by the rule of the node, or as the Resolver says.
 //

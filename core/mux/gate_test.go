@@ -337,7 +337,7 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 			{docs: docs(doc("a#0", "shop", "u2", "evil")), told: ops("deny u2 beside u1"), asked: ops("ADD u2 old web:1 for u1")},
 			{
 				docs: docs(doc("a#0", "shop", "u2", "evil"), doc("b#0", "web", "u3", "web:3")),
-				want: ops("REMOVE u1 for u3", "ADD u3 for u1", "ADD u2 deny"), told: ops("passed u1"), asked: ops("ADD u3 old web:1 for u1"),
+				want: ops("ADD u2 deny", "REMOVE u1 for u3", "ADD u3 for u1"), told: ops("passed u1"), asked: ops("ADD u3 old web:1 for u1"),
 			},
 		},
 		"a document renamed twice keeps the pod that runs, too": {
@@ -491,6 +491,12 @@ func TestARestartReusesWhatWasDecided(t *testing.T) {
 			then:     docs(doc("a#0", "web", "u1", "web:1"), doc("b#0", "db", "u1", "db:2")),
 			after:    docs(doc("a#0", "web", "u1", "web:1"), doc("b#0", "db", "u1", "db:2")),
 			restored: ops("RESTORE u1", "RESTORE u2"), asked: ops("ADD u1 old db:1 for u2"),
+		},
+		"the last admitted version goes on for what its document stands for now, not in the way of what came after it": {
+			before:   docs(doc("a#0", "web", "u1", "web:1", identity("x"))),
+			then:     docs(doc("a#0", "web", "u1", "evil", identity("y")), doc("b#0", "x", "u2", "x:1")),
+			after:    docs(doc("a#0", "web", "u1", "evil", identity("y")), doc("b#0", "x", "u2", "x:1")),
+			restored: ops("RESTORE u1", "RESTORE u2"), asked: ops("UPDATE u1 old web:1"),
 		},
 		"an instance that changed while the agent was away is judged": {
 			before: docs(doc("a#0", "web", "u1", "web:1")), after: docs(doc("a#0", "web", "u1", "web:2")),

@@ -123,7 +123,7 @@ func sameInstance(a, b *v1.Pod) bool {
 func (t *merging) park(sl *slot, op pod.Op, before *wait) {
 	w := &wait{slot: sl, entry: sl.chosen, pod: sl.chosen.pod, op: op, since: t.now}
 	if w.entry.restored {
-		w.since = w.entry.since
+		w.since = w.entry.firstSeen
 	}
 	w.from = sl
 	if !sl.runs() {
@@ -158,8 +158,9 @@ func (t *merging) predecessor(sl *slot, before *wait) *slot {
 	if from == nil || !from.runs() || from.chosen != nil {
 		return nil
 	}
-	// Another source's pod gives way to a rival only, not to where that goes.
-	if from.source != sl.source && from.identity != sl.identity {
+	// Another source's pod gives way to a rival only, not to where that goes, and
+	// one of this source to what its document is now, unless another has come.
+	if from.source != sl.source && from.identity != sl.identity || from.source == sl.source && from.first != nil {
 		return nil
 	}
 	if other := from.successor; other != nil && other.slot.chosen != nil {

@@ -38,19 +38,22 @@ type outcome struct {
 func (s *store) merge(d delivery, t *merging) outcome {
 	src := s.sources[d.source]
 	t.source = src
+	gone := d.gone
+	if d.snapshot {
+		gone = src.missing(d.docs)
+	}
+	t.claims(d.docs, gone)
 	held := heldFiles(d.docs)
 	for i := range d.docs {
 		if !src.shifted(&d.docs[i], held) {
 			t.document(&d.docs[i])
 		}
 	}
-	gone := d.gone
-	if d.snapshot {
-		gone = src.missing(d.docs)
-	}
 	for _, id := range gone {
 		t.forget(id)
 	}
+	t.vacate()
+	t.tellRefused()
 	src.lastRead = t.now
 	out := outcome{changes: t.changes()}
 	if d.snapshot && !src.seen {
@@ -75,18 +78,13 @@ func (t *merging) finish(out outcome) outcome {
 // missing are the IDs of entries that a snapshot neither names nor covers.
 func (s *sourceStore) missing(docs []pod.Document) []string {
 	named := make(map[string]bool, len(docs))
-	var prefixes []string
 	for i := range docs {
 		named[docs[i].ID] = true
-		if docs[i].Err != nil {
-			if prefix, ok := coveredBy(docs[i].ID); ok {
-				prefixes = append(prefixes, prefix)
-			}
-		}
 	}
+	held := heldFiles(docs)
 	var gone []string
 	for id := range s.entries {
-		covered := slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(id, p) })
+		covered := slices.ContainsFunc(held, func(p string) bool { return strings.HasPrefix(id, p) })
 		if !named[id] && !covered {
 			gone = append(gone, id)
 		}
@@ -136,6 +134,11 @@ type merging struct {
 	// gone those that have none.
 	changed []*entry
 	gone    []state.DocumentID
+	// vacated are the IDs of documents that lost their pod to another one.
+	vacated []string
+	// refused are the IDs of documents that cannot be used, and could be before
+	// or for another reason.
+	refused []string
 	notices []func(Waits)
 	asked   []question
 	// answered are contests that have an answer from now on, ended identities
@@ -159,15 +162,12 @@ func (t *merging) touch(sl *slot) {
 // document takes one document in. An entry is unchanged when its version is;
 // pods are compared only where that differs.
 func (t *merging) document(d *pod.Document) {
-	e := t.source.entries[d.ID]
-	if e == nil {
-		e = &entry{id: d.ID, since: t.now}
-		t.source.entries[d.ID] = e
-	}
+	e := t.source.entry(d.ID)
 	if d.Err != nil {
 		t.refuse(e, d)
 		return
 	}
+	e = t.release(e, pod.Identity(d.Pod))
 	if e.fault != nil {
 		t.log.Info("document is valid again", "source", t.source.Name, "document", e.id)
 		e.fault = nil
@@ -183,12 +183,16 @@ func (t *merging) document(d *pod.Document) {
 	t.unseal(e.pod)
 	t.store.seals.put(d.Pod)
 	e.version, e.podVersion, e.pod, e.restored = d.Version, d.Version, d.Pod, false
+	before := e.slot
 	left, entered := t.source.place(e, d.Pod)
+	if entered != before {
+		e.firstSeen = t.now
+	}
 	t.touch(left)
 	t.touch(entered)
 	switch {
 	case left == nil:
-	case left.isMerely(d.Pod) && entered.sent == nil && len(entered.entries) == 1 && len(t.store.rivals(entered.identity)) == 0:
+	case left.becomes(d.Pod) && entered.sent == nil && len(entered.entries) == 1 && len(t.store.rivals(entered.identity)) == 0:
 		left.sent, entered.sent = nil, left.sent
 		t.store.owner[d.Pod.UID] = entered
 	default:
@@ -196,12 +200,17 @@ func (t *merging) document(d *pod.Document) {
 	}
 }
 
-// isMerely reports whether a pod that came to stand for something else is still
-// the one the sync loop has of the slot: another annotation is no reason to
-// start it again.
-func (sl *slot) isMerely(p *v1.Pod) bool {
-	return sl.runs() && sl.wait == nil && sl.successor == nil && sl.sent.pod.UID == p.UID &&
-		sl.sent.pod.Name == p.Name && sl.sent.pod.Namespace == p.Namespace
+// becomes reports whether what the sync loop has of the slot goes on as this
+// pod, which its document is now.
+func (sl *slot) becomes(p *v1.Pod) bool {
+	return sl.runs() && sl.wait == nil && sl.successor == nil && isMerely(sl.sent.pod, p)
+}
+
+// isMerely reports whether two versions of a document are one pod all the same
+// where they stand for different ones: another annotation is no reason to start
+// it again.
+func isMerely(a, b *v1.Pod) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Namespace == b.Namespace
 }
 
 // matters reports whether a new version of an entry says something else than
@@ -235,9 +244,18 @@ func (t *merging) refuse(e *entry, d *pod.Document) {
 		e.version = d.Version
 		return
 	}
-	t.log.Warn("document refused", "source", t.source.Name, "document", e.id, "err", d.Err,
-		"kept", e.pod != nil)
 	e.version, e.fault, e.since = d.Version, d.Err, t.now
+	t.refused = append(t.refused, e.id)
+}
+
+// tellRefused logs which documents were refused, once it is known what is kept
+// of them.
+func (t *merging) tellRefused() {
+	for _, id := range t.refused {
+		if e := t.source.entries[id]; e != nil {
+			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault, "kept", e.pod != nil)
+		}
+	}
 }
 
 // unseal checks, in a test build, that a pod is as its source gave it.
@@ -256,6 +274,7 @@ func (t *merging) forget(id string) {
 	if e == nil {
 		return
 	}
+	e = t.release(e, types.NamespacedName{})
 	delete(t.source.entries, id)
 	t.unseal(e.pod)
 	if e.pod != nil {

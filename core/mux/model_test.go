@@ -149,7 +149,9 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			source := []string{"one", "one", "two", "api"}[random.IntN(4)]
 			current[source] = randomDocuments(random, source)
 			t.Logf("step %d: %s gives %s", step, source, described(current[source]))
+			had := g.hold(source)
 			g.deliver(source, current[source]...)
+			checkClaims(t, step, g, source, current[source], had)
 			if random.IntN(3) == 0 {
 				continue // the next one comes before the answers
 			}
@@ -194,6 +196,10 @@ func randomUmpire(random *rand.Rand) *umpire {
 func described(documents []pod.Document) string {
 	var all []string
 	for _, d := range documents {
+		if d.Pod == nil {
+			all = append(all, d.ID+" would be "+d.Claims.Name)
+			continue
+		}
 		all = append(all, d.ID+"="+d.Pod.Name+":"+string(d.Pod.UID))
 	}
 	return strings.Join(all, " ")
@@ -215,14 +221,22 @@ func randomDocuments(random *rand.Rand, source string) []pod.Document {
 		} else if random.IntN(4) != 0 {
 			uid += types.UID("-" + source)
 		}
-		all = append(all, doc(id, name, uid, img, func(p *v1.Pod) {
+		d := doc(id, name, uid, img, func(p *v1.Pod) {
 			if random.IntN(6) == 0 {
 				p.Annotations[pod.AnnotationIdentity] = fmt.Sprint("n", random.IntN(4))
 			}
 			if p.Annotations[pod.AnnotationSource] = source; source == "api" {
 				delete(p.Annotations, pod.AnnotationHash)
 			}
-		}))
+		})
+		if random.IntN(5) == 0 {
+			claims := types.NamespacedName{}
+			if random.IntN(5) != 0 {
+				claims = pod.Identity(d.Pod)
+			}
+			d = wouldBe(id, claims)
+		}
+		all = append(all, d)
 	}
 	return all
 }
@@ -256,6 +270,41 @@ func check(t *testing.T, step int, g *gated, l *loop, current map[string][]pod.D
 	}
 	if n := len(g.mux.store.retries); n > len(g.mux.store.parked) {
 		t.Errorf("step %d: %d waits are to be asked again, of %d", step, n, len(g.mux.store.parked))
+	}
+}
+
+// hold gives the pods that documents of a source are, by identity.
+func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
+	g.mux.mu.RLock()
+	defer g.mux.mu.RUnlock()
+	had := map[types.NamespacedName][]*v1.Pod{}
+	for id, sl := range g.mux.store.sources[source].slots {
+		for _, e := range sl.entries {
+			had[id] = append(had[id], e.pod)
+		}
+	}
+	return had
+}
+
+// checkClaims holds what became of the pods of a source against the rule: one
+// that only a document with a fault names is still its last valid version.
+func checkClaims(t *testing.T, step int, g *gated, source string, documents []pod.Document, had map[types.NamespacedName][]*v1.Pod) {
+	t.Helper()
+	now := g.hold(source)
+	valid := map[types.NamespacedName]bool{}
+	for _, d := range documents {
+		if d.Pod != nil {
+			valid[pod.Identity(d.Pod)] = true
+		}
+	}
+	for _, d := range documents {
+		before := had[d.Claims]
+		if d.Pod != nil || valid[d.Claims] || len(before) == 0 {
+			continue
+		}
+		if len(now[d.Claims]) == 0 || len(before) == 1 && now[d.Claims][0] != before[0] {
+			t.Errorf("step %d: %s of %s would be %s, of which the last valid version was lost", step, d.ID, source, d.Claims)
+		}
 	}
 }
 
@@ -311,7 +360,9 @@ func checkSource(t *testing.T, step int, g *gated, source string, documents []po
 	t.Helper()
 	var uids []types.UID
 	for _, d := range documents {
-		uids = append(uids, d.Pod.UID)
+		if d.Pod != nil {
+			uids = append(uids, d.Pod.UID)
+		}
 	}
 	for id, sl := range g.mux.store.sources[source].slots {
 		if len(sl.entries) == 0 && (sl.successor == nil || sl.sent == nil) {
@@ -326,7 +377,7 @@ func checkSource(t *testing.T, step int, g *gated, source string, documents []po
 		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.pod.UID):
 			t.Errorf("step %d: %s neither waits nor was sent", step, id)
 		}
-		if sl.sent != nil && sl.chosen != nil && sl.wait == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
+		if sl.sent != nil && sl.chosen != nil && sl.chosen.fault == nil && sl.wait == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
 			t.Errorf("step %d: %s runs, which no document names", step, sl.sent.pod.UID)
 		}
 	}

@@ -66,7 +66,10 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	if r.Pod == nil {
 		return pod.Change{}, false
 	}
-	e := &entry{id: r.ID, version: r.Version, podVersion: r.Version, pod: r.Pod, restored: true, since: r.FirstSeen}
+	e := &entry{
+		reading: reading{id: r.ID, version: r.Version}, firstSeen: r.FirstSeen,
+		podVersion: r.Version, pod: r.Pod, restored: true,
+	}
 	t.source.entries[e.id] = e
 	_, entered := t.source.place(e, e.pod)
 	if entered.first == nil {
@@ -84,6 +87,9 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 	p := cmp.Or(d.Pod, e.pod)
 	sl := t.source.slot(pod.Identity(p))
+	if sl != e.slot && e.slot.sent == nil && isMerely(p, e.pod) {
+		sl = e.slot
+	}
 	if sl != e.slot {
 		t.left[e], sl.heir = sl, e
 		t.touch(sl)
@@ -116,7 +122,7 @@ func (t *merging) records() []state.Record {
 			continue
 		}
 		r := state.Record{
-			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: t.now,
+			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: e.firstSeen,
 			Runs: e.slot.first == e,
 		}
 		if have := e.decided(); have != nil {
@@ -158,18 +164,19 @@ func (m *Mux) persist(out *outcome) {
 	if err != nil {
 		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err, "again", writeAgain)
 	}
-	written := func(id state.DocumentID) {
-		if err != nil && names(err, id) {
+	failed := unwritten(err)
+	note := func(id state.DocumentID) {
+		if failed(id) {
 			m.unwritten[id] = true
 		} else {
 			delete(m.unwritten, id)
 		}
 	}
 	for i := range out.keep {
-		written(state.DocumentID{Source: out.keep[i].Source, ID: out.keep[i].ID})
+		note(state.DocumentID{Source: out.keep[i].Source, ID: out.keep[i].ID})
 	}
 	for _, id := range out.drop {
-		written(id)
+		note(id)
 	}
 }
 

@@ -64,24 +64,36 @@ type sourceStore struct {
 	health   error
 	entries  map[string]*entry
 	slots    map[types.NamespacedName]*slot
+	// claims are the IDs of the bad documents that would be a pod of this
+	// identity.
+	claims map[types.NamespacedName][]string
 }
 
-// entry is one document.
+// entry is one document, with the last valid version of the pod that it is.
 type entry struct {
-	id string
-	// version is that of the document as last read, good or bad.
-	version string
+	reading
 	// pod is the last valid version, nil if there never was one.
 	pod *v1.Pod
 	// podVersion is the version pod was read from.
 	podVersion string
-	// fault is set while the document as last read cannot be used.
-	fault *pod.DocumentError
-	since time.Time
+	// firstSeen is when there first was such a document.
+	firstSeen time.Time
 	// slot is the identity pod belongs to, nil with pod.
 	slot *slot
 	// restored: pod is from the disk and its source has not spoken yet.
 	restored bool
+}
+
+// reading is what was read last of a document.
+type reading struct {
+	id string
+	// version is that of the document, good or bad.
+	version string
+	// fault is set while it cannot be used, since then, and claims is the
+	// identity it would have, zero where that is not known.
+	fault  *pod.DocumentError
+	since  time.Time
+	claims types.NamespacedName
 }
 
 // slot is one identity within one source. Of its entries one is first; it is
@@ -162,6 +174,7 @@ func newStore(sources []Source) *store {
 			index:   i,
 			entries: map[string]*entry{},
 			slots:   map[types.NamespacedName]*slot{},
+			claims:  map[types.NamespacedName][]string{},
 		}
 		s.ordered = append(s.ordered, s.sources[src.Name])
 	}
@@ -177,12 +190,16 @@ func (s *sourceStore) place(e *entry, p *v1.Pod) (left, entered *slot) {
 	}
 	left = s.displace(e)
 	sl := s.slot(id)
+	sl.insert(e)
+	return left, sl
+}
+
+func (sl *slot) insert(e *entry) {
 	at, _ := slices.BinarySearchFunc(sl.entries, e.id, func(have *entry, id string) int {
 		return strings.Compare(have.id, id)
 	})
 	sl.entries = slices.Insert(sl.entries, at, e)
 	e.slot = sl
-	return left, sl
 }
 
 // slot gives the slot of an identity, and makes it if there is none.
