@@ -61,6 +61,10 @@ func (id DocumentID) file() string {
 
 func (r *Record) document() DocumentID { return DocumentID{r.Source, r.ID} }
 
+func (r *Record) String() string { return r.document().String() }
+
+func (r *Record) file() string { return filepath.Join(documentsDir, r.document().file()) }
+
 // recordSuffix ends the names of files that are records.
 const recordSuffix = ".json"
 
@@ -100,8 +104,7 @@ func (s Documents) write(r *Record, how func(fs filesystem, dir, name string, da
 	return nil
 }
 
-// usable says what keeps the mux from going on with a record: a file with a
-// good checksum may still be another agent's idea of one.
+// usable says what keeps the mux from going on with a record.
 func (r *Record) usable() error {
 	if r.Source == "" || r.ID == "" {
 		return errors.New("it names no document")

@@ -11,44 +11,76 @@ import (
 	"strings"
 )
 
-// listed is how many names of the directory are held at a time.
+// listed is how many names of a directory are held at a time.
 const listed = 1024
 
-// LoadAll reads the records of all sources, ordered by source and ID. The
-// errors name files that cannot be read; which source they belong to is not
-// known. Those that are corrupt are moved aside, and no error but a log line.
-func (s Documents) LoadAll() ([]Record, []error) {
-	dir, err := os.Open(s.path())
+// filed is what a file of a directory of records holds.
+type filed[T any] interface {
+	*T
+	// String names it for people, file is its place below the state directory.
+	fmt.Stringer
+	file() string
+	// usable says what keeps the agent from going on with it: a file with a
+	// good checksum may still be another agent's idea of one.
+	usable() error
+}
+
+// loadAll reads what the files of a directory hold, in no order. The errors
+// name files that cannot be read; those that are corrupt are moved aside, and no
+// error but a log line. lost is true where there was either.
+func loadAll[T any, P filed[T]](d *Dir, below string) (all []T, lost bool, errs []error) {
+	dir, err := os.Open(filepath.Join(d.path, below))
 	if err != nil {
-		return nil, []error{fmt.Errorf("stored documents: %w", err)}
+		return nil, true, []error{fmt.Errorf("stored %s: %w", below, err)}
 	}
 	defer dir.Close()
-	var records []Record
-	var errs []error
 	for {
 		entries, err := dir.ReadDir(listed)
 		for _, entry := range entries {
 			if !strings.HasSuffix(entry.Name(), recordSuffix) {
 				continue
 			}
-			r, err := s.load(entry.Name())
-			if r == nil {
-				s.dir.lost.Store(true)
-			} else {
-				records = append(records, *r)
+			var one T
+			found, err := loadOne[T, P](d, filepath.Join(below, entry.Name()), &one)
+			if found {
+				all = append(all, one)
 			}
+			lost = lost || !found
 			if err != nil {
-				errs = append(errs, fmt.Errorf("stored document: %w", err))
+				errs = append(errs, fmt.Errorf("stored %s: %w", below, err))
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			break
+			return all, lost, errs
 		}
 		if err != nil {
-			s.dir.lost.Store(true)
-			errs = append(errs, fmt.Errorf("stored documents: %w", err))
-			break
+			return all, true, append(errs, fmt.Errorf("stored %s: %w", below, err))
 		}
+	}
+}
+
+// loadOne reads what is in a file. There is none where the file is moved aside,
+// or cannot be read.
+func loadOne[T any, P filed[T]](d *Dir, name string, into P) (found bool, err error) {
+	if found, err = d.load(name, into); err != nil || !found {
+		return false, err
+	}
+	if err := into.usable(); err != nil {
+		return false, d.quarantine(name, err)
+	}
+	if into.file() != name {
+		return false, d.quarantine(name, fmt.Errorf("it is not in its place: it is that of %s", into))
+	}
+	return true, nil
+}
+
+// LoadAll reads the records of all sources, ordered by source and ID. The
+// errors name files that cannot be read; which source they belong to is not
+// known. Those that are corrupt are moved aside, and no error but a log line.
+func (s Documents) LoadAll() ([]Record, []error) {
+	records, lost, errs := loadAll[Record](s.dir, documentsDir)
+	if lost {
+		s.dir.lost.Store(true)
 	}
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.ID, b.ID))
@@ -61,22 +93,4 @@ func (s Documents) LoadAll() ([]Record, []error) {
 func (s Documents) Load(source string) ([]Record, []error) {
 	all, errs := s.LoadAll()
 	return slices.DeleteFunc(all, func(r Record) bool { return r.Source != source }), errs
-}
-
-// load reads the record in a file. It gives none where the file is moved
-// aside, or cannot be read.
-func (s Documents) load(name string) (*Record, error) {
-	name = filepath.Join(documentsDir, name)
-	var r Record
-	found, err := s.dir.load(name, &r)
-	if err != nil || !found {
-		return nil, err
-	}
-	if err := r.usable(); err != nil {
-		return nil, s.dir.quarantine(name, err)
-	}
-	if filepath.Base(name) != r.document().file() {
-		return nil, s.dir.quarantine(name, fmt.Errorf("it is not in its place: it is the record of %s", r.document()))
-	}
-	return &r, nil
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,9 +42,9 @@ func (d *Dir) Outcomes() Outcomes { return Outcomes{d} }
 // nil the outcome is on the disk.
 func (s Outcomes) Put(o *Outcome) error {
 	if err := o.usable(); err != nil {
-		return fmt.Errorf("outcome of pod %s/%s, uid %s: %w", o.Namespace, o.Name, o.UID, err)
+		return fmt.Errorf("%s: %w", o, err)
 	}
-	return s.dir.store(outcomeFile(o.UID), o)
+	return s.dir.store(o.file(), o)
 }
 
 // Delete removes an outcome; one that does not exist is removed.
@@ -58,43 +56,15 @@ func (s Outcomes) Delete(uid types.UID) error {
 // Load reads all outcomes. The errors name files that cannot be read; those
 // that are corrupt are moved aside, and no error but a log line.
 func (s Outcomes) Load() ([]Outcome, []error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir.path, outcomesDir))
-	if err != nil {
-		return nil, []error{fmt.Errorf("stored outcomes of pods: %w", err)}
-	}
-	var all []Outcome
-	var errs []error
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), recordSuffix) {
-			continue
-		}
-		o, err := s.load(filepath.Join(outcomesDir, entry.Name()))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("stored outcome of a pod: %w", err))
-		}
-		if o != nil {
-			all = append(all, *o)
-		}
-	}
+	all, _, errs := loadAll[Outcome](s.dir, outcomesDir)
 	return all, errs
 }
 
-// load reads the outcome in a file. It gives none where the file is moved
-// aside, or cannot be read.
-func (s Outcomes) load(name string) (*Outcome, error) {
-	var o Outcome
-	found, err := s.dir.load(name, &o)
-	if err != nil || !found {
-		return nil, err
-	}
-	if err := o.usable(); err != nil {
-		return nil, s.dir.quarantine(name, err)
-	}
-	if outcomeFile(o.UID) != name {
-		return nil, s.dir.quarantine(name, errors.New("it is not in its place: it is the outcome of the pod with uid "+string(o.UID)))
-	}
-	return &o, nil
+func (o *Outcome) String() string {
+	return fmt.Sprintf("outcome of pod %s/%s, uid %s", o.Namespace, o.Name, o.UID)
 }
+
+func (o *Outcome) file() string { return outcomeFile(o.UID) }
 
 // usable says what keeps the agent from going on with an outcome.
 func (o *Outcome) usable() error {

@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,7 +31,7 @@ func (d *Dir) Resolutions() Resolutions { return Resolutions{d} }
 // Put stores an answer in place of the identity's earlier one. When it returns
 // nil the answer is on the disk.
 func (s Resolutions) Put(r *Resolution) error {
-	return s.dir.store(resolutionFile(r.Identity), r)
+	return s.dir.store(r.file(), r)
 }
 
 // Delete removes the answer for an identity; one that does not exist is
@@ -47,34 +44,23 @@ func (s Resolutions) Delete(identity types.NamespacedName) error {
 // Load reads all answers. The errors name files that cannot be read; those
 // that are corrupt are moved aside, and no error but a log line.
 func (s Resolutions) Load() ([]Resolution, []error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir.path, resolutionsDir))
-	if err != nil {
-		return nil, []error{fmt.Errorf("stored answers to conflicts: %w", err)}
-	}
-	var all []Resolution
-	var errs []error
-	for _, entry := range entries {
-		name := filepath.Join(resolutionsDir, entry.Name())
-		if !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		var r Resolution
-		found, err := s.dir.load(name, &r)
-		if err == nil && found && resolutionFile(r.Identity) != name {
-			found, err = false, s.dir.quarantine(name, errors.New("it is not the answer for the identity it names"))
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("stored answer to a conflict: %w", err))
-		}
-		if found {
-			all = append(all, r)
-		}
-	}
+	all, _, errs := loadAll[Resolution](s.dir, resolutionsDir)
 	return all, errs
+}
+
+func (r *Resolution) String() string { return "answer to the conflict about " + r.Identity.String() }
+
+func (r *Resolution) file() string { return resolutionFile(r.Identity) }
+
+func (r *Resolution) usable() error {
+	if r.Identity.Name == "" || r.Identity.Namespace == "" {
+		return errors.New("it is about no pod")
+	}
+	return nil
 }
 
 // resolutionFile is the file of an identity below the state directory.
 func resolutionFile(identity types.NamespacedName) string {
 	sum := sha256.Sum256([]byte(identity.String()))
-	return filepath.Join(resolutionsDir, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(resolutionsDir, hex.EncodeToString(sum[:16])+recordSuffix)
 }

@@ -39,8 +39,9 @@ func TestARecordHarmedAtAnyByteIsMovedAsideAndTheOthersAreRead(t *testing.T) {
 				}
 				log.Reset()
 				check(t, os.WriteFile(file, harmed, 0o600))
-				if r, err := s.load(filepath.Base(file)); r != nil || err != nil {
-					t.Fatalf("at byte %d: record %v, %v", at, r, err)
+				var r Record
+				if found, err := loadOne(d, filepath.Join(documentsDir, filepath.Base(file)), &r); found || err != nil {
+					t.Fatalf("at byte %d: record %v, %v", at, &r, err)
 				}
 				aside, err := os.ReadFile(filepath.Join(path, quarantineDir, filepath.Base(file)))
 				if err != nil || !bytes.Equal(aside, harmed) || !strings.Contains(log.String(), file) {
