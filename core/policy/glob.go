@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // glob is a pattern for the name of a namespace: "*" stands for any run of
@@ -18,25 +20,4 @@ func (g glob) fault() string {
 	return ""
 }
 
-// matches takes time in proportion to the product of both lengths at worst.
-func (g glob) matches(name string) bool {
-	first, rest, starred := strings.Cut(string(g), "*")
-	if !starred {
-		return first == name
-	}
-	name, ok := strings.CutPrefix(name, first)
-	if !ok {
-		return false
-	}
-	// Each part is best taken at its first place: that leaves most for the
-	// others. Only the last one is bound to the end.
-	parts := strings.Split(rest, "*")
-	for _, part := range parts[:len(parts)-1] {
-		at := strings.Index(name, part)
-		if at < 0 {
-			return false
-		}
-		name = name[at+len(part):]
-	}
-	return strings.HasSuffix(name, parts[len(parts)-1])
-}
+func (g glob) matches(name string) bool { return pod.MatchNamespace(string(g), name) }
