@@ -1,0 +1,232 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// judge is a Gate that answers by the image of the first container: "evil"
+// denied, "wait" held, "stuck" never answered, all else allowed.
+type judge struct {
+	changed chan struct{}
+
+	mu      sync.Mutex
+	asked   []string
+	lenient bool
+	set     string
+	// allowed are the instances that were ever allowed.
+	allowed map[string]bool
+	retry   time.Duration
+	// answers are given one after the other.
+	answers []func()
+	giving  bool
+	pending sync.WaitGroup
+}
+
+func newJudge() *judge {
+	return &judge{changed: make(chan struct{}, 1), set: "s1", allowed: map[string]bool{}}
+}
+
+func (j *judge) Changed() <-chan struct{} { return j.changed }
+
+func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	line := fmt.Sprintf("%s %s", q.Op, q.Pod.UID)
+	if q.Old != nil {
+		line += " old " + q.Old.Spec.Containers[0].Image
+	}
+	if q.Replaces != "" {
+		line += " for " + string(q.Replaces)
+	}
+	j.asked = append(j.asked, line)
+	v := pod.Verdict{Answer: pod.Allow, Sets: []string{j.set}, RetryAfter: j.retry}
+	switch img := q.Pod.Spec.Containers[0].Image; {
+	case img == "stuck":
+		return
+	case j.lenient:
+	case strings.HasPrefix(img, "evil"):
+		v.Answer, v.Reason, v.Message, v.Policy = pod.Deny, "Evil", img, "p"
+	case strings.HasPrefix(img, "wait"):
+		v.Answer, v.Reason, v.Message, v.Policy = pod.Hold, "Wait", img, "p"
+	}
+	if v.Answer == pod.Allow {
+		instance, err := pod.Instance(q.Pod)
+		if err != nil {
+			panic(err)
+		}
+		j.allowed[instance] = true
+	}
+	j.answers = append(j.answers, func() { answer(v) })
+	if !j.giving {
+		j.giving = true
+		j.pending.Go(j.give)
+	}
+}
+
+func (j *judge) give() {
+	for {
+		j.mu.Lock()
+		if len(j.answers) == 0 {
+			j.giving = false
+			j.mu.Unlock()
+			return
+		}
+		next := j.answers[0]
+		j.answers = j.answers[1:]
+		j.mu.Unlock()
+		next()
+	}
+}
+
+// become makes the judge allow everything, or not, as another set would.
+func (j *judge) become(lenient bool, set string) {
+	j.mu.Lock()
+	j.lenient, j.set = lenient, set
+	j.mu.Unlock()
+	j.changed <- struct{}{}
+}
+
+func (j *judge) questions() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	asked := j.asked
+	j.asked = nil
+	return asked
+}
+
+// board is a Waits that keeps what it is told.
+type board struct {
+	mu    sync.Mutex
+	lines []string
+	last  map[types.UID]pod.Waiting
+}
+
+func newBoard() *board { return &board{last: map[types.UID]pod.Waiting{}} }
+
+func (b *board) Waits(w pod.Waiting) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	shown := w.Pod.UID
+	line := fmt.Sprintf("%s %s", w.Verdict.Answer, w.Pod.UID)
+	if w.Running != nil {
+		shown = w.Running.UID
+		line += " beside " + string(w.Running.UID)
+	}
+	b.last[shown] = w
+	b.lines = append(b.lines, line)
+}
+
+func (b *board) Passed(uid types.UID) { b.end("passed", uid) }
+func (b *board) Gone(uid types.UID)   { b.end("gone", uid) }
+
+func (b *board) end(how string, uid types.UID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.last, uid)
+	b.lines = append(b.lines, how+" "+string(uid))
+}
+
+func (b *board) told() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lines := b.lines
+	b.lines = nil
+	return lines
+}
+
+// gated is a running mux with a judge.
+type gated struct {
+	t     *testing.T
+	mux   *Mux
+	judge *judge
+	board *board
+	stop  func()
+}
+
+func startGated(t *testing.T, documents Documents, j *judge) *gated {
+	t.Helper()
+	return startStopping(t, documents, j, false)
+}
+
+func startStopping(t *testing.T, documents Documents, j *judge, stopDenied bool) *gated {
+	t.Helper()
+	g := &gated{t: t, judge: j, board: newBoard()}
+	g.mux = New(Config{
+		Sources:   []Source{{Name: "one", Kind: "file", Location: "/one"}, {Name: "two", Kind: "file", Location: "/two"}},
+		Documents: documents, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Gate: j, Waits: g.board, StopDenied: stopDenied,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.mux.Run(ctx) }()
+	g.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v, want it cancelled", err)
+		}
+		j.pending.Wait()
+	})
+	t.Cleanup(g.stop)
+	return g
+}
+
+// got is what the sync loop was sent since it was last looked at.
+func (g *gated) got() []string {
+	g.t.Helper()
+	synctest.Wait()
+	var got []string
+	for len(g.mux.Updates()) > 0 {
+		for _, c := range (<-g.mux.Updates()).Changes {
+			line := string(c.Op) + " " + string(c.Pod().UID)
+			if c.Replaces != "" {
+				line += " for " + string(c.Replaces)
+			}
+			if c.Verdict != nil && c.Verdict.Answer != pod.Allow {
+				line += " " + string(c.Verdict.Answer)
+			}
+			got = append(got, line)
+		}
+	}
+	return got
+}
+
+func (g *gated) deliver(source string, d ...pod.Document) {
+	g.t.Helper()
+	if err := mustSink(g.t, g.mux, source).Replace(g.t.Context(), d); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// static makes a pod one of a file.
+func static(p *v1.Pod) {
+	p.Annotations[pod.AnnotationSource] = "one"
+	p.Annotations[pod.AnnotationHash] = string(p.UID) + p.Spec.Containers[0].Image
+}
+
+func doc(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document {
+	return good(id, name, uid, append([]func(*v1.Pod){image(img), static}, edits...)...)
+}
+
+// flat orders operations of several updates as if they were one.
+func flat(ops []string) []string {
+	slices.SortStableFunc(ops, func(a, b string) int { return rank[opOf(a)] - rank[opOf(b)] })
+	return ops
+}
+
+func opOf(line string) pod.Op {
+	op, _, _ := strings.Cut(line, " ")
+	return pod.Op(op)
+}
