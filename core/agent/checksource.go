@@ -87,14 +87,14 @@ func (f *firstReading) take(documents []pod.Document, err error) {
 func faultsOf(documents []pod.Document) (manifests int, faults []string) {
 	named := map[string]bool{}
 	for _, d := range documents {
-		if d.Err != nil && !holds(&d) {
+		if d.Err != nil && !d.Holds() {
 			named[d.Err.File] = true
 		}
 	}
 	chosen := map[types.NamespacedName]string{}
 	for _, d := range documents {
 		switch {
-		case d.Err != nil && holds(&d) && named[d.Err.File]:
+		case d.Err != nil && d.Holds() && named[d.Err.File]:
 			continue
 		case d.Err != nil:
 			faults = append(faults, d.Err.Error())
@@ -110,5 +110,3 @@ func faultsOf(documents []pod.Document) (manifests int, faults []string) {
 	}
 	return manifests, faults
 }
-
-func holds(d *pod.Document) bool { return strings.HasSuffix(d.ID, pod.HoldSuffix) }

@@ -46,9 +46,14 @@ func (s *sourceStore) claim(e *entry, identity types.NamespacedName) {
 // be replaced by one of another identity or forgotten: a pod that only a
 // document with a fault still names goes on as the last valid version of that.
 func (t *merging) release(e *entry, identity types.NamespacedName) *entry {
-	for e.slot != nil && e.slot.identity != identity && len(e.slot.entries) == 1 {
-		heir := t.source.claimant(e.slot.identity)
-		if heir == nil {
+	for e.slot != nil && e.slot.identity != identity {
+		heir := t.source.claimant(e)
+		if heir != nil && heir.pod != nil && t.held(heir.id) {
+			// What that has may not be forgotten either.
+			path, _ := pod.ManifestOf(heir.id)
+			heir = t.source.entry(beside(path, e.slot.identity))
+		}
+		if heir == nil || heir.slot != nil && heir.slot.identity == e.slot.identity {
 			break
 		}
 		t.exchange(e, heir)
@@ -57,15 +62,80 @@ func (t *merging) release(e *entry, identity types.NamespacedName) *entry {
 	return e
 }
 
-// claimant is an entry whose document would be a pod of this identity, while
-// the pod it has is another one or none.
-func (s *sourceStore) claimant(identity types.NamespacedName) *entry {
-	for _, id := range s.claims[identity] {
-		if e := s.entries[id]; e.slot == nil || e.slot.identity != identity {
-			return e
+// reclaim gives the entry that is under the ID of e from now on, whose document
+// is a pod of this identity: one that stood elsewhere in the manifest, or that is
+// the last valid version of a document that names another pod now.
+func (t *merging) reclaim(e *entry, identity types.NamespacedName) *entry {
+	sl := t.source.slots[identity]
+	if sl == nil || e.slot == sl {
+		return e
+	}
+	path, _ := pod.ManifestOf(e.id)
+	at := slices.IndexFunc(sl.entries, func(have *entry) bool {
+		of, _ := pod.ManifestOf(have.id)
+		return have.keepsAnother() && !t.held(have.id) || of == path && t.moves(have)
+	})
+	if at < 0 {
+		return e
+	}
+	owner := sl.entries[at]
+	t.exchange(e, owner)
+	t.empty(e)
+	return owner
+}
+
+// yield ends that documents with faults keep the pods that stood in their place
+// once, where they name others and those have a document of their own.
+func (t *merging) yield(docs []pod.Document) {
+	for i := range docs {
+		e := t.source.entries[docs[i].ID]
+		if e == nil || e.slot == nil || !e.keepsAnother() || t.held(e.id) {
+			continue
+		}
+		if slices.ContainsFunc(e.slot.entries, func(have *entry) bool { return !have.keepsAnother() }) {
+			t.empty(e)
 		}
 	}
-	return nil
+}
+
+// keepsAnother reports whether the entry's document names another pod than it
+// has.
+func (e *entry) keepsAnother() bool {
+	return e.claims != (types.NamespacedName{}) && e.claims != e.slot.identity
+}
+
+// empty takes the entry's pod from it.
+func (t *merging) empty(e *entry) {
+	if e.slot == nil {
+		return
+	}
+	t.unseal(e.pod)
+	t.touch(t.source.displace(e))
+	e.pod, e.podVersion, e.restored = nil, "", false
+	t.vacated = append(t.vacated, e.id)
+}
+
+// claimant is an entry whose document would be the pod that e is, while the pod
+// it has is another one or none. It is of the same manifest, unless no other
+// document is that pod.
+func (s *sourceStore) claimant(e *entry) (found *entry) {
+	if sl := e.slot; sl.first != nil && sl.first != e && sl.first.slot == sl {
+		return nil // another one runs
+	}
+	path, _ := pod.ManifestOf(e.id)
+	for _, id := range s.claims[e.slot.identity] {
+		have := s.entries[id]
+		if have.slot == e.slot {
+			continue
+		}
+		if of, _ := pod.ManifestOf(id); of == path {
+			return have
+		}
+		if found == nil && len(e.slot.entries) == 1 {
+			found = have
+		}
+	}
+	return found
 }
 
 // exchange has two entries trade the documents they are the pods of.
@@ -95,14 +165,4 @@ func (t *merging) vacate() {
 			t.gone = append(t.gone, state.DocumentID{Source: t.source.Name, ID: id})
 		}
 	}
-}
-
-// entry gives the entry of an ID, and makes it if there is none.
-func (s *sourceStore) entry(id string) *entry {
-	e := s.entries[id]
-	if e == nil {
-		e = &entry{reading: reading{id: id}}
-		s.entries[id] = e
-	}
-	return e
 }

@@ -16,68 +16,88 @@ func named(id, name string) pod.Document {
 
 func TestTheLastValidVersionIsThatOfThePodADocumentNames(t *testing.T) {
 	t.Parallel()
-	three := step{snapshot: true, docs: docs(good("m#0", "a", "ua"), good("m#1", "b", "ub"), good("m#2", "c", "uc")), want: ops("ADD ua", "ADD ub", "ADD uc")}
+	a, b, c := good("m#0", "a", "ua"), good("m#1", "b", "ub"), good("m#2", "c", "uc")
+	three := step{snapshot: true, docs: docs(a, b, c), want: ops("ADD ua", "ADD ub", "ADD uc")}
 	tests := map[string][]step{
 		"where one before it was taken out": {
 			three,
-			{docs: docs(named("m#0", "b"), good("m#1", "c", "uc")), gone: []string{"m#2"}, want: ops("REMOVE ua")},
-			{docs: docs(good("m#0", "b", "ub", image("b:2"))), want: ops("UPDATE ub")},
+			{docs: docs(named("m#0", "b"), good("m#1", "c", "uc")), want: ops("REMOVE ua")},
+			{docs: docs(good("m#0", "b", "ub", image("b:2")), good("m#1", "c", "uc")), want: ops("UPDATE ub")},
 		},
 		"where one before it was taken out, in a snapshot": {
 			three,
 			{snapshot: true, docs: docs(named("m#0", "b"), good("m#1", "c", "uc")), want: ops("REMOVE ua")},
 		},
+		"where one with a fault before it was taken out": {
+			three,
+			{docs: docs(named("m#0", "a"), named("m#1", "b"), c), want: nil},
+			{docs: docs(named("m#0", "b"), good("m#1", "c", "uc")), want: ops("REMOVE ua")},
+		},
 		"where one was put before it": {
 			three,
 			{docs: docs(good("m#0", "n", "un"), named("m#1", "a"), good("m#2", "b", "ub"), good("m#3", "c", "uc")), want: ops("ADD un")},
 		},
+		"where one with a fault was put before it": {
+			three,
+			{docs: docs(named("m#0", "n"), named("m#1", "a"), good("m#2", "b", "ub"), good("m#3", "c", "uc"))},
+			{docs: docs(named("m#0", "n"), good("m#1", "a", "ua", image("a:2")), good("m#2", "b", "ub"), good("m#3", "c", "uc")), want: ops("UPDATE ua")},
+		},
 		"of all that follow": {
 			three,
-			{docs: docs(named("m#0", "b"), named("m#1", "c")), gone: []string{"m#2"}, want: ops("REMOVE ua")},
-			{docs: docs(good("m#1", "c", "uc", image("c:2"))), want: ops("UPDATE uc")},
-			{docs: docs(good("m#0", "b", "ub", image("b:2"))), want: ops("UPDATE ub")},
+			{docs: docs(named("m#0", "b"), named("m#1", "c")), want: ops("REMOVE ua")},
+			{docs: docs(named("m#0", "b"), good("m#1", "c", "uc", image("c:2"))), want: ops("UPDATE uc")},
+			{docs: docs(good("m#0", "b", "ub", image("b:2")), good("m#1", "c", "uc", image("c:2"))), want: ops("UPDATE ub")},
 		},
 		"where two changed places": {
 			three,
-			{docs: docs(named("m#0", "b"), named("m#1", "a")), want: nil},
-			{docs: docs(good("m#0", "b", "ub")), want: nil},
-			{docs: docs(good("m#1", "a", "ua", image("a:2"))), want: ops("UPDATE ua")},
+			{docs: docs(named("m#0", "b"), named("m#1", "a"), c), want: nil},
+			{docs: docs(good("m#0", "b", "ub"), named("m#1", "a"), c), want: nil},
+			{docs: docs(good("m#0", "b", "ub"), good("m#1", "a", "ua", image("a:2")), c), want: ops("UPDATE ua")},
 		},
 		"where the other one that changed places has no fault": {
 			three,
-			{docs: docs(named("m#0", "b"), good("m#1", "a", "ua", image("a:2"))), want: ops("UPDATE ua")},
+			{docs: docs(named("m#0", "b"), good("m#1", "a", "ua", image("a:2")), c), want: ops("UPDATE ua")},
 		},
 		"where its file got another name": {
 			three,
-			{docs: docs(named("n#0", "a"), good("n#1", "b", "ub")), gone: []string{"m#0", "m#1"}, want: nil},
-			{docs: docs(good("n#0", "a", "ua", image("a:2"))), want: ops("UPDATE ua")},
+			{docs: docs(named("n#0", "a"), good("n#1", "b", "ub"), good("n#2", "c", "uc")), gone: []string{"m"}, want: nil},
+			{docs: docs(good("n#0", "a", "ua", image("a:2")), good("n#1", "b", "ub"), good("n#2", "c", "uc")), want: ops("UPDATE ua")},
 		},
 		"where its file got another name that is seen first": {
 			three,
 			{docs: docs(named("n#0", "a")), want: nil},
-			{gone: []string{"m#0"}, want: nil},
-			{gone: []string{"n#0"}, want: ops("REMOVE ua")},
+			{gone: []string{"m"}, want: ops("REMOVE ub", "REMOVE uc")},
+			{gone: []string{"n"}, want: ops("REMOVE ua")},
 		},
 		"not where a valid document is that pod": {
 			three,
 			{docs: docs(good("n#0", "a", "ua")), want: nil},
-			{docs: docs(named("n#1", "a")), gone: []string{"m#0"}, want: nil},
-			{docs: docs(good("n#0", "a", "ua", image("a:2"))), want: ops("UPDATE ua")},
+			{docs: docs(good("n#0", "a", "ua"), named("n#1", "a")), gone: []string{"m"}, want: ops("REMOVE ub", "REMOVE uc")},
+			{docs: docs(good("n#0", "a", "ua", image("a:2")), named("n#1", "a")), want: ops("UPDATE ua")},
 		},
 		"not where another source names it": {
 			three,
 			{source: "two", docs: docs(named("x#0", "a")), want: nil},
-			{gone: []string{"m#0"}, want: ops("REMOVE ua")},
+			{gone: []string{"m"}, want: ops("REMOVE ua", "REMOVE ub", "REMOVE uc")},
 		},
 		"not where the document names another one meanwhile": {
 			three,
 			{docs: docs(named("n#0", "a")), want: nil},
-			{docs: docs(named("n#0", "x")), gone: []string{"m#0"}, want: ops("REMOVE ua")},
+			{docs: docs(named("n#0", "x")), gone: []string{"m"}, want: ops("REMOVE ua", "REMOVE ub", "REMOVE uc")},
 		},
 		"and else of the document": {
 			three,
-			{docs: docs(named("m#0", "x")), want: nil},
-			{docs: docs(good("m#0", "x", "ux")), want: ops("REMOVE ua for ux", "ADD ux for ua")},
+			{docs: docs(named("m#0", "x"), b, c), want: nil},
+			{docs: docs(good("m#0", "x", "ux"), b, c), want: ops("REMOVE ua for ux", "ADD ux for ua")},
+		},
+		"unless a valid one is that pod now": {
+			three,
+			{docs: docs(named("m#0", "x"), good("m#1", "a", "ua", image("a:2")), good("m#2", "b", "ub"), good("m#3", "c", "uc")), want: ops("UPDATE ua")},
+			{docs: docs(named("m#0", "x"), good("m#1", "b", "ub"), good("m#2", "c", "uc")), want: ops("REMOVE ua")},
+		},
+		"unless a valid one behind it took its place": {
+			three,
+			{docs: docs(good("m#0", "b", "ub"), named("m#1", "x"), c), want: ops("REMOVE ua")},
 		},
 	}
 	playAll(t, tests)

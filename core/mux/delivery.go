@@ -39,7 +39,9 @@ func (s *Sink) Replace(ctx context.Context, all []pod.Document) error {
 	return s.deliver(ctx, delivery{snapshot: true, docs: all})
 }
 
-// Apply hands over a difference.
+// Apply hands over a difference. A manifest of which a document is named is
+// named whole: its other entries are gone, unless it is held (pod.HoldSuffix).
+// What is gone is an ID, or the path of a manifest.
 func (s *Sink) Apply(ctx context.Context, changed []pod.Document, gone []string) error {
 	return s.deliver(ctx, delivery{docs: changed, gone: gone})
 }

@@ -7,9 +7,11 @@
 // Sources, Pods) that every clean-up asks, and Conflicts; questions to the Gate
 // and the Resolver; and, to Waits, what policy does not let pass.
 //
-// An entry is a document, by its ID, and the pod it is or last was. Where a
-// document has a fault and names a pod that stood elsewhere in its source until
-// now, entries trade places (claims.go): a typo ends nothing.
+// An entry is a document, by its ID, and the pod it is or last was. The ID is a
+// place in a manifest, and what stands there changes when something before it
+// does: so a manifest is delivered whole, and entries trade places (claims.go)
+// until each document has the pod it names, also one with a fault. Of a manifest
+// that is held nothing is forgotten, and only what is sure is taken in (scope.go).
 //
 // Where documents of several sources claim one identity, a contest decides what
 // each of their slots runs: by the rule of the node, or as the Resolver says.

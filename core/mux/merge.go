@@ -2,8 +2,6 @@ package mux
 
 import (
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -38,20 +36,16 @@ type outcome struct {
 func (s *store) merge(d delivery, t *merging) outcome {
 	src := s.sources[d.source]
 	t.source = src
-	gone := d.gone
-	if d.snapshot {
-		gone = src.missing(d.docs)
+	t.scope = src.scope(&d)
+	docs := src.sure(d.docs, &t.scope)
+	t.claims(docs, t.scope.gone)
+	for i := range docs {
+		t.document(&docs[i])
 	}
-	t.claims(d.docs, gone)
-	held := heldFiles(d.docs)
-	for i := range d.docs {
-		if !src.shifted(&d.docs[i], held) {
-			t.document(&d.docs[i])
-		}
-	}
-	for _, id := range gone {
+	for _, id := range t.scope.gone {
 		t.forget(id)
 	}
+	t.yield(docs)
 	t.vacate()
 	t.tellRefused()
 	src.lastRead = t.now
@@ -75,46 +69,6 @@ func (t *merging) finish(out outcome) outcome {
 	return out
 }
 
-// missing are the IDs of entries that a snapshot neither names nor covers.
-func (s *sourceStore) missing(docs []pod.Document) []string {
-	named := make(map[string]bool, len(docs))
-	for i := range docs {
-		named[docs[i].ID] = true
-	}
-	held := heldFiles(docs)
-	var gone []string
-	for id := range s.entries {
-		covered := slices.ContainsFunc(held, func(p string) bool { return strings.HasPrefix(id, p) })
-		if !named[id] && !covered {
-			gone = append(gone, id)
-		}
-	}
-	slices.Sort(gone)
-	return gone
-}
-
-// heldFiles are the beginnings of the IDs of files that could not be split.
-func heldFiles(docs []pod.Document) (prefixes []string) {
-	for i := range docs {
-		if path, ok := strings.CutSuffix(docs[i].ID, pod.HoldSuffix); ok && docs[i].Err != nil {
-			prefixes = append(prefixes, path+"#")
-		}
-	}
-	return prefixes
-}
-
-// shifted reports whether a document only seems to be another pod: its file
-// could not be split, so that what stands under the ID of a restored entry may
-// be its neighbour. A source sees to that itself once it has read the file
-// whole; what it read before a restart only the entry tells.
-func (s *sourceStore) shifted(d *pod.Document, held []string) bool {
-	e := s.entries[d.ID]
-	if d.Pod == nil || e == nil || !e.restored || e.slot.identity == pod.Identity(d.Pod) {
-		return false
-	}
-	return slices.ContainsFunc(held, func(p string) bool { return strings.HasPrefix(d.ID, p) })
-}
-
 // merging is the work of one step of the store.
 type merging struct {
 	store *store
@@ -134,6 +88,8 @@ type merging struct {
 	// gone those that have none.
 	changed []*entry
 	gone    []state.DocumentID
+	// scope is what the delivery speaks of.
+	scope scope
 	// vacated are the IDs of documents that lost their pod to another one.
 	vacated []string
 	// refused are the IDs of documents that cannot be used, and could be before
@@ -167,7 +123,7 @@ func (t *merging) document(d *pod.Document) {
 		t.refuse(e, d)
 		return
 	}
-	e = t.release(e, pod.Identity(d.Pod))
+	e = t.reclaim(t.release(e, pod.Identity(d.Pod)), pod.Identity(d.Pod))
 	if e.fault != nil {
 		t.log.Info("document is valid again", "source", t.source.Name, "document", e.id)
 		e.fault = nil
@@ -275,7 +231,7 @@ func (t *merging) forget(id string) {
 		return
 	}
 	e = t.release(e, types.NamespacedName{})
-	delete(t.source.entries, id)
+	t.source.remove(id)
 	t.unseal(e.pod)
 	if e.pod != nil {
 		t.gone = append(t.gone, state.DocumentID{Source: t.source.Name, ID: id})

@@ -66,11 +66,8 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	if r.Pod == nil {
 		return pod.Change{}, false
 	}
-	e := &entry{
-		reading: reading{id: r.ID, version: r.Version}, firstSeen: r.FirstSeen,
-		podVersion: r.Version, pod: r.Pod, restored: true,
-	}
-	t.source.entries[e.id] = e
+	e := t.source.entry(r.ID)
+	e.version, e.podVersion, e.pod, e.firstSeen, e.restored = r.Version, r.Version, r.Pod, r.FirstSeen, true
 	_, entered := t.source.place(e, e.pod)
 	if entered.first == nil {
 		entered.first = e

@@ -63,7 +63,9 @@ type sourceStore struct {
 	lastRead time.Time
 	health   error
 	entries  map[string]*entry
-	slots    map[types.NamespacedName]*slot
+	// manifests are the IDs of the entries of each manifest.
+	manifests map[string][]string
+	slots     map[types.NamespacedName]*slot
 	// claims are the IDs of the bad documents that would be a pod of this
 	// identity.
 	claims map[types.NamespacedName][]string
@@ -170,16 +172,43 @@ func newStore(sources []Source) *store {
 	}
 	for i, src := range sources {
 		s.sources[src.Name] = &sourceStore{
-			Source:  src,
-			index:   i,
-			entries: map[string]*entry{},
-			slots:   map[types.NamespacedName]*slot{},
-			claims:  map[types.NamespacedName][]string{},
+			Source:    src,
+			index:     i,
+			entries:   map[string]*entry{},
+			manifests: map[string][]string{},
+			slots:     map[types.NamespacedName]*slot{},
+			claims:    map[types.NamespacedName][]string{},
 		}
 		s.ordered = append(s.ordered, s.sources[src.Name])
 	}
 	slices.SortFunc(s.ordered, func(a, b *sourceStore) int { return strings.Compare(a.Name, b.Name) })
 	return s
+}
+
+// entry gives the entry of an ID, and makes it if there is none.
+func (s *sourceStore) entry(id string) *entry {
+	e := s.entries[id]
+	if e == nil {
+		e = &entry{reading: reading{id: id}}
+		s.entries[id] = e
+		if path, ok := pod.ManifestOf(id); ok {
+			s.manifests[path] = append(s.manifests[path], id)
+		}
+	}
+	return e
+}
+
+// remove forgets the entry of an ID.
+func (s *sourceStore) remove(id string) {
+	delete(s.entries, id)
+	path, ok := pod.ManifestOf(id)
+	if !ok {
+		return
+	}
+	others := slices.DeleteFunc(s.manifests[path], func(have string) bool { return have == id })
+	if s.manifests[path] = others; len(others) == 0 {
+		delete(s.manifests, path)
+	}
 }
 
 // place moves e to the slot of p's identity.

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,9 +14,10 @@ import (
 type Document struct {
 	// Source is the name of the source in agent.toml.
 	Source string
-	// ID names the place within the source and is stable over re-reads:
-	// "path#index" for files, "path#index.item" for the items of a list (both
-	// count from 0).
+	// ID names the place within the source. It is "path#index" in a manifest,
+	// "path#index.item" for the items of a list (both count from 0), and
+	// "path#*" for what stands for all of the manifest (HoldSuffix). Of what is
+	// no manifest it is a name without "#".
 	ID string
 	// Version changes when the content does: a digest of the document's
 	// bytes, or the resourceVersion. Equal versions are equal documents.
@@ -29,6 +31,20 @@ type Document struct {
 	// where the document does not say.
 	Claims types.NamespacedName
 }
+
+// ManifestOf is the path or URL of the manifest that the document of an ID is
+// in; ok is false for one that is in none.
+func ManifestOf(id string) (path string, ok bool) {
+	at := strings.LastIndexByte(id, '#')
+	if at < 0 {
+		return "", false
+	}
+	return id[:at], true
+}
+
+// Holds reports whether the document stands for its whole manifest, see
+// HoldSuffix.
+func (d *Document) Holds() bool { return strings.HasSuffix(d.ID, HoldSuffix) }
 
 // Identity is that of the pod, or of the pod that a bad document would be; it is
 // zero where that is not known.

@@ -15,7 +15,9 @@ type Sink interface {
 	// included. What is not named is gone.
 	Replace(ctx context.Context, all []pod.Document) error
 	// Apply hands over a difference: documents that are new or changed, and
-	// the IDs of those that are gone.
+	// the IDs of those that are gone. Of a manifest (pod.ManifestOf) in which
+	// something changed all documents are handed over, and one that is gone is
+	// named by its path.
 	Apply(ctx context.Context, changed []pod.Document, gone []string) error
 	// Health says after every reading whether the source itself works: nil
 	// when it does, else why its last answer still stands.

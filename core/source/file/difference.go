@@ -1,7 +1,6 @@
 package file
 
 import (
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,40 +8,32 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// difference is what the sink must be given so that it has the file's
-// documents, and counts it as given.
-func (f *file) difference() (changed []pod.Document, gone []string) {
-	if f.sent == nil {
-		f.sent, f.identities = map[string]string{}, map[string]types.NamespacedName{}
-	}
-	now := make(map[string]bool, len(f.docs))
-	for _, d := range f.docs {
-		now[d.ID] = true
-		mark := d.Version
+// given is what the sink was told of a document.
+type given struct {
+	id, version, fault string
+	claims             types.NamespacedName
+}
+
+// difference reports whether the sink has other documents of the file than were
+// read, and counts these as given. They are handed over all or none: what stands
+// where in a manifest only the whole of it says.
+func (f *file) difference() bool {
+	now := make([]given, len(f.docs))
+	for i := range f.docs {
+		d := &f.docs[i]
+		now[i] = given{id: d.ID, version: d.Version, claims: d.Claims}
 		if d.Err != nil {
-			mark = d.Err.Error()
-		}
-		if identity := d.Identity(); identity.Name != "" {
-			f.identities[d.ID] = identity
-		}
-		if was, ok := f.sent[d.ID]; !ok || was != mark {
-			f.sent[d.ID] = mark
-			changed = append(changed, d)
+			now[i].fault = d.Err.Error()
 		}
 	}
-	// A whole-file fault stays in force beside every document that goes out.
-	if last := len(f.docs) - 1; len(changed) > 0 && held(f.docs) && changed[len(changed)-1].ID != f.docs[last].ID {
-		changed = append(changed, f.docs[last])
+	if slices.Equal(now, f.given) && (f.told || len(now) == 0) {
+		return false
 	}
-	if held(f.docs) {
-		return changed, nil
-	}
-	for _, id := range slices.Sorted(maps.Keys(f.sent)) {
-		if !now[id] {
-			delete(f.sent, id)
-			delete(f.identities, id)
-			gone = append(gone, id)
-		}
-	}
-	return changed, gone
+	f.told, f.given = true, now
+	return true
+}
+
+// held reports whether a document stands for the whole file.
+func held(docs []pod.Document) bool {
+	return len(docs) > 0 && docs[len(docs)-1].Holds()
 }

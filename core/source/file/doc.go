@@ -46,9 +46,10 @@
 //     the error and the last snapshot stays;
 //   - its file cannot be read, or a document of the file does not say which pod
 //     it is: then the file has a bad document whose ID ends in pod.HoldSuffix,
-//     last of its documents. While it has, none of the file's other IDs is gone,
-//     and none is handed over with another identity than it had.
+//     last of its documents, and the mux forgets nothing of it.
 //
-// The first delivery is a snapshot (Replace), all later ones are differences.
-// A file that is being written all through the start is held in the snapshot.
+// The first delivery is a snapshot (Replace), all later ones are differences: all
+// documents of the files that changed, for what stands where in a file only the
+// whole of it says. A file that is being written all through the start is held in
+// the snapshot.
 package file

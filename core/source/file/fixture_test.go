@@ -58,16 +58,35 @@ func (s *sink) take(replace bool, docs []pod.Document, gone []string) {
 		clear(s.holds)
 	}
 	d := delivery{Replace: replace}
+	held := map[string]bool{}
+	for _, doc := range docs {
+		path, _ := pod.ManifestOf(doc.ID)
+		held[path] = held[path] || doc.Holds()
+	}
+	// A manifest is handed over whole, unless it is held.
+	for path, held := range held {
+		if !held {
+			s.forget(path)
+		}
+	}
 	for _, doc := range docs {
 		text := s.render(doc)
 		d.Changed = append(d.Changed, text)
 		s.holds[doc.ID] = text
 	}
-	for _, id := range gone {
-		d.Gone = append(d.Gone, strings.TrimPrefix(id, s.dir+"/"))
-		delete(s.holds, id)
+	for _, path := range gone {
+		d.Gone = append(d.Gone, strings.TrimPrefix(path, s.dir+"/"))
+		s.forget(path)
 	}
 	s.deliveries = append(s.deliveries, d)
+}
+
+// forget drops all documents of a manifest.
+func (s *sink) forget(path string) {
+	maps.DeleteFunc(s.holds, func(id, _ string) bool {
+		of, _ := pod.ManifestOf(id)
+		return of == path
+	})
 }
 
 func (s *sink) Replace(_ context.Context, all []pod.Document) error {

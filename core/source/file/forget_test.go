@@ -29,53 +29,53 @@ func TestDeliveriesOfChanges(t *testing.T) {
 	}{
 		{"the same bytes deliver nothing", files{"x.yaml": a}, files{"x.yaml": a}, nil},
 		{
-			"a change delivers the document that changed",
-			files{"x.yaml": a + sep + b},
+			"a change delivers the file it is in, and no other",
+			files{"x.yaml": a + sep + b, "y.yaml": c},
 			files{"x.yaml": a + sep + manifest("b", "b2")},
-			[]delivery{{Changed: []string{"x.yaml#1 b b2"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 a a1", "x.yaml#1 b b2"}}},
 		},
 		{
-			"a document that the file no longer has is gone",
+			"a document that the file no longer has is not in it",
 			files{"x.yaml": a + sep + b},
 			files{"x.yaml": a},
-			[]delivery{{Gone: []string{"x.yaml#1"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 a a1"}}},
 		},
 		{
-			"an item that the list no longer has is gone",
+			"an item that the list no longer has is not in it",
 			files{"x.yaml": list("a", "b")},
 			files{"x.yaml": list("a")},
-			[]delivery{{Gone: []string{"x.yaml#0.1"}}},
+			[]delivery{{Changed: []string{"x.yaml#0.0 a i"}}},
 		},
 		{
 			"comments alone end all pods of a file",
 			files{"x.yaml": a + sep + b},
 			files{"x.yaml": "# " + "nothing\n"},
-			[]delivery{{Gone: []string{"x.yaml#0", "x.yaml#1"}}},
+			[]delivery{{Gone: []string{"x.yaml"}}},
 		},
 		{
 			"an invalid document takes no other's place",
 			files{"x.yaml": a + sep + b},
 			files{"x.yaml": a + sep + "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n"},
-			[]delivery{{Changed: []string{"x.yaml#1 x.yaml:9: spec.containers: Required value"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 a a1", "x.yaml#1 x.yaml:9: spec.containers: Required value"}}},
 		},
 		{
 			"a document without a name holds the file: nobody knows which pod it is",
 			files{"x.yaml": a + sep + b + sep + c},
 			files{"x.yaml": "apiVersion: v1\nkind: Pod\n" + sep + c},
-			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value", "x.yaml#* x.yaml:1: " + uncertain}}},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: metadata.name: Required value", "x.yaml#1 c c1", "x.yaml#* x.yaml:1: " + uncertain}}},
 		},
 		{
-			"one that stood behind another, with a fault and its name, is that pod",
-			files{"x.yaml": a + sep + b + sep + c},
+			"another pod with the very same fault is another document",
+			files{"x.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n" + sep + c},
 			files{"x.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n" + sep + c},
-			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value", "x.yaml#1 c c1"}, Gone: []string{"x.yaml#2"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value", "x.yaml#1 c c1"}}},
 		},
 		{
 			"a document that does not parse holds the file; the others are delivered",
 			files{"x.yaml": a + sep + b + sep + c},
 			files{"x.yaml": a + sep + "b: [\n" + sep + manifest("c", "c2")},
 			[]delivery{{Changed: []string{
-				"x.yaml#1 x.yaml:9: did not find expected node content", "x.yaml#2 c c2", "x.yaml#* x.yaml:9: " + uncertain,
+				"x.yaml#0 a a1", "x.yaml#1 x.yaml:9: did not find expected node content", "x.yaml#2 c c2", "x.yaml#* x.yaml:9: " + uncertain,
 			}}},
 		},
 		{
@@ -83,7 +83,7 @@ func TestDeliveriesOfChanges(t *testing.T) {
 			files{"x.yaml": a + sep + b + sep + c},
 			files{"x.yaml": a + b + sep + c},
 			[]delivery{{Changed: []string{
-				`x.yaml#0 x.yaml:8: duplicate key "apiVersion", first in line 1`, "x.yaml#* x.yaml:8: " + uncertain,
+				`x.yaml#0 x.yaml:8: duplicate key "apiVersion", first in line 1`, "x.yaml#1 c c1", "x.yaml#* x.yaml:8: " + uncertain,
 			}}},
 		},
 		{
@@ -102,13 +102,13 @@ func TestDeliveriesOfChanges(t *testing.T) {
 			"a list that is now one bad pod is no list any more",
 			files{"x.yaml": list("a", "b")},
 			files{"x.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"},
-			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value"}, Gone: []string{"x.yaml#0.0", "x.yaml#0.1"}}},
+			[]delivery{{Changed: []string{"x.yaml#0 x.yaml:1: spec.containers: Required value"}}},
 		},
 		{
-			"a document that becomes a list is gone",
+			"a document that becomes a list is none",
 			files{"x.yaml": a},
 			files{"x.yaml": list("b")},
-			[]delivery{{Changed: []string{"x.yaml#0.0 b i"}, Gone: []string{"x.yaml#0"}}},
+			[]delivery{{Changed: []string{"x.yaml#0.0 b i"}}},
 		},
 		{
 			"one identity in two files is the mux's to decide",
@@ -164,7 +164,7 @@ func TestAHeldFileStaysHeldBesideWhatIsDelivered(t *testing.T) {
 	s.cfg.Settle = time.Nanosecond
 	must(t, s.listAll(t.Context()))
 	got := k.all()[1].Changed
-	if len(got) != 2 || got[0] != "a.yaml#0 a two" || !strings.HasPrefix(got[1], "a.yaml#* ") {
+	if len(got) != 3 || got[0] != "a.yaml#0 a two" || !strings.HasPrefix(got[2], "a.yaml#* ") {
 		t.Errorf("delivered %q", got)
 	}
 }
@@ -278,7 +278,7 @@ func TestARenamedFileIsGoneAndThereInOneDelivery(t *testing.T) {
 	run(t, s, k)
 	must(t, os.Rename(filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")))
 	eventually(t, []string{"b.yaml#0 a a1"}, k.has)
-	want := delivery{Changed: []string{"b.yaml#0 a a1"}, Gone: []string{"a.yaml#0"}}
+	want := delivery{Changed: []string{"b.yaml#0 a a1"}, Gone: []string{"a.yaml"}}
 	if diff := cmp.Diff(want, k.all()[1]); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
 	}

@@ -166,13 +166,18 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 			continue
 		}
 		if s.forgotten(f, now) {
-			gone = append(gone, slices.Sorted(maps.Keys(f.sent))...)
+			gone = append(gone, s.pathOf(name))
 			delete(s.files, name)
 			delete(s.links, name)
 			continue
 		}
-		more, less := f.difference()
-		changed, gone = append(changed, more...), append(gone, less...)
+		switch {
+		case !f.difference():
+		case len(f.docs) == 0:
+			gone = append(gone, s.pathOf(name))
+		default:
+			changed = append(changed, f.docs...)
+		}
 	}
 	if len(changed) == 0 && len(gone) == 0 {
 		return nil
@@ -196,8 +201,8 @@ func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {
-		changed, _ := s.files[name].difference()
-		all = append(all, changed...)
+		s.files[name].difference()
+		all = append(all, s.files[name].docs...)
 	}
 	if err := s.cfg.Sink.Replace(ctx, all); err != nil {
 		return err

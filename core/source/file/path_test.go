@@ -162,7 +162,7 @@ func TestAMissingPathMayBeAnEmptyOne(t *testing.T) {
 	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
 	eventually(t, []string{"a.yaml#0 a i"}, k.has)
 	must(t, os.RemoveAll(dir))
-	want := []delivery{{Replace: true}, {Changed: []string{"a.yaml#0 a i"}}, {Gone: []string{"a.yaml#0"}}}
+	want := []delivery{{Replace: true}, {Changed: []string{"a.yaml#0 a i"}}, {Gone: []string{"a.yaml"}}}
 	eventually(t, want, k.all)
 	eventually(t, []string{"<nil>"}, k.healths)
 }

@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
-	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -48,11 +45,10 @@ type file struct {
 	racy  bool
 	docs  []pod.Document
 
-	// sent is what the sink was given, by ID: the version or the error.
-	// identities are those that the document of each ID had last, or would have
-	// had without its fault.
-	sent       map[string]string
-	identities map[string]types.NamespacedName
+	// given is what the sink was told of the documents, told whether it was told
+	// anything.
+	given []given
+	told  bool
 }
 
 // see takes in what a listing shows of the file.
@@ -106,7 +102,7 @@ func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
 	}
 	sum := sha256.Sum256(data)
 	if f.read == (stamp{}) || sum != f.sum {
-		f.docs = f.steady(pod.Decode(data, from))
+		f.docs = pod.Decode(data, from)
 	}
 	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
 	f.racy = now.Sub(time.Unix(0, f.stamp.mtime)) < racyWindow
@@ -117,25 +113,4 @@ func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
 func (f *file) fail(from pod.DecodeFrom, err error) {
 	f.tried, f.read = true, stamp{}
 	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
-}
-
-// steady leaves out documents that stand under another one's ID while the file
-// is held: a separator that broke moves all that follow.
-func (f *file) steady(docs []pod.Document) []pod.Document {
-	if !held(docs) {
-		return docs
-	}
-	var kept []pod.Document
-	for _, d := range docs {
-		was, known := f.identities[d.ID]
-		if d.Pod == nil || !known || was == pod.Identity(d.Pod) {
-			kept = append(kept, d)
-		}
-	}
-	return kept
-}
-
-// held reports whether a document stands for the whole file.
-func held(docs []pod.Document) bool {
-	return len(docs) > 0 && strings.HasSuffix(docs[len(docs)-1].ID, pod.HoldSuffix)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -50,7 +49,10 @@ func read(a answer, from pod.DecodeFrom) (reading, error) {
 	switch held := r.held(); {
 	case held && !usable:
 		return reading{}, fmt.Errorf("%w; the answer is no Pod, PodList or List of Pods", r.docs[0].Err)
-	case !held && (usable || len(r.docs) == 0):
+	case !held && !usable && len(r.docs) > 0:
+		r.docs = append(r.docs, pod.HoldFile(from, 0, errors.New(
+			"no document of the answer can be used; the pods of the last one go on until that is mended")))
+	case !held:
 		r.whole = true
 	}
 	return r, nil
@@ -59,14 +61,14 @@ func read(a answer, from pod.DecodeFrom) (reading, error) {
 // held reports whether it is uncertain which pods the answer holds.
 func (r *reading) held() bool {
 	n := len(r.docs)
-	return n > 0 && strings.HasSuffix(r.docs[n-1].ID, pod.HoldSuffix)
+	return n > 0 && r.docs[n-1].Holds()
 }
 
 func (r *reading) faults() faults {
 	var f faults
 	for i := range r.docs {
 		d := &r.docs[i]
-		if d.Err == nil || strings.HasSuffix(d.ID, pod.HoldSuffix) {
+		if d.Err == nil || d.Holds() {
 			continue
 		}
 		f.count++

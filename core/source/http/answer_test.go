@@ -185,7 +185,7 @@ func TestAPodIsThisNodes(t *testing.T) {
 	r := newReader(t, srv.URL, func(c *Config) { c.Namespaces = []string{"other"} })
 	r.good(t)
 	same(t, "deliveries", []string{
-		"apply\n#0 :3: metadata.namespace: Forbidden: \"default\" is outside the namespaces of the tenant this source belongs to: other",
+		"apply\n#0 :3: metadata.namespace: Forbidden: \"default\" is outside the namespaces of the tenant this source belongs to: other" + allBad,
 	}, r.news())
 }
 

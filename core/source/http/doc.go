@@ -36,11 +36,10 @@
 // An answer in which all documents are known is a snapshot (Replace), whether
 // or not some of them are bad: the bad ones keep their last valid version, what
 // is not named is gone. Two answers say too little for that and are handed over
-// as a difference in which nothing is gone (Apply): one of bad pods only, and
-// one of which a document cannot be read, so that which pods it holds is
-// uncertain (it has a document whose ID ends in pod.HoldSuffix; none of the
-// others is handed over with another identity than it had). They end nothing,
-// and do not make the source seen; as long as none has, Health says so.
+// as a difference in which nothing is gone (Apply, with a document whose ID ends
+// in pod.HoldSuffix): one of bad pods only, and one with a document that does not
+// say which pod it is. They end nothing, and do not make the source seen; as long
+// as none has, Health says so.
 //
 // A body that is the one delivered last, byte for byte, is neither decoded nor
 // delivered again. That it holds bad documents is logged at every reading all

@@ -66,7 +66,7 @@ func TestABadDocumentIsReportedEveryTimeItIsRead(t *testing.T) {
 				r.good(t)
 				same(t, "log", want, r.logged())
 			}
-			same(t, "deliveries", []string{"apply\n#0 :7" + unknown}, r.news())
+			same(t, "deliveries", []string{"apply\n#0 :7" + unknown + allBad}, r.news())
 
 			// Failures between are another matter.
 			srv.set(status(500, ""))

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source"
 )
@@ -58,9 +56,6 @@ type Source struct {
 	// was read last and was none.
 	delivered delivered
 	refused   refused
-	// identities are those that the document of each ID had last, or would have
-	// had without its fault.
-	identities map[string]types.NamespacedName
 	// whole is true once an answer told all of the source's pods.
 	whole bool
 	// failures counts the readings that failed since the last good one.
@@ -101,7 +96,7 @@ func New(c Config) *Source {
 	}
 	c.Logger = c.Logger.With("source", c.Name)
 	client := newClient(&c)
-	return &Source{cfg: c, fetch: client.get, close: client.close, identities: map[string]types.NamespacedName{}}
+	return &Source{cfg: c, fetch: client.get, close: client.close}
 }
 
 // Run reads and delivers until ctx is done; then it ends with nil. It fails

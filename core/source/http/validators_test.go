@@ -94,7 +94,7 @@ func TestTheValidatorsAreThoseOfWhatWasDeliveredLast(t *testing.T) {
 	r.good(t)
 	r.good(t)
 	same(t, "tag after a bad document", `"3"`, sent())
-	same(t, "deliveries", []string{"replace\n#0 a i", "apply\n#0 :7" + unknown}, r.news())
+	same(t, "deliveries", []string{"replace\n#0 a i", "apply\n#0 :7" + unknown + allBad}, r.news())
 	srv.set(tagged(manifest("a", "i"), "ETag", `"1"`))
 	r.good(t)
 	same(t, "deliveries of the first one again", []string{"replace\n#0 a i"}, r.news())

@@ -1,0 +1,321 @@
+package mux
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// draft is a document as somebody types it.
+type draft struct {
+	name    string
+	version int
+	fault   fault
+}
+
+// fault is what is wrong with a draft.
+type fault int
+
+const (
+	valid fault = iota
+	// typo: it says which pod it would be.
+	typo
+	// nameless: nobody knows which pod it would be.
+	nameless
+	// garbled: nobody knows where it ends.
+	garbled
+)
+
+func (d draft) text() string {
+	const spec = "spec:\n  %s: Always\n  containers: [{name: c, image: i:%d}]\n"
+	meta, restart := "apiVersion: v1\nkind: Pod\nmetadata: {name: "+d.name+"}\n", "restartPolicy"
+	switch d.fault {
+	case typo:
+		restart = "restartPolcy"
+	case nameless:
+		meta = "apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b}}\n"
+	case garbled:
+		meta = "apiVersion: [v1\nkind: Pod\n"
+	}
+	return meta + fmt.Sprintf(spec, restart, d.version)
+}
+
+func (d draft) String() string {
+	return d.name + strconv.Itoa(d.version) + []string{"", "!", "?", "["}[d.fault]
+}
+
+// desk is a directory of manifests that somebody edits, as the file source
+// hands it over.
+type desk struct {
+	files map[string][]draft
+	store *store
+	disk  *disk
+	now   time.Time
+	// given is what was handed over of each file.
+	given map[string]string
+}
+
+func (d *desk) decode(file string) (text string, docs []pod.Document) {
+	parts := []string{"# pods\n"}
+	for _, one := range d.files[file] {
+		parts = append(parts, one.text())
+	}
+	text = strings.Join(parts, "---\n")
+	return text, pod.Decode([]byte(text), pod.DecodeFrom{Source: "one", Kind: pod.KindFile, File: file, NodeName: "n"})
+}
+
+// restart begins with what the disk holds, and reads everything.
+func (d *desk) restart() {
+	m := New(Config{Sources: []Source{{Name: "one", Kind: "file"}}, Documents: d.disk, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	d.store, d.given = m.store, map[string]string{}
+	d.step(m.restore)
+	var all []pod.Document
+	for file := range d.files {
+		text, docs := d.decode(file)
+		d.given[file] = text
+		all = append(all, docs...)
+	}
+	d.merge(delivery{source: "one", snapshot: true, docs: all})
+}
+
+// deliver hands over the files that are not as they were.
+func (d *desk) deliver() {
+	change := delivery{source: "one"}
+	for file := range d.given {
+		if _, ok := d.files[file]; !ok {
+			change.gone = append(change.gone, file)
+			delete(d.given, file)
+		}
+	}
+	for file := range d.files {
+		text, docs := d.decode(file)
+		switch {
+		case text == d.given[file]:
+		case len(docs) == 0:
+			change.gone = append(change.gone, file)
+		default:
+			change.docs = append(change.docs, docs...)
+		}
+		d.given[file] = text
+	}
+	d.merge(change)
+}
+
+func (d *desk) merge(change delivery) {
+	d.step(func(t *merging) outcome { return d.store.merge(change, t) })
+}
+
+func (d *desk) step(change func(*merging) outcome) {
+	out := change(d.store.merging(d.now, slog.New(slog.DiscardHandler)))
+	if err := d.disk.Apply(out.keep, out.drop); err != nil {
+		panic(err)
+	}
+}
+
+// runs are the versions of the pods that run, by name.
+func (d *desk) runs() map[string]string {
+	versions := map[string]string{}
+	for _, sl := range d.store.owner {
+		_, version, _ := strings.Cut(sl.sent.pod.Spec.Containers[0].Image, ":")
+		versions[strings.TrimSuffix(sl.sent.pod.Name, "-n")] = version
+	}
+	return versions
+}
+
+// stands says in which file the document of each pod stands.
+func (d *desk) stands() map[string]string {
+	files := map[string]string{}
+	for _, sl := range d.store.sources["one"].slots {
+		if sl.first != nil {
+			files[strings.TrimSuffix(sl.first.pod.Name, "-n")], _ = pod.ManifestOf(sl.first.id)
+		}
+	}
+	return files
+}
+
+// edit is a change that somebody makes.
+func (d *desk) edit(random *rand.Rand, faults int) {
+	file := []string{"f", "g"}[random.IntN(2)]
+	drafts := slices.Clone(d.files[file])
+	at := 0
+	if len(drafts) > 0 {
+		at = random.IntN(len(drafts))
+	}
+	switch n := random.IntN(8); {
+	case n == 0 && len(drafts) > 0:
+		drafts = slices.Delete(drafts, at, at+1)
+	case n == 1 && len(drafts) > 0:
+		other := random.IntN(len(drafts))
+		drafts[at], drafts[other] = drafts[other], drafts[at]
+	case n <= 3 && len(drafts) > 0:
+		drafts[at].fault = fault(random.IntN(faults))
+	case n == 4 && len(drafts) > 0:
+		drafts[at].version++
+	case n == 5 && random.IntN(3) == 0:
+		delete(d.files, file)
+		return
+	case n == 6 && len(drafts) > 0:
+		// It is taken to the other file.
+		other := d.otherThan(file)
+		d.files[other] = append(slices.Clone(d.files[other]), drafts[at])
+		drafts = slices.Delete(drafts, at, at+1)
+	default:
+		name := string(rune('a' + random.IntN(5)))
+		if random.IntN(4) != 0 && d.names()[name] > 0 {
+			return
+		}
+		drafts = slices.Insert(drafts, random.IntN(len(drafts)+1), draft{name: name, version: random.IntN(3)})
+	}
+	d.files[file] = drafts
+}
+
+func (d *desk) otherThan(file string) string {
+	if file == "f" {
+		return "g"
+	}
+	return "f"
+}
+
+// names counts the documents that are meant to be each pod.
+func (d *desk) names() map[string]int {
+	count := map[string]int{}
+	for _, drafts := range d.files {
+		for _, one := range drafts {
+			count[one.name]++
+		}
+	}
+	return count
+}
+
+func (d *desk) held(file string) bool {
+	return slices.ContainsFunc(d.files[file], func(one draft) bool { return one.fault >= nameless })
+}
+
+// check holds what runs against the rules. before, stood and named are what ran,
+// where it stood, and how many documents named it.
+func (d *desk) check(before, stood map[string]string, named map[string]int) (wrong []string) {
+	runs, names := d.runs(), d.names()
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	bad, anyHeld := 0, false
+	for file, drafts := range d.files {
+		anyHeld = anyHeld || d.held(file)
+		for _, one := range drafts {
+			if one.fault != valid {
+				bad++
+			}
+			version, run := runs[one.name]
+			switch was, ran := before[one.name]; {
+			case names[one.name] != 1 || named[one.name] > 1 || one.fault >= nameless:
+			case one.fault == typo && ran && stood[one.name] == file && version != was:
+				say("%s, of which %s ran, runs as %q", one, was, version)
+			case one.fault == valid && !d.held(file) && !d.held(stood[one.name]) && version != strconv.Itoa(one.version):
+				say("%s runs as %q", one, version)
+			case ran && !run:
+				say("%s has ended", one)
+			}
+		}
+	}
+	for name := range before {
+		if d.held(stood[name]) && runs[name] == "" {
+			say("%s has ended, though it stood in %s, of which the pods are uncertain", name, stood[name])
+		}
+	}
+	unnamed := 0
+	for name := range runs {
+		if names[name] == 0 {
+			unnamed++
+		}
+	}
+	if unnamed > bad && !anyHeld {
+		say("%d pods run that nobody names, with %d documents that are bad", unnamed, bad)
+	}
+	state := d.store.sources["one"].state()
+	for _, p := range state.Problems {
+		file, place, _ := strings.Cut(p.Document, "#")
+		at, err := strconv.Atoi(place)
+		if err == nil && at < len(d.files[file]) && d.files[file][at].fault == valid && strings.Contains(p.Message, "unknown field") {
+			say("%s was mended, and is told of: %s", p.Document, p.Message)
+		}
+		_, other, twice := strings.Cut(p.Message, "default/")
+		name, _, _ := strings.Cut(other, "-n ")
+		if twice && strings.Contains(p.Message, "already defined") && names[name] < 2 && !anyHeld {
+			say("told without reason: %s", p.Message)
+		}
+	}
+	return wrong
+}
+
+// TestWhateverIsTypedWhatRunsIsWhatTheDocumentsName plays random edits of
+// manifests with faults, and restarts, and holds what runs against the rules.
+func TestWhateverIsTypedWhatRunsIsWhatTheDocumentsName(t *testing.T) {
+	t.Parallel()
+	for seed := range *seeds {
+		random := rand.New(rand.NewPCG(seed, 3))
+		faults := []int{2, 4}[seed%2]
+		d := &desk{files: map[string][]draft{}, disk: newDisk(), now: time.Now()}
+		d.restart()
+		var history []string
+		for step := range 30 {
+			before, stood, named := d.runs(), d.stands(), d.names()
+			for range 1 + random.IntN(2) {
+				d.edit(random, faults)
+			}
+			if step == 29 {
+				for _, drafts := range d.files {
+					for i := range drafts {
+						drafts[i].fault = valid
+					}
+				}
+			}
+			line := fmt.Sprint(d.files)
+			if random.IntN(4) == 0 {
+				d.restart()
+				line += " after a restart"
+			} else {
+				d.deliver()
+			}
+			history = append(history, line+": "+fmt.Sprint(d.runs()))
+			wrong := d.check(before, stood, named)
+			if step == 29 && !slices.Equal(slices.Sorted(maps.Keys(d.runs())), slices.Sorted(maps.Keys(d.names()))) {
+				wrong = append(wrong, "mended, other pods run than are named")
+			}
+			if err := sameAsDisk(d); err != nil {
+				wrong = append(wrong, err.Error())
+			}
+			if len(wrong) > 0 {
+				t.Errorf("seed %d: %s\n  %s", seed, strings.Join(wrong, "; "), strings.Join(history, "\n  "))
+				break
+			}
+		}
+	}
+}
+
+// sameAsDisk holds the last valid versions against what a restart would begin
+// with.
+func sameAsDisk(d *desk) error {
+	have := map[state.DocumentID]*pod.Document{}
+	for id, e := range d.store.sources["one"].entries {
+		if e.pod != nil {
+			have[state.DocumentID{Source: "one", ID: id}] = &pod.Document{Pod: e.pod}
+		}
+	}
+	for id, r := range d.disk.records {
+		if e := have[id]; e == nil || e.Pod.UID != r.Pod.UID {
+			return fmt.Errorf("the disk has %s for %s", r.Pod.Name, id)
+		}
+		delete(have, id)
+	}
+	for id := range have {
+		return fmt.Errorf("the disk has nothing for %s", id)
+	}
+	return nil
+}
