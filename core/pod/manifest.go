@@ -114,6 +114,9 @@ func checkList(t tree, doc map[string]any) faults {
 		case "apiVersion", "kind":
 		case "metadata":
 			c.value(v, reflect.TypeFor[metav1.ListMeta](), name, "", true)
+			if meta, ok := v.(map[string]any); ok && (meta["continue"] != nil && meta["continue"] != "" || meta["remainingItemCount"] != nil) {
+				c.add(name, "this is one page of a list only; ask for all of it")
+			}
 		case "items":
 			if items, ok := v.([]any); v != nil && !ok {
 				c.add(name, "expected a list, got %s", kindOf(v))
@@ -123,6 +126,9 @@ func checkList(t tree, doc map[string]any) faults {
 		default:
 			c.add(name, "unknown field of a list of pods")
 		}
+	}
+	if _, ok := doc["items"]; !ok && len(c.faults) == 0 {
+		c.add("items", "missing; for no pods write items: []")
 	}
 	return c.faults
 }

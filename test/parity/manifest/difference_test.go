@@ -152,6 +152,15 @@ var differences = []difference{
 	},
 	{id: "not-utf8", fault: regexp.MustCompile(`^(?:not valid UTF-8$|control character 0x)`), check: func(s *subject, _ []string) bool { return !utf8.Valid(s.text) }},
 	{
+		id: "list-part", fault: regexp.MustCompile(`^(?:items: missing; |metadata: this is one page of a list only; )`),
+		mend: func(doc map[string]any) {
+			delete(doc, "metadata")
+			if doc["items"] == nil {
+				doc["items"] = []any{}
+			}
+		},
+	},
+	{
 		id:    "item-kind",
 		fault: regexp.MustCompile(`(?s)^(?:apiVersion|kind)(?: ".*" is not a Pod; | ".*" of a \S+ is not supported; | is empty; |: expected )|^a list within a list`),
 		check: inList,
