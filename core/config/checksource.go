@@ -89,9 +89,7 @@ func (s *Source) checkFile(report strict.Report) {
 	if s.Path == "" {
 		report("path", "missing; name a manifest or a directory of manifests")
 	}
-	if s.Period != unset {
-		positive(report, "period", s.Period)
-	}
+	s.checkPeriod(report)
 	if s.MissingPath != "" {
 		oneOf(report, "missing_path", s.MissingPath, nil, MissingError, MissingEmpty)
 	}
@@ -105,11 +103,15 @@ func (s *Source) checkHTTP(report strict.Report) {
 	} else {
 		s.checkTLS(report, u.Scheme == "https")
 	}
-	if s.Period != unset && s.Period < leastPeriod {
-		report("period", "want at least %s, found %s", leastPeriod, s.Period)
-	}
+	s.checkPeriod(report)
 	if s.Timeout != unset {
 		positive(report, "timeout", s.Timeout)
+	}
+}
+
+func (s *Source) checkPeriod(report strict.Report) {
+	if s.Period != unset && s.Period < leastPeriod {
+		report("period", "want at least %s, found %s", leastPeriod, s.Period)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 
 		"a listing without end": {
 			source + "period = \"0s\"\n",
-			"agent.toml:5: source.period: want more than 0s, found 0s\n",
+			"agent.toml:5: source.period: want at least 1s, found 0s\n",
 		},
 		"a server that is asked without end": {
 			server + "period = \"999ms\"\n",
@@ -191,8 +191,8 @@ func TestSourcesThatAreTaken(t *testing.T) {
 		want Source
 	}{
 		"files": {
-			source + "period = \"1ms\"\nmissing_path = \"empty\"\n",
-			Source{Name: "static", Kind: KindFile, Path: "/etc/wardlet/manifests", Period: time.Millisecond, MissingPath: MissingEmpty},
+			source + "period = \"1s\"\nmissing_path = \"empty\"\n",
+			Source{Name: "static", Kind: KindFile, Path: "/etc/wardlet/manifests", Period: time.Second, MissingPath: MissingEmpty},
 		},
 		"files, with defaults": {
 			source,

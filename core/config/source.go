@@ -71,7 +71,8 @@ const (
 	DefaultTimeout = 10 * time.Second
 )
 
-// leastPeriod keeps a typo in a period from becoming a load for a server.
+// leastPeriod keeps a typo in a period from becoming a load, for a server or
+// for the node.
 const leastPeriod = time.Second
 
 // unset is a duration that no document names.

@@ -4,7 +4,9 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,13 +226,19 @@ func (d *decoder) leaf(path string, from toml.Primitive, v reflect.Value) {
 	d.mismatch(path, from, want)
 }
 
+// durationForm is that of durations, also of those that are too long.
+var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
+
 // duration takes strings only: the decoder would take a bare number as
 // nanoseconds.
 func (d *decoder) duration(path string, from toml.Primitive, v reflect.Value) {
-	const want = `a duration such as "20s", "500ms" or "1h30m"`
+	want := `a duration such as "20s", "500ms" or "1h30m"`
 	text, _ := d.plain(from).(string)
 	value, err := time.ParseDuration(text)
 	if err != nil {
+		if durationForm.MatchString(text) {
+			want = "a duration of at most " + time.Duration(math.MaxInt64).Truncate(time.Hour).String()
+		}
 		d.mismatch(path, from, want)
 		return
 	}

@@ -146,6 +146,10 @@ func TestDecodeReports(t *testing.T) {
 			"d.toml:1: wait: want a duration such as \"20s\", \"500ms\" or \"1h30m\", found the number 20\n" +
 				"d.toml:3: item.wait: want a duration such as \"20s\", \"500ms\" or \"1h30m\", found the string \"20\"",
 		},
+		"a duration that is too long": {
+			"wait = \"99999999h\"\n",
+			"d.toml:1: wait: want a duration of at most 2562047h0m0s, found the string \"99999999h\"",
+		},
 		"a document that is too large": {
 			strings.Repeat("#", MaxSize+1),
 			"d.toml: 262145 bytes long, more than the 262144 a document may have",
