@@ -32,7 +32,6 @@ func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
 	run(t, s, k)
 	eventually(t, []string{"a.yaml#0 a one"}, k.has)
 
-	// Nothing tells that the link leads elsewhere: the next listing finds it.
 	relink(t, "two", path)
 	eventually(t, []string{"a.yaml#0 a two"}, k.has)
 	replace(t, filepath.Join(base, "two", "b.yaml"), manifest("b", "two"))
@@ -58,6 +57,78 @@ func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
 	}
 	relink(t, "one", path)
 	eventually(t, []string{"a.yaml#0 a one"}, k.has)
+}
+
+func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
+	t.Parallel()
+	for rule, tc := range map[string]struct {
+		links map[string]string // by name
+		path  string
+		swap  string
+	}{
+		"the path":                     {map[string]string{"path": "one"}, "path", "path"},
+		"one on the way":               {map[string]string{"now": "one", "path": "now/."}, "path", "now"},
+		"one that the path leads to":   {map[string]string{"path": "next", "next": "one"}, "path", "next"},
+		"one that leads to a place in": {map[string]string{"up": ".", "path": "up/one"}, "path", "path"},
+		"one that is absolute":         {map[string]string{"path": "/BASE/one"}, "path", "path"},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			base := t.TempDir()
+			for _, name := range []string{"one", "two"} {
+				must(t, os.Mkdir(filepath.Join(base, name), 0o700))
+				write(t, filepath.Join(base, name, "a.yaml"), manifest("a", name))
+			}
+			for name, target := range tc.links {
+				must(t, os.Symlink(strings.Replace(target, "/BASE", base, 1), filepath.Join(base, name)))
+			}
+			path := filepath.Join(base, tc.path)
+			s, k := started(t, path)
+			run(t, s, k)
+			eventually(t, []string{"a.yaml#0 a one"}, k.has)
+			link := filepath.Join(base, tc.swap)
+			for name, target := range tc.links {
+				tc.links[name] = strings.Replace(target, "/BASE", base, 1)
+			}
+			relink(t, strings.TrimSuffix(tc.links[tc.swap], "one")+"two", link)
+			eventually(t, []string{"a.yaml#0 a two"}, k.has)
+			replace(t, filepath.Join(base, "two", "b.yaml"), manifest("b", "two"))
+			eventually(t, []string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has)
+			relink(t, tc.links[tc.swap], link)
+			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has) // b is not missing for long enough
+			replace(t, filepath.Join(base, "one", "b.yaml"), manifest("b", "one"))
+			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has)
+		})
+	}
+}
+
+func TestLinksToAPath(t *testing.T) {
+	t.Parallel()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(base, "real", "deep"), 0o700))
+	for name, target := range map[string]string{"a": "real", "b": base + "/a/deep", "loop": "loop", "real/up": "../a"} {
+		must(t, os.Symlink(target, filepath.Join(base, name)))
+	}
+	for path, want := range map[string][]string{
+		"real/deep":        nil,
+		"a/deep":           {"a"},
+		"b":                {"b", "a"},
+		"real/up/../deep":  nil,
+		"real/up/deep":     {"real/up", "a"},
+		"a/nothing/at/all": {"a"},
+	} {
+		var got []string
+		for _, link := range linksTo(filepath.Join(base, path)) {
+			got = append(got, strings.TrimPrefix(link, base+"/"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	if n := len(linksTo(filepath.Join(base, "loop"))); n != maxLinks+1 {
+		t.Errorf("%d links of a loop", n)
+	}
 }
 
 func TestADirectoryWithinItselfIsNotEntered(t *testing.T) {

@@ -88,7 +88,7 @@ func (s *Source) takeIn(entries []entry, among iter.Seq[string], now time.Time) 
 		s.lookAgain(name, f.missing.Add(s.cfg.Settle))
 	}
 	maps.DeleteFunc(s.arrived, func(name string, _ arrival) bool { return !s.late[name] })
-	s.swapped = len(s.late) > 0
+	s.swapped, s.relinked = len(s.late) > 0, false
 	clear(s.late)
 }
 
@@ -99,7 +99,7 @@ func (s *Source) takeInFile(f *file, e entry, now time.Time) {
 		f.fail(from, e.err)
 		return
 	}
-	f.see(e, s.arrived[e.name], s.swapped, now)
+	f.see(e, s.arrived[e.name], s.relinked || e.symlink && s.swapped, now)
 	if !f.stale() {
 		return
 	}

@@ -52,12 +52,12 @@ type file struct {
 }
 
 // see takes in what a listing shows of the file.
-func (f *file) see(e entry, how arrival, swapped bool, now time.Time) {
+func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 	f.missing = time.Time{}
 	other := e.stamp.inode != f.read.inode
 	written := e.stamp.content() != f.stamp.content()
 	switch {
-	case how == moved, how == created && (e.symlink || e.hardlink), e.symlink && swapped && other:
+	case how == moved, how == created && (e.symlink || e.hardlink), relinked && other:
 		f.whole = true
 	case written:
 		f.whole = false

@@ -66,6 +66,8 @@ type Source struct {
 	// did.
 	arrived map[string]arrival
 	swapped bool
+	// relinked says whether a link that leads to the path was changed since.
+	relinked bool
 	// late are those of them that appeared after the last listing.
 	late map[string]bool
 	// due are the names to look at next, links those whose files have another

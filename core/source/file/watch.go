@@ -22,8 +22,11 @@ type watchState struct {
 	open    func() (*fsnotify.Watcher, error)
 	watcher *fsnotify.Watcher
 	fence   *fence
-	// dir is the directory that is watched, empty when there is none.
+	// dir is the directory that is watched, empty when there is none, inode which
+	// one that was. links are those that lead to it.
 	dir     string
+	inode   inode
+	links   map[string]bool
 	retry   time.Time
 	backoff time.Duration
 	// polling is true once it was said that there is no watch.
@@ -99,7 +102,11 @@ func (s *Source) aim() error {
 			s.cfg.Logger.Info("files that are moved into place are read once they stand still", "path", s.cfg.Path, "err", err)
 		}
 	}
-	if w.dir != "" && w.dir != dir {
+	var is inode
+	if info, err := os.Stat(dir); err == nil {
+		is = stampOf(info).inode
+	}
+	if w.dir != "" && (w.dir != dir || w.inode != is) {
 		// It fails when the directory is gone, and with it the watch.
 		_ = w.watcher.Remove(w.dir)
 	}
@@ -107,10 +114,11 @@ func (s *Source) aim() error {
 	if err := w.watcher.Add(dir); err != nil {
 		return err
 	}
-	w.dir = dir
-	if !watched || before != dir {
+	if !watched || before != dir || w.inode != is {
 		s.relist = true // what happened before was not told
 	}
+	w.dir, w.inode = dir, is
+	s.watchLinks()
 	return nil
 }
 
@@ -121,7 +129,7 @@ func (s *Source) stopWatching() {
 	}
 	w.watcher.Close()
 	w.fence.close()
-	w.watcher, w.fence, w.dir = nil, nil, ""
+	w.watcher, w.fence, w.dir, w.links = nil, nil, "", nil
 }
 
 // note takes in an event and reports whether to look at once. ok is false when
@@ -134,9 +142,17 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 		return true
 	case s.watch.fence.passed(e):
 		return false
+	}
+	led := s.watch.links[e.Name]
+	if led {
+		s.relist, s.relinked = true, true
+	}
+	switch {
 	case e.Name == s.watch.dir:
 		s.relist = true // the directory itself changed, or is gone
 		return true
+	case filepath.Dir(e.Name) != s.watch.dir:
+		return led
 	}
 	if s.reads(name) {
 		s.due[name] = true
