@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -51,12 +52,19 @@ func (s *sourceStore) state() pod.SourceState {
 	}
 	for _, e := range s.entries {
 		if p, ok := e.problem(); ok {
+			p.Kept = p.Kept || s.keepsBy(e)
 			state.Problems = append(state.Problems, p)
 		}
 	}
 	state.Bad = len(state.Problems)
 	slices.SortFunc(state.Problems, func(a, b pod.Problem) int { return cmp.Compare(a.Document, b.Document) })
 	return state
+}
+
+// keepsBy reports whether a document that holds its manifest keeps a pod.
+func (s *sourceStore) keepsBy(e *entry) bool {
+	path, held := strings.CutSuffix(e.id, pod.HoldSuffix)
+	return held && slices.ContainsFunc(s.manifests[path], func(id string) bool { return s.entries[id].pod != nil })
 }
 
 // problem says why the document as last read does not run.

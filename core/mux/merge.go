@@ -209,7 +209,7 @@ func (t *merging) refuse(e *entry, d *pod.Document) {
 func (t *merging) tellRefused() {
 	for _, id := range t.refused {
 		if e := t.source.entries[id]; e != nil {
-			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault, "kept", e.pod != nil)
+			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault, "kept", e.pod != nil || t.source.keepsBy(e))
 		}
 	}
 }
