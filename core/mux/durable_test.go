@@ -112,6 +112,24 @@ func TestARestartReusesWhatWasDecided(t *testing.T) {
 	}
 }
 
+func TestAPodThatIsNamedAgainWhileItsSuccessorIsDeniedGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := newJudge()
+		g := startGated(t, newDisk(), j)
+		g.deliver("one", doc("m#0", "a", "u1", "a:1"))
+		g.got()
+		g.deliver("one", doc("m#0", "d", "u2", "evil"))
+		g.got()
+		g.deliver("one", doc("m#0", "a", "u1", "a:1"), doc("m#1", "d", "u2", "evil"), bad("m#2"), bad("m#*"))
+		g.got()
+		j.become(true, "s2")
+		if diff := cmp.Diff(ops("REMOVE u2", "ADD u2"), flat(g.got())); diff != "" {
+			t.Errorf("while the manifest is held and the other one is let through (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestAVerdictIsOnTheDiskBeforeItTakesEffect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

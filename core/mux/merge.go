@@ -147,7 +147,7 @@ func (t *merging) document(d *pod.Document) {
 	t.touch(left)
 	t.touch(entered)
 	switch {
-	case left == nil:
+	case left == nil || left.first != e: // what runs there, if it does, is not this one
 	case left.becomes(d.Pod) && entered.sent == nil && len(entered.entries) == 1 && len(t.store.rivals(entered.identity)) == 0:
 		left.sent, entered.sent = nil, left.sent
 		t.store.owner[d.Pod.UID] = entered

@@ -168,6 +168,26 @@ func TestMergeNeverMixesPodsOfOneUID(t *testing.T) {
 	playAll(t, tests)
 }
 
+func TestACopyThatBecomesAnotherPodTakesNothingAlong(t *testing.T) {
+	t.Parallel()
+	copied := step{docs: docs(good("f#0", "b", "u1", image("i:1")), good("g#0", "b", "u1", image("i:1"))), want: ops("ADD u1")}
+	playAll(t, map[string][]step{
+		"its uid is that of the one that runs": {
+			copied,
+			{docs: docs(good("g#0", "b", "u1", image("evil"), identity("x"))), want: nil},
+			{gone: []string{"g"}, want: nil},
+		},
+		"it gets another uid": {
+			copied,
+			{docs: docs(good("g#0", "b", "u2", identity("x"))), want: ops("ADD u2")},
+		},
+		"the one that runs becomes another pod": {
+			copied,
+			{docs: docs(good("f#0", "b", "u1", image("i:1"), identity("x"))), want: ops("UPDATE u1")},
+		},
+	})
+}
+
 func TestMergeKeepsFirstSeenAcrossVersions(t *testing.T) {
 	t.Parallel()
 	s := newStore([]Source{{Name: "one"}})

@@ -83,9 +83,9 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 // the one that runs until that may take its place.
 func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 	p := cmp.Or(d.Pod, e.pod)
-	sl := t.source.slot(pod.Identity(p))
-	if sl != e.slot && e.slot.sent == nil && isMerely(p, e.pod) {
-		sl = e.slot
+	sl := e.slot
+	if sl.sent != nil || !isMerely(p, e.pod) {
+		sl = t.source.slot(pod.Identity(p))
 	}
 	if sl != e.slot {
 		t.left[e], sl.heir = sl, e

@@ -88,6 +88,7 @@ func (s *sourceStore) sure(docs []pod.Document, sc *scope) []pod.Document {
 		return docs
 	}
 	sure := make([]pod.Document, 0, len(docs))
+	came := map[string]bool{}
 	for _, d := range docs {
 		path, ok := pod.ManifestOf(d.ID)
 		if !ok || !sc.manifests[path] || d.Pod == nil {
@@ -97,7 +98,10 @@ func (s *sourceStore) sure(docs []pod.Document, sc *scope) []pod.Document {
 		identity := pod.Identity(d.Pod)
 		switch at, here, known := s.stood(identity, path); {
 		case at == beside(path, identity), known && !here && s.occupied(d.ID):
-			d.ID = beside(path, identity)
+			if d.ID = beside(path, identity); came[d.ID] {
+				continue // it was the first that counts
+			}
+			came[d.ID] = true
 		case at != d.ID && (here || s.occupied(d.ID)):
 			continue
 		}
@@ -125,17 +129,18 @@ func (s *sourceStore) outdate(taken []pod.Document, sc *scope) {
 				sc.gone = append(sc.gone, id)
 			default:
 				e.fault = nil
+				s.claim(e, types.NamespacedName{})
 			}
 		}
 	}
 	slices.Sort(sc.gone)
 }
 
-// stood says under which ID a pod stood last: here, in this manifest, or in
-// another one. known is false for one that stood nowhere.
+// stood says under which ID of a manifest a pod stood last, if it was here. known
+// is false for one that stood nowhere and does not run.
 func (s *sourceStore) stood(identity types.NamespacedName, path string) (id string, here, known bool) {
 	sl := s.slots[identity]
-	if sl == nil || len(sl.entries) == 0 {
+	if sl == nil {
 		return "", false, false
 	}
 	for _, e := range sl.entries {
@@ -143,7 +148,7 @@ func (s *sourceStore) stood(identity types.NamespacedName, path string) (id stri
 			return e.id, true, true
 		}
 	}
-	return sl.entries[0].id, false, true
+	return "", false, len(sl.entries) > 0 || sl.sent != nil
 }
 
 // held reports whether the manifest of an ID is held.

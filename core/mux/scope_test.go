@@ -36,6 +36,17 @@ func TestOfAManifestThatIsHeldNothingIsForgottenAndOnlyWhatIsSureTakenIn(t *test
 			{docs: docs(named("m#0", "x"), b, bad("m#2"), hold), gone: []string{"n"}, want: nil},
 			{docs: docs(named("m#0", "x"), b), want: ops("REMOVE ua")},
 		},
+		"of two documents that are that one the first counts": {
+			two,
+			{docs: docs(good("m#0", "x", "ux"), b, bad("m#2"), hold), gone: []string{"n"}, want: nil},
+			{docs: docs(good("m#0", "x", "ux"), good("m#1", "x", "uy"), bad("m#2"), hold), want: nil},
+		},
+		"what it named before it was held is forgotten": {
+			two,
+			{docs: docs(named("m#0", "x"), b), want: nil},
+			{docs: docs(good("m#0", "c", "uc"), bad("m#1"), hold), want: nil},
+			{gone: []string{"n"}, want: ops("REMOVE ux")},
+		},
 		"a document with a fault gives its place to nobody": {
 			two,
 			{docs: docs(named("m#0", "c"), bad("m#1"), hold), want: nil},
