@@ -102,6 +102,27 @@ func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
 	}
 }
 
+func TestALinkMayBeSwappedToTheDirectoryItIsIn(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(base, "one"), 0o700))
+	write(t, filepath.Join(base, "one", "a.yaml"), manifest("a", "one"))
+	path := filepath.Join(base, "path")
+	must(t, os.Symlink("one", path))
+	s, k := started(t, path)
+	run(t, s, k)
+	write(t, filepath.Join(base, "a.yaml"), manifest("a", "base"))
+	for range 2 {
+		relink(t, ".", path)
+		eventually(t, []string{"a.yaml#0 a base"}, k.has)
+		replace(t, filepath.Join(base, "a.yaml"), manifest("a", "again"))
+		eventually(t, []string{"a.yaml#0 a again"}, k.has)
+		relink(t, "one", path)
+		eventually(t, []string{"a.yaml#0 a one"}, k.has)
+		replace(t, filepath.Join(base, "a.yaml"), manifest("a", "base"))
+	}
+}
+
 func TestLinksToAPath(t *testing.T) {
 	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,13 +48,19 @@ func linksTo(path string) (links []string) {
 // the next listing finds that, too.
 func (s *Source) watchLinks() {
 	w := &s.watch
-	now := map[string]bool{}
+	now, watched := map[string]bool{}, map[string]bool{w.dir: true}
+	led := map[string]inode{}
 	for _, link := range linksTo(s.cfg.Path) {
-		now[link] = true
-	}
-	watched := map[string]bool{w.dir: true}
-	for link := range now {
-		if dir := filepath.Dir(link); !watched[dir] && !sameDirectory(dir, w.dir) {
+		if info, err := os.Lstat(link); err == nil {
+			led[link] = stampOf(info).inode
+		}
+		dir := filepath.Dir(link)
+		if sameDirectory(dir, w.dir) {
+			// What happens there is told by the name that it has here.
+			dir = w.dir
+			link = filepath.Join(dir, filepath.Base(link))
+		}
+		if now[link] = true; !watched[dir] {
 			watched[dir] = w.watcher.Add(dir) == nil
 		}
 	}
@@ -63,6 +70,19 @@ func (s *Source) watchLinks() {
 		}
 	}
 	w.links = now
+	// The event may have been lost with the watch of where the link led before.
+	if w.led != nil && !maps.Equal(w.led, led) {
+		s.relist, s.relinked = true, true
+	}
+	w.led = led
+}
+
+// forgetLinks ends the watches of watchLinks.
+func (w *watchState) forgetLinks() {
+	for link := range w.links {
+		_ = w.watcher.Remove(filepath.Dir(link))
+	}
+	w.links = nil
 }
 
 func sameDirectory(a, b string) bool {

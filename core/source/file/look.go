@@ -70,8 +70,12 @@ func (s *Source) takeIn(entries []entry, among iter.Seq[string], now time.Time) 
 	for _, e := range entries {
 		there[e.name] = true
 		f := s.files[e.name]
+		if f != nil && f.path != s.pathOf(e.name) {
+			s.replaced = append(s.replaced, f.path)
+			f = nil
+		}
 		if f == nil {
-			f = &file{quiet: now}
+			f = &file{path: s.pathOf(e.name), quiet: now}
 			s.files[e.name] = f
 		}
 		s.takeInFile(f, e, now)
@@ -159,14 +163,15 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 		return s.deliverAll(ctx, now)
 	}
 	var changed []pod.Document
-	var gone []string
+	gone := s.replaced
+	s.replaced = nil
 	for _, name := range slices.Sorted(among) {
 		f := s.files[name]
 		if f == nil {
 			continue
 		}
 		if s.forgotten(f, now) {
-			gone = append(gone, s.pathOf(name))
+			gone = append(gone, f.path)
 			delete(s.files, name)
 			delete(s.links, name)
 			continue
@@ -174,7 +179,7 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 		switch {
 		case !f.difference():
 		case len(f.docs) == 0:
-			gone = append(gone, s.pathOf(name))
+			gone = append(gone, f.path)
 		default:
 			changed = append(changed, f.docs...)
 		}

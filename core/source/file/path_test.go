@@ -153,6 +153,25 @@ func TestAMissingPathIsAnErrorAndEndsNothing(t *testing.T) {
 	}
 }
 
+func TestAPathMayBecomeAFileAndADirectoryAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "m.yaml")
+	must(t, os.Mkdir(path, 0o700))
+	write(t, filepath.Join(path, "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(path, "m.yaml"), manifest("m", "one")) // has the file's name
+	s, k := newSource(path, 20*time.Millisecond, func(c *Config) { c.Period = 50 * time.Millisecond })
+	run(t, s, k)
+	eventually(t, []string{"a.yaml#0 a one", "m.yaml#0 m one"}, k.has)
+	for range 2 {
+		must(t, os.Rename(path, path+".old"))
+		replace(t, path, manifest("f", "file"))
+		eventually(t, []string{path + "#0 f file"}, k.has)
+		must(t, os.Remove(path))
+		must(t, os.Rename(path+".old", path))
+		eventually(t, []string{"a.yaml#0 a one", "m.yaml#0 m one"}, k.has)
+	}
+}
+
 func TestAMissingPathMayBeAnEmptyOne(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "manifests")

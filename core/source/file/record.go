@@ -25,6 +25,8 @@ const racyWindow = 2 * time.Second
 
 // file is what is remembered of a name.
 type file struct {
+	// path is where it was read: the path of the source, or below that.
+	path string
 	// stamp is the last one listed; quiet is since when it stands, as far as
 	// is known.
 	stamp stamp

@@ -62,6 +62,9 @@ type Source struct {
 	single bool
 	// files are by name, as long as something of them is remembered.
 	files map[string]*file
+	// replaced are the paths of files whose name another one has now, since the
+	// path became a file, or a directory.
+	replaced []string
 	// arrived says how names appeared since the last look, swapped whether any
 	// did.
 	arrived map[string]arrival

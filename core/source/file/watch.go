@@ -23,10 +23,12 @@ type watchState struct {
 	watcher *fsnotify.Watcher
 	fence   *fence
 	// dir is the directory that is watched, empty when there is none, inode which
-	// one that was. links are those that lead to it.
+	// one that was. links are the names by which events tell of the links that
+	// lead to it, led says which links those are, by where they really are.
 	dir     string
 	inode   inode
 	links   map[string]bool
+	led     map[string]inode
 	retry   time.Time
 	backoff time.Duration
 	// polling is true once it was said that there is no watch.
@@ -107,8 +109,10 @@ func (s *Source) aim() error {
 		is = stampOf(info).inode
 	}
 	if w.dir != "" && (w.dir != dir || w.inode != is) {
-		// It fails when the directory is gone, and with it the watch.
+		// It fails when the directory is gone, and with it the watch. What is
+		// watched under another name already would keep that.
 		_ = w.watcher.Remove(w.dir)
+		w.forgetLinks()
 	}
 	w.dir = ""
 	if err := w.watcher.Add(dir); err != nil {
