@@ -1,6 +1,24 @@
 package mux
 
-import "testing"
+import (
+	"log/slog"
+	"testing"
+	"time"
+)
+
+func TestAHeldManifestSaysWhetherSomethingOfItRunsOn(t *testing.T) {
+	t.Parallel()
+	s := newStore([]Source{{Name: "one"}})
+	s.merge(delivery{source: "one", snapshot: true, docs: docs(good("m#0", "a", "ua"), bad("n#*"))}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
+	s.merge(delivery{source: "one", docs: docs(bad("m#*"))}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
+	kept := map[string]bool{}
+	for _, p := range s.sources["one"].state().Problems {
+		kept[p.Document] = p.Kept
+	}
+	if !kept["m#*"] || kept["n#*"] || len(kept) != 2 {
+		t.Errorf("kept: %v, want something of m and nothing of n", kept)
+	}
+}
 
 func TestOfAManifestThatIsHeldNothingIsForgottenAndOnlyWhatIsSureTakenIn(t *testing.T) {
 	t.Parallel()
