@@ -12,7 +12,8 @@ import (
 // only with the context's error.
 type Sink interface {
 	// Replace hands over everything the source holds now, bad documents
-	// included. What is not named is gone.
+	// included. What is not named is gone, but for what stood in a manifest that
+	// is held (pod.HoldSuffix).
 	Replace(ctx context.Context, all []pod.Document) error
 	// Apply hands over a difference: documents that are new or changed, and
 	// the IDs of those that are gone. Of a manifest (pod.ManifestOf) in which

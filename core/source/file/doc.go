@@ -29,7 +29,8 @@
 // What changed while it was read is read again.
 //
 // Events say when to look, at which names, and how a name arrived; links are
-// looked at every time, for no event tells of what they lead to. Every
+// looked at every time, for no event tells of what they lead to. Those on the way
+// to the path are watched where they stand (links.go). Every
 // Config.Period, and whenever events may have been missed, all is listed. So
 // without events (no inotify instances left, a network file system) everything
 // is found, later.
