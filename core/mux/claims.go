@@ -72,8 +72,7 @@ func (t *merging) reclaim(e *entry, identity types.NamespacedName) *entry {
 	}
 	path, _ := pod.ManifestOf(e.id)
 	at := slices.IndexFunc(sl.entries, func(have *entry) bool {
-		of, _ := pod.ManifestOf(have.id)
-		return have.keepsAnother() && !t.held(have.id) || of == path && t.moves(have)
+		return have.keepsAnother() && !t.held(have.id) || have.isIn(path) && t.moves(have)
 	})
 	if at < 0 {
 		return e
@@ -128,7 +127,7 @@ func (s *sourceStore) claimant(e *entry) (found *entry) {
 		if have.slot == e.slot {
 			continue
 		}
-		if of, _ := pod.ManifestOf(id); of == path {
+		if have.isIn(path) {
 			return have
 		}
 		if found == nil && len(e.slot.entries) == 1 {

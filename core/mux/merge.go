@@ -38,6 +38,7 @@ func (s *store) merge(d delivery, t *merging) outcome {
 	t.source = src
 	t.scope = src.scope(&d)
 	docs := src.sure(d.docs, &t.scope)
+	src.outdate(docs, &t.scope)
 	t.claims(docs, t.scope.gone)
 	for i := range docs {
 		t.document(&docs[i])

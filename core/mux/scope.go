@@ -107,13 +107,15 @@ func (s *sourceStore) sure(docs []pod.Document, sc *scope) []pod.Document {
 		}
 		sure = append(sure, d)
 	}
-	s.outdate(sure, sc)
 	return sure
 }
 
 // outdate ends the faults of documents of manifests that are held and that are
 // not taken in, or are there no more: they speak of what was there before.
 func (s *sourceStore) outdate(taken []pod.Document, sc *scope) {
+	if !sc.holds() {
+		return
+	}
 	named := make(map[string]bool, len(taken))
 	for i := range taken {
 		named[taken[i].ID] = true
@@ -144,11 +146,17 @@ func (s *sourceStore) stood(identity types.NamespacedName, path string) (id stri
 		return "", false, false
 	}
 	for _, e := range sl.entries {
-		if of, ok := pod.ManifestOf(e.id); ok && of == path {
+		if e.isIn(path) {
 			return e.id, true, true
 		}
 	}
 	return "", false, len(sl.entries) > 0 || sl.sent != nil
+}
+
+// isIn reports whether the entry is one of a manifest.
+func (e *entry) isIn(path string) bool {
+	of, ok := pod.ManifestOf(e.id)
+	return ok && of == path
 }
 
 // held reports whether the manifest of an ID is held.
