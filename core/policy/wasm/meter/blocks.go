@@ -1,0 +1,195 @@
+package meter
+
+import (
+	"slices"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
+
+// block is a row of instructions that are charged together, when the first is
+// reached.
+type block struct {
+	// at is where the first instruction stands in the module.
+	at int
+	// fuel is what they take together, checked that the fuel is looked at.
+	fuel    uint32
+	checked bool
+	// loop says that the block begins a loop that takes no operands, and sets
+	// are the integer variables that are set in the loop, if they are few.
+	loop bool
+	sets []uint32
+}
+
+// plan is what is known of a function before it is rewritten.
+type plan struct {
+	blocks []block
+	// frame is what a call takes of the stack's budget, 0 for nothing.
+	frame int64
+	// calls says that it calls other functions, vectors that it has vectors,
+	// f32 and f64 that its instructions give such NaNs.
+	calls, vectors, f32, f64 bool
+}
+
+// plan cuts a function into blocks: one begins with the function, after loop,
+// if and else, after the end of a loop and of an if, after the end of a block
+// that a branch goes to, and where the one before has taken longestBlock.
+func (w *rewriter) plan(i int) (*plan, error) {
+	p := &planning{opened: []opened{{kind: module.OpBlock}}}
+	p.begin(w.m.Bodies[i].CodeOffset)
+	p.current.checked = true
+	code := w.m.Code(i)
+	var in module.Instruction
+	for dead := false; code.Next(&in); dead = code.Dead() {
+		if !dead {
+			p.current.fuel += weight(in.Info)
+		}
+		p.instruction(&in, code.Ended())
+	}
+	if err := code.Err(); err != nil {
+		return nil, err
+	}
+	p.finish()
+	p.frame = w.frame(i, code.Highest(), &p.plan)
+	return &p.plan, nil
+}
+
+// planning is a plan while it is made.
+type planning struct {
+	plan
+
+	current block
+	// opened are the blocks of the format that are open, the function first.
+	opened []opened
+	// unchecked is what the blocks since the last that is checked take.
+	unchecked uint32
+}
+
+// opened is an open block of the format: a block, loop, if or else.
+type opened struct {
+	kind module.Op
+	// begins is which of the plan's blocks a loop begins with, sets are the
+	// variables that were set in it so far.
+	begins int
+	sets   []uint32
+}
+
+// begin begins a block.
+func (p *planning) begin(at int) { p.current = block{at: at} }
+
+// finish ends a block. One that takes nothing is left out.
+func (p *planning) finish() {
+	if p.current.fuel == 0 && !p.current.checked {
+		return
+	}
+	if p.unchecked += p.current.fuel; p.unchecked > uncheckedFuel {
+		p.current.checked = true
+	}
+	if p.current.checked {
+		p.unchecked = 0
+	}
+	p.blocks = append(p.blocks, p.current)
+}
+
+// instruction cuts the function where that is due.
+func (p *planning) instruction(in *module.Instruction, targeted bool) {
+	after := in.Offset + len(in.Raw)
+	switch in.Op {
+	case module.OpBlock:
+		p.opened = append(p.opened, opened{kind: in.Op})
+	case module.OpIf:
+		p.opened = append(p.opened, opened{kind: in.Op})
+		p.finish()
+		p.begin(after)
+	case module.OpLoop:
+		p.finish()
+		p.opened = append(p.opened, opened{kind: in.Op, begins: len(p.blocks)})
+		p.current = block{at: after, checked: true, fuel: 1, loop: len(in.Block.Params) == 0}
+	case module.OpElse:
+		p.finish()
+		p.begin(after)
+	case module.OpEnd:
+		p.end(after, targeted)
+	case module.OpLocalSet, module.OpLocalTee:
+		p.set(in.Index)
+	default:
+		p.note(in)
+		if p.current.fuel >= longestBlock {
+			p.finish()
+			p.begin(after)
+		}
+	}
+}
+
+// end closes a block of the format.
+func (p *planning) end(after int, targeted bool) {
+	last := len(p.opened) - 1
+	closed := p.opened[last]
+	p.opened = p.opened[:last]
+	if last == 0 {
+		return
+	}
+	if closed.kind != module.OpBlock || targeted {
+		p.finish()
+		p.begin(after)
+	}
+	if closed.kind == module.OpLoop {
+		slices.Sort(closed.sets)
+		p.blocks[closed.begins].sets = closed.sets
+	}
+	for _, local := range closed.sets {
+		p.set(local)
+	}
+}
+
+// set remembers that a variable is set in the innermost open block.
+func (p *planning) set(local uint32) {
+	top := &p.opened[len(p.opened)-1]
+	if len(top.sets) <= maxSets && !slices.Contains(top.sets, local) {
+		top.sets = append(top.sets, local)
+	}
+}
+
+// note remembers what the rewriting of an instruction needs.
+func (p *plan) note(in *module.Instruction) {
+	if in.Op == module.OpCall || in.Op == module.OpCallIndirect {
+		p.calls = true
+	}
+	if in.Op > 0xfd<<16 {
+		p.vectors = true
+	}
+	switch in.Info.NaN {
+	case module.F32:
+		p.f32 = true
+	case module.F64:
+		p.f64 = true
+	}
+}
+
+// frame is what a call of a function takes of the stack's budget: a slot for
+// each local variable and operand, and as much as its code is long, because
+// values that live across calls get places of their own in the frame.
+func (w *rewriter) frame(i, operands int, p *plan) int64 {
+	b := &w.m.Bodies[i]
+	t := w.m.Type(uint32(w.m.ImportedFunctions + i))
+	each := int64(slot)
+	wide := func(types []module.ValueType) {
+		for _, v := range types {
+			if v == module.V128 {
+				each = wideSlot
+			}
+		}
+	}
+	wide(t.Params)
+	wide(t.Results)
+	for _, g := range b.Locals {
+		wide([]module.ValueType{g.Type})
+	}
+	if p.vectors {
+		each = wideSlot
+	}
+	size := each*(int64(len(t.Params)+len(t.Results))+int64(b.Count)+int64(operands)) + int64(b.Size)
+	if !p.calls && size <= smallLeaf {
+		return 0
+	}
+	return max(size, MinFrame)
+}

@@ -1,0 +1,246 @@
+package meter
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
+
+// rewriting is a function while it is rewritten.
+type rewriting struct {
+	emitter
+
+	w *rewriter
+	*plan
+	// fuelLeft, stackLeft and the others are the numbers of the local
+	// variables that are added.
+	fuelLeft, stackLeft, floatF32, floatF64, floatV128 uint32
+	variables                                          variables
+}
+
+// body rewrites a function: it gives its declarations and its code.
+func (w *rewriter) body(i int) ([]byte, error) {
+	p, err := w.plan(i)
+	if err != nil {
+		return nil, err
+	}
+	b := &w.m.Bodies[i]
+	t := w.m.Type(uint32(w.m.ImportedFunctions + i))
+	r := &rewriting{w: w, plan: p, variables: variables{t.Params, b.Locals}}
+	r.out = make([]byte, 0, b.Size+b.Size/2+64)
+	r.locals(b, uint32(len(t.Params))+uint32(b.Count))
+	r.enter(&p.blocks[0])
+	if p.frame > 0 {
+		r.op(module.OpBlock)
+		r.out = w.resultType(r.out, t.Results)
+	}
+	blocks := p.blocks[1:]
+	code := w.m.Code(i)
+	var in module.Instruction
+	for code.Next(&in) {
+		for len(blocks) > 0 && blocks[0].at <= in.Offset {
+			r.charge(&blocks[0])
+			blocks = blocks[1:]
+		}
+		if code.Depth() == 0 {
+			break
+		}
+		r.instruction(&in, code.Depth())
+	}
+	r.leave()
+	return r.out, nil
+}
+
+// locals declares the local variables: the function's own, and those that the
+// rewriting needs.
+func (r *rewriting) locals(b *module.Body, n uint32) {
+	groups := slices.Clip(b.Locals)
+	add := func(t module.ValueType) uint32 {
+		groups = append(groups, module.LocalGroup{Count: 1, Type: t})
+		n++
+		return n - 1
+	}
+	r.fuelLeft = add(module.I64)
+	if r.frame > 0 {
+		r.stackLeft = add(module.I64)
+	}
+	if r.f32 {
+		r.floatF32 = add(module.F32)
+	}
+	if r.f64 {
+		r.floatF64 = add(module.F64)
+	}
+	if r.vectors {
+		r.floatV128 = add(module.V128)
+	}
+	r.out = binary.AppendUvarint(r.out, uint64(len(groups)))
+	for _, g := range groups {
+		r.out = append(binary.AppendUvarint(r.out, uint64(g.Count)), byte(g.Type))
+	}
+}
+
+// resultType appends the type of a block that gives the results.
+func (w *rewriter) resultType(out []byte, results []module.ValueType) []byte {
+	const empty = 0x40
+	switch len(results) {
+	case 0:
+		return append(out, empty)
+	case 1:
+		return append(out, byte(results[0]))
+	}
+	return appendSigned(out, int64(w.addType(nil, results)))
+}
+
+// take subtracts from a global and leaves the difference in a local variable.
+func (r *rewriting) take(global, local uint32, amount int64) {
+	r.indexed(module.OpGlobalGet, global)
+	r.i64(amount)
+	r.op(opI64Sub)
+	r.indexed(module.OpLocalTee, local)
+	r.indexed(module.OpGlobalSet, global)
+}
+
+// give adds to a global.
+func (r *rewriting) give(global uint32, amount int64) {
+	r.indexed(module.OpGlobalGet, global)
+	r.i64(amount)
+	r.op(opI64Add)
+	r.indexed(module.OpGlobalSet, global)
+}
+
+// enter begins a function: it takes the first block's fuel and the frame.
+func (r *rewriting) enter(first *block) {
+	r.begin(module.OpLoop)
+	r.take(r.w.fuel, r.fuelLeft, int64(first.fuel))
+	if r.frame > 0 {
+		r.take(r.w.stack, r.stackLeft, r.frame)
+	}
+	r.indexed(module.OpLocalGet, r.fuelLeft)
+	if r.frame > 0 {
+		r.indexed(module.OpLocalGet, r.stackLeft)
+		r.op(opI64Or)
+	}
+	r.look(int64(first.fuel), r.frame, nil)
+	r.op(module.OpEnd)
+}
+
+// leave ends a function: it gives the frame back.
+func (r *rewriting) leave() {
+	if r.frame > 0 {
+		r.op(module.OpEnd)
+		r.indexed(module.OpGlobalGet, r.w.stack)
+		r.i64(r.frame)
+		r.op(opI64Add)
+		r.indexed(module.OpGlobalSet, r.w.stack)
+	}
+	r.op(module.OpEnd)
+}
+
+// charge takes a block's fuel.
+func (r *rewriting) charge(b *block) {
+	if !b.checked {
+		r.indexed(module.OpGlobalGet, r.w.fuel)
+		r.i64(int64(b.fuel))
+		r.op(opI64Sub)
+		r.indexed(module.OpGlobalSet, r.w.fuel)
+		return
+	}
+	if !b.loop {
+		r.begin(module.OpLoop)
+	}
+	r.take(r.w.fuel, r.fuelLeft, int64(b.fuel))
+	r.indexed(module.OpLocalGet, r.fuelLeft)
+	r.look(int64(b.fuel), 0, b.sets)
+	if !b.loop {
+		r.op(module.OpEnd)
+	}
+}
+
+// look asks the host if the i64 on the stack is negative, then gives back what
+// was taken and goes to the begin of the innermost loop, where it is taken
+// once more. To go on from there, rather than after the call, keeps the call
+// out of the way: the compiler lays it out behind the function's own code, and
+// keeps its registers as if there were no call.
+func (r *rewriting) look(fuel, frame int64, sets []uint32) {
+	r.i64(0)
+	r.op(opI64GeS)
+	r.begin(module.OpIf)
+	r.op(module.OpElse)
+	r.detach(sets)
+	r.indexed(module.OpCall, r.w.yield)
+	r.give(r.w.fuel, fuel)
+	if frame > 0 {
+		r.give(r.w.stack, frame)
+	}
+	r.indexed(module.OpBr, 1)
+	r.op(module.OpEnd)
+}
+
+// detach makes new values of variables, the same as they were. A value that
+// changes with every turn of a loop would otherwise be stored in every turn,
+// because of the call that hardly ever comes.
+func (r *rewriting) detach(sets []uint32) {
+	if len(sets) > maxSets {
+		return
+	}
+	for _, local := range sets {
+		t := r.variables.of(local)
+		if t != module.I32 && t != module.I64 {
+			continue
+		}
+		r.indexed(module.OpLocalGet, local)
+		if t == module.I32 {
+			r.i32(0)
+			r.op(opI32Add)
+		} else {
+			r.i64(0)
+			r.op(opI64Add)
+		}
+		r.indexed(module.OpLocalSet, local)
+	}
+}
+
+// variables are a function's parameters and local variables.
+type variables struct {
+	params []module.ValueType
+	groups []module.LocalGroup
+}
+
+// of is the type of a variable.
+func (v *variables) of(local uint32) module.ValueType {
+	if int(local) < len(v.params) {
+		return v.params[local]
+	}
+	local -= uint32(len(v.params))
+	for _, g := range v.groups {
+		if local < g.Count {
+			return g.Type
+		}
+		local -= g.Count
+	}
+	return 0
+}
+
+// instruction appends an instruction as it must be now. depth is how many
+// blocks are open after it.
+func (r *rewriting) instruction(in *module.Instruction, depth int) {
+	switch in.Op {
+	case module.OpReturn:
+		if r.frame == 0 {
+			r.out = append(r.out, in.Raw...)
+		} else {
+			r.indexed(module.OpBr, uint32(depth-1))
+		}
+	case module.OpCall, module.OpRefFunc:
+		r.indexed(in.Op, r.w.function(in.Index))
+	case module.OpMemoryGrow, module.OpMemoryFill, module.OpMemoryCopy, module.OpMemoryInit,
+		module.OpTableGrow, module.OpTableFill, module.OpTableCopy, module.OpTableInit:
+		r.indexed(module.OpCall, r.w.helper(in))
+	default:
+		r.out = append(r.out, in.Raw...)
+		if in.Info.NaN != 0 {
+			r.canonical(in.Info)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package meter
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
+
+// maxGap is how many zeros joinData puts between two pieces of data rather
+// than keeping them apart: about what wazero needs to remember a piece.
+const maxGap = 128
+
+// piece is a row of bytes that stands in the memory from the start.
+type piece struct {
+	address int64
+	content []byte
+}
+
+// joinData joins the pieces of a data section that lie next to each other in
+// memory. Go's linker makes some ten thousand small ones, leaving zeros out,
+// and wazero needs more memory for their places than for their content.
+//
+// It may be done where no instruction names a piece, which takes a data count
+// section. What is not a set of pieces at constant addresses that do not
+// overlap is given back as it is.
+func joinData(m *module.Module, section []byte) []byte {
+	pieces := make([]piece, 0, len(m.Data))
+	for i := range m.Data {
+		p, ok := pieceOf(&m.Data[i])
+		if !ok {
+			return section
+		}
+		pieces = append(pieces, p)
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.address, b.address) })
+	var joined []piece
+	for _, p := range pieces {
+		gap := int64(maxGap + 1)
+		if i := len(joined) - 1; i >= 0 {
+			gap = p.address - joined[i].address - int64(len(joined[i].content))
+		}
+		switch {
+		case gap < 0:
+			return section
+		case gap > maxGap:
+			joined = append(joined, piece{p.address, bytes.Clone(p.content)})
+		default:
+			last := &joined[len(joined)-1]
+			last.content = append(append(last.content, make([]byte, gap)...), p.content...)
+		}
+	}
+	out := binary.AppendUvarint(nil, uint64(len(joined)))
+	for _, p := range joined {
+		out = append(appendSigned(append(out, 0, byte(module.OpI32Const)), p.address), byte(module.OpEnd))
+		out = binary.AppendUvarint(out, uint64(len(p.content)))
+		out = append(out, p.content...)
+	}
+	return out
+}
+
+// pieceOf is an active segment at a constant address.
+func pieceOf(d *module.Data) (p piece, ok bool) {
+	address, ok := d.Address()
+	return piece{int64(address), d.Content}, ok && address < 1<<31
+}

@@ -1,0 +1,154 @@
+package module
+
+// element reads a segment of elements. Its first number is three bits: not
+// active, with a table or declared, of expressions.
+func (p *parser) element() {
+	e := Element{Offset: p.at, Type: FuncRef}
+	begin := p.at
+	flags := p.u32()
+	if flags > 7 {
+		p.failAt(begin, "elements of kind %d are not supported", flags)
+		return
+	}
+	passive, second, expressions := flags&1 != 0, flags&2 != 0, flags&4 != 0
+	e.OfExpressions = expressions
+	switch {
+	case passive && second:
+		e.Mode = Declared
+	case passive:
+		e.Mode = Passive
+	case second:
+		e.Table = p.u32()
+	}
+	if !passive {
+		if p.err == nil && uint64(e.Table) >= uint64(len(p.m.Tables)) {
+			p.failAt(begin, "there is no table %d", e.Table)
+		}
+		e.At = p.expression()
+	}
+	if passive || second {
+		if expressions {
+			e.Type = p.referenceType()
+		} else if at := p.at; p.byte() != 0 {
+			p.failAt(at, "elements that are no functions")
+		}
+	}
+	n := p.count()
+	for i := 0; i < n && p.err == nil; i++ {
+		if expressions {
+			e.Expressions = append(e.Expressions, p.expression())
+		} else {
+			e.Functions = append(e.Functions, p.below(len(p.m.Functions), "function"))
+		}
+	}
+	p.m.Elements = append(p.m.Elements, e)
+}
+
+// segment reads a segment of data.
+func (p *parser) segment() {
+	d := Data{Offset: p.at}
+	begin := p.at
+	switch mode := p.u32(); mode {
+	case 0:
+		p.hasMemory(begin, 0)
+		d.At = p.expression()
+	case 1:
+		d.Mode = Passive
+	case 2:
+		p.hasMemory(begin, p.u32())
+		d.At = p.expression()
+	default:
+		p.failAt(begin, "data of kind %d is not supported", mode)
+	}
+	d.Content = p.take(p.u32())
+	p.m.Data = append(p.m.Data, d)
+}
+
+func (p *parser) hasMemory(at int, index uint32) {
+	if p.err == nil && (index != 0 || len(p.m.Memories) == 0) {
+		p.failAt(at, "there is no memory %d", index)
+	}
+}
+
+// maxLocals is how many local variables a function may have at all, by the
+// specification.
+const maxLocals = 1<<32 - 1
+
+// body reads a function's code, without its instructions.
+func (p *parser) body() {
+	m := p.m
+	p.index = m.ImportedFunctions + len(m.Bodies)
+	size := p.u32()
+	b := Body{Offset: p.at, Size: int(size)}
+	whole := p.take(size)
+	if p.err != nil {
+		return
+	}
+	if len(m.Bodies) >= p.defined {
+		p.failAt(b.Offset, "a body without a function")
+		return
+	}
+	in := parser{reader: reader{data: p.data[:p.at], at: p.at - len(whole), section: p.reader.section, index: p.index}, m: m}
+	groups := in.count()
+	for i := 0; i < groups && in.err == nil; i++ {
+		g := LocalGroup{Count: in.u32(), Type: in.valueType()}
+		if b.Count += uint64(g.Count); in.err == nil && b.Count > maxLocals {
+			in.fail("%d local variables", b.Count)
+		}
+		b.Locals = append(b.Locals, g)
+	}
+	if in.err != nil {
+		p.err = in.err
+		return
+	}
+	b.CodeOffset, b.whole = in.at, in.data
+	m.Bodies = append(m.Bodies, b)
+}
+
+// expression reads an initialiser with its end.
+func (p *parser) expression() []byte {
+	begin := p.at
+	for p.err == nil {
+		at := p.at
+		switch op := Op(p.byte()); op {
+		case OpEnd:
+			return p.data[begin:p.at:p.at]
+		case OpI32Const:
+			p.signed(32)
+		case OpI64Const:
+			p.signed(64)
+		case OpF32Const:
+			p.take(4)
+		case OpF64Const:
+			p.take(8)
+		case OpRefNull:
+			p.referenceType()
+		case OpRefFunc:
+			p.below(len(p.m.Functions), "function")
+		case OpGlobalGet:
+			p.below(len(p.m.Globals), "global")
+		case prefixVector:
+			if sub := p.u32(); p.err == nil && Op(prefixVector<<16|sub) != OpV128Const {
+				p.failAt(at, "an instruction that is not supported in an initialiser")
+			}
+			p.take(16)
+		default:
+			p.failAt(at, "an instruction that is not supported in an initialiser")
+		}
+	}
+	return nil
+}
+
+// Address is where an active segment goes if that is a constant, read as
+// unsigned.
+func (d *Data) Address() (address uint32, ok bool) {
+	if d.Mode != Active {
+		return 0, false
+	}
+	r := reader{data: d.At}
+	if Op(r.byte()) != OpI32Const {
+		return 0, false
+	}
+	address = uint32(r.signed(32))
+	return address, r.left() == 1 && r.err == nil
+}

@@ -1,0 +1,95 @@
+package verify
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
+
+// code looks at every function.
+func (v *verifier) code() {
+	all := uint64(0)
+	for i := range v.m.Bodies {
+		b := &v.m.Bodies[i]
+		v.shape.Functions++
+		if all += b.Count; all > uint64(v.caps.AllLocals) {
+			v.refuse(module.SectionCode, v.m.ImportedFunctions+i, b.Offset,
+				"functions with %d local variables together: at most %d are supported", all, v.caps.AllLocals)
+			return
+		}
+		if v.body(i, b); v.full() {
+			return
+		}
+	}
+}
+
+// body looks at a function.
+func (v *verifier) body(i int, b *module.Body) {
+	index := v.m.ImportedFunctions + i
+	refuse := func(offset int, format string, args ...any) {
+		v.refuse(module.SectionCode, index, offset, format, args...)
+	}
+	if b.Size > v.caps.Body {
+		refuse(b.Offset, "%d bytes of code: at most %d are supported in a function", b.Size, v.caps.Body)
+		return
+	}
+	if b.Count > uint64(v.caps.Locals) {
+		refuse(b.Offset, "%d local variables: at most %d are supported in a function", b.Count, v.caps.Locals)
+		return
+	}
+	locals := int(b.Count) + len(v.m.Type(uint32(index)).Params)
+	nesting := v.caps.Nesting
+	if locals > v.caps.ManyLocals {
+		nesting = v.caps.NestingLocals
+	}
+	code := v.m.Code(i)
+	var in module.Instruction
+	deepest, blocks, refused := 0, 0, len(v.refused)
+	for len(v.refused) == refused && code.Next(&in) {
+		v.instruction(&in, refuse)
+		switch in.Op {
+		case module.OpBlock, module.OpLoop, module.OpIf:
+			blocks++
+			if in.Op == module.OpLoop {
+				v.shape.Loops++
+			}
+			if deepest = max(deepest, code.Depth()-1); deepest > nesting {
+				refuse(in.Offset, "blocks %d deep: at most %d are supported in a function with %d local variables", deepest, nesting, locals)
+			} else if blocks*locals > v.caps.Product {
+				refuse(in.Offset, "%d blocks and %d local variables: their product may be at most %d", blocks, locals, v.caps.Product)
+			}
+		}
+		if high := code.Highest(); high > v.caps.Operands {
+			refuse(in.Offset, "%d operands on the stack: at most %d are supported", high, v.caps.Operands)
+		}
+	}
+	if fault, ok := errors.AsType[*module.Fault](code.Err()); ok {
+		v.refused = append(v.refused, fault)
+	}
+	s := &v.shape
+	s.LargestBody, s.MostLocals = max(s.LargestBody, b.Size), max(s.MostLocals, locals)
+	s.DeepestNesting, s.HighestStack = max(s.DeepestNesting, deepest), max(s.HighestStack, code.Highest())
+	s.LargestProduct = max(s.LargestProduct, blocks*locals)
+}
+
+// instruction refuses what changes state that no reset reaches.
+func (v *verifier) instruction(in *module.Instruction, refuse func(int, string, ...any)) {
+	switch in.Op {
+	case module.OpTableSet, module.OpTableGrow, module.OpTableFill, module.OpTableCopy, module.OpTableInit:
+		refuse(in.Offset, "%s: tables that change could not be put back after a call", in.Op)
+	case module.OpDataDrop, module.OpElemDrop:
+		refuse(in.Offset, "%s: a segment that is gone could not be put back after a call", in.Op)
+	case module.OpBrTable:
+		if n := len(in.Labels); n > v.caps.Labels {
+			refuse(in.Offset, "br_table with %d labels: at most %d are supported", n, v.caps.Labels)
+		}
+	}
+	switch kind, _, _ := strings.Cut(in.Info.Name, "."); kind {
+	case "f32", "f64":
+		v.shape.Floats = true
+	}
+	if in.Info.Class == module.Vector || in.Info.Class == module.VectorLong {
+		v.shape.Vectors = true
+	}
+}

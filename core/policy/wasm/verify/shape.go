@@ -1,0 +1,92 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
+
+// Shape is what was found in a module's code.
+type Shape struct {
+	// Functions are those that are not imported; Loops all loops in them.
+	Functions, Loops int
+	// CodeBytes is the code section's length, LargestBody that of the largest
+	// function.
+	CodeBytes, LargestBody int
+	// DeepestNesting, MostLocals (with parameters), HighestStack (in operands)
+	// and LargestProduct (blocks times locals) are the most of any function.
+	DeepestNesting, MostLocals, HighestStack, LargestProduct int
+	// Floats and Vectors say that the code has such instructions.
+	Floats, Vectors bool
+}
+
+// verifier collects what is wrong.
+type verifier struct {
+	m     *module.Module
+	caps  *Caps
+	shape Shape
+	// refused are the reasons, the first maxRefused of them.
+	refused []*module.Fault
+}
+
+// maxRefused bounds the reasons that are told of a module.
+const maxRefused = 20
+
+// Check looks at a module's shape. A module of which nothing is refused may
+// be compiled.
+func Check(m *module.Module, caps Caps) (Shape, []*module.Fault) {
+	v := &verifier{m: m, caps: &caps}
+	v.sections()
+	v.types()
+	v.state()
+	v.memory()
+	v.code()
+	return v.shape, v.refused
+}
+
+// Full says that no more reasons are looked for.
+func (v *verifier) full() bool { return len(v.refused) >= maxRefused }
+
+func (v *verifier) refuse(section byte, index, offset int, format string, args ...any) {
+	if v.full() {
+		return
+	}
+	s := module.Section{ID: section}
+	v.refused = append(v.refused, &module.Fault{
+		Section: s.Name(), Index: index, Offset: offset, What: fmt.Sprintf(format, args...),
+	})
+}
+
+func (v *verifier) sections() {
+	if v.m.Size > v.caps.Module {
+		v.refused = append(v.refused, &module.Fault{
+			Index: -1, Offset: v.caps.Module, What: fmt.Sprintf("the module has %d bytes: at most %d are supported", v.m.Size, v.caps.Module),
+		})
+	}
+	for i := range v.m.Sections {
+		s := &v.m.Sections[i]
+		switch s.ID {
+		case module.SectionStart:
+			v.refuse(s.ID, -1, s.Offset, "the module has a start function: it would run before the sandbox is ready; "+
+				"export the function as _initialize instead")
+		case module.SectionCode:
+			if v.shape.CodeBytes = len(s.Payload); v.shape.CodeBytes > v.caps.Code {
+				v.refuse(s.ID, -1, s.Offset, "%d bytes of code: at most %d are supported", v.shape.CodeBytes, v.caps.Code)
+			}
+		}
+	}
+}
+
+func (v *verifier) types() {
+	offset := 0
+	for i := range v.m.Sections {
+		if v.m.Sections[i].ID == module.SectionType {
+			offset = v.m.Sections[i].Offset
+		}
+	}
+	for i := range v.m.Types {
+		if n := len(v.m.Types[i].Params) + len(v.m.Types[i].Results); n > v.caps.Arity {
+			v.refuse(module.SectionType, i, offset, "%d parameters and results: at most %d are supported", n, v.caps.Arity)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package verify
+
+import "github.com/wardlet/wardlet/core/policy/wasm/module"
+
+// state refuses what a reset does not reach, and tables that take much memory.
+func (v *verifier) state() {
+	for i := range v.m.Imports {
+		if in := &v.m.Imports[i]; in.Kind != module.KindFunction {
+			v.refuse(module.SectionImport, i, in.Offset, "it imports the %s %q of %q: only functions can be imported", in.Kind, cut(in.Name), cut(in.Module))
+		}
+	}
+	for i := range v.m.Globals {
+		if g := &v.m.Globals[i]; g.Mutable && !g.Type.Numeric() {
+			v.refuse(module.SectionGlobal, i, g.Offset, "it is mutable and of type %s: it could not be put back after a call", g.Type)
+		}
+	}
+	entries := uint64(0)
+	for i := range v.m.Tables {
+		t := &v.m.Tables[i]
+		if entries += t.Min; entries > uint64(v.caps.Entries) {
+			v.refuse(module.SectionTable, i, t.Offset, "tables of %d entries together: at most %d are supported", entries, v.caps.Entries)
+			break
+		}
+	}
+	items := 0
+	for i := range v.m.Elements {
+		e := &v.m.Elements[i]
+		if items += e.Len(); items > v.caps.Items {
+			v.refuse(module.SectionElement, i, e.Offset, "%d elements together: at most %d are supported", items, v.caps.Items)
+			break
+		}
+	}
+}
+
+// cut shortens a name for a message.
+func cut(name string) string {
+	const most = 64
+	if len(name) > most {
+		return name[:most] + "…"
+	}
+	return name
+}
+
+// memory refuses data that does not lie in the memory as it begins.
+func (v *verifier) memory() {
+	size := uint64(0)
+	if len(v.m.Memories) > 0 {
+		size = v.m.Memories[0].Min << 16
+	}
+	for i := range v.m.Data {
+		d := &v.m.Data[i]
+		if address, ok := d.Address(); ok && uint64(address)+uint64(len(d.Content)) > size {
+			v.refuse(module.SectionData, i, d.Offset, "%d bytes at %#x: the memory begins with %d", len(d.Content), address, size)
+		}
+	}
+}
