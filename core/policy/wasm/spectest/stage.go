@@ -1,0 +1,77 @@
+package spectest
+
+import (
+	"errors"
+	"strings"
+)
+
+// stage is where a module was refused.
+type stage string
+
+const (
+	stageTransform stage = "transform"
+	stageCompile   stage = "compile"
+	// stageLink is an import that is missing or does not fit.
+	stageLink stage = "link"
+	// stageSegment is data or elements that do not fit into a memory or table.
+	stageSegment stage = "segment"
+	stageStart   stage = "start"
+	// stageUnknown is none of these. No command asks for it.
+	stageUnknown stage = "instantiate"
+)
+
+// refusal is why a module was not made.
+type refusal struct {
+	stage stage
+	err   error
+}
+
+// instantiation sorts an error of wazero's InstantiateModule. Errors that are
+// not of traps have no types, so it goes by their words.
+func instantiation(err error) *refusal {
+	text := err.Error()
+	r := &refusal{stageUnknown, err}
+	switch {
+	case strings.HasPrefix(text, "start "):
+		r.stage = stageStart
+	case strings.HasPrefix(text, "data[") && strings.HasSuffix(text, "out of bounds memory access"), misfit(text):
+		r.stage = stageSegment
+	case strings.HasPrefix(text, "import "), strings.HasPrefix(text, "export "), strings.Contains(text, `" is not exported in module "`), unmet(text):
+		r.stage = stageLink
+	}
+	return r
+}
+
+// misfit says whether an error of wazero is that elements do not fit into a
+// table. It is told when the module is compiled, if all is known then.
+func misfit(text string) bool {
+	return strings.HasPrefix(text, "element[") && strings.HasSuffix(text, "exceeds min table size")
+}
+
+// unmet says whether an error of wazero is that there is no module of the name
+// that another imports from.
+func unmet(text string) bool {
+	return strings.HasPrefix(text, "module[") && strings.HasSuffix(text, "] not instantiated")
+}
+
+// text is the canonical text. What compilers and transforms say is left out of
+// it: they name places, and a transform moves them.
+func (r *refusal) text() string {
+	text := "refused: " + string(r.stage)
+	switch detail := r.err.Error(); r.stage {
+	case stageSegment:
+		if misfit(detail) {
+			return text + ": elements"
+		}
+		return text + ": data"
+	case stageStart:
+		inner := errors.Unwrap(r.err) // without the words about the start function
+		if inner == nil {
+			inner = r.err
+		}
+		return text + ": " + failure(inner)
+	case stageLink, stageUnknown:
+		return text + ": " + detail
+	}
+	return text
+}
