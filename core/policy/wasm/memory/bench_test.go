@@ -1,0 +1,42 @@
+package memory
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkRestore measures what a call costs beside itself: its writes of the
+// first byte of so many pages, with the page faults they have, and Restore. Every
+// second page holds something; one in 32 was read once.
+func BenchmarkRestore(b *testing.B) {
+	for _, method := range methods {
+		for _, size := range []int{64 << 10, 192 << 10, 3392 << 10} {
+			for _, dirty := range []int{0, 2, 16} {
+				b.Run(fmt.Sprintf("%v/%dKiB/%d", method, size>>10, dirty), func(b *testing.B) {
+					l, memory := benchMemory(b, method, size)
+					step := size / max(dirty, 1) / pageSize * pageSize
+					b.ReportAllocs()
+					for b.Loop() {
+						for at := range dirty {
+							memory[at*step] = 1
+						}
+						if _, err := l.Restore(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func benchMemory(b *testing.B, method Method, size int) (*Linear, []byte) {
+	b.Helper()
+	l, memory, want := prepared(b, size, By(method))
+	for at := 0; at < size; at += 32 * pageSize {
+		if memory[at] != want[at] {
+			b.Fatal("the memory holds something else")
+		}
+	}
+	return l, memory
+}

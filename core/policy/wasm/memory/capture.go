@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	errFreed    = errors.New("the linear memory was freed")
+	errCaptured = errors.New("the linear memory has its snapshot already: make another instance")
+	errReleased = errors.New("the snapshot was released and is gone: capture another")
+)
+
+// Capture remembers what the memory holds now, and begins from that: Restore
+// puts it back. The caller releases the snapshot when it wants no more instances
+// to adopt it. A memory is captured once.
+func (l *Linear) Capture() (*Snapshot, error) {
+	if err := l.fresh(); err != nil {
+		return nil, err
+	}
+	s, err := newSnapshot(l.all[:l.size], l.kernel.newFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Adopt(s); err != nil {
+		s.Release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Adopt puts the snapshot of another instance of the same plugin in the place of
+// what the memory holds, and begins from it. The memory must have the size of
+// the snapshot. A memory adopts once, and not after it was captured.
+func (l *Linear) Adopt(s *Snapshot) error {
+	if err := l.fresh(); err != nil {
+		return err
+	}
+	if l.size != s.size {
+		return fmt.Errorf("the snapshot has %d bytes, the linear memory %d: grow it to the same first", s.size, l.size)
+	}
+	if !s.join() {
+		return errReleased
+	}
+	if err := l.begin(s); err != nil {
+		s.leave()
+		return err
+	}
+	s.measure()
+	l.snapshot = s
+	return nil
+}
+
+// fresh is whether the memory can begin from a snapshot.
+func (l *Linear) fresh() error {
+	switch {
+	case l.all == nil:
+		return errFreed
+	case l.snapshot != nil:
+		return errCaptured
+	}
+	return nil
+}
+
+// begin makes the memory hold the snapshot, and chooses how it is put back.
+func (l *Linear) begin(s *Snapshot) error {
+	l.method = l.kernel.choose(l.wanted, s)
+	if s.size == 0 {
+		return nil
+	}
+	memory := l.all[:s.size]
+	if s.file < 0 {
+		copy(memory, s.image)
+		return nil
+	}
+	if err := lay(memory, writable, s.file); err != nil {
+		return err
+	}
+	if l.method == Scan {
+		l.scan = newScanner(l.kernel.pagemap, memory)
+		l.kernel.lone(memory)
+	}
+	return nil
+}

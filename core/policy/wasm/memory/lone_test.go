@@ -1,0 +1,46 @@
+package memory
+
+import "testing"
+
+func TestPagesAreMappedOneByOne(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []Option
+		alone   bool
+	}{
+		// Where the system gives no userfaultfd there is nothing to be had.
+		"with a userfaultfd": {[]Option{By(Scan)}, system().watch >= 0},
+		"without":            {[]Option{By(Scan), without(func(k *kernel) { k.watch = -1 })}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, memory := newMemory(t, 4*wasmPage, 4*wasmPage, test.options...)
+			for at := range memory {
+				memory[at] = 1
+			}
+			capture(t, l)
+			if n := present(t, l); n != 0 {
+				t.Fatalf("%d pages are mapped before any was read", n)
+			}
+			if memory[20*pageSize] != 1 {
+				t.Fatal("the page that is read holds something else")
+			}
+			if n := present(t, l); n == 0 || (n == 1) != test.alone {
+				t.Errorf("%d pages are mapped after one was read; alone: %v", n, test.alone)
+			}
+		})
+	}
+}
+
+// present is how many pages of a memory are mapped, be they its own or the
+// file's.
+func present(tb testing.TB, l *Linear) int {
+	tb.Helper()
+	s := newScanner(l.kernel.pagemap, l.all[:l.size])
+	s.request.inverted, s.request.mask, s.request.anyOf = 0, pageIsPresent, 0
+	n, err := s.owned()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n / pageSize
+}

@@ -1,0 +1,126 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience says how long a memory that is scanned keeps pages of its own. To keep
+// a page costs time in each call, about 0.1 µs to scan it and copy it back; to
+// drop it costs a page fault when it is written again, about 2 µs.
+type patience struct {
+	// keep is the most bytes of pages that stay after a call.
+	keep int
+	// waste is how many bytes may be copied back, in all calls since the last drop,
+	// beside those that the first of these calls wrote.
+	waste int
+	// calls is after how many calls everything is dropped in any case: also pages
+	// that were only read cost time in each scan.
+	calls int
+}
+
+// patient wastes about as much time as it takes to write 300 pages again.
+var patient = patience{keep: 4 << 20, waste: 16 << 20, calls: 4096}
+
+// Restored is what it took to put a memory back, in bytes.
+type Restored struct {
+	// Copied back.
+	Copied int
+	// Dropped is the size of the memory if the kernel was told to forget what was
+	// written, else 0.
+	Dropped int
+}
+
+var (
+	errNoSnapshot = errors.New("the linear memory has no snapshot to be put back to")
+	errGrown      = errors.New("the linear memory grew since its snapshot: throw the instance away")
+)
+
+// Restore puts the memory back to its snapshot. It allocates nothing but for an
+// error.
+func (l *Linear) Restore() (Restored, error) {
+	switch {
+	case l.snapshot == nil:
+		return Restored{}, errNoSnapshot
+	case l.size != l.snapshot.size:
+		return Restored{}, errGrown
+	case l.size == 0:
+		return Restored{}, nil
+	}
+	refresh := false
+	if l.calls++; l.calls >= l.patience.calls {
+		l.calls, refresh = 0, true
+		l.snapshot.measure()
+	}
+	switch {
+	case l.method == Copy:
+		return Restored{Copied: copy(l.all, l.snapshot.image)}, nil
+	case l.method == Drop || refresh:
+		return l.drop()
+	}
+	return l.copyBack()
+}
+
+// Trim puts the memory back and gives all pages that it has of its own back to
+// the system: for an instance that nobody asked for a while. The next call is
+// slower. Memories that are put back by Copy keep theirs.
+func (l *Linear) Trim() error {
+	if l.method != Scan || l.snapshot == nil || l.Grown() || l.size == 0 {
+		_, err := l.Restore()
+		return err
+	}
+	_, err := l.drop()
+	return err
+}
+
+// copyBack copies the pages back that are the memory's own, or drops them if
+// they are many or were for nothing too often. A scan that fails costs time
+// only: all pages are dropped.
+func (l *Linear) copyBack() (Restored, error) {
+	var (
+		s     = l.scan
+		image = l.snapshot.image
+		done  Restored
+	)
+	for s.begin(); !s.done(); {
+		found, err := s.next((l.patience.keep-done.Copied)/pageSize + 1)
+		if err != nil {
+			return l.dropAfter(done)
+		}
+		size := 0
+		for _, r := range found {
+			size += r.size()
+		}
+		if done.Copied+size > l.patience.keep {
+			return l.dropAfter(done)
+		}
+		for _, r := range found {
+			start, end := s.place(r)
+			copy(l.all[start:end], image[start:end])
+		}
+		done.Copied += size
+	}
+	if l.needed < 0 {
+		l.needed = done.Copied
+	}
+	if l.wasted += done.Copied - l.needed; l.wasted > l.patience.waste {
+		return l.dropAfter(done)
+	}
+	return done, nil
+}
+
+func (l *Linear) dropAfter(done Restored) (Restored, error) {
+	dropped, err := l.drop()
+	return Restored{Copied: done.Copied, Dropped: dropped.Dropped}, err
+}
+
+// drop has the kernel forget the pages that are the memory's own.
+func (l *Linear) drop() (Restored, error) {
+	l.needed, l.wasted = -1, 0
+	if err := unix.Madvise(l.all[:l.size], unix.MADV_DONTNEED); err != nil {
+		return Restored{}, fmt.Errorf("drop the written pages of a linear memory: %w", err)
+	}
+	return Restored{Dropped: l.size}, nil
+}

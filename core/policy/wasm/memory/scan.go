@@ -1,0 +1,102 @@
+package memory
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The ioctl PAGEMAP_SCAN of /proc/self/pagemap (Linux 6.7), and the categories
+// of pages it is asked about.
+const (
+	pagemapScan = 0xc0606610
+
+	pageIsFile    = 1 << 2
+	pageIsPresent = 1 << 3
+	pageIsSwapped = 1 << 4
+)
+
+// regionsAtOnce is how many runs of pages one call of the kernel can tell.
+const regionsAtOnce = 64
+
+// region is a run of pages that the kernel found.
+type region struct{ start, end, categories uint64 }
+
+// size is in bytes.
+func (r region) size() int { return int(r.end - r.start) }
+
+// scanRequest is struct pm_scan_arg of linux/fs.h.
+type scanRequest struct {
+	size, flags, start, end, walkEnd, regions, regionCount, maxPages,
+	inverted, mask, anyOf, returned uint64
+}
+
+// scanner finds the pages of a memory that are its own: no longer shared with
+// the file it was mapped from.
+type scanner struct {
+	request scanRequest
+	pagemap int
+	base    uint64
+	regions [regionsAtOnce]region
+}
+
+// newScanner makes a scanner, on the heap: the kernel writes to it by its
+// address, so it must not move as a stack does.
+//
+//go:noinline
+func newScanner(pagemap int, memory []byte) *scanner {
+	base := uint64(uintptr(unsafe.Pointer(&memory[0])))
+	s := &scanner{pagemap: pagemap, base: base}
+	s.request = scanRequest{
+		size:        uint64(unsafe.Sizeof(s.request)),
+		end:         base + uint64(len(memory)),
+		regions:     uint64(uintptr(unsafe.Pointer(&s.regions[0]))),
+		regionCount: regionsAtOnce,
+		// Wanted: present or swapped, and not of a file.
+		inverted: pageIsFile,
+		mask:     pageIsFile,
+		anyOf:    pageIsPresent | pageIsSwapped,
+		returned: pageIsFile,
+	}
+	return s
+}
+
+// begin makes next start from the beginning of the memory.
+func (s *scanner) begin() { s.request.walkEnd = s.base }
+
+// done is whether next has seen the whole memory.
+func (s *scanner) done() bool { return s.request.walkEnd >= s.request.end }
+
+// next finds more pages, in order, and at most so many (0: any number). What it
+// gives is valid until it is called again.
+func (s *scanner) next(most int) ([]region, error) {
+	s.request.start, s.request.maxPages = s.request.walkEnd, uint64(most)
+	n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.pagemap), pagemapScan, uintptr(unsafe.Pointer(&s.request)))
+	switch {
+	case errno != 0:
+		return nil, errno
+	case n == 0 && !s.done():
+		return nil, unix.EIO // it would never end
+	}
+	return s.regions[:n], nil
+}
+
+// place is where a region begins and ends in the memory.
+func (s *scanner) place(r region) (start, end int) {
+	return int(r.start - s.base), int(r.end - s.base)
+}
+
+// owned counts the bytes of all pages that are the memory's own.
+func (s *scanner) owned() (int, error) {
+	n := 0
+	for s.begin(); !s.done(); {
+		found, err := s.next(0)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range found {
+			n += r.size()
+		}
+	}
+	return n, nil
+}
