@@ -1,0 +1,205 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Cache is compiled code on the disk, and what is known of modules that are
+// refused. Several processes may use one directory. It may be used from any
+// goroutine.
+type Cache struct {
+	options Options
+	// engine is the directory wazero uses in the one it is given, terms what
+	// modules are judged by.
+	engine, terms string
+	children      runner
+	primary       *shelf
+	// view is where wazero looks for code; it is empty but while code is loaded.
+	view  string
+	files wazero.CompilationCache
+
+	// memory is a directory of this process outside of the disk, nil if it got
+	// none.
+	memory *privateDir
+
+	// mu guards spare, the shelf in memory, which is made when primary fails.
+	mu    sync.Mutex
+	spare *shelf
+}
+
+// rememberVersion has wazero find out its own version, which it keeps in a
+// variable without a lock.
+var rememberVersion = sync.OnceValue(func() error {
+	ctx := context.Background()
+	return wazero.NewRuntime(ctx).Close(ctx)
+})
+
+// Open opens the cache in dir, which is made if it is missing. A directory that
+// is not this user's alone, or a link, is an error. One that cannot be made or
+// written to is not: a private directory in memory takes its place.
+func Open(dir string, o Options) (_ *Cache, err error) {
+	if o, err = o.withDefaults(); err != nil {
+		return nil, err
+	}
+	if err := rememberVersion(); err != nil {
+		return nil, err
+	}
+	c := &Cache{options: o, children: runner{command: o.Command, limits: o.Limits, priority: o.Priority}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	unsafe, unwritable := ownDir(dir)
+	if unsafe != nil {
+		return nil, fmt.Errorf("directory of compiled plugins %s: %w", dir, unsafe)
+	}
+	c.primary = &shelf{dir: dir}
+	if unwritable == nil {
+		c.primary, unwritable = openShelf(dir)
+	}
+	if c.memory, err = claimMemory(o.Spare); err != nil {
+		o.Log.Warn("no directory in memory for compiled plugins", "error", err)
+	}
+	if c.primary.private == nil {
+		if _, err := c.needSpare(unwritable); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.findEngine(); err != nil {
+		return nil, err
+	}
+	if err := c.primary.evict(o.MaxBytes, Digest{}); err != nil {
+		o.Log.Warn("compiled plugins that are not needed cannot be removed", "directory", dir, "error", err)
+	}
+	return c, nil
+}
+
+// findEngine gives wazero its directory, and sees what it makes of it.
+func (c *Cache) findEngine() (err error) {
+	// A disk that fills up must not keep code from being loaded.
+	if c.view = "view"; c.memory != nil {
+		c.view = filepath.Join(c.memory.path, c.view)
+	} else {
+		c.view = filepath.Join(c.primary.private.path, c.view)
+	}
+	if c.files, err = wazero.NewCompilationCacheWithDir(c.view); err != nil {
+		return fmt.Errorf("directory of compiled plugins: %w", err)
+	}
+	made, err := os.ReadDir(c.view)
+	if err != nil {
+		return fmt.Errorf("directory of compiled plugins: %w", err)
+	}
+	if len(made) != 1 {
+		return fmt.Errorf("wazero made %d directories in %s, want one", len(made), c.view)
+	}
+	c.engine = made[0].Name()
+	c.terms, err = terms(c.engine, c.options.Revision, c.options.Limits)
+	return err
+}
+
+// RuntimeConfig is what the runtime that loads from this cache must be made
+// with.
+func (c *Cache) RuntimeConfig() wazero.RuntimeConfig {
+	return c.options.Config().WithCompilationCache(c.files)
+}
+
+// Close removes what this process has made for itself. The runtime must be
+// closed before.
+func (c *Cache) Close() (err error) {
+	if c.files != nil {
+		err = c.files.Close(context.Background())
+	}
+	if c.primary != nil {
+		err = errors.Join(err, c.primary.close())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spare != nil {
+		err = errors.Join(err, c.spare.close())
+	}
+	if c.memory != nil {
+		err = errors.Join(err, c.memory.release())
+	}
+	return err
+}
+
+// shelves are those there are, in the order they are tried.
+func (c *Cache) shelves() []*shelf {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spare == nil {
+		return []*shelf{c.primary}
+	}
+	return []*shelf{c.primary, c.spare}
+}
+
+// Ready says whether the code of a module is cached: all its files are there
+// with the right size.
+func (c *Cache) Ready(digest Digest) bool {
+	for _, s := range c.shelves() {
+		if o, err := s.open(digest, c.engine); err == nil {
+			return o.close() == nil
+		}
+	}
+	return false
+}
+
+// Refused is why a module is refused, nil if it is not.
+func (c *Cache) Refused(digest Digest) *Refused {
+	for _, s := range c.shelves() {
+		if r := s.refused(digest, c.terms); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// Forget forgets that a module was refused: it will be tried once more.
+func (c *Cache) Forget(digest Digest) (err error) {
+	for _, s := range c.shelves() {
+		err = errors.Join(err, s.forget(digest))
+	}
+	return err
+}
+
+// open opens the code of a module. It is nil if there is none; what is torn is
+// removed.
+func (c *Cache) open(digest Digest) (*opened, *shelf, error) {
+	for _, s := range c.shelves() {
+		o, err := s.open(digest, c.engine)
+		if err == nil {
+			if err = o.openFiles(s.modulePath(digest)); err == nil {
+				s.used(digest, c.options.Now())
+				return o, s, nil
+			}
+			err = errors.Join(err, o.close())
+		}
+		switch {
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+			return nil, nil, err // says nothing about the entry
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errStale):
+		default:
+			c.drop(s, digest, err)
+		}
+	}
+	return nil, nil, nil
+}
+
+// drop removes an entry that cannot be loaded.
+func (c *Cache) drop(s *shelf, digest Digest, why error) {
+	c.options.Log.Warn("cached code of a plugin cannot be used, it is compiled again", "module", digest.String(), "error", why)
+	if err := s.remove(s.modulePath(digest)); err != nil {
+		s.dead.Store(digest, true)
+		c.options.Log.Warn("cached code that cannot be used cannot be removed", "module", digest.String(), "error", err)
+	}
+}

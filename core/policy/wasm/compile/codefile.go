@@ -1,0 +1,135 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxFiles is how many files one module may become; wazero makes one.
+const maxFiles = 4
+
+// codeFile is a file of compiled code: its path below the directory that was
+// given to wazero, its size in bytes, and the CRC-32C of its content.
+type codeFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+	Sum  uint32 `json:"crc32c"`
+}
+
+func checkFiles(files []codeFile) error {
+	if len(files) > maxFiles {
+		return fmt.Errorf("%d files of code, at most %d", len(files), maxFiles)
+	}
+	for _, f := range files {
+		engine, key, ok := strings.Cut(f.Name, "/")
+		if !ok || !strings.HasPrefix(engine, "wazero-") || !isDigest(key) || !filepath.IsLocal(f.Name) || f.Size < 0 {
+			return fmt.Errorf("a file of code %q of %d bytes: want wazero-VERSION/KEY", f.Name, f.Size)
+		}
+	}
+	return nil
+}
+
+// isDigest says whether a name is 64 hexadecimal digits.
+func isDigest(name string) bool {
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// findFiles finds what wazero wrote to dir.
+func findFiles(dir string) (files []codeFile, err error) {
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		f := codeFile{}
+		if f.Name, err = filepath.Rel(dir, path); err != nil {
+			return err
+		}
+		opened, err := openRegular(path)
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		f.Size, f.Sum, err = measure(opened)
+		files = append(files, f)
+		return err
+	})
+	if err == nil {
+		err = checkFiles(files)
+	}
+	return files, err
+}
+
+// open opens a file of code below dir and sees that it is whole. What is read
+// from it later is what was checked: files are replaced, never written to.
+func (f *codeFile) open(dir string) (*os.File, error) {
+	opened, err := openRegular(filepath.Join(dir, f.Name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := opened.Stat()
+	if err == nil && info.Size() != f.Size {
+		err = fmt.Errorf("%s has %d bytes, its index says %d", opened.Name(), info.Size(), f.Size)
+	}
+	var sum uint32
+	if err == nil {
+		_, sum, err = measure(opened)
+	}
+	if err == nil && sum != f.Sum {
+		err = fmt.Errorf("%s has another checksum than its index says", opened.Name())
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// measure reads a whole file.
+func measure(f *os.File) (size int64, sum uint32, err error) {
+	buffer := make([]byte, 256<<10)
+	for {
+		n, err := f.Read(buffer)
+		size, sum = size+int64(n), crc32.Update(sum, castagnoli, buffer[:n])
+		if err == io.EOF {
+			return size, sum, nil
+		}
+		if err != nil {
+			return size, sum, err
+		}
+	}
+}
+
+// openRegular opens a regular file of this process's user. It follows no link
+// and never blocks.
+func openRegular(path string) (*os.File, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() { // some devices do things when they are opened
+		return nil, fmt.Errorf("%s is not a regular file, its mode is %v", path, before.Mode())
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
+			err = fmt.Errorf("%s is not a regular file of user %d", path, os.Geteuid())
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

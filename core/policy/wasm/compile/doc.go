@@ -1,0 +1,38 @@
+// Package compile turns modules into machine code without putting the agent at
+// risk: a few kilobytes of WebAssembly can keep a compiler busy for minutes and
+// take gigabytes.
+//
+// Comes in: modules, already verified and metered, each with the tenant that
+// waits for it (Library.Acquire). Goes out: compiled code, one piece for each
+// module however many use it, or a Refused that says why there is none.
+//
+// A module is compiled by a child: this executable, started again, which calls
+// Child first of all. It has limits on memory, processor time and the size of
+// what it makes, the lowest priority there is, no files but three pipes, and
+// no environment; it is killed when it takes too long, when the caller's
+// context ends, and with the agent. It also loads what it made, once, so that
+// how much that takes is known before the agent does it. What it made is moved
+// into the cache as a whole. One child runs at a time; who waits is served in
+// turn by tenant.
+//
+// The agent itself loads what is cached and never compiles: it calls wazero
+// with a context that has ended, which wazero looks at before it compiles a
+// function, but not when it finds code. It reads files that it has checked and
+// keeps open. What is torn or missing is compiled again by a child, once.
+//
+// A module that is at fault is remembered on the disk and refused at once, also
+// after a restart, until Forget or other terms. Failures of the machine are
+// not: no memory for a process, a full disk, the end of the agent, a node so
+// busy that the child hardly ran. A disk that cannot be written to costs a
+// warning: code and refusals are kept in memory then.
+//
+// Where wazero has no compiler there is no code to keep. The child compiles for
+// wazero's interpreter, within the same limits, to see that it can be done, and
+// the agent does the same after it.
+//
+// It needs Linux, with /proc mounted.
+//
+// The package owns no goroutine. A Cache and a Library may be used from any;
+// a child is started and waited for on the goroutine of the caller whose turn
+// it is.
+package compile

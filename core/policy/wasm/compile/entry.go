@@ -1,0 +1,150 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// indexName is the index of an entry, in its directory.
+const indexName = "entry.json"
+
+// entry is the index of one module's compiled code.
+type entry struct {
+	// Module is the digest, Engine the directory wazero keeps its files in, which
+	// says its version and the machine.
+	Module string     `json:"module"`
+	Engine string     `json:"engine"`
+	Files  []codeFile `json:"files"`
+	Cost   Cost       `json:"cost"`
+}
+
+// opened is an entry that is in use: it stays until it is closed.
+type opened struct {
+	entry
+	index *os.File
+	files []*os.File
+}
+
+// errStale: the entry was made by another version of wazero.
+var errStale = errors.New("it was made by another version")
+
+// openEntry opens the index of the entry in dir, if all its files are there
+// with the right size. Another process that wants to remove it is kept from it.
+func openEntry(dir string, digest Digest, engine string) (_ *opened, err error) {
+	if unsafe, err := owned(dir); err != nil || unsafe != nil {
+		return nil, errors.Join(err, unsafe)
+	}
+	o := &opened{}
+	if o.index, err = openRegular(filepath.Join(dir, indexName)); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.close())
+		}
+	}()
+	if unix.Flock(int(o.index.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
+		err = fs.ErrNotExist // somebody is removing it
+		return nil, err
+	}
+	if o.entry, err = readEntry(o.index); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Module != digest.String():
+		return nil, fmt.Errorf("its index is that of module %s", o.Module)
+	case o.Engine != engine:
+		return nil, errStale
+	}
+	for _, f := range o.Files {
+		info, err := os.Lstat(filepath.Join(dir, f.Name))
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() || info.Size() != f.Size {
+			return nil, fmt.Errorf("%s has %d bytes and mode %v, its index says %d bytes", f.Name, info.Size(), info.Mode(), f.Size)
+		}
+	}
+	return o, nil
+}
+
+func readEntry(r io.Reader) (e entry, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxLine+1))
+	if err != nil {
+		return e, err
+	}
+	if len(text) > maxLine {
+		return e, fmt.Errorf("its index has more than %d bytes", maxLine)
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("its index is not JSON: %w", err)
+	}
+	return e, checkFiles(e.Files)
+}
+
+// openFiles opens the files and sees that they are whole.
+func (o *opened) openFiles(dir string) error {
+	for i := range o.Files {
+		f, err := o.Files[i].open(dir)
+		if err != nil {
+			return err
+		}
+		o.files = append(o.files, f)
+	}
+	return nil
+}
+
+func (o *opened) closeFiles() (err error) {
+	for _, f := range o.files {
+		err = errors.Join(err, f.Close())
+	}
+	o.files = nil
+	return err
+}
+
+func (o *opened) close() error { return errors.Join(o.closeFiles(), o.index.Close()) }
+
+// writeEntry puts an index into dir, and all of dir on the disk.
+func writeEntry(dir string, e *entry, now time.Time) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	index := filepath.Join(dir, indexName)
+	if err := writeWhole(index, text); err != nil {
+		return err
+	}
+	if err := os.Chtimes(index, now, now); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(filepath.Join(dir, e.Engine)), syncDir(dir))
+}
+
+// writeWhole writes a new file and puts it on the disk.
+func writeWhole(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,216 @@
+package compile
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Library is the compiled code that is loaded: one piece for each module, in
+// one runtime, however many use it. It may be used from any goroutine.
+type Library struct {
+	cache   *Cache
+	runtime wazero.Runtime
+	log     *slog.Logger
+	// turns are for children: one at a time.
+	turns queue
+	// loading is held while code is loaded: two pieces of one module must never
+	// be in one runtime, as closing one would close the other.
+	loading chan struct{}
+
+	mu   sync.Mutex
+	held map[Digest]*held
+	// changed is closed when there is news for those that wait for a turn.
+	changed chan struct{}
+}
+
+// held is code in use.
+type held struct {
+	module wazero.CompiledModule
+	entry  *opened
+	users  int
+}
+
+// Code is one user's hold on compiled code.
+type Code struct {
+	library *Library
+	digest  Digest
+	held    *held
+	once    sync.Once
+}
+
+// NewLibrary makes a library in runtime, which must be made with
+// cache.RuntimeConfig and outlive the library's code.
+func NewLibrary(cache *Cache, runtime wazero.Runtime) *Library {
+	return &Library{
+		cache: cache, runtime: runtime, log: cache.options.Log,
+		loading: make(chan struct{}, 1), held: map[Digest]*held{}, changed: make(chan struct{}),
+	}
+}
+
+// tries is how often a module is compiled for one Acquire: once more than if
+// nobody harms the cache.
+const tries = 2
+
+// Acquire gives the compiled code of a module: what is loaded, else from the
+// cache, else compiled by a child when it is the tenant's turn ("" is the
+// operator). The error is a *Refused where the module is at fault. module is
+// not kept. The code must be released.
+func (l *Library) Acquire(ctx context.Context, tenant string, module []byte) (*Code, error) {
+	if len(module) > maxModule {
+		return nil, fmt.Errorf("the module has %d bytes: at most %d are compiled", len(module), maxModule)
+	}
+	digest := Digest(sha256.Sum256(module))
+	for range tries {
+		if code, err := l.load(ctx, digest, module); code != nil || err != nil {
+			return code, err
+		}
+		if err := l.compile(ctx, tenant, digest, module); err != nil {
+			return nil, err
+		}
+	}
+	code, err := l.load(ctx, digest, module)
+	if code == nil && err == nil {
+		err = fmt.Errorf("the code of module %s was compiled %d times and is not in the cache: see the log, and who else changes the directory", digest, tries)
+	}
+	return code, err
+}
+
+// load gives code that is loaded or cached, and neither code nor error if it
+// must be compiled.
+func (l *Library) load(ctx context.Context, digest Digest, module []byte) (*Code, error) {
+	if code := l.share(digest); code != nil {
+		return code, nil
+	}
+	if refused := l.cache.Refused(digest); refused != nil {
+		return nil, refused
+	}
+	select {
+	case l.loading <- struct{}{}:
+		defer func() { <-l.loading }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if code := l.share(digest); code != nil {
+		return code, nil
+	}
+	entry, shelf, err := l.cache.open(digest)
+	if entry == nil {
+		return nil, err
+	}
+	compiled, err := l.cache.load(ctx, l.runtime, entry, module)
+	err = errors.Join(err, entry.closeFiles())
+	if err == nil {
+		return l.hold(digest, &held{module: compiled, entry: entry}), nil
+	}
+	if compiled != nil {
+		err = errors.Join(err, compiled.Close(ctx))
+	}
+	err = errors.Join(err, entry.close())
+	if !isCacheFault(err) {
+		return nil, fmt.Errorf("compiled code cannot be loaded: %w", err)
+	}
+	l.cache.drop(shelf, digest, err)
+	return nil, nil
+}
+
+// share gives code that is loaded, nil if it is not.
+func (l *Library) share(digest Digest) *Code {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.held[digest]
+	if h == nil {
+		return nil
+	}
+	h.users++
+	return &Code{library: l, digest: digest, held: h}
+}
+
+func (l *Library) hold(digest Digest, h *held) *Code {
+	h.users = 1
+	l.mu.Lock()
+	l.held[digest] = h
+	l.mu.Unlock()
+	l.announce()
+	return &Code{library: l, digest: digest, held: h}
+}
+
+// compile waits for a turn and has a child compile a module, unless somebody
+// else does meanwhile.
+func (l *Library) compile(ctx context.Context, tenant string, digest Digest, module []byte) error {
+	t := l.turns.join(tenant)
+	defer l.turns.leave(t)
+	for waiting := true; waiting; {
+		changed := l.news()
+		if l.settled(digest) {
+			return nil
+		}
+		select {
+		case <-t.turn:
+			waiting = false
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if l.settled(digest) {
+		return nil
+	}
+	err := l.cache.compile(ctx, digest, module)
+	l.announce()
+	return err
+}
+
+// settled says whether a module need not be compiled any more.
+func (l *Library) settled(digest Digest) bool {
+	l.mu.Lock()
+	loaded := l.held[digest] != nil
+	l.mu.Unlock()
+	return loaded || l.cache.Refused(digest) != nil || l.cache.Ready(digest)
+}
+
+func (l *Library) news() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+func (l *Library) announce() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Module is the compiled code. It must not be used after Release, nor closed.
+func (c *Code) Module() wazero.CompiledModule { return c.held.module }
+
+// Digest is the digest of the module.
+func (c *Code) Digest() Digest { return c.digest }
+
+// Cost is what compiling it took, when that was.
+func (c *Code) Cost() Cost { return c.held.entry.Cost }
+
+// Release gives the code back; its instances must be closed before. The last
+// release of a module's code frees it. A second one of the same Code does
+// nothing.
+func (c *Code) Release() { c.once.Do(c.release) }
+
+func (c *Code) release() {
+	l := c.library
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.held.users--; c.held.users > 0 {
+		return
+	}
+	delete(l.held, c.digest)
+	// Under the lock: nobody loads it anew before it is closed.
+	if err := errors.Join(c.held.module.Close(context.Background()), c.held.entry.close()); err != nil {
+		l.log.Warn("compiled code cannot be given back", "module", c.digest.String(), "error", err)
+	}
+}

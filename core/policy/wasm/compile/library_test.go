@@ -1,0 +1,238 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestAModuleIsCompiledOnceAndItsCodeShared(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache")
+	a, b := acquire(t, f, small(7)), acquire(t, f, small(7))
+	other := acquire(t, f, small(8))
+	if a.Module() != b.Module() || a.Digest() != b.Digest() || a.Module() == other.Module() {
+		t.Error("not one piece of code for each module")
+	}
+	a.Release()
+	a.Release() // counts once
+	answers(t, f, b, 7)
+	b.Release()
+	if len(f.held) != 1 {
+		t.Errorf("held %v", f.held)
+	}
+	again := acquire(t, f, small(7))
+	answers(t, f, again, 7)
+	answers(t, f, other, 8)
+	again.Release()
+	other.Release()
+	if n := f.children(t); n != 2 || len(f.held) != 0 {
+		t.Errorf("%d children, held %v", n, f.held)
+	}
+	f.isClean(t)
+	if f.out.String() != "" {
+		t.Errorf("log %s", f.out)
+	}
+}
+
+func TestManyWhoWantAModuleAtOnceGetItFromOneChild(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache")
+	var group sync.WaitGroup
+	for i := range 40 {
+		group.Go(func() {
+			code, err := f.Acquire(t.Context(), string(rune('a'+i%3)), small(int32(i%2)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answers(t, f, code, int32(i%2))
+			code.Release()
+		})
+	}
+	group.Wait()
+	if n := f.children(t); n != 2 || len(f.held) != 0 {
+		t.Errorf("%d children, held %v", n, f.held)
+	}
+	f.isClean(t)
+}
+
+func TestCodeIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/cache"
+	f := library(t, dir)
+	code := acquire(t, f, small(1))
+	if !f.cache.Ready(code.Digest()) || f.cache.Ready(Digest{1}) {
+		t.Error("ready is what is cached")
+	}
+	code.Release()
+	next := library(t, dir)
+	code = acquire(t, next, small(1))
+	answers(t, next, code, 1)
+	if code.Cost().CPU <= 0 || code.Cost().Peak <= 0 {
+		t.Errorf("cost %+v", code.Cost())
+	}
+	code.Release()
+	if n := next.children(t); n != 0 {
+		t.Errorf("%d children", n)
+	}
+}
+
+func TestWhoeverWaitsMayGoAndTheOthersAreServed(t *testing.T) {
+	t.Parallel()
+	fifo := makeFifo(t)
+	f := library(t, t.TempDir()+"/cache", acting("asleep", fifo))
+	ctx, stop := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := f.Acquire(ctx, "a", small(1))
+		first <- err
+	}()
+	pid := announced(t, fifo)
+	// While that child has the turn, another waits for the same module, and goes.
+	waiting, leave := context.WithCancelCause(t.Context())
+	second := make(chan error, 1)
+	go func() {
+		_, err := f.Acquire(waiting, "a", small(1))
+		second <- err
+	}()
+	left := errors.New("tired of waiting")
+	leave(left)
+	if err := <-second; !errors.Is(err, left) {
+		t.Errorf("who left: %v", err)
+	}
+	stop()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("whose context ended: %v", err)
+	}
+	ends(t, pid)
+	// Nothing of it is held against the module.
+	if r := f.cache.Refused(digestOf(small(1))); r != nil {
+		t.Errorf("remembered: %v", r)
+	}
+	f.cache.children.command = []string{"/proc/self/exe", childArgument}
+	code := acquire(t, f, small(1))
+	answers(t, f, code, 1)
+	code.Release()
+	f.isClean(t)
+}
+
+func TestWhenTheFirstGivesUpTheNextCompiles(t *testing.T) {
+	t.Parallel()
+	fifo := makeFifo(t)
+	f := library(t, t.TempDir()+"/cache", acting("asleep", fifo))
+	ctx, stop := context.WithCancel(t.Context())
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := f.Acquire(ctx, "a", small(1))
+		first <- err
+	}()
+	announced(t, fifo)
+	ctx2, stop2 := context.WithCancel(t.Context())
+	go func() {
+		_, err := f.Acquire(ctx2, "b", small(1))
+		second <- err
+	}()
+	stop()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	ends(t, announced(t, fifo), stop2) // a child of the second
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestAModuleOfManyMegabytesIsNotTried(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache")
+	_, err := f.Acquire(t.Context(), "", make([]byte, maxModule+1))
+	if err == nil || !strings.Contains(err.Error(), "at most 33554432 are compiled") || f.children(t) != 0 {
+		t.Errorf("%v, %d children", err, f.children(t))
+	}
+}
+
+func TestTwoAgentsUseOneDirectoryAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "cache")
+	var group sync.WaitGroup
+	for range 3 { // other processes
+		group.Go(func() {
+			text, err := command(t, "agent that works", dir, "").Output()
+			if err != nil || string(text) != "ten plugins\n" {
+				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
+	for range 2 { // and in this one
+		f := library(t, dir)
+		group.Go(func() {
+			for i := range int32(10) {
+				code, err := f.Acquire(t.Context(), "", small(i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answers(t, f, code, i)
+				code.Release()
+			}
+			if f.out.String() != "" {
+				t.Errorf("log %s", f.out)
+			}
+			f.isClean(t)
+		})
+	}
+	group.Wait()
+}
+
+func TestWithoutACompilerTheAgentInterpretsWhatAChildHasSeen(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache", acting("interpreted"), func(o *Options) { o.Config = interpreter })
+	code := acquire(t, f, small(5))
+	answers(t, f, code, 5)
+	if len(code.held.entry.Files) != 0 {
+		t.Errorf("files %v", code.held.entry.Files)
+	}
+	code.Release()
+	isRefused(t, f, []byte("no module"), Invalid, "invalid magic number")
+	f.isClean(t)
+}
+
+func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(f *fixture, turn *ticket, done <-chan error) error{
+		"found when the turn comes": func(f *fixture, turn *ticket, done <-chan error) error {
+			f.turns.leave(turn)
+			return <-done
+		},
+		"found without a turn, as somebody loads it": func(f *fixture, turn *ticket, done <-chan error) error {
+			acquire(t, f, small(1)).Release()
+			defer f.turns.leave(turn)
+			return <-done
+		},
+	} {
+		f := library(t, t.TempDir()+"/cache")
+		turn := f.turns.join("b")
+		done := make(chan error, 1)
+		go func() {
+			code, err := f.Acquire(t.Context(), "a", small(1))
+			if err == nil {
+				code.Release()
+			}
+			done <- err
+		}()
+		for waits := false; !waits; runtime.Gosched() {
+			f.turns.mu.Lock()
+			waits = len(f.turns.waiting) == 1
+			f.turns.mu.Unlock()
+		}
+		acquire(t, library(t, f.dir), small(1)).Release()
+		if err := end(f, turn, done); err != nil || f.children(t) != 0 {
+			t.Errorf("%s: %v, %d children", name, err, f.children(t))
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Options are how a Cache works. Fields that are zero are their default.
+type Options struct {
+	// Config makes the configuration that modules are compiled and loaded with,
+	// without a cache. The same function must be given to Child. Required.
+	Config func() wazero.RuntimeConfig
+	// Limits are for each compilation.
+	Limits Limits
+	// MaxBytes is the most that compiled code may take on the disk; what was used
+	// least recently goes first. Code in use stays and may exceed it. Default
+	// 512 MiB.
+	MaxBytes int64
+	// MaxRefused is how many refused modules are remembered. Default 4096.
+	MaxRefused int
+	// Revision stands for all that the judgement on a module depends on beside
+	// Limits and the version of wazero: refusals under another one are void.
+	Revision string
+	// Priority is that of children. Default Lowest.
+	Priority Priority
+	// Command starts a child. Default: this executable, with the argument that
+	// Child looks for.
+	Command []string
+	// Spare are the directories in which a private one is made when the cache's
+	// own cannot be written to. Default /dev/shm, then os.TempDir.
+	Spare []string
+	// Now is the wall clock. Default time.Now.
+	Now func() time.Time
+	// Log is told when the cache does not work as it should. Default slog's.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	o.Limits = o.Limits.withDefaults()
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 512 << 20
+	}
+	if o.MaxRefused == 0 {
+		o.MaxRefused = 4096
+	}
+	if o.Command == nil {
+		// Also where the file was replaced since by that of another version.
+		o.Command = []string{"/proc/self/exe", childArgument}
+	}
+	if o.Spare == nil {
+		o.Spare = []string{"/dev/shm", os.TempDir()}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	switch {
+	case o.Config == nil:
+		return o, errors.New("no configuration for compiled plugins")
+	case o.MaxBytes < 0 || o.MaxRefused < 1:
+		return o, fmt.Errorf("cache of compiled plugins of %d bytes and %d refusals: at least 0 and 1", o.MaxBytes, o.MaxRefused)
+	}
+	return o, o.Limits.check()
+}

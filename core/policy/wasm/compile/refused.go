@@ -1,0 +1,53 @@
+package compile
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Digest is the sha256 of a module, as it is compiled.
+type Digest [32]byte
+
+// String is the digest in 64 hexadecimal digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// Reason is why a module is not compiled.
+type Reason string
+
+// The reasons.
+const (
+	// CPU: it takes more processor time than the limit.
+	CPU Reason = "cpu"
+	// Memory: it takes more memory, or becomes more code, than the limit.
+	Memory Reason = "memory"
+	// Wall: it was still being compiled when the time was over.
+	Wall Reason = "wall"
+	// Crash: the child that compiled it died.
+	Crash Reason = "crash"
+	// Invalid: it is no valid module.
+	Invalid Reason = "invalid"
+)
+
+// Refused is the error for a module that is at fault itself. It is remembered:
+// the module is not tried again until Forget, an upgrade, or other limits.
+type Refused struct {
+	Digest Digest
+	Reason Reason
+	// Text says more, in one line.
+	Text string
+	// At is when it was tried.
+	At time.Time
+}
+
+func (r *Refused) Error() string {
+	return fmt.Sprintf("the module is refused (%s, tried at %s): %s", r.Reason, r.At.UTC().Format(time.RFC3339), r.Text)
+}
+
+func (r Reason) known() bool {
+	switch r {
+	case CPU, Memory, Wall, Crash, Invalid:
+		return true
+	}
+	return false
+}
