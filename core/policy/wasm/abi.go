@@ -2,51 +2,62 @@ package wasm
 
 import (
 	"fmt"
+	"math"
+	"unsafe"
 
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Results of path and setting that are no handle and no length.
+// Results of functions that give a handle or a length, where there is none.
 const (
-	pathRefused    = -1
-	pathNotNow     = -2
-	pathTooMany    = -3
-	settingMissing = -1
+	pathRefused = -1
+	pathTooMany = -3
+	noSuchThing = -1
+	notNow      = -2
 )
 
 // abiFunctions are those of module wardlet1.
 var abiFunctions = map[string]function{
-	"path":           {params: []api.ValueType{i32, i32}, results: []api.ValueType{i32}, run: (*Plugin).path},
-	"setting":        {params: []api.ValueType{i32, i32, i32, i32}, results: []api.ValueType{i32}, run: (*Plugin).setting},
-	"reason":         {params: []api.ValueType{i32, i32, i32, i32}, run: (*Plugin).reason},
-	"warn":           {params: []api.ValueType{i32, i32}, run: (*Plugin).warn},
-	"annotate":       {params: []api.ValueType{i32, i32, i32, i32}, run: (*Plugin).annotate},
-	"explain":        {params: []api.ValueType{i32, i32}, run: (*Plugin).explain},
-	"retry_after_ms": {params: []api.ValueType{i64}, run: (*Plugin).retryAfter},
-	"log":            {params: []api.ValueType{i32, i32, i32}, run: (*Plugin).logLine},
-	"log_enabled":    {params: []api.ValueType{i32}, results: []api.ValueType{i32}, run: (*Plugin).logEnabled},
+	"path":           {params: []api.ValueType{i32, i32}, results: []api.ValueType{i32}, run: (*instance).path},
+	"field":          {params: []api.ValueType{i32, i32}, results: []api.ValueType{i32}, run: (*instance).field},
+	"get":            {params: []api.ValueType{i32, i32, i32}, results: []api.ValueType{i32}, run: (*instance).get},
+	"json":           {params: []api.ValueType{i32, i32, i32}, results: []api.ValueType{i32}, run: (*instance).json},
+	"setting":        {params: []api.ValueType{i32, i32, i32, i32}, results: []api.ValueType{i32}, run: (*instance).setting},
+	"reason":         {params: []api.ValueType{i32, i32, i32, i32}, run: (*instance).reason},
+	"warn":           {params: []api.ValueType{i32, i32}, run: (*instance).warn},
+	"annotate":       {params: []api.ValueType{i32, i32, i32, i32}, run: (*instance).annotate},
+	"explain":        {params: []api.ValueType{i32, i32}, run: (*instance).explain},
+	"retry_after_ms": {params: []api.ValueType{i64}, run: (*instance).retryAfter},
+	"patch":          {params: []api.ValueType{i32, i32}, run: (*instance).patch},
+	"log":            {params: []api.ValueType{i32, i32, i32}, run: (*instance).logLine},
+	"log_enabled":    {params: []api.ValueType{i32}, results: []api.ValueType{i32}, run: (*instance).logEnabled},
 }
 
-func (p *Plugin) path(memory api.Memory, stack []uint64) {
-	result := int32(pathNotNow)
-	if declared := p.call.declared; declared != nil {
-		result = p.declare(declared, memory, uint32(stack[0]), uint32(stack[1]))
+func (i *instance) path(memory api.Memory, stack []uint64) {
+	stack[0] = api.EncodeI32(i.declare(memory, uint32(stack[0]), uint32(stack[1]), false))
+}
+
+func (i *instance) field(memory api.Memory, stack []uint64) {
+	stack[0] = api.EncodeI32(i.declare(memory, uint32(stack[0]), uint32(stack[1]), true))
+}
+
+func (i *instance) declare(memory api.Memory, address, length uint32, lazy bool) int32 {
+	view := guestBytes(memory, address, length)
+	i.tank.bytes(length, 0)
+	declared := i.call.declared
+	if declared == nil {
+		return notNow
 	}
-	stack[0] = api.EncodeI32(result)
-}
-
-func (p *Plugin) declare(declared *projection, memory api.Memory, address, length uint32) int32 {
-	if len(*declared) == maxPaths {
-		p.call.refused = fmt.Errorf("more than %d paths", maxPaths)
+	if len(declared.fields) == maxPaths {
+		i.call.refused = fmt.Errorf("more than %d paths", maxPaths)
 		return pathTooMany
 	}
-	view := guestBytes(memory, address, length)
 	text := string(view[:min(len(view), maxPathBytes+1)])
-	if err := declared.declare(text); err != nil {
-		p.call.refused = pathError{path: shown(text), err: err}
+	if err := declared.declare(text, lazy, i.plugin.readsNode); err != nil {
+		i.call.refused = pathError{path: shown(text), err: err}
 		return pathRefused
 	}
-	return int32(len(*declared) - 1)
+	return int32(len(declared.fields) - 1)
 }
 
 // pathError says which path was refused, and why.
@@ -59,60 +70,113 @@ func (e pathError) Error() string { return "path " + e.path + ": " + e.err.Error
 
 func (e pathError) Unwrap() error { return e.err }
 
-func (p *Plugin) setting(memory api.Memory, stack []uint64) {
-	result := int32(settingMissing)
-	path := guestBytes(memory, uint32(stack[0]), uint32(stack[1]))
-	if value, ok := p.settings.lookup(p.scratch[:0], string(path[:min(len(path), maxPathBytes+1)])); ok {
-		p.scratch = value
-		result = int32(len(value))
-		if capacity := uint32(stack[3]); uint64(len(value)) <= uint64(capacity) {
-			copy(guestBytes(memory, uint32(stack[2]), uint32(len(value))), value)
+// give writes data to the guest's buffer if that has room for it, and gives
+// its length.
+func give(memory api.Memory, address, capacity uint64, data []byte) int32 {
+	if len(data) > math.MaxInt32 {
+		stop(failf(HostError, "a value of %d bytes for a plugin", len(data)))
+	}
+	if uint32(len(data)) <= uint32(capacity) {
+		copy(guestBytes(memory, uint32(address), uint32(len(data))), data)
+	}
+	return int32(len(data))
+}
+
+func (i *instance) get(memory api.Memory, stack []uint64) {
+	c, result := &i.call, int32(notNow)
+	if c.wants != nil {
+		result = noSuchThing
+		if handle := uint32(stack[0]); uint64(handle) < uint64(len(c.wants.fields)) {
+			c.record.begin()
+			c.wants.fields[handle].write(&c.record, &c.asked)
+			c.record.check()
+			i.tank.bytes(uint32(len(c.record.out)), c.record.encoded)
+			result = give(memory, stack[1], stack[2], c.record.out)
 		}
 	}
 	stack[0] = api.EncodeI32(result)
 }
 
-func (p *Plugin) reason(memory api.Memory, stack []uint64) {
-	code, message := p.text(memory, stack[0], stack[1]), p.text(memory, stack[2], stack[3])
-	p.call.output.setReason(code, message)
+func (i *instance) json(memory api.Memory, stack []uint64) {
+	c, result := &i.call, int32(notNow)
+	if c.wants != nil {
+		result = noSuchThing
+		before := c.documents.encoded
+		if text, ok := c.documents.of(&c.asked, uint32(stack[0])); ok {
+			i.tank.bytes(uint32(len(text)), c.documents.encoded-before)
+			result = give(memory, stack[1], stack[2], text)
+		}
+	}
+	stack[0] = api.EncodeI32(result)
 }
 
-func (p *Plugin) warn(memory api.Memory, stack []uint64) {
-	p.call.output.warn(p.text(memory, stack[0], stack[1]))
+func (i *instance) setting(memory api.Memory, stack []uint64) {
+	view := guestBytes(memory, uint32(stack[0]), uint32(stack[1]))
+	i.tank.bytes(uint32(stack[1]), 0)
+	view = view[:min(len(view), maxPathBytes+1)]
+	c := &i.call
+	c.record.begin()
+	// The path is only looked at while the guest rests, so it need not be copied.
+	path := unsafe.String(unsafe.SliceData(view), len(view))
+	result := int32(noSuchThing)
+	if ok := i.plugin.settings.lookup(&c.record, &c.steps, path); ok {
+		i.tank.bytes(uint32(len(c.record.out)), c.record.encoded)
+		result = give(memory, stack[2], stack[3], c.record.out)
+	}
+	stack[0] = api.EncodeI32(result)
 }
 
-func (p *Plugin) annotate(memory api.Memory, stack []uint64) {
-	key, value := p.text(memory, stack[0], stack[1]), p.text(memory, stack[2], stack[3])
-	p.call.output.annotate(key, value)
+func (i *instance) reason(memory api.Memory, stack []uint64) {
+	code, message := i.text(memory, stack[0], stack[1]), i.text(memory, stack[2], stack[3])
+	i.call.output.setReason(code, message)
 }
 
-func (p *Plugin) explain(memory api.Memory, stack []uint64) {
-	p.call.output.explain(p.text(memory, stack[0], stack[1]))
+func (i *instance) warn(memory api.Memory, stack []uint64) {
+	i.call.output.warn(i.text(memory, stack[0], stack[1]))
 }
 
-func (p *Plugin) retryAfter(_ api.Memory, stack []uint64) {
-	p.call.output.retry(int64(stack[0]))
+func (i *instance) annotate(memory api.Memory, stack []uint64) {
+	key, value := i.text(memory, stack[0], stack[1]), i.text(memory, stack[2], stack[3])
+	i.call.output.annotate(key, value)
+}
+
+func (i *instance) explain(memory api.Memory, stack []uint64) {
+	i.call.output.explain(i.text(memory, stack[0], stack[1]))
+}
+
+func (i *instance) retryAfter(_ api.Memory, stack []uint64) {
+	i.call.output.retry(int64(stack[0]))
+}
+
+func (i *instance) patch(memory api.Memory, stack []uint64) {
+	i.call.output.charge(uint32(stack[1]))
+	i.tank.bytes(uint32(stack[1]), int(uint32(stack[1])))
+	i.call.output.setPatch(guestBytes(memory, uint32(stack[0]), uint32(stack[1])))
 }
 
 // text is a text that the guest hands over; it counts.
-func (p *Plugin) text(memory api.Memory, address, length uint64) string {
-	p.call.output.charge(uint32(length))
+func (i *instance) text(memory api.Memory, address, length uint64) string {
+	i.call.output.charge(uint32(length))
+	i.tank.bytes(uint32(length), 0)
 	return guestText(memory, uint32(address), uint32(length))
 }
 
-func (p *Plugin) logLine(memory api.Memory, stack []uint64) {
+func (i *instance) logLine(memory api.Memory, stack []uint64) {
 	level := uint32(stack[0])
 	view := guestBytes(memory, uint32(stack[1]), uint32(stack[2]))
+	i.tank.bytes(uint32(min(len(view), maxLine)), 0)
 	if level >= uint32(len(levels)) {
 		stop(failf(BadOutput, "a log line of level %d: levels are 0 to %d", level, len(levels)-1))
 	}
-	p.log.line(p.call.ctx, levels[level], string(view[:min(len(view), maxLine)]))
+	if i.plugin.log.logger.Enabled(i.call.ctx, levels[level]) {
+		i.plugin.log.line(i.call.ctx, levels[level], string(view[:min(len(view), maxLine)]))
+	}
 }
 
-func (p *Plugin) logEnabled(_ api.Memory, stack []uint64) {
+func (i *instance) logEnabled(_ api.Memory, stack []uint64) {
 	level := uint32(stack[0])
 	stack[0] = 0
-	if level < uint32(len(levels)) && p.log.enabled[level] {
+	if level < uint32(len(levels)) && i.plugin.log.enabled[level] {
 		stack[0] = 1
 	}
 }

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"encoding/binary"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,15 @@ func TestMisuseOfHostFunctions(t *testing.T) {
 		"a log line of a negative level":       {w.Log, w.Join(w.I32Const(-1), nothing), "BadOutput: a log line of level 4294967295: levels are 0 to 3"},
 		"a setting's name outside of memory":   {w.Setting, w.Join(outside, nothing), outsideText},
 		"a setting's buffer outside of memory": {w.Setting, w.Join(w.I32Const(w.Texts), w.I32Const(4), w.I32Const(1<<16-4), w.I32Const(100)), "BadOutput: the plugin names 6 bytes at 0xfffc, its memory has 65536"},
+		"a path outside of the memory":         {w.Path, outside, outsideText}, // also where no path is taken
+		"a field outside of the memory":        {w.Field, outside, outsideText},
+		"a patch outside of the memory":        {w.Patch, outside, outsideText},
+		"a patch at the highest address":       {w.Patch, w.Join(w.I32Const(-1), w.I32Const(2)), "BadOutput: the plugin names 2 bytes at 0xffffffff, its memory has 65536"},
+		"a patch of 4 GiB":                     {w.Patch, w.Join(w.I32Const(0), w.I32Const(-1)), tooMuch},
+		"a patch beyond output_bytes":          {w.Patch, w.Join(w.I32Const(0), w.I32Const(1<<16+1)), tooMuch},
+		"a patch that is none":                 {w.Patch, nothing, "BadOutput: the plugin's patch: want a JSON array of operations"},
+		"a document's buffer outside":          {w.JSON, w.Join(w.I32Const(1), w.I32Const(1<<16-4), w.I32Const(1000)), "BadOutput: the plugin names 130 bytes at 0xfffc, its memory has 65536"},
+		"a document at the highest address":    {w.JSON, w.Join(w.I32Const(0), w.I32Const(-1), w.I32Const(-1)), "BadOutput: the plugin names 145 bytes at 0xffffffff, its memory has 65536"},
 		"an annotation without a key":          {w.Annotate, w.Join(nothing, nothing), "BadOutput: an annotation's key of 0 bytes: it must have 1 to 253"},
 		"a key that is too long":               {w.Annotate, w.Join(w.I32Const(0), w.I32Const(254), nothing), "BadOutput: an annotation's key of 254 bytes: it must have 1 to 253"},
 		"a negative retry time":                {w.RetryAfter, w.I64Const(-1), "BadOutput: a retry after -1 ms: it must not be negative"},
@@ -136,6 +146,88 @@ func TestMisuseOfHostFunctions(t *testing.T) {
 	}
 }
 
+func TestPathsOutsideOfTheMemory(t *testing.T) {
+	t.Parallel()
+	for _, of := range []w.Import{w.Path, w.Field} {
+		m := w.Plugin(of)
+		m.Init(w.I32Const(1<<16-4), w.I32Const(5), w.Call(0))
+		m.Admit(w.I32Const(0))
+		e, _ := testEngine(t)
+		want := "BadOutput: wardlet_init: the plugin names 5 bytes at 0xfffc, its memory has 65536"
+		if _, err := e.Load(t.Context(), m.Bytes(), testOptions()); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", of.Name, err, want)
+		}
+	}
+}
+
+func TestBuffersOutsideOfTheMemory(t *testing.T) {
+	t.Parallel()
+	for buffer, want := range map[int32]string{
+		1<<16 - 7: "BadOutput: the plugin names 8 bytes at 0xfff9, its memory has 65536",
+		1 << 16:   "BadOutput: the plugin names 8 bytes at 0x10000, its memory has 65536",
+		-1:        "BadOutput: the plugin names 8 bytes at 0xffffffff, its memory has 65536",
+		1<<16 - 8: "", // it ends where the memory ends
+	} {
+		m := fetching(t, []string{lazy + "object.metadata.name"}, w.Get)
+		m.Admit(w.I32Const(0), w.I32Const(buffer), w.I32Const(100), w.Call(m.Imported("get")), w.I32Const(8), w.I32Sub)
+		p, _ := load(t, m.Bytes())
+		for range 2 {
+			result, err := p.Admit(t.Context(), question(testPod()))
+			if want == "" && (err != nil || result.Answer != pod.Allow) {
+				t.Errorf("%d: %+v, %v", buffer, result, err)
+			}
+			if want != "" && (err == nil || err.Error() != want) {
+				t.Errorf("%d: %v\nwant %s", buffer, err, want)
+			}
+		}
+	}
+}
+
+// A policy that reads, looks settings up and says nothing costs the collector
+// nothing. Not parallel: it counts allocations.
+func TestDecisionsMakeNoGarbage(t *testing.T) {
+	m := fetching(t, []string{"object.metadata.labels", "object.spec.@containers[*].image", lazy + "object.spec.containers[*].ports[*].hostPort"},
+		w.Get, w.Setting, w.LogEnabled, w.Log, w.RetryAfter, w.WASI("clock_time_get", w.I32, w.I64, w.I32))
+	name := text(m, 2048, "patterns['a/b']")
+	body := w.Join(
+		fetch(m, "get", 0, 4000), fetch(m, "get", 2, 4000),
+		name, w.I32Const(gotAt), w.I32Const(4000), w.Call(m.Imported("setting")), w.Drop,
+		w.I32Const(0), w.Call(m.Imported("log_enabled")), w.Drop,
+		w.I32Const(0), name, w.Call(m.Imported("log")), // of a level that nobody wants
+		w.I64Const(1000), w.Call(m.Imported("retry_after_ms")),
+		w.I32Const(0), w.I64Const(1), w.I32Const(gotAt), w.Call(m.Imported("clock_time_get")), w.Drop,
+	)
+	m.Admit(body, w.I32Const(0))
+	m.Merge(body, w.I32Const(0))
+	m.Filter(body, w.I32Const(0))
+	log := &testLog{}
+	e, err := NewEngine(t.TempDir()+"/cache", log.logger(slog.LevelInfo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := testOptions()
+	o.Settings = map[string]any{"patterns": map[string]any{"a/b": "x"}}
+	p, err := e.Load(t.Context(), m.Bytes(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	q, merge := question(fullPod()), testMerge()
+	for name, ask := range map[string]func() error{
+		"admit":  func() error { _, err := p.Admit(t.Context(), q); return err },
+		"merge":  func() error { _, err := p.Merge(t.Context(), merge); return err },
+		"filter": func() error { _, err := p.Filter(t.Context(), q); return err },
+	} {
+		if n := testing.AllocsPerRun(50, func() {
+			if err := ask(); err != nil {
+				t.Error(err)
+			}
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
 func TestOutputBytesCountAllTexts(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin(w.Reason, w.Warn, w.Annotate, w.Explain)
@@ -153,10 +245,10 @@ func TestOutputBytesCountAllTexts(t *testing.T) {
 	}
 }
 
-// declaring is a plugin whose wardlet_init declares paths and hands the last
-// result on.
-func declaring(paths ...string) []byte {
-	m := w.Plugin(w.Path, w.Reason)
+// declaring is a plugin whose wardlet_init declares paths, with path or field,
+// and hands the last result on.
+func declaring(with w.Import, paths ...string) []byte {
+	m := w.Plugin(with, w.Reason)
 	var body []w.Code
 	for i, path := range paths {
 		body = append(body, text(m, int32(1024*(i+1)), path), w.Call(0))
@@ -191,8 +283,10 @@ func TestRefusedPathsAreNamedWhenInitFails(t *testing.T) {
 		},
 	} {
 		e, _ := testEngine(t)
-		if _, err := e.Load(t.Context(), declaring(test.paths...), testOptions()); err == nil || err.Error() != test.want {
-			t.Errorf("%s: %v\nwant %s", name, err, test.want)
+		for _, of := range []w.Import{w.Path, w.Field} {
+			if _, err := e.Load(t.Context(), declaring(of, test.paths...), testOptions()); err == nil || err.Error() != test.want {
+				t.Errorf("%s, %s: %v\nwant %s", name, of.Name, err, test.want)
+			}
 		}
 	}
 }
@@ -203,8 +297,8 @@ func TestPathsAreTakenInInitOnly(t *testing.T) {
 	m.Reads("object.spec.hostNetwork")
 	m.Admit(w.I32Const(512), w.I32Const(23), w.Call(0), w.I32Const(100), w.I32Add, extend, w.Call(1), w.I32Const(2))
 	p, _ := load(t, m.Bytes())
-	if got := admit(t, p).RetryAfter.Milliseconds() - 100; got != pathNotNow {
-		t.Errorf("path gives %d in a hook, want %d", got, pathNotNow)
+	if got := admit(t, p).RetryAfter.Milliseconds() - 100; got != notNow {
+		t.Errorf("path gives %d in a hook, want %d", got, notNow)
 	}
 }
 
@@ -214,7 +308,7 @@ func TestPathsAreNotTakenAfterInit(t *testing.T) {
 	m.Data(512, "object.spec.hostNetwork")
 	m.Data(w.Input, "\x00\x10\x00\x00")
 	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil,
-		w.I32Const(512), w.I32Const(23), w.Call(0), w.I32Const(pathNotNow), w.I32Ne, w.If(w.Unreachable), w.I32Const(w.Input),
+		w.I32Const(512), w.I32Const(23), w.Call(0), w.I32Const(notNow), w.I32Ne, w.If(w.Unreachable), w.I32Const(w.Input),
 	))
 	m.Admit(w.I32Const(w.Input), w.I32Load16(8)) // the record's count: 0, allow
 	p, _ := load(t, m.Bytes())
@@ -226,14 +320,15 @@ func TestPathsAreNotTakenAfterInit(t *testing.T) {
 func TestTheSixtyFifthPathIsOneTooMany(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int32]string{64: "", 65: "wardlet_init refuses with -3 and gives no reason; the last path it was refused: more than 64 paths"} {
-		m := w.Plugin(w.Path)
+		m := w.Plugin(w.Path, w.Field)
 		m.Data(w.Texts, "request.node")
 		m.Export("wardlet_init", m.Func(nil, []w.Type{w.I32}, []w.Type{w.I32, w.I32},
 			w.Loop(
-				w.I32Const(w.Texts), w.I32Const(12), w.Call(0), w.LocalSet(1),
+				w.I32Const(w.Texts), w.I32Const(12), w.Call(1), w.LocalSet(1), // field
 				w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0),
-				w.LocalGet(0), w.I32Const(n), w.I32LtU, w.BrIf(0),
+				w.LocalGet(0), w.I32Const(n-1), w.I32LtU, w.BrIf(0),
 			),
+			w.I32Const(w.Texts), w.I32Const(12), w.Call(0), w.LocalSet(1), // and the last with path: one sequence
 			w.LocalGet(1), w.I32Const(63), w.I32Eq, w.If(w.I32Const(0), w.Return), w.LocalGet(1),
 		))
 		m.Data(w.Input, "\x00\x10\x00\x00")

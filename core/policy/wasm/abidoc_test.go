@@ -1,10 +1,13 @@
 package wasm
 
 import (
+	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,7 +44,7 @@ func firstCells(part string) []string {
 func TestTheSpecificationNamesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	codes := []string{}
-	for _, code := range []FailureCode{Trap, MemoryLimit, StackLimit, BadOutput, HostDenied, AbiMismatch, InputTooLarge, PluginError, HostError} {
+	for _, code := range []FailureCode{FuelExhausted, Trap, MemoryLimit, StackLimit, BadOutput, HostDenied, AbiMismatch, InputTooLarge, PluginError, HostError} {
 		codes = append(codes, string(code))
 	}
 	slices.Sort(codes)
@@ -75,15 +78,148 @@ func TestTheSpecificationHasTheRightTypes(t *testing.T) {
 	}
 }
 
-func TestTheSpecificationsRequestFields(t *testing.T) {
-	t.Parallel()
-	var got []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `request\\.([a-z]+)` ").FindAllStringSubmatch(specification(t, "Paths"), -1) {
-		got = append(got, m[1])
+// typeNames are the words of the specification for types of fields.
+var typeNames = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Bool: "bool", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Map: "map of strings",
+}
+
+func typeWord(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return "list"
+	case t.Kind() == reflect.Slice:
+		return "list of " + typeWord(t.Elem()) + "s"
 	}
-	slices.Sort(got)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(requestFields)), got); diff != "" {
-		t.Errorf("(-code +docs/abi.md):\n%s", diff)
+	return typeNames[t.Kind()]
+}
+
+func TestTheSpecificationsFields(t *testing.T) {
+	t.Parallel()
+	part := specification(t, "Paths")
+	for prefix, of := range map[string]reflect.Type{
+		"request": reflect.TypeFor[request](), "node": reflect.TypeFor[node](),
+		"node.pods[*]": reflect.TypeFor[NodePod](), "candidates[*]": reflect.TypeFor[candidate](),
+	} {
+		want, got := map[string]string{}, map[string]string{}
+		for f := range of.Fields() {
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" {
+				name = "object"
+				want[name] = "a pod"
+			} else {
+				want[name] = typeWord(f.Type)
+			}
+			var p projection
+			path := prefix + "." + name
+			if name == "object" {
+				path += ".spec"
+			}
+			if err := p.declare(path, false, true); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(prefix+"."+name) + "` .*$").FindString(part)
+			scalar := f.Type.Kind() != reflect.Map && f.Type.Kind() != reflect.Slice && name != "object"
+			if says := strings.Contains(row, "issing"); scalar && says != (options == "omitempty") {
+				t.Errorf("%s: it may be missing: %v; docs/abi.md: %s", path, !says, row)
+			}
+		}
+		for _, m := range regexp.MustCompile("(?m)^\\| `"+regexp.QuoteMeta(prefix)+"\\.([A-Za-z]+)` \\| ([a-z ]+) \\|").FindAllStringSubmatch(part, -1) {
+			got[m[1]] = m[2]
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-code +docs/abi.md):\n%s", prefix, diff)
+		}
+	}
+}
+
+// Hooks are known by the same names everywhere.
+func TestTheSpecificationsHooks(t *testing.T) {
+	t.Parallel()
+	part := specification(t, "Exports")
+	for hook, export := range hooks {
+		if _, ok := called[export]; !ok {
+			t.Errorf("%s has no type", export)
+		}
+		if !strings.Contains(part, "| `"+export+"` | `() -> i32` | the hook `"+hook+"`:") || !strings.Contains(part, "### Results of `"+export+"`\n") {
+			t.Errorf("docs/abi.md does not explain the hook %s", hook)
+		}
+	}
+}
+
+// results are the first two cells of the table of a hook's results.
+func results(t *testing.T, export string) map[string]string {
+	t.Helper()
+	_, after, _ := strings.Cut(specification(t, "Exports"), "### Results of `"+export+"`\n")
+	part, _, _ := strings.Cut(after, "\n### ")
+	rows := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \| ([^|]*)\|`).FindAllStringSubmatch(part, -1) {
+		rows[m[1]] = strings.TrimSpace(m[2])
+	}
+	return rows
+}
+
+func TestTheSpecificationsResults(t *testing.T) {
+	t.Parallel()
+	admit, filter, merge := map[string]string{}, map[string]string{}, results(t, "wardlet_merge")
+	for i, answer := range answers {
+		admit[strconv.Itoa(i)] = string(answer)
+	}
+	for i, answer := range filterAnswers {
+		filter[strconv.Itoa(i)] = string(answer)
+	}
+	for export, want := range map[string]map[string]string{"wardlet_admit": admit, "wardlet_filter": filter} {
+		got := results(t, export)
+		for number, answer := range want {
+			if !strings.EqualFold(got[number], answer) {
+				t.Errorf("%s: %s is %q, in docs/abi.md %q", export, number, answer, got[number])
+			}
+		}
+		if _, ok := got["above "+strconv.Itoa(len(want)-1)]; !ok {
+			t.Errorf("%s: docs/abi.md does not say what comes above %d", export, len(want)-1)
+		}
+	}
+	for number, word := range map[int]string{mergeKeep: "keep current", mergeReject: "reject all", mergeAbstain: "abstain"} {
+		if got := merge[strconv.Itoa(number)]; got != word {
+			t.Errorf("wardlet_merge: %d is %q in docs/abi.md, want %q", number, got, word)
+		}
+	}
+}
+
+func TestTheSpecificationsBounds(t *testing.T) {
+	t.Parallel()
+	all, err := os.ReadFile("../../../docs/abi.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(all)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("At most %d bytes and %d steps.", maxPathBytes, maxPathSegments),
+		fmt.Sprintf("both give handles from one sequence, %d altogether", maxPaths),
+		fmt.Sprintf("| code | %d bytes | cut |", maxReasonBytes),
+		fmt.Sprintf("| message, each warning | %d KiB | cut |", maxMessageBytes>>10),
+		fmt.Sprintf("| warnings | %d |", maxWarnings),
+		fmt.Sprintf("| annotations | %d |", maxAnnotations),
+		fmt.Sprintf("| an annotation's key | 1 to %d bytes |", maxKeyBytes),
+		fmt.Sprintf("| a log line | %d KiB | cut |", maxLine>>10),
+		fmt.Sprintf("| log lines of one plugin | %d KiB at once, then %d KiB a minute; each line counts %d bytes more", logBurst>>10, logPerMinute>>10, lineCost),
+		fmt.Sprintf("for %d s |", int(deferredFor.Seconds())),
+		fmt.Sprintf("1 to %d subscriptions", maxSubscriptions),
+		fmt.Sprintf("At most %d pieces", maxVectors),
+		fmt.Sprintf("the capability `%s`", CapabilityNodeRead),
+		fmt.Sprintf("| %d | the request:", documentRequest),
+		fmt.Sprintf("| %d | `object`;", documentObject),
+		fmt.Sprintf("| %d | `oldObject`,", documentOldObject),
+		fmt.Sprintf("| %d | `node`,", documentNode),
+		fmt.Sprintf("| %d + *i* | `candidates[i].object` |", documentCandidates),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("docs/abi.md does not say %q", want)
+		}
+	}
+	for op := range patchOperations {
+		if !strings.Contains(specification(t, "Imports of `wardlet1`"), "`"+op+"`") {
+			t.Errorf("docs/abi.md does not name the operation %s of patches", op)
+		}
 	}
 }
 

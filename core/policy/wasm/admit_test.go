@@ -156,7 +156,7 @@ func TestTrapsHaveTheirCodes(t *testing.T) {
 		"a division by zero":      {plain(w.I32Const(1), w.I32Const(0), w.I32DivU, w.Drop), "Trap: integer divide by zero"},
 		"a load outside memory":   {plain(w.I32Const(-8), w.I64Load(0), w.Drop), "Trap: out of bounds memory access"},
 		"a store outside memory":  {plain(w.I32Const(1<<16-2), w.I32Const(1), w.I32Store(0)), "Trap: out of bounds memory access"},
-		"a recursion without end": {recursive.Bytes(), "StackLimit: calls are nested too deeply"},
+		"a recursion without end": {recursive.Bytes(), "StackLimit: calls are nested too deeply, or their frames are too large: together they may take 1024 KiB, and each takes at least 1"},
 		"a trap with all memory in use": {
 			plain(w.I32Const(3), w.MemoryGrow, w.Drop, w.Unreachable),
 			"MemoryLimit: unreachable, with all the memory it may have in use",
@@ -183,7 +183,7 @@ func TestMemoryGrowsToTheLimitOnly(t *testing.T) {
 		w.MemorySize, extend, w.Call(0), w.I32Const(2),
 	)
 	for _, limit := range []uint32{1, 2, 4, 100} {
-		p, _ := load(t, m.Bytes(), func(o *Options) { o.MemoryPages = limit })
+		p, _ := load(t, m.Bytes(), func(o *Options) { o.MemoryPages, o.Fuel = limit, 1<<30 })
 		for range 2 {
 			if got := admit(t, p).RetryAfter.Milliseconds(); got != int64(limit) {
 				t.Errorf("%d pages, want %d", got, limit)
@@ -312,6 +312,15 @@ func mapped(t *testing.T) int64 {
 
 // Not parallel: it looks at the whole process. Each of the memories it makes
 // would be 64 MiB.
+// ticking is a clock that is a second later every time.
+func ticking() func() time.Time {
+	now := testTime
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+}
+
 func TestNoMemoryIsLeftMapped(t *testing.T) {
 	growing := w.Plugin()
 	growing.Admit(w.I32Const(1), w.MemoryGrow)
@@ -340,6 +349,7 @@ func TestNoMemoryIsLeftMapped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.pool.now = ticking()
 		before := mapped(t)
 		for range 32 {
 			once(e, o, p)

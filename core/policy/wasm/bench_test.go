@@ -10,9 +10,15 @@ import (
 
 // benchPod has an init container and three containers, as many pods do.
 func benchPod() *v1.Pod {
-	p := testPod("registry.example/shop/web:1.2.3", "registry.example/shop/cache:7", "registry.example/tools/log:2@sha256:0123")
-	p.Spec.InitContainers = []v1.Container{{Name: "init", Image: "registry.example/tools/init:1"}}
-	p.Labels["app.kubernetes.io/name"] = "web"
+	p := testPod("registry.example/shop/web-frontend:1.2.3", "registry.example/shop/cache-sidecar:7.0.1", "registry.example/tools/log-shipper:2.4@sha256:0123456789ab")
+	p.Spec.InitContainers = []v1.Container{{Name: "prepare-volumes", Image: "registry.example/tools/volumes:1.0"}}
+	for i, name := range []string{"web-frontend", "cache-sidecar", "log-shipper"} {
+		p.Spec.Containers[i].Name = name
+		p.Spec.Containers[i].SecurityContext = &v1.SecurityContext{Privileged: new(false), RunAsNonRoot: new(true)}
+	}
+	p.Labels = map[string]string{
+		"app.kubernetes.io/name": "web", "app.kubernetes.io/part-of": "shop", "team": "storefront", "tier": "web",
+	}
 	return p
 }
 
@@ -24,25 +30,21 @@ func BenchmarkProjection(b *testing.B) {
 			"object.spec.@containers[*].image", "object.spec.@containers[*].name", "object.spec.@containers[*].securityContext.privileged",
 			"object.spec.hostNetwork", "object.spec.@containers[*].ports[*].hostPort", "request.operation", "request.source",
 		},
-		"json": {"object.spec"},
+		"typical": {
+			"object.metadata.labels", "object.spec.@containers[*].image", "object.spec.@containers[*].name",
+			"object.spec.@containers[*].securityContext.privileged",
+		},
+		"quantities": {"object.spec.@containers[*].resources.limits['memory']", "object.spec.@containers[*].resources.requests['cpu']"},
+		"json":       {"object.spec"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			var p projection
-			for _, path := range paths {
-				if err := p.declare(path); err != nil {
-					b.Fatal(err)
-				}
-			}
-			q := question(benchPod())
-			var record []byte
+			p, q := declared(b, paths...), put(question(benchPod()))
+			var r record
 			b.ReportAllocs()
 			for b.Loop() {
-				var err error
-				if record, err = p.write(record[:0], q, "node-1"); err != nil {
-					b.Fatal(err)
-				}
+				p.write(&r, q)
 			}
-			b.ReportMetric(float64(len(record)), "bytes")
+			b.ReportMetric(float64(len(r.out)), "bytes")
 		})
 	}
 }
@@ -68,6 +70,48 @@ func BenchmarkAdmit(b *testing.B) {
 	})
 }
 
+// BenchmarkHostCall has a plugin call the same function a thousand times.
+func BenchmarkHostCall(b *testing.B) {
+	const calls = 1000
+	for name, test := range map[string]struct {
+		of   w.Import
+		args w.Code
+	}{
+		"log_enabled": {w.LogEnabled, w.I32Const(0)},
+		"get":         {w.Get, w.Join(w.I32Const(0), w.I32Const(4096), w.I32Const(1000))},
+		"get list":    {w.Get, w.Join(w.I32Const(1), w.I32Const(4096), w.I32Const(1000))},
+		"setting":     {w.Setting, w.Join(w.I32Const(2048), w.I32Const(4), w.I32Const(4096), w.I32Const(1000))},
+		"json":        {w.JSON, w.Join(w.I32Const(0), w.I32Const(4096), w.I32Const(1000))},
+	} {
+		b.Run(name, func(b *testing.B) {
+			m := w.Plugin(test.of, w.Field)
+			m.Data(2048, "name")
+			m.Data(512, "object.metadata.name")
+			m.Data(600, "object.spec.@containers[*].image")
+			m.Init(
+				w.I32Const(512), w.I32Const(20), w.Call(1), w.Drop,
+				w.I32Const(600), w.I32Const(32), w.Call(1), w.Drop, w.I32Const(0),
+			)
+			m.Admit(
+				w.Loop(
+					test.args, w.Call(0), w.Drop,
+					w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0), w.LocalGet(0), w.I32Const(calls), w.I32LtU, w.BrIf(0),
+				),
+				w.I32Const(0),
+			)
+			p, _ := load(b, m.Bytes(), func(o *Options) { o.Settings = map[string]any{"name": "value"} })
+			q := question(benchPod())
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.Admit(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/calls, "ns/call")
+		})
+	}
+}
+
 // BenchmarkLoad loads the Go guest, with its compiled code in the cache and
 // without.
 func BenchmarkLoad(b *testing.B) {
@@ -75,30 +119,29 @@ func BenchmarkLoad(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, cold := range []bool{false, true} {
-		name := map[bool]string{false: "warm", true: "cold"}[cold]
-		b.Run(name, func(b *testing.B) {
-			e, _ := testEngine(b)
-			o := testOptions()
-			o.MemoryPages = 64
-			load := func() {
-				p, err := e.Load(b.Context(), binary, o)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := p.Close(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			load() // fills the cache
-			for b.Loop() {
-				if cold {
-					if err := emptyCache(e.cacheDir); err != nil {
-						b.Fatal(err)
-					}
-				}
-				load()
-			}
-		})
+	o := testOptions()
+	o.MemoryPages, o.Fuel = 64, 1<<30
+	load := func(b *testing.B, e *Engine) {
+		b.Helper()
+		p, err := e.Load(b.Context(), binary, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
+	b.Run("warm", func(b *testing.B) {
+		e, _ := testEngine(b)
+		load(b, e) // fills the cache
+		for b.Loop() {
+			load(b, e)
+		}
+	})
+	b.Run("cold", func(b *testing.B) {
+		for b.Loop() {
+			e, _ := testEngine(b)
+			load(b, e)
+		}
+	})
 }

@@ -8,20 +8,32 @@ import (
 	"time"
 )
 
-// call is what the host functions work on while the guest runs.
+// maxKept is how much room of one call is kept for the next, in bytes for each
+// buffer.
+const maxKept = 256 << 10
+
+// call is what the host functions work on while the guest runs. A hook's call
+// is used again for the next one: renew empties it, and its buffers stay.
 type call struct {
 	ctx context.Context //nolint:containedctx // of the one call under way, for its log lines
 	// declared is what the guest declares, nil where it may not.
 	declared *projection
 	// refused is why the last path was not taken.
 	refused error
-	output  output
+	// wants are the fields that a hook may get; nil outside of hooks.
+	wants     *projection
+	asked     asked
+	documents documents
+	record    record
+	// steps are those of a setting's path.
+	steps  []segment
+	output output
 	// now is the frozen wall clock, elapsed what the guest waited since.
 	now     time.Time
 	elapsed time.Duration
-	// seed is what the random numbers of this call come from.
-	seed   func() [sha256.Size]byte
-	random *rand.ChaCha8
+	// random is where random numbers come from, once it is seeded.
+	random rand.ChaCha8
+	seeded bool
 	// written holds what is not a whole line yet, of standard output and of
 	// standard error; complaint is the first line of the latter.
 	written   [2]lines
@@ -32,9 +44,32 @@ type call struct {
 // instant that is the same everywhere.
 var startTime = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-func (c *call) read(random []byte) {
-	if c.random == nil {
-		c.random = rand.NewChaCha8(c.seed())
+// renew makes the call one of a hook, of a guest that declared wants.
+func (c *call) renew(wants *projection, now time.Time) {
+	c.wants, c.now = wants, now
+	c.elapsed, c.seeded, c.complaint = 0, false, ""
+	c.output = output{}
+}
+
+// forget lets go of what the call was about.
+func (c *call) forget() {
+	c.ctx, c.wants = nil, nil
+	c.asked.forget()
+	c.documents.forget(maxKept)
+	c.record.forget(maxKept)
+	c.output = output{}
+}
+
+// read fills in random numbers. In a hook they come from own, the plugin's
+// seed, and from all that the plugin is asked; before, from own alone.
+func (c *call) read(own [sha256.Size]byte, random []byte) {
+	if !c.seeded {
+		seed := own
+		if c.wants != nil {
+			seed = c.documents.seed(own, &c.asked)
+		}
+		c.random.Seed(seed)
+		c.seeded = true
 	}
 	_, _ = c.random.Read(random) // never fails
 }

@@ -2,14 +2,16 @@
 // wardlet1, which docs/abi.md specifies.
 //
 // Comes in: the bytes of a WebAssembly module with what its policy says of it
-// (Engine.Load), and questions about pods (Plugin.Admit). Goes out: what the
-// plugin answered, or a Failure with its own code; what plugins log ends in
-// the engine's logger. Compiled code is kept in a directory of its owner.
+// (Engine.Load), and questions about pods (Plugin.Admit, Merge and Filter).
+// Goes out: what the plugin answered, or a Failure with its own code; what
+// plugins log ends in the engine's logger. Compiled code is kept in a directory
+// of its owner.
 //
 // The package owns no goroutine. An Engine and its Plugins may be used from
 // any; calls of one plugin run one after the other, on the caller's goroutine.
 //
-// A plugin sees nothing but the fields it declared, its settings, a frozen
+// A plugin sees nothing but the question (the fields it declared, or whole
+// documents), facts about the node if its policy may, its settings, a frozen
 // clock and seeded random numbers. It cannot read the network, the disk or the
 // environment. Every call finds the linear memory and the mutable globals as
 // they were after wardlet_init: they are put back after each call, and an

@@ -6,31 +6,88 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
+	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
 // Engine loads plugins. It may be used from any goroutine.
 type Engine struct {
-	cacheDir string
-	log      *slog.Logger
-	// compiling lets one module compile at a time: each takes tens of MB.
-	compiling sync.Mutex
+	cache   *compile.Cache
+	runtime wazero.Runtime
+	library *compile.Library
+	caps    verify.Caps
+	log     *slog.Logger
+	// plugins counts those that are open.
+	plugins atomic.Int64
+}
+
+// EngineOption changes how an engine works.
+type EngineOption func(*engineOptions)
+
+type engineOptions struct {
+	caps    verify.Caps
+	compile compile.Options
+}
+
+// WithCaps bounds the size and shape of modules otherwise than verify.Default.
+func WithCaps(caps verify.Caps) EngineOption {
+	return func(o *engineOptions) { o.caps = caps }
+}
+
+// WithCompiling bounds compilation otherwise than by default, and gives it
+// another priority.
+func WithCompiling(limits compile.Limits, priority compile.Priority) EngineOption {
+	return func(o *engineOptions) { o.compile.Limits, o.compile.Priority = limits, priority }
+}
+
+// Child compiles a module and ends, if this process was started for that:
+// isChild says so, and status is what to exit with. It must be called first
+// thing by every program that makes an engine.
+func Child() (status int, isChild bool) { return compile.Child(runtimeConfig) }
+
+// runtimeConfig is what modules are compiled and run with. How much memory a
+// plugin may have is not the runtime's matter, which all plugins share.
+func runtimeConfig() wazero.RuntimeConfig {
+	return wazero.NewRuntimeConfig().WithDebugInfoEnabled(false)
 }
 
 // NewEngine makes an engine that keeps compiled code in cacheDir. The
 // directory is made if it is missing; it is refused unless it belongs to this
 // process's user and to nobody else. What plugins log goes to logger, with the
-// name of the policy.
-func NewEngine(cacheDir string, logger *slog.Logger) (*Engine, error) {
-	if err := ownDir(cacheDir); err != nil {
-		return nil, fmt.Errorf("directory of compiled plugins %s: %w", cacheDir, err)
-	}
+// name of the policy. The engine must be closed.
+func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*Engine, error) {
 	if err := rememberVersion(); err != nil {
 		return nil, err
 	}
-	return &Engine{cacheDir: cacheDir, log: logger}, nil
+	o := engineOptions{caps: verify.Default()}
+	for _, option := range options {
+		option(&o)
+	}
+	o.compile.Config, o.compile.Log = runtimeConfig, logger
+	cache, err := compile.Open(cacheDir, o.compile)
+	if err != nil {
+		return nil, fmt.Errorf("directory of compiled plugins %s: %w", cacheDir, err)
+	}
+	ctx := context.Background()
+	e := &Engine{cache: cache, runtime: wazero.NewRuntimeWithConfig(ctx, cache.RuntimeConfig()), caps: o.caps, log: logger}
+	if err := offer(ctx, e.runtime); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	e.library = compile.NewLibrary(cache, e.runtime)
+	return e, nil
+}
+
+// Close gives back what the engine holds. All its plugins must be closed
+// before: otherwise it is an error, and nothing is given back.
+func (e *Engine) Close() error {
+	if n := e.plugins.Load(); n > 0 {
+		return fmt.Errorf("%d plugins are still in use", n)
+	}
+	return errors.Join(e.runtime.Close(context.Background()), e.cache.Close())
 }
 
 // rememberVersion has wazero find out its own version, which it keeps in a
@@ -38,64 +95,3 @@ func NewEngine(cacheDir string, logger *slog.Logger) (*Engine, error) {
 var rememberVersion = sync.OnceValue(func() error {
 	return wazero.NewRuntime(context.Background()).Close(context.Background())
 })
-
-// compiled is a module ready to be instantiated, in a runtime of its own.
-type compiled struct {
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache
-	module  wazero.CompiledModule
-}
-
-func (c *compiled) close(ctx context.Context) error {
-	err := c.runtime.Close(ctx)
-	if c.cache != nil {
-		err = errors.Join(err, c.cache.Close(ctx))
-	}
-	return err
-}
-
-// compile compiles a module for p. A cache that is broken or full costs the
-// time of a compilation, not the plugin.
-func (e *Engine) compile(ctx context.Context, p *Plugin, module []byte) (*compiled, error) {
-	e.compiling.Lock()
-	defer e.compiling.Unlock()
-	c, err := e.compileIn(ctx, e.cacheDir, p, module)
-	if err == nil || !cacheFault(err) {
-		return c, err
-	}
-	e.log.Warn("the cache of compiled plugins failed; it is emptied", "directory", e.cacheDir, "error", err)
-	if err := emptyCache(e.cacheDir); err != nil {
-		e.log.Warn("the cache of compiled plugins cannot be emptied", "directory", e.cacheDir, "error", err)
-	}
-	if c, err = e.compileIn(ctx, e.cacheDir, p, module); err != nil && cacheFault(err) {
-		e.log.Warn("a plugin is compiled without the cache", "policy", p.name, "error", err)
-		return e.compileIn(ctx, "", p, module)
-	}
-	return c, err
-}
-
-// compileIn compiles a module with the cache in dir, or without one. Runtime
-// and cache object belong to this plugin alone: what is shared is files.
-func (e *Engine) compileIn(ctx context.Context, dir string, p *Plugin, module []byte) (_ *compiled, err error) {
-	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(p.memoryPages).WithDebugInfoEnabled(false)
-	var c compiled
-	if dir != "" {
-		if c.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
-			return nil, fmt.Errorf("%w: %w", errCache, err)
-		}
-		config = config.WithCompilationCache(c.cache)
-	}
-	c.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.close(ctx))
-		}
-	}()
-	if err := p.offer(ctx, c.runtime); err != nil {
-		return nil, err
-	}
-	if c.module, err = c.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, 1), module); err != nil {
-		return nil, err
-	}
-	return &c, nil
-}

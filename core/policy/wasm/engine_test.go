@@ -2,12 +2,10 @@ package wasm
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
 	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
@@ -34,7 +32,12 @@ func TestTheCacheIsItsOwnersAlone(t *testing.T) {
 		if err := test.make(path); err != nil {
 			t.Fatal(err)
 		}
-		_, err := NewEngine(path, (&testLog{}).logger(0))
+		e, err := NewEngine(path, (&testLog{}).logger(0))
+		if err == nil {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 		switch {
 		case test.want != "":
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
@@ -47,109 +50,6 @@ func TestTheCacheIsItsOwnersAlone(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, info.Mode(), err)
 			}
 		}
-	}
-}
-
-// cached are the files of compiled code.
-func cached(t *testing.T, dir string) (files []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// loadFrom loads a plugin that denies, asks it, and closes it.
-func loadFrom(t *testing.T, e *Engine) {
-	t.Helper()
-	p, err := e.Load(t.Context(), w.Answering(1, "", ""), testOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := admit(t, p); got.Answer != pod.Deny {
-		t.Errorf("answer %+v", got)
-	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestCompiledCodeIsUsedAgain(t *testing.T) {
-	t.Parallel()
-	e, log := testEngine(t)
-	loadFrom(t, e)
-	files := cached(t, e.cacheDir)
-	if len(files) != 1 {
-		t.Fatalf("files %v, want one", files)
-	}
-	// A file that is written again would have another time.
-	then := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(files[0], then, then); err != nil {
-		t.Fatal(err)
-	}
-	again, err := NewEngine(e.cacheDir, log.logger(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	loadFrom(t, again)
-	if info, err := os.Stat(files[0]); err != nil || !info.ModTime().Equal(then) {
-		t.Errorf("%v, %v", info, err)
-	}
-	if log.String() != "" {
-		t.Errorf("log %s", log)
-	}
-}
-
-func TestABrokenCacheIsRebuilt(t *testing.T) {
-	t.Parallel()
-	for name, damage := range map[string]func(path string) error{
-		"an empty file":        func(path string) error { return os.Truncate(path, 0) },
-		"a file cut short":     func(path string) error { return os.Truncate(path, 100) },
-		"a file of other text": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no code ", 100)), 0o600) },
-		"a directory":          func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
-		"code that was changed": func(path string) error {
-			data, err := os.ReadFile(path)
-			if err == nil {
-				data[len(data)/2] ^= 1
-				err = os.WriteFile(path, data, 0o600)
-			}
-			return err
-		},
-	} {
-		e, log := testEngine(t)
-		loadFrom(t, e)
-		file := cached(t, e.cacheDir)[0]
-		if err := damage(file); err != nil {
-			t.Fatal(err)
-		}
-		loadFrom(t, e)
-		if !strings.Contains(log.String(), "the cache of compiled plugins failed; it is emptied") {
-			t.Errorf("%s: log %q", name, log)
-		}
-		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || info.Size() < 100 {
-			t.Errorf("%s: not rebuilt: %v, %v", name, info, err)
-		}
-	}
-}
-
-func TestWithoutACachePluginsLoadAllTheSame(t *testing.T) {
-	t.Parallel()
-	e, log := testEngine(t)
-	if err := os.RemoveAll(e.cacheDir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(e.cacheDir, nil, 0o600); err != nil { // nothing can be made below it
-		t.Fatal(err)
-	}
-	loadFrom(t, e)
-	if !strings.Contains(log.String(), `msg="a plugin is compiled without the cache" policy=test`) {
-		t.Errorf("log %s", log)
 	}
 }
 

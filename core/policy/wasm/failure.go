@@ -12,6 +12,8 @@ type FailureCode string
 
 // The codes of failures.
 const (
+	// FuelExhausted: the call took more than the policy's fuel.
+	FuelExhausted FailureCode = "FuelExhausted"
 	// Trap: the plugin did what WebAssembly forbids, or ended itself.
 	Trap FailureCode = "Trap"
 	// MemoryLimit: a trap while the plugin held all the memory it may have.
@@ -26,6 +28,8 @@ const (
 	AbiMismatch FailureCode = "AbiMismatch"
 	// InputTooLarge: the fields do not fit into the plugin's input area.
 	InputTooLarge FailureCode = "InputTooLarge"
+	// NotReady: the plugin has no instance for the call; see ErrNotReady.
+	NotReady FailureCode = "NotReady"
 	// PluginError: the plugin itself reported that it cannot decide.
 	PluginError FailureCode = "PluginError"
 	// HostError: a fault of the host, which says nothing about the plugin.

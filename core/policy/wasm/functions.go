@@ -6,6 +6,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 // and leaves the result there.
 type function struct {
 	params, results []api.ValueType
-	run             func(p *Plugin, memory api.Memory, stack []uint64)
+	run             func(i *instance, memory api.Memory, stack []uint64)
 }
 
 // offered looks a function up that plugins are given.
@@ -34,13 +36,16 @@ func offered(module, name string) (f function, ok bool) {
 	return f, ok
 }
 
-// offer makes the functions known to a runtime. They work for one plugin.
-func (p *Plugin) offer(ctx context.Context, runtime wazero.Runtime) error {
+// offer makes the functions known to a runtime. Each works for the instance
+// that calls it.
+func offer(ctx context.Context, runtime wazero.Runtime) error {
 	for module, functions := range map[string]map[string]function{abiModule: abiFunctions, wasiModule: wasiFunctions} {
 		builder := runtime.NewHostModuleBuilder(module)
 		for name, f := range functions {
-			call := api.GoModuleFunc(func(_ context.Context, guest api.Module, stack []uint64) {
-				f.run(p, guest.Memory(), stack)
+			call := api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
+				i := callerOf(ctx)
+				i.tank.charge(hostFuel)
+				f.run(i, i.memory, stack)
 			})
 			builder.NewFunctionBuilder().WithGoModuleFunction(call, f.params, f.results).Export(name)
 		}
@@ -48,5 +53,24 @@ func (p *Plugin) offer(ctx context.Context, runtime wazero.Runtime) error {
 			return fmt.Errorf("offer the functions of %s: %w", module, err)
 		}
 	}
+	yield := api.GoModuleFunc(func(ctx context.Context, _ api.Module, _ []uint64) { callerOf(ctx).tank.yield() })
+	_, err := runtime.NewHostModuleBuilder(meter.Module).
+		NewFunctionBuilder().WithGoModuleFunction(yield, nil, nil).Export(meter.Yield).Instantiate(ctx)
+	if err != nil {
+		return fmt.Errorf("offer the functions of %s: %w", meter.Module, err)
+	}
 	return nil
+}
+
+// guestContext is the context of all calls of an instance: it leads the host's
+// functions back to it.
+type guestContext struct {
+	context.Context //nolint:containedctx // a context that is made for one instance
+
+	instance *instance
+}
+
+// callerOf is the instance that calls a function of the host.
+func callerOf(ctx context.Context) *instance {
+	return ctx.(*guestContext).instance //nolint:errcheck,forcetypeassert // wazero hands on the context of the call
 }

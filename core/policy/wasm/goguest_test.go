@@ -19,6 +19,9 @@ import (
 var guestDir string
 
 func TestMain(m *testing.M) {
+	if status, isChild := Child(); isChild {
+		os.Exit(status)
+	}
 	dir, err := os.MkdirTemp("", "wardlet-guest")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -59,12 +62,9 @@ func loadShared(tb testing.TB, binary []byte, settings map[string]any) (*Plugin,
 	compiling.Lock()
 	defer compiling.Unlock()
 	log := &testLog{}
-	e, err := NewEngine(filepath.Join(guestDir, "cache"), log.logger(0))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := engineIn(tb, filepath.Join(guestDir, "cache"), log)
 	o := testOptions()
-	o.MemoryPages, o.Settings = 64, settings
+	o.MemoryPages, o.Fuel, o.Settings = 64, 1<<30, settings
 	p, err := e.Load(tb.Context(), binary, o)
 	if err == nil {
 		tb.Cleanup(func() {

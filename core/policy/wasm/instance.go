@@ -2,69 +2,134 @@ package wasm
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
-// instance is a module with a memory, initialised and ready to judge.
+// pageSize is a page of linear memory, in bytes.
+const pageSize = 64 << 10
+
+// instance is a module with a memory. One call at a time runs in it.
 type instance struct {
-	module api.Module
-	memory api.Memory
-	// admit is nil where the module has no such hook.
-	admit api.Function
-	// wants is what the guest declared; input is where it gets it: the address
-	// of the area, and how many bytes of record fit into it.
-	wants    projection
-	input    uint32
-	capacity uint32
-	hasInput bool
-	snapshot *snapshot
+	plugin  *Plugin
+	module  api.Module
+	memory  api.Memory
+	linear  *memory.Linear
+	globals []api.MutableGlobal
+	hooks   hookFunctions
+	tank    tank
+	// call is what the host functions work on.
+	call call
+	ctx  guestContext
+	// stack is where wazero takes parameters and leaves results.
+	stack [1]uint64
 }
 
-// start makes an instance and has the guest initialise itself. Module,
-// settings, clock and random numbers being the same, every instance of a
-// plugin comes out the same.
-func (p *Plugin) start(ctx context.Context) (_ *instance, err error) {
-	memory := &allocator{}
-	ctx = experimental.WithMemoryAllocator(ctx, memory)
-	module, err := p.code.runtime.InstantiateModule(ctx, p.code.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+// make makes an instance of which nothing has run yet.
+func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
+	linear, err := memory.NewLinear(uint64(p.memoryPages) * pageSize)
 	if err != nil {
-		memory.made.Free() // wazero forgets it
+		return nil, failf(HostError, "%w", err)
+	}
+	module, err := p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, linear), p.code.Module(),
+		wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		linear.Free() // wazero forgets it
 		return nil, failf(Trap, "the module cannot be instantiated: %s", shown(err.Error()))
 	}
-	i := &instance{module: module, memory: module.Memory(), admit: module.ExportedFunction("wardlet_admit")}
+	i := &instance{plugin: p, module: module, memory: module.Memory(), linear: linear, hooks: findHooks(module)}
+	i.ctx = guestContext{context.Background(), i}
 	defer func() {
 		if err != nil {
-			p.close(ctx, i)
+			i.close()
 		}
 	}()
-	p.begin(ctx, &call{declared: &i.wants, now: startTime, seed: func() [sha256.Size]byte { return p.seed }})
-	defer p.finish()
-	if _, err := p.enter(i, "_initialize"); err != nil {
+	i.tank.slice = sliceFuel
+	if p.memoryPages > manyPages {
+		i.tank.slice = sliceFuelMany
+	}
+	if i.tank.fuel, err = global(module, meter.Fuel); err != nil {
 		return nil, err
 	}
-	if status, err := p.enter(i, "wardlet_init"); err != nil {
+	if i.tank.stack, err = global(module, meter.Stack); err != nil {
 		return nil, err
+	}
+	for _, name := range p.globals {
+		g, err := global(module, name)
+		if err != nil {
+			return nil, err
+		}
+		i.globals = append(i.globals, g)
+	}
+	return i, nil
+}
+
+// first makes the first instance: the guest initialises itself, and what came
+// out is the image of all others. Module, settings, clock and random numbers
+// being the same, it comes out the same everywhere.
+func (p *Plugin) first(ctx context.Context) (_ *instance, err error) {
+	i, err := p.make(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			i.close()
+		}
+	}()
+	i.call.now = startTime
+	i.begin(ctx)
+	defer i.call.forget()
+	defer i.finish()
+	if err := i.initialise(ctx); err != nil {
+		return nil, err
+	}
+	return i, i.capture()
+}
+
+// initialise calls what a guest has for its start.
+func (i *instance) initialise(ctx context.Context) error {
+	if _, err := i.enter(ctx, "_initialize"); err != nil {
+		return err
+	}
+	if status, err := i.enter(ctx, "wardlet_validate_settings"); err != nil {
+		return err
 	} else if status != 0 {
-		return nil, failf(PluginError, "wardlet_init refuses%s", p.call.why(status))
+		return failf(PluginError, "wardlet_validate_settings refuses the settings%s", i.call.why(status))
 	}
-	p.call.declared = nil
-	if err := p.findInput(i); err != nil {
+	i.call.declared = &i.plugin.image.wants
+	if status, err := i.enter(ctx, "wardlet_init"); err != nil {
+		return err
+	} else if status != 0 {
+		return failf(PluginError, "wardlet_init refuses%s", i.call.why(status))
+	}
+	i.call.declared = nil
+	return i.findInput(ctx)
+}
+
+// another makes an instance that is what the first was after its
+// initialisation.
+func (p *Plugin) another(ctx context.Context) (*instance, error) {
+	i, err := p.make(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return i, p.snapshot(i, &memory.made)
+	if err := i.adopt(&p.image); err != nil {
+		i.close()
+		return nil, err
+	}
+	return i, nil
 }
 
 // why is what is known when a hook reports an error.
 func (c *call) why(status int32) string {
-	text := ": " + c.output.said()
-	if text == ": " {
-		text = fmt.Sprintf(" with %d and gives no reason", status)
-	}
+	text := c.output.why(status)
 	if c.refused != nil {
 		text += "; the last path it was refused: " + c.refused.Error()
 	}
@@ -72,51 +137,66 @@ func (c *call) why(status int32) string {
 }
 
 // enter calls one of the guest's functions, if it has it.
-func (p *Plugin) enter(i *instance, name string) (int32, error) {
+func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 	f := i.module.ExportedFunction(name)
 	if f == nil {
 		return 0, nil
 	}
-	if err := p.run(i, f); err != nil {
-		return 0, &Failure{Code: err.Code, Err: fmt.Errorf("%s: %w", name, err.Err)}
+	if err := i.run(ctx, f, initFuel); err != nil {
+		if failure, ok := err.(*Failure); ok { //nolint:errorlint // its own, not one behind it
+			err = &Failure{Code: failure.Code, Err: fmt.Errorf("%s: %w", name, failure.Err)}
+		}
+		return 0, err
 	}
-	return api.DecodeI32(p.stack[0]), nil
+	return api.DecodeI32(i.stack[0]), nil
 }
 
-// findInput asks the guest where its input area is.
-func (p *Plugin) findInput(i *instance) error {
-	const header = 8
-	if i.module.ExportedFunction("wardlet_input") == nil {
-		if len(i.wants) > 0 {
-			return failf(AbiMismatch, "the plugin declares paths, but exports no function wardlet_input")
-		}
+// run calls a function of the guest. Its result is left in stack. The error is
+// a *Failure, or that of ctx.
+func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
+	i.stack[0] = 0
+	i.tank.fill(ctx, fuel)
+	err := f.CallWithStack(&i.ctx, i.stack[:])
+	switch {
+	case err == nil && i.tank.used() > i.tank.full:
+		return i.tank.exhausted()
+	case err == nil:
 		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
-	address, err := p.enter(i, "wardlet_input")
-	if err != nil {
-		return err
+	i.call.flush(i.plugin.log)
+	failure := failureOf(err, i.memory.Size() >= i.plugin.memoryPages*pageSize, i.call.complaint)
+	if failure.Code == HostError {
+		i.plugin.log.logger.ErrorContext(ctx, "the host failed in a call of a plugin", "error", err)
 	}
-	i.input, i.hasInput = uint32(address), true
-	capacity, ok := i.memory.ReadUint32Le(i.input)
-	i.capacity = capacity
-	if end := uint64(i.input) + header + uint64(capacity); !ok || end > uint64(i.memory.Size()) {
-		return failf(BadOutput, "wardlet_input names an area of %d bytes at %#x, the memory has %d", capacity, i.input, i.memory.Size())
-	}
-	return nil
+	return failure
 }
 
-// snapshot remembers what the instance is put back to.
-func (p *Plugin) snapshot(i *instance, memory *linearMemory) (err error) {
-	globals := make([]api.MutableGlobal, len(p.globals))
-	for n, name := range p.globals {
-		g, ok := i.module.ExportedGlobal(name).(api.MutableGlobal)
-		if !ok {
-			return failf(HostError, "global %s cannot be reached", name)
-		}
-		globals[n] = g
+// begin sets up what host functions work on.
+func (i *instance) begin(ctx context.Context) {
+	i.call.ctx = ctx
+	i.call.output.left = i.plugin.outputBytes
+}
+
+// finish logs what is left of unfinished lines.
+func (i *instance) finish() { i.call.flush(i.plugin.log) }
+
+// reset puts the instance back to its image; false if that is not possible.
+func (i *instance) reset() bool {
+	if i.linear.Grown() {
+		return false
 	}
-	if i.snapshot, err = takeSnapshot(memory, int(i.memory.Size()), globals); err != nil {
-		return failf(HostError, "remember the plugin's memory: %w", err)
+	i.restoreGlobals()
+	if _, err := i.linear.Restore(); err != nil {
+		i.plugin.log.logger.Error("the memory of a plugin cannot be put back; it starts anew", "error", err)
+		return false
 	}
-	return nil
+	return true
+}
+
+func (i *instance) close() {
+	if err := i.module.Close(context.Background()); err != nil {
+		i.plugin.log.logger.Error("an instance of a plugin cannot be closed", "error", err)
+	}
 }

@@ -5,6 +5,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
 // Options are what a policy says about its plugin.
@@ -19,11 +23,20 @@ type Options struct {
 	// MemoryPages is the most memory the plugin gets, in pages of 64 KiB, from
 	// 1 to 1024.
 	MemoryPages uint32
+	// Fuel is the most that a call may take, at least 1; docs/abi.md says what
+	// takes how much.
+	Fuel int64
 	// OutputBytes is the most text the plugin may hand over in one call, at
 	// least 1.
 	OutputBytes int
 	// Node is the name of this node.
 	Node string
+	// Tenant is whose policy it is, empty for the operator's: modules of many
+	// are compiled in turn.
+	Tenant string
+	// Capabilities are what the policy may see beside the question:
+	// CapabilityNodeRead.
+	Capabilities []string
 }
 
 // maxMemoryPages is the most that MemoryPages may be.
@@ -33,6 +46,8 @@ func (o *Options) check() error {
 	switch {
 	case o.MemoryPages < 1 || o.MemoryPages > maxMemoryPages:
 		return fmt.Errorf("memory_pages is %d: it must be 1 to %d", o.MemoryPages, maxMemoryPages)
+	case o.Fuel < 1:
+		return fmt.Errorf("fuel is %d: it must be at least 1", o.Fuel)
 	case o.OutputBytes < 1:
 		return fmt.Errorf("output_bytes is %d: it must be at least 1", o.OutputBytes)
 	}
@@ -41,8 +56,7 @@ func (o *Options) check() error {
 
 // Load verifies and compiles a module and initialises the plugin in it. What
 // is refused, is refused with a reason; the error is a *Failure where the
-// module is at fault. A plugin that loops while it initialises itself is not
-// stopped. binary is not kept.
+// module is at fault. binary is not kept.
 func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,31 +66,51 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	reads, err := readsNode(o.Capabilities)
+	if err != nil {
+		return nil, err
+	}
 	settings, err := checkedSettings(o.Settings)
 	if err != nil {
 		return nil, err
 	}
-	l, err := readLayout(binary)
+	m, err := verified(binary, e.caps, &o)
+	if err != nil {
+		return nil, err
+	}
+	metered, err := meter.Rewrite(m, e.caps.Metered)
 	if err != nil {
 		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	if err := l.verify(&o); err != nil {
+	p := &Plugin{
+		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy),
+		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: metered.Globals,
+		seed: seed(binary, settings), readsNode: reads, pool: newPool(mostInstances()),
+	}
+	if p.code, err = e.library.Acquire(ctx, o.Tenant, metered.Binary); err != nil {
+		return nil, uncompiled(err)
+	}
+	first, err := p.first(ctx)
+	if err != nil {
+		p.code.Release()
 		return nil, err
 	}
-	module, globals := l.rewrite()
-	p := &Plugin{
-		name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy),
-		memoryPages: o.MemoryPages, outputBytes: o.OutputBytes, globals: globals,
-		seed: seed(binary, settings),
-	}
-	if p.code, err = e.compile(ctx, p, module); err != nil {
-		return nil, &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(err.Error()))}
-	}
-	if p.instance, err = p.start(ctx); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
+	p.pool.open(first)
+	e.plugins.Add(1)
 	return p, nil
 }
+
+// uncompiled is the error of a module for which there is no code.
+func uncompiled(err error) error {
+	if refused, ok := errors.AsType[*compile.Refused](err); ok {
+		return &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(refused.Error()))}
+	}
+	return fmt.Errorf("the module is not compiled: %w", err)
+}
+
+// mostInstances is how many instances a plugin may have: more calls than there
+// are processors would not run at once.
+func mostInstances() int { return runtime.GOMAXPROCS(0) }
 
 // seed is what the random numbers of a plugin come from.
 func seed(binary []byte, s settings) [sha256.Size]byte {

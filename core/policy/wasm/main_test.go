@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
 var testTime = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
@@ -47,15 +48,28 @@ func (l *testLog) logger(level slog.Level) *slog.Logger {
 func testEngine(tb testing.TB) (*Engine, *testLog) {
 	tb.Helper()
 	log := &testLog{}
-	e, err := NewEngine(tb.TempDir()+"/cache", log.logger(slog.LevelDebug))
+	return engineIn(tb, tb.TempDir()+"/cache", log), log
+}
+
+// engineIn makes an engine that is closed with the test, after the plugins that
+// are made later.
+func engineIn(tb testing.TB, dir string, log *testLog) *Engine {
+	tb.Helper()
+	limits := compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute} // the race detector takes its time
+	e, err := NewEngine(dir, log.logger(slog.LevelDebug), WithCompiling(limits, compile.Normal))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return e, log
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return e
 }
 
 func testOptions() Options {
-	return Options{Policy: "test", Hooks: []string{"admit"}, MemoryPages: 4, OutputBytes: 64 << 10, Node: "node-1"}
+	return Options{Policy: "test", Hooks: []string{"admit"}, MemoryPages: 4, Fuel: 2_000_000, OutputBytes: 64 << 10, Node: "node-1"}
 }
 
 // load loads a plugin that is closed with the test.
@@ -98,6 +112,7 @@ func admit(tb testing.TB, p *Plugin, images ...string) Result {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	result.Fuel = 0 // what the metering of the day says
 	return result
 }
 
@@ -119,19 +134,30 @@ func admitFailure(tb testing.TB, p *Plugin, images ...string) *Failure {
 // it is put back.
 func memoryAfterAdmit(t *testing.T, p *Plugin, address, length uint32) []byte {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	i := p.instance
-	p.begin(t.Context(), &call{now: testTime, seed: p.callSeed})
-	defer p.finish()
-	if err := p.run(i, i.admit); err != nil {
+	return memoryAfter(t, p, HookAdmit, question(testPod()), nil, address, length)
+}
+
+// memoryAfter is memoryAfterAdmit for any question.
+func memoryAfter(t *testing.T, p *Plugin, hook Hook, r *Request, m *MergeRequest, address, length uint32) []byte {
+	t.Helper()
+	i, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.give(i, true)
+	defer i.call.forget()
+	i.put(hook, r, m)
+	i.begin(t.Context())
+	defer i.finish()
+	if err := i.hand(); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.run(t.Context(), i.hooks.of(hook), p.fuel); err != nil {
 		t.Fatal(err)
 	}
 	view, ok := i.memory.Read(address, length)
 	if !ok {
 		t.Fatalf("no memory at %d", address)
 	}
-	view = bytes.Clone(view)
-	p.reset(t.Context())
-	return view
+	return bytes.Clone(view)
 }

@@ -1,6 +1,9 @@
 package wasm
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Bounds of what a plugin hands over in one call, in bytes where they bound
 // text. What is longer is cut.
@@ -22,6 +25,7 @@ type output struct {
 	warnings        []string
 	annotations     map[string]string
 	retryAfter      time.Duration
+	patch           []byte
 }
 
 // charge counts text that the plugin hands over.
@@ -73,4 +77,12 @@ func (o *output) said() string {
 		return o.reason + ": " + o.message
 	}
 	return o.reason + o.message
+}
+
+// why is what is known when the guest reports an error with a number.
+func (o *output) why(status int32) string {
+	if text := o.said(); text != "" {
+		return ": " + text
+	}
+	return fmt.Sprintf(" with %d and gives no reason", status)
 }

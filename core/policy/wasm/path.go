@@ -31,15 +31,16 @@ type segment struct {
 }
 
 // parsePath reads a path: names with dots between them, each followed by any
-// number of ['key'], [0] or [*]. In a key \' and \\ stand for ' and \.
-func parsePath(text string) ([]segment, error) {
+// number of ['key'], [0] or [*]. In a key \' and \\ stand for ' and \. The
+// segments are appended to room, and share their texts with the path.
+func parsePath(room []segment, text string) ([]segment, error) {
 	if len(text) > maxPathBytes {
 		return nil, fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
 	}
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the path is not valid UTF-8")
 	}
-	p := pathParser{text: text}
+	p := pathParser{text: text, segments: room}
 	for {
 		if err := p.field(); err != nil {
 			return nil, err
@@ -128,6 +129,11 @@ func (p *pathParser) bracket() error {
 
 // quoted reads a key up to its closing quote.
 func (p *pathParser) quoted() (string, error) {
+	if end := strings.IndexAny(p.text[p.at:], `'\`); end >= 0 && p.text[p.at+end] == '\'' { // nearly always
+		key := p.text[p.at : p.at+end]
+		p.at += end + 1
+		return key, nil
+	}
 	var key strings.Builder
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {

@@ -5,87 +5,144 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
+	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
 )
 
-// maxPaths is how many paths a plugin may declare.
+// maxPaths is how many fields a plugin may declare.
 const maxPaths = 64
 
 // projection is the part of a question that a plugin declared it wants. The
-// handle of a path is its place in the list.
-type projection []func(r *record, q *Request, node string)
+// handle of a field is its place in the list.
+type projection struct {
+	fields []field
+	// recorded is how many of them stand in the record; the others are only
+	// fetched.
+	recorded int
+}
 
-// declare adds a path. The error says what is wrong with it.
-func (p *projection) declare(text string) error {
-	all, err := parsePath(text)
+// field is one declared path.
+type field struct {
+	root    root
+	program program
+	// lazy: it is no part of the record.
+	lazy bool
+}
+
+// declare adds a path. readsNode says whether the policy may see node facts.
+// The error says what is wrong with it.
+func (p *projection) declare(text string, lazy, readsNode bool) error {
+	all, err := parsePath(nil, text)
 	if err != nil {
 		return err
 	}
-	root, rest := all[0].name, all[1:]
-	if len(rest) == 0 || rest[0].kind != segmentField {
-		return errors.New("a field must follow the root: object.spec, request.operation")
+	f, err := compilePath(all, readsNode)
+	if err != nil {
+		return err
 	}
-	switch root {
-	case "object", "oldObject":
-		write, err := compilePod(rest, root == "oldObject")
-		if err != nil {
-			return err
-		}
-		*p = append(*p, write)
-	case "request":
-		write, ok := requestFields[rest[0].name]
-		if !ok || len(rest) > 1 {
-			return fmt.Errorf("request has no field %q", strings.TrimPrefix(text, "request."))
-		}
-		*p = append(*p, write)
-	default:
-		return fmt.Errorf("unknown root %q: it must be object, oldObject or request", root)
+	f.lazy = lazy
+	p.fields = append(p.fields, f)
+	if !lazy {
+		p.recorded++
 	}
 	return nil
 }
 
-func compilePod(path []segment, old bool) (func(r *record, q *Request, node string), error) {
-	if path[0].name == "status" {
-		return nil, errors.New("the status of a pod is not judged: it is no part of the object")
+// write makes the record of a question: u16 count, then for every path u16
+// handle and its value.
+func (p *projection) write(r *record, q *asked) {
+	r.begin()
+	binary.LittleEndian.PutUint16(r.room(2), uint16(p.recorded))
+	for handle := range p.fields {
+		if f := &p.fields[handle]; !f.lazy {
+			binary.LittleEndian.PutUint16(r.room(2), uint16(handle))
+			f.write(r, q)
+		}
 	}
-	pod, err := compile(reflect.TypeFor[v1.Pod](), path, false)
-	return func(r *record, q *Request, _ string) {
-		object := q.Question.Pod
-		if old {
-			object = q.Question.Old
-		}
-		if object == nil {
-			r.missing()
-		} else {
-			pod.write(r, reflect.ValueOf(object).Elem())
-		}
-	}, err
 }
 
-var requestFields = map[string]func(r *record, q *Request, node string){
-	"operation": func(r *record, q *Request, _ string) { r.text(string(q.Question.Op)) },
-	"source":    func(r *record, q *Request, _ string) { r.text(q.Question.Origin.Source) },
-	"document":  func(r *record, q *Request, _ string) { r.text(q.Question.Origin.Document) },
-	"replaces": func(r *record, q *Request, _ string) {
-		if q.Question.Replaces == "" {
-			r.missing()
-		} else {
-			r.text(string(q.Question.Replaces))
-		}
-	},
-	"node": func(r *record, _ *Request, node string) { r.text(node) },
-	"time": func(r *record, q *Request, _ string) { r.integer(q.Time.UnixMilli()) },
+// write appends the field's value.
+func (f *field) write(r *record, q *asked) {
+	if at := q.at(f.root); at != nil {
+		f.program.run(r, at)
+	} else {
+		r.missing()
+	}
 }
 
-// write appends the record of a question to out: u16 count, then for every
-// path u16 handle and its value.
-func (p projection) write(out []byte, q *Request, node string) ([]byte, error) {
-	r := record{out: binary.LittleEndian.AppendUint16(out, uint16(len(p)))}
-	for handle, write := range p {
-		r.out = binary.LittleEndian.AppendUint16(r.out, uint16(handle))
-		write(&r, q, node)
+// root is what a path begins with.
+type root uint8
+
+const (
+	rootObject root = iota
+	rootOldObject
+	rootRequest
+	rootNode
+	rootCandidates
+)
+
+// at is where a root's value lies, nil where the question has none.
+func (q *asked) at(r root) unsafe.Pointer {
+	switch r {
+	case rootObject:
+		return unsafe.Pointer(q.object)
+	case rootOldObject:
+		return unsafe.Pointer(q.old)
+	case rootRequest:
+		return unsafe.Pointer(&q.request)
+	case rootCandidates:
+		return unsafe.Pointer(&q.candidates)
+	case rootNode:
+		if q.nodeKnown {
+			return unsafe.Pointer(&q.node)
+		}
 	}
-	return r.out, r.err
+	return nil
+}
+
+// compilePath makes a field of a path's steps.
+func compilePath(all []segment, readsNode bool) (f field, err error) {
+	rest := all[1:]
+	switch all[0].name {
+	case "object":
+		f.root = rootObject
+		f.program, err = compilePod(reflect.TypeFor[v1.Pod](), rest)
+	case "oldObject":
+		f.root = rootOldObject
+		f.program, err = compilePod(reflect.TypeFor[v1.Pod](), rest)
+	case "request":
+		f.root = rootRequest
+		f.program, err = compileBelow(reflect.TypeFor[request](), rest)
+	case "node":
+		if !readsNode {
+			return field{}, fmt.Errorf("node needs the capability %q: add it to the policy's capabilities", CapabilityNodeRead)
+		}
+		f.root = rootNode
+		f.program, err = compileBelow(reflect.TypeFor[node](), rest)
+	case "candidates":
+		f.root = rootCandidates
+		f.program, err = compileCandidates(rest)
+	default:
+		err = fmt.Errorf("unknown root %q: it must be object, oldObject, request, node or candidates", all[0].name)
+	}
+	return f, err
+}
+
+var errNoField = errors.New("a field must follow the root: object.spec, request.operation, candidates[*].source")
+
+// compileBelow makes the program of a field of what a path begins with.
+func compileBelow(t reflect.Type, rest []segment) (program, error) {
+	if len(rest) == 0 || rest[0].kind != segmentField {
+		return program{}, errNoField
+	}
+	return compileType(t, rest, false)
+}
+
+// compilePod makes the program of a field of a pod, or of a pointer to one.
+func compilePod(t reflect.Type, rest []segment) (program, error) {
+	if len(rest) > 0 && rest[0].name == "status" {
+		return program{}, errors.New("the status of a pod is not judged: it is no part of the object")
+	}
+	return compileBelow(t, rest)
 }

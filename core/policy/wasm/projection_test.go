@@ -16,6 +16,37 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+// declared is a projection of some paths.
+func declared(tb testing.TB, paths ...string) *projection {
+	tb.Helper()
+	p := &projection{}
+	for _, path := range paths {
+		if err := p.declare(path, false, true); err != nil {
+			tb.Fatalf("%s: %v", path, err)
+		}
+	}
+	return p
+}
+
+// put is what a request asks on the node "node-1".
+func put(r *Request) *asked {
+	q := &asked{}
+	q.judge(HookAdmit, r)
+	q.on("node-1", r.Node)
+	return q
+}
+
+// recordOf is the record of a request.
+func recordOf(tb testing.TB, p *projection, r *Request) []byte {
+	tb.Helper()
+	var out record
+	p.write(&out, put(r))
+	if out.err != nil {
+		tb.Error(out.err)
+	}
+	return out.out
+}
+
 // fullPod has something of everything that a projection treats in its own way.
 func fullPod() *v1.Pod {
 	return &v1.Pod{
@@ -135,17 +166,7 @@ func TestValuesOfPaths(t *testing.T) {
 		"request.node":                       "node-1",
 		"request.time":                       testTime.UnixMilli(),
 	} {
-		var p projection
-		if err := p.declare(path); err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		record, err := p.write(nil, question(fullPod()), "node-1")
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		if diff := cmp.Diff(want, parseRecord(t, record)[0]); diff != "" {
+		if diff := cmp.Diff(want, parseRecord(t, recordOf(t, declared(t, path), question(fullPod())))[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
@@ -155,16 +176,8 @@ func TestValuesOfAPodThatIsReplaced(t *testing.T) {
 	t.Parallel()
 	q := question(fullPod())
 	q.Question.Op, q.Question.Old, q.Question.Replaces = pod.UpdateOp, testPod("old"), "uid-0"
-	var p projection
-	for _, path := range []string{"oldObject.spec.@containers[*].image", "oldObject.spec.initContainers[*].image", "request.replaces", "request.operation"} {
-		if err := p.declare(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	record, err := p.write(nil, q, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := declared(t, "oldObject.spec.@containers[*].image", "oldObject.spec.initContainers[*].image", "request.replaces", "request.operation")
+	record := recordOf(t, p, q)
 	want := []any{[]any{"old"}, []any{}, "uid-0", "UPDATE"}
 	if diff := cmp.Diff(want, parseRecord(t, record)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -181,14 +194,7 @@ func TestAnEmptyPodHasNoContainers(t *testing.T) {
 		"object.spec.containers":             missing{},
 		"object.spec.containers[*].ports[*]": []any{},
 	} {
-		var p projection
-		if err := p.declare(path); err != nil {
-			t.Fatal(err)
-		}
-		record, err := p.write(nil, question(&v1.Pod{}), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		record := recordOf(t, declared(t, path), question(&v1.Pod{}))
 		if diff := cmp.Diff(want, parseRecord(t, record)[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
@@ -198,17 +204,9 @@ func TestAnEmptyPodHasNoContainers(t *testing.T) {
 // The layout is the ABI's: a change of these bytes breaks every plugin.
 func TestLayoutOfTheRecord(t *testing.T) {
 	t.Parallel()
-	var p projection
-	for _, path := range []string{"object.spec.containers[*].image", "object.spec.hostNetwork", "object.metadata.labels", "object.spec.nodeName"} {
-		if err := p.declare(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := p.write([]byte("kept"), question(testPod("ab", "")), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "kept" + "\x04\x00" +
+	p := declared(t, "object.spec.containers[*].image", "object.spec.hostNetwork", "object.metadata.labels", "object.spec.nodeName")
+	got := recordOf(t, p, question(testPod("ab", "")))
+	want := "\x04\x00" +
 		"\x00\x00" + "\x05\x10\x00\x00\x00" + "\x02\x00\x00\x00" + "\x01\x02\x00\x00\x00ab" + "\x00\x00\x00\x00\x00" +
 		"\x01\x00" + "\x02\x01\x00\x00\x00\x00" +
 		"\x02\x00" + "\x06\x12\x00\x00\x00" + "\x01\x00\x00\x00" + "\x03\x00\x00\x00app" + "\x03\x00\x00\x00web" +
@@ -223,7 +221,7 @@ func TestPathsThatNameNothingAreRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		"object":                                           "a field must follow the root",
 		"object[0]":                                        "a field must follow the root",
-		"pod.spec":                                         `unknown root "pod": it must be object, oldObject or request`,
+		"pod.spec":                                         `unknown root "pod": it must be object, oldObject, request, node or candidates`,
 		"object.Spec":                                      `Pod has no field "Spec"`,
 		"object.spec.hostnetwork":                          `PodSpec has no field "hostnetwork"`,
 		"object.spec.containers.image":                     `a list has no field "image"`,
@@ -243,18 +241,18 @@ func TestPathsThatNameNothingAreRefused(t *testing.T) {
 		"object.status":                                    "the status of a pod is not judged",
 		"oldObject.status.phase":                           "the status of a pod is not judged",
 		"request.user":                                     `request has no field "user"`,
-		"request.time.ms":                                  `request has no field "time.ms"`,
+		"request.time.ms":                                  `a single value has no field "ms"`,
 		"request":                                          "a field must follow the root",
 		"object.spec..x":                                   "character 13 of the path: expected a name",
 	} {
 		var p projection
-		err := p.declare(path)
+		err := p.declare(path, false, true)
 		if err == nil {
 			t.Errorf("%s is accepted", path)
 		} else if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", path, err, want)
 		}
-		if len(p) > 0 {
+		if len(p.fields) > 0 || p.recorded > 0 {
 			t.Errorf("%s was refused, but declared", path)
 		}
 	}
@@ -294,17 +292,7 @@ func TestEveryFieldOfAPodCanBeDeclared(t *testing.T) {
 			return
 		}
 		count++
-		var p projection
-		if err := p.declare(path); err != nil {
-			t.Errorf("%s: %v", path, err)
-			return
-		}
-		record, err := p.write(nil, question(fullPod()), "")
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			return
-		}
-		parseRecord(t, record)
+		parseRecord(t, recordOf(t, declared(t, path), question(fullPod())))
 	})
 	if count < 500 {
 		t.Errorf("%d fields visited, a pod has more", count)
@@ -313,14 +301,7 @@ func TestEveryFieldOfAPodCanBeDeclared(t *testing.T) {
 
 func TestObjectsReadBackAsTheyWere(t *testing.T) {
 	t.Parallel()
-	var p projection
-	if err := p.declare("object.spec"); err != nil {
-		t.Fatal(err)
-	}
-	record, err := p.write(nil, question(fullPod()), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	record := recordOf(t, declared(t, "object.spec"), question(fullPod()))
 	var spec v1.PodSpec
 	if err := json.Unmarshal([]byte(parseRecord(t, record)[0].(raw)), &spec); err != nil {
 		t.Fatal(err)
@@ -334,21 +315,10 @@ func TestObjectsReadBackAsTheyWere(t *testing.T) {
 func TestPodsAreOnlyRead(t *testing.T) {
 	t.Parallel()
 	p := fullPod()
-	var all projection
-	for _, path := range []string{"object.spec", "object.spec.volumes[*].emptyDir.sizeLimit", "object.spec.containers[*].resources.limits['memory']"} {
-		if err := all.declare(path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	all := declared(t, "object.spec", "object.spec.volumes[*].emptyDir.sizeLimit", "object.spec.containers[*].resources.limits['memory']")
 	done := make(chan []byte)
 	for range 2 {
-		go func() {
-			record, err := all.write(nil, question(p), "")
-			if err != nil {
-				t.Error(err)
-			}
-			done <- record
-		}()
+		go func() { done <- recordOf(t, all, question(p)) }()
 	}
 	if a, b := <-done, <-done; string(a) != string(b) {
 		t.Error("one pod gave two records")

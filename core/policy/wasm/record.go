@@ -3,9 +3,12 @@ package wasm
 import (
 	"encoding/binary"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // The types of values in records and settings.
@@ -20,67 +23,150 @@ const (
 	typeJSON
 )
 
+// valueHeader is u8 type and u32 length, before the bytes of a value.
+const valueHeader = 5
+
 // record is a growing row of values. A value is u8 type, u32 length and that
-// many bytes, all numbers little-endian.
+// many bytes, all numbers little-endian. The room it takes is used again after
+// begin.
 type record struct {
 	out []byte
 	err error
+	// entries, quantity and number are what maps and quantities are sorted and
+	// written in.
+	entries  []entry
+	quantity resource.Quantity
+	number   []byte
+	// encoded is how many bytes of JSON were made for it.
+	encoded int
 }
 
-func (r *record) header(kind byte, length int) {
-	r.out = append(r.out, kind)
-	r.out = binary.LittleEndian.AppendUint32(r.out, uint32(length))
-}
+// entry is one of a map of strings.
+type entry struct{ key, value string }
 
-func (r *record) missing() { r.header(typeMissing, 0) }
+// begin empties the record.
+func (r *record) begin() { r.out, r.err, r.encoded = r.out[:0], nil, 0 }
 
-func (r *record) text(s string) {
-	r.header(typeString, len(s))
-	r.out = append(r.out, s...)
-}
-
-func (r *record) boolean(b bool) {
-	r.header(typeBool, 1)
-	if b {
-		r.out = append(r.out, 1)
-	} else {
-		r.out = append(r.out, 0)
+// check ends the call if something could not be written.
+func (r *record) check() {
+	if r.err != nil {
+		stop(failf(HostError, "write a field the plugin declared: %w", r.err))
 	}
 }
 
+// forget drops what the record holds of others, and room for more than most
+// bytes.
+func (r *record) forget(most int) {
+	clear(r.entries[:cap(r.entries)])
+	r.quantity = resource.Quantity{}
+	if cap(r.out) > most {
+		r.out = nil
+	}
+	r.begin()
+}
+
+// room makes the record n bytes longer and gives them. What they hold is left
+// from before.
+func (r *record) room(n int) []byte {
+	at := len(r.out)
+	if cap(r.out)-at < n {
+		r.out = slices.Grow(r.out, n)
+	}
+	r.out = r.out[:at+n]
+	return r.out[at:]
+}
+
+// value makes room for a value of n bytes and gives them.
+func (r *record) value(kind byte, n int) []byte {
+	b := r.room(valueHeader + n)
+	b[0] = kind
+	binary.LittleEndian.PutUint32(b[1:], uint32(n))
+	return b[valueHeader:]
+}
+
+func (r *record) missing() { r.value(typeMissing, 0) }
+
+func (r *record) text(s string) {
+	b := r.room(valueHeader + len(s)) // most values are texts: value, but without a call
+	b[0] = typeString
+	binary.LittleEndian.PutUint32(b[1:], uint32(len(s)))
+	copy(b[valueHeader:], s)
+}
+
+func (r *record) boolean(b bool) {
+	v := byte(0)
+	if b {
+		v = 1
+	}
+	r.value(typeBool, 1)[0] = v
+}
+
 func (r *record) integer(n int64) {
-	r.header(typeInt, 8)
-	r.out = binary.LittleEndian.AppendUint64(r.out, uint64(n))
+	binary.LittleEndian.PutUint64(r.value(typeInt, 8), uint64(n))
 }
 
 func (r *record) float(f float64) {
-	r.header(typeFloat, 8)
-	r.out = binary.LittleEndian.AppendUint64(r.out, math.Float64bits(f))
+	binary.LittleEndian.PutUint64(r.value(typeFloat, 8), math.Float64bits(f))
 }
 
-// list begins a list of n values; end, called when they stand, closes it.
-func (r *record) list(n int) (begin int) {
-	r.header(typeList, 0)
-	begin = len(r.out)
-	r.out = binary.LittleEndian.AppendUint32(r.out, uint32(n))
-	return begin
+// open begins a value of unknown length; end, called when its bytes stand,
+// closes it.
+func (r *record) open(kind byte) (begin int) {
+	r.value(kind, 0)
+	return len(r.out)
 }
 
 func (r *record) end(begin int) {
 	binary.LittleEndian.PutUint32(r.out[begin-4:], uint32(len(r.out)-begin))
 }
 
+// list begins a list of n values, which end closes.
+func (r *record) list(n int) (begin int) {
+	begin = r.open(typeList)
+	binary.LittleEndian.PutUint32(r.room(4), uint32(n))
+	return begin
+}
+
 // texts is a map of strings, sorted by key.
 func (r *record) texts(m map[string]string) {
-	r.header(typeMap, 0)
-	begin := len(r.out)
-	r.out = binary.LittleEndian.AppendUint32(r.out, uint32(len(m)))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		for _, s := range [...]string{key, m[key]} {
-			r.out = binary.LittleEndian.AppendUint32(r.out, uint32(len(s)))
-			r.out = append(r.out, s...)
-		}
+	entries := r.entries[:0]
+	for key, value := range m {
+		entries = append(entries, entry{key, value})
 	}
+	r.entries = entries
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	begin := r.textMap(len(entries))
+	for i := range entries {
+		r.textEntry(entries[i].key, entries[i].value)
+	}
+	r.end(begin)
+}
+
+// textMap begins a map of n entries, which end closes.
+func (r *record) textMap(n int) (begin int) {
+	begin = r.open(typeMap)
+	binary.LittleEndian.PutUint32(r.room(4), uint32(n))
+	return begin
+}
+
+// textEntry is an entry of a map; they come sorted by key.
+func (r *record) textEntry(key, value string) {
+	b := r.room(8 + len(key) + len(value))
+	binary.LittleEndian.PutUint32(b, uint32(len(key)))
+	copy(b[4:], key)
+	b = b[4+len(key):]
+	binary.LittleEndian.PutUint32(b, uint32(len(value)))
+	copy(b[4:], value)
+}
+
+// time is an instant, missing if it is zero.
+func (r *record) time(t time.Time) {
+	if t.IsZero() {
+		r.missing()
+		return
+	}
+	begin := r.open(typeString)
+	r.out = t.UTC().AppendFormat(r.out, time.RFC3339)
 	r.end(begin)
 }
 
@@ -89,8 +175,9 @@ func (r *record) json(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		r.err = err
+		r.missing()
 		return
 	}
-	r.header(typeJSON, len(text))
-	r.out = append(r.out, text...)
+	r.encoded += len(text)
+	copy(r.value(typeJSON, len(text)), text)
 }

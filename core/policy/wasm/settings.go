@@ -7,24 +7,42 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
 // settings are the [settings] of a policy, as TOML decoded them.
-type settings map[string]any
+type settings struct{ root *settingTable }
 
-// checked gives a copy of the settings in the few types that encode knows.
-func checkedSettings(table map[string]any) (settings, error) {
-	checked, err := checkTable("settings", table)
-	return checked, err
+// settingTable is a table of settings, sorted by key. Its values are strings,
+// bools, int64, finite float64, *settingTable, and []any of them.
+type settingTable struct {
+	entries []settingEntry
+	// texts: all values are strings.
+	texts bool
 }
 
-func checkTable(path string, table map[string]any) (map[string]any, error) {
-	checked := make(map[string]any, len(table))
+type settingEntry struct {
+	key   string
+	value any
+}
+
+// checkedSettings gives a copy of the settings in the few types that record
+// and JSON know.
+func checkedSettings(table map[string]any) (settings, error) {
+	root, err := checkTable("settings", table)
+	return settings{root}, err
+}
+
+func checkTable(path string, table map[string]any) (*settingTable, error) {
+	checked := &settingTable{texts: true}
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		value, err := checkSetting(path+"."+key, table[key])
-		checked[key] = value
+		if _, ok := value.(string); !ok {
+			checked.texts = false
+		}
+		checked.entries = append(checked.entries, settingEntry{key, value})
 		faults = append(faults, err)
 	}
 	return checked, errors.Join(faults...)
@@ -64,27 +82,40 @@ func checkList[T any](path string, list []T) (any, error) {
 	return checked, errors.Join(faults...)
 }
 
-// lookup appends the value at a path of names and keys, if there is one.
-func (s settings) lookup(out []byte, path string) (value []byte, ok bool) {
-	segments, err := parsePath(path)
+// lookup appends the value at a path of names and keys, if there is one; the
+// whole table, as JSON, at an empty path. steps is room for the path's.
+func (s settings) lookup(r *record, steps *[]segment, path string) bool {
+	if path == "" {
+		r.settingJSON(s.root)
+		return true
+	}
+	segments, err := parsePath((*steps)[:0], path)
 	if err != nil {
-		return nil, false
+		return false
 	}
-	var at any = map[string]any(s)
-	for _, segment := range segments {
-		table, ok := at.(map[string]any)
-		if !ok || segment.kind != segmentField && segment.kind != segmentKey {
-			return nil, false
+	*steps = segments
+	defer clear(segments)
+	var at any = s.root
+	for _, step := range segments {
+		table, ok := at.(*settingTable)
+		if !ok || step.kind != segmentField && step.kind != segmentKey {
+			return false
 		}
-		if at, ok = table[segment.name]; !ok {
-			return nil, false
+		i, ok := table.find(step.name)
+		if !ok {
+			return false
 		}
+		at = table.entries[i].value
 	}
-	r := record{out: out}
 	r.setting(at)
-	return r.out, r.err == nil
+	return true
 }
 
+func (t *settingTable) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(t.entries, key, func(e settingEntry, key string) int { return strings.Compare(e.key, key) })
+}
+
+// setting appends a value.
 func (r *record) setting(value any) {
 	switch v := value.(type) {
 	case string:
@@ -101,30 +132,26 @@ func (r *record) setting(value any) {
 			r.setting(element)
 		}
 		r.end(begin)
-	case map[string]any:
-		if texts, ok := allTexts(v); ok {
-			r.texts(texts)
-		} else {
-			r.json(v)
+	case *settingTable:
+		if !v.texts {
+			r.settingJSON(v)
+			return
 		}
+		begin := r.textMap(len(v.entries))
+		for _, e := range v.entries {
+			text, _ := e.value.(string)
+			r.textEntry(e.key, text)
+		}
+		r.end(begin)
 	}
 }
 
-func allTexts(table map[string]any) (map[string]string, bool) {
-	texts := make(map[string]string, len(table))
-	for key, value := range table {
-		text, ok := value.(string)
-		if !ok {
-			return nil, false
-		}
-		texts[key] = text
-	}
-	return texts, true
+// settingJSON appends a table as a value of type JSON.
+func (r *record) settingJSON(table *settingTable) {
+	begin := r.open(typeJSON)
+	r.out = appendSetting(r.out, table)
+	r.end(begin)
 }
 
 // digest identifies the settings.
-func (s settings) digest() [sha256.Size]byte {
-	var r record
-	r.setting(map[string]any(s))
-	return sha256.Sum256(r.out)
-}
+func (s settings) digest() [sha256.Size]byte { return sha256.Sum256(appendSetting(nil, s.root)) }

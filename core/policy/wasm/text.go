@@ -25,13 +25,27 @@ const maxShown = 500
 // shown makes of a guest's text one that fits into an error.
 func shown(s string) string { return printable(cut(strings.ToValidUTF8(s, "\uFFFD"), maxShown)) }
 
+// plain says that s has only letters, digits and signs that are safe to show.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // printable makes of a guest's text one that is safe to show: invalid UTF-8 is
 // replaced, control characters and those that turn the direction of writing
 // are escaped, except for those in keep.
 func printable(s string, keep ...rune) string {
+	if plain(s) { // nearly always
+		return s
+	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	escape := func(r rune) bool {
-		return !slices.Contains(keep, r) && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))
+		return (r < ' ' || r > '~') && !slices.Contains(keep, r) &&
+			(unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))
 	}
 	if strings.IndexFunc(s, escape) < 0 {
 		return s

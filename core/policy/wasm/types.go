@@ -1,58 +1,83 @@
 package wasm
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
 // called are the exports that the host calls, and what they give.
 var called = map[string][]api.ValueType{
-	"_initialize":   nil,
-	"wardlet_init":  {i32},
-	"wardlet_input": {i32},
-	"wardlet_admit": {i32},
+	"_initialize":               nil,
+	"wardlet_validate_settings": {i32},
+	"wardlet_init":              {i32},
+	"wardlet_input":             {i32},
+	"wardlet_admit":             {i32},
+	"wardlet_merge":             {i32},
+	"wardlet_filter":            {i32},
 }
 
-// verifyTypes refuses functions whose types are not those of the ABI.
-func (l *layout) verifyTypes() error {
-	for i, f := range l.imports {
-		want, _ := offered(f.module, f.name)
-		if err := l.verifyType("imports "+f.name+" of "+f.module, uint32(i), want.params, want.results); err != nil {
-			return err
+// typeReasons are the functions whose types are not those of the ABI. Imports
+// that are not offered have none.
+func typeReasons(m *module.Module) []reason {
+	var found []reason
+	functions := uint32(0)
+	for i := range m.Imports {
+		in := &m.Imports[i]
+		if in.Kind != module.KindFunction {
+			continue
+		}
+		if want, ok := offered(in.Module, in.Name); ok {
+			if wrong := wrongType(m, "imports "+in.Name+" of "+in.Module, functions, want.params, want.results); wrong != "" {
+				found = append(found, reasonAt(AbiMismatch, module.SectionImport, i, in.Offset, "%s", wrong))
+			}
+		}
+		functions++
+	}
+	for i := range m.Exports {
+		e := &m.Exports[i]
+		results, ok := called[e.Name]
+		if !ok {
+			continue
+		}
+		wrong := "the module exports " + e.Name + ", but not as a function"
+		if e.Kind == module.KindFunction {
+			wrong = wrongType(m, "exports "+e.Name, e.Index, nil, results)
+		}
+		if wrong != "" {
+			found = append(found, reasonAt(AbiMismatch, module.SectionExport, i, e.Offset, "%s", wrong))
 		}
 	}
-	for name, results := range called {
-		if e, ok := l.exports[name]; ok {
-			if e.kind != kindFunction {
-				return fmt.Errorf("the module exports %s, but not as a function", name)
-			}
-			if err := l.verifyType("exports "+name, e.index, nil, results); err != nil {
-				return err
-			}
+	return found
+}
+
+// wrongType says what is wrong with a function's type, nothing if it is right.
+func wrongType(m *module.Module, what string, function uint32, params, results []api.ValueType) string {
+	t := m.Type(function)
+	same := func(have []module.ValueType, want []api.ValueType) bool {
+		return slices.EqualFunc(have, want, func(a module.ValueType, b api.ValueType) bool { return byte(a) == b })
+	}
+	if same(t.Params, params) && same(t.Results, results) {
+		return ""
+	}
+	return fmt.Sprintf("the module %s as %s: its type must be %s", what, typeName(t.Params, t.Results), typeName(params, results))
+}
+
+// maxNamed bounds the parameters or results of a type that are named.
+const maxNamed = 16
+
+func typeName[T ~byte](params, results []T) string {
+	list := func(types []T) string {
+		names := make([]string, 0, maxNamed+1)
+		for _, t := range types[:min(len(types), maxNamed)] {
+			names = append(names, module.ValueType(t).String())
 		}
-	}
-	return nil
-}
-
-func (l *layout) verifyType(what string, function uint32, params, results []api.ValueType) error {
-	if uint64(function) >= uint64(len(l.functions)) || uint64(l.functions[function]) >= uint64(len(l.types)) {
-		return fmt.Errorf("the module %s as a function it does not have", what)
-	}
-	t := l.types[l.functions[function]]
-	if bytes.Equal(t.params, params) && bytes.Equal(t.results, results) {
-		return nil
-	}
-	return fmt.Errorf("the module %s as %s: its type must be %s", what, typeName(t.params, t.results), typeName(params, results))
-}
-
-func typeName(params, results []api.ValueType) string {
-	list := func(types []api.ValueType) string {
-		names := make([]string, len(types))
-		for i, t := range types {
-			names[i] = api.ValueTypeName(t)
+		if more := len(types) - maxNamed; more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
 		}
 		return "(" + strings.Join(names, ", ") + ")"
 	}

@@ -3,7 +3,7 @@ package wasm
 import (
 	"fmt"
 	"reflect"
-	"time"
+	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,20 +11,11 @@ import (
 )
 
 // own are the types that the API writes in a form of their own.
-var own = map[reflect.Type]func(r *record, v any){
-	reflect.TypeFor[metav1.Time](): func(r *record, v any) {
-		if t := v.(metav1.Time); t.IsZero() {
-			r.missing()
-		} else {
-			r.text(t.UTC().Format(time.RFC3339))
-		}
-	},
-	reflect.TypeFor[resource.Quantity](): func(r *record, v any) {
-		q := v.(resource.Quantity) // a copy: String remembers its result, and pods are shared
-		r.text(q.String())
-	},
-	reflect.TypeFor[intstr.IntOrString](): func(r *record, v any) {
-		if i := v.(intstr.IntOrString); i.Type == intstr.String {
+var own = map[reflect.Type]func(r *record, at unsafe.Pointer){
+	reflect.TypeFor[metav1.Time]():       func(r *record, at unsafe.Pointer) { r.time((*metav1.Time)(at).Time) },
+	reflect.TypeFor[resource.Quantity](): func(r *record, at unsafe.Pointer) { r.amount((*resource.Quantity)(at)) },
+	reflect.TypeFor[intstr.IntOrString](): func(r *record, at unsafe.Pointer) {
+		if i := (*intstr.IntOrString)(at); i.Type == intstr.String {
 			r.text(i.StrVal)
 		} else {
 			r.integer(int64(i.IntVal))
@@ -42,68 +33,86 @@ func hasOwnForm(t reflect.Type) bool {
 // zero number; a bool is always there.
 func compileValue(t reflect.Type, optional bool) (program, error) {
 	if write, ok := own[t]; ok {
-		return program{write: func(r *record, v reflect.Value) { write(r, v.Interface()) }}, nil
+		return program{write: write}, nil
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return program{write: func(r *record, v reflect.Value) {
-			if optional && v.Len() == 0 {
-				r.missing()
-			} else {
-				r.text(v.String())
-			}
-		}}, nil
+		return program{write: writeText(optional)}, nil
 	case reflect.Bool:
-		return program{write: func(r *record, v reflect.Value) { r.boolean(v.Bool()) }}, nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return program{write: func(r *record, v reflect.Value) {
-			if optional && v.Int() == 0 {
-				r.missing()
-			} else {
-				r.integer(v.Int())
-			}
-		}}, nil
+		return program{write: func(r *record, at unsafe.Pointer) { r.boolean(*(*bool)(at)) }}, nil
+	case reflect.Int32:
+		return program{write: writeInteger[int32](optional)}, nil
+	case reflect.Int64:
+		return program{write: writeInteger[int64](optional)}, nil
 	case reflect.Slice:
 		return compileList(t)
 	case reflect.Map:
-		return compileMap(t)
+		return program{write: writeMap(t)}, nil
 	case reflect.Struct:
-		return program{write: writeJSON}, nil
+		return program{write: writeJSON(t)}, nil
 	default:
 		return program{}, fmt.Errorf("values of type %s are not supported in this version", t)
 	}
 }
 
+func writeText(optional bool) func(r *record, at unsafe.Pointer) {
+	if !optional {
+		return func(r *record, at unsafe.Pointer) { r.text(*(*string)(at)) }
+	}
+	return func(r *record, at unsafe.Pointer) {
+		if text := *(*string)(at); text != "" {
+			r.text(text)
+		} else {
+			r.missing()
+		}
+	}
+}
+
+func writeInteger[N int32 | int64](optional bool) func(r *record, at unsafe.Pointer) {
+	return func(r *record, at unsafe.Pointer) {
+		if n := *(*N)(at); n != 0 || !optional {
+			r.integer(int64(n))
+		} else {
+			r.missing()
+		}
+	}
+}
+
 func compileList(t reflect.Type) (program, error) {
-	element, err := compile(t.Elem(), nil, false)
-	return program{write: func(r *record, v reflect.Value) {
-		if v.Len() == 0 {
+	element, err := compileType(t.Elem(), nil, false)
+	size := t.Elem().Size()
+	return program{write: func(r *record, at unsafe.Pointer) {
+		first, n := elements(at)
+		if n == 0 {
 			r.missing()
 			return
 		}
-		begin := r.list(v.Len())
-		for i := range v.Len() {
-			element.write(r, v.Index(i))
-		}
+		begin := r.list(n)
+		element.each(r, first, n, size)
 		r.end(begin)
 	}}, err
 }
 
-func compileMap(t reflect.Type) (program, error) {
-	write := writeJSON
+func writeMap(t reflect.Type) func(r *record, at unsafe.Pointer) {
 	if t == reflect.TypeFor[map[string]string]() {
-		write = func(r *record, v reflect.Value) {
-			m, _ := reflect.TypeAssert[map[string]string](v)
-			r.texts(m)
+		return func(r *record, at unsafe.Pointer) {
+			if m := *(*map[string]string)(at); len(m) > 0 {
+				r.texts(m)
+			} else {
+				r.missing()
+			}
 		}
 	}
-	return program{write: func(r *record, v reflect.Value) {
-		if v.Len() == 0 {
-			r.missing()
+	write := writeJSON(t)
+	return func(r *record, at unsafe.Pointer) {
+		if reflect.NewAt(t, at).Elem().Len() > 0 {
+			write(r, at)
 		} else {
-			write(r, v)
+			r.missing()
 		}
-	}}, nil
+	}
 }
 
-func writeJSON(r *record, v reflect.Value) { r.json(v.Interface()) }
+func writeJSON(t reflect.Type) func(r *record, at unsafe.Pointer) {
+	return func(r *record, at unsafe.Pointer) { r.json(reflect.NewAt(t, at).Interface()) }
+}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
 const (
@@ -13,88 +16,187 @@ const (
 	abiMajor     = "1"
 )
 
-// hooks are the exports behind the hooks a policy can name.
-var hooks = map[string]string{"admit": "wardlet_admit"}
-
-// verify refuses what cannot be run as a plugin, before any of it is compiled.
-// All unknown imports are named at once.
-func (l *layout) verify(o *Options) error {
-	if err := errors.Join(l.verifyABI(), l.verifyHooks(o.Hooks)); err != nil {
-		return &Failure{Code: AbiMismatch, Err: err}
+// verified reads a module and refuses what cannot be run as a plugin, before
+// any of it is compiled. The error is a *Failure.
+func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
+	m, err := module.Parse(binary, caps.Counts)
+	if err != nil {
+		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	if err := l.verifyImports(); err != nil {
-		return &Failure{Code: HostDenied, Err: err}
+	if err := verifyPlugin(m, o); err != nil {
+		return nil, err
 	}
-	if err := l.verifyTypes(); err != nil {
-		return &Failure{Code: AbiMismatch, Err: err}
+	if _, refused := verify.Check(m, caps); len(refused) > 0 {
+		reasons := make([]error, len(refused))
+		for i, fault := range refused {
+			reasons[i] = fault
+		}
+		return nil, &Failure{Code: AbiMismatch, Err: errors.Join(reasons...)}
 	}
-	memory, ok := l.exports["memory"]
-	switch {
-	case l.start:
-		return failf(AbiMismatch, "the module has a start section: it would run before the sandbox is ready; "+
-			"export the function as _initialize instead")
-	case l.memories != 1:
-		return failf(AbiMismatch, "the module defines %d memories: it must have exactly one", l.memories)
-	case l.shared:
-		return failf(AbiMismatch, "the memory is shared: threads are not supported in this version")
-	case !ok || memory.kind != kindMemory:
-		return failf(AbiMismatch, `the module does not export its memory as "memory"`)
-	case l.pages > uint64(o.MemoryPages):
-		return failf(MemoryLimit, "the module begins with %d pages of memory, the policy allows %d: raise memory_pages of its [limits]",
-			l.pages, o.MemoryPages)
-	}
-	return l.verifyGlobals()
+	return m, nil
 }
 
-func (l *layout) verifyABI() error {
-	var found []string
-	for name, e := range l.exports {
-		version, ok := strings.CutPrefix(name, markerPrefix)
-		if !ok || e.kind != kindFunction {
+// reason is why a module is no plugin, and where that shows.
+type reason struct {
+	code  FailureCode
+	fault *module.Fault
+}
+
+// reasonAt is a reason that a place in a section gives.
+func reasonAt(code FailureCode, section byte, index, offset int, format string, args ...any) reason {
+	s := module.Section{ID: section}
+	return reason{code, &module.Fault{Section: s.Name(), Index: index, Offset: offset, What: fmt.Sprintf(format, args...)}}
+}
+
+// reasonOf is a reason that a section as a whole gives, or that it is missing.
+func reasonOf(m *module.Module, section byte, format string, args ...any) reason {
+	at := slices.IndexFunc(m.Sections, func(s module.Section) bool { return s.ID == section })
+	if at < 0 {
+		return reason{AbiMismatch, &module.Fault{Index: -1, Offset: m.Size, What: fmt.Sprintf(format, args...)}}
+	}
+	return reasonAt(AbiMismatch, section, -1, m.Sections[at].Offset, format, args...)
+}
+
+func failureFor(reasons ...reason) *Failure {
+	told := make([]error, len(reasons))
+	for i := range reasons {
+		told[i] = errors.New(reasons[i].fault.What)
+	}
+	return &Failure{Code: reasons[0].code, Err: errors.Join(told...)}
+}
+
+// pluginReasons are all reasons for which a module is no plugin of this ABI.
+// verifyPlugin tells the first kind of them.
+func pluginReasons(m *module.Module, o *Options) []reason {
+	return slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), importReasons(m), typeReasons(m), memoryReasons(m, o.MemoryPages))
+}
+
+// verifyPlugin refuses what is no plugin of this ABI. All unknown imports are
+// named at once.
+func verifyPlugin(m *module.Module, o *Options) error {
+	if found := slices.Concat(abiReasons(m), hookReasons(m, o.Hooks)); len(found) > 0 {
+		return failureFor(found...)
+	}
+	if err := verifyImports(m); err != nil {
+		return &Failure{Code: HostDenied, Err: err}
+	}
+	if found := typeReasons(m); len(found) > 0 {
+		return failureFor(found[0])
+	}
+	if found := memoryReasons(m, o.MemoryPages); len(found) > 0 {
+		return failureFor(found...)
+	}
+	return nil
+}
+
+func memoryReasons(m *module.Module, pages uint32) []reason {
+	own := len(m.Memories) - m.ImportedMemories
+	memory := m.Export("memory")
+	switch {
+	case own != 1:
+		return []reason{reasonOf(m, module.SectionMemory,
+			"the module defines %d memories: it must have exactly one", own)}
+	case memory == nil || memory.Kind != module.KindMemory:
+		return []reason{reasonOf(m, module.SectionExport, `the module does not export its memory as "memory"`)}
+	}
+	if begin := &m.Memories[memory.Index]; begin.Min > uint64(pages) {
+		return []reason{reasonAt(MemoryLimit, module.SectionMemory, int(memory.Index), begin.Offset,
+			"the module begins with %d pages of memory, the policy allows %d: raise memory_pages of its [limits]", begin.Min, pages)}
+	}
+	return nil
+}
+
+// markers are the exports that name a version of the ABI, and whether the host
+// has one of these versions.
+func markers(m *module.Module) (found []*module.Export, supported bool) {
+	for i := range m.Exports {
+		e := &m.Exports[i]
+		version, ok := strings.CutPrefix(e.Name, markerPrefix)
+		if !ok || e.Kind != module.KindFunction {
 			continue
 		}
 		major, minor, _ := strings.Cut(version, "_")
-		if _, err := strconv.ParseUint(minor, 10, 16); err == nil && major == abiMajor {
-			return nil
-		}
-		found = append(found, name)
+		_, err := strconv.ParseUint(minor, 10, 16)
+		supported = supported || err == nil && major == abiMajor
+		found = append(found, e)
 	}
-	if len(found) == 0 {
-		return errors.New("the module exports no function wardlet_abi_1_0: it is not a Wardlet plugin, or its SDK was not linked")
-	}
-	slices.Sort(found)
-	return fmt.Errorf("the module is made for %s: only wardlet_abi_1 is supported in this version", shown(strings.Join(found, ", ")))
+	return found, supported
 }
 
-func (l *layout) verifyHooks(wanted []string) error {
-	var faults []error
+func abiReasons(m *module.Module) []reason {
+	found, supported := markers(m)
+	switch {
+	case supported:
+		return nil
+	case len(found) == 0:
+		return []reason{reasonOf(m, module.SectionExport,
+			"the module exports no function wardlet_abi_1_0: it is not a Wardlet plugin, or its SDK was not linked")}
+	}
+	names := make([]string, len(found))
+	for i, e := range found {
+		names[i] = e.Name
+	}
+	slices.Sort(names)
+	return []reason{reasonOf(m, module.SectionExport,
+		"the module is made for %s: only wardlet_abi_1 is supported in this version", shown(strings.Join(names, ", ")))}
+}
+
+func hookReasons(m *module.Module, wanted []string) []reason {
+	var found []reason
 	for _, hook := range wanted {
 		name, ok := hooks[hook]
 		if !ok {
-			faults = append(faults, fmt.Errorf("the hook %q is not supported in this version", hook))
-		} else if e, ok := l.exports[name]; !ok || e.kind != kindFunction {
-			faults = append(faults, fmt.Errorf("the policy names the hook %q, but the module exports no function %s", hook, name))
+			found = append(found, reasonOf(m, module.SectionExport, "the hook %q is not supported in this version", hook))
+		} else if e := m.Export(name); e == nil || e.Kind != module.KindFunction {
+			found = append(found, reasonOf(m, module.SectionExport,
+				"the policy names the hook %q, but the module exports no function %s", hook, name))
 		}
 	}
-	return errors.Join(faults...)
+	return found
 }
 
-func (l *layout) verifyImports() error {
-	var unknown []string
-	for _, i := range l.imports {
-		if _, ok := offered(i.module, i.name); !ok {
-			unknown = append(unknown, fmt.Sprintf("%q of %q", cut(i.name, maxShown), cut(i.module, maxShown)))
+// unknownImports are the places of functions that are not offered. What is no
+// function is refused by the module's shape.
+func unknownImports(m *module.Module) []int {
+	var unknown []int
+	for i := range m.Imports {
+		in := &m.Imports[i]
+		if _, ok := offered(in.Module, in.Name); !ok && in.Kind == module.KindFunction {
+			unknown = append(unknown, i)
 		}
 	}
-	if len(unknown) == 0 {
+	return unknown
+}
+
+func importName(in *module.Import) string {
+	return fmt.Sprintf("%q of %q", cut(in.Name, maxShown), cut(in.Module, maxShown))
+}
+
+func importReasons(m *module.Module) []reason {
+	var found []reason
+	for _, i := range unknownImports(m) {
+		in := &m.Imports[i]
+		found = append(found, reasonAt(HostDenied, module.SectionImport, i, in.Offset,
+			"the module asks for %s, which is not offered; docs/abi.md lists what is", importName(in)))
+	}
+	return found
+}
+
+func verifyImports(m *module.Module) error {
+	places := unknownImports(m)
+	if len(places) == 0 {
 		return nil
 	}
 	const shown = 10
 	more := ""
-	if len(unknown) > shown {
-		more = fmt.Sprintf(" and %d more", len(unknown)-shown)
-		unknown = unknown[:shown]
+	if len(places) > shown {
+		more = fmt.Sprintf(" and %d more", len(places)-shown)
+		places = places[:shown]
+	}
+	names := make([]string, len(places))
+	for i, place := range places {
+		names[i] = importName(&m.Imports[place])
 	}
 	return fmt.Errorf("the module asks for functions that are not offered: %s%s; docs/abi.md lists those that are",
-		strings.Join(unknown, ", "), more)
+		strings.Join(names, ", "), more)
 }

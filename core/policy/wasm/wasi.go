@@ -20,11 +20,11 @@ const (
 // wasiFunctions are what language runtimes need of WASI to start. There are no
 // arguments, no environment and no files; descriptors 0, 1 and 2 are open.
 var wasiFunctions = map[string]function{
-	"args_get":            wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
+	"args_get":            wasi(func(*instance, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
 	"args_sizes_get":      wasi(wasiNone, i32, i32),
-	"environ_get":         wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
+	"environ_get":         wasi(func(*instance, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
 	"environ_sizes_get":   wasi(wasiNone, i32, i32),
-	"sched_yield":         wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoSuccess }),
+	"sched_yield":         wasi(func(*instance, api.Memory, []uint64) errno { return errnoSuccess }),
 	"clock_time_get":      wasi(wasiClockTime, i32, i64, i32),
 	"poll_oneoff":         wasi(wasiPoll, i32, i32, i32, i32),
 	"random_get":          wasi(wasiRandom, i32, i32),
@@ -32,19 +32,19 @@ var wasiFunctions = map[string]function{
 	"fd_close":            wasi(wasiStandard, i32),
 	"fd_fdstat_get":       wasi(wasiStat, i32, i32),
 	"fd_fdstat_set_flags": wasi(wasiStandard, i32, i32),
-	"fd_prestat_get":      wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32),
-	"fd_prestat_dir_name": wasi(func(*Plugin, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32, i32),
-	"proc_exit": {params: []api.ValueType{i32}, run: func(_ *Plugin, _ api.Memory, stack []uint64) {
+	"fd_prestat_get":      wasi(func(*instance, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32),
+	"fd_prestat_dir_name": wasi(func(*instance, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32, i32),
+	"proc_exit": {params: []api.ValueType{i32}, run: func(_ *instance, _ api.Memory, stack []uint64) {
 		stop(&exited{status: uint32(stack[0])})
 	}},
 }
 
 // wasi makes a function of one that gives an errno.
-func wasi(run func(p *Plugin, memory api.Memory, stack []uint64) errno, params ...api.ValueType) function {
+func wasi(run func(i *instance, memory api.Memory, stack []uint64) errno, params ...api.ValueType) function {
 	return function{
 		params: params, results: []api.ValueType{i32},
-		run: func(p *Plugin, memory api.Memory, stack []uint64) {
-			result := run(p, memory, stack)
+		run: func(i *instance, memory api.Memory, stack []uint64) {
+			result := run(i, memory, stack)
 			if len(stack) > 0 {
 				stack[0] = uint64(result)
 			}
@@ -53,7 +53,7 @@ func wasi(run func(p *Plugin, memory api.Memory, stack []uint64) errno, params .
 }
 
 // wasiNone says of a list that it is empty: no elements, no bytes.
-func wasiNone(_ *Plugin, memory api.Memory, stack []uint64) errno {
+func wasiNone(_ *instance, memory api.Memory, stack []uint64) errno {
 	if !memory.WriteUint32Le(uint32(stack[0]), 0) || !memory.WriteUint32Le(uint32(stack[1]), 0) {
 		return errnoFault
 	}
@@ -61,7 +61,7 @@ func wasiNone(_ *Plugin, memory api.Memory, stack []uint64) errno {
 }
 
 // wasiStandard accepts what changes nothing on an open descriptor.
-func wasiStandard(_ *Plugin, _ api.Memory, stack []uint64) errno {
+func wasiStandard(_ *instance, _ api.Memory, stack []uint64) errno {
 	if uint32(stack[0]) > 2 {
 		return errnoBadFile
 	}
@@ -69,7 +69,7 @@ func wasiStandard(_ *Plugin, _ api.Memory, stack []uint64) errno {
 }
 
 // wasiStat shows an open descriptor as a terminal.
-func wasiStat(_ *Plugin, memory api.Memory, stack []uint64) errno {
+func wasiStat(_ *instance, memory api.Memory, stack []uint64) errno {
 	const characterDevice, mayWrite = 2, 1 << 6
 	fd := uint32(stack[0])
 	if fd > 2 {
@@ -85,12 +85,15 @@ func wasiStat(_ *Plugin, memory api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-func wasiRandom(p *Plugin, memory api.Memory, stack []uint64) errno {
+func wasiRandom(i *instance, memory api.Memory, stack []uint64) errno {
 	view, ok := memory.Read(uint32(stack[0]), uint32(stack[1]))
 	if !ok {
 		return errnoFault
 	}
-	p.call.read(view)
+	before := i.call.documents.encoded
+	i.tank.bytes(uint32(len(view)), 0)
+	i.call.read(i.plugin.seed, view)
+	i.tank.bytes(0, i.call.documents.encoded-before)
 	return errnoSuccess
 }
 
@@ -99,7 +102,7 @@ const maxVectors = 1024
 
 // wasiWrite makes log lines of what the guest writes to its standard output
 // and error.
-func wasiWrite(p *Plugin, memory api.Memory, stack []uint64) errno {
+func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 	fd, vectors, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
 	if fd != 1 && fd != 2 {
 		return errnoBadFile
@@ -117,7 +120,8 @@ func wasiWrite(p *Plugin, memory api.Memory, stack []uint64) errno {
 		if !ok {
 			return errnoFault
 		}
-		p.call.write(p.log, int(fd-1), piece)
+		i.tank.bytes(uint32(len(piece)), 0)
+		i.call.write(i.plugin.log, int(fd-1), piece)
 		written += uint32(len(piece))
 	}
 	if !memory.WriteUint32Le(result, written) {

@@ -15,12 +15,12 @@ const (
 // wasiClockTime shows the decision's time. The wall clock stands still; the
 // monotonic clock goes on by what the guest waited, or one that sleeps would
 // wait for ever.
-func wasiClockTime(p *Plugin, memory api.Memory, stack []uint64) errno {
-	now := p.call.now
+func wasiClockTime(i *instance, memory api.Memory, stack []uint64) errno {
+	now := i.call.now
 	switch uint32(stack[0]) {
 	case clockRealtime:
 	case clockMonotonic:
-		now = now.Add(p.call.elapsed)
+		now = now.Add(i.call.elapsed)
 	default:
 		return errnoUnsupported
 	}
@@ -43,7 +43,7 @@ const (
 
 // wasiPoll answers at once: every clock has run out, every descriptor is
 // ready. The guest's monotonic clock jumps by the longest wait.
-func wasiPoll(p *Plugin, memory api.Memory, stack []uint64) errno {
+func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
 	in, out, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
 	if count == 0 || count > maxSubscriptions {
 		return errnoInvalid
@@ -54,13 +54,13 @@ func wasiPoll(p *Plugin, memory api.Memory, stack []uint64) errno {
 		return errnoFault
 	}
 	var longest time.Duration
-	for i := range int(count) {
-		subscription := [subscriptionSize]byte(subscriptions[i*subscriptionSize:]) // a copy: the areas may overlap
-		event := events[i*eventSize : (i+1)*eventSize]
+	for n := range int(count) {
+		subscription := [subscriptionSize]byte(subscriptions[n*subscriptionSize:]) // a copy: the areas may overlap
+		event := events[n*eventSize : (n+1)*eventSize]
 		kind, code := subscription[8], errnoSuccess
 		switch kind {
 		case eventClock:
-			longest = max(longest, p.call.wait(subscription[16:]))
+			longest = max(longest, i.call.wait(subscription[16:]))
 		case eventRead, eventWrite:
 			if binary.LittleEndian.Uint32(subscription[16:]) > 2 {
 				code = errnoBadFile
@@ -73,7 +73,7 @@ func wasiPoll(p *Plugin, memory api.Memory, stack []uint64) errno {
 		binary.LittleEndian.PutUint16(event[8:], uint16(code))
 		event[10] = kind
 	}
-	p.call.elapsed += longest
+	i.call.elapsed += longest
 	if !memory.WriteUint32Le(result, count) {
 		return errnoFault
 	}

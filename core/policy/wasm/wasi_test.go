@@ -215,10 +215,7 @@ func TestRandomNumbersComeFromTheInput(t *testing.T) {
 		q := question(testPod())
 		q.Question.Pod.Name = name
 		for range 2 {
-			if _, err := p.Admit(t.Context(), q); err != nil { // leaves its record for callSeed
-				t.Fatal(err)
-			}
-			got := string(memoryAfterAdmit(t, p, 3000, 8))
+			got := string(memoryAfter(t, p, HookAdmit, q, nil, 3000, 8))
 			if call != "" && got != init+call {
 				t.Errorf("the same question twice: %q, then %q", init+call, got)
 			}

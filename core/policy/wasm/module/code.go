@@ -8,6 +8,8 @@ type Code struct {
 	// frames are the open blocks, the function itself first.
 	frames []frame
 	locals uint64
+	// begin is where the last instruction stands.
+	begin  int
 	height int
 	// ended is the block that ended last.
 	ended frame
@@ -82,7 +84,7 @@ func (c *Code) pop(n int) {
 	f := c.top()
 	if c.height -= n; c.height < f.height {
 		if !f.dead && c.err == nil {
-			c.fail("the operand stack is empty")
+			c.failAt(c.begin, "the operand stack is empty")
 		}
 		c.height = f.height
 	}

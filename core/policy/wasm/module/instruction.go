@@ -30,7 +30,7 @@ type BlockType struct {
 // read reads an instruction with what follows it.
 func (c *Code) read(i *Instruction) bool {
 	begin := c.at
-	i.Offset = begin
+	i.Offset, c.begin = begin, begin
 	i.Op = Op(c.byte())
 	if i.Op == prefixBulk || i.Op == prefixVector {
 		sub := c.u32()
@@ -169,7 +169,7 @@ func (c *Code) blockType(i *Instruction) {
 		i.Block = BlockType{}
 	case n < 0:
 		t := ValueType(n & 0x7f)
-		if valueTypeNames[t] == "" {
+		if n < empty || valueTypeNames[t] == "" {
 			c.failAt(begin, "a block of type %#x", byte(t))
 			return
 		}

@@ -71,6 +71,7 @@ func (t ValueType) Numeric() bool { return t >= F64 && t <= I32 }
 // Module is what a module's sections say. Its slices are views of the bytes
 // it was read from.
 type Module struct {
+	// Sections are those that mean something: custom ones are left out.
 	Sections []Section
 	Types    []FunctionType
 	Imports  []Import

@@ -45,7 +45,9 @@ func Parse(data []byte, caps Caps) (*Module, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		p.m.Sections = append(p.m.Sections, s)
+		if s.ID != SectionCustom {
+			p.m.Sections = append(p.m.Sections, s)
+		}
 		p.reader = reader{data: data[:r.at], at: s.Offset, section: s.Name(), index: -1}
 		p.section(s.ID)
 		if p.err != nil {
@@ -201,13 +203,18 @@ func (p *parser) limits(most uint64) (l Limits) {
 }
 
 func (p *parser) table() Table {
-	return Table{Offset: p.at, Type: p.referenceType(), Limits: p.limits(1<<32 - 1)}
+	at := p.at
+	return Table{Offset: at, Type: p.referenceType(), Limits: p.limits(1<<32 - 1)}
 }
 
-func (p *parser) memory() Memory { return Memory{Offset: p.at, Limits: p.limits(1 << 16)} }
+func (p *parser) memory() Memory {
+	at := p.at
+	return Memory{Offset: at, Limits: p.limits(1 << 16)}
+}
 
 func (p *parser) globalType() Global {
-	g := Global{Offset: p.at, Type: p.valueType()}
+	g := Global{Offset: p.at}
+	g.Type = p.valueType()
 	begin := p.at
 	switch mutable := p.byte(); mutable {
 	case 0, 1:
@@ -226,7 +233,8 @@ func (p *parser) global() {
 
 func (p *parser) imported() {
 	m := p.m
-	i := Import{Offset: p.at, Module: p.name(), Name: p.name()}
+	i := Import{Offset: p.at}
+	i.Module, i.Name = p.name(), p.name()
 	begin := p.at
 	i.Kind = Kind(p.byte())
 	switch i.Kind {
@@ -250,7 +258,8 @@ func (p *parser) imported() {
 }
 
 func (p *parser) export() {
-	e := Export{Offset: p.at, Name: p.name()}
+	e := Export{Offset: p.at}
+	e.Name = p.name()
 	begin := p.at
 	e.Kind = Kind(p.byte())
 	var n int

@@ -105,38 +105,43 @@ func (p *parser) body() {
 	m.Bodies = append(m.Bodies, b)
 }
 
-// expression reads an initialiser with its end.
+// expression reads an initialiser, a constant, with its end.
 func (p *parser) expression() []byte {
 	begin := p.at
-	for p.err == nil {
-		at := p.at
-		switch op := Op(p.byte()); op {
-		case OpEnd:
-			return p.data[begin:p.at:p.at]
-		case OpI32Const:
-			p.signed(32)
-		case OpI64Const:
-			p.signed(64)
-		case OpF32Const:
-			p.take(4)
-		case OpF64Const:
-			p.take(8)
-		case OpRefNull:
-			p.referenceType()
-		case OpRefFunc:
-			p.below(len(p.m.Functions), "function")
-		case OpGlobalGet:
-			p.below(len(p.m.Globals), "global")
-		case prefixVector:
-			if sub := p.u32(); p.err == nil && Op(prefixVector<<16|sub) != OpV128Const {
-				p.failAt(at, "an instruction that is not supported in an initialiser")
-			}
-			p.take(16)
-		default:
+	p.constant()
+	if at := p.at; Op(p.byte()) != OpEnd {
+		p.failAt(at, "an initialiser that is not one constant")
+	}
+	return p.data[begin:p.at:p.at]
+}
+
+func (p *parser) constant() {
+	at := p.at
+	switch op := Op(p.byte()); op {
+	case OpI32Const:
+		p.signed(32)
+	case OpI64Const:
+		p.signed(64)
+	case OpF32Const:
+		p.take(4)
+	case OpF64Const:
+		p.take(8)
+	case OpRefNull:
+		p.referenceType()
+	case OpRefFunc:
+		p.below(len(p.m.Functions), "function")
+	case OpGlobalGet:
+		p.below(len(p.m.Globals), "global")
+	case prefixVector:
+		if Op(p.u32()) != OpV128Const&0xffff {
 			p.failAt(at, "an instruction that is not supported in an initialiser")
 		}
+		p.take(16)
+	case OpEnd:
+		p.failAt(at, "an initialiser that is not one constant")
+	default:
+		p.failAt(at, "an instruction that is not supported in an initialiser")
 	}
-	return nil
 }
 
 // Address is where an active segment goes if that is a constant, read as

@@ -13,12 +13,13 @@ func (v *verifier) code() {
 	for i := range v.m.Bodies {
 		b := &v.m.Bodies[i]
 		v.shape.Functions++
+		v.body(i, b)
 		if all += b.Count; all > uint64(v.caps.AllLocals) {
 			v.refuse(module.SectionCode, v.m.ImportedFunctions+i, b.Offset,
 				"functions with %d local variables together: at most %d are supported", all, v.caps.AllLocals)
 			return
 		}
-		if v.body(i, b); v.full() {
+		if v.full() {
 			return
 		}
 	}
@@ -88,8 +89,10 @@ func (v *verifier) instruction(in *module.Instruction, refuse func(int, string, 
 	switch kind, _, _ := strings.Cut(in.Info.Name, "."); kind {
 	case "f32", "f64":
 		v.shape.Floats = true
-	}
-	if in.Info.Class == module.Vector || in.Info.Class == module.VectorLong {
+	case "v128", "i8x16", "i16x8", "i32x4", "i64x2", "f32x4", "f64x2":
 		v.shape.Vectors = true
+	}
+	if in.Info.Class == module.Float { // those that make integers of floats
+		v.shape.Floats = true
 	}
 }

@@ -29,6 +29,25 @@ func (m *Module) Admit(body ...Code) {
 	m.Export("wardlet_admit", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
+// Merge adds the hook merge, with four i32 locals. What is on the stack at its
+// end is the winner's place in the list, or -1 keep current, -2 reject all, -3
+// abstain.
+func (m *Module) Merge(body ...Code) {
+	m.Export("wardlet_merge", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
+}
+
+// Filter adds the hook filter, with four i32 locals. What is on the stack at
+// its end is the answer: 0 pass, 1 drop, 2 defer, 3 abstain.
+func (m *Module) Filter(body ...Code) {
+	m.Export("wardlet_filter", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
+}
+
+// ValidateSettings adds the function wardlet_validate_settings. What is on the
+// stack at its end is the result.
+func (m *Module) ValidateSettings(body ...Code) {
+	m.Export("wardlet_validate_settings", m.Func(nil, []Type{I32}, nil, body...))
+}
+
 // Reads declares a path with handle 0 in wardlet_init, which fails if it is
 // refused, and gives the plugin an input area. It takes the place of Init; the
 // module must import Path.
@@ -56,6 +75,40 @@ func (m *Module) Says(code, message string) Code {
 func Answering(answer int32, code, message string) []byte {
 	m := Plugin(Reason)
 	m.Admit(m.Says(code, message), I32Const(answer))
+	return m.Bytes()
+}
+
+// Merging is a plugin that gives the same answer to every question of the hook
+// merge. code and message have at most 480 bytes together.
+func Merging(answer int32, code, message string) []byte {
+	m := Plugin(Reason)
+	m.Merge(m.Says(code, message), I32Const(answer))
+	return m.Bytes()
+}
+
+// Filtering is a plugin that gives the same answer to every question of the
+// hook filter, and asks for the update to be deferred by that many
+// milliseconds unless they are negative. code and message have at most 480
+// bytes together.
+func Filtering(answer int32, milliseconds int64, code, message string) []byte {
+	m := Plugin(Reason, RetryAfter)
+	retry := Join()
+	if milliseconds >= 0 {
+		retry = Join(I64Const(milliseconds), Call(m.Imported("retry_after_ms")))
+	}
+	m.Filter(m.Says(code, message), retry, I32Const(answer))
+	return m.Bytes()
+}
+
+// Patching is a plugin that gives the same answer to every question of the
+// hooks admit, merge and filter, with a patch of at most 480 bytes.
+func Patching(answer int32, patch string) []byte {
+	m := Plugin(Patch)
+	m.Data(Texts, patch)
+	body := Join(I32Const(Texts), I32Const(int32(len(patch))), Call(m.Imported("patch")), I32Const(answer))
+	m.Admit(body)
+	m.Merge(body)
+	m.Filter(body)
 	return m.Bytes()
 }
 

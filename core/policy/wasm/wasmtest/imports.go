@@ -3,6 +3,10 @@ package wasmtest
 // The functions of the ABI that tests import.
 var (
 	Path       = Import{"wardlet1", "path", []Type{I32, I32}, []Type{I32}}
+	Field      = Import{"wardlet1", "field", []Type{I32, I32}, []Type{I32}}
+	Get        = Import{"wardlet1", "get", []Type{I32, I32, I32}, []Type{I32}}
+	JSON       = Import{"wardlet1", "json", []Type{I32, I32, I32}, []Type{I32}}
+	Patch      = Import{"wardlet1", "patch", []Type{I32, I32}, nil}
 	Setting    = Import{"wardlet1", "setting", []Type{I32, I32, I32, I32}, []Type{I32}}
 	Reason     = Import{"wardlet1", "reason", []Type{I32, I32, I32, I32}, nil}
 	Warn       = Import{"wardlet1", "warn", []Type{I32, I32}, nil}

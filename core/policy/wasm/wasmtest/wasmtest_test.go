@@ -35,6 +35,9 @@ func TestReadyMadeModulesAreValid(t *testing.T) {
 	t.Cleanup(func() { _ = r.Close(context.Background()) })
 	for name, module := range map[string][]byte{
 		"Answering":        Answering(1, "Code", "message"),
+		"Merging":          Merging(-1, "Code", "message"),
+		"Filtering":        Filtering(2, 5000, "Code", "message"),
+		"Patching":         Patching(0, "[]"),
 		"HoldingFor":       HoldingFor(5000),
 		"Warning":          Warning("mind the gap"),
 		"Trapping":         Trapping(),

@@ -1,0 +1,89 @@
+package wasm
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// ask calls a hook with the record of a question: r, or m in the hook merge.
+// The error is a *Failure, ErrNotReady, or that of ctx, which ends a call.
+func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest) (s said, err error) {
+	i, err := p.take(ctx)
+	if err != nil {
+		return said{}, err
+	}
+	again := false
+	defer func() {
+		if r := recover(); r != nil {
+			err, again = hostFailed(r), false
+		}
+		i.call.forget()
+		p.give(i, again)
+	}()
+	f := i.hooks.of(hook)
+	if f == nil {
+		again = true
+		return said{}, failf(AbiMismatch, "the module exports no function %s", hooks[string(hook)])
+	}
+	i.put(hook, r, m)
+	i.begin(ctx)
+	defer i.finish()
+	if err := i.hand(); err != nil {
+		again = true
+		return said{}, err
+	}
+	if err := i.run(ctx, f, p.fuel); err != nil {
+		again = i.stopped(err)
+		return said{}, err
+	}
+	again = true
+	return said{number: api.DecodeI32(i.stack[0]), fuel: i.tank.used(), output: i.call.output}, nil
+}
+
+// stopped says of the end of a call that the host brought it about, so that
+// the instance can be used again once it is put back. After a trap in the
+// guest it is thrown away.
+func (i *instance) stopped(err error) bool {
+	failure, ok := err.(*Failure) //nolint:errorlint // its own, not one behind it
+	return !ok || failure.Code == FuelExhausted || failure.Code == BadOutput
+}
+
+// put makes the call one of a hook.
+func (i *instance) put(hook Hook, r *Request, m *MergeRequest) {
+	var facts *NodeFacts
+	c, p := &i.call, i.plugin
+	if m != nil {
+		c.renew(&p.image.wants, m.Time)
+		c.asked.choose(m)
+		facts = m.Node
+	} else {
+		c.renew(&p.image.wants, r.Time)
+		c.asked.judge(hook, r)
+		facts = r.Node
+	}
+	if !p.readsNode {
+		facts = nil
+	}
+	c.asked.on(p.node, facts)
+}
+
+// hand writes the record into the guest's input area.
+func (i *instance) hand() error {
+	img, r := &i.plugin.image, &i.call.record
+	img.wants.write(r, &i.call.asked)
+	if r.err != nil {
+		return failf(HostError, "write the fields the plugin declared: %w", r.err)
+	}
+	if !img.hasInput {
+		return nil
+	}
+	length := len(r.out)
+	if uint64(length) > uint64(img.capacity) {
+		return failf(InputTooLarge, "the declared fields take %d bytes, the plugin's input area has %d", length, img.capacity)
+	}
+	if !i.memory.WriteUint32Le(img.input+4, uint32(length)) || !i.memory.Write(img.input+8, r.out) {
+		return failf(HostError, "the input area lies outside of the memory")
+	}
+	return nil
+}

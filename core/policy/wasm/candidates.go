@@ -1,0 +1,70 @@
+package wasm
+
+import (
+	"errors"
+	"reflect"
+	"time"
+	"unsafe"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Candidate is a document that claims a pod.
+type Candidate struct {
+	Pod    *v1.Pod
+	Origin pod.Origin
+	// Kind is the kind of its source: file, http or api.
+	Kind string
+	// Running: this one runs now.
+	Running bool
+	// Restored: it is known from before a restart, and its source has not
+	// confirmed it since.
+	Restored bool
+	// FirstSeen is when the agent saw this pod first, zero if that is not
+	// known.
+	FirstSeen time.Time
+}
+
+// candidate is what plugins see of one, by the names of docs/abi.md.
+type candidate struct {
+	Object    *v1.Pod `json:"-"` // a document of its own
+	Source    string  `json:"source"`
+	Kind      string  `json:"kind"`
+	Document  string  `json:"document"`
+	Running   bool    `json:"running"`
+	Restored  bool    `json:"restored"`
+	FirstSeen int64   `json:"firstSeen,omitempty"`
+}
+
+func (c *Candidate) seen() candidate {
+	seen := candidate{
+		Object: c.Pod, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
+		Running: c.Running, Restored: c.Restored,
+	}
+	if !c.FirstSeen.IsZero() {
+		seen.FirstSeen = c.FirstSeen.UnixMilli()
+	}
+	return seen
+}
+
+// compileCandidates makes the program of what follows the root candidates.
+func compileCandidates(rest []segment) (program, error) {
+	if len(rest) == 0 || rest[0].kind != segmentEach && rest[0].kind != segmentIndex {
+		return program{}, errors.New("candidates is a list: [*] or an index must follow")
+	}
+	of := reflect.TypeFor[candidate]()
+	below := rest[1:]
+	var (
+		inner program
+		err   error
+	)
+	if len(below) > 0 && below[0].kind == segmentField && below[0].name == "object" {
+		inner, err = compilePod(reflect.TypeFor[*v1.Pod](), below[1:])
+		inner.offset += unsafe.Offsetof(candidate{}.Object)
+	} else {
+		inner, err = compileBelow(of, below)
+	}
+	return stepInto(of, rest[0], inner), err
+}

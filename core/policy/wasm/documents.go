@@ -1,0 +1,141 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The numbers of the documents that a plugin can have as JSON. A candidate's
+// object has documentCandidate and its place in the list.
+const (
+	documentRequest    = 0
+	documentObject     = 1
+	documentOldObject  = 2
+	documentNode       = 3
+	documentChoice     = 4 // of the seed only: what candidates say beside their objects
+	documentCandidates = 16
+)
+
+// documents are those of a question that somebody wanted so far, as JSON.
+type documents struct {
+	text []byte
+	made []document
+	// encoded is how many bytes of JSON were made in this call.
+	encoded int
+}
+
+// document is a text in a row of them.
+type document struct {
+	number     uint32
+	begin, end int
+}
+
+// forget drops the documents, and room for more than most bytes.
+func (d *documents) forget(most int) {
+	d.text, d.made, d.encoded = d.text[:0], d.made[:0], 0
+	if cap(d.text) > most {
+		d.text = nil
+	}
+}
+
+// of gives a document of a question. It is made once.
+func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
+	for _, m := range d.made {
+		if m.number == number {
+			return d.text[m.begin:m.end], true
+		}
+	}
+	value := q.document(number)
+	if value == nil {
+		return nil, false
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		stop(failf(HostError, "write document %d as JSON: %w", number, err))
+	}
+	d.encoded += len(text)
+	m := document{number: number, begin: len(d.text)}
+	d.text = append(d.text, text...)
+	m.end = len(d.text)
+	d.made = append(d.made, m)
+	return d.text[m.begin:m.end], true
+}
+
+// document is what a number stands for, nil where there is nothing.
+func (q *asked) document(number uint32) any {
+	switch number {
+	case documentRequest:
+		return &q.request
+	case documentObject:
+		return podDocument(q.object)
+	case documentOldObject:
+		return podDocument(q.old)
+	case documentNode:
+		if q.nodeKnown {
+			return &q.node
+		}
+	default:
+		if number >= documentCandidates && uint64(number-documentCandidates) < uint64(len(q.candidates)) {
+			return podDocument(q.candidates[number-documentCandidates].Object)
+		}
+	}
+	return nil
+}
+
+// wholePod is a pod as plugins see it.
+type wholePod struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     *v1.PodSpec       `json:"spec"`
+}
+
+// podDocument is the document of a pod: without its status, and without who
+// manages which field.
+func podDocument(p *v1.Pod) any {
+	if p == nil {
+		return nil
+	}
+	whole := &wholePod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
+	whole.Metadata.ManagedFields = nil
+	return whole
+}
+
+// seed is what the random numbers of a hook come from: the plugin's own seed,
+// and everything it may know of the question.
+func (d *documents) seed(own [sha256.Size]byte, q *asked) (seed [sha256.Size]byte) {
+	sum := sha256.New()
+	sum.Write(own[:])
+	add := func(number uint32, text []byte) {
+		var head [8]byte
+		binary.LittleEndian.PutUint32(head[:], number)
+		binary.LittleEndian.PutUint32(head[4:], uint32(len(text)))
+		sum.Write(head[:])
+		sum.Write(text)
+	}
+	for _, number := range [...]uint32{documentRequest, documentObject, documentOldObject, documentNode} {
+		if text, ok := d.of(q, number); ok {
+			add(number, text)
+		}
+	}
+	if len(q.candidates) > 0 {
+		choice, err := json.Marshal(q.candidates)
+		if err != nil {
+			stop(failf(HostError, "write the candidates as JSON: %w", err))
+		}
+		d.encoded += len(choice)
+		add(documentChoice, choice)
+	}
+	for i := range q.candidates {
+		number := documentCandidates + uint32(i)
+		if text, ok := d.of(q, number); ok {
+			add(number, text)
+		}
+	}
+	sum.Sum(seed[:0])
+	return seed
+}

@@ -1,0 +1,60 @@
+package wasm
+
+import (
+	"context"
+	"time"
+)
+
+// deferredFor is how long an update is deferred by a plugin that gives no time.
+const deferredFor = time.Minute
+
+// FilterAnswer is what the hook filter decides.
+type FilterAnswer string
+
+// The answers of the hook filter.
+const (
+	// FilterPass: the update goes on.
+	FilterPass FilterAnswer = "pass"
+	// FilterDrop: it is held back until the pod changes again.
+	FilterDrop FilterAnswer = "drop"
+	// FilterDefer: it is held back for a time.
+	FilterDefer FilterAnswer = "defer"
+	// FilterAbstain: the plugin has no opinion.
+	FilterAbstain FilterAnswer = "abstain"
+)
+
+var filterAnswers = [...]FilterAnswer{FilterPass, FilterDrop, FilterDefer, FilterAbstain}
+
+// FilterResult is a plugin's answer. Its texts are as those of Result.
+type FilterResult struct {
+	Answer          FilterAnswer
+	Reason, Message string
+	Explanation     string
+	Warnings        []string
+	Annotations     map[string]string
+	// DeferFor is how long a FilterDefer lasts, above 0 and at most 24 h.
+	DeferFor time.Duration
+}
+
+// Filter asks the plugin whether an update may reach a pod now. The question's
+// Pod is the new version, its Old the one that the agent acted on last. The
+// error is a *Failure. ctx is for log lines only: it does not end a call.
+func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
+	s, err := p.ask(ctx, HookFilter, r, nil)
+	if err != nil {
+		return FilterResult{}, err
+	}
+	if err := s.check(HookFilter, len(filterAnswers)); err != nil {
+		return FilterResult{}, err
+	}
+	result := FilterResult{
+		Answer: filterAnswers[s.number], Reason: s.reason, Message: s.message,
+		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations,
+	}
+	if result.Answer == FilterDefer {
+		if result.DeferFor = s.retryAfter; result.DeferFor == 0 {
+			result.DeferFor = deferredFor
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,93 @@
+package wasm
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+)
+
+const (
+	// sliceFuel is what a guest gets at once: 50 µs of compiled code at 0.5 ns
+	// a unit, which is about what slow instructions take. Plugins with more
+	// than manyPages of memory can miss every cache with every load, and get
+	// less.
+	sliceFuel     = 100_000
+	sliceFuelMany = 20_000
+	manyPages     = 128
+	// initFuel is what a guest may take to initialise itself: some 0.2 s.
+	initFuel = 500_000_000
+
+	// hostFuel is what a call of a host's function takes, hostFuelBytes how many
+	// bytes are handed over for a unit, and jsonFuel what a byte takes that the
+	// host encodes as JSON for it.
+	hostFuel      = 100
+	hostFuelBytes = 4
+	jsonFuel      = 16
+)
+
+// tank is the fuel of an instance. A guest has a slice of it in a global of
+// its own; package meter has it ask for more.
+type tank struct {
+	fuel, stack api.MutableGlobal
+	// slice is what the guest gets at once.
+	slice int64
+	// full is what the call began with, left what of it is not in the guest's
+	// global.
+	full, left int64
+	// ctx ends a call at the end of a slice.
+	ctx context.Context //nolint:containedctx // of the one call under way
+}
+
+// fill begins a call.
+func (t *tank) fill(ctx context.Context, fuel int64) {
+	t.ctx, t.full, t.left = ctx, fuel, fuel
+	t.stack.Set(meter.StackBudget)
+	t.refill(0)
+}
+
+// refill gives the guest as much as makes a slice with what it has.
+func (t *tank) refill(has int64) {
+	more := min(t.left, t.slice-has)
+	t.left -= more
+	t.fuel.Set(uint64(has + more))
+}
+
+// used is what the call took so far.
+func (t *tank) used() int64 { return t.full - t.left - int64(t.fuel.Get()) }
+
+// yield is where a guest asks for more fuel, or just lets the host have a
+// look. It ends the call where there is no more.
+func (t *tank) yield() {
+	has := int64(t.fuel.Get())
+	switch {
+	case int64(t.stack.Get()) < 0:
+		stop(failf(StackLimit, "calls are nested too deeply, or their frames are too large: together they may take %d KiB, and each takes at least 1",
+			meter.StackBudget>>10))
+	case has+t.left < 0:
+		stop(t.exhausted())
+	case t.ctx.Err() != nil:
+		stop(context.Cause(t.ctx))
+	}
+	t.refill(has)
+}
+
+func (t *tank) exhausted() *Failure {
+	return failf(FuelExhausted, "the call took more than the %d units of fuel it has: raise fuel of the policy's [limits]", t.full)
+}
+
+// charge takes what the host does for a guest.
+func (t *tank) charge(fuel int64) {
+	has := int64(t.fuel.Get()) - fuel
+	t.fuel.Set(uint64(has))
+	if has < 0 {
+		t.yield()
+	}
+}
+
+// bytes charges for bytes that are handed over, and for those of them that
+// were encoded as JSON.
+func (t *tank) bytes(n uint32, encoded int) {
+	t.charge(int64(n)/hostFuelBytes + int64(encoded)*jsonFuel)
+}

@@ -1,0 +1,221 @@
+package wasm
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// Where the guests of these tests keep what they get: its length at gotAt, the
+// bytes behind it.
+const gotAt = 4096
+
+// lazy marks a path that wardlet_init declares with field.
+const lazy = "lazy "
+
+// fetching begins a plugin with the given imports after path and field, that
+// declares paths with handles from 0 on.
+func fetching(t *testing.T, paths []string, imports ...w.Import) *w.Module {
+	t.Helper()
+	m := w.Plugin(append([]w.Import{w.Path, w.Field}, imports...)...)
+	var body []w.Code
+	for i, path := range paths {
+		path, isLazy := strings.CutPrefix(path, lazy)
+		with := m.Imported("path")
+		if isLazy {
+			with = m.Imported("field")
+		}
+		body = append(body, text(m, int32(512+128*i), path), w.Call(with), w.I32Const(int32(i)), w.I32Ne, w.If(w.Unreachable))
+	}
+	m.Init(append(body, w.I32Const(0))...)
+	m.Data(w.Input, "\x00\x10\x00\x00")
+	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, w.I32Const(w.Input)))
+	return m
+}
+
+// fetch is code that calls get or json, and keeps what it gives.
+func fetch(m *w.Module, function string, number, capacity int32) w.Code {
+	return w.Join(
+		w.I32Const(gotAt), w.I32Const(number), w.I32Const(gotAt+4), w.I32Const(capacity),
+		w.Call(m.Imported(function)), w.I32Store(0),
+	)
+}
+
+// got is what a plugin whose hook uses fetch was given: nil where nothing was
+// written.
+func got(t *testing.T, p *Plugin, hook Hook, r *Request, m *MergeRequest) (length int32, data []byte) {
+	t.Helper()
+	memory := memoryAfter(t, p, hook, r, m, gotAt, 8192)
+	length, data = int32(binary.LittleEndian.Uint32(memory)), memory[4:]
+	if strings.Trim(string(data), "\x00") == "" {
+		return length, nil
+	}
+	return length, data[:length]
+}
+
+func TestFieldsAreFetched(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]any{
+		"object.spec.@containers[*].image":   []any{"busybox", "nginx:1", missing{}, "alpine"},
+		"object.metadata.labels['empty']":    "",
+		"object.spec.hostNetwork":            true,
+		"object.spec.containers[9].image":    missing{},
+		"object.spec.volumes[0].hostPath":    raw(`{"path":"/data"}`),
+		"oldObject.spec.containers[*].image": missing{},
+		"request.hook":                       "admit",
+		"request.time":                       testTime.UnixMilli(),
+		"candidates[*].source":               []any{},
+		"candidates[0].source":               missing{},
+	} {
+		for _, prefix := range []string{"", lazy} { // get knows both
+			m := fetching(t, []string{lazy + "request.node", prefix + path}, w.Get)
+			m.Admit(fetch(m, "get", 1, 4000), w.I32Const(0))
+			p, _ := load(t, m.Bytes())
+			length, data := got(t, p, HookAdmit, question(fullPod()), nil)
+			if length < valueHeader || data == nil && want != (missing{}) {
+				t.Errorf("%s%s: length %d, %q", prefix, path, length, data)
+				continue
+			}
+			if data == nil {
+				data = make([]byte, length) // the header of a missing value is zeros
+			}
+			if diff := cmp.Diff(want, parseValue(t, data)); diff != "" {
+				t.Errorf("%s%s (-want +got):\n%s", prefix, path, diff)
+			}
+		}
+	}
+}
+
+func TestRoomForFetchedFields(t *testing.T) {
+	t.Parallel()
+	for capacity, written := range map[int32]bool{0: false, 7: false, 8: true, 9: true, 1<<31 - 1: true, -1: true} {
+		m := fetching(t, []string{lazy + "object.metadata.name"}, w.Get)
+		m.Admit(fetch(m, "get", 0, capacity), w.I32Const(0))
+		p, _ := load(t, m.Bytes())
+		length, data := got(t, p, HookAdmit, question(fullPod()), nil)
+		if length != 8 || (data != nil) != written {
+			t.Errorf("room for %d: length %d, %q", uint32(capacity), length, data)
+		}
+	}
+}
+
+func TestHandlesThatThereAreNot(t *testing.T) {
+	t.Parallel()
+	for _, handle := range []int32{2, 63, 64, 1<<31 - 1, -1, -1 << 31} {
+		m := fetching(t, []string{lazy + "object.metadata.name", "object.metadata.namespace"}, w.Get)
+		m.Admit(fetch(m, "get", handle, 4000), w.I32Const(0))
+		p, _ := load(t, m.Bytes())
+		if length, data := got(t, p, HookAdmit, question(fullPod()), nil); length != noSuchThing || data != nil {
+			t.Errorf("handle %d: length %d, %q", handle, length, data)
+		}
+	}
+}
+
+// The record has the fields declared with path only, under the handles they
+// got.
+func TestFieldsStandInNoRecord(t *testing.T) {
+	t.Parallel()
+	paths := []string{lazy + "object.metadata.name", "object.metadata.namespace", lazy + "object.spec", "request.node"}
+	m := fetching(t, paths)
+	m.Admit(w.I32Const(0))
+	p, _ := load(t, m.Bytes())
+	area := memoryAfterAdmit(t, p, w.Input, 100)
+	want := "\x02\x00" + "\x01\x00" + "\x01\x07\x00\x00\x00default" + "\x03\x00" + "\x01\x06\x00\x00\x00node-1"
+	if n := binary.LittleEndian.Uint32(area[4:]); string(area[8:8+n]) != want {
+		t.Errorf("record\n%q, want\n%q", area[8:8+n], want)
+	}
+}
+
+func TestOnlyFieldsNeedNoInputArea(t *testing.T) {
+	t.Parallel()
+	m := w.Plugin(w.Field, w.Get)
+	m.Init(text(m, 512, "object.metadata.name"), w.Call(0))
+	m.Admit(fetch(m, "get", 0, 4000), w.I32Const(0))
+	p, _ := load(t, m.Bytes())
+	if _, data := got(t, p, HookAdmit, question(fullPod()), nil); parseValue(t, data) != "web" {
+		t.Errorf("%q", data)
+	}
+}
+
+// Outside of their time path, field, get and json give -2, and do nothing.
+func TestFunctionsAtTheWrongTime(t *testing.T) {
+	t.Parallel()
+	path := func(m *w.Module, name string) w.Code {
+		return w.Join(w.I32Const(600), w.I32Const(23), w.Call(m.Imported(name)))
+	}
+	ask := func(m *w.Module, name string) w.Code {
+		return w.Join(w.I32Const(0), w.I32Const(4096), w.I32Const(4000), w.Call(m.Imported(name)))
+	}
+	expect := func(code w.Code) w.Code { return w.Join(code, w.I32Const(notNow), w.I32Ne, w.If(w.Unreachable)) }
+	m := w.Plugin(w.Path, w.Field, w.Get, w.JSON)
+	m.Data(600, "object.spec.hostNetwork")
+	m.Data(w.Input, "\x00\x10\x00\x00")
+	outside := w.Join(expect(path(m, "path")), expect(path(m, "field")), expect(ask(m, "get")), expect(ask(m, "json")))
+	m.Export("_initialize", m.Func(nil, nil, nil, outside))
+	m.ValidateSettings(outside, w.I32Const(0))
+	m.Init(expect(ask(m, "get")), path(m, "path"), w.Drop, expect(ask(m, "get")), expect(ask(m, "json")), w.I32Const(0))
+	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, outside, w.I32Const(w.Input)))
+	inHook := w.Join(
+		expect(path(m, "path")), expect(path(m, "field")),
+		ask(m, "get"), w.I32Const(6), w.I32Ne, w.If(w.Unreachable), // a bool
+		w.I32Const(0),
+	)
+	m.Admit(inHook)
+	m.Merge(inHook)
+	m.Filter(inHook)
+	p, _ := load(t, m.Bytes())
+	for range 2 {
+		if got := admit(t, p); got.Answer != pod.Allow {
+			t.Errorf("%+v", got)
+		}
+		if _, err := p.Filter(t.Context(), question(testPod())); err != nil {
+			t.Error(err)
+		}
+		// A pod without an object: the field is missing, and 5 bytes long.
+		if _, err := p.Merge(t.Context(), testMerge()); err == nil || err.Error() != "Trap: unreachable" {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// A pod that was judged is not kept for the next call.
+func TestNoQuestionIsLeftForTheNext(t *testing.T) {
+	t.Parallel()
+	m := fetching(t, []string{"object.metadata.labels"}, w.JSON)
+	m.Admit(fetch(m, "json", 1, 4000), w.I32Const(0))
+	p, _ := load(t, m.Bytes())
+	for range 2 {
+		if _, data := got(t, p, HookAdmit, question(fullPod()), nil); !strings.Contains(string(data), `"web"`) {
+			t.Errorf("%q", data)
+		}
+		i, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &i.call
+		if c.asked.object != nil || c.asked.request.Source != "" || c.ctx != nil || c.wants != nil || len(c.documents.text) > 0 || len(c.record.out) > 0 {
+			t.Errorf("%+v is kept", c.asked)
+		}
+		for _, e := range c.record.entries {
+			if e.key != "" {
+				t.Errorf("the label %s is kept", e.key)
+			}
+		}
+		p.give(i, true)
+	}
+	var q asked
+	q.choose(testMerge())
+	q.forget()
+	if first := q.candidates[:1][0]; first.Object != nil || first.Source != "" || q.old != nil {
+		t.Errorf("the candidate %+v is kept", first)
+	}
+	if _, data := got(t, p, HookAdmit, question(&v1.Pod{}), nil); strings.Contains(string(data), "web") {
+		t.Errorf("a pod of before: %q", data)
+	}
+}

@@ -1,0 +1,40 @@
+package wasm
+
+import "github.com/tetratelabs/wazero/api"
+
+// Hook is a decision that plugins take part in.
+type Hook string
+
+// The hooks.
+const (
+	HookAdmit  Hook = "admit"
+	HookMerge  Hook = "merge"
+	HookFilter Hook = "filter"
+)
+
+// hooks are the exports behind the hooks a policy can name.
+var hooks = map[string]string{
+	string(HookAdmit): "wardlet_admit", string(HookMerge): "wardlet_merge", string(HookFilter): "wardlet_filter",
+}
+
+// hookFunctions are a module's functions behind hooks, nil where it has none.
+type hookFunctions struct{ admit, merge, filter api.Function }
+
+func findHooks(module api.Module) hookFunctions {
+	return hookFunctions{
+		admit:  module.ExportedFunction(hooks[string(HookAdmit)]),
+		merge:  module.ExportedFunction(hooks[string(HookMerge)]),
+		filter: module.ExportedFunction(hooks[string(HookFilter)]),
+	}
+}
+
+func (f *hookFunctions) of(hook Hook) api.Function {
+	switch hook {
+	case HookAdmit:
+		return f.admit
+	case HookMerge:
+		return f.merge
+	default:
+		return f.filter
+	}
+}

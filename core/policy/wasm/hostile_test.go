@@ -1,0 +1,93 @@
+package wasm
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"testing"
+
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// calling is a plugin that calls one function in each hook, with parameters
+// from the bytes of the pod's name, 8 for each.
+func calling(module, name string, f function) []byte {
+	of := w.Import{Module: module, Name: name}
+	for _, t := range f.params {
+		of.Params = append(of.Params, w.Type(t))
+	}
+	for _, t := range f.results {
+		of.Results = append(of.Results, w.Type(t))
+	}
+	m := w.Plugin(w.Path, w.Field, of)
+	m.Data(512, "object.metadata.name")
+	m.Data(600, "object.spec.@containers[*].image")
+	m.Data(w.Input, "\x00\x10\x00\x00")
+	m.Init(
+		w.I32Const(512), w.I32Const(20), w.Call(0), w.Drop,
+		w.I32Const(600), w.I32Const(32), w.Call(1), w.Drop, w.I32Const(0),
+	)
+	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, w.I32Const(w.Input)))
+	const parameters = w.Input + 8 + 4 + valueHeader
+	var body w.Code
+	for i, t := range of.Params {
+		load := w.I32Load(uint32(8 * i))
+		if t == w.I64 {
+			load = w.I64Load(uint32(8 * i))
+		}
+		body = w.Join(body, w.I32Const(parameters), load)
+	}
+	body = w.Join(body, w.Call(2))
+	for range of.Results {
+		body = w.Join(body, w.Drop)
+	}
+	m.Admit(body, w.I32Const(0))
+	return m.Bytes()
+}
+
+// hostile are parameters that make trouble where something is not checked.
+var hostile = []int64{0, 1, 20, 1<<16 - 1, 1 << 16, math.MaxInt32, -1, math.MinInt64}
+
+// No parameters make a function of the host do anything but answer, or end the
+// call as the ABI says. What it answers, the tables of other tests say.
+func TestHostFunctionsWithstandAnyParameters(t *testing.T) {
+	t.Parallel()
+	for module, functions := range map[string]map[string]function{abiModule: abiFunctions, wasiModule: wasiFunctions} {
+		for name, f := range functions {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				p, _ := load(t, calling(module, name, f), func(o *Options) { o.Settings = map[string]any{"a": "b"} })
+				parameters := make([]byte, 8*4)
+				failed := 0
+				var try func(i int)
+				try = func(i int) {
+					if i < len(f.params) {
+						for _, n := range hostile {
+							binary.LittleEndian.PutUint64(parameters[8*i:], uint64(n))
+							try(i + 1)
+						}
+						return
+					}
+					q := testPod("image")
+					q.Name = string(parameters)
+					_, err := p.Admit(t.Context(), question(q))
+					if err == nil {
+						return
+					}
+					failed++
+					want := BadOutput
+					if name == "proc_exit" {
+						want = Trap
+					}
+					if failure, ok := errors.AsType[*Failure](err); !ok || failure.Code != want || module == wasiModule && want == BadOutput {
+						t.Fatalf("%v: %v", parameters, err)
+					}
+				}
+				try(0)
+				if takesPointers := module == abiModule && len(f.params) > 1; takesPointers && failed == 0 {
+					t.Error("no pointer is checked")
+				}
+			})
+		}
+	}
+}

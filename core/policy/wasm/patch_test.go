@@ -1,0 +1,159 @@
+package wasm
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+func TestPatchesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		``:                 "want a JSON array of operations",
+		`null`:             "want a JSON array of operations",
+		`{}`:               "want a JSON array of operations",
+		`"[]"`:             "want a JSON array of operations",
+		`[`:                "want a JSON array of objects: unexpected end of JSON input",
+		`[] []`:            "want a JSON array of objects: invalid character '[' after top-level value",
+		`[1]`:              "want a JSON array of objects: json: cannot unmarshal number into Go value of type map[string]json.RawMessage",
+		`[[]]`:             "want a JSON array of objects: json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
+		`[null]`:           `operation 0: "op" must be add, replace, remove or test`,
+		`[{}]`:             `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":1}]`:       `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":"mov"}]`:   `operation 0: "op" must be add, replace, remove or test`,
+		`[{"OP":"add"}]`:   `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":"add "}]`:  `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":["add"]}]`: `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":"move","from":"/a","path":"/b"}]`:   `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":"copy","from":"/a","path":"/b"}]`:   `operation 0: "op" must be add, replace, remove or test`,
+		`[{"op":"remove"}]`:                         `operation 0: "path" must be a string`,
+		`[{"op":"remove","path":null}]`:             `operation 0: "path" must be a string`,
+		`[{"op":"remove","path":1}]`:                `operation 0: "path" must be a string`,
+		`[{"op":"remove","Path":"/a"}]`:             `operation 0: "path" must be a string`,
+		`[{"op":"remove","path":"/a"},{"op":"x"}]`:  `operation 1: "op" must be add, replace, remove or test`,
+		"[{\"op\":\"remove\",\"path\":\"/\xff\"}]":  "it is not valid UTF-8",
+		"[{\"op\":\"remove\",\"path\":\"/a\x00\"}]": `want a JSON array of objects: invalid character '\x00' in string literal`,
+		strings.Repeat("[", 200):                    "want a JSON array of objects: unexpected end of JSON input",
+	} {
+		n, err := checkPatch([]byte(text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %d operations, %v\nwant %s", text, n, err, want)
+		}
+		if len(text) > 400 {
+			continue
+		}
+		for _, hook := range []string{"admit", "merge", "filter"} {
+			p, _ := load(t, w.Patching(0, text))
+			if err := answerTo(t, p, hook); err == nil || err.Error() != "BadOutput: the plugin's patch: "+want {
+				t.Errorf("%s, %s: %v", hook, text, err)
+			}
+		}
+	}
+}
+
+// answerTo is the error of a hook.
+func answerTo(t *testing.T, p *Plugin, hook string) (err error) {
+	t.Helper()
+	switch hook {
+	case "admit":
+		_, err = p.Admit(t.Context(), question(testPod()))
+	case "merge":
+		_, err = p.Merge(t.Context(), testMerge())
+	default:
+		_, err = p.Filter(t.Context(), question(testPod()))
+	}
+	return err
+}
+
+func TestPatchesCountWhereSomethingGoesOn(t *testing.T) {
+	t.Parallel()
+	const patch = ` [{"op":"test","path":"","value":1}, {"op":"add","path":"/metadata/labels/ü","value":"x"},{"op":"remove","path":"/a"},{"path":"/b","op":"replace","more":{}}] `
+	for answer := range int32(4) {
+		want := ""
+		if answers[answer] == pod.Allow {
+			want = patch
+		}
+		p, _ := load(t, w.Patching(answer, patch))
+		if got := admit(t, p); string(got.Patch) != want {
+			t.Errorf("%s: patch %s", got.Answer, got.Patch)
+		}
+	}
+	for answer := int32(-3); answer < 2; answer++ {
+		want := ""
+		if answer >= 0 {
+			want = patch
+		}
+		p, _ := load(t, w.Patching(answer, patch))
+		if got, err := p.Merge(t.Context(), testMerge()); err != nil || string(got.Patch) != want {
+			t.Errorf("%s: patch %s, %v", got.Answer, got.Patch, err)
+		}
+	}
+	p, _ := load(t, w.Patching(0, patch))
+	if _, err := p.Filter(t.Context(), question(testPod())); err != nil { // has nothing to patch
+		t.Error(err)
+	}
+	p, _ = load(t, w.Patching(0, " []"))
+	if got := admit(t, p); got.Patch != nil {
+		t.Errorf("an empty patch: %s", got.Patch)
+	}
+}
+
+func TestTheLastPatchCounts(t *testing.T) {
+	t.Parallel()
+	const first, second = `[{"op":"remove","path":"/a"}]`, `[{"op":"remove","path":"/b"}]`
+	for last, want := range map[string]string{second: second, "[]": ""} {
+		m := w.Plugin(w.Patch)
+		m.Admit(text(m, 100, first), w.Call(0), text(m, 300, last), w.Call(0), w.I32Const(0))
+		p, _ := load(t, m.Bytes())
+		for range 2 {
+			if got := admit(t, p); string(got.Patch) != want {
+				t.Errorf("patch %s, want %s", got.Patch, want)
+			}
+		}
+	}
+}
+
+func TestPatchesCountTowardsTheOutput(t *testing.T) {
+	t.Parallel()
+	const patch = `[{"op":"remove","path":"/a"}]`
+	m := w.Plugin(w.Patch)
+	m.Init(text(m, 100, patch), w.Call(0), w.I32Const(0)) // no effect, but it counts
+	m.Admit(text(m, 300, patch), w.Call(0), text(m, 500, patch), w.Call(0), w.I32Const(0))
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 2 * len(patch) })
+	for range 2 {
+		if got := admit(t, p); string(got.Patch) != patch {
+			t.Errorf("patch %s", got.Patch)
+		}
+	}
+	p, _ = load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 2*len(patch) - 1 })
+	if got := admitFailure(t, p); got.Code != BadOutput {
+		t.Error(got)
+	}
+	e, _ := testEngine(t)
+	o := testOptions()
+	o.OutputBytes = len(patch) - 1
+	if _, err := e.Load(t.Context(), m.Bytes(), o); err == nil || !strings.HasPrefix(err.Error(), "BadOutput: wardlet_init: the plugin put out more") {
+		t.Errorf("in wardlet_init: %v", err)
+	}
+}
+
+// FuzzPatch: a patch that is taken has operations that a patch may have.
+func FuzzPatch(f *testing.F) {
+	for _, text := range []string{
+		`[]`, `[{"op":"add","path":"/a","value":[1,{}]}]`, `[{"op":"remove","path":"/a"}`, `[{"op":"move","path":"/a","from":"/b"}]`, "\xff", "[[[[",
+		`[{"op":"\u0061dd","path":""}]`, `[{"op":"add","op":"move","path":""}]`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, err := checkPatch([]byte(text))
+		if err != nil {
+			return
+		}
+		if strings.Count(text, "{") < n || !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "[") {
+			t.Fatalf("%d operations in %q", n, text)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package wasm
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// warmInstances is how many instances a plugin keeps ready.
+	warmInstances = 1
+	// rebuildsPerSecond is how many instances a plugin may throw away and have
+	// made anew: making one takes milliseconds.
+	rebuildsPerSecond = 10
+)
+
+// ErrNotReady: the plugin has no instance for the call, because it has thrown
+// away too many. It is no verdict: the question may be asked again.
+var ErrNotReady = failf(NotReady, "the plugin threw away its instances by traps or by growing, and is given no more than 10 a second: ask again later")
+
+var errClosed = failf(HostError, "the plugin is closed")
+
+// pool is the instances of a plugin.
+type pool struct {
+	mu sync.Mutex
+	// freed is told when an instance comes back, or goes.
+	freed sync.Cond
+	// clean are ready for a call, used are those that must be put back first;
+	// the last is the one used last.
+	clean, used []*instance
+	// made counts the instances there are, most is how many there may be.
+	made, most int
+	// lost are when instances were thrown away, the last rebuildsPerSecond.
+	lost   [rebuildsPerSecond]time.Time
+	losses int
+	closed bool
+	now    func() time.Time
+}
+
+func newPool(most int) pool { return pool{most: most, now: time.Now} }
+
+// open begins with the first instance.
+func (p *pool) open(first *instance) {
+	p.freed.L = &p.mu
+	p.clean, p.made = []*instance{first}, 1
+}
+
+// take gives an instance for a call. It waits while all are in use.
+func (p *Plugin) take(ctx context.Context) (*instance, error) {
+	l := &p.pool
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		switch {
+		case l.closed:
+			return nil, errClosed
+		case len(l.clean) > 0:
+			return pop(&l.clean), nil
+		case len(l.used) > 0:
+			i := pop(&l.used)
+			l.mu.Unlock()
+			ok := i.reset()
+			l.mu.Lock()
+			if ok {
+				return i, nil
+			}
+			l.lose(i)
+		case l.made < l.most:
+			if !l.mayBuild() {
+				return nil, ErrNotReady
+			}
+			l.made++
+			l.mu.Unlock()
+			i, err := p.another(ctx)
+			l.mu.Lock()
+			if err != nil {
+				l.made--
+				l.freed.Broadcast()
+			}
+			return i, err
+		default:
+			l.freed.Wait()
+		}
+	}
+}
+
+func pop(list *[]*instance) *instance {
+	last := len(*list) - 1
+	i := (*list)[last]
+	(*list)[last] = nil
+	*list = (*list)[:last]
+	return i
+}
+
+// give takes an instance back. One that cannot be put back is thrown away.
+func (p *Plugin) give(i *instance, again bool) {
+	l := &p.pool
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if again && !l.closed && !i.linear.Grown() {
+		l.used = append(l.used, i)
+	} else {
+		l.lose(i)
+	}
+	l.freed.Signal()
+}
+
+// lose throws an instance away.
+func (l *pool) lose(i *instance) {
+	l.made--
+	l.lost[l.losses%rebuildsPerSecond] = l.now()
+	l.losses++
+	l.mu.Unlock()
+	i.close()
+	l.mu.Lock()
+}
+
+// mayBuild says that fewer instances than a plugin may lose in a second were
+// lost in the last.
+func (l *pool) mayBuild() bool {
+	return l.losses < rebuildsPerSecond || l.now().Sub(l.lost[l.losses%rebuildsPerSecond]) >= time.Second
+}
+
+// Settle puts back what calls have used, and makes anew what they have broken,
+// so that the next call need not. It is for the time after a verdict was given.
+func (p *Plugin) Settle(ctx context.Context) {
+	l := &p.pool
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.used) > 0 && !l.closed {
+		i := pop(&l.used)
+		l.mu.Unlock()
+		ok := i.reset()
+		l.mu.Lock()
+		if ok {
+			l.clean = append(l.clean, i)
+			l.freed.Signal()
+		} else {
+			l.lose(i)
+		}
+	}
+	for l.made < warmInstances && !l.closed && l.mayBuild() {
+		l.made++
+		l.mu.Unlock()
+		i, err := p.another(ctx)
+		l.mu.Lock()
+		if err != nil {
+			l.made--
+			p.log.logger.ErrorContext(ctx, "no instance of the plugin can be made", "error", err)
+			return
+		}
+		l.clean = append(l.clean, i)
+		l.freed.Signal()
+	}
+}
+
+// drain closes all instances, and waits for those in use.
+func (l *pool) drain() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.freed.Broadcast()
+	for {
+		for len(l.clean)+len(l.used) > 0 {
+			list := &l.clean
+			if len(*list) == 0 {
+				list = &l.used
+			}
+			i := pop(list)
+			l.made--
+			l.mu.Unlock()
+			i.close()
+			l.mu.Lock()
+		}
+		if l.made == 0 {
+			return
+		}
+		l.freed.Wait()
+	}
+}

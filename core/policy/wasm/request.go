@@ -1,0 +1,43 @@
+package wasm
+
+import (
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Request is a question to the hook admit or filter.
+type Request struct {
+	Question *pod.Question
+	// Kind is the kind of the question's source: file, http or api.
+	Kind string
+	// Tenant is whose pod it is, empty for the operator's.
+	Tenant string
+	// Changed says in the words of docs/abi.md what an update changed. It is
+	// not looked at for other operations.
+	Changed []string
+	// Time is the decision's time: all that the plugin sees of a clock.
+	Time time.Time
+	// ClockSynchronized says whether the node's clock is known to be right.
+	ClockSynchronized bool
+	// Node are facts about the node, as far as the policy's tenant may see
+	// them; nil where none are known. The plugin gets them only if its policy
+	// has the capability node.read.
+	Node *NodeFacts
+}
+
+// request is what plugins see of a question, by the names of docs/abi.md. What
+// may be missing is left out when empty.
+type request struct {
+	Hook              Hook     `json:"hook"`
+	Operation         pod.Op   `json:"operation,omitempty"`
+	Source            string   `json:"source,omitempty"`
+	Kind              string   `json:"kind,omitempty"`
+	Document          string   `json:"document,omitempty"`
+	Replaces          string   `json:"replaces,omitempty"`
+	Tenant            string   `json:"tenant,omitempty"`
+	Changed           []string `json:"changed,omitempty"`
+	Node              string   `json:"node"`
+	Time              int64    `json:"time"`
+	ClockSynchronized bool     `json:"clockSynchronized"`
+}
