@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -77,9 +76,6 @@ func (p policyPrinter) listing(sets []pod.PolicySet) listing {
 	}
 	if len(l.notes) == 0 {
 		l.empty = "No policies: every pod is admitted; set policy.dir in agent.toml."
-	}
-	if len(l.entries) > 0 {
-		l.notes = append(l.notes, lasting(agent.LoopWarning))
 	}
 	return l
 }

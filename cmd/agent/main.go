@@ -11,12 +11,19 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/wardlet/wardlet/core/agent"
 )
 
 // version is the release, set by the linker: -X main.version=v1.2.3.
 var version string
 
-func main() { os.Exit(mainCode()) }
+func main() {
+	if status, isChild := agent.Child(); isChild {
+		os.Exit(status)
+	}
+	os.Exit(mainCode())
+}
 
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

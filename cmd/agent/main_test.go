@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
@@ -28,6 +29,9 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
+	if status, isChild := agent.Child(); isChild {
+		os.Exit(status)
+	}
 	os.Unsetenv(config.EndpointVariable) // it comes before what the tests configure
 	goleak.VerifyTestMain(m)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
@@ -57,6 +58,8 @@ type Agent struct {
 	// for an agent without policies.
 	waits    *admission.Waits
 	policies *policy.Plane
+	// engine runs the plugins of policies; nil where there are none.
+	engine   *wasm.Engine
 	adoption *adoption
 }
 
@@ -175,6 +178,11 @@ func (a *Agent) Run(ctx context.Context) error {
 func (a *Agent) close() {
 	if a.client != nil {
 		a.client.Close()
+	}
+	if a.engine != nil {
+		if err := a.engine.Close(); err != nil {
+			a.log.Warn("the sandbox of plugins was not closed cleanly", "err", err)
+		}
 	}
 	if err := a.state.Close(); err != nil {
 		a.log.Warn("state directory was not given back", "err", err)

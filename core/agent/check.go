@@ -26,13 +26,8 @@ type Finding struct {
 	Subject, Message string
 }
 
-// Warnings that stand in more than one place.
-const (
-	// LoopWarning says what the sandbox does not do yet.
-	LoopWarning = "a plugin that loops is not stopped yet; it would hold up every decision"
-	// KubeletWarning is for a runtime on which runtime.ForeignKubelet is true.
-	KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"
-)
+// KubeletWarning is for a runtime on which runtime.ForeignKubelet is true.
+const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"
 
 // Check looks at all an agent of this configuration would stand on: its state,
 // policies, runtime and sources. It starts nothing, changes nothing and takes

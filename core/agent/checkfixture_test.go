@@ -18,7 +18,12 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if status, isChild := Child(); isChild {
+		os.Exit(status)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // site is a configuration whose paths lie in a directory of the test's own.
 type site struct {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,9 +18,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// policyPatience bounds the loading of policies. A plugin that loops while it
-// is loaded does not end by itself; it ends with the process.
-const policyPatience = time.Minute
+// policyPatience bounds the loading of policies: the compilation of each may
+// take half a minute.
+const policyPatience = 5 * time.Minute
 
 // checkPolicies loads the policies as the agent would, with a compile cache of
 // its own that is removed again.
@@ -43,16 +44,12 @@ func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Findi
 	select {
 	case a = <-loaded:
 	case <-ctx.Done():
-		a.err = fmt.Errorf("not loaded: %w; a plugin may be looping", ctx.Err())
+		a.err = fmt.Errorf("not loaded: %w", ctx.Err())
 	}
 	if a.err != nil {
 		return []Finding{{LevelFail, subject, a.err.Error()}}
 	}
-	findings := []Finding{{LevelOK, subject, setInWords(&a.set)}}
-	if len(a.set.Policies) > 0 {
-		findings = append(findings, Finding{LevelWarn, "policies", LoopWarning})
-	}
-	return findings
+	return []Finding{{LevelOK, subject, setInWords(&a.set)}}
 }
 
 func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.PolicySet, error) {
@@ -66,7 +63,8 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.Pol
 	if err != nil {
 		return pod.PolicySet{}, err
 	}
-	return policy.Check(ctx, policyConfig(cfg, node, policy.Sandbox(engine), quiet))
+	set, err := policy.Check(ctx, policyConfig(cfg, node, policy.Sandbox(engine), quiet))
+	return set, errors.Join(err, engine.Close())
 }
 
 // setInWords names the policies of a set that was loaded and counts their

@@ -16,6 +16,12 @@ import (
 // compiledDir is the directory of compiled plugins in the state directory.
 const compiledDir = "compiled"
 
+// Child does the work of a process that the agent has started to compile a
+// plugin, if this process is one: isChild says so, and status is what to exit
+// with. Every program that makes an Agent, or checks a configuration, calls it
+// first thing.
+func Child() (status int, isChild bool) { return wasm.Child() }
+
 // wirePolicies makes the plane that judges pods, and what stands before it.
 // Without a directory of policies there is none, and every pod passes.
 func (a *Agent) wirePolicies() error {
@@ -26,6 +32,7 @@ func (a *Agent) wirePolicies() error {
 	if err != nil {
 		return err
 	}
+	a.engine = engine
 	a.policies = policy.New(policyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log))
 	a.adoption = &adoption{
 		Gate: a.policies, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,

@@ -18,6 +18,11 @@ const (
 	maxMemoryPages = 1024
 	minOutputBytes = 1 << 10
 	maxOutputBytes = 1 << 20
+	// A call with the default takes some 2 ms at most, and 10 ms if it does
+	// what its fuel counts least.
+	minFuel     = 1000
+	defaultFuel = 10_000_000
+	maxFuel     = 1_000_000_000
 	// maxTests is the greatest number of tests of one document.
 	maxTests = 100
 )
@@ -81,9 +86,7 @@ func (d *document) checkHooks(report strict.Report) {
 func (l *limits) check(report strict.Report) {
 	between(report, "limits.memory_pages", l.MemoryPages, 1, maxMemoryPages)
 	between(report, "limits.output_bytes", l.OutputBytes, minOutputBytes, maxOutputBytes)
-	if l.Fuel != nil {
-		report("limits.fuel", notSupported)
-	}
+	between(report, "limits.fuel", l.Fuel, minFuel, maxFuel)
 	if l.MaxSuppress != nil {
 		report("limits.max_suppress", notSupported)
 	}

@@ -50,8 +50,9 @@ type limits struct {
 	MemoryPages int `toml:"memory_pages"`
 	// OutputBytes is minOutputBytes to maxOutputBytes.
 	OutputBytes int `toml:"output_bytes"`
-	// Fuel and MaxSuppress are nil.
-	Fuel        any `toml:"fuel"`
+	// Fuel is minFuel to maxFuel units; docs/abi.md says what takes how much.
+	Fuel int `toml:"fuel"`
+	// MaxSuppress is nil.
 	MaxSuppress any `toml:"max_suppress"`
 }
 
@@ -67,7 +68,7 @@ type vector struct {
 func defaultKeys() keys {
 	return keys{
 		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: "ignore",
-		Limits: limits{MemoryPages: 64, OutputBytes: 64 << 10},
+		Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10},
 	}
 }
 

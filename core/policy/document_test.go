@@ -28,7 +28,7 @@ func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	want := keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore",
-		Limits: limits{MemoryPages: 64, OutputBytes: 65536},
+		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536},
 	}
 	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
@@ -41,8 +41,8 @@ func TestADocumentMaySay(t *testing.T) {
 		"empty lists where only those are supported": minimal + "mutable_paths = []\ncapabilities = []\n[match]\nconditions = []\n",
 		"everything of a match":                      minimal + "[match]\nsources = [\"file\", \"http\", \"api\"]\nnamespaces = [\"tenant-a-*\", \"web\"]\nlabel_selector = \"tier in (web,api)\"\noperations = [\"ADD\", \"UPDATE\"]\n",
 		"that matches are of nothing in particular":  minimal + "[match]\nsources = []\nnamespaces = []\nlabel_selector = \"\"\noperations = []\n",
-		"the least limits":                           minimal + "[limits]\nmemory_pages = 1\noutput_bytes = 1024\n",
-		"the greatest limits":                        minimal + "[limits]\nmemory_pages = 1024\noutput_bytes = 1_048_576\n",
+		"the least limits":                           minimal + "[limits]\nmemory_pages = 1\nfuel = 1000\noutput_bytes = 1024\n",
+		"the greatest limits":                        minimal + "[limits]\nmemory_pages = 1024\nfuel = 1_000_000_000\noutput_bytes = 1_048_576\n",
 		"the ends of the priorities":                 minimal + "priority = 0\n",
 		"mode off":                                   minimal + "mode = \"off\"\non_error = \"deny\"\n",
 		"a module below its directory":               strings.Replace(minimal, "p.wasm", "modules/v1/p.wasm", 1),
@@ -110,7 +110,8 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"too much memory":                 {minimal + "[limits]\nmemory_pages = 1025\n", "7: limits.memory_pages: want 1 to 1024, found 1025"},
 		"too little output":               {minimal + "[limits]\noutput_bytes = 1023\n", "7: limits.output_bytes: want 1024 to 1048576, found 1023"},
 		"too much output":                 {minimal + "[limits]\noutput_bytes = 1048577\n", "7: limits.output_bytes: want 1024 to 1048576, found 1048577"},
-		"fuel":                            {minimal + "[limits]\nfuel = 2_000_000\n", "7: limits.fuel: not supported in this version; leave it out"},
+		"no fuel":                         {minimal + "[limits]\nfuel = 999\n", "7: limits.fuel: want 1000 to 1000000000, found 999"},
+		"too much fuel":                   {minimal + "[limits]\nfuel = 1_000_000_001\n", "7: limits.fuel: want 1000 to 1000000000, found 1000000001"},
 		"max_suppress":                    {minimal + "[limits]\nmax_suppress = \"4h\"\n", "7: limits.max_suppress: not supported in this version; leave it out"},
 		"a test without a pod":            {minimal + "[[test]]\nexpect = \"deny\"\n", "6: test.pod: missing; name a file relative to this document"},
 		"a test of a pod elsewhere":       {minimal + "[[test]]\npod = \"/etc/x\"\nexpect = \"deny\"\n", "7: test.pod: want a plain path below"},
@@ -195,7 +196,8 @@ func FuzzParseDocument(f *testing.F) {
 			}
 		}
 		if len(d.SHA256) != 64 || d.Name == "" || len(d.Hooks) != 1 || d.Priority < 0 || d.Priority > maxPriority ||
-			d.Limits.MemoryPages < 1 || d.Limits.MemoryPages > maxMemoryPages || d.Limits.Fuel != nil ||
+			d.Limits.MemoryPages < 1 || d.Limits.MemoryPages > maxMemoryPages ||
+			d.Limits.Fuel < minFuel || d.Limits.Fuel > maxFuel ||
 			(d.Mode != modeEnforce && d.Mode != modeOff) || len(d.MutablePaths)+len(d.Capabilities)+len(d.Match.Conditions) > 0 {
 			t.Fatalf("accepted: %+v", d.keys)
 		}

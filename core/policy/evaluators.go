@@ -22,30 +22,37 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 		if !ok {
 			return
 		}
-		v, asked := p.verdict(ctx, &t.question, at)
-		if ctx.Err() != nil {
+		if !p.decide(ctx, &t, at) {
 			return
 		}
-		if asked {
-			p.record(&t.question, &v)
-		}
-		t.answer(v)
 	}
 }
 
-// verdict judges one question. asked is false for a pod no policy has a say
-// in.
-func (p *Plane) verdict(ctx context.Context, q *pod.Question, at *activity) (v pod.Verdict, asked bool) {
-	now := p.cfg.Now()
+// decide answers one question, unless ctx ends before. What the plugins have to
+// tidy up for the next one comes after the answer.
+func (p *Plane) decide(ctx context.Context, t *task, at *activity) (goOn bool) {
+	q, now := &t.question, p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
-		return pod.Verdict{Answer: pod.Allow, At: now}, false
+		t.answer(pod.Verdict{Answer: pod.Allow, At: now})
+		return true
 	}
+	var v pod.Verdict
 	s, reason := p.standing.use()
 	if s == nil {
-		return notReady(p.cfg.Dir, reason, now), true
+		v = notReady(p.cfg.Dir, reason, now)
+	} else {
+		defer s.release()
+		v = s.judge(ctx, q, p.cfg.Kinds[q.Origin.Source], now, p.cfg.DefaultVerdict, at)
 	}
-	defer s.release()
-	return s.judge(ctx, q, p.cfg.Kinds[q.Origin.Source], now, p.cfg.DefaultVerdict, at), true
+	if ctx.Err() != nil {
+		return false
+	}
+	p.record(q, &v)
+	t.answer(v)
+	if s != nil {
+		s.settle(ctx)
+	}
+	return true
 }
 
 // notReady is the verdict while no set was ever good.

@@ -33,12 +33,12 @@ func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
 func TestAPluginIsLoadedWithWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	d, s := newTree(t), newScripts()
-	d.policy("p", "allow", "[limits]\nmemory_pages = 7\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
+	d.policy("p", "allow", "[limits]\nmemory_pages = 7\nfuel = 3000\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
 	_, err := loadOnce(t, d, s, nil)
 	must(t, err)
 	want := wasm.Options{
 		Policy: "p", Hooks: []string{"admit"}, Settings: map[string]any{"allow": []any{"a"}},
-		MemoryPages: 7, OutputBytes: 2048, Node: "node-1",
+		MemoryPages: 7, Fuel: 3000, OutputBytes: 2048, Node: "node-1",
 	}
 	if diff := cmp.Diff(want, s.options["p"]); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)

@@ -17,6 +17,8 @@ type Loader interface {
 type Plugin interface {
 	// Admit judges one instance. The error is a *wasm.Failure.
 	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	// Settle makes the plugin ready for the next call, after a verdict was given.
+	Settle(ctx context.Context)
 	// Close gives back what the plugin holds. No call is under way or follows.
 	Close() error
 }

@@ -11,14 +11,16 @@ import (
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
 
 // sandboxed is the configuration of a plane whose plugins are WebAssembly.
 func sandboxed(t *testing.T, d tree) Config {
 	t.Helper()
-	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), slog.New(slog.DiscardHandler))
+	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), slog.New(slog.DiscardHandler), wasm.WithCompiling(patientLimits, compile.Normal))
 	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
 	c := testConfig(d, nil)
 	c.Loader = Sandbox(engine)
 	return c
@@ -32,7 +34,7 @@ func TestAModuleIsRefusedThat(t *testing.T) {
 	}{
 		"is no WebAssembly": {
 			[]byte("#!/bin/sh\n"),
-			`AbiMismatch: not a WebAssembly module: it does not begin with \0asm`,
+			`AbiMismatch: at byte 0x0: not a WebAssembly module: it does not begin with \0asm and a version`,
 		},
 		"lacks a hook its policy names": {
 			wasmtest.NoHooks(),

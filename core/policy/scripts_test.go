@@ -118,6 +118,8 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	return result, nil
 }
 
+func (p *script) Settle(context.Context) {}
+
 func (p *script) Close() error {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()

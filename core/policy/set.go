@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -57,6 +58,15 @@ func (s *set) find(name string) *policy {
 	return nil
 }
 
+// settle makes the plugins ready for the next question.
+func (s *set) settle(ctx context.Context) {
+	for _, p := range s.policies {
+		if p.plugin != nil {
+			p.plugin.plugin.Settle(ctx)
+		}
+	}
+}
+
 // release gives one use of the set back, and its plugins after the last.
 func (s *set) release() {
 	if s == nil || s.users.Add(-1) > 0 {
@@ -74,6 +84,7 @@ func (d *document) loads(node string) wasm.Options {
 	return wasm.Options{
 		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
 		MemoryPages: uint32(d.Limits.MemoryPages), //nolint:gosec // 1 to maxMemoryPages
+		Fuel:        int64(d.Limits.Fuel),
 		OutputBytes: d.Limits.OutputBytes,
 		Node:        node,
 	}
