@@ -17,7 +17,7 @@ func marker() {} //nolint:unused // its name counts
 //go:wasmexport wardlet_init
 func wardletInit() (refused int32) { //nolint:unused // the agent calls it
 	defer guest.Rescue(&refused, 1)
-	return guest.Init()
+	return guest.InitGuest()
 }
 
 //go:wasmexport wardlet_input

@@ -4,10 +4,13 @@ import (
 	"iter"
 
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
 // Field is a field that a plugin declared it wants to see. It has a value only
 // while the plugin judges a pod; reading it in setup makes setup fail.
+//
+// Fields must be declared as package variables; 64 at most.
 type Field struct {
 	path   string
 	handle int
@@ -26,24 +29,61 @@ type Field struct {
 // A [*] makes a list, one in another's elements a list of lists. @containers
 // is all containers: init, regular and ephemeral ones, in this order. A path
 // that names no field is refused when the agent loads the plugin.
-//
-// Fields must be declared as package variables; 64 at most.
 func Object(path string) *Field { return declare("object." + path) }
 
 // OldObject declares a field of what was admitted before: the pod's last
 // version, or the pod that this one replaces. It is missing where there is
-// none.
+// none. In a merge it is the pod that runs, in a filter the version that was
+// let through last.
 func OldObject(path string) *Field { return declare("oldObject." + path) }
 
-// Request declares a field of the question: operation ("ADD" or "UPDATE"),
-// source, document, replaces (the UID of the pod that this one replaces, or
-// missing), node, or time (milliseconds since 1970).
+// Request declares a field of the question. Package request has each with its
+// type.
 func Request(name string) *Field { return declare("request." + name) }
+
+// Node declares a fact about the node: name, labels, allocatable (a map of
+// quantities), or, of the pods on it, pods[*].namespace, name, uid, source,
+// labels, priority, requests (a map of quantities) or hostPorts. The policy
+// document must name the capability node.read. A fact that the agent does not
+// know is missing; a tenant's policy sees only the tenant's pods.
+func Node(path string) *Field { return declare("node." + path) }
+
+// Candidates declares a field of each of the pods that a merge chooses from: a
+// list with an element for every candidate. Package merge has each with its
+// type. In other hooks there are no candidates.
+func Candidates(path string) *Field { return declare("candidates[*]." + path) }
 
 func declare(path string) *Field { return &Field{path, guest.Declare(path)} }
 
+// Lazy makes a field one that the agent hands over only when it is read, for
+// what is large or seldom needed. It is asked for once in a call, and costs a
+// call of the agent where other fields cost nothing.
+//
+//	var volumes = sdk.Object("spec.volumes").Lazy()
+func (f *Field) Lazy() *Field {
+	guest.Lazy(f.handle)
+	return f
+}
+
 // Value is the field's value.
-func (f *Field) Value() Value { return Value{guest.Field(f.handle, f.path), f.path} }
+func (f *Field) Value() Value {
+	if f.handle < 0 {
+		guest.Fault("field " + f.path + " is read, but it was declared too late")
+		return Value{}
+	}
+	return Value{*guest.Field(f.handle), f}
+}
+
+// list is the field's list, and the number of its elements.
+func (f *Field) list() (parts record.Parts, n int) {
+	if f.handle >= 0 {
+		if v := guest.Field(f.handle); v.Kind == KindList {
+			return v.Parts(), v.Len()
+		}
+	}
+	v := f.Value()
+	return v.parts(KindList), 0
+}
 
 // Kind says what the field is.
 func (f *Field) Kind() Kind { return f.Value().Kind() }
@@ -63,23 +103,20 @@ func (f *Field) Bool() bool { return f.Value().Bool() }
 // Len is Value.Len of the field.
 func (f *Field) Len() int { return f.Value().Len() }
 
+// At is Value.At of the field.
+func (f *Field) At(i int) Value { return f.Value().At(i) }
+
 // JSON is Value.JSON of the field.
 func (f *Field) JSON() []byte { return f.Value().JSON() }
 
 // Elements is Value.Elements of the field.
-func (f *Field) Elements() iter.Seq[Value] {
-	return func(yield func(Value) bool) { f.Value().Elements()(yield) }
-}
+func (f *Field) Elements() iter.Seq[Value] { return f.Value().Elements() }
 
 // Strings is Value.Strings of the field.
-func (f *Field) Strings() iter.Seq[string] {
-	return func(yield func(string) bool) { f.Value().Strings()(yield) }
-}
+func (f *Field) Strings() iter.Seq[string] { return f.Value().Strings() }
 
 // Map is Value.Map of the field.
-func (f *Field) Map() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) { f.Value().Map()(yield) }
-}
+func (f *Field) Map() iter.Seq2[string, string] { return f.Value().Map() }
 
 // Lookup is Value.Lookup of the field.
 func (f *Field) Lookup(key string) (value string, ok bool) { return f.Value().Lookup(key) }

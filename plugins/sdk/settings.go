@@ -4,14 +4,14 @@ import (
 	"maps"
 
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
-	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
 // A setting is named by its path in [settings] of the policy document, tables
 // and keys joined by dots: "allow", "registries.main". One that is there but
 // of another type than asked for makes setup, or the call, fail: a policy must
-// not go on as if it had been left out.
+// not go on as if it had been left out. Package settings decodes the whole
+// table into a struct, and refuses what is in neither.
 
 // StringSetting is a setting that is a string; false if it is not there.
 func StringSetting(path string) (value string, ok bool) {
@@ -67,19 +67,11 @@ func MapSetting(path string) (values map[string]string, ok bool) {
 
 // setting asks the agent for a setting of a kind.
 func setting(path string, k record.Kind) (v record.Value, ok bool) {
-	buf := make([]byte, 512)
-	length := int(host.Setting(path, buf))
-	if length > len(buf) {
-		buf = make([]byte, length)
-		length = int(host.Setting(path, buf))
-	}
-	if length < 0 || length > len(buf) {
-		return record.Value{}, false
-	}
-	v, err := record.ParseValue(string(buf[:length]))
+	v, ok, err := guest.Setting(path)
 	switch {
 	case err != nil:
 		guest.Fault("setting " + path + ": " + err.Error())
+	case !ok:
 	case v.Kind != k:
 		guest.Fault("setting " + path + " must be " + k.String() + ", but it is " + v.Kind.String())
 	default:

@@ -28,8 +28,8 @@ const (
 // does not have make the call fail, except that a missing value reads as
 // empty, zero or false.
 type Value struct {
-	of   record.Value
-	path string
+	of    record.Value
+	field *Field
 }
 
 // as reports whether the value is of a kind.
@@ -40,8 +40,12 @@ func (v Value) as(k Kind) bool {
 	case KindMissing:
 		return false
 	}
-	guest.Fault("field " + v.path + " is read as " + k.String() + ", but it is " + v.of.Kind.String())
+	v.misread(k)
 	return false
+}
+
+func (v Value) misread(k Kind) {
+	guest.Fault("field " + v.field.path + " is read as " + k.String() + ", but it is " + v.of.Kind.String())
 }
 
 // Kind says what the value is.
@@ -79,7 +83,7 @@ func (v Value) Len() int {
 	return 0
 }
 
-// JSON is the JSON text of a value of KindJSON.
+// JSON is the JSON text of a value of KindJSON, in memory of the policy's own.
 func (v Value) JSON() []byte {
 	if v.as(KindJSON) {
 		return []byte(v.of.Text())
@@ -87,26 +91,46 @@ func (v Value) JSON() []byte {
 	return nil
 }
 
+// parts are those of a value of kind k, which must be KindList or KindMap.
+func (v Value) parts(k Kind) record.Parts {
+	if v.as(k) {
+		return v.of.Parts()
+	}
+	return record.Parts{}
+}
+
 // Elements are those of a list. Where the path has a [*], an element whose
 // field is absent is a missing value, so that lists of one [*] align.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		if !v.as(KindList) {
-			return
-		}
-		for element := range v.of.Elements() {
-			if !yield(Value{element, v.path}) {
+		for parts := v.parts(KindList); ; {
+			element, ok := parts.Next()
+			if !ok || !yield(Value{element, v.field}) {
 				return
 			}
 		}
 	}
 }
 
+// At is an element of a list, counted from 0; missing where the list is
+// shorter. It goes through those before it.
+func (v Value) At(i int) Value {
+	for parts := v.parts(KindList); i >= 0; i-- {
+		if element, ok := parts.Next(); !ok {
+			break
+		} else if i == 0 {
+			return Value{element, v.field}
+		}
+	}
+	return Value{}
+}
+
 // Strings are the elements of a list of strings, missing ones left out.
 func (v Value) Strings() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for element := range v.Elements() {
-			if element.as(KindString) && !yield(element.of.Text()) {
+		for parts := v.parts(KindList); ; {
+			element, ok := parts.Next()
+			if !ok || (Value{element, v.field}).as(KindString) && !yield(element.Text()) {
 				return
 			}
 		}
@@ -116,11 +140,9 @@ func (v Value) Strings() iter.Seq[string] {
 // Map gives the entries of a map of strings, sorted by key.
 func (v Value) Map() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		if !v.as(KindMap) {
-			return
-		}
-		for key, value := range v.of.Entries() {
-			if !yield(key, value) {
+		for parts := v.parts(KindMap); ; {
+			key, value, ok := parts.Entry()
+			if !ok || !yield(key, value) {
 				return
 			}
 		}
@@ -129,10 +151,10 @@ func (v Value) Map() iter.Seq2[string, string] {
 
 // Lookup is the entry of a map of strings under a key.
 func (v Value) Lookup(key string) (value string, ok bool) {
-	for k, value := range v.Map() {
-		if k == key {
-			return value, true
+	for parts := v.parts(KindMap); ; {
+		k, value, ok := parts.Entry()
+		if !ok || k == key {
+			return value, ok
 		}
 	}
-	return "", false
 }

@@ -11,20 +11,18 @@ import (
 // do; lists of different lengths make the call fail.
 func Zip(a, b *Field) iter.Seq2[Value, Value] {
 	return func(yield func(Value, Value) bool) {
-		if a.Len() != b.Len() {
+		left, n := a.list()
+		right, m := b.list()
+		if n != m {
 			guest.Fault("fields " + a.path + " and " + b.path + " are lists of different lengths")
 			return
 		}
-		right := make([]Value, 0, b.Len())
-		for element := range b.Elements() {
-			right = append(right, element)
-		}
-		i := 0
-		for left := range a.Elements() {
-			if !yield(left, right[i]) {
+		for {
+			one, ok := left.Next()
+			other, too := right.Next()
+			if !ok || !too || !yield(Value{one, a}, Value{other, b}) {
 				return
 			}
-			i++
 		}
 	}
 }

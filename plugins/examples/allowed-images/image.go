@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"strings"
+
+	"github.com/wardlet/wardlet/plugins/sdk"
 )
 
 // image is a reference to an image as a container runtime understands it, with
@@ -18,6 +20,7 @@ type image struct {
 const (
 	defaultRegistry  = "docker.io"
 	defaultNamespace = "library/"
+	localhost        = "localhost"
 	maxName          = 255
 	maxTag           = 128
 )
@@ -26,7 +29,15 @@ const (
 // is docker.io/library/nginx:latest. What the grammar of references does not
 // know is an error, and so is the ID of an image: it would run whatever has
 // that ID, from wherever it came.
-func parseImage(reference string) (image, error) {
+func parseImage(reference string) (i image, err error) {
+	if !i.parsePlain(reference) {
+		i, err = parseAny(reference)
+	}
+	return i, err
+}
+
+// parseAny is parseImage for references of every form.
+func parseAny(reference string) (image, error) {
 	name, digest, hasDigest := strings.Cut(reference, "@")
 	if hasDigest && !isDigest(digest) {
 		return image{}, errors.New("after the @ must stand a digest, such as sha256 with 64 digits")
@@ -45,7 +56,7 @@ func parseImage(reference string) (image, error) {
 	if len(name) > maxName || !isPath(path) {
 		return image{}, errors.New("the path is malformed: it has lower case letters, digits and single . _ - between them")
 	}
-	i := image{registry: strings.ToLower(registry), path: path, tag: tag, digest: digest}
+	i := image{registry: toLower(registry), path: path, tag: tag, digest: digest}
 	i.registry, i.path = canonical(i.registry, i.path)
 	switch {
 	case hasDigest:
@@ -67,7 +78,7 @@ func (i *image) String() string {
 // cutTag takes what follows the last colon, unless that is part of a registry.
 func cutTag(name string) (rest, tag string, ok bool) {
 	colon := strings.LastIndexByte(name, ':')
-	if colon < 0 || strings.Contains(name[colon:], "/") {
+	if colon < 0 || strings.IndexByte(name[colon:], '/') >= 0 {
 		return name, "", false
 	}
 	return name[:colon], name[colon+1:], true
@@ -85,7 +96,12 @@ func cutRegistry(name string) (registry, path string) {
 // looksLikeHost does not take a single word in capitals for a host: runtimes
 // disagree on those, so that such an image is refused for its path.
 func looksLikeHost(s string) bool {
-	return strings.ContainsAny(s, ".:") || strings.EqualFold(s, "localhost")
+	for i := range len(s) {
+		if s[i] == '.' || s[i] == ':' {
+			return true
+		}
+	}
+	return len(s) == len(localhost) && only(s, alphanumeric) && toLower(s) == localhost
 }
 
 // canonical gives a repository of Docker's registry its one name.
@@ -93,8 +109,8 @@ func canonical(registry, path string) (canonicalRegistry, canonicalPath string) 
 	if registry == "index.docker.io" {
 		registry = defaultRegistry
 	}
-	if registry == defaultRegistry && !strings.Contains(path, "/") {
-		path = defaultNamespace + path
+	if registry == defaultRegistry && strings.IndexByte(path, '/') < 0 {
+		path = sdk.Concat(defaultNamespace, path)
 	}
 	return registry, path
 }
@@ -107,5 +123,5 @@ func isID(name string) bool {
 	case "sha256", "sha384", "sha512":
 		return true
 	}
-	return len(name) == 64 && only(name, digits+"abcdef")
+	return len(name) == 64 && only(name, digit|lowerHex)
 }

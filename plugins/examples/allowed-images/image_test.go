@@ -79,3 +79,56 @@ func FuzzParseImage(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParsePlain wants that what is plain is read as every other reference.
+func FuzzParsePlain(f *testing.F) {
+	for _, seed := range []string{
+		"r.example/shop/web:1.2.3", "registry.example/a", "docker.io/nginx", "index.docker.io/nginx:1", "evil-docker.io/nginx", "a.b/c",
+		"r.example/shop/web:1:2", "r.example:5000/web", "registry.example/a--b", "registry.example/a__b", "-egistry.example/a", "registry.example/a-",
+		"registry.example//a", "registry-.example/a", "registry.example/a@" + sha256, "Registry.example/a", "localhost/abcdefgh", "registry.example/\xe1",
+		"registry.example/" + strings.Repeat("a", maxName), "a/bcdefgh.i",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, reference string) {
+		var got image
+		if !got.parsePlain(reference) {
+			return
+		}
+		if want, err := parseAny(reference); err != nil || got != want {
+			t.Errorf("%q is %+v, but %+v, %v", reference, got, want, err)
+		}
+	})
+}
+
+// FuzzCheck wants that the short way to a verdict leads where the long one does.
+func FuzzCheck(f *testing.F) {
+	for _, seed := range []string{"r.example/shop/web:1", "r.example.evil/a", "docker.io/a/b", "a.docker.io/web", "evil.example/r.example/web", "r.example:1/web"} {
+		f.Add(seed, "r.example/*", "*/*")
+		f.Add(seed, "docker.io/*", "r.example/web:1")
+		f.Add(seed, "index.docker.io/*", "localhost/*")
+		f.Add(seed, "*.example/*", "r.example/*")
+	}
+	f.Fuzz(func(t *testing.T, reference, first, second string) {
+		p, err := newPolicy([]string{first, second}, false)
+		if err != nil {
+			return
+		}
+		by, fault := p.check(reference)
+		if wantBy, wantFault := p.checkAny(reference); by != wantBy || fault != wantFault {
+			t.Errorf("%q: %q, %q, but %q, %q", reference, by, fault, wantBy, wantFault)
+		}
+	})
+}
+
+func TestOrdinaryReferencesArePlain(t *testing.T) {
+	for reference, want := range map[string]bool{
+		"registry.example/shop/web:1.2.3": true, "quay.io/a/b": true, "r.example/a-b.c:latest": true, "g.io/x": false, "gcr.io/x": true,
+		"nginx": false, "docker.io/library/nginx": false, "localhost:5000/web": false, "registry.example/a_b": false, "registry.example/a--b": false,
+		"registry.example/web@" + sha256: false, "Registry.example/web": false, "registry.example/web:": false, "registry.example/w\x80b": false,
+	} {
+		if got := new(image).parsePlain(reference); got != want {
+			t.Errorf("%s: %v", reference, got)
+		}
+	}
+}

@@ -1,31 +1,53 @@
 package main
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/wardlet/wardlet/plugins/sdk"
 
-// list keeps the first texts up to its limit and counts the others.
+// list is a text of items with a separator between them. It holds the first
+// few up to its limit and counts the others.
 type list struct {
-	limit int
-	texts []string
-	more  int
+	limit     int
+	separator string
+	text      sdk.Text
+	// items and more count what is in the text, and what is not.
+	items, more int
 }
 
-// add adds a text, given in parts.
-func (l *list) add(parts ...string) {
-	if len(l.texts) == l.limit {
+// begin starts an item and gives what stands before it. It is false if there is
+// no room.
+func (l *list) begin() (separator string, ok bool) {
+	if l.items == l.limit {
 		l.more++
-		return
+		return "", false
 	}
-	l.texts = append(l.texts, strings.Join(parts, ""))
+	if l.items++; l.items > 1 {
+		separator = l.separator
+	}
+	return separator, true
 }
 
-// join puts the texts together and says how many are left out.
-func (l *list) join(separator string) string {
-	all := strings.Join(l.texts, separator)
-	if l.more > 0 {
-		all += separator + "and " + strconv.Itoa(l.more) + " more"
+// add adds whose image it is, the image, and what is to be said of it. What is
+// not printable the agent escapes.
+func (l *list) add(what, name, reference, finding string) {
+	if separator, ok := l.begin(); ok {
+		l.text.Add(separator, what, ` "`, cut(name), `": image "`, cut(reference), finding)
 	}
-	return all
+}
+
+// cut shortens a text of the pod.
+func cut(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return shortened(text)
+}
+
+func shortened(text string) string { return sdk.Concat(text[:maxShown], "…") }
+
+// end says how many items were left out.
+func (l *list) end() {
+	if l.more > 0 {
+		l.text.Add(l.separator, "and ")
+		l.text.AddInt(int64(l.more))
+		l.text.Add(" more")
+	}
 }

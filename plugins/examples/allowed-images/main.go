@@ -10,19 +10,26 @@ package main
 import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
-// What of a pod names an image: all containers, and volumes made of images.
-var (
-	containerNames  = sdk.Object("spec.@containers[*].name")
-	containerImages = sdk.Object("spec.@containers[*].image")
-	volumeNames     = sdk.Object("spec.volumes[*].name")
-	volumeImages    = sdk.Object("spec.volumes[*].image.reference")
-)
+// images are the fields of a pod that name images.
+var images = [...]struct {
+	what          string
+	names, images *sdk.Field
+	// some: what has no image is none of this policy's business.
+	some bool
+}{
+	{"container", sdk.Object("spec.@containers[*].name"), sdk.Object("spec.@containers[*].image"), false},
+	{"volume", sdk.Object("spec.volumes[*].name"), sdk.Object("spec.volumes[*].image.reference"), true},
+}
 
 func init() { admit.Register(setup) }
 
 func setup() (admit.Policy, error) {
+	if err := settings.Only("allow", "require_digest"); err != nil {
+		return nil, err
+	}
 	allow, _ := sdk.StringsSetting("allow")
 	requireDigest, _ := sdk.BoolSetting("require_digest")
 	p, err := newPolicy(allow, requireDigest)

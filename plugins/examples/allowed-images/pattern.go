@@ -14,6 +14,11 @@ type pattern struct {
 	// registry is a host in lower case, "*" for any, or "*." and the end of
 	// one. Path and tag are globs; tag and digest are empty where any will do.
 	registry, path, tag, digest string
+	// prefix is what the plain references begin with that it lets pass, if those
+	// are all that do and no others: see parsePlain.
+	prefix string
+	// said is what an explanation says of an image that it lets pass.
+	said string
 }
 
 // parsePattern reads registry/path[:tag] or registry/path@digest.
@@ -26,39 +31,54 @@ func parsePattern(text string) (pattern, error) {
 	switch {
 	case hasTag && hasDigest:
 		return pattern{}, errors.New("give a tag or a digest: beside a digest a tag means nothing")
-	case hasTag && (tag == "" || !only(tag, digits+lower+upper+"_.-*")):
+	case hasTag && (tag == "" || !only(starless(tag), alphanumeric|dash|mark)):
 		return pattern{}, errors.New("no tag can match what follows the last colon")
 	}
 	registry, path, ok := strings.Cut(name, "/")
 	if !ok || registry != "*" && !looksLikeHost(registry) {
 		return pattern{}, errors.New(`name the registry: "docker.io/library/nginx", "registry.example/*", or "*/*" for every image`)
 	}
-	registry = strings.ToLower(registry)
+	registry = toLower(registry)
 	if host, ends := strings.CutPrefix(registry, "*."); registry != "*" && (!ends && !isRegistry(registry) || ends && !isRegistry(host)) {
 		return pattern{}, errors.New(`the registry must be a host such as "registry.example:5000"; a * may stand for all of it, or for its beginning as in "*.registry.example"`)
 	}
-	if path == "" || !only(path, digits+lower+"._-/*") || !isPath(strings.ReplaceAll(path, "*", "x")) {
+	if !isPath(starless(path)) {
 		return pattern{}, errors.New("no image can match this path: a path has lower case letters, digits and single . _ - / between them")
 	}
-	p := pattern{text: text, tag: tag, digest: digest}
+	p := pattern{text: text, tag: tag, digest: digest, said: `" is allowed by "` + text + `"`}
 	p.registry, p.path = registry, path
 	if !strings.Contains(path, "*") {
 		p.registry, p.path = canonical(registry, path)
 	} else if registry == "index.docker.io" {
 		p.registry = defaultRegistry
 	}
+	if path == "*" && !hasTag && !hasDigest && p.registry != defaultRegistry && isHostName(p.registry) && strings.Contains(p.registry, ".") {
+		p.prefix = p.registry + "/"
+	}
 	return p, nil
 }
 
+// starless is a glob with a character in the place of each star that may stand
+// wherever one may.
+func starless(glob string) string {
+	b := []byte(glob)
+	for i := range b {
+		if b[i] == '*' {
+			b[i] = 'x'
+		}
+	}
+	return string(b)
+}
+
 func (p *pattern) matches(i *image) bool {
-	return p.matchesRegistry(i.registry) && glob.Match(p.path, i.path) &&
+	return p.matchesRegistry(i.registry) && (p.path == "*" || glob.Match(p.path, i.path)) &&
 		(p.digest == "" || p.digest == i.digest) &&
 		(p.tag == "" || i.digest == "" && glob.Match(p.tag, i.tag))
 }
 
 func (p *pattern) matchesRegistry(registry string) bool {
-	if end, ok := strings.CutPrefix(p.registry, "*"); ok {
-		return strings.HasSuffix(registry, end)
+	if p.registry[0] == '*' {
+		return strings.HasSuffix(registry, p.registry[1:])
 	}
 	return registry == p.registry
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
@@ -29,18 +28,23 @@ func newPolicy(allow []string, requireDigest bool) (*policy, error) {
 		return nil, errors.New(`settings.allow must list at least one pattern, such as "registry.example/*"; without one no pod could run`)
 	}
 	p := &policy{requireDigest: requireDigest}
+	patterns := list{limit: maxPatterns, separator: ", "}
 	for i, text := range allow {
 		parsed, err := parsePattern(text)
 		if err != nil {
-			return nil, errors.New("settings.allow[" + strconv.Itoa(i) + "]: " + quoted(text) + ": " + err.Error())
+			var fault sdk.Text
+			fault.Add("settings.allow[")
+			fault.AddInt(int64(i))
+			fault.Add(`]: "`, text, `": `, err.Error())
+			return nil, errors.New(fault.String())
 		}
 		p.allow = append(p.allow, parsed)
+		if separator, ok := patterns.begin(); ok {
+			patterns.text.Add(separator, text)
+		}
 	}
-	patterns := list{limit: maxPatterns}
-	for _, text := range allow {
-		patterns.add(text)
-	}
-	p.allowed = patterns.join(", ")
+	patterns.end()
+	p.allowed = patterns.text.String()
 	return p, nil
 }
 
@@ -49,65 +53,74 @@ func newPolicy(allow []string, requireDigest bool) (*policy, error) {
 type findings struct{ faults, lines list }
 
 func (p *policy) judge() admit.Verdict {
-	f := findings{list{limit: maxFaults}, list{limit: maxLines}}
-	for name, image := range sdk.Zip(containerNames, containerImages) {
-		f.add(p, "container "+shown(name.String()), image.String())
-	}
-	for name, image := range sdk.Zip(volumeNames, volumeImages) {
-		if image.Exists() {
-			f.add(p, "volume "+shown(name.String()), image.String())
+	f := findings{list{limit: maxFaults, separator: "; "}, list{limit: maxLines, separator: "\n"}}
+	for i := range images {
+		of := &images[i]
+		for name, image := range sdk.Zip(of.names, of.images) {
+			if !of.some || image.Exists() {
+				f.look(p, of.what, name, image)
+			}
 		}
 	}
-	admit.Explain(f.lines.join("\n"))
-	if len(f.faults.texts) > 0 {
-		return admit.Deny("ImageNotAllowed", f.faults.join("; ")+" (allowed: "+p.allowed+")")
+	f.lines.end()
+	admit.Explain(f.lines.text.String())
+	if f.faults.items == 0 {
+		return admit.Allow()
 	}
-	return admit.Allow()
+	f.faults.end()
+	f.faults.text.Add(" (allowed: ", p.allowed, ")")
+	return admit.Deny("ImageNotAllowed", f.faults.text.String())
 }
 
-// add looks at one image; who is a container or a volume.
-func (f *findings) add(p *policy, who, reference string) {
+// look looks at the image of a container or a volume.
+func (f *findings) look(p *policy, what string, name, image sdk.Value) {
+	reference := image.String()
 	by, fault := p.check(reference)
 	if fault == "" {
-		f.lines.add(who, ": image ", shown(reference), " is allowed by ", quoted(by))
+		f.lines.add(what, name.String(), reference, by)
 		return
 	}
-	f.faults.add(who, ": image ", shown(reference), " ", fault)
-	f.lines.add(who, ": image ", shown(reference), " ", fault)
+	for _, l := range [...]*list{&f.faults, &f.lines} {
+		l.add(what, name.String(), reference, fault)
+	}
 }
 
-// check gives the pattern that lets an image pass, or what is wrong with it.
+// check gives what is said of the pattern that lets an image pass, or what is
+// wrong with the image. Both go on after the image's closing quote.
 func (p *policy) check(reference string) (by, fault string) {
-	if reference == "" {
-		return "", "is missing"
+	if by := p.plainly(reference); by != nil {
+		return by.said, ""
 	}
-	parsed, err := parseImage(reference)
-	if err != nil {
-		return "", "is refused: " + err.Error()
+	return p.checkAny(reference)
+}
+
+// checkAny is check for references of every form.
+func (p *policy) checkAny(reference string) (by, fault string) {
+	if reference == "" {
+		return "", `" is missing`
+	}
+	var parsed image
+	if !parsed.parsePlain(reference) {
+		var err error
+		if parsed, err = parseAny(reference); err != nil {
+			return "", `" is refused: ` + err.Error()
+		}
 	}
 	for i := range p.allow {
 		if !p.allow[i].matches(&parsed) {
 			continue
 		}
 		if p.requireDigest && parsed.digest == "" {
-			return "", "has no digest, and settings.require_digest is set"
+			return "", `" has no digest, and settings.require_digest is set`
 		}
-		return p.allow[i].text, ""
+		return p.allow[i].said, ""
 	}
 	full := parsed.String()
 	if full == reference {
-		return "", "is not allowed"
+		return "", `" is not allowed`
 	}
-	return "", "(" + shown(full) + ") is not allowed"
-}
-
-// shown quotes a text of the pod, shortened.
-func shown(text string) string {
-	if len(text) > maxShown {
-		text = text[:maxShown] + "…"
+	if len(full) > maxShown {
+		full = full[:maxShown] + "…"
 	}
-	return quoted(text)
+	return "", `" ("` + full + `") is not allowed`
 }
-
-// quoted puts a text between quotes. What is not printable the agent escapes.
-func quoted(text string) string { return `"` + text + `"` }

@@ -7,8 +7,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// settings are those of the template in policies/.
-var settings = map[string]any{"allow": []string{"registry.example/*", "docker.io/library/nginx"}}
+// usual are the settings of the template in policies/.
+var usual = map[string]any{"allow": []string{"registry.example/*", "docker.io/library/nginx"}}
 
 func containers(images ...string) []any {
 	list := make([]any, len(images))
@@ -23,7 +23,7 @@ func pod(spec map[string]any) sdktest.Request {
 }
 
 func TestListedImagesAreAllowed(t *testing.T) {
-	got := sdktest.Load(t, settings).Admit(t, pod(map[string]any{"containers": containers("registry.example/app:1", "nginx")}))
+	got := sdktest.Load(t, usual).Admit(t, pod(map[string]any{"containers": containers("registry.example/app:1", "nginx")}))
 	if got.Answer != sdktest.Allow {
 		t.Fatalf("got %+v", got)
 	}
@@ -35,7 +35,7 @@ func TestListedImagesAreAllowed(t *testing.T) {
 }
 
 func TestOtherImagesAreDeniedWithContainerAndImage(t *testing.T) {
-	got := sdktest.Load(t, settings).Admit(t, pod(map[string]any{"containers": containers("nginx", "busybox")}))
+	got := sdktest.Load(t, usual).Admit(t, pod(map[string]any{"containers": containers("nginx", "busybox")}))
 	want := `container "b": image "busybox" ("docker.io/library/busybox:latest") is not allowed (allowed: registry.example/*, docker.io/library/nginx)`
 	if got.Answer != sdktest.Deny || got.Code != "ImageNotAllowed" || got.Message != want {
 		t.Errorf("got %+v, want %s", got, want)
@@ -58,7 +58,7 @@ func TestEveryImageOfAPodIsLookedAt(t *testing.T) {
 		"containers without image":    {"containers": []any{map[string]any{"name": "a"}}},
 		"image volumes without image": {"containers": good, "volumes": []any{map[string]any{"name": "w", "image": map[string]any{"reference": ""}}}},
 	} {
-		got := sdktest.Load(t, settings).Admit(t, pod(spec))
+		got := sdktest.Load(t, usual).Admit(t, pod(spec))
 		if strings.Contains(where, "volumes without") {
 			// Such a volume mounts nothing: the API refuses it.
 			if got.Answer != sdktest.Allow {
@@ -73,7 +73,7 @@ func TestEveryImageOfAPodIsLookedAt(t *testing.T) {
 }
 
 func TestThereIsNoWayRound(t *testing.T) {
-	p := sdktest.Load(t, settings)
+	p := sdktest.Load(t, usual)
 	for _, image := range []string{
 		"registry.example.evil/app", "registry.example:5000/app", "evil.example/registry.example/app", "docker.io/registry.example/app",
 		"registry.example@evil.example/app", "evil.example/registry.example:1", "registry.example%2f@evil.example/app",
@@ -89,7 +89,7 @@ func TestThereIsNoWayRound(t *testing.T) {
 }
 
 func TestDigestsCanBeRequired(t *testing.T) {
-	p := sdktest.Load(t, map[string]any{"allow": settings["allow"], "require_digest": true})
+	p := sdktest.Load(t, map[string]any{"allow": usual["allow"], "require_digest": true})
 	for image, want := range map[string]sdktest.Answer{
 		"nginx@" + sha256:                  sdktest.Allow,
 		"nginx:1@" + sha256:                sdktest.Allow,
@@ -111,7 +111,7 @@ func TestDigestsCanBeRequired(t *testing.T) {
 func TestAChangedImageIsJudgedAgain(t *testing.T) {
 	r := pod(map[string]any{"containers": containers("evil.example/x")})
 	r.Old = pod(map[string]any{"containers": containers("nginx")}).Pod
-	if got := sdktest.Load(t, settings).Admit(t, r); got.Answer != sdktest.Deny {
+	if got := sdktest.Load(t, usual).Admit(t, r); got.Answer != sdktest.Deny {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -127,6 +127,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		"a list of other things":  {map[string]any{"allow": []any{1}}, "setting allow must be a list of strings"},
 		"a bad pattern":           {map[string]any{"allow": []string{"*/*", "nginx"}}, `settings.allow[1]: "nginx": name the registry`},
 		"require_digest as text":  {map[string]any{"allow": []string{"*/*"}, "require_digest": "yes"}, "setting require_digest must be a bool"},
+		"a typing mistake":        {map[string]any{"allow": []string{"*/*"}, "require_digests": true}, "there is no setting require_digests: did you mean require_digest?"},
 		"an empty pattern":        {map[string]any{"allow": []string{""}}, "settings.allow[0]"},
 		"a pattern with a string": {map[string]any{"allow": []string{`a.b/"c`}}, "no image can match this path"},
 	} {
@@ -142,12 +143,12 @@ func TestWhatIsSaidHasBounds(t *testing.T) {
 		many[i] = "evil.example/" + strings.Repeat("x", 240)
 	}
 	for what, images := range map[string][]string{"many containers": many, "a long image": {strings.Repeat("é", 20_000)}} {
-		got := sdktest.Load(t, settings).Admit(t, pod(map[string]any{"containers": containers(images...)}))
+		got := sdktest.Load(t, usual).Admit(t, pod(map[string]any{"containers": containers(images...)}))
 		if got.Answer != sdktest.Deny || len(got.Message) > 4<<10-1 || len(got.Explanation) > 16<<10 {
 			t.Errorf("%s: %s, %d bytes of message, %d of explanation", what, got.Answer, len(got.Message), len(got.Explanation))
 		}
 	}
-	got := sdktest.Load(t, settings).Admit(t, pod(map[string]any{"containers": containers(many...)}))
+	got := sdktest.Load(t, usual).Admit(t, pod(map[string]any{"containers": containers(many...)}))
 	if !strings.Contains(got.Message, "and 195 more (allowed: registry.example/*") {
 		t.Errorf("message %q", got.Message)
 	}

@@ -10,6 +10,7 @@ package main
 import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
 var labels = sdk.Object("metadata.labels")
@@ -17,6 +18,9 @@ var labels = sdk.Object("metadata.labels")
 func init() { admit.Register(setup) }
 
 func setup() (admit.Policy, error) {
+	if err := settings.Only("required", "patterns", "effect"); err != nil {
+		return nil, err
+	}
 	required, _ := sdk.StringsSetting("required")
 	patterns, _ := sdk.MapSetting("patterns")
 	effect, set := sdk.StringSetting("effect")

@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 
+	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
@@ -18,6 +16,8 @@ const (
 // rule is what one label must be.
 type rule struct {
 	key string
+	// text is what messages call it.
+	text string
 	// required: a pod without the label, or with an empty one, breaks the rule.
 	required bool
 	// values is empty where any value will do.
@@ -38,50 +38,98 @@ func newPolicy(required []string, patterns map[string]string, effect string) (*p
 		return nil, errors.New(`settings.effect must be "deny" or "hold", not ` + quoted(effect))
 	}
 	p := &policy{hold: effect == effectHold}
-	keys := slices.Concat(required, slices.Collect(maps.Keys(patterns)))
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		if !isKey(key) {
-			return nil, errors.New("settings: " + quoted(key) + ` is no label: want a name such as "team" or "example.org/team"`)
+	for _, key := range required {
+		p.rule(key).required = true
+	}
+	for key := range patterns {
+		p.rule(key)
+	}
+	for i := range p.rules {
+		r := &p.rules[i]
+		if !isKey(r.key) {
+			return nil, errors.New("settings: " + quoted(r.key) + ` is no label: want a name such as "team" or "example.org/team"`)
 		}
-		r := rule{key: key, required: slices.Contains(required, key)}
-		if pattern, ok := patterns[key]; ok {
+		if pattern, ok := patterns[r.key]; ok {
 			parsed, err := parseValues(pattern)
 			if err != nil {
-				return nil, errors.New("settings.patterns: label " + quoted(key) + ": " + err.Error())
+				return nil, errors.New("settings.patterns: label " + quoted(r.key) + ": " + err.Error())
 			}
 			r.values = parsed
 		}
-		p.rules = append(p.rules, r)
 	}
 	return p, nil
 }
 
+// rule is the one for a key, a new one at its place if there is none yet.
+func (p *policy) rule(key string) *rule {
+	i := 0
+	for i < len(p.rules) && p.rules[i].key < key {
+		i++
+	}
+	if i == len(p.rules) || p.rules[i].key != key {
+		p.rules = append(p.rules, rule{})
+		copy(p.rules[i+1:], p.rules[i:])
+		p.rules[i] = rule{key: key, text: "label " + quoted(key)}
+	}
+	return &p.rules[i]
+}
+
 func (p *policy) judge() admit.Verdict {
-	var kept, broken []string
+	var broken, kept, reason sdk.Text
 	for i := range p.rules {
 		r := &p.rules[i]
 		value, ok := labels.Lookup(r.key)
+		fault := r.fault(value, ok)
 		switch {
-		case !ok && r.required:
-			broken = append(broken, "label "+quoted(r.key)+" is missing"+r.values.wanted())
-		case !ok:
-		case value == "" && r.required:
-			broken = append(broken, "label "+quoted(r.key)+" is empty"+r.values.wanted())
-		case !r.values.match(value):
-			broken = append(broken, "label "+quoted(r.key)+" is "+quoted(value)+r.values.wanted())
-		default:
-			kept = append(kept, "label "+quoted(r.key)+" is "+quoted(value))
+		case fault == is:
+			line(&broken, "\n", r.text, is, `"`, value, `"`, r.values.wanted)
+			line(&reason, "; ", r.text, is, `"`, value, `"`, r.values.wanted)
+		case fault != "":
+			line(&broken, "\n", r.text, fault, r.values.wanted)
+			line(&reason, "; ", r.text, fault, r.values.wanted)
+		case ok:
+			line(&kept, "\n", r.text, is, `"`, value, `"`)
 		}
 	}
-	admit.Explain(strings.Join(slices.Concat(broken, kept), "\n"))
-	switch {
-	case len(broken) == 0:
+	if reason.Len() == 0 {
+		admit.Explain(kept.String())
 		return admit.Allow()
-	case p.hold:
-		return admit.Hold("RequiredLabels", strings.Join(broken, "; "))
 	}
-	return admit.Deny("RequiredLabels", strings.Join(broken, "; "))
+	if kept.Len() > 0 {
+		line(&broken, "\n", kept.String())
+	}
+	admit.Explain(broken.String())
+	if p.hold {
+		return admit.Hold("RequiredLabels", reason.String())
+	}
+	return admit.Deny("RequiredLabels", reason.String())
+}
+
+// is stands between a label and its value.
+const is = " is "
+
+// fault says what is wrong with a label: is, if it is the value, and nothing
+// if nothing is.
+func (r *rule) fault(value string, ok bool) string {
+	switch {
+	case !ok && r.required:
+		return " is missing"
+	case !ok:
+		return ""
+	case value == "" && r.required:
+		return " is empty"
+	case !r.values.match(value):
+		return is
+	}
+	return ""
+}
+
+// line adds a line, given in parts, to a text of several.
+func line(t *sdk.Text, separator string, parts ...string) {
+	if t.Len() > 0 {
+		t.Add(separator)
+	}
+	t.Add(parts...)
 }
 
 // quoted puts a text between quotes. What is not printable the agent escapes.

@@ -11,7 +11,7 @@ func labelled(labels map[string]string) sdktest.Request {
 	return sdktest.Request{Pod: map[string]any{"metadata": map[string]any{"name": "web", "labels": labels}}}
 }
 
-var settings = map[string]any{
+var usual = map[string]any{
 	"required": []string{"team", "example.org/stage"},
 	"patterns": map[string]string{"example.org/stage": "prod|test-*", "tier": "*-end"},
 }
@@ -44,7 +44,7 @@ func TestLabelsMustBeThereAndMatch(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Load(t, settings).Admit(t, labelled(test.labels))
+			got := sdktest.Load(t, usual).Admit(t, labelled(test.labels))
 			if got.Answer != test.want || !strings.Contains(got.Message, test.say) {
 				t.Errorf("got %+v, want %s: %s", got, test.want, test.say)
 			}
@@ -69,7 +69,7 @@ func TestTheEffectCanBeHold(t *testing.T) {
 }
 
 func TestTheExplanationNamesEveryLabelThatCounts(t *testing.T) {
-	got := sdktest.Load(t, settings).Admit(t, labelled(map[string]string{"team": "shop", "other": "x", "tier": "back-end"}))
+	got := sdktest.Load(t, usual).Admit(t, labelled(map[string]string{"team": "shop", "other": "x", "tier": "back-end"}))
 	want := `label "example.org/stage" is missing, it must be "prod|test-*"` + "\n" + `label "team" is "shop"` + "\n" + `label "tier" is "back-end"`
 	if got.Explanation != want {
 		t.Errorf("got %q, want %q", got.Explanation, want)
@@ -96,6 +96,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		"empty ones":                {map[string]any{"required": []string{}, "patterns": map[string]string{}}, "settings.required must list"},
 		"a string for a list":       {map[string]any{"required": "team"}, "setting required must be a list"},
 		"another effect":            {map[string]any{"required": team, "effect": "warn"}, `must be "deny" or "hold", not "warn"`},
+		"a typing mistake":          {map[string]any{"require": team}, "there is no setting require: did you mean required?"},
 		"an empty effect":           {map[string]any{"required": team, "effect": ""}, `must be "deny" or "hold"`},
 		"a list for the effect":     {map[string]any{"required": team, "effect": team}, "setting effect must be a string"},
 		"what can be no label":      {map[string]any{"required": []string{"team", "my team"}}, `"my team" is no label`},

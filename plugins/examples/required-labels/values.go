@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	maxLabel     = 63
-	maxPrefix    = 253
+	maxLabel  = 63
+	maxPrefix = 253
 )
 
 // values are the values a label may have: globs with | between them.
 type values struct {
-	text  string
 	globs []string
+	// wanted says which values would do, for the end of a message.
+	wanted string
 }
 
 func parseValues(text string) (values, error) {
-	v := values{text: text}
+	v := values{wanted: ", it must be " + quoted(text)}
 	for part := range strings.SplitSeq(text, "|") {
-		if part == "" || strings.Trim(part, alphanumeric+"-_.*") != "" || len(strings.ReplaceAll(part, "*", "")) > maxLabel {
+		if part == "" || !only(part, "-_.*") || len(part)-strings.Count(part, "*") > maxLabel {
 			return values{}, errors.New(quoted(part) + ` can match no value: want values such as "web", with * for any characters and | between alternatives`)
 		}
 		v.globs = append(v.globs, part)
@@ -39,14 +39,6 @@ func (v *values) match(value string) bool {
 	return len(v.globs) == 0
 }
 
-// wanted says which values would do, for the end of a message.
-func (v *values) wanted() string {
-	if v.text == "" {
-		return ""
-	}
-	return ", it must be " + quoted(v.text)
-}
-
 // isKey reports whether a label can have this key: a name, perhaps with a DNS
 // name and a slash before it.
 func isKey(key string) bool {
@@ -54,8 +46,13 @@ func isKey(key string) bool {
 	if !prefixed {
 		prefix, name = "x", key
 	}
-	if len(prefix) > maxPrefix || strings.ToLower(prefix) != prefix {
+	if len(prefix) > maxPrefix {
 		return false
+	}
+	for i := range len(prefix) {
+		if 'A' <= prefix[i] && prefix[i] <= 'Z' {
+			return false
+		}
 	}
 	for part := range strings.SplitSeq(prefix, ".") {
 		if !isWord(part, "-") {
@@ -67,8 +64,17 @@ func isKey(key string) bool {
 
 // isWord wants at most 63 characters, and letters or digits at both ends.
 func isWord(s, inside string) bool {
-	if s == "" || len(s) > maxLabel || strings.Trim(s, alphanumeric+inside) != "" {
-		return false
+	return s != "" && len(s) <= maxLabel && only(s, inside) && only(s[:1], "") && only(s[len(s)-1:], "")
+}
+
+// only reports whether s is made of letters, digits and some marks.
+func only(s, marks string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case strings.IndexByte(marks, c) < 0:
+			return false
+		}
 	}
-	return strings.Contains(alphanumeric, s[:1]) && strings.Contains(alphanumeric, s[len(s)-1:])
+	return true
 }

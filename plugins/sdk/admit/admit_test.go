@@ -11,12 +11,12 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// plugin makes a plugin of the given setups for the time of a test.
-func plugin(t *testing.T, all ...func() (Policy, error)) {
+// registered makes a plugin of the given setups for the time of a test.
+func registered(t *testing.T, all ...func() (Policy, error)) {
 	t.Helper()
-	before := setups
-	setups = all
-	t.Cleanup(func() { setups = before })
+	before := plugin
+	plugin.Setups = all
+	t.Cleanup(func() { plugin = before })
 }
 
 // judging is a setup of a policy without settings.
@@ -47,7 +47,7 @@ func TestVerdictsArriveAsTheyWereGiven(t *testing.T) {
 		"a very long time is cut to one day": {Hold("A", "").RetryAfter(1000 * Hour), sdktest.Result{Answer: sdktest.Hold, Code: "A", RetryAfter: 24 * time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plugin(t, judging(func() Verdict { return test.give }))
+			registered(t, judging(func() Verdict { return test.give }))
 			got := sdktest.Load(t, nil).Admit(t, request)
 			if got.Answer != test.want.Answer || got.Code != test.want.Code || got.Message != test.want.Message ||
 				got.RetryAfter != test.want.RetryAfter {
@@ -58,7 +58,7 @@ func TestVerdictsArriveAsTheyWereGiven(t *testing.T) {
 }
 
 func TestAZeroVerdictIsNone(t *testing.T) {
-	plugin(t, judging(func() Verdict { return Verdict{}.RetryAfter(Second) }))
+	registered(t, judging(func() Verdict { return Verdict{}.RetryAfter(Second) }))
 	got := sdktest.Load(t, nil).Admit(t, request)
 	if got.Answer != sdktest.Failed || !strings.Contains(got.Message, "no verdict") {
 		t.Errorf("got %+v", got)
@@ -66,7 +66,7 @@ func TestAZeroVerdictIsNone(t *testing.T) {
 }
 
 func TestNotesArriveWithTheVerdict(t *testing.T) {
-	plugin(t, judging(func() Verdict {
+	registered(t, judging(func() Verdict {
 		Warn("one")
 		Warn("two")
 		Annotate("k", "v")
@@ -85,7 +85,7 @@ func TestNotesArriveWithTheVerdict(t *testing.T) {
 
 func TestNotesOfOneCallAreNotThoseOfTheNext(t *testing.T) {
 	n := 0
-	plugin(t, judging(func() Verdict {
+	registered(t, judging(func() Verdict {
 		if n++; n == 1 {
 			Warn("w")
 			Annotate("k", "v")
@@ -117,7 +117,7 @@ func TestPluginsThatCannotBeLoadedSayWhy(t *testing.T) {
 		"neither policy nor error": {[]func() (Policy, error){judging(nil)}, "neither a policy nor an error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plugin(t, test.setups...)
+			registered(t, test.setups...)
 			if got := sdktest.LoadError(t, nil); !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want %q in it", got, test.want)
 			}

@@ -2,10 +2,13 @@
 
 package admit
 
-import "github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+import (
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/hook"
+)
 
 //go:wasmexport wardlet_admit
-func wardletAdmit() (answer int32) { //nolint:unused // the agent calls it
-	defer guest.Rescue(&answer, answerFailed)
+func wardletAdmit() (result int32) { //nolint:unused // the agent calls it
+	defer guest.Rescue(&result, hook.Failed)
 	return admit()
 }

@@ -1,6 +1,9 @@
 package admit
 
-import "github.com/wardlet/wardlet/plugins/sdk/internal/host"
+import (
+	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
+	"github.com/wardlet/wardlet/plugins/sdk/patch"
+)
 
 // What follows is said while a policy judges. The agent counts the bytes of
 // all of it and of the verdict's reason against the policy's output_bytes (64
@@ -17,3 +20,11 @@ func Annotate(key, value string) { host.Annotate(key, value) }
 // Explain says how the verdict came about, for people who ask. The last call
 // counts.
 func Explain(text string) { host.Explain(text) }
+
+// Patch proposes to change the pod, if it is allowed. The last call counts. The
+// agent refuses a patch of what the document's mutable_paths do not name.
+func Patch(operations ...patch.Operation) { host.Patch(patch.JSON(operations...)) }
+
+// PatchJSON is Patch of operations that are written as RFC 6902 has it: a JSON
+// array of objects with op (add, replace, remove or test), path and value.
+func PatchJSON(operations []byte) { host.Patch(string(operations)) }

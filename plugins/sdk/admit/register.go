@@ -1,88 +1,61 @@
 package admit
 
 import (
-	"errors"
-
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/hook"
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 )
 
 // Policy judges one pod. It reads the fields that the plugin declared.
 type Policy func() Verdict
 
-var (
-	// setups are what Register was given.
-	setups []func() (Policy, error)
-	policy Policy
-)
+var plugin = hook.Hook[Policy, Verdict]{Package: "admit"}
 
 // Register says how the plugin's policy is made. Call it once, in an init
 // function. The agent runs setup when it loads the plugin: it reads and checks
 // the settings, and what its Policy refers to is kept for all calls. An error
 // refuses the policy document, so it should name the setting and what it must
 // be.
-func Register(setup func() (Policy, error)) { setups = append(setups, setup) }
+func Register(setup func() (Policy, error)) { plugin.Setups = append(plugin.Setups, setup) }
 
 func init() {
-	guest.Admit = admit
-	guest.OnInit(initialise)
+	guest.Hooks.Admit = admit
+	guest.OnInit(plugin.Init)
 }
 
-func initialise() (err error) {
-	switch len(setups) {
-	case 0:
-		return errors.New("the plugin has no policy: call admit.Register in an init function")
-	case 1:
-	default:
-		return errors.New("admit.Register is called twice: a plugin has one policy")
-	}
-	policy, err = setups[0]()
-	if err == nil && policy == nil {
-		return errors.New("setup gave neither a policy nor an error")
-	}
-	return err
-}
-
-// The answers of wardlet_admit.
+// The results of wardlet_admit.
 const (
-	answerAllow int32 = iota
-	answerDeny
-	answerHold
-	answerAbstain
-	answerFailed int32 = -1
+	resultAllow int32 = iota
+	resultDeny
+	resultHold
+	resultAbstain
 )
 
 // admit is wardlet_admit.
 func admit() int32 {
 	if err := guest.Begin(); err != nil {
-		return failed(err)
+		return hook.Fail(err.Error())
 	}
-	verdict := policy()
-	if err := guest.End(); err != nil {
-		return failed(err)
+	verdict := plugin.Policy()
+	if fault := guest.End(); fault != "" {
+		return hook.Fail(fault)
 	}
 	switch verdict.answer {
 	case allow:
-		return answerAllow
+		return resultAllow
 	case abstain:
-		return answerAbstain
+		return resultAbstain
 	case deny:
 		host.Reason(verdict.code, verdict.message)
-		return answerDeny
+		return resultDeny
 	case hold:
 		host.Reason(verdict.code, verdict.message)
 		if verdict.retryAfter > 0 {
 			host.RetryAfter(int64(verdict.retryAfter))
 		}
-		return answerHold
+		return resultHold
 	case fail:
-		return failed(errors.New(verdict.message))
-	default:
-		return failed(errors.New("the policy returned no verdict: return one of Allow, Deny, Hold, Abstain or Fail"))
+		return hook.Fail(verdict.message)
 	}
-}
-
-func failed(err error) int32 {
-	host.Reason("", err.Error())
-	return answerFailed
+	return hook.Fail("the policy returned no verdict: return one of Allow, Deny, Hold, Abstain or Fail")
 }

@@ -1,5 +1,7 @@
 package admit
 
+import "github.com/wardlet/wardlet/plugins/sdk"
+
 // answer is what a Verdict says; the zero value says nothing.
 type answer byte
 
@@ -22,14 +24,14 @@ type Verdict struct {
 }
 
 // Duration is a length of time in milliseconds.
-type Duration int64
+type Duration = sdk.Duration
 
 // Lengths of time.
 const (
-	Millisecond Duration = 1
-	Second               = 1000 * Millisecond
-	Minute               = 60 * Second
-	Hour                 = 60 * Minute
+	Millisecond = sdk.Millisecond
+	Second      = sdk.Second
+	Minute      = sdk.Minute
+	Hour        = sdk.Hour
 )
 
 // Allow lets the pod run, as far as this policy is concerned.

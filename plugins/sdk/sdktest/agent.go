@@ -3,6 +3,7 @@
 package sdktest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,12 +29,12 @@ const (
 	maxLine        = 4 << 10
 )
 
-// Results of Path and Setting that are no handle and no length.
+// Results that are no handle and no length.
 const (
-	pathRefused    = -1
-	pathNotNow     = -2
-	pathTooMany    = -3
-	settingMissing = -1
+	refused = -1
+	missing = -1
+	notNow  = -2
+	tooMany = -3
 )
 
 // agent answers a plugin's calls during one loading and one call.
@@ -43,8 +44,12 @@ type agent struct {
 	// loading: paths may be declared. refused is why the last was not taken.
 	loading bool
 	refused error
-	result  Result
-	put     int
+	// hook is the one that is being asked, empty where none is, and question
+	// what it is asked.
+	hook     string
+	question *projection.Question
+	result   Result
+	put      int
 }
 
 var _ host.Host = (*agent)(nil)
@@ -74,10 +79,20 @@ func stoppable(run func()) (s *stopped) {
 }
 
 func (a *agent) load() error {
-	var answer int32
+	if validate := guest.Hooks.ValidateSettings; validate != nil {
+		if err := a.settle(validate); err != nil {
+			return err
+		}
+	}
 	a.loading = true
-	s := stoppable(func() { answer = guest.Init() })
-	a.loading = false
+	defer func() { a.loading = false }()
+	return a.settle(guest.Init)
+}
+
+// settle calls what is called before hooks.
+func (a *agent) settle(call func() int32) error {
+	var answer int32
+	s := stoppable(func() { answer = call() })
 	switch {
 	case s != nil:
 		return errors.New(badOutput + ": " + s.message)
@@ -90,60 +105,88 @@ func (a *agent) load() error {
 	return nil
 }
 
-// answers are those of wardlet_admit.
-var answers = map[int32]Answer{0: Allow, 1: Deny, 2: Hold, 3: Abstain}
-
-func (a *agent) admit() Result {
-	var answer int32
-	if s := stoppable(func() { answer = guest.Admit() }); s != nil {
-		return failure(badOutput, s.message)
-	}
-	known, ok := answers[answer]
-	if !ok {
-		known, a.result.Code = Failed, pluginError
-	}
-	a.result.Answer = known
-	return a.result
-}
-
 // Path implements host.Host.
-func (a *agent) Path(text string) int32 {
+func (a *agent) Path(text string) int32 { return a.declare(text, false) }
+
+// Field implements host.Host.
+func (a *agent) Field(text string) int32 { return a.declare(text, true) }
+
+func (a *agent) declare(text string, lazy bool) int32 {
 	if !a.loading {
-		return pathNotNow
+		return notNow
 	}
-	err := a.projection.Declare(text)
+	handle, err := a.projection.Declare(text, lazy)
 	switch {
 	case errors.Is(err, projection.ErrTooMany):
 		a.refused = err
-		return pathTooMany
+		return tooMany
 	case err != nil:
 		a.refused = err
-		return pathRefused
+		return refused
 	}
-	return int32(len(a.projection) - 1)
+	return int32(handle)
+}
+
+// Get implements host.Host.
+func (a *agent) Get(handle int32, buf []byte) int32 {
+	if a.question == nil {
+		return notNow
+	}
+	value, ok, err := a.projection.Value(int(handle), a.question)
+	return give(buf, value, ok, err)
+}
+
+// JSON implements host.Host.
+func (a *agent) JSON(document int32, buf []byte) int32 {
+	if a.question == nil {
+		return notNow
+	}
+	text, ok, err := a.question.Document(int(document))
+	if document == projection.DocumentNode && !a.projection.NodeRead {
+		return missing
+	}
+	return give(buf, text, ok, err)
+}
+
+// give hands something over if there is room for it, and gives its length.
+func give(buf, data []byte, ok bool, err error) int32 {
+	switch {
+	case err != nil:
+		stop("the agent cannot write what it is asked for: %v", err)
+	case !ok:
+		return missing
+	case len(data) <= len(buf):
+		copy(buf, data)
+	}
+	return int32(len(data))
 }
 
 // Setting implements host.Host.
 func (a *agent) Setting(text string, buf []byte) int32 {
+	var w record.Writer
+	if text == "" {
+		table, err := json.Marshal(a.settings)
+		w.JSON(table)
+		return give(buf, w.Out, true, err)
+	}
 	value, ok := lookup(a.settings, text)
 	if !ok {
-		return settingMissing
+		return missing
 	}
-	var w record.Writer
-	if err := writeSetting(&w, value); err != nil {
-		return settingMissing
+	err := writeSetting(&w, value)
+	return give(buf, w.Out, true, err)
+}
+
+// count counts bytes that the plugin hands over.
+func (a *agent) count(n int) {
+	if a.put += n; a.put > outputBytes {
+		stop("the plugin put out more than %d bytes in one call", outputBytes)
 	}
-	if len(w.Out) <= len(buf) {
-		copy(buf, w.Out)
-	}
-	return int32(len(w.Out))
 }
 
 // take is a text that the plugin hands over; it counts.
 func (a *agent) take(text string, limit int) string {
-	if a.put += len(text); a.put > outputBytes {
-		stop("the plugin put out more than %d bytes in one call", outputBytes)
-	}
+	a.count(len(text))
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) > limit {
 		for limit > 0 && !utf8.RuneStart(text[limit]) {

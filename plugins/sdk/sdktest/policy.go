@@ -4,6 +4,7 @@ package sdktest
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,14 +18,23 @@ import (
 var one sync.Mutex
 
 // Policy is the plugin with the settings of a policy document.
-type Policy struct{ settings map[string]any }
+type Policy struct {
+	settings map[string]any
+	nodeRead bool
+}
+
+// Capability is something a policy document allows its plugin.
+type Capability string
+
+// NodeRead lets the plugin see facts about the node.
+const NodeRead Capability = "node.read"
 
 // Load loads the plugin as the agent does. The test fails if the plugin
 // refuses its settings, or the agent one of its fields. Settings are strings,
 // bools, ints, floats, times, and slices and string-keyed maps of them.
-func Load(tb testing.TB, settings map[string]any) *Policy {
+func Load(tb testing.TB, settings map[string]any, capabilities ...Capability) *Policy {
 	tb.Helper()
-	p, err := load(settings)
+	p, err := load(settings, capabilities)
 	if err != nil {
 		tb.Fatalf("the plugin cannot be loaded: %v", err)
 	}
@@ -33,27 +43,40 @@ func Load(tb testing.TB, settings map[string]any) *Policy {
 
 // LoadError loads the plugin with settings it must refuse, and gives the
 // reason. The test fails if it does not refuse them.
-func LoadError(tb testing.TB, settings map[string]any) string {
+func LoadError(tb testing.TB, settings map[string]any, capabilities ...Capability) string {
 	tb.Helper()
-	_, err := load(settings)
+	_, err := load(settings, capabilities)
 	if err == nil {
 		tb.Fatal("the plugin was loaded: its settings should have been refused")
 	}
 	return err.Error()
 }
 
-func load(settings map[string]any) (*Policy, error) {
+func load(settings map[string]any, capabilities []Capability) (*Policy, error) {
 	plain, err := plainTable("settings", settings)
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{plain}
+	p := &Policy{settings: plain}
+	for _, c := range capabilities {
+		if c != NodeRead {
+			return nil, errors.New("there is no capability " + strconv.Quote(string(c)))
+		}
+		p.nodeRead = true
+	}
 	one.Lock()
 	defer one.Unlock()
-	agent := &agent{settings: plain}
-	host.Use(agent)
-	defer host.Use(nil)
-	return p, agent.load()
+	_, done, err := p.begin()
+	done()
+	return p, err
+}
+
+// begin puts a fresh agent in place and lets the plugin set up. The caller has
+// the lock, and calls done when it needs the agent no more.
+func (p *Policy) begin() (a *agent, done func(), err error) {
+	a = &agent{settings: p.settings, projection: projection.Projection{NodeRead: p.nodeRead}}
+	host.Use(a)
+	return a, func() { host.Use(nil) }, a.load()
 }
 
 // Admit asks the policy about a pod. The test fails where the request is none
@@ -61,11 +84,35 @@ func load(settings map[string]any) (*Policy, error) {
 // not enforce.
 func (p *Policy) Admit(tb testing.TB, r Request) Result {
 	tb.Helper()
+	return p.judge(tb, hookAdmit, &r)
+}
+
+// Filter asks the policy about a change of a pod: Old and Pod are its versions.
+// The test fails as with Admit.
+func (p *Policy) Filter(tb testing.TB, r Request) Result {
+	tb.Helper()
+	return p.judge(tb, hookFilter, &r)
+}
+
+func (p *Policy) judge(tb testing.TB, hook string, r *Request) Result {
+	tb.Helper()
+	question, err := r.question(hook)
+	return p.result(tb, hook, question, err)
+}
+
+// Merge asks the policy which candidate wins. The test fails as with Admit.
+func (p *Policy) Merge(tb testing.TB, r MergeRequest) Result {
+	tb.Helper()
 	question, err := r.question()
+	return p.result(tb, hookMerge, question, err)
+}
+
+func (p *Policy) result(tb testing.TB, hook string, q *projection.Question, err error) Result {
+	tb.Helper()
 	if err != nil {
 		tb.Fatalf("the request cannot be sent: %v", err)
 	}
-	result, err := p.admit(question)
+	result, err := p.ask(hook, q)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -77,24 +124,60 @@ func (p *Policy) Admit(tb testing.TB, r Request) Result {
 
 const camelCase = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-func (p *Policy) admit(q *projection.Question) (Result, error) {
+func (p *Policy) ask(hook string, q *projection.Question) (Result, error) {
 	one.Lock()
 	defer one.Unlock()
-	agent := &agent{settings: p.settings}
-	host.Use(agent)
-	defer host.Use(nil)
-	if err := agent.load(); err != nil {
-		return Result{}, err
-	}
-	record, err := agent.projection.Record(q)
+	agent, done, err := p.begin()
+	defer done()
 	if err != nil {
 		return Result{}, err
 	}
-	if guest.Admit == nil {
-		return Result{}, errors.New("the plugin does not import package admit: it has no policy")
-	}
-	if !guest.Fill(record) {
+	record, err := agent.projection.Record(q)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case functions(hook) == nil:
+		return Result{}, errors.New("the plugin does not import package " + hook + ": it has no such hook")
+	case !guest.Fill(record):
 		return failure(inputTooLarge, "the fields of this pod take more than the plugin has room for"), nil
 	}
-	return agent.admit(), nil
+	return agent.ask(hook, q), nil
 }
+
+// BenchmarkAdmit asks the policy about a pod as often as the benchmark wants.
+// What it measures is the policy and the SDK, without the agent's part and
+// without WebAssembly.
+func (p *Policy) BenchmarkAdmit(b *testing.B, r Request) {
+	b.Helper()
+	question, err := r.question(hookAdmit)
+	if err != nil {
+		b.Fatalf("the request cannot be sent: %v", err)
+	}
+	if _, err := p.ask(hookAdmit, question); err != nil {
+		b.Fatal(err)
+	}
+	one.Lock()
+	defer one.Unlock()
+	agent, done, err := p.begin()
+	defer done()
+	if err != nil {
+		b.Fatal(err)
+	}
+	agent.hook, agent.question = hookAdmit, question
+	host.Use(&deaf{agent})
+	b.ReportAllocs()
+	for b.Loop() {
+		guest.Hooks.Admit()
+	}
+}
+
+// deaf is an agent that does not take what the plugin says.
+type deaf struct{ *agent }
+
+func (*deaf) Reason(_, _ string)   {}
+func (*deaf) Warn(string)          {}
+func (*deaf) Annotate(_, _ string) {}
+func (*deaf) Explain(string)       {}
+func (*deaf) RetryAfter(int64)     {}
+func (*deaf) Patch(string)         {}
+func (*deaf) Log(int32, string)    {}

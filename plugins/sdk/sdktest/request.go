@@ -3,18 +3,16 @@
 package sdktest
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
-	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// Request is a question about one pod.
+// Request is a question about one pod, to the hooks admit and filter.
 type Request struct {
 	// Pod is the pod to judge: JSON text (a string or []byte), or a value of
 	// which encoding/json makes such. Unknown fields are errors.
@@ -26,10 +24,20 @@ type Request struct {
 	Operation string
 	// Replaces is the UID of Old where it is another pod's.
 	Replaces string
-	// Source and Document say where the pod comes from, Node is the node's
-	// name, Time the decision's; each has a default.
-	Source, Document, Node string
-	Time                   time.Time
+	// Source and Document say where the pod comes from, Kind is the source's:
+	// file, http or api. Each has a default.
+	Source, Document, Kind string
+	// Changed are the words for what an UPDATE changes (see package request).
+	Changed []string
+	// Tenant is whose pod it is; empty for the operator's.
+	Tenant string
+	// Node is the node's name, Time the decision's; each has a default.
+	Node string
+	Time time.Time
+	// ClockUnsynchronized: the node's clock is not known to be right.
+	ClockUnsynchronized bool
+	// Facts are about the node; nil where the agent knows none.
+	Facts *NodeFacts
 }
 
 // Operations.
@@ -38,74 +46,71 @@ const (
 	Update = "UPDATE"
 )
 
-var usualTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+// The hooks.
+const (
+	hookAdmit  = "admit"
+	hookMerge  = "merge"
+	hookFilter = "filter"
+)
 
-func (r *Request) question() (*projection.Question, error) {
+var (
+	kinds = []string{"file", "http", "api"}
+	words = []string{
+		"labels", "annotations", "images", "resources", "containers", "tolerations", "deadline", "grace", "spec",
+	}
+)
+
+func (r *Request) question(hook string) (*projection.Question, error) {
 	if r.Pod == nil {
 		return nil, errors.New("the pod is missing: set Pod")
 	}
-	object, err := decodePod("Pod", r.Pod)
-	if err != nil {
+	q := &projection.Question{}
+	var err error
+	if q.Object, err = pod("Pod", r.Pod); err != nil {
 		return nil, err
 	}
-	q := &projection.Question{
-		Object:    object,
-		Operation: r.Operation, Replaces: r.Replaces,
-		Source: cmp.Or(r.Source, "test"), Document: cmp.Or(r.Document, "test.yaml#0"), Node: cmp.Or(r.Node, "node"),
-		Time: usualTime.UnixMilli(),
+	if q.OldObject, err = pod("Old", r.Old); err != nil {
+		return nil, err
 	}
-	if !r.Time.IsZero() {
-		q.Time = r.Time.UnixMilli()
-	}
-	if r.Old != nil {
-		if q.OldObject, err = decodePod("Old", r.Old); err != nil {
-			return nil, err
-		}
+	operation := r.Operation
+	switch {
+	case operation == "" && r.Old != nil && r.Replaces == "":
+		operation = Update
+	case operation == "":
+		operation = Add
+	case operation != Add && operation != Update:
+		return nil, fmt.Errorf("the operation is %q: want %s or %s", operation, Add, Update)
 	}
 	switch {
-	case r.Operation == "" && r.Old != nil && r.Replaces == "":
-		q.Operation = Update
-	case r.Operation == "":
-		q.Operation = Add
-	case r.Operation != Add && r.Operation != Update:
-		return nil, fmt.Errorf("the operation is %q: want %s or %s", r.Operation, Add, Update)
-	}
-	if r.Replaces != "" && r.Old == nil {
+	case r.Replaces != "" && r.Old == nil:
 		return nil, errors.New("a pod is replaced: Old must be the pod of that UID")
+	case hook == hookFilter && operation != Update:
+		return nil, errors.New("only updates are filtered: Old must be the version that was let through last")
+	case operation != Update && len(r.Changed) > 0:
+		return nil, fmt.Errorf("only updates change something: Changed is %q, but the operation is %s", r.Changed, operation)
 	}
-	return q, nil
-}
-
-// decodePod gives a pod in its checked form; name is where it came from.
-func decodePod(name string, pod any) (any, error) {
-	var text []byte
-	switch pod := pod.(type) {
-	case string:
-		text = []byte(pod)
-	case []byte:
-		text = pod
-	default:
-		var err error
-		if text, err = json.Marshal(pod); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var decoded any
-	if err := decoder.Decode(&decoded); err != nil {
-		return nil, fmt.Errorf("%s is no JSON: %w", name, err)
-	}
-	if decoder.More() {
-		return nil, fmt.Errorf("%s: there is more after the pod", name)
-	}
-	of, err := shape.Named("Pod")
+	kind, err := sourceKind(r.Kind)
 	if err != nil {
 		return nil, err
 	}
-	object, err := shape.Check(decoded, of, name)
-	if err == nil && object == nil {
-		return nil, fmt.Errorf("%s is null", name)
+	more := map[string]any{
+		"operation": operation, "replaces": r.Replaces, "kind": kind,
+		"source": cmp.Or(r.Source, "test"), "document": cmp.Or(r.Document, "test.yaml#0"),
 	}
-	return object, err
+	for _, word := range r.Changed {
+		if !slices.Contains(words, word) {
+			return nil, fmt.Errorf("nothing changes %q: want one of %q", word, words)
+		}
+		more["changed"] = r.Changed
+	}
+	c := circumstances{r.Tenant, r.Node, r.Time, r.ClockUnsynchronized, r.Facts}
+	return q, c.fill(q, hook, more)
+}
+
+func sourceKind(kind string) (string, error) {
+	kind = cmp.Or(kind, kinds[0])
+	if !slices.Contains(kinds, kind) {
+		return "", fmt.Errorf("a source of the kind %q: want one of %q", kind, kinds)
+	}
+	return kind, nil
 }

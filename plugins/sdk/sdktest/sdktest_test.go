@@ -258,3 +258,39 @@ func TestCallsFromSeveralGoroutinesWaitForEachOther(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestMoreRequestsTheAgentCouldNotSendFailTheTest(t *testing.T) {
+	policy = admit.Allow
+	p := sdktest.Load(t, nil)
+	candidate := sdktest.Candidate{Pod: `{}`}
+	for what, test := range map[string]struct {
+		ask  func(r *recorder)
+		want string
+	}{
+		"a change that is none":        {admitting(p, sdktest.Request{Pod: `{}`, Old: `{}`, Changed: []string{"image"}}), `nothing changes "image"`},
+		"a new pod that changes":       {admitting(p, sdktest.Request{Pod: `{}`, Changed: []string{"images"}}), "only updates change something"},
+		"a source of no kind":          {admitting(p, sdktest.Request{Pod: `{}`, Kind: "ftp"}), `a source of the kind "ftp"`},
+		"a new pod that is filtered":   {func(r *recorder) { p.Filter(r, sdktest.Request{Pod: `{}`}) }, "only updates are filtered"},
+		"a hook that it does not have": {func(r *recorder) { p.Filter(r, sdktest.Request{Pod: `{}`, Old: `{}`}) }, "does not import package filter"},
+		"no candidates":                {merging(p), "there is no candidate"},
+		"a candidate without a pod":    {merging(p, candidate, sdktest.Candidate{}), "Candidates[1] has no pod"},
+		"a candidate that is none":     {merging(p, sdktest.Candidate{Pod: `{"x": 1}`}), "Candidates[0].Pod.x"},
+		"a candidate of no kind":       {merging(p, sdktest.Candidate{Pod: `{}`, Kind: "x"}), `Candidates[0]: a source of the kind "x"`},
+		"two that run": {
+			merging(p, sdktest.Candidate{Pod: `{}`, Running: true}, sdktest.Candidate{Pod: `{}`, Running: true}), "Candidates[1] runs, and so does another",
+		},
+		"a merge that it does not do": {merging(p, candidate), "does not import package merge"},
+	} {
+		if got := caught(t, test.ask); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", what, got, test.want)
+		}
+	}
+}
+
+func admitting(p *sdktest.Policy, q sdktest.Request) func(r *recorder) {
+	return func(r *recorder) { p.Admit(r, q) }
+}
+
+func merging(p *sdktest.Policy, candidates ...sdktest.Candidate) func(r *recorder) {
+	return func(r *recorder) { p.Merge(r, sdktest.MergeRequest{Candidates: candidates}) }
+}

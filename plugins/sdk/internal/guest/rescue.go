@@ -11,7 +11,7 @@ import (
 // that names the line: cheaper for the agent than an instance that died.
 func Rescue(answer *int32, failed int32) {
 	if value := recover(); value != nil {
-		state.stage = idle
+		End()
 		host.Reason("", "panic: "+describe(value)+panicked())
 		*answer = failed
 	}
@@ -34,23 +34,10 @@ func panicked() string {
 	for {
 		frame, more := frames.Next()
 		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
-			return " (" + frame.File[strings.LastIndexByte(frame.File, '/')+1:] + ":" + itoa(frame.Line) + ")"
+			return " (" + frame.File[strings.LastIndexByte(frame.File, '/')+1:] + ":" + Itoa(frame.Line) + ")"
 		}
 		if !more {
 			return ""
-		}
-	}
-}
-
-// itoa is strconv.Itoa for line numbers, without its package.
-func itoa(n int) string {
-	var digits [20]byte
-	at := len(digits)
-	for {
-		at--
-		digits[at] = byte('0' + n%10)
-		if n /= 10; n <= 0 {
-			return string(digits[at:])
 		}
 	}
 }

@@ -57,9 +57,15 @@ func TestWithoutAPanicTheAnswerStays(t *testing.T) {
 	}
 }
 
-func TestLineNumbersAreWritten(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 7: "7", 10: "10", 1205: "1205"} {
-		if got := itoa(n); got != want {
+func TestIntegersAreWritten(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 7: "7", 10: "10", 1205: "1205", -1: "-1", 1<<63 - 1: "9223372036854775807", -1 << 63: "-9223372036854775808",
+	} {
+		var buf [MaxDigits]byte
+		if got := string(Digits(&buf, n)); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+		if got := Itoa(int(n)); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

@@ -17,43 +17,42 @@ const (
 	judging
 )
 
-var state struct {
-	stage  stage
-	paths  []string
-	setups []func() error
-	// fields are those of the record, by handle; read holds while judging.
-	fields [record.MaxFields]record.Value
-	// fault is the first misuse of the SDK since the call began.
-	fault string
-}
+// setups are what OnInit was given.
+var setups []func() error
 
-// Admit answers the admit hook; package admit sets it.
-var Admit func() int32
-
-// Declare asks for the field at a path, root included, and gives its handle.
-// It must be called while packages initialise.
-func Declare(path string) (handle int) {
-	if state.stage != declaring {
-		Fault("field " + path + " is declared too late: declare fields as package variables")
-		return -1
-	}
-	state.paths = append(state.paths, path)
-	return len(state.paths) - 1
-}
+// Hooks are what a plugin answers; the packages of the hooks set them when
+// they are imported.
+var Hooks struct{ Admit, Merge, Filter, ValidateSettings func() int32 }
 
 // OnInit adds something to do when the agent has loaded the plugin. It must be
 // called while packages initialise.
-func OnInit(setup func() error) { state.setups = append(state.setups, setup) }
+func OnInit(setup func() error) { setups = append(setups, setup) }
 
 // Init is wardlet_init: it declares the fields to the agent and does what
 // OnInit was given. It returns 0, or 1 after telling the agent the reason.
 func Init() int32 {
-	state.stage, state.fault = settingUp, ""
-	err := setUp()
-	state.stage = idle
-	if state.fault != "" {
+	return Settle(func() error {
+		if err := tell(); err != nil {
+			return err
+		}
+		for _, setup := range setups {
+			if err := setup(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Settle runs what is to be done outside of hooks. It returns 0, or 1 after
+// telling the agent the reason.
+func Settle(do func() error) int32 {
+	calls.stage, calls.fault = settingUp, ""
+	err := do()
+	calls.stage = idle
+	if calls.fault != "" {
 		// What setup made of the mistake is only a consequence.
-		err = errors.New(state.fault)
+		err = errors.New(calls.fault)
 	}
 	if err != nil {
 		host.Reason("", err.Error())
@@ -62,57 +61,32 @@ func Init() int32 {
 	return 0
 }
 
-func setUp() error {
-	for handle, path := range state.paths {
-		if int(host.Path(path)) != handle {
-			return errors.New("the agent refuses the field " + path)
-		}
-	}
-	for _, setup := range state.setups {
-		if err := setup(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Begin reads the record that the agent has put into the input area.
+// Begin reads the record that the agent has put into the input area. The error
+// says why it cannot be used.
 func Begin() error {
-	state.fault = ""
-	text, err := input.text()
+	calls.fault = ""
+	text, err := calls.text(&calls.area)
 	if err != nil {
 		return err
 	}
-	if err := record.Parse(text, state.fields[:len(state.paths)]); err != nil {
+	calls.first = record.MaxFields - len(fields.declared)
+	if err := record.Parse(text, calls.values[calls.first:], fields.lazy); err != nil {
 		return err
 	}
-	state.stage = judging
+	calls.stage, calls.fetched = judging, ^fields.lazy
 	return nil
 }
 
-// End closes what Begin opened. The error is the first misuse in between: an
-// answer that was given all the same must not count.
-func End() error {
-	state.stage = idle
-	if state.fault != "" {
-		return errors.New(state.fault)
-	}
-	return nil
-}
-
-// Field is the value of a declared field of the pod that is being judged. Path
-// is its path, for faults.
-func Field(handle int, path string) record.Value {
-	if state.stage != judging || handle < 0 {
-		Fault("field " + path + " is read where no pod is judged: read fields in the policy, not in setup")
-		return record.Value{}
-	}
-	return state.fields[handle]
+// End closes what Begin opened. It gives the first misuse in between, empty if
+// there was none: an answer that was given all the same must not count.
+func End() (fault string) {
+	calls.stage, calls.fetched, calls.free = idle, 0, nil
+	return calls.fault
 }
 
 // Fault notes a misuse of the SDK. It makes the call fail.
 func Fault(message string) {
-	if state.fault == "" {
-		state.fault = message
+	if calls.fault == "" {
+		calls.fault = message
 	}
 }

@@ -11,6 +11,18 @@ import (
 //go:noescape
 func path(path string) int32
 
+//go:wasmimport wardlet1 field
+//go:noescape
+func field(path string) int32
+
+//go:wasmimport wardlet1 get
+//go:noescape
+func get(handle int32, buf unsafe.Pointer, capacity uint32) int32
+
+//go:wasmimport wardlet1 json
+//go:noescape
+func json(document int32, buf unsafe.Pointer, capacity uint32) int32
+
 //go:wasmimport wardlet1 setting
 //go:noescape
 func setting(path string, buf unsafe.Pointer, capacity uint32) int32
@@ -34,6 +46,10 @@ func explain(text string)
 //go:wasmimport wardlet1 retry_after_ms
 func retryAfter(milliseconds int64)
 
+//go:wasmimport wardlet1 patch
+//go:noescape
+func patch(text string)
+
 //go:wasmimport wardlet1 log
 //go:noescape
 func log(level int32, text string)
@@ -41,9 +57,30 @@ func log(level int32, text string)
 //go:wasmimport wardlet1 log_enabled
 func logEnabled(level int32) int32
 
-// Path declares a field of the projection. It gives its handle, from 0, or a
+// Path declares a field of the record. It gives its handle, from 0, or a
 // negative number.
 func Path(text string) int32 { return path(text) }
+
+// Field declares a field that is not put into the record. It shares its
+// handles with Path.
+func Field(text string) int32 { return field(text) }
+
+// Get writes the value of a declared field to buf if it has room for it. It
+// gives the value's length, or a negative number if there is no such handle.
+func Get(handle int32, buf []byte) int32 {
+	length := get(handle, unsafe.Pointer(unsafe.SliceData(buf)), uint32(len(buf)))
+	runtime.KeepAlive(buf)
+	return length
+}
+
+// JSON writes a whole document to buf if it has room for it: 0 is the request,
+// 1 the object, 2 the old object, 3 the facts about the node, and from 16 on
+// the candidates. It gives the length, or a negative number if there is none.
+func JSON(document int32, buf []byte) int32 {
+	length := json(document, unsafe.Pointer(unsafe.SliceData(buf)), uint32(len(buf)))
+	runtime.KeepAlive(buf)
+	return length
+}
 
 // Setting writes the value of a setting to buf if it has room for it. It gives
 // the value's length, or a negative number if there is no such setting.
@@ -67,6 +104,10 @@ func Explain(text string) { explain(text) }
 
 // RetryAfter says when a pod on hold is to be judged again.
 func RetryAfter(milliseconds int64) { retryAfter(milliseconds) }
+
+// Patch proposes a change of the document, as RFC 6902 has it. The last call
+// counts.
+func Patch(text string) { patch(text) }
 
 // Log writes a line to the agent's log: 0 debug, 1 info, 2 warning, 3 error.
 func Log(level int32, text string) { log(level, text) }

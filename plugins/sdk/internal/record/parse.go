@@ -16,118 +16,147 @@ var (
 )
 
 // Parse reads a record whose fields are numbered from 0, as many as fields has
-// room for. The values share the memory of text.
-func Parse(text string, fields []Value) error {
+// room for, without those whose bit is set in lazy. The values share the
+// memory of text. What lists and maps are made of is looked at when it is
+// read: most policies leave before the last.
+func Parse(text string, fields []Value, lazy uint64) error {
 	if len(text) < 2 {
 		return errTorn
 	}
-	if int(u16(text)) != len(fields) {
-		return errFields
-	}
-	rest := text[2:]
+	count, rest := int(u16(text)), text[2:]
 	for handle := range fields {
-		if len(rest) < 2 {
-			return errTorn
+		if lazy>>handle&1 != 0 {
+			fields[handle] = Value{}
+			continue
 		}
-		if int(u16(rest)) != handle {
+		if count--; count < 0 {
 			return errFields
 		}
-		var ok bool
-		if fields[handle], rest, ok = cutValue(rest[2:]); !ok {
+		if len(rest) < 2+header {
 			return errTorn
 		}
-		if !fields[handle].sound(maxDepth) {
+		if int(rest[0])|int(rest[1])<<8 != handle {
+			return errFields
+		}
+		k, n := Kind(rest[2]), 2+header+(int(rest[3])|int(rest[4])<<8|int(rest[5])<<16|int(rest[6])<<24)
+		switch {
+		case n < header || n > len(rest):
+			return errTorn
+		case k != String && !k.fits(n-2-header):
 			return errValue
 		}
+		fields[handle] = Value{k, rest[2+header : n]}
+		rest = rest[n:]
 	}
-	if rest != "" {
+	switch {
+	case count != 0:
+		return errFields
+	case rest != "":
 		return errTrailed
 	}
 	return nil
 }
 
-// ParseValue reads a single value that fills text.
+// ParseValue reads a single value that fills text, and looks at all of it.
 func ParseValue(text string) (Value, error) {
+	v, err := Head(text)
+	if err == nil && !v.sound(maxDepth) {
+		return Value{}, errValue
+	}
+	return v, err
+}
+
+// Head reads a single value that fills text. As with Parse, its parts are
+// looked at when they are read.
+func Head(text string) (Value, error) {
 	v, rest, ok := cutValue(text)
 	switch {
 	case !ok:
 		return Value{}, errTorn
 	case rest != "":
 		return Value{}, errTrailed
-	case !v.sound(maxDepth):
+	case !v.Kind.fits(len(v.data)):
 		return Value{}, errValue
 	}
 	return v, nil
 }
 
-// sound reports whether the value's bytes are as its kind wants them.
-func (v Value) sound(depth int) bool {
-	switch v.Kind {
+// header is the length of what stands before a value's bytes.
+const header = 5
+
+// fits reports whether a value of a kind can have n bytes. A kind of a later
+// version can have any: whoever reads the value says that it is unknown,
+// everybody else skips it.
+func (k Kind) fits(n int) bool {
+	switch k {
 	case Missing:
-		return v.data == ""
-	case String, JSON:
-		return true
+		return n == 0
 	case Bool:
-		return len(v.data) == 1
+		return n == 1
 	case Int, Float:
-		return len(v.data) == 8
-	case List:
-		return depth > 0 && v.counts(func(rest string) (string, bool) {
-			element, rest, ok := cutValue(rest)
-			return rest, ok && element.sound(depth-1)
-		})
-	case Map:
-		return v.counts(func(rest string) (string, bool) {
-			_, rest, ok := cutText(rest)
-			if ok {
-				_, rest, ok = cutText(rest)
-			}
-			return rest, ok
-		})
-	default:
-		return false
+		return n == 8
+	case List, Map:
+		return n >= 4
 	}
+	return true
 }
 
-// counts reports whether what follows the count is that many parts, each of
-// which one cuts off.
-func (v Value) counts(one func(rest string) (string, bool)) bool {
-	if len(v.data) < 4 {
+// sound reports whether the value and all its parts are as their kinds want
+// them.
+func (v Value) sound(depth int) bool {
+	if !v.Kind.fits(len(v.data)) {
 		return false
 	}
-	n, rest := uint64(u32(v.data)), v.data[4:]
-	for ; n > 0; n-- {
-		var ok bool
-		if rest, ok = one(rest); !ok {
-			return false
+	switch v.Kind {
+	case List:
+		n := 0
+		for element := range v.Elements() {
+			if n++; element.Kind == Torn || !element.sound(depth-1) {
+				return false
+			}
 		}
+		return depth > 0 && n == v.Len()
+	case Map:
+		parts, n := v.Parts(), 0
+		for ; !parts.Whole(); n++ {
+			if _, _, ok := parts.Entry(); !ok {
+				return false
+			}
+		}
+		return n == v.Len()
 	}
-	return rest == ""
+	return true
 }
 
 // cutValue takes the value that s begins with.
 func cutValue(s string) (v Value, rest string, ok bool) {
-	if len(s) < 1 {
+	if len(s) < header {
 		return Value{}, "", false
 	}
-	data, rest, ok := cutText(s[1:])
-	return Value{Kind(s[0]), data}, rest, ok
+	n := uint64(u32(s[1:])) + header
+	if n > uint64(len(s)) {
+		return Value{}, "", false
+	}
+	return Value{Kind(s[0]), s[header:n]}, s[n:], true
 }
 
 // cutText takes the u32 length and that many bytes that s begins with.
 func cutText(s string) (text, rest string, ok bool) {
 	if len(s) < 4 {
-		return "", "", false
+		return "", s, false
 	}
-	n := uint64(u32(s))
-	if s = s[4:]; n > uint64(len(s)) {
-		return "", "", false
+	n := uint64(u32(s)) + 4
+	if n > uint64(len(s)) {
+		return "", s, false
 	}
-	return s[:n], s[n:], true
+	return s[4:n], s[n:], true
 }
 
 func u16(s string) uint16 { return uint16(s[0]) | uint16(s[1])<<8 }
 
-func u32(s string) uint32 { return uint32(u16(s)) | uint32(u16(s[2:]))<<16 }
+func u32(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
 
 func u64(s string) uint64 { return uint64(u32(s)) | uint64(u32(s[4:]))<<32 }

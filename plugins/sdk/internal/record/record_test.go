@@ -40,7 +40,7 @@ func sample() []byte {
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	fields := make([]Value, 8)
-	if err := Parse(string(sample()), fields); err != nil {
+	if err := Parse(string(sample()), fields, 0); err != nil {
 		t.Fatal(err)
 	}
 	for kind := range Missing + 8 {
@@ -84,7 +84,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 func TestIterationCanStop(t *testing.T) {
 	fields := make([]Value, 8)
-	if err := Parse(string(sample()), fields); err != nil {
+	if err := Parse(string(sample()), fields, 0); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -111,37 +111,103 @@ func TestMalformedRecordsAreRefused(t *testing.T) {
 		text   string
 		fields int
 	}{
-		"nothing at all":                    {"", 0},
-		"fewer fields than declared":        {whole, 9},
-		"more fields than declared":         {whole, 7},
-		"bytes after the last field":        {whole + "\x00", 8},
-		"fields out of order":               {"\x01\x00\x01\x00" + text(Missing, ""), 1},
-		"an unknown kind":                   {one(text(8, "")), 1},
-		"a missing value with content":      {one(text(Missing, "x")), 1},
-		"a bool of two bytes":               {one(text(Bool, "\x00\x01")), 1},
-		"a short integer":                   {one(text(Int, "1234567")), 1},
-		"a long float":                      {one(text(Float, "123456789")), 1},
-		"a list without a count":            {one(text(List, "\x00\x00\x00")), 1},
-		"a list shorter than its count":     {one(text(List, "\x01\x00\x00\x00")), 1},
-		"a list longer than its count":      {one(text(List, "\x00\x00\x00\x00"+text(Missing, ""))), 1},
-		"a list with a bad element":         {one(text(List, "\x01\x00\x00\x00"+text(Bool, ""))), 1},
-		"a list of billions":                {one(text(List, "\xff\xff\xff\xff")), 1},
-		"a map without a count":             {one(text(Map, "")), 1},
-		"a map with a key but no value":     {one(text(Map, "\x01\x00\x00\x00\x01\x00\x00\x00k")), 1},
-		"a map with a key beyond its bytes": {one(text(Map, "\x01\x00\x00\x00\xff\xff\xff\xffk")), 1},
-		"a length beyond the record":        {one("\x01\xff\xff\xff\xffx"), 1},
+		"nothing at all":               {"", 0},
+		"fewer fields than declared":   {whole, 9},
+		"more fields than declared":    {whole, 7},
+		"bytes after the last field":   {whole + "\x00", 8},
+		"fields out of order":          {"\x01\x00\x01\x00" + text(Missing, ""), 1},
+		"a missing value with content": {one(text(Missing, "x")), 1},
+		"a bool of two bytes":          {one(text(Bool, "\x00\x01")), 1},
+		"a short integer":              {one(text(Int, "1234567")), 1},
+		"a long float":                 {one(text(Float, "123456789")), 1},
+		"a list without a count":       {one(text(List, "\x00\x00\x00")), 1},
+		"a map without a count":        {one(text(Map, "")), 1},
+		"a length beyond the record":   {one("\x01\xff\xff\xff\xffx"), 1},
 	}
 	for i := range len(whole) {
-		if err := Parse(whole[:i], make([]Value, 8)); err == nil {
+		if err := Parse(whole[:i], make([]Value, 8), 0); err == nil {
 			t.Errorf("a record cut to %d of %d bytes was accepted", i, len(whole))
 		}
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := Parse(test.text, make([]Value, test.fields)); err == nil {
+			if err := Parse(test.text, make([]Value, test.fields), 0); err == nil {
 				t.Error("accepted")
 			}
 		})
+	}
+}
+
+func TestSettingsAreLookedAtWhole(t *testing.T) {
+	text := func(kind Kind, data string) string {
+		return string([]byte{byte(kind), byte(len(data)), 0, 0, 0}) + data
+	}
+	for name, test := range map[string]string{
+		"a list shorter than its count":     text(List, "\x01\x00\x00\x00"),
+		"a list longer than its count":      text(List, "\x00\x00\x00\x00"+text(Missing, "")),
+		"a list with a bad element":         text(List, "\x01\x00\x00\x00"+text(Bool, "")),
+		"a list of billions":                text(List, "\xff\xff\xff\xff"),
+		"a map with a key but no value":     text(Map, "\x01\x00\x00\x00\x01\x00\x00\x00k"),
+		"a map with a key beyond its bytes": text(Map, "\x01\x00\x00\x00\xff\xff\xff\xffk"),
+	} {
+		if _, err := ParseValue(test); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if _, err := Head(test); err != nil {
+			t.Errorf("%s: the head alone is refused: %v", name, err)
+		}
+	}
+}
+
+func TestATornListEndsWithATornElement(t *testing.T) {
+	var w Writer
+	w.List(2, func(int) { w.String("abc") })
+	for cut := range len(w.Out) - 9 {
+		data := string(w.Out[5 : len(w.Out)-1-cut])
+		elements := slices.Collect(Value{List, data}.Elements())
+		last := len(elements) - 1
+		if whole := (len(data)-4)%8 == 0; whole != (last < 0 || elements[last].Kind != Torn) {
+			t.Errorf("%d bytes: %v", len(data), elements)
+		}
+	}
+}
+
+func TestKindsOfLaterVersionsAreSkipped(t *testing.T) {
+	var w Writer
+	w.Begin(2)
+	w.Field(0)
+	w.header(JSON+1, 3)
+	w.Out = append(w.Out, "???"...)
+	w.Field(1)
+	w.String("x")
+	fields := make([]Value, 2)
+	if err := Parse(string(w.Out), fields, 0); err != nil || fields[1].Text() != "x" {
+		t.Errorf("%v, %v", fields, err)
+	}
+	if got := fields[0].Kind.String(); got != "a value of an unknown kind" {
+		t.Error(got)
+	}
+}
+
+func TestLazyFieldsAreNotInTheRecord(t *testing.T) {
+	var w Writer
+	w.Begin(2)
+	for _, handle := range []int{1, 3} {
+		w.Field(handle)
+		w.Int(int64(handle))
+	}
+	text := string(w.Out)
+	fields := []Value{{Kind: String, data: "old"}, {}, {}, {}}
+	if err := Parse(text, fields, 0b0101); err != nil {
+		t.Fatal(err)
+	}
+	if fields[0].Kind != Missing || fields[1].Int() != 1 || fields[2].Kind != Missing || fields[3].Int() != 3 {
+		t.Errorf("got %v", fields)
+	}
+	for _, lazy := range []uint64{0, 0b0001, 0b1010, 0b0111, 0b1111} {
+		if err := Parse(text, fields, lazy); err == nil {
+			t.Errorf("accepted, with %04b lazy", lazy)
+		}
 	}
 }
 
@@ -182,6 +248,9 @@ func TestASingleValueFillsItsBytes(t *testing.T) {
 
 func TestKindsHaveNames(t *testing.T) {
 	if got := List.String(); got != "a list" {
+		t.Error(got)
+	}
+	if got := Torn.String(); got != "torn" {
 		t.Error(got)
 	}
 	if got := Kind(200).String(); !strings.Contains(got, "unknown") {

@@ -59,8 +59,8 @@ func checked(tb testing.TB, pod any) any {
 // vectors.
 func project(tb testing.TB, path string, q *Question) any {
 	tb.Helper()
-	var p Projection
-	if err := p.Declare(path); err != nil {
+	p := Projection{NodeRead: true}
+	if _, err := p.Declare(path, false); err != nil {
 		tb.Fatal(err)
 	}
 	written, err := p.Record(q)
@@ -68,7 +68,7 @@ func project(tb testing.TB, path string, q *Question) any {
 		tb.Fatal(err)
 	}
 	fields := make([]record.Value, 1)
-	if err := record.Parse(string(written), fields); err != nil {
+	if err := record.Parse(string(written), fields, 0); err != nil {
 		tb.Fatal(err)
 	}
 	var plain any
@@ -117,10 +117,10 @@ func TestPathsGiveTheValuesOfTheABI(t *testing.T) {
 func TestPathsThatNameNoFieldAreRefused(t *testing.T) {
 	for _, path := range readVectors(t).Refused {
 		var p Projection
-		if err := p.Declare(path); err == nil {
+		if _, err := p.Declare(path, false); err == nil {
 			t.Errorf("%q was accepted", path)
 		}
-		if len(p) != 0 {
+		if len(p.fields) != 0 {
 			t.Errorf("%q got a handle", path)
 		}
 	}
@@ -144,37 +144,140 @@ func TestOldObjectIsMissingOnlyWhereThereIsNone(t *testing.T) {
 }
 
 func TestFieldsOfTheRequest(t *testing.T) {
-	q := &Question{Operation: "UPDATE", Source: "static", Document: "/d/web.yaml#0", Node: "n1", Time: 1700000000123}
+	q := &Question{Request: map[string]any{
+		"operation": "UPDATE", "source": "static", "document": "/d/web.yaml#0", "node": "n1", "time": int64(1700000000123),
+		"kind": "file", "changed": []any{"labels", "images"},
+	}}
 	for path, want := range map[string]any{
 		"request.operation": "UPDATE", "request.source": "static", "request.document": "/d/web.yaml#0",
-		"request.node": "n1", "request.replaces": nil, "request.time": json.Number("1700000000123"),
+		"request.node": "n1", "request.replaces": nil, "request.time": json.Number("1700000000123"), "request.kind": "file",
+		"request.tenant": nil, "request.clockSynchronized": false, "request.changed": []any{"labels", "images"},
 	} {
 		if got := project(t, path, q); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	q.Replaces = "u-0"
-	if got := project(t, "request.replaces", q); got != "u-0" {
-		t.Errorf("request.replaces: %v", got)
+}
+
+func TestFactsAboutTheNodeNeedACapability(t *testing.T) {
+	var p Projection
+	if _, err := p.Declare("node.labels", false); err == nil || !strings.Contains(err.Error(), "node.read") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRootsBesideThePod(t *testing.T) {
+	pod := map[string]any{"metadata": map[string]any{"name": "web"}}
+	q := &Question{
+		Node: map[string]any{"name": "n", "labels": map[string]any{"a": "b"}, "pods": []any{
+			map[string]any{"namespace": "x", "name": "p", "priority": int64(0), "hostPorts": []any{int64(80)}},
+			map[string]any{"namespace": "y"},
+		}},
+		Candidates: []any{
+			map[string]any{"object": pod, "source": "s", "running": true, "firstSeen": int64(7)},
+			map[string]any{"object": map[string]any{}},
+		},
+	}
+	whole := `{"namespace":"y","name":"","uid":"","source":"","priority":0}`
+	for path, want := range map[string]any{
+		"node.name": "n", "node.labels": map[string]any{"map": map[string]any{"a": "b"}}, "node.allocatable": nil,
+		"node.pods[*].namespace": []any{"x", "y"}, "node.pods[0].priority": json.Number("0"), "node.pods[1].uid": "",
+		"node.pods[*].hostPorts[*]": []any{[]any{json.Number("80")}, []any{}}, "node.pods[1]": map[string]any{"json": whole},
+		"node.pods[*].labels":  []any{nil, nil},
+		"candidates[*].source": []any{"s", ""}, "candidates[*].running": []any{true, false},
+		"candidates[*].firstSeen": []any{json.Number("7"), nil}, "candidates[1].object.metadata.name": nil,
+		"candidates[0].object.metadata.name": "web", "candidates[2].source": nil,
+		"candidates[*].object.spec.containers[*].image": []any{[]any{}, []any{}},
+		"object.spec.hostPID":                           nil, "object.spec.containers[*].image": nil,
+	} {
+		if got := project(t, path, q); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+	if got := project(t, "candidates[*].source", &Question{}); !reflect.DeepEqual(got, []any{}) {
+		t.Errorf("without candidates: %v", got)
+	}
+	if got := project(t, "node.pods[*].name", &Question{}); got != nil {
+		t.Errorf("without facts: %v", got)
+	}
+}
+
+func TestRootsNeedTheirFields(t *testing.T) {
+	p := Projection{NodeRead: true}
+	for _, path := range []string{
+		"node", "node.x", "node[0]", "node.name.x", "node.pods.name", "candidates", "candidates.source", "candidates[*]",
+		"candidates[0]", "candidates[*].object", "candidates[*].object[0]", "candidates[*].object.status", "candidates[*].x",
+		"candidates[*][*].source", "candidates[*].object.spec.x", "request.x", "request.node.name", "request", "candidates['a'].source.x",
+	} {
+		if _, err := p.Declare(path, false); err == nil {
+			t.Errorf("%q was accepted", path)
+		}
+	}
+}
+
+func TestDocumentsAreWhole(t *testing.T) {
+	pod := checked(t, map[string]any{
+		"metadata": map[string]any{"name": "web", "managedFields": []any{map[string]any{"manager": "x"}}},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "a"}}},
+		"status":   map[string]any{"phase": "Running"},
+	})
+	q := &Question{
+		Object: pod, Request: map[string]any{"hook": "admit", "node": "n", "time": int64(5)},
+		Node: map[string]any{"name": "n"}, Candidates: []any{map[string]any{"object": pod}},
+	}
+	web := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"},"spec":{"containers":[{"name":"a","resources":{}}]}}`
+	for number, want := range map[int]string{
+		0: `{"hook":"admit","node":"n","time":5,"clockSynchronized":false}`, 1: web, 2: "", 3: `{"name":"n"}`,
+		4: "", 15: "", 16: web, 17: "", -1: "",
+	} {
+		got, ok, err := q.Document(number)
+		if err != nil || ok != (want != "") || string(got) != want {
+			t.Errorf("%d: %s, %v, %v", number, got, ok, err)
+		}
+	}
+}
+
+func TestLazyFieldsAreNotInTheRecord(t *testing.T) {
+	var p Projection
+	for i, path := range []string{"request.node", "request.hook", "request.time"} {
+		if handle, err := p.Declare(path, i == 1); err != nil || handle != i {
+			t.Fatal(handle, err)
+		}
+	}
+	q := &Question{Request: map[string]any{"node": "n", "hook": "admit", "time": int64(1)}}
+	written, err := p.Record(q)
+	if err != nil || written[0] != 2 {
+		t.Errorf("% x, %v", written, err)
+	}
+	fields := make([]record.Value, 3)
+	if err := record.Parse(string(written), fields, 0b010); err != nil {
+		t.Error(err)
+	}
+	value, ok, err := p.Value(1, q)
+	if v, parsed := record.ParseValue(string(value)); err != nil || !ok || parsed != nil || v.Text() != "admit" {
+		t.Errorf("% x, %v, %v", value, ok, err)
+	}
+	if _, ok, _ := p.Value(3, q); ok {
+		t.Error("there is a field 3")
 	}
 }
 
 func TestHandlesCountFromZero(t *testing.T) {
 	var p Projection
 	for range record.MaxFields {
-		if err := p.Declare("request.node"); err != nil {
+		if _, err := p.Declare("request.node", false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Declare("request.node"); err != ErrTooMany { //nolint:errorlint // the very value
+	if _, err := p.Declare("request.node", false); err != ErrTooMany { //nolint:errorlint // the very value
 		t.Errorf("one path too many: %v", err)
 	}
-	written, err := p.Record(&Question{Node: "n"})
+	written, err := p.Record(&Question{Request: map[string]any{"node": "n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fields := make([]record.Value, record.MaxFields)
-	if err := record.Parse(string(written), fields); err != nil {
+	if err := record.Parse(string(written), fields, 0); err != nil {
 		t.Error(err)
 	}
 	if !bytes.HasPrefix(written, []byte{64, 0, 0, 0, 1, 1, 0, 0, 0, 'n', 1, 0, 1}) {
@@ -213,7 +316,7 @@ func FuzzParsePath(f *testing.F) {
 			t.Errorf("%q: %v", text, segments)
 		}
 		var p Projection
-		if p.Declare(text) != nil {
+		if _, err := p.Declare(text, false); err != nil {
 			return
 		}
 		if _, err := p.Record(&Question{Object: map[string]any{}}); err != nil {

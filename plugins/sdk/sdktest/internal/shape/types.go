@@ -3,6 +3,7 @@ package shape
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -57,12 +58,33 @@ func (t *Type) Field(name string) (f Field, ok bool) {
 	return Field{}, false
 }
 
+// Without is the type of a struct that lacks some fields, its own and those of
+// the structs it holds.
+func (t *Type) Without(names ...string) *Type {
+	without := *t
+	without.Fields = nil
+	for _, f := range t.Fields {
+		if slices.Contains(names, f.Name) {
+			continue
+		}
+		if f.Type.Kind == Struct {
+			f.Type = f.Type.Without(names...)
+		}
+		without.Fields = append(without.Fields, f)
+	}
+	return &without
+}
+
 //go:embed pod.txt
 var podText string
 
-var types = sync.OnceValues(func() (map[string]*Type, error) { return parse(podText) })
+//go:embed question.txt
+var questionText string
 
-// Named is the type of a struct of the Pod API.
+var types = sync.OnceValues(func() (map[string]*Type, error) { return parse(podText + questionText) })
+
+// Named is the type of a struct of the Pod API, or of what a question has
+// beside pods: Request, Node, NodePod, Candidate.
 func Named(name string) (*Type, error) {
 	all, err := types()
 	if err != nil {
@@ -70,7 +92,7 @@ func Named(name string) (*Type, error) {
 	}
 	t, ok := all[name]
 	if !ok {
-		return nil, fmt.Errorf("the Pod API has no type %s", name)
+		return nil, fmt.Errorf("there is no type %s", name)
 	}
 	return t, nil
 }
@@ -93,11 +115,11 @@ func parse(text string) (map[string]*Type, error) {
 		}
 		words := strings.Fields(line)
 		if of == nil || len(words) < 2 || len(words) > 3 {
-			return nil, fmt.Errorf("pod.txt:%d: want a tab, a name, a type and options", i+1)
+			return nil, fmt.Errorf("shapes:%d: want a tab, a name, a type and options", i+1)
 		}
 		t, err := parseType(structs, words[1])
 		if err != nil {
-			return nil, fmt.Errorf("pod.txt:%d: %w", i+1, err)
+			return nil, fmt.Errorf("shapes:%d: %w", i+1, err)
 		}
 		f := Field{Name: words[0], Type: t}
 		if len(words) == 3 {
@@ -108,7 +130,7 @@ func parse(text string) (map[string]*Type, error) {
 				case "omitzero":
 					f.OmitZero = true
 				default:
-					return nil, fmt.Errorf("pod.txt:%d: unknown option %q", i+1, option)
+					return nil, fmt.Errorf("shapes:%d: unknown option %q", i+1, option)
 				}
 			}
 		}

@@ -1,0 +1,32 @@
+package guest
+
+// MaxDigits is the length of the longest integer.
+const MaxDigits = 20
+
+// Digits writes an integer in decimal to the end of buf, and gives that end.
+// It is strconv.AppendInt without its package.
+func Digits(buf *[MaxDigits]byte, n int64) []byte {
+	rest := uint64(n)
+	if n < 0 {
+		rest = -rest
+	}
+	at := len(buf)
+	for {
+		at--
+		buf[at] = byte('0' + rest%10)
+		if rest /= 10; rest == 0 {
+			break
+		}
+	}
+	if n < 0 {
+		at--
+		buf[at] = '-'
+	}
+	return buf[at:]
+}
+
+// Itoa is strconv.Itoa without its package.
+func Itoa(n int) string {
+	var buf [MaxDigits]byte
+	return string(Digits(&buf, int64(n)))
+}

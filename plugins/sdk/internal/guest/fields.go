@@ -1,0 +1,139 @@
+package guest
+
+import (
+	"errors"
+
+	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
+)
+
+// fields are those that the plugin declared; a field's handle is its place.
+var fields struct {
+	declared []field
+	// lazy has a bit for each field that is only fetched when it is read, by
+	// handle; recorded counts the others.
+	lazy     uint64
+	recorded int
+}
+
+type field struct {
+	path string
+	// declare tells the agent of the field, fetch asks it for the value. They
+	// are stored, not called by name, so that a plugin imports only those
+	// functions of the agent that it has a use for.
+	declare func(path string) int32
+	fetch   func(handle int, path string) record.Value
+}
+
+// Declare asks for the field at a path, root included, and gives its handle.
+// It must be called while packages initialise.
+func Declare(path string) (handle int) {
+	if calls.stage != declaring {
+		Fault("field " + path + " is declared too late: declare fields as package variables")
+		return -1
+	}
+	fields.declared = append(fields.declared, field{path: path, declare: host.Path})
+	fields.recorded++
+	return len(fields.declared) - 1
+}
+
+// Lazy leaves a field out of the record: it is fetched when it is read. It must
+// be called while packages initialise.
+func Lazy(handle int) {
+	if handle < 0 || handle >= record.MaxFields || fields.lazy>>handle&1 != 0 {
+		return
+	}
+	f := &fields.declared[handle]
+	if calls.stage != declaring {
+		Fault("field " + f.path + " is made lazy too late: do it where the field is declared")
+		return
+	}
+	f.declare, f.fetch = host.Field, fetch
+	fields.lazy |= 1 << handle
+	fields.recorded--
+}
+
+// tell declares the fields to the agent.
+func tell() error {
+	if len(fields.declared) > record.MaxFields {
+		return errors.New("the plugin declares " + Itoa(len(fields.declared)) + " fields: there may be " + Itoa(record.MaxFields))
+	}
+	for handle := range fields.declared {
+		f := &fields.declared[handle]
+		if int(f.declare(f.path)) != handle {
+			return errors.New("the agent refuses the field " + f.path)
+		}
+	}
+	return nil
+}
+
+// Path is the path of a declared field, for faults.
+func Path(handle int) string {
+	if handle < 0 {
+		return "that is declared too late"
+	}
+	return fields.declared[handle].path
+}
+
+// Field is the value of a declared field of the pod that is being judged.
+func Field(handle int) *record.Value {
+	if uint(handle) < record.MaxFields && calls.fetched>>handle&1 != 0 {
+		return &calls.values[(calls.first+handle)%record.MaxFields]
+	}
+	return unread(handle)
+}
+
+// unread is Field of a field whose value is not there yet.
+func unread(handle int) *record.Value {
+	if handle < 0 || calls.stage != judging {
+		Fault("field " + Path(handle) + " is read where no pod is judged: read fields in the policy, not in setup")
+		return &record.Value{}
+	}
+	value := &calls.values[(calls.first+handle)%record.MaxFields]
+	*value = fields.declared[handle].fetch(handle, fields.declared[handle].path)
+	calls.fetched |= 1 << handle
+	return value
+}
+
+// fetch asks the agent for a lazy field.
+func fetch(handle int, path string) record.Value {
+	value, ok := ask(func(buf []byte) int32 { return host.Get(int32(handle), buf) })
+	if !ok {
+		Fault("the agent does not give field " + path)
+		return record.Value{}
+	}
+	v, err := record.Head(Text(value))
+	if err != nil {
+		Fault("field " + path + ": " + err.Error())
+	}
+	return v
+}
+
+// ask lets the agent write something of unknown length: into free memory, or
+// if that is too short, into as much as it says is needed. It is false if the
+// agent gives a negative length.
+func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
+	length := int(write(calls.free))
+	switch {
+	case length < 0:
+		return nil, false
+	case length <= len(calls.free):
+		return keep(length), true
+	}
+	answer = make([]byte, length)
+	return answer, int(write(answer)) == length
+}
+
+// Document is a whole document as JSON, as host.JSON numbers them. Each call
+// gives memory of its own. It is nil if there is no such document.
+func Document(number int) []byte {
+	if calls.stage != judging {
+		Fault("a document is read where no pod is judged: read it in the policy, not in setup")
+		return nil
+	}
+	document, ok := ask(func(buf []byte) int32 { return host.JSON(int32(number), buf) })
+	if !ok {
+		return nil
+	}
+	return document
+}

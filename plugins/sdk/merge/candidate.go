@@ -1,0 +1,68 @@
+package merge
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+)
+
+// Column is what one field is in each of the candidates. Declare it as a
+// package variable.
+type Column[T any] struct {
+	field *sdk.Field
+	read  func(sdk.Value) T
+}
+
+// Len is the number of candidates.
+func (c *Column[T]) Len() int { return c.field.Len() }
+
+// Of is the field of a candidate; zero for a number beyond the last.
+func (c *Column[T]) Of(i int) T { return c.read(c.field.At(i)) }
+
+// Lazy makes the column one that is handed over only when it is read; see
+// sdk.Field.Lazy.
+func (c *Column[T]) Lazy() *Column[T] {
+	c.field.Lazy()
+	return c
+}
+
+func column[T any](path string, read func(sdk.Value) T) *Column[T] {
+	return &Column[T]{sdk.Candidates(path), read}
+}
+
+// Object declares a field of the candidates' pods; the path is as in
+// sdk.Object.
+func Object(path string) *Column[sdk.Value] {
+	return column("object."+path, func(v sdk.Value) sdk.Value { return v })
+}
+
+// Source declares the names of the candidates' sources in agent.toml.
+func Source() *Column[string] { return column("source", sdk.Value.String) }
+
+// Kind declares the kinds of the candidates' sources: file, http or api.
+func Kind() *Column[string] { return column("kind", sdk.Value.String) }
+
+// Document declares the names of the documents in their sources.
+func Document() *Column[string] { return column("document", sdk.Value.String) }
+
+// Running declares whether a candidate is the one that runs.
+func Running() *Column[bool] { return column("running", sdk.Value.Bool) }
+
+// Restored declares whether a candidate is only known from before the agent
+// started: its source has not confirmed it yet.
+func Restored() *Column[bool] { return column("restored", sdk.Value.Bool) }
+
+// FirstSeen declares when the candidates came first, in milliseconds since
+// 1970.
+func FirstSeen() *Column[int64] { return column("firstSeen", sdk.Value.Int) }
+
+// firstCandidate is the number of candidate 0 among the documents.
+const firstCandidate = 16
+
+// JSON is the whole pod of a candidate as JSON, or nil if there is no such
+// candidate. The text is the policy's own.
+func JSON(i int) []byte {
+	if i < 0 {
+		return nil
+	}
+	return guest.Document(firstCandidate + i)
+}

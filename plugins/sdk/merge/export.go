@@ -1,0 +1,14 @@
+//go:build wasip1
+
+package merge
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/hook"
+)
+
+//go:wasmexport wardlet_merge
+func wardletMerge() (result int32) { //nolint:unused // the agent calls it
+	defer guest.Rescue(&result, hook.Failed)
+	return choose()
+}

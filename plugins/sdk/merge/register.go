@@ -1,0 +1,63 @@
+package merge
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/hook"
+	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
+)
+
+// Policy chooses among the candidates for one pod. It reads the fields that
+// the plugin declared.
+type Policy func() Verdict
+
+var plugin = hook.Hook[Policy, Verdict]{Package: "merge"}
+
+// Register says how the plugin's policy is made. Call it once, in an init
+// function. The agent runs setup when it loads the plugin: it reads and checks
+// the settings, and what its Policy refers to is kept for all calls. An error
+// refuses the policy document, so it should name the setting and what it must
+// be.
+func Register(setup func() (Policy, error)) { plugin.Setups = append(plugin.Setups, setup) }
+
+func init() {
+	guest.Hooks.Merge = choose
+	guest.OnInit(plugin.Init)
+}
+
+// The results of wardlet_merge that are no candidate.
+const (
+	resultKeepCurrent int32 = -1
+	resultRejectAll   int32 = -2
+	resultAbstain     int32 = -3
+)
+
+// maxCandidate is the greatest number a candidate could have.
+const maxCandidate = 1<<31 - 1
+
+// choose is wardlet_merge.
+func choose() int32 {
+	if err := guest.Begin(); err != nil {
+		return hook.Fail(err.Error())
+	}
+	verdict := plugin.Policy()
+	if fault := guest.End(); fault != "" {
+		return hook.Fail(fault)
+	}
+	switch verdict.answer {
+	case win:
+		if verdict.winner < 0 || verdict.winner > maxCandidate {
+			return hook.Fail("the policy lets candidate " + guest.Itoa(verdict.winner) + " win: candidates are numbered from 0")
+		}
+		return int32(verdict.winner)
+	case keepCurrent:
+		return resultKeepCurrent
+	case rejectAll:
+		host.Reason(verdict.code, verdict.message)
+		return resultRejectAll
+	case abstain:
+		return resultAbstain
+	case fail:
+		return hook.Fail(verdict.message)
+	}
+	return hook.Fail("the policy returned no verdict: return one of Win, KeepCurrent, RejectAll, Abstain or Fail")
+}

@@ -1,0 +1,87 @@
+//go:build !wasip1
+
+package sdktest
+
+import (
+	"fmt"
+
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
+)
+
+// The answers of wardlet_admit and wardlet_filter, by their numbers, and those
+// of wardlet_merge that are no candidate.
+var (
+	admitAnswers  = []Answer{Allow, Deny, Hold, Abstain}
+	filterAnswers = []Answer{Pass, Drop, Defer, Abstain}
+	mergeAnswers  = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
+)
+
+// functions are the hooks of the plugin, nil where it has none.
+func functions(hook string) func() int32 {
+	switch hook {
+	case hookMerge:
+		return guest.Hooks.Merge
+	case hookFilter:
+		return guest.Hooks.Filter
+	}
+	return guest.Hooks.Admit
+}
+
+// answer reads the number that a hook gave. It is false where the number means
+// nothing.
+func answer(hook string, number int32, q *projection.Question) (known Answer, ok bool) {
+	switch hook {
+	case hookMerge:
+		if number >= 0 {
+			return Win, int(number) < len(q.Candidates)
+		}
+		if known = mergeAnswers[number]; known == "" {
+			return Failed, true
+		}
+		return known, known != KeepCurrent || q.OldObject != nil
+	case hookFilter:
+		return listed(filterAnswers, number)
+	}
+	return listed(admitAnswers, number)
+}
+
+func listed(answers []Answer, number int32) (known Answer, ok bool) {
+	switch {
+	case number < 0:
+		return Failed, true
+	case int(number) < len(answers):
+		return answers[number], true
+	}
+	return "", false
+}
+
+// ask asks a hook. What the answer gives no meaning to is left out, as the
+// agent does not look at it.
+func (a *agent) ask(hook string, q *projection.Question) Result {
+	a.hook, a.question = hook, q
+	defer func() { a.hook, a.question = "", nil }()
+	var number int32
+	if s := stoppable(func() { number = functions(hook)() }); s != nil {
+		return failure(badOutput, s.message)
+	}
+	known, ok := answer(hook, number, q)
+	if !ok {
+		return failure(badOutput, fmt.Sprintf("wardlet_%s answers %d, which means nothing here", hook, number))
+	}
+	r := a.result
+	r.Answer = known
+	switch known {
+	case Failed:
+		r.Code = pluginError
+	case Win:
+		r.Winner = int(number)
+	}
+	if known != Hold && known != Defer {
+		r.RetryAfter = 0
+	}
+	if known != Allow && known != Win {
+		r.Patch = ""
+	}
+	return r
+}

@@ -1,0 +1,92 @@
+package settings
+
+import (
+	"errors"
+
+	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
+)
+
+// Only refuses settings with other names than the given, for plugins that read
+// their settings one by one (sdk.StringSetting and so on): a name with a typing
+// mistake must not pass for a setting that was left out. The error names each,
+// with the nearest of the given. What lies in tables is not looked at.
+func Only(names ...string) error {
+	table, err := guest.Settings()
+	if err != nil || table == "" {
+		return err
+	}
+	var f faults
+	p := parser{text: table}
+	if p.next().kind != object {
+		p.tear()
+	}
+	for name, ok := p.member(true); ok; name, ok = p.member(false) {
+		known := false
+		for i := range names {
+			known = known || names[i] == name
+		}
+		if !known {
+			f.unknown("", name, names)
+		}
+		p.skip(p.next())
+	}
+	return f.err(p.torn)
+}
+
+// faults are what is wrong with the settings.
+type faults struct{ text string }
+
+func (f *faults) add(text string) {
+	if f.text != "" {
+		f.text += "; "
+	}
+	f.text += text
+}
+
+func (f *faults) err(torn bool) error {
+	switch {
+	case torn:
+		return errors.New("the settings are not written as JSON: the agent and this plugin do not fit")
+	case f.text != "":
+		return errors.New(f.text)
+	}
+	return nil
+}
+
+// unknown notes a setting that is none of the known ones of its table, and the
+// one that somebody may have meant.
+func (f *faults) unknown(path, name string, known []string) {
+	text := "there is no setting " + join(path, name)
+	best, least := "", 1+len(name)/2
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	if best != "" {
+		text += ": did you mean " + join(path, best) + "?"
+	}
+	f.add(text)
+}
+
+// distance is the number of characters that have to be added, left out or
+// changed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
