@@ -24,6 +24,7 @@ build: ## build/wardlet, without cgo, stripped (GOARCH=arm64, arm, riscv64 work 
 		-o $(WARDLET) ./cmd/agent
 
 plugins: ## the example plugins and their policy documents, in build/policies
+	@tools/setup.sh guests
 	@GOOS= GOARCH= $(GO) run ./tools/plugins -out $(BUILD)/policies
 
 demo: ## shows in seven steps what Wardlet does, on a real containerd (as root)
@@ -41,11 +42,12 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 test: test-unit test-e2e test-parity test-cluster ## all tests, in order, with the race detector (as root)
 
 test-unit: ## the unit tests of every module, and some inputs for each fuzz target
-	@tools/setup.sh race
+	@tools/setup.sh race guests
 	CGO_ENABLED=1 $(GO) test -race ./...
 	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/examples && CGO_ENABLED=1 $(GO) test -race ./...
+	plugins/sdk/c/test.sh plugins/sdk/c/test plugins/examples/allowed-images-c
 	tools/fuzz.sh 300x
 
 test-e2e: build plugins ## the tests on a real containerd (as root)

@@ -4,6 +4,7 @@
 #   tools/setup.sh runtime   Debian packages, containerd, the test images and the private-runtime control program
 #   tools/setup.sh cluster   kube-apiserver and etcd
 #   tools/setup.sh race      the C compiler that builds with the race detector need
+#   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
 #   tools/setup.sh lint      golangci-lint and gofumpt
 #
 # Several may be named at once. One line per thing it installs or builds; silent when all is there. Safe to run several
@@ -71,6 +72,11 @@ missing_for() {
 		command -v gcc >/dev/null || echo gcc
 		[ -e /usr/include/stdio.h ] || echo libc6-dev
 		;;
+	guests)
+		command -v clang-19 >/dev/null || echo clang-19
+		command -v wasm-ld-19 >/dev/null || echo lld-19
+		command -v wat2wasm >/dev/null || echo wabt
+		;;
 	esac
 }
 
@@ -129,20 +135,24 @@ race() {
 	install_for race
 }
 
+guests() {
+	install_for guests
+}
+
 lint() {
 	build "$root/tools/lint" "$root/tools/lint" \
 		golangci-lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint gofumpt=mvdan.cc/gofumpt
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|cluster|race|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|race|guests|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | cluster | race | lint) ;;
+	runtime | cluster | race | guests | lint) ;;
 	*) usage ;;
 	esac
 done

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,100 @@ func TestAPluginThatDoesNotCompileIsAnErrorWithItsLine(t *testing.T) {
 	}
 }
 
+func TestOnlyPlacesOfTheEnvironmentReachTheCCompiler(t *testing.T) {
+	got := cEnvironment([]string{"HOME=/h", "PATH=/p", "TMPDIR=/t", "CPATH=/c", "C_INCLUDE_PATH=/c", "CCC_OVERRIDE_OPTIONS=x", "SOURCE_DATE_EPOCH=1"})
+	if want := []string{"HOME=/h", "PATH=/p", "TMPDIR=/t"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// inC puts a plugin of one C file into a checkout that is otherwise empty but
+// for the C SDK.
+func inC(t *testing.T, text string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	sdk := filepath.Join("plugins", "sdk", "c")
+	if err := os.CopyFS(filepath.Join(root, sdk), os.DirFS(filepath.Join(checkout, sdk))); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, examples, "broken")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"main.c": text, "main_test.c": "no C"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestAPluginInCThatDoesNotCompileIsAnErrorWithItsLine(t *testing.T) {
+	const hooks = "#include \"wardlet.h\"\nstatic bool setup(void) { return true; }\n" +
+		"static wardlet_verdict judge(void) { return wardlet_allow(); }\n"
+	for text, want := range map[string]string{
+		"#include \"wardlet.h\"\nint f(void) { return undefined; }\n": "main.c:2:22",
+		hooks: "unused function 'setup'", // a warning
+		hooks + "WARDLET_PLUGIN(setup);\nint g(void) { return (int)judge().is.given; }\n":                                                    "it exports no hook",
+		hooks + "WARDLET_ADMIT(judge);\nbool h(void) { return setup(); }\n":                                                                  "it does not export wardlet_abi_1_0",
+		"int puts(const char *);\n" + strings.Replace(hooks, "true", `puts("") == 0`, 1) + "WARDLET_PLUGIN(setup);\nWARDLET_ADMIT(judge);\n": "undefined symbol: puts",
+	} {
+		if err := run(t.Context(), inC(t, text), t.TempDir(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot %v, want %s", text, err, want)
+		}
+	}
+	root := inC(t, hooks+"WARDLET_PLUGIN(setup);\nWARDLET_ADMIT(judge);\n")
+	module, err := build(t.Context(), root, "broken")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := readModule(module)
+	if want := []function{{"wardlet1", "reason"}}; err != nil || !slices.Equal(m.imports, want) {
+		t.Errorf("imports %v, %v, want %v: nothing that is not used", m.imports, err, want)
+	}
+}
+
+func TestTheCSDKsREADMEShowsAPluginWithItsTest(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(checkout, "plugins", "sdk", "c", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```c\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d blocks of C, want a plugin and its test", len(blocks))
+	}
+	root := inC(t, blocks[0][1])
+	if _, err := build(t.Context(), root, "broken"); err != nil {
+		t.Error(err)
+	}
+	dir := filepath.Join(root, examples, "broken")
+	if err := os.WriteFile(filepath.Join(dir, "main_test.c"), []byte(blocks[1][1]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.Command(filepath.Join(root, "plugins", "sdk", "c", "test.sh"), dir).CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "ok: 1 tests, 0 failed") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+func TestWithoutAClangTheErrorSaysWhatToDo(t *testing.T) {
+	root := inC(t, "")
+	t.Setenv("PATH", t.TempDir())
+	if err := run(t.Context(), root, t.TempDir(), io.Discard); err == nil || !strings.Contains(err.Error(), "tools/setup.sh guests") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// elsewhere is a folder with a header that no plugin may find.
+func elsewhere(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "stdint.h"), []byte("#error found\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // Two checkouts in different places, each with a build cache of its own and
 // an environment that would change the build, give the same bytes. Each
 // plugin's module has been checked against what agents offer (checkModule).
@@ -76,6 +172,8 @@ func TestTheSamePoliciesComeOutOfEveryCheckout(t *testing.T) {
 		t.Setenv("GOCACHE", filepath.Join(base, "cache"))
 		t.Setenv("GOFLAGS", []string{"-mod=mod -tags=a", "-race"}[i])
 		t.Setenv("GOWASM", []string{"", "satconv,signext"}[i])
+		t.Setenv("CPATH", []string{"", elsewhere(t)}[i])
+		t.Setenv("CCC_OVERRIDE_OPTIONS", []string{"", "+-g"}[i])
 		out := filepath.Join(base, "out")
 		if err := run(t.Context(), root, out, io.Discard); err != nil {
 			t.Fatal(err)
@@ -93,7 +191,7 @@ func TestTheSamePoliciesComeOutOfEveryCheckout(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(first, "allowed-images.wasm=\x00asm") || !strings.Contains(first, "required-labels.toml=") {
+	if !strings.Contains(first, "allowed-images.wasm=\x00asm") || !strings.Contains(first, "allowed-images-c.wasm=\x00asm") || !strings.Contains(first, "required-labels.toml=") {
 		t.Error("not everything was built")
 	}
 }

@@ -4,8 +4,9 @@
 //
 // Comes in: a checkout. Goes out: the directory, in which every file is
 // replaced by rename and only when its content changed, so that an agent may
-// watch it; what else lies there stays. The same sources and the same Go give
-// the same bytes, wherever the checkout lies. Nothing is downloaded.
+// watch it; what else lies there stays. A plugin is written in Go or in C. The
+// same sources, the same Go and the same clang give the same bytes, wherever the
+// checkout lies. Nothing is downloaded.
 //
 //	go run ./tools/plugins -out build/policies
 //

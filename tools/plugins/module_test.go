@@ -83,6 +83,15 @@ func TestModulesNoAgentWouldLoadAreRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "wardlet_input") {
 		t.Errorf("fields declared, but no place for them: %v", err)
 	}
+	if err := checkModule(made(imports("wardlet1.field"), good)); err == nil || !strings.Contains(err.Error(), "wardlet_init") ||
+		strings.Contains(err.Error(), "wardlet_input") {
+		t.Errorf("lazy fields declared, but no time for it: %v", err)
+	}
+	for _, hook := range []string{"wardlet_admit", "wardlet_merge", "wardlet_filter"} {
+		if err := checkModule(made(imports("wardlet1.get", "wardlet1.json", "wardlet1.patch"), exports("memory", "wardlet_abi_1_0", hook))); err != nil {
+			t.Errorf("a plugin with %s: %v", hook, err)
+		}
+	}
 	if err := checkModule(made(imports("wardlet1.log_enabled", "wasi_snapshot_preview1.fd_write"), good)); err != nil {
 		t.Errorf("a plugin: %v", err)
 	}
