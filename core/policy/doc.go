@@ -35,11 +35,4 @@
 // the directory or below it. No symbolic link below the directory is followed,
 // and nothing but regular files is opened. The directory itself may be reached
 // through a link. Files are read once they have stood still for 100 ms.
-//
-// # What is not there yet
-//
-// Nothing stops a plugin that loops: it holds its evaluator, later every
-// evaluator, and the garbage collector of the whole process with them. At
-// shutdown it is given up after two seconds, and its policy is named in the
-// log.
 package policy

@@ -44,7 +44,7 @@ func firstCells(part string) []string {
 func TestTheSpecificationNamesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	codes := []string{}
-	for _, code := range []FailureCode{FuelExhausted, Trap, MemoryLimit, StackLimit, BadOutput, HostDenied, AbiMismatch, InputTooLarge, PluginError, HostError} {
+	for _, code := range []FailureCode{FuelExhausted, Trap, MemoryLimit, StackLimit, BadOutput, HostDenied, AbiMismatch, InputTooLarge, PluginError, NotReady, HostError} {
 		codes = append(codes, string(code))
 	}
 	slices.Sort(codes)

@@ -8,7 +8,8 @@
 // of its owner.
 //
 // The package owns no goroutine. An Engine and its Plugins may be used from
-// any; calls of one plugin run one after the other, on the caller's goroutine.
+// any. Each call runs on the caller's goroutine, in an instance of its own; a
+// plugin has as many as there are processors, and who finds none free waits.
 //
 // A plugin sees nothing but the question (the fields it declared, or whole
 // documents), facts about the node if its policy may, its settings, a frozen
@@ -17,21 +18,13 @@
 // they were after wardlet_init: they are put back after each call, and an
 // instance that trapped or grew is thrown away.
 //
-// Before a module is compiled its sections are walked: what is not allowed is
-// refused, mutable globals are exported so that they can be put back, tables get
-// their size as their maximum so that they cannot grow, pieces of data are
-// joined, and custom sections left out. Tables, elements and local variables
-// are bounded for the whole module: they take Go's heap, and a process that
-// gets no more of that ends. After initialisation the
-// memory is remembered in a file without a name and mapped from it, copy on
-// write, so that putting it back is one system call.
+// What happens to a module on its way: package module reads it; package verify
+// and this one refuse what is too large, of a hostile shape, or not made for
+// this ABI; package meter makes it count fuel and stack; package compile has a
+// child turn it into machine code. Package memory keeps the guest's memory and
+// puts it back.
 //
-// What is not limited yet: time and stack. A plugin that loops, while it is
-// loaded or while it judges, is not stopped; it keeps the goroutine that called
-// it, and as running native code cannot be interrupted, the next garbage
-// collection waits for it with the whole process. A recursion without end
-// stops at wazero's own ceiling, after some 100 MB of Go stack. Modules that
-// are expensive to compile (many or long functions, types with many parameters)
-// are not refused either. Until they are, load only plugins whose authors are
-// trusted not to attack the node.
+// A guest gets its fuel in slices of some 50 µs and returns to the host after
+// each, which so can end the call, and lets Go's scheduler and garbage collector
+// go on: code that runs natively cannot be interrupted.
 package wasm

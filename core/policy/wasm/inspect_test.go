@@ -114,6 +114,10 @@ func TestInspectGivesEveryReasonWithItsPlace(t *testing.T) {
 		"without hooks": {
 			module: wasmtest.NoHooks(),
 		},
+		"a name of the host's": {
+			module: complete(func(m *wasmtest.Module) { m.Export("wardlet:fuel", 0) }),
+			want:   []string{`AbiMismatch: export section, export 3, at byte 0x4b: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`},
+		},
 		"a text": {
 			module: []byte("#!/bin/sh\n"),
 			want:   []string{`AbiMismatch: at byte 0x0: not a WebAssembly module: it does not begin with \0asm and a version`},
@@ -219,6 +223,11 @@ func TestInspectBoundsWhatItTells(t *testing.T) {
 	for range 30 {
 		broken.Func(nil, nil, nil, wasmtest.Code{0xfc, 0x0f, 0x00}) // table.grow, without a table
 	}
+	stuck := complete(func(m *wasmtest.Module) {
+		for range 30 {
+			m.Global(wasmtest.FuncRef, true, wasmtest.Code{0xd0, 0x70})
+		}
+	})
 	for name, test := range map[string]struct {
 		module  []byte
 		reasons int
@@ -226,6 +235,7 @@ func TestInspectBoundsWhatItTells(t *testing.T) {
 	}{
 		"many markers":                {module: many},
 		"wide types and long imports": {module: wide.Bytes(), reasons: maxReasons, more: true},
+		"many globals for ever":       {module: stuck, reasons: maxShape, more: true},
 		"many broken functions":       {module: broken.Bytes(), reasons: maxShape, more: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,13 +68,13 @@ func failureFor(reasons ...reason) *Failure {
 // pluginReasons are all reasons for which a module is no plugin of this ABI.
 // verifyPlugin tells the first kind of them.
 func pluginReasons(m *module.Module, o *Options) []reason {
-	return slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), importReasons(m), typeReasons(m), memoryReasons(m, o.MemoryPages))
+	return slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), nameReasons(m), importReasons(m), typeReasons(m), memoryReasons(m, o.MemoryPages))
 }
 
 // verifyPlugin refuses what is no plugin of this ABI. All unknown imports are
 // named at once.
 func verifyPlugin(m *module.Module, o *Options) error {
-	if found := slices.Concat(abiReasons(m), hookReasons(m, o.Hooks)); len(found) > 0 {
+	if found := slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), nameReasons(m)); len(found) > 0 {
 		return failureFor(found...)
 	}
 	if err := verifyImports(m); err != nil {
@@ -87,6 +87,20 @@ func verifyPlugin(m *module.Module, o *Options) error {
 		return failureFor(found...)
 	}
 	return nil
+}
+
+// reservedPrefix begins the names that a module gets when it is metered.
+const reservedPrefix = "wardlet:"
+
+// nameReasons are exports that the host could take for its own.
+func nameReasons(m *module.Module) (found []reason) {
+	for i := range m.Exports {
+		if e := &m.Exports[i]; strings.HasPrefix(e.Name, reservedPrefix) {
+			found = append(found, reasonAt(AbiMismatch, module.SectionExport, i, e.Offset,
+				"the module exports %q: names that begin with %q are the host's", cut(e.Name, maxShown), reservedPrefix))
+		}
+	}
+	return found
 }
 
 func memoryReasons(m *module.Module, pages uint32) []reason {

@@ -84,6 +84,10 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 			}),
 			want: `does not export its memory as "memory"`,
 		},
+		"a name of the host's": {
+			module: complete(func(m *wasmtest.Module) { m.Export("wardlet:fuel", 0) }),
+			want:   `AbiMismatch: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`,
+		},
 		"a start section": {module: complete(func(m *wasmtest.Module) { m.Start(0) }), want: `start section, at byte 0x4c: the module has a start function: it would run before the sandbox is ready`},
 		"a mutable global that cannot be put back": {
 			module: complete(func(m *wasmtest.Module) {

@@ -23,8 +23,9 @@ type frame struct {
 	// height is that of the operand stack below the block.
 	height          int
 	params, results int
-	// dead says that what follows in the block is not reached.
-	dead bool
+	// dead says that what follows in the block is not reached, unreached that
+	// nothing in it is.
+	dead, unreached bool
 	// targeted says that a branch goes to the block's label.
 	targeted bool
 }
@@ -76,7 +77,7 @@ func (c *Code) Ended() (targeted bool) { return c.ended.targeted }
 
 // Dead says that the code after the last instruction is not reached by
 // falling through.
-func (c *Code) Dead() bool { return len(c.frames) > 0 && c.top().dead }
+func (c *Code) Dead() bool { return len(c.frames) > 0 && (c.top().dead || c.top().unreached) }
 
 func (c *Code) top() *frame { return &c.frames[len(c.frames)-1] }
 
@@ -110,7 +111,9 @@ func (c *Code) step(i *Instruction) {
 	switch i.Op {
 	case OpBlock, OpLoop, OpIf:
 		c.pop(i.Info.Pops + len(i.Block.Params))
-		c.frames = append(c.frames, frame{op: i.Op, height: c.height, params: len(i.Block.Params), results: len(i.Block.Results)})
+		c.frames = append(c.frames, frame{
+			op: i.Op, height: c.height, params: len(i.Block.Params), results: len(i.Block.Results), unreached: c.Dead(),
+		})
 		c.push(len(i.Block.Params))
 	case OpElse:
 		f := c.top()
