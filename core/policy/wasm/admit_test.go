@@ -237,7 +237,7 @@ func TestInputAreasThatDoNotExistAreRefused(t *testing.T) {
 	}
 }
 
-func TestCallsOfOnePluginRunOneAfterTheOther(t *testing.T) {
+func TestCallsOfOnePluginRunAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, w.Denying("object.spec.@containers[*].image", "evil"))
 	var all sync.WaitGroup

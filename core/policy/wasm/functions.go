@@ -72,5 +72,5 @@ type guestContext struct {
 
 // callerOf is the instance that calls a function of the host.
 func callerOf(ctx context.Context) *instance {
-	return ctx.(*guestContext).instance //nolint:errcheck,forcetypeassert // wazero hands on the context of the call
+	return ctx.(*guestContext).instance // wazero hands on the context of the call
 }

@@ -116,7 +116,7 @@ func TestInspectGivesEveryReasonWithItsPlace(t *testing.T) {
 		},
 		"a name of the host's": {
 			module: complete(func(m *wasmtest.Module) { m.Export("wardlet:fuel", 0) }),
-			want:   []string{`AbiMismatch: export section, export 3, at byte 0x4b: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`},
+			want:   []string{`AbiMismatch: export section, export 3, at byte 0x4a: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`},
 		},
 		"a text": {
 			module: []byte("#!/bin/sh\n"),

@@ -14,8 +14,8 @@ const (
 	rebuildsPerSecond = 10
 )
 
-// ErrNotReady: the plugin has no instance for the call, because it has thrown
-// away too many. It is no verdict: the question may be asked again.
+// ErrNotReady is that the plugin has no instance for the call, because it has
+// thrown away too many. It is no verdict: the question may be asked again.
 var ErrNotReady = failf(NotReady, "the plugin threw away its instances by traps or by growing, and is given no more than 10 a second: ask again later")
 
 var errClosed = failf(HostError, "the plugin is closed")
@@ -40,9 +40,9 @@ type pool struct {
 func newPool(most int) pool { return pool{most: most, now: time.Now} }
 
 // open begins with the first instance.
-func (p *pool) open(first *instance) {
-	p.freed.L = &p.mu
-	p.clean, p.made = []*instance{first}, 1
+func (l *pool) open(first *instance) {
+	l.freed.L = &l.mu
+	l.clean, l.made = []*instance{first}, 1
 }
 
 // take gives an instance for a call. It waits while all are in use.

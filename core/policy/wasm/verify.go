@@ -57,9 +57,12 @@ func reasonOf(m *module.Module, section byte, format string, args ...any) reason
 	return reasonAt(AbiMismatch, section, -1, m.Sections[at].Offset, format, args...)
 }
 
+// maxTold bounds the reasons in one error.
+const maxTold = 20
+
 func failureFor(reasons ...reason) *Failure {
-	told := make([]error, len(reasons))
-	for i := range reasons {
+	told := make([]error, min(len(reasons), maxTold))
+	for i := range told {
 		told[i] = errors.New(reasons[i].fault.What)
 	}
 	return &Failure{Code: reasons[0].code, Err: errors.Join(told...)}

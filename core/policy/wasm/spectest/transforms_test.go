@@ -62,7 +62,7 @@ func metered(c *Config) {
 func refill(_ context.Context, m api.Module, _ []uint64) {
 	const slice = 100_000
 	if int64(m.ExportedGlobal(meter.Stack).Get()) < 0 {
-		panic("StackLimit") //nolint:forbidigo // how host functions end a call
+		panic("StackLimit") // how host functions end a call
 	}
 	if fuel, ok := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal); ok {
 		fuel.Set(slice)

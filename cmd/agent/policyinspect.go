@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+)
+
+// report is what the sandbox finds in a module.
+type report = agent.ModuleReport
+
+func (a *app) policyInspectCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "inspect FILE",
+		Short: "Show what a plugin's module consists of, and why it would be refused",
+		Long: "Reads a WebAssembly module, from standard input if FILE is -, and prints what the agent finds\n" +
+			"in it before it compiles it, and every reason for which it would be refused: by a policy with\n" +
+			"default limits, whichever hooks it names. Nothing is compiled or run; only the compiler finds\n" +
+			"instructions whose types do not fit. The exit status is 1 if the module would be refused.",
+		Example: "  wardlet policy inspect allowed-images.wasm\n" +
+			"  wardlet policy inspect allowed-images.wasm -o json",
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "" && !isObjectFormat(output) {
+				return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+			}
+			binary, err := readModule(cmd.Context(), args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			r := agent.InspectModule(binary)
+			if output == "" {
+				a.printReport(r)
+			} else if err := printObject(a.out, output, r); err != nil {
+				return err
+			}
+			return refusedFor(r)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
+	return cmd
+}
+
+// oneFile wants one argument.
+func oneFile(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return &usageError{fmt.Errorf("%q takes a FILE, or - for standard input; found none", cmd.CommandPath()), cmd.CommandPath()}
+	case 1:
+		return nil
+	}
+	return &usageError{fmt.Errorf("%q takes one FILE, found also %q", cmd.CommandPath(), args[1]), cmd.CommandPath()}
+}
+
+// refusedFor says how many reasons there are to refuse a module.
+func refusedFor(r *report) error {
+	n := len(r.Refused)
+	switch {
+	case n == 0:
+		return nil
+	case r.MoreRefused:
+		return fmt.Errorf("the module would be refused for %s or more", number(n, "reason", "reasons"))
+	}
+	return fmt.Errorf("the module would be refused for %s", number(n, "reason", "reasons"))
+}
+
+// readModule reads a file that begins as a module, and not more of it than a
+// module may have. A reader that never gives anything is left alone when ctx
+// ends.
+func readModule(ctx context.Context, name string, in io.Reader) ([]byte, error) {
+	type answer struct {
+		binary []byte
+		err    error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		binary, err := readBounded(name, in)
+		read <- answer{binary, err}
+	}()
+	select {
+	case a := <-read:
+		return a.binary, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s was not read to its end: %w", subject(name), ctx.Err())
+	}
+}
+
+// subject is what errors call the file.
+func subject(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+func readBounded(name string, in io.Reader) ([]byte, error) {
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	most := agent.MaxModuleBytes()
+	binary, err := io.ReadAll(io.LimitReader(in, int64(most)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case !strings.HasPrefix(string(binary[:min(len(binary), 4)]), "\x00asm"):
+		return nil, fmt.Errorf("%s is no WebAssembly module: it does not begin with \\0asm", subject(name))
+	case len(binary) > most:
+		return nil, fmt.Errorf("%s is too large: a module may have at most %d bytes", subject(name), most)
+	}
+	return binary, nil
+}
+
+// Bounds of what the lines to read name.
+const (
+	maxListed = 30
+	maxName   = 64
+)
+
+// printReport prints a report as two columns.
+func (a *app) printReport(r *report) {
+	rows := [][]string{{"Size:", number(r.Size, "byte", "bytes")}, {"SHA-256:", r.SHA256}}
+	if r.Contents != nil {
+		rows = append(rows, contentRows(r.Contents)...)
+	}
+	var reasons []string
+	for i := range r.Refused[:min(len(r.Refused), maxListed)] {
+		reasons = append(reasons, printable(r.Refused[i].Error()))
+	}
+	switch more := len(r.Refused) - maxListed; {
+	case len(reasons) == 0:
+		reasons = []string{"no"}
+	case more > 0:
+		reasons = append(reasons, fmt.Sprintf("and %d more, which -o json shows", more))
+	}
+	if r.MoreRefused {
+		reasons = append(reasons, "There may be more reasons: not all of the module was read.")
+	}
+	t := table{w: a.out}
+	t.print(append(rows, lines("Refused:", reasons)...)...)
+}
+
+func contentRows(c *agent.ModuleContents) [][]string {
+	rows := [][]string{{"ABI:", listed(c.Markers)}, {"Hooks:", listed(c.Hooks)}}
+	rows = append(rows, lines("Imports:", imports(c.Imports))...)
+	exports := make([]string, len(c.Exports))
+	for i, e := range c.Exports {
+		exports[i] = e.Name + ofKind(e.Kind)
+	}
+	text := listed(exports)
+	if c.OtherExports > 0 {
+		text += fmt.Sprintf("; %d that the host does not use", c.OtherExports)
+	}
+	code := number(c.CodeBytes, "byte", "bytes")
+	if c.MeteredBytes > 0 {
+		code += fmt.Sprintf(", metered %d", c.MeteredBytes)
+	}
+	return append(rows,
+		[]string{"Exports:", text},
+		[]string{"Memory:", memory(c.Memory)},
+		[]string{"Tables:", fmt.Sprintf("%d, with ", c.Tables) + number(int(c.TableEntries), "entry", "entries")},
+		[]string{"Elements:", fmt.Sprintf("%d, in %s", c.Elements, number(c.ElementSegments, "segment", "segments"))},
+		[]string{"Data:", number(c.DataBytes, "byte", "bytes") + ", in " + number(c.DataSegments, "segment", "segments")},
+		[]string{"Globals:", fmt.Sprintf("%d, of which %d mutable", c.Globals, c.MutableGlobals)},
+		[]string{"Code:", code},
+		[]string{"Functions:", fmt.Sprintf("%d, the largest of %s", c.Functions, number(c.LargestFunction, "byte", "bytes"))},
+		[]string{"Loops:", strconv.Itoa(c.Loops)},
+		[]string{"Deepest nesting:", number(c.DeepestNesting, "block", "blocks")},
+		[]string{"Most locals:", fmt.Sprintf("%d, with parameters", c.MostLocals)},
+		[]string{"Highest stack:", number(c.HighestStack, "operand", "operands")},
+		[]string{"Floats:", yesNo(c.Floats)},
+		[]string{"Vectors:", yesNo(c.Vectors)},
+	)
+}
+
+// imports are a line for each module that something is imported from.
+func imports(all []agent.ModuleImport) []string {
+	var modules []string
+	names := map[string][]string{}
+	for _, i := range all {
+		if names[i.Module] == nil {
+			modules = append(modules, i.Module)
+		}
+		names[i.Module] = append(names[i.Module], i.Name+ofKind(i.Kind))
+	}
+	var text []string
+	for _, m := range modules[:min(len(modules), maxListed)] {
+		text = append(text, shortName(m)+": "+listed(names[m]))
+	}
+	if more := len(modules) - maxListed; more > 0 {
+		text = append(text, fmt.Sprintf("and %d more modules", more))
+	}
+	return text
+}
+
+// ofKind is what follows the name of something that is no function.
+func ofKind(kind string) string {
+	if kind == "function" {
+		return ""
+	}
+	return " (" + kind + ")"
+}
+
+func memory(m *agent.ModuleMemory) string {
+	if m == nil {
+		return "none"
+	}
+	most := "what the policy allows"
+	if m.MostPages != nil {
+		most = strconv.FormatUint(*m.MostPages, 10)
+	}
+	return number(int(m.Pages), "page", "pages") + " of 64 KiB at the beginning, at most " + most
+}
+
+// listed joins names, the first maxListed of them.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	some := make([]string, 0, maxListed+1)
+	for _, name := range names[:min(len(names), maxListed)] {
+		some = append(some, shortName(name))
+	}
+	if more := len(names) - maxListed; more > 0 {
+		some = append(some, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(some, ", ")
+}
+
+// shortName is a name of a module's, as it fits into a line.
+func shortName(name string) string {
+	if name == "" {
+		return `""`
+	}
+	if r := []rune(name); len(r) > maxName {
+		name = string(r[:maxName]) + "…"
+	}
+	return printable(name)
+}
+
+// lines are rows of which only the first bears the label.
+func lines(label string, texts []string) [][]string {
+	if len(texts) == 0 {
+		texts = []string{"none"}
+	}
+	rows := make([][]string, len(texts))
+	for i, text := range texts {
+		rows[i] = []string{"", text}
+	}
+	rows[0][0] = label
+	return rows
+}
+
+func number(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,22 @@
+package agent
+
+import "github.com/wardlet/wardlet/core/policy/wasm"
+
+// What InspectModule finds.
+type (
+	// ModuleReport is what the sandbox finds in a plugin's module.
+	ModuleReport = wasm.Report
+	// ModuleContents is what a module consists of.
+	ModuleContents = wasm.Contents
+	// ModuleImport is something that a module needs.
+	ModuleImport = wasm.Imported
+	// ModuleMemory is how large a module's memory is.
+	ModuleMemory = wasm.MemorySize
+)
+
+// InspectModule looks at a plugin's module without compiling or running it.
+func InspectModule(binary []byte) *ModuleReport { return wasm.Inspect(binary) }
+
+// MaxModuleBytes is the length of the longest module that is not refused for
+// its length.
+func MaxModuleBytes() int { return wasm.MaxModuleBytes() }
