@@ -19,6 +19,7 @@ type Engine struct {
 	cache   *compile.Cache
 	runtime wazero.Runtime
 	library *compile.Library
+	metered *meteredFiles
 	caps    verify.Caps
 	log     *slog.Logger
 	// plugins counts those that are open.
@@ -78,6 +79,7 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 		return nil, errors.Join(err, e.Close())
 	}
 	e.library = compile.NewLibrary(cache, e.runtime)
+	e.metered = newMeteredFiles(cacheDir, o.caps, logger)
 	return e, nil
 }
 

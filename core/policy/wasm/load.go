@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
 // Options are what a policy says about its plugin.
@@ -74,18 +75,19 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err != nil {
 		return nil, err
 	}
-	m, err := verified(binary, e.caps, &o)
+	m, err := plugin(binary, e.caps, &o)
 	if err != nil {
 		return nil, err
 	}
-	metered, err := meter.Rewrite(m, e.caps.Metered)
+	sum := sha256.Sum256(binary)
+	metered, err := e.rewritten(m, sum)
 	if err != nil {
-		return nil, &Failure{Code: AbiMismatch, Err: err}
+		return nil, err
 	}
 	p := &Plugin{
 		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: metered.Globals,
-		seed: seed(binary, settings), readsNode: reads, pool: newPool(mostInstances()),
+		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
 	}
 	if p.code, err = e.library.Acquire(ctx, o.Tenant, metered.Binary); err != nil {
 		return nil, uncompiled(err)
@@ -98,6 +100,23 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	p.pool.open(first)
 	e.plugins.Add(1)
 	return p, nil
+}
+
+// rewritten gives a module as it is compiled. Its shape is verified before, or
+// was when it was rewritten first.
+func (e *Engine) rewritten(m *module.Module, sum [sha256.Size]byte) (*meter.Rewritten, error) {
+	if r := e.metered.load(sum); r != nil {
+		return r, nil
+	}
+	if err := verifyShape(m, e.caps); err != nil {
+		return nil, err
+	}
+	r, err := meter.Rewrite(m, e.caps.Metered)
+	if err != nil {
+		return nil, &Failure{Code: AbiMismatch, Err: err}
+	}
+	e.metered.store(sum, r)
+	return r, nil
 }
 
 // uncompiled is the error of a module for which there is no code.
@@ -113,7 +132,7 @@ func uncompiled(err error) error {
 func mostInstances() int { return runtime.GOMAXPROCS(0) }
 
 // seed is what the random numbers of a plugin come from.
-func seed(binary []byte, s settings) [sha256.Size]byte {
-	module, table := sha256.Sum256(binary), s.digest()
+func seed(module [sha256.Size]byte, s settings) [sha256.Size]byte {
+	table := s.digest()
 	return sha256.Sum256(append(module[:], table[:]...))
 }

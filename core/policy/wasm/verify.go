@@ -16,24 +16,35 @@ const (
 	abiMajor     = "1"
 )
 
-// verified reads a module and refuses what cannot be run as a plugin, before
-// any of it is compiled. The error is a *Failure.
-func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
+// plugin reads a module and refuses what is no plugin. The error is a *Failure.
+func plugin(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
 	m, err := module.Parse(binary, caps.Counts)
 	if err != nil {
 		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	if err := verifyPlugin(m, o); err != nil {
+	return m, verifyPlugin(m, o)
+}
+
+// verified reads a module and refuses what cannot be run as a plugin, before
+// any of it is compiled. The error is a *Failure.
+func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
+	m, err := plugin(binary, caps, o)
+	if err != nil {
 		return nil, err
 	}
+	return m, verifyShape(m, caps)
+}
+
+// verifyShape refuses a module for its shape.
+func verifyShape(m *module.Module, caps verify.Caps) error {
 	if _, refused := verify.Check(m, caps); len(refused) > 0 {
 		reasons := make([]error, len(refused))
 		for i, fault := range refused {
 			reasons[i] = fault
 		}
-		return nil, &Failure{Code: AbiMismatch, Err: errors.Join(reasons...)}
+		return &Failure{Code: AbiMismatch, Err: errors.Join(reasons...)}
 	}
-	return m, nil
+	return nil
 }
 
 // reason is why a module is no plugin, and where that shows.

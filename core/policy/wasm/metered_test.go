@@ -1,0 +1,117 @@
+package wasm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/verify"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+func testFiles(t *testing.T) *meteredFiles {
+	t.Helper()
+	return newMeteredFiles(t.TempDir(), verify.Default(), slog.New(slog.DiscardHandler))
+}
+
+func TestRewrittenModulesAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	f := testFiles(t)
+	sum := sha256.Sum256([]byte("a"))
+	if f.load(sum) != nil {
+		t.Error("a module from nowhere")
+	}
+	f.store(sum, &meter.Rewritten{Binary: []byte("metered\nmodule"), Globals: []string{"g"}})
+	again := newMeteredFiles(filepath.Dir(f.dir), verify.Default(), f.log).load(sum)
+	if again == nil || string(again.Binary) != "metered\nmodule" || !slices.Equal(again.Globals, []string{"g"}) {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
+	t.Parallel()
+	sum := sha256.Sum256([]byte("a"))
+	for name, damage := range map[string]func(f *meteredFiles, path string) error{
+		"of other caps":    func(f *meteredFiles, _ string) error { f.revision += "1"; return nil },
+		"empty":            func(_ *meteredFiles, path string) error { return os.Truncate(path, 0) },
+		"torn":             func(_ *meteredFiles, path string) error { return os.Truncate(path, 150) },
+		"without a header": func(_ *meteredFiles, path string) error { return os.WriteFile(path, []byte("\x00asm"), 0o600) },
+		"changed": func(_ *meteredFiles, path string) error {
+			text, err := os.ReadFile(path)
+			if err == nil {
+				text[len(text)-1] ^= 1
+				err = os.WriteFile(path, text, 0o600)
+			}
+			return err
+		},
+		"a link": func(_ *meteredFiles, path string) error {
+			if err := os.Rename(path, path+"-elsewhere"); err != nil {
+				return err
+			}
+			return os.Symlink(path+"-elsewhere", path)
+		},
+	} {
+		f := testFiles(t)
+		f.store(sum, &meter.Rewritten{Binary: bytes.Repeat([]byte("x"), 1000)})
+		if f.load(sum) == nil {
+			t.Fatalf("%s: not there before", name)
+		}
+		if err := damage(f, f.path(sum)); err != nil {
+			t.Fatal(err)
+		}
+		if f.load(sum) != nil {
+			t.Errorf("one that is %s is used", name)
+		}
+	}
+}
+
+func TestOldRewrittenModulesGo(t *testing.T) {
+	t.Parallel()
+	f := testFiles(t)
+	for n := range maxMetered + 5 {
+		sum := sha256.Sum256([]byte(strconv.Itoa(n)))
+		f.store(sum, &meter.Rewritten{Binary: []byte("x")})
+		then := testTime.Add(time.Duration(n) * time.Second)
+		if err := os.Chtimes(f.path(sum), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.store(sha256.Sum256([]byte("last")), &meter.Rewritten{Binary: []byte("x")})
+	entries, err := os.ReadDir(f.dir)
+	if err != nil || len(entries) != maxMetered {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	if f.load(sha256.Sum256([]byte("0"))) != nil || f.load(sha256.Sum256([]byte("last"))) == nil {
+		t.Error("not the oldest is gone")
+	}
+}
+
+// What is kept must be what rewriting would give.
+func TestAPluginLoadsTheSameFromWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/cache"
+	var fuel []int64
+	for range 2 {
+		e := engineIn(t, dir, &testLog{})
+		p, err := e.Load(t.Context(), w.Denying("object.spec.@containers[*].image", "evil"), testOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+		result, err := p.Admit(t.Context(), question(testPod("good", "evil")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fuel = append(fuel, result.Fuel)
+	}
+	if fuel[0] != fuel[1] {
+		t.Errorf("fuel %v", fuel)
+	}
+}
