@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench bench-attack lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ test-cluster: ## the API server source on a real kube-apiserver with etcd
 
 bench: ## figures beside a kubelet's, as a table and in build/bench.json; fails where a limit is missed
 	@$(GO) run ./test/bench
+
+bench-attack: plugins ## what the attacks of two tenants cost a third and the process, in 8 minutes; fails where a limit is missed
+	@$(GO) run ./test/attack/interference
 
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint

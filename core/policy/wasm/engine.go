@@ -22,6 +22,7 @@ type Engine struct {
 	metered *meteredFiles
 	caps    verify.Caps
 	log     *slog.Logger
+	stays   *Stays
 	// plugins counts those that are open.
 	plugins atomic.Int64
 }
@@ -32,6 +33,7 @@ type EngineOption func(*engineOptions)
 type engineOptions struct {
 	caps    verify.Caps
 	compile compile.Options
+	stays   *Stays
 }
 
 // WithCaps bounds the size and shape of modules otherwise than verify.Default.
@@ -79,6 +81,7 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 		return nil, errors.Join(err, e.Close())
 	}
 	e.library = compile.NewLibrary(cache, e.runtime)
+	e.stays = o.stays
 	e.metered = newMeteredFiles(cacheDir, o.caps, logger)
 	return e, nil
 }

@@ -2,6 +2,8 @@ package wasm
 
 import (
 	"context"
+	"runtime"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -9,13 +11,16 @@ import (
 )
 
 const (
-	// sliceFuel is what a guest gets at once: 50 µs of compiled code at 0.5 ns
-	// a unit, which is about what slow instructions take. Plugins with more
-	// than manyPages of memory can miss every cache with every load, and get
-	// less.
-	sliceFuel     = 100_000
-	sliceFuelMany = 20_000
-	manyPages     = 128
+	// mostSlice is what a guest gets at once at most: about 50 µs of compiled
+	// code at 0.5 ns a unit, which is what slow instructions take. leastSlice is
+	// what it gets first in an instance of which no page was written yet: each
+	// first write costs a page fault, 2 µs that no fuel counts.
+	mostSlice  = 100_000
+	leastSlice = 200
+	// A slice that took longer than longSlice makes the next ones shorter, one
+	// that took less than shortSlice makes them longer.
+	longSlice  = 100 * time.Microsecond
+	shortSlice = 50 * time.Microsecond
 	// initFuel is what a guest may take to initialise itself: some 0.2 s.
 	initFuel = 500_000_000
 
@@ -31,11 +36,14 @@ const (
 // its own; package meter has it ask for more.
 type tank struct {
 	fuel, stack api.MutableGlobal
-	// slice is what the guest gets at once.
+	// slice is what the guest gets at once. It goes by what the last ones took:
+	// the sum is the same, however it is cut. begun is when the last began.
 	slice int64
+	begun time.Time
 	// full is what the call began with, left what of it is not in the guest's
 	// global.
 	full, left int64
+	stay       stay
 	// ctx ends a call at the end of a slice.
 	ctx context.Context //nolint:containedctx // of the one call under way
 }
@@ -44,6 +52,7 @@ type tank struct {
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
 	t.stack.Set(meter.StackBudget)
+	t.begun = time.Time{}
 	t.refill(0)
 }
 
@@ -70,7 +79,24 @@ func (t *tank) yield() {
 	case t.ctx.Err() != nil:
 		stop(context.Cause(t.ctx))
 	}
+	// Others that wait for a processor come first.
+	now := time.Now()
+	runtime.Gosched()
+	t.pace(now)
 	t.refill(has)
+}
+
+// pace makes the next slice longer or shorter by how long the last one took.
+func (t *tank) pace(now time.Time) {
+	if !t.begun.IsZero() {
+		switch took := now.Sub(t.begun); {
+		case took > longSlice:
+			t.slice = max(leastSlice, t.slice*int64(longSlice)/int64(2*took))
+		case took < shortSlice:
+			t.slice = min(mostSlice, t.slice+t.slice/2)
+		}
+	}
+	t.begun = time.Now()
 }
 
 func (t *tank) exhausted() *Failure {

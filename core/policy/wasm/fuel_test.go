@@ -94,7 +94,7 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, turning(10_000))
 	var took []int64
-	for _, slice := range []int64{1, 7, 1000, sliceFuelMany, sliceFuel, 1 << 40} {
+	for _, slice := range []int64{1, 7, leastSlice, mostSlice, 1 << 40} {
 		i, err := p.take(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -44,8 +44,10 @@ func offer(ctx context.Context, runtime wazero.Runtime) error {
 		for name, f := range functions {
 			call := api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
 				i := callerOf(ctx)
+				i.tank.stay.end()
 				i.tank.charge(hostFuel)
 				f.run(i, i.memory, stack)
+				i.tank.stay.begin()
 			})
 			builder.NewFunctionBuilder().WithGoModuleFunction(call, f.params, f.results).Export(name)
 		}
@@ -53,7 +55,12 @@ func offer(ctx context.Context, runtime wazero.Runtime) error {
 			return fmt.Errorf("offer the functions of %s: %w", module, err)
 		}
 	}
-	yield := api.GoModuleFunc(func(ctx context.Context, _ api.Module, _ []uint64) { callerOf(ctx).tank.yield() })
+	yield := api.GoModuleFunc(func(ctx context.Context, _ api.Module, _ []uint64) {
+		t := &callerOf(ctx).tank
+		t.stay.end()
+		t.yield()
+		t.stay.begin()
+	})
 	_, err := runtime.NewHostModuleBuilder(meter.Module).
 		NewFunctionBuilder().WithGoModuleFunction(yield, nil, nil).Export(meter.Yield).Instantiate(ctx)
 	if err != nil {

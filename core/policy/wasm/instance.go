@@ -50,10 +50,7 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 			i.close()
 		}
 	}()
-	i.tank.slice = sliceFuel
-	if p.memoryPages > manyPages {
-		i.tank.slice = sliceFuelMany
-	}
+	i.tank.slice, i.tank.stay.in = leastSlice, p.engine.stays
 	if i.tank.fuel, err = global(module, meter.Fuel); err != nil {
 		return nil, err
 	}
@@ -156,7 +153,9 @@ func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	i.stack[0] = 0
 	i.tank.fill(ctx, fuel)
+	end := i.tank.stay.call()
 	err := f.CallWithStack(&i.ctx, i.stack[:])
+	end()
 	switch {
 	case err == nil && i.tank.used() > i.tank.full:
 		return i.tank.exhausted()
@@ -188,9 +187,13 @@ func (i *instance) reset() bool {
 		return false
 	}
 	i.restoreGlobals()
-	if _, err := i.linear.Restore(); err != nil {
+	restored, err := i.linear.Restore()
+	if err != nil {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be put back; it starts anew", "error", err)
 		return false
+	}
+	if restored.Dropped > 0 {
+		i.tank.slice = leastSlice // each page will be a fault again
 	}
 	return true
 }

@@ -111,12 +111,18 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 		p.end(after, targeted)
 	case module.OpLocalSet, module.OpLocalTee:
 		p.set(in.Index)
+		p.cut(after)
 	default:
 		p.note(in)
-		if p.current.fuel >= longestBlock {
-			p.finish()
-			p.begin(after)
-		}
+		p.cut(after)
+	}
+}
+
+// cut ends a block that has become long.
+func (p *planning) cut(after int) {
+	if p.current.fuel >= longestBlock {
+		p.finish()
+		p.begin(after)
 	}
 }
 
@@ -154,7 +160,7 @@ func (p *plan) note(in *module.Instruction) {
 	if in.Op == module.OpCall || in.Op == module.OpCallIndirect {
 		p.calls = true
 	}
-	if in.Op > 0xfd<<16 {
+	if in.Op >= 0xfd<<16 {
 		p.vectors = true
 	}
 	switch in.Info.NaN {
