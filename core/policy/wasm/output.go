@@ -37,15 +37,15 @@ func (o *output) charge(n uint32) {
 }
 
 func (o *output) setReason(code, message string) {
-	o.reason = printable(cut(code, maxReasonBytes))
-	o.message = printable(cut(message, maxMessageBytes))
+	o.reason = bounded(code, maxReasonBytes)
+	o.message = bounded(message, maxMessageBytes)
 }
 
 func (o *output) warn(text string) {
 	if len(o.warnings) == maxWarnings {
 		stop(failf(BadOutput, "more than %d warnings in one call", maxWarnings))
 	}
-	o.warnings = append(o.warnings, printable(cut(text, maxMessageBytes)))
+	o.warnings = append(o.warnings, bounded(text, maxMessageBytes))
 }
 
 func (o *output) annotate(key, value string) {

@@ -19,6 +19,10 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
+// bounded makes of a guest's text one that is safe to show and has at most
+// limit bytes, also where escapes made it longer.
+func bounded(s string, limit int) string { return cut(printable(cut(s, limit)), limit) }
+
 // maxShown bounds what an error takes from the guest, in bytes.
 const maxShown = 500
 
