@@ -48,6 +48,7 @@ func (i *instance) declare(memory api.Memory, address, length uint32, lazy bool)
 	if declared == nil {
 		return notNow
 	}
+	i.tank.charge(pathFuel)
 	if len(declared.fields) == maxPaths {
 		i.call.refused = fmt.Errorf("more than %d paths", maxPaths)
 		return pathTooMany
@@ -157,7 +158,7 @@ func (i *instance) patch(memory api.Memory, stack []uint64) {
 // text is a text that the guest hands over; it counts.
 func (i *instance) text(memory api.Memory, address, length uint64) string {
 	i.call.output.charge(uint32(length))
-	i.tank.bytes(uint32(length), 0)
+	i.tank.charge(int64(uint32(length)) * textFuel)
 	return guestText(memory, uint32(address), uint32(length))
 }
 

@@ -79,6 +79,9 @@ func (i *instance) hand() error {
 		return nil
 	}
 	length := len(r.out)
+	if length > maxRecord {
+		return failf(InputTooLarge, "the declared fields take more than %d bytes: fetch the large ones with get", maxRecord)
+	}
 	if uint64(length) > uint64(img.capacity) {
 		return failf(InputTooLarge, "the declared fields take %d bytes, the plugin's input area has %d", length, img.capacity)
 	}

@@ -30,6 +30,13 @@ const (
 	hostFuel      = 100
 	hostFuelBytes = 4
 	jsonFuel      = 16
+	// textFuel is what a byte of a text takes that is made safe to show,
+	// lineFuel a line that is written to a descriptor, waitFuel a subscription of
+	// poll_oneoff, and pathFuel a path that is declared.
+	textFuel = 8
+	lineFuel = 500
+	waitFuel = 50
+	pathFuel = 20_000
 )
 
 // tank is the fuel of an instance. A guest has a slice of it in a global of

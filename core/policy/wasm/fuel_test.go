@@ -153,7 +153,7 @@ func TestTheHostsWorkTakesFuel(t *testing.T) {
 			return w.Join(w.I32Const(0), w.I32Const(length), w.Call(m.Imported("explain")))
 		})
 	}
-	if got, want := explaining(40_000)-explaining(0), int64(40_000/hostFuelBytes); got != want {
+	if got, want := explaining(40_000)-explaining(0), int64(40_000*textFuel); got != want {
 		t.Errorf("40 000 bytes of text took %d units, want %d", got, want)
 	}
 	random := func(length int32) int64 {

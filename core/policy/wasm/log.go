@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,8 @@ var levels = [...]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, sl
 type pluginLog struct {
 	logger  *slog.Logger
 	enabled [len(levels)]bool
+
+	mu      sync.Mutex
 	left    float64
 	at      time.Time
 	dropped int
@@ -43,20 +46,32 @@ func (l *pluginLog) line(ctx context.Context, level slog.Level, text string) {
 	if !l.logger.Enabled(ctx, level) {
 		return
 	}
+	dropped, ok := l.admit(len(text))
+	if !ok {
+		return
+	}
+	if dropped > 0 {
+		l.logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
+	}
+	l.logger.Log(ctx, level, "a plugin logs", "text", printable(text))
+}
+
+// admit says whether a line of that length may be logged, and then how many
+// were dropped before it.
+func (l *pluginLog) admit(length int) (dropped int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
 	l.left = min(logBurst, l.left+now.Sub(l.at).Minutes()*logPerMinute)
 	l.at = now
-	if cost := float64(len(text) + lineCost); cost <= l.left {
-		l.left -= cost
-	} else {
+	cost := float64(length + lineCost)
+	if cost > l.left {
 		l.dropped++
-		return
+		return 0, false
 	}
-	if l.dropped > 0 {
-		l.logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", l.dropped)
-		l.dropped = 0
-	}
-	l.logger.Log(ctx, level, "a plugin logs", "text", printable(text))
+	l.left -= cost
+	dropped, l.dropped = l.dropped, 0
+	return dropped, true
 }
 
 // lines puts together what a guest writes to a file descriptor.

@@ -49,6 +49,10 @@ func (p *projection) declare(text string, lazy, readsNode bool) error {
 	return nil
 }
 
+// maxRecord is the longest record that is handed to a guest, whatever its input
+// area has room for.
+const maxRecord = 1 << 20
+
 // write makes the record of a question: u16 count, then for every path u16
 // handle and its value.
 func (p *projection) write(r *record, q *asked) {
@@ -58,6 +62,9 @@ func (p *projection) write(r *record, q *asked) {
 		if f := &p.fields[handle]; !f.lazy {
 			binary.LittleEndian.PutUint16(r.room(2), uint16(handle))
 			f.write(r, q)
+			if len(r.out) > maxRecord {
+				return
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/tetratelabs/wazero/api"
@@ -121,6 +122,7 @@ func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 			return errnoFault
 		}
 		i.tank.bytes(uint32(len(piece)), 0)
+		i.tank.charge(int64(bytes.Count(piece, []byte{'\n'})) * lineFuel)
 		i.call.write(i.plugin.log, int(fd-1), piece)
 		written += uint32(len(piece))
 	}

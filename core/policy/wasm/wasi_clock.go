@@ -53,6 +53,7 @@ func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
 	if !ok || !ok2 {
 		return errnoFault
 	}
+	i.tank.charge(int64(count) * waitFuel)
 	var longest time.Duration
 	for n := range int(count) {
 		subscription := [subscriptionSize]byte(subscriptions[n*subscriptionSize:]) // a copy: the areas may overlap

@@ -147,7 +147,7 @@ func assertFault(t *testing.T, binary []byte, want string) {
 
 func TestMalformedCodeIsRefusedWithThePlace(t *testing.T) {
 	t.Parallel()
-	at := func(byte, what string) string { return "code section, function 0, at byte 0x" + byte + ": " + what }
+	at := func(offset, what string) string { return "code section, function 0, at byte 0x" + offset + ": " + what }
 	for name, test := range map[string]struct{ body, want string }{
 		"no end":                           {"\x00\x01", at("1d", "it ends in the middle")},
 		"no instruction at all":            {"\x00", at("1c", "it ends in the middle")},
@@ -168,7 +168,7 @@ func TestMalformedCodeIsRefusedWithThePlace(t *testing.T) {
 		"a function that is not there":     {"\x00\x10\x01\x0b", at("1d", "there is no function 1")},
 		"a type that is not there":         {"\x00\x11\x01\x00\x0b", at("1d", "there is no type 1")},
 		"a table that is not there":        {"\x00\x11\x00\x00\x0b", at("1e", "there is no table 0")},
-		"a local that is not there":        {"\x00\x20\x00\x0b", at("1d", "there is no local 0")},
+		"a local that is not there":        {"\x00\x20\x05\x0b", at("1d", "there is no local 5")},
 		"a local after the last":           {"\x01\x02\x7f\x20\x02\x0b", at("1f", "there is no local 2")},
 		"a global that is not there":       {"\x00\x23\x00\x0b", at("1d", "there is no global 0")},
 		"a block of no type":               {"\x00\x02\x60\x0b\x0b", at("1d", "a block of type 0x60")},
@@ -191,7 +191,7 @@ func TestMalformedCodeIsRefusedWithThePlace(t *testing.T) {
 		"an operand that is not there":     {"\x00\x1a\x0b", at("1c", "the operand stack is empty")},
 		"an operand from outside a block":  {"\x00\x41\x00\x02\x40\x1a\x0b\x1a\x0b", at("20", "the operand stack is empty")},
 		"an if without a condition":        {"\x00\x04\x40\x0b\x0b", at("1c", "the operand stack is empty")},
-		"br_if without a condition":        {"\x00\x0d\x00\x0b", at("1c", "the operand stack is empty")},
+		"br_if without a condition":        {"\x00" + "\x0d\x00\x0b", at("1c", "the operand stack is empty")},
 		"operands of the then in the else": {"\x00\x41\x00\x04\x40\x41\x00\x05\x1a\x0b\x0b", at("23", "the operand stack is empty")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,10 @@ func TestEverySectionIsRead(t *testing.T) {
 			{Type: module.I64, Init: []byte("\x23\x00\x0b")},
 		},
 		Exports: []module.Export{
-			{Name: "a", Kind: module.KindFunction, Index: 2}, {Name: "b", Kind: module.KindTable, Index: 1},
-			{Kind: module.KindMemory}, {Name: "€€", Kind: module.KindGlobal, Index: 5},
+			{Name: "a", Kind: module.KindFunction, Index: 2},
+			{Name: "b", Kind: module.KindTable, Index: 1},
+			{Kind: module.KindMemory},
+			{Name: "€€", Kind: module.KindGlobal, Index: 5},
 		},
 		Start: 1,
 		Elements: []module.Element{

@@ -146,11 +146,17 @@ func (p *parser) constant() {
 
 // Address is where an active segment goes if that is a constant, read as
 // unsigned.
-func (d *Data) Address() (address uint32, ok bool) {
-	if d.Mode != Active {
+func (d *Data) Address() (address uint32, ok bool) { return constant(d.Mode, d.At) }
+
+// Address is where an active segment goes if that is a constant, read as
+// unsigned.
+func (e *Element) Address() (address uint32, ok bool) { return constant(e.Mode, e.At) }
+
+func constant(mode Mode, at []byte) (address uint32, ok bool) {
+	if mode != Active {
 		return 0, false
 	}
-	r := reader{data: d.At}
+	r := reader{data: at}
 	if Op(r.byte()) != OpI32Const {
 		return 0, false
 	}

@@ -17,8 +17,11 @@ type Caps struct {
 	// Nesting is how deep blocks lie in each other, NestingLocals the same
 	// where a function has more than ManyLocals parameters and locals.
 	Nesting, NestingLocals, ManyLocals int
-	// Product is how many blocks a function has times its local variables: what
-	// the compiler's time grows with.
+	// Loops are those of a function.
+	Loops int
+	// Product is how many blocks and branches a function has, those of a
+	// br_table each, times its local variables and the three that metering adds:
+	// what the compiler's time grows with.
 	Product int
 	// Operands is the highest that the operand stack may stand, Labels how many
 	// a br_table may have.
@@ -35,7 +38,7 @@ func Default() Caps {
 	c := Caps{
 		Module: 4 << 20, Code: 3 << 20, Metered: 8 << 20,
 		Body: 64 << 10, Locals: 1000, AllLocals: 1 << 18, Arity: 64,
-		Nesting: 2048, NestingLocals: 64, ManyLocals: 100, Product: 100_000,
+		Nesting: 2048, NestingLocals: 64, ManyLocals: 100, Loops: 1000, Product: 200_000,
 		Operands: 1024, Labels: 4096,
 		Tables: 16, Entries: 1 << 16, Items: 1 << 16,
 	}

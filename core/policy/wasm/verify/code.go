@@ -7,6 +7,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
+// meteredLocals are the local variables that metering adds to a function.
+const meteredLocals = 3
+
 // code looks at every function.
 func (v *verifier) code() {
 	all := uint64(0)
@@ -46,20 +49,30 @@ func (v *verifier) body(i int, b *module.Body) {
 	}
 	code := v.m.Code(i)
 	var in module.Instruction
-	deepest, blocks, refused := 0, 0, len(v.refused)
+	deepest, edges, loops, refused := 0, 0, 0, len(v.refused)
 	for len(v.refused) == refused && code.Next(&in) {
 		v.instruction(&in, refuse)
 		switch in.Op {
 		case module.OpBlock, module.OpLoop, module.OpIf:
-			blocks++
 			if in.Op == module.OpLoop {
 				v.shape.Loops++
+				loops++
 			}
 			if deepest = max(deepest, code.Depth()-1); deepest > nesting {
 				refuse(in.Offset, "blocks %d deep: at most %d are supported in a function with %d local variables", deepest, nesting, locals)
-			} else if blocks*locals > v.caps.Product {
-				refuse(in.Offset, "%d blocks and %d local variables: their product may be at most %d", blocks, locals, v.caps.Product)
+			} else if loops > v.caps.Loops {
+				refuse(in.Offset, "%d loops: at most %d are supported in a function", loops, v.caps.Loops)
 			}
+		}
+		switch in.Op {
+		case module.OpBlock, module.OpLoop, module.OpIf, module.OpBr, module.OpBrIf:
+			edges++
+		case module.OpBrTable:
+			edges += len(in.Labels)
+		}
+		if edges*(locals+meteredLocals) > v.caps.Product {
+			refuse(in.Offset, "%d blocks and branches, and %d local variables: with %d more for metering their product may be at most %d",
+				edges, locals, meteredLocals, v.caps.Product)
 		}
 		if high := code.Highest(); high > v.caps.Operands {
 			refuse(in.Offset, "%d operands on the stack: at most %d are supported", high, v.caps.Operands)
@@ -71,7 +84,7 @@ func (v *verifier) body(i int, b *module.Body) {
 	s := &v.shape
 	s.LargestBody, s.MostLocals = max(s.LargestBody, b.Size), max(s.MostLocals, locals)
 	s.DeepestNesting, s.HighestStack = max(s.DeepestNesting, deepest), max(s.HighestStack, code.Highest())
-	s.LargestProduct = max(s.LargestProduct, blocks*locals)
+	s.LargestProduct = max(s.LargestProduct, edges*(locals+meteredLocals))
 }
 
 // instruction refuses what changes state that no reset reaches.

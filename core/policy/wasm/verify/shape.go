@@ -14,7 +14,7 @@ type Shape struct {
 	// function.
 	CodeBytes, LargestBody int
 	// DeepestNesting, MostLocals (with parameters), HighestStack (in operands)
-	// and LargestProduct (blocks times locals) are the most of any function.
+	// and LargestProduct (blocks and branches times locals) are the most of any function.
 	DeepestNesting, MostLocals, HighestStack, LargestProduct int
 	// Floats and Vectors say that the code has such instructions.
 	Floats, Vectors bool

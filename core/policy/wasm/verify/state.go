@@ -25,6 +25,9 @@ func (v *verifier) state() {
 	items := 0
 	for i := range v.m.Elements {
 		e := &v.m.Elements[i]
+		if at, ok := e.Address(); ok && uint64(at)+uint64(e.Len()) > v.m.Tables[e.Table].Min {
+			v.refuse(module.SectionElement, i, e.Offset, "%d elements at %d: table %d has %d entries", e.Len(), at, e.Table, v.m.Tables[e.Table].Min)
+		}
 		if items += e.Len(); items > v.caps.Items {
 			v.refuse(module.SectionElement, i, e.Offset, "%d elements together: at most %d are supported", items, v.caps.Items)
 			break

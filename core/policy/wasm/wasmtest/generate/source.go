@@ -1,0 +1,30 @@
+package generate
+
+// source turns bytes into choices.
+type source struct {
+	bytes []byte
+	// left is how many more instructions are wanted: past that, and past the
+	// bytes' end, the first choice is taken everywhere, which is the shortest.
+	left int
+}
+
+// choose picks a number below n, which is at least 1.
+func (s *source) choose(n int) int {
+	v := s.next()
+	if n > 256 {
+		v = v<<8 | s.next()
+	}
+	return v % n
+}
+
+func (s *source) next() int {
+	if len(s.bytes) == 0 || s.left <= 0 {
+		return 0
+	}
+	b := s.bytes[0]
+	s.bytes = s.bytes[1:]
+	return int(b)
+}
+
+// once is true one time in n, and never past the end.
+func (s *source) once(n int) bool { return s.choose(n) == n-1 }

@@ -1,0 +1,125 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// The comments that a source begins with. A line of the form "word: value" is
+// one of these, others say what the module does:
+//
+//	refused: CODE part of the text    when it is loaded
+//	ends: CODE part of the text       when it is asked about the image "attack"
+//	answers: ANSWER part of the text  the same, with an answer
+//	IMAGE ends: …, IMAGE answers: …   when it is asked about another image
+//	pages: N                          memory_pages, 4 if not said
+//	fuel: N                           2 000 000 if not said
+//	output: N                         output_bytes, 65536 if not said
+//	features: NAME …                  what wat2wasm must enable; no-check: not to look whether the module is valid
+var headerLine = regexp.MustCompile(`^(?:([a-z]+) )?(refused|ends|answers|pages|fuel|output|features): (.*)$`)
+
+// What a module is loaded with if its source does not say.
+const (
+	defaultPages  = 4
+	defaultFuel   = 2_000_000
+	defaultOutput = 64 << 10
+	defaultImage  = "attack"
+)
+
+// codes are the failures that a module may end with.
+var codes = []wasm.FailureCode{
+	wasm.FuelExhausted, wasm.Trap, wasm.MemoryLimit, wasm.StackLimit, wasm.BadOutput, wasm.HostDenied, wasm.AbiMismatch,
+	wasm.InputTooLarge, wasm.PluginError,
+}
+
+var answers = []pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
+
+// parseHeader reads the comments that a source begins with. The module has no
+// binary yet.
+func parseHeader(name, source string) (*Module, error) {
+	m := &Module{Name: name, pages: defaultPages, fuel: defaultFuel, output: defaultOutput}
+	for line := range strings.Lines(source) {
+		line, ok := strings.CutPrefix(strings.TrimSpace(line), ";;")
+		if !ok {
+			break
+		}
+		if err := m.headerLine(strings.TrimSpace(line)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	switch {
+	case m.What == "":
+		return nil, fmt.Errorf("%s: the source does not begin with a comment that says what it does", name)
+	case m.Refused == nil && len(m.Questions) == 0:
+		return nil, fmt.Errorf("%s: the source does not say how it must end: refused, ends or answers", name)
+	case m.Refused != nil && len(m.Questions) > 0:
+		return nil, fmt.Errorf("%s: what must be refused cannot be asked", name)
+	}
+	return m, nil
+}
+
+func (m *Module) headerLine(line string) error {
+	part := headerLine.FindStringSubmatch(line)
+	if part == nil {
+		m.What = strings.TrimSpace(m.What + " " + line)
+		return nil
+	}
+	image, word, value := part[1], part[2], part[3]
+	if image != "" && word != "ends" && word != "answers" {
+		return fmt.Errorf("%q: only ends and answers are of an image", line)
+	}
+	if image == "" {
+		image = defaultImage
+	}
+	number, notANumber := strconv.ParseUint(value, 10, 31)
+	switch word {
+	case "pages":
+		m.pages = uint32(number)
+	case "fuel":
+		m.fuel = int64(number)
+	case "output":
+		m.output = int(number)
+	case "features":
+		m.features, notANumber = strings.Fields(value), nil
+	default:
+		notANumber = nil
+		want, err := parseExpectation(word, value)
+		if err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+		if word == "refused" {
+			m.Refused = &want
+		} else {
+			m.Questions = append(m.Questions, Question{Image: image, Want: want})
+		}
+	}
+	if notANumber != nil {
+		return fmt.Errorf("%q: %w", line, notANumber)
+	}
+	return nil
+}
+
+func parseExpectation(word, value string) (e Expectation, err error) {
+	first, part, _ := strings.Cut(value, " ")
+	e.Part = part
+	if word == "answers" {
+		if e.Answer = pod.Answer(first); !slices.Contains(answers, e.Answer) {
+			return e, fmt.Errorf("no answer: %q", first)
+		}
+		return e, nil
+	}
+	if e.Code = wasm.FailureCode(first); !slices.Contains(codes, e.Code) {
+		return e, fmt.Errorf("no code of a failure: %q", first)
+	}
+	if part == "" {
+		return e, errors.New("a part of the failure's text must follow its code")
+	}
+	return e, nil
+}

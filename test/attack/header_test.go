@@ -1,0 +1,79 @@
+package attack
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+func TestHeadersAreRead(t *testing.T) {
+	t.Parallel()
+	got, err := parseHeader("name", `;; It does this,
+;; and that.
+;; pages: 7
+;; fuel: 1000
+;; output: 99
+;; features: threads no-check
+;; ends: Trap integer divide
+;; write answers: deny
+;; look ends: FuelExhausted more than
+(module)
+;; answers: allow
+`)
+	want := &Module{
+		Name: "name", What: "It does this, and that.", pages: 7, fuel: 1000, output: 99, features: []string{"threads", "no-check"},
+		Questions: []Question{
+			{Image: "attack", Want: Expectation{Code: wasm.Trap, Part: "integer divide"}},
+			{Image: "write", Want: Expectation{Answer: pod.Deny}},
+			{Image: "look", Want: Expectation{Code: wasm.FuelExhausted, Part: "more than"}},
+		},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	got, err = parseHeader("name", ";; It does this.\n;; refused: HostDenied open_socket\n")
+	want = &Module{
+		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536,
+		Refused: &Expectation{Code: wasm.HostDenied, Part: "open_socket"},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestHeadersThatSayTooLittleAreRefused(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"(module)":                                       "does not begin with a comment that says what it does",
+		";; answers: allow":                              "does not begin with a comment that says what it does",
+		";; It.":                                         "does not say how it must end",
+		";; It.\n;; answer: allow":                       "does not say how it must end",
+		";; It.\n;; answers: yes":                        `no answer: "yes"`,
+		";; It.\n;; ends: Boom it broke":                 `no code of a failure: "Boom"`,
+		";; It.\n;; ends: HostError it":                  `no code of a failure: "HostError"`,
+		";; It.\n;; ends: Trap":                          "a part of the failure's text must follow",
+		";; It.\n;; fuel: much":                          "invalid syntax",
+		";; It.\n;; fuel: -1":                            "invalid syntax",
+		";; It.\n;; pages: 99999999999":                  "value out of range",
+		";; It.\n;; look refused: Trap it":               "only ends and answers are of an image",
+		";; It.\n;; refused: Trap it\n;; answers: allow": "what must be refused cannot be asked",
+	} {
+		if _, err := parseHeader("name", header); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v\nwant %s", header, err, want)
+		}
+	}
+}
+
+func FuzzHeader(f *testing.F) {
+	f.Add(";; It.\n;; pages: 7\n;; look ends: Trap it\n(module)")
+	f.Add(";; It.\n;; refused: AbiMismatch no\n;; features: a b")
+	f.Fuzz(func(t *testing.T, source string) {
+		m, err := parseHeader("name", source)
+		if err == nil && (m.What == "" || (m.Refused == nil) == (len(m.Questions) == 0)) {
+			t.Errorf("%q: %+v", source, m)
+		}
+	})
+}

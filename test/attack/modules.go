@@ -1,0 +1,73 @@
+package attack
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed modules/*.wat
+var sources embed.FS
+
+const ending = ".wat"
+
+// Modules assembles all attacks, sorted by name. The directory cache, which
+// must exist, keeps what was assembled for the next time. The error is of all
+// that cannot be assembled, or says what to install.
+func Modules(ctx context.Context, cache string) ([]*Module, error) {
+	texts, err := written()
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range generated() {
+		if texts[name] != "" {
+			return nil, fmt.Errorf("two attacks of the name %s", name)
+		}
+		texts[name] = text
+	}
+	return assembled(ctx, cache, texts)
+}
+
+// Bombs assembles what is within all caps and hard to compile, as Modules does.
+func Bombs(ctx context.Context, cache string) ([]*Module, error) {
+	return assembled(ctx, cache, bombs())
+}
+
+// written are the sources in the folder modules, by name.
+func written() (map[string]string, error) {
+	entries, err := sources.ReadDir("modules")
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, e := range entries {
+		text, err := sources.ReadFile(path.Join("modules", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		texts[strings.TrimSuffix(e.Name(), ending)] = string(text)
+	}
+	return texts, nil
+}
+
+func assembled(ctx context.Context, cache string, texts map[string]string) ([]*Module, error) {
+	var modules []*Module
+	var faults []error
+	for name, text := range texts {
+		m, err := parseHeader(name, text)
+		if err == nil {
+			m.Binary, err = assemble(ctx, cache, text, m.features)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s%s: %w", name, ending, err))
+			continue
+		}
+		modules = append(modules, m)
+	}
+	slices.SortFunc(modules, func(a, b *Module) int { return strings.Compare(a.Name, b.Name) })
+	return modules, errors.Join(faults...)
+}

@@ -1,0 +1,7 @@
+;; It says that it cannot decide.
+;; ends: PluginError wardlet_admit reports an error with -1 and gives no reason
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const -1)))

@@ -1,0 +1,7 @@
+;; An answer that there is not.
+;; ends: BadOutput wardlet_admit gives 4: answers are 0 to 3
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 4)))

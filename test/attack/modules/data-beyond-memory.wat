@@ -1,0 +1,8 @@
+;; Data of which the last byte lies outside of the memory.
+;; refused: AbiMismatch data section, data 0
+(module
+  (memory (export "memory") 1)
+  (data (i32.const 0xfffe) "abc")
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 0)))

@@ -1,0 +1,9 @@
+;; Elements that lie outside of their table.
+;; refused: AbiMismatch element section, element 0
+(module
+  (memory (export "memory") 1)
+  (table 1 funcref)
+  (elem (i32.const 1) func 0)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 0)))

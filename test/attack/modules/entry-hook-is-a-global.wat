@@ -1,0 +1,6 @@
+;; A hook that is no function.
+;; refused: AbiMismatch exports no function wardlet_admit
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (global (export "wardlet_admit") i32 (i32.const 0)))

@@ -1,0 +1,14 @@
+;; A loop that declares paths long after there are enough.
+;; refused: FuelExhausted wardlet_init: the call took more than
+(module
+  (import "wardlet1" "field" (func $field (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 8) "object.metadata.name")
+  (func (export "wardlet_init") (result i32)
+    (loop $again
+      (drop (call $field (i32.const 8) (i32.const 20)))
+      (br $again))
+    (unreachable))
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 0)))

@@ -1,0 +1,8 @@
+;; A loop without an end.
+;; ends: FuelExhausted the call took more than
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (loop $again (br $again))
+    (unreachable)))

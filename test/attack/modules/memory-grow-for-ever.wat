@@ -1,0 +1,10 @@
+;; A loop that asks for one page more, and goes on when it gets none.
+;; ends: FuelExhausted the call took more than
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (loop $again
+      (drop (memory.grow (i32.const 1)))
+      (br $again))
+    (unreachable)))

@@ -1,0 +1,8 @@
+;; A memory for threads.
+;; features: threads
+;; refused: AbiMismatch shared
+(module
+  (memory (export "memory") 1 2 shared)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 0)))

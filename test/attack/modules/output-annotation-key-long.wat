@@ -1,0 +1,10 @@
+;; An annotation with a key of 254 bytes.
+;; ends: BadOutput an annotation's key of 254 bytes
+(module
+  (import "wardlet1" "annotate" (func $annotate (param i32 i32 i32 i32)))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (memory.fill (i32.const 0) (i32.const 0x6b) (i32.const 254))
+    (call $annotate (i32.const 0) (i32.const 254) (i32.const 0) (i32.const 1))
+    (i32.const 0)))

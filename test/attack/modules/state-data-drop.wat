@@ -1,0 +1,11 @@
+;; data.drop: a segment that is gone.
+;; refused: AbiMismatch data.drop: a segment that is gone
+(module
+  (memory (export "memory") 1)
+  (table 2 funcref)
+  (elem $e func 0)
+  (data $d "abc")
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (data.drop $d)
+    (i32.const 0)))

@@ -1,0 +1,23 @@
+;; What it used of its fuel: another call has all of it.
+;; write answers: allow
+;; look answers: allow
+(module
+  (import "wardlet1" "path" (func $path (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 8) "object.spec.containers[*].image")
+  (data (i32.const 1024) "\00\02\00\00") ;; the input area, of 512 bytes
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_init") (result i32)
+    (drop (call $path (i32.const 8) (i32.const 31)))
+    (i32.const 0))
+  (func (export "wardlet_input") (result i32) (i32.const 1024))
+  ;; the first letter of the image
+  (func $asked (result i32) (i32.load8_u (i32.const 1050)))
+  (func (export "wardlet_admit") (result i32) (local $n i32)
+    (if (result i32) (i32.eq (call $asked) (i32.const 119)) ;; write
+      (then
+        (loop $again (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 180000))))
+        (i32.const 0))
+      (else
+        (loop $again (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 180000))))
+        (i32.const 0)))))

@@ -1,0 +1,23 @@
+;; Sixteen tables, each small enough.
+;; refused: AbiMismatch entries together: at most 65536 are supported
+(module
+  (memory (export "memory") 1)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (table 5000 funcref)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (i32.const 0)))

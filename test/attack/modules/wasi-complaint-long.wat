@@ -1,0 +1,12 @@
+;; It complains at length to the standard error, in characters that become longer, and traps.
+;; ends: Trap unreachable; it wrote:
+(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (memory.fill (i32.const 16) (i32.const 1) (i32.const 60000))
+    (i32.store (i32.const 0) (i32.const 16))
+    (i32.store (i32.const 4) (i32.const 60000))
+    (drop (call $fd_write (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8)))
+    (unreachable)))

@@ -1,0 +1,21 @@
+;; Results outside of the memory.
+;; answers: allow
+(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "clock_time_get" (func $clock_time_get (param i32 i64 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "environ_sizes_get" (func $environ_sizes_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_fdstat_get" (func $fd_fdstat_get (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (if (i32.ne (call $random_get (i32.const 65535) (i32.const 2)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $random_get (i32.const 1) (i32.const -1)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $random_get (i32.const -1) (i32.const 1)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $clock_time_get (i32.const 0) (i64.const 0) (i32.const 0xfff9)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $clock_time_get (i32.const -1) (i64.const 0) (i32.const 0)) (i32.const 52)) (then (return (i32.const 1))))
+    (if (i32.ne (call $args_sizes_get (i32.const 0) (i32.const 65533)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $environ_sizes_get (i32.const -1) (i32.const 0)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $fd_fdstat_get (i32.const 1) (i32.const 65520)) (i32.const 21)) (then (return (i32.const 1))))
+    (if (i32.ne (call $fd_fdstat_get (i32.const -1) (i32.const 0)) (i32.const 8)) (then (return (i32.const 1))))
+    (i32.const 0)))

@@ -1,0 +1,185 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const (
+	// secret is the word that modules try to leave behind: nobody may see it in
+	// a failure, nor who looks for it.
+	secret = "secret"
+	// look is the image that has a module look for what another call left.
+	look = "look"
+	// maxFailureBytes is the longest text of a failure, maxReasonBytes and
+	// maxMessageBytes those of an answer (wasm.Result).
+	maxFailureBytes = 8 << 10
+	maxReasonBytes  = 64
+	maxMessageBytes = 4 << 10
+	// retryAfter is how long a plugin that has no instance is left alone.
+	retryAfter = 20 * time.Millisecond
+)
+
+// ballast is the value of the largest annotation of the judged pod.
+var ballast = strings.Repeat("b", ballastBytes)
+
+// Outcome is what a question came to: an answer or a failure's text.
+type Outcome struct {
+	Result  wasm.Result
+	Failure string
+}
+
+// Play loads the module into an engine, asks it everything the given number of
+// times, and closes it. The error says what did not end as it must.
+func (m *Module) Play(ctx context.Context, e *wasm.Engine, rounds int) (err error) {
+	p, err := m.Load(ctx, e, m.Name)
+	if err != nil || p == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	for range rounds {
+		for i := range m.Questions {
+			if _, err := m.Questions[i].Ask(ctx, p); err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Load loads the module for a policy of that name. It gives nil where the
+// module was refused as it must be.
+func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm.Plugin, error) {
+	p, err := e.Load(ctx, m.Binary, m.Options(policy))
+	switch {
+	case m.Refused == nil && err == nil:
+		return p, nil
+	case m.Refused == nil:
+		return nil, fmt.Errorf("%s: it is refused: %w", m.Name, err)
+	case err == nil:
+		return nil, errors.Join(fmt.Errorf("%s: it is loaded, it must be refused: %s", m.Name, m.Refused), p.Close())
+	}
+	if err := m.Refused.failed(err); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return nil, nil
+}
+
+// Ask asks the plugin. The error says what did not end as it must.
+func (q *Question) Ask(ctx context.Context, p *wasm.Plugin) (Outcome, error) {
+	result, err := admit(ctx, p, Request(q.Image))
+	outcome := Outcome{Result: result}
+	if err != nil {
+		outcome.Failure = err.Error()
+	}
+	return outcome, q.Judge(result, err)
+}
+
+// Judge says what is wrong with the end of a question: its answer, or its
+// failure.
+func (q *Question) Judge(result wasm.Result, err error) error {
+	switch {
+	case err != nil && q.Want.Code == "":
+		return fmt.Errorf("asked about %s it fails: %w; want %s", q.Image, err, &q.Want)
+	case err != nil:
+		return q.about(q.Want.failed(err))
+	}
+	return q.about(q.answered(&result))
+}
+
+// admit asks until the plugin has an instance: one that throws them away gets
+// only so many.
+func admit(ctx context.Context, p *wasm.Plugin, r *wasm.Request) (wasm.Result, error) {
+	for {
+		result, err := p.Admit(ctx, r)
+		if !errors.Is(err, wasm.ErrNotReady) {
+			return result, err
+		}
+		select {
+		case <-time.After(retryAfter):
+		case <-ctx.Done():
+			return result, ctx.Err()
+		}
+	}
+}
+
+func (q *Question) about(err error) error {
+	if err != nil {
+		err = fmt.Errorf("asked about %s: %w", q.Image, err)
+	}
+	return err
+}
+
+// answered checks an answer.
+func (q *Question) answered(r *wasm.Result) error {
+	if q.Want.Code != "" || r.Answer != q.Want.Answer || !strings.Contains(r.Reason+" "+r.Message, q.Want.Part) {
+		return fmt.Errorf("it answers %+v; want %s", *r, &q.Want)
+	}
+	if len(r.Reason) > maxReasonBytes || len(r.Message) > maxMessageBytes {
+		return fmt.Errorf("a reason of %d bytes, a message of %d", len(r.Reason), len(r.Message))
+	}
+	texts := []string{r.Reason, r.Message, r.Explanation, string(r.Patch)}
+	texts = append(texts, r.Warnings...)
+	for key, value := range r.Annotations {
+		texts = append(texts, key, value)
+	}
+	for _, text := range texts {
+		if err := printable(text); err != nil {
+			return err
+		}
+		if q.Image == look && strings.Contains(text, secret) {
+			return fmt.Errorf("it sees what another call wrote: %q", text)
+		}
+	}
+	if q.Image == look && q.Want.Part == "" && !reflect.DeepEqual(*r, wasm.Result{Answer: r.Answer, Fuel: r.Fuel}) {
+		return fmt.Errorf("it answers %+v, but said nothing", *r)
+	}
+	return nil
+}
+
+// failed checks a failure.
+func (e *Expectation) failed(err error) error {
+	failure, ok := errors.AsType[*wasm.Failure](err)
+	if !ok {
+		return fmt.Errorf("an error of type %T: %w", err, err)
+	}
+	text := failure.Error()
+	switch {
+	case failure.Code != e.Code || !strings.Contains(text, e.Part):
+		return fmt.Errorf("it ends with %w; want %s", err, e)
+	case len(text) > maxFailureBytes:
+		return fmt.Errorf("a failure of %d bytes of text", len(text))
+	case strings.Contains(text, secret):
+		return fmt.Errorf("the failure shows what was handed over before it: %w", err)
+	}
+	return printable(text)
+}
+
+// printable refuses text that could mislead who reads it.
+func printable(text string) error {
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("text that is not UTF-8: %q", text)
+	}
+	for _, r := range text {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return fmt.Errorf("text that is not printable: %q", text)
+		}
+	}
+	return nil
+}
+
+// String is what is expected, in a few words.
+func (e *Expectation) String() string {
+	if e.Code == "" {
+		return strings.TrimSpace(fmt.Sprintf("the answer %s %s", e.Answer, e.Part))
+	}
+	return fmt.Sprintf("the failure %s with %q", e.Code, e.Part)
+}

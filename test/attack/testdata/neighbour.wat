@@ -1,0 +1,43 @@
+;; A plugin that does no harm and has a part of every kind: it denies the image "evil".
+;; evil answers: deny ImageDenied the image is evil
+;; good answers: allow
+(module
+  (import "wardlet1" "path" (func $path (param i32 i32) (result i32)))
+  (import "wardlet1" "reason" (func $reason (param i32 i32 i32 i32)))
+  (import "wasi_snapshot_preview1" "sched_yield" (func $sched_yield (result i32)))
+  (type $rule (func (param i32) (result i32)))
+  (table 4 4 funcref)
+  (memory (export "memory") 1 2)
+  (global $asked (mut i64) (i64.const 0))
+  (global $half (mut f64) (f64.const 0.5))
+  (global $answer i32 (i32.const 1))
+  (export "asked" (global $asked))
+  (elem (i32.const 1) func $is_evil $never)
+  (elem $unused funcref (ref.func $never) (ref.null func))
+  (data (i32.const 8) "object.spec.containers[*].image")
+  (data (i32.const 100) "ImageDenied" "the image is evil")
+  (data (i32.const 1024) "\00\02\00\00")
+  (data $word "evil")
+  (func (export "wardlet_abi_1_0"))
+  (func (export "_initialize")
+    (memory.init $word (i32.const 200) (i32.const 0) (i32.const 4)))
+  (func (export "wardlet_init") (result i32)
+    (drop (call $sched_yield))
+    (call $path (i32.const 8) (i32.const 31)))
+  (func (export "wardlet_input") (result i32) (i32.const 1024))
+  (func $never (type $rule) (unreachable))
+  (func $is_evil (type $rule) (local $i i32)
+    (loop $next
+      (if (i32.ne (i32.load8_u offset=200 (local.get $i)) (i32.load8_u (i32.add (local.get 0) (local.get $i))))
+        (then (return (i32.const 0))))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 4))))
+    (i32.const 1))
+  (func (export "wardlet_admit") (result i32)
+    (global.set $asked (i64.add (global.get $asked) (i64.const 1)))
+    (global.set $half (f64.sqrt (global.get $half)))
+    (block $allow
+      (block $deny
+        (br_table $allow $deny $allow (call_indirect (type $rule) (i32.const 1050) (i32.const 1))))
+      (call $reason (i32.const 100) (i32.const 11) (i32.const 111) (i32.const 17))
+      (return (global.get $answer)))
+    (i32.const 0)))
