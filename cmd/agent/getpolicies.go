@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,7 +115,21 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	if s.LastFailure != "" {
 		e.notes = []note{lasting(fmt.Sprintf("%s: last failure: %s", s.Name, oneLine(s.LastFailure)))}
 	}
+	if len(s.Failures) > 0 {
+		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
+	}
 	return e
+}
+
+// failuresInWords names what went wrong, the most frequent first.
+func failuresInWords(failures map[string]uint64) string {
+	codes := slices.SortedFunc(maps.Keys(failures), func(a, b string) int {
+		return cmp.Or(cmp.Compare(failures[b], failures[a]), cmp.Compare(a, b))
+	})
+	for i, code := range codes {
+		codes[i] = fmt.Sprintf("%s %d", printable(code), failures[code])
+	}
+	return strings.Join(codes, ", ")
 }
 
 // setNotes say which set is in force, and why not what the directory holds.

@@ -22,7 +22,7 @@ func aSet(edits ...func(*pod.PolicySet)) pod.PolicySet {
 			{
 				Name: "allowed-images", Document: "/etc/wardlet/policies/allowed-images.toml", Module: "/etc/wardlet/policies/allowed-images.wasm",
 				SHA256: digest[20:] + digest[:20], Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "deny",
-				Allowed: 9, Denied: 6, Failed: 1, LastFailure: "Trap: unreachable\n\x1b]0;x",
+				Allowed: 9, Denied: 6, Failed: 6, Failures: map[string]uint64{"Trap": 1, "FuelExhausted": 5}, LastFailure: "Trap: unreachable\n\x1b]0;x",
 			},
 		},
 	}

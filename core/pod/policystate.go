@@ -46,6 +46,9 @@ type PolicyState struct {
 	Held      uint64 `json:"held"`
 	Abstained uint64 `json:"abstained"`
 	Failed    uint64 `json:"failed"`
+	// Failures counts the failed ones by what went wrong with the plugin:
+	// FuelExhausted, Trap and so on (docs/abi.md).
+	Failures map[string]uint64 `json:"failures,omitempty"`
 	// LastFailure is the newest failure of the plugin.
 	LastFailure string `json:"lastFailure,omitempty"`
 }

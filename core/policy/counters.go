@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"maps"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -12,6 +14,9 @@ type counters struct {
 	allowed, denied, held, abstained, failed atomic.Uint64
 	// failure is the newest one.
 	failure atomic.Pointer[string]
+
+	mu    sync.Mutex
+	codes map[string]uint64 // failures by their code
 }
 
 func (c *counters) count(o *pod.Opinion) {
@@ -27,6 +32,12 @@ func (c *counters) count(o *pod.Opinion) {
 	}
 	if o.Failure != "" {
 		c.failed.Add(1)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.codes == nil {
+			c.codes = map[string]uint64{}
+		}
+		c.codes[o.Failure]++
 	}
 }
 
@@ -40,6 +51,9 @@ func (c *counters) fail(message string) (news bool) {
 func (c *counters) show(s *pod.PolicyState) {
 	s.Allowed, s.Denied, s.Held = c.allowed.Load(), c.denied.Load(), c.held.Load()
 	s.Abstained, s.Failed = c.abstained.Load(), c.failed.Load()
+	c.mu.Lock()
+	s.Failures = maps.Clone(c.codes)
+	c.mu.Unlock()
 	if failure := c.failure.Load(); failure != nil {
 		s.LastFailure = *failure
 	}
