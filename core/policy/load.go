@@ -2,8 +2,10 @@ package policy
 
 import (
 	"context"
+	"errors"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // loader makes sets of readings.
@@ -11,6 +13,9 @@ type loader struct {
 	cfg *Config
 	// at is the policy that is being loaded or tested.
 	at activity
+	// again says that the last set was refused because of the machine: the same
+	// content may be good next time.
+	again bool
 }
 
 // load makes a set of what was read, or gives every reason why not. What the
@@ -18,6 +23,7 @@ type loader struct {
 // again; running may be nil. Of a set that is refused nothing stays loaded.
 func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, error) {
 	digest := r.digest()
+	l.again = false
 	var policies []*policy
 	for _, doc := range r.documents {
 		// One that is refused anyway would only repeat itself.
@@ -60,6 +66,7 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	} else {
 		plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
 		if err != nil {
+			l.again = l.again || errors.Is(err, wasm.ErrNotCompiled)
 			doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
 			return p
 		}

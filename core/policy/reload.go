@@ -145,6 +145,9 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 	switch {
 	case ctx.Err() != nil:
 		next.release()
+	case err != nil && r.loader.again:
+		r.acted = false // it is tried again with the next listing
+		r.reject(bounded(err))
 	case err != nil:
 		r.refused, r.reason = fingerprint, bounded(err)
 		r.reject(r.reason)

@@ -166,6 +166,26 @@ func TestContentThatWasRefusedIsTriedAgainOnlyWhenItChanges(t *testing.T) {
 	})
 }
 
+func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "busy")
+		p, l := listed(t, d, s)
+		run(t, p)
+		time.Sleep(listPeriod + time.Second)
+		synctest.Wait()
+		if s.loads != 2 || p.Sets()[0].Ready || l.count("the node is busy") != 1 {
+			t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.loads != 3 || !p.Sets()[0].Ready {
+			t.Errorf("after a minute %d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+		}
+	})
+}
+
 func TestFilesAreReadOnceTheyStandStill(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d tree, s *scripts) {

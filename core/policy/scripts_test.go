@@ -57,6 +57,9 @@ func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loads++
+	if text == "busy" && s.loads < 3 {
+		return nil, fmt.Errorf("%w: the node is busy", wasm.ErrNotCompiled)
+	}
 	s.loaded = append(s.loaded, o.Policy)
 	s.options[o.Policy] = o
 	return &script{of: s, policy: o.Policy, text: text}, nil

@@ -147,6 +147,10 @@ func TestASetThatIsBadIsRefusedAndChangesNothing(t *testing.T) {
 			func() { a.module(t, "bad", wasmtest.TrapAtInit(), "") },
 			[]string{"bad.toml", "unreachable"},
 		},
+		"a loop at the start": {
+			func() { a.module(t, "bad", wasmtest.LoopingAtInit(), "") },
+			[]string{"bad.toml", "FuelExhausted", "wardlet_init"},
+		},
 		"unknown imports": {
 			func() { a.module(t, "bad", wasmtest.UnknownImport(), "") },
 			[]string{"bad.toml", "open_socket", "not offered"},

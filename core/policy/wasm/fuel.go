@@ -33,7 +33,7 @@ const (
 	// textFuel is what a byte of a text takes that is made safe to show,
 	// lineFuel a line that is written to a descriptor, waitFuel a subscription of
 	// poll_oneoff, and pathFuel a path that is declared.
-	textFuel = 8
+	textFuel = 16
 	lineFuel = 500
 	waitFuel = 50
 	pathFuel = 20_000

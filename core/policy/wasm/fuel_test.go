@@ -21,16 +21,9 @@ func turning(turns int32) []byte {
 	return m.Bytes()
 }
 
-// endless is a plugin that loops for ever when it is asked.
-func endless() []byte {
-	m := w.Plugin()
-	m.Admit(w.Loop(w.Br(0)), w.I32Const(0))
-	return m.Bytes()
-}
-
 func TestALoopWithoutEndTakesItsFuelAndNothingElse(t *testing.T) {
 	t.Parallel()
-	p, _ := load(t, endless())
+	p, _ := load(t, w.Looping())
 	first, err := p.take(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +109,7 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 
 func TestTheEndOfTheContextEndsACall(t *testing.T) {
 	t.Parallel()
-	p, _ := load(t, endless(), func(o *Options) { o.Fuel = 1 << 62 })
+	p, _ := load(t, w.Looping(), func(o *Options) { o.Fuel = 1 << 62 })
 	why := errors.New("the agent ends")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)

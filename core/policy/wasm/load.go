@@ -119,12 +119,16 @@ func (e *Engine) rewritten(m *module.Module, sum [sha256.Size]byte) (*meter.Rewr
 	return r, nil
 }
 
+// ErrNotCompiled is that the machine, and not the module, is why there is no
+// code: trying again may help.
+var ErrNotCompiled = errors.New("the module is not compiled")
+
 // uncompiled is the error of a module for which there is no code.
 func uncompiled(err error) error {
 	if refused, ok := errors.AsType[*compile.Refused](err); ok {
 		return &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(refused.Error()))}
 	}
-	return fmt.Errorf("the module is not compiled: %w", err)
+	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
 }
 
 // mostInstances is how many instances a plugin may have: more calls than there

@@ -31,17 +31,16 @@ func TestAChildIsConfined(t *testing.T) {
 		t.Errorf("environment %v", got.Environment)
 	}
 	for what, ok := range map[string]bool{
-		"files":                 slices.Equal(got.Files, []string{"0", "1", "2"}),
-		"directory":             got.Directory == "/",
-		"policy of all threads": slices.Equal(got.Policies, []int{unix.SCHED_IDLE}),
-		"niceness":              slices.Equal(got.Nices, []int{19}),
-		"address space":         got.AS == 1<<30,
-		"processor time":        got.CPU == 2,
-		"core":                  got.Core == 0,
-		"file size":             got.Max == 64<<20,
-		"new privileges":        got.NoNewPrivs == "1",
-		"out of memory":         got.OOM == "1000",
-		"process group":         got.Group == 0,
+		"files":          slices.Equal(got.Files, []string{"0", "1", "2"}),
+		"directory":      got.Directory == "/",
+		"niceness":       slices.Equal(got.Nices, []int{19}),
+		"address space":  got.AS == 1<<30,
+		"processor time": got.CPU == 2,
+		"core":           got.Core == 0,
+		"file size":      got.Max == 64<<20,
+		"new privileges": got.NoNewPrivs == "1",
+		"out of memory":  got.OOM == "1000",
+		"process group":  got.Group == 0,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, got)

@@ -42,8 +42,8 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	// not end before.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Wall, errWall)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, r.command[0], r.command[1:]...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir, cmd.Env = "/", childEnvironment
@@ -52,7 +52,13 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	stdout, stderr := kept{most: maxLine}, kept{most: maxStderr}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, context.Cause(ctx))
+	}
+	p := patience{process: cmd.Process.Pid, wall: r.limits.Wall, end: func() { cancel(errWall) }}
+	p.begin()
+	err = cmd.Wait()
+	p.over()
 	if cmd.ProcessState == nil {
 		return nil, errors.Join(err, context.Cause(ctx))
 	}

@@ -136,6 +136,21 @@ func Trapping() []byte {
 	return m.Bytes()
 }
 
+// Looping is a plugin that loops for ever when it is asked.
+func Looping() []byte {
+	m := Plugin()
+	m.Admit(Loop(Br(0)), I32Const(0))
+	return m.Bytes()
+}
+
+// LoopingAtInit is a plugin that loops for ever in wardlet_init.
+func LoopingAtInit() []byte {
+	m := Plugin()
+	m.Init(Loop(Br(0)), I32Const(0))
+	m.Admit(I32Const(0))
+	return m.Bytes()
+}
+
 // TrapAtInit is a plugin that traps in wardlet_init.
 func TrapAtInit() []byte {
 	m := Plugin()

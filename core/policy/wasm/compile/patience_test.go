@@ -1,0 +1,59 @@
+package compile
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+func TestAChildThatIsBusyOrAsleepHasOneTerm(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
+	ended := make(chan struct{})
+	p := patience{process: cmd.Process.Pid, wall: 20 * time.Millisecond, end: func() { close(ended) }}
+	p.begin()
+	<-ended
+	p.over()
+	if p.terms != 1 {
+		t.Errorf("%d terms", p.terms)
+	}
+}
+
+func TestAStarvedChildHasMoreTermsAndNotForEver(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	p := patience{process: os.Getpid(), wall: time.Millisecond, end: func() { close(ended) }}
+	p.waited = -time.Hour // as if it had waited all the time
+	p.begin()
+	for range maxPatience - 1 {
+		select {
+		case <-ended:
+			t.Fatal("it is ended though it waits for the processor")
+		case <-time.After(time.Millisecond):
+		}
+		p.mu.Lock()
+		p.waited = -time.Hour
+		p.mu.Unlock()
+	}
+	p.mu.Lock()
+	p.terms = maxPatience - 1
+	p.mu.Unlock()
+	<-ended
+	p.over()
+}
+
+func TestTheTimeThatAProcessWaitsIsKnown(t *testing.T) {
+	t.Parallel()
+	if waitedForProcessor(os.Getpid()) <= 0 {
+		t.Error("this process never waited for a processor: schedstat cannot be read")
+	}
+	if got := waitedForProcessor(1 << 30); got != 0 {
+		t.Errorf("a process that is not there waited %v", got)
+	}
+}
