@@ -22,6 +22,7 @@ type bench struct {
 var benches = []bench{
 	{"mux", measureMux},
 	{"manifests", measureManifests},
+	{"policies", measurePolicies},
 }
 
 // run is one run of the program.

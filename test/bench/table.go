@@ -32,6 +32,9 @@ func printTable(out io.Writer, figures []figure) {
 func shown(value float64, unit string) string {
 	switch unit {
 	case "ns":
+		if value < 1e5 {
+			return time.Duration(value).Round(10 * time.Nanosecond).String()
+		}
 		return time.Duration(value).Round(100 * time.Nanosecond).String()
 	case "bytes":
 		if value >= 1<<20 {

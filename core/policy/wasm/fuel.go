@@ -60,6 +60,7 @@ func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
 	t.stack.Set(meter.StackBudget)
 	t.begun = time.Time{}
+	t.slice = min(mostSlice, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
 }
 

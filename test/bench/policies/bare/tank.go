@@ -1,0 +1,82 @@
+package bare
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+)
+
+// tank is the fuel of a guest that is metered. It does for it what the agent
+// does, with the same numbers; where a module is not metered it is nil and does
+// nothing.
+type tank struct {
+	fuel, stack api.MutableGlobal
+	// left is what of the call's fuel is not in the guest's global.
+	left int64
+	// ended and begun are when the last slice ended and the next one began.
+	ended, begun time.Time
+}
+
+const (
+	// slice is what the guest gets at once, if slices take as long as they should.
+	slice = 100_000
+	// perCall is what a call may take.
+	perCall = 10_000_000
+	// hostCall is what a call of the host takes, hostBytes how many bytes are
+	// handed over for a unit.
+	hostCall  = 100
+	hostBytes = 4
+)
+
+func tankOf(m api.Module) *tank {
+	fuel, metered := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
+	stack, _ := m.ExportedGlobal(meter.Stack).(api.MutableGlobal)
+	if !metered || stack == nil {
+		return nil
+	}
+	return &tank{fuel: fuel, stack: stack}
+}
+
+// fill begins a call.
+func (t *tank) fill(fuel int64) {
+	if t == nil {
+		return
+	}
+	t.left = fuel
+	t.stack.Set(meter.StackBudget)
+	t.refill(0)
+}
+
+func (t *tank) refill(has int64) {
+	more := min(t.left, slice-has)
+	t.left -= more
+	t.fuel.Set(uint64(has + more))
+}
+
+// yield is where the guest asks for more.
+func (t *tank) yield() {
+	has := int64(t.fuel.Get())
+	if int64(t.stack.Get()) < 0 || has+t.left < 0 {
+		stop("a guest of the bench has %d units of fuel and %d bytes of stack left", has+t.left, int64(t.stack.Get()))
+	}
+	// Each slice is timed, and lets others go first.
+	t.ended = time.Now()
+	runtime.Gosched()
+	t.begun = time.Now()
+	t.refill(has)
+}
+
+// charge takes what handing over bytes costs.
+func (t *tank) charge(bytes int) {
+	if t == nil {
+		return
+	}
+	has := int64(t.fuel.Get()) - hostCall - int64(bytes)/hostBytes
+	t.fuel.Set(uint64(has))
+	if has < 0 {
+		t.yield()
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/wardlet/wardlet/test/bench/policies/guest"
+	"github.com/wardlet/wardlet/test/bench/policies/question"
+)
+
+// How often a round does what.
+const (
+	turns = 4 // of all sides, back to back
+	// batch is about how long a side is asked in a turn, twice.
+	batch = 10 * time.Millisecond
+	// paced is how many decisions come at a fixed rate, one each interval.
+	paced      = 600
+	pacedEmpty = 200
+	interval   = time.Millisecond
+)
+
+// side is something that decides.
+type side struct {
+	name string
+	// decide is up to the verdict; settle, which may be nil, comes after it.
+	decide func(ctx context.Context) error
+	settle func(ctx context.Context)
+	// calls is how often it is asked in a turn.
+	calls int
+}
+
+// measureDecisions measures decisions of the agent's guests and of rivals, in
+// turn.
+func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err error) {
+	a, err := r.agent(ctx, guest.Guest{Language: guest.Go, Form: guest.Projection}, guest.Guest{Language: guest.C, Form: guest.Projection})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	others, stop, err := rivalSides(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	names := []string{guest.Go, guest.C}
+	sides := others
+	for i, l := range a.guests {
+		sides = append(sides, side{name: names[i], decide: l.admit, settle: l.plugin.Settle})
+	}
+	for i := range sides {
+		if err := sides[i].size(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", sides[i].name, err)
+		}
+	}
+	measured := series{}
+	for range r.rounds {
+		for range turns {
+			for i := range sides {
+				s := &sides[i]
+				if err := errors.Join(s.turn(ctx, measured), s.verdicts(ctx, measured)); err != nil {
+					return nil, fmt.Errorf("%s: %w", s.name, err)
+				}
+			}
+		}
+		// Ours and, for what a thread that slept takes anyway, native Go.
+		for i := range sides {
+			s := &sides[i]
+			if s.name != guest.Go && s.name != guest.C && s.name != native {
+				continue
+			}
+			if err := s.atRate(ctx, measured); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return measured, nil
+}
+
+// agent loads guests into one engine, to judge one pod each.
+func (r *run) agent(ctx context.Context, guests ...guest.Guest) (_ *agent, err error) {
+	a := &agent{}
+	if a.engine, err = r.newEngine(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	for _, g := range guests {
+		binary, err := g.Read(r.dir)
+		if err != nil {
+			return nil, err
+		}
+		p, err := question.Pod()
+		if err != nil {
+			return nil, err
+		}
+		plugin, err := load(ctx, a.engine, g, binary)
+		if err != nil {
+			return nil, fmt.Errorf("guest %s: %w", g, err)
+		}
+		a.guests = append(a.guests, &loaded{plugin, question.Request(p)})
+	}
+	return a, nil
+}
+
+// both is a whole decision.
+func (s *side) both(ctx context.Context) error {
+	err := s.decide(ctx)
+	s.after(ctx)
+	return err
+}
+
+func (s *side) after(ctx context.Context) {
+	if s.settle != nil {
+		s.settle(ctx)
+	}
+}
+
+// size finds out how often a side can be asked in a turn.
+func (s *side) size(ctx context.Context) error {
+	const tries = 100
+	each := time.Duration(0)
+	for range 2 { // the first ones find no warm caches
+		start := time.Now()
+		for range tries {
+			if err := s.both(ctx); err != nil {
+				return err
+			}
+		}
+		each = time.Since(start) / tries
+	}
+	s.calls = int(max(batch/max(each, 1), 20))
+	return nil
+}
+
+// turn measures processor time, allocations and goroutines of decisions back
+// to back.
+func (s *side) turn(ctx context.Context, measured series) error {
+	runtime.GC()
+	var before, after runtime.MemStats
+	made := goroutinesMade()
+	runtime.ReadMemStats(&before)
+	start := processorTime()
+	for range s.calls {
+		if err := s.both(ctx); err != nil {
+			return err
+		}
+	}
+	used := processorTime() - start
+	runtime.ReadMemStats(&after)
+	measured.add(s.name+" cpu", float64(used)/float64(s.calls))
+	measured.add(s.name+" allocations", float64(after.Mallocs-before.Mallocs)/float64(s.calls))
+	measured.add(s.name+" goroutines", (goroutinesMade()-made)/float64(s.calls))
+	return nil
+}
+
+// verdicts measures the time until the verdict, back to back.
+func (s *side) verdicts(ctx context.Context, measured series) error {
+	runtime.GC()
+	times := make([]float64, 0, s.calls)
+	for range s.calls {
+		start := time.Now()
+		if err := s.decide(ctx); err != nil {
+			return err
+		}
+		times = append(times, float64(time.Since(start)))
+		s.after(ctx)
+	}
+	measured.add(s.name+" verdict", median(times))
+	measured.add(s.name+" verdict p99", percentile(times, 99))
+	return nil
+}
+
+// atRate measures both at a fixed rate, with a thread that sleeps in between.
+func (s *side) atRate(ctx context.Context, measured series) error {
+	runtime.GC()
+	empty := side{decide: func(context.Context) error { return nil }}
+	nothing, _, err := empty.timed(ctx, pacedEmpty)
+	if err != nil {
+		return err
+	}
+	used, times, err := s.timed(ctx, paced)
+	if err != nil {
+		return err
+	}
+	measured.add(s.name+" cpu paced", sum(used)/paced-sum(nothing)/pacedEmpty)
+	measured.add(s.name+" verdict paced", median(times))
+	measured.add(s.name+" verdict paced p99", percentile(times, 99))
+	return nil
+}
+
+// timed gives the processor time of each decision with what comes after it,
+// and the time until the verdict, both in nanoseconds.
+func (s *side) timed(ctx context.Context, calls int) (used, times []float64, err error) {
+	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
+	p, err := newPace(interval)
+	if err != nil {
+		return nil, nil, err
+	}
+	for range calls {
+		if err := p.wait(); err != nil {
+			return nil, nil, err
+		}
+		processor := processorTime()
+		start := time.Now()
+		if err := s.decide(ctx); err != nil {
+			return nil, nil, err
+		}
+		verdict := time.Since(start)
+		s.after(ctx)
+		used = append(used, float64(processorTime()-processor))
+		times = append(times, float64(verdict))
+	}
+	return used, times, nil
+}

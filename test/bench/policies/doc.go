@@ -1,0 +1,37 @@
+// Command policies measures what the sandbox of policies costs: a decision, its
+// metering, a restart, an additional policy; and a decision beside those of
+// cel-go and OPA by the same rule.
+//
+// Comes in: flags, and the sources below guests. Goes out: figures as a list of
+// JSON, each with the limit it must keep; test/bench judges and prints them. The
+// program starts itself for each part, so that none has what another left in
+// its process; a part is one goroutine.
+//
+// # What is fair
+//
+// Everybody judges the same pod by the same rule, and the pod is allowed, so
+// that nobody ends early. A decision of ours is from the typed pod to the
+// verdict, what the guest gets being encoded each time, in an instance that is
+// as it was before any call: Admit, then Settle, which puts it back. Rivals get
+// the pod in the form that they like best, made before the clock runs, but for
+// the one figure that says otherwise; and they keep their state.
+//
+// Processor time is that of the whole process: what the garbage collector and
+// the scheduler do on other threads for a decision belongs to it. The goroutine
+// is not locked to its thread, as the agent's are not.
+//
+// At a fixed rate the thread sleeps until a decision is due, so that caches and
+// the processor's clock are what they are on an idle node. Reading the clocks
+// costs something there too; that is measured in the same way and taken off
+// the processor time, and not off the time to the verdict.
+//
+// Metering is compared in the guest's own code: module and metered module run
+// in turn on plain wazero, with one small host and the same memory, which is
+// put back after each call while no clock runs. What the agent does for a
+// metered guest, to fill its fuel before a call and after each slice, and to
+// charge for the host's functions, that host does too, and it counts.
+//
+// Memory is what is resident in a process of its own, with what snapshots keep
+// beside it. The first policy is not counted: the runtime and the figures of
+// its code come with it.
+package main

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"slices"
+)
+
+// figure is one result, as test/bench takes it.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	// Unit is that of all values: ns, bytes, count or ratio.
+	Unit      string   `json:"unit"`
+	Peer      string   `json:"peer,omitempty"`
+	PeerValue *float64 `json:"peer_value,omitempty"`
+	// Limit is the most that Value may be, nil for a figure without one.
+	Limit *float64 `json:"limit,omitempty"`
+}
+
+func plain(name string, value float64, unit string) figure {
+	return figure{Name: "policy-" + name, Value: value, Unit: unit}
+}
+
+func (f figure) beside(peer string, value float64) figure {
+	f.Peer, f.PeerValue = peer, &value
+	return f
+}
+
+func (f figure) atMost(limit float64) figure {
+	f.Limit = &limit
+	return f
+}
+
+// series are values of many rounds, by what was measured.
+type series map[string][]float64
+
+func (s series) add(name string, value float64) { s[name] = append(s[name], value) }
+
+func (s series) merge(more series) {
+	for name, values := range more {
+		s[name] = append(s[name], values...)
+	}
+}
+
+// middle is the median over the rounds.
+func (s series) middle(name string) float64 { return median(s[name]) }
+
+// ratio is the median of the ratios of a to b in each round.
+func (s series) ratio(a, b string) float64 {
+	above, below := s[a], s[b]
+	ratios := make([]float64, 0, len(above))
+	for i := range min(len(above), len(below)) {
+		if below[i] > 0 {
+			ratios = append(ratios, above[i]/below[i])
+		}
+	}
+	return median(ratios)
+}
+
+// median is the middle of the values, of two middles the mean.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[n/2] + sorted[(n-1)/2]) / 2
+}
+
+// percentile is the value that so many of a hundred do not exceed.
+func percentile(values []float64, of int) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)*of+99)/100-1]
+}
+
+func sum(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

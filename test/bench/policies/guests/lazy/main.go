@@ -1,0 +1,50 @@
+// Command lazy is the rule over fields that are fetched one by one.
+//
+// Comes in: fields of one pod. Goes out: allow or deny. It runs on the one
+// goroutine of the agent's call.
+package main
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/test/bench/policies/guests/rule"
+)
+
+var (
+	name       = sdk.Object("metadata.labels['" + rule.Name + "']").Lazy()
+	team       = sdk.Object("metadata.labels['" + rule.Team + "']").Lazy()
+	images     = sdk.Object("spec.@containers[*].image").Lazy()
+	privileged = sdk.Object("spec.@containers[*].securityContext.privileged").Lazy()
+	escalation = sdk.Object("spec.@containers[*].securityContext.allowPrivilegeEscalation").Lazy()
+	nonRoot    = sdk.Object("spec.@containers[*].securityContext.runAsNonRoot").Lazy()
+)
+
+func init() {
+	admit.Register(func() (admit.Policy, error) { return judge, nil })
+}
+
+func judge() admit.Verdict {
+	if !name.Exists() || !team.Exists() {
+		return rule.Unlabelled()
+	}
+	for image := range images.Elements() {
+		if !rule.Image(image.String()) {
+			return rule.Foreign(image.String())
+		}
+	}
+	for _, forbidden := range [...]*sdk.Field{privileged, escalation} {
+		for is := range forbidden.Elements() {
+			if is.Bool() {
+				return rule.Unconfined()
+			}
+		}
+	}
+	for is := range nonRoot.Elements() {
+		if !is.Bool() {
+			return rule.Unconfined()
+		}
+	}
+	return admit.Allow()
+}
+
+func main() {}

@@ -1,0 +1,43 @@
+package rule
+
+import (
+	"strings"
+
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/admit"
+)
+
+// The labels that a pod must bear.
+const (
+	Name = "app.kubernetes.io/name"
+	Team = "team"
+)
+
+// registry begins the name of every image that is allowed.
+const registry = "registry.example/"
+
+// variant is there to be overwritten in the module: that gives plugins which
+// do the same and are not the same.
+const variant = " (variant 0000)"
+
+// Image reports whether an image comes from the registry, and has a digest or
+// a tag other than latest. The registry has no port, so a colon begins a tag.
+func Image(image string) bool {
+	return strings.HasPrefix(image, registry) &&
+		(strings.Contains(image, "@") || strings.Contains(image, ":") && !strings.HasSuffix(image, ":latest"))
+}
+
+// Unlabelled denies a pod without one of the labels.
+func Unlabelled() admit.Verdict {
+	return admit.Deny("LabelMissing", "the labels "+Name+" and "+Team+" must be set"+variant)
+}
+
+// Foreign denies a pod for an image.
+func Foreign(image string) admit.Verdict {
+	return admit.Deny("ImageNotAllowed", sdk.Concat("image ", image, " is not allowed: want ", registry, " with a digest or a tag"))
+}
+
+// Unconfined denies a pod with a container that could become root.
+func Unconfined() admit.Verdict {
+	return admit.Deny("NotConfined", "a container is privileged, or may become it, or may run as root")
+}

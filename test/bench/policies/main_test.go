@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/test/bench/policies/guest"
+)
+
+// built is where all tests have their guests.
+var built string
+
+func TestMain(m *testing.M) {
+	if status, isChild := wasm.Child(); isChild {
+		os.Exit(status)
+	}
+	os.Exit(testAll(m))
+}
+
+func testAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "policies")
+	if err != nil {
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built = dir
+	return m.Run()
+}
+
+// buildGuests builds all guests, once.
+var buildGuests = sync.OnceValue(func() error {
+	for _, g := range guest.All() {
+		if err := g.Build(context.Background(), "../../..", built); err != nil {
+			return err
+		}
+	}
+	return nil
+})
+
+func testRun(t *testing.T) *run {
+	t.Helper()
+	if err := buildGuests(); err != nil {
+		t.Fatal(err)
+	}
+	return &run{root: "../../..", dir: built, rounds: 1, progress: &bytes.Buffer{}}
+}
+
+func TestArgumentsThatMeanNothing(t *testing.T) {
+	t.Parallel()
+	for want, try := range map[string]func(r *run) error{
+		"rounds: at least 1": func(r *run) error { r.rounds = 0; return r.do(t.Context(), &bytes.Buffer{}, "", "", nil) },
+		"no part is named":   func(r *run) error { return r.do(t.Context(), &bytes.Buffer{}, "dance", "", nil) },
+		"name of one guest":  func(r *run) error { return r.do(t.Context(), &bytes.Buffer{}, "ready", "", []string{"go"}) },
+		"want a side":        func(r *run) error { return r.do(t.Context(), &bytes.Buffer{}, "resident", "", nil) },
+		"neither agent nor": func(r *run) error {
+			return r.do(t.Context(), &bytes.Buffer{}, "resident", "", []string{"other", "c", "same"})
+		},
+	} {
+		if err := try(testRun(t)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/wardlet/wardlet/test/bench/policies/bare"
+	"github.com/wardlet/wardlet/test/bench/policies/guest"
+	"github.com/wardlet/wardlet/test/bench/policies/question"
+)
+
+// meterTurns is how often in a round each guest runs metered and as it is.
+const meterTurns = 12
+
+// pair is a guest in both ways.
+type pair struct {
+	guest          guest.Guest
+	plain, metered *bare.Guest
+	calls          int
+}
+
+// measureMetering measures what metering adds to the guests' own code.
+func measureMetering(ctx context.Context, r *run, _ []string) (_ series, err error) {
+	code, err := bare.New(ctx, r.bareCache())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, code.Close(ctx)) }()
+	var pairs []*pair
+	for _, g := range guest.All() {
+		p, err := r.pair(ctx, code, g)
+		if err != nil {
+			return nil, fmt.Errorf("guest %s: %w", g, err)
+		}
+		pairs = append(pairs, p)
+	}
+	measured := series{}
+	clock := clockTime()
+	for turn := range r.rounds * meterTurns {
+		for _, p := range pairs {
+			runtime.GC()
+			if err := p.turn(measured, turn, clock); err != nil {
+				return nil, fmt.Errorf("guest %s: %w", p.guest, err)
+			}
+		}
+	}
+	return measured, nil
+}
+
+// pair makes an instance of a guest in each way.
+func (r *run) pair(ctx context.Context, code *bare.Runtime, g guest.Guest) (*pair, error) {
+	binary, err := g.Read(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := question.Pod()
+	if err != nil {
+		return nil, err
+	}
+	pod, err := bare.Encode(asked)
+	if err != nil {
+		return nil, err
+	}
+	rewritten, err := bare.Metered(binary)
+	if err != nil {
+		return nil, err
+	}
+	p := &pair{guest: g}
+	for into, module := range map[**bare.Guest][]byte{&p.plain: binary, &p.metered: rewritten} {
+		compiled, err := code.Compile(ctx, module)
+		if err != nil {
+			return nil, err
+		}
+		const page = 64 << 10
+		if *into, err = compiled.Instantiate(ctx, pod, uint64(g.MemoryPages())*page); err != nil {
+			return nil, err
+		}
+	}
+	const tries = 20
+	each := 0.0
+	for range 2 { // the first ones find no warm caches
+		if each, err = judgements(p.plain, tries, 0); err != nil {
+			return nil, err
+		}
+	}
+	p.calls = int(min(max(2e6/each, 10), 1000))
+	return p, nil
+}
+
+// turn measures both ways, in an order that changes.
+func (p *pair) turn(measured series, turn int, clock float64) error {
+	times := [2]float64{}
+	for i := range times {
+		way := (turn + i) % 2
+		each, err := judgements([2]*bare.Guest{p.plain, p.metered}[way], p.calls, clock)
+		if err != nil {
+			return err
+		}
+		times[way] = each
+	}
+	measured.add(p.guest.String()+" plain", times[0])
+	measured.add(p.guest.String()+" metered", times[1])
+	return nil
+}
+
+// judgements is the time of the guest's own code, in nanoseconds, without what
+// reading the clock takes: of so many calls the lower quartile, as others on the
+// machine make calls longer and never shorter.
+func judgements(g *bare.Guest, calls int, clock float64) (float64, error) {
+	times := make([]float64, 0, calls)
+	for range calls {
+		if err := g.Hand(); err != nil {
+			return 0, err
+		}
+		start := time.Now()
+		answer, err := g.Judge()
+		took := time.Since(start)
+		if err != nil || answer != 0 {
+			return 0, fmt.Errorf("the pod is not allowed: %d, %w", answer, err)
+		}
+		times = append(times, float64(took)-clock)
+		if err := g.Reset(); err != nil {
+			return 0, err
+		}
+	}
+	return percentile(times, 25), nil
+}
+
+// clockTime is what reading the clock adds to a time, in nanoseconds.
+func clockTime() float64 {
+	const reads = 10_000
+	times := make([]float64, 0, reads)
+	for range reads {
+		start := time.Now()
+		times = append(times, float64(time.Since(start)))
+	}
+	return median(times)
+}

@@ -1,0 +1,36 @@
+package question
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+//go:embed pod.json
+var podJSON []byte
+
+// Pod is a pod of three containers and one init container, 6455 bytes, give or take ten, of
+// JSON, that the rule allows.
+func Pod() (*v1.Pod, error) {
+	var p v1.Pod
+	if err := json.Unmarshal(podJSON, &p); err != nil {
+		return nil, fmt.Errorf("question/pod.json: %w", err)
+	}
+	return &p, nil
+}
+
+// Request asks whether a pod may run.
+func Request(p *v1.Pod) *wasm.Request {
+	return &wasm.Request{
+		Question:          &pod.Question{Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "api", Document: p.Namespace + "/" + p.Name}},
+		Kind:              "api",
+		Time:              time.Date(2026, time.November, 20, 10, 11, 13, 0, time.UTC),
+		ClockSynchronized: true,
+	}
+}
