@@ -27,7 +27,10 @@ func (f *diskFault) Unwrap() error { return f.err }
 
 // outOfMemory is what Go's runtime, the race detector and the C library say
 // when they get no memory.
-var outOfMemory = []string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed", "errno: 12"}
+var outOfMemory = []string{
+	"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed", "errno: 12",
+	"address space collisions", // what the race detector says, in tests
+}
 
 // judge says what a child has made, or why it has not: a *Refused where the
 // module is at fault, a *diskFault, or any other error where the machine is.

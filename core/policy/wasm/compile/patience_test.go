@@ -27,25 +27,25 @@ func TestAChildThatIsBusyOrAsleepHasOneTerm(t *testing.T) {
 
 func TestAStarvedChildHasMoreTermsAndNotForEver(t *testing.T) {
 	t.Parallel()
-	ended := make(chan struct{})
-	p := patience{process: os.Getpid(), wall: time.Millisecond, end: func() { close(ended) }}
-	p.waited = -time.Hour // as if it had waited all the time
+	ended := 0
+	p := patience{process: os.Getpid(), wall: time.Hour, end: func() { ended++ }}
 	p.begin()
-	for range maxPatience - 1 {
-		select {
-		case <-ended:
-			t.Fatal("it is ended though it waits for the processor")
-		case <-time.After(time.Millisecond):
+	defer p.over()
+	for term := range maxPatience {
+		if ended > 0 {
+			t.Fatalf("it is ended after %d terms, though it waits for the processor", term)
 		}
-		p.mu.Lock()
-		p.waited = -time.Hour
-		p.mu.Unlock()
+		p.waited = -time.Hour // as if it had waited all the time
+		p.due()
 	}
-	p.mu.Lock()
-	p.terms = maxPatience - 1
-	p.mu.Unlock()
-	<-ended
+	if ended != 1 {
+		t.Errorf("it is ended %d times after %d terms", ended, maxPatience)
+	}
 	p.over()
+	p.due()
+	if ended != 1 {
+		t.Error("it is ended once more, after it was over")
+	}
 }
 
 func TestTheTimeThatAProcessWaitsIsKnown(t *testing.T) {
