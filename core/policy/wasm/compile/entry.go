@@ -77,17 +77,25 @@ func openEntry(dir string, digest Digest, engine string) (_ *opened, err error) 
 }
 
 func readEntry(r io.Reader) (e entry, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxLine+1))
-	if err != nil {
-		return e, err
-	}
-	if len(text) > maxLine {
-		return e, fmt.Errorf("its index has more than %d bytes", maxLine)
-	}
-	if err := json.Unmarshal(text, &e); err != nil {
-		return e, fmt.Errorf("its index is not JSON: %w", err)
+	if err := readLine(r, &e); err != nil {
+		return e, fmt.Errorf("its index %w", err)
 	}
 	return e, checkFiles(e.Files)
+}
+
+// readLine decodes a file of one line of JSON.
+func readLine(from io.Reader, v any) error {
+	text, err := io.ReadAll(io.LimitReader(from, maxLine+1))
+	if err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
+	}
+	if len(text) > maxLine {
+		return fmt.Errorf("has more than %d bytes", maxLine)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("is not JSON: %w", err)
+	}
+	return nil
 }
 
 // openFiles opens the files and sees that they are whole.

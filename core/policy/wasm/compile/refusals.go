@@ -50,15 +50,8 @@ func (s *shelf) refused(digest Digest, terms string) *Refused {
 }
 
 func readRefusal(from io.Reader) (r refusal, err error) {
-	text, err := io.ReadAll(io.LimitReader(from, maxLine+1))
-	if err != nil {
-		return r, err
-	}
-	if len(text) > maxLine {
-		return r, fmt.Errorf("a refusal of more than %d bytes", maxLine)
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return r, err
+	if err := readLine(from, &r); err != nil {
+		return r, fmt.Errorf("a refusal %w", err)
 	}
 	if !r.Reason.known() {
 		return r, fmt.Errorf("unknown reason %q", r.Reason)
