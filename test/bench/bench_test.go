@@ -167,18 +167,14 @@ func TestARun(t *testing.T) {
 func TestADriverThatFails(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"it ends with an error":     "#!/bin/sh\necho why >&2; exit 3\n",
-		"it prints something else":  "#!/bin/sh\necho hello\n",
-		"it has measured nothing":   "#!/bin/sh\necho '{}'\n",
-		"a snapshot took no memory": "#!/bin/sh\necho '{\"nanoseconds\":1,\"bytes\":1,\"allocations\":1}'\n",
+		"it ends with an error":     "echo why >&2; exit 3",
+		"it prints something else":  "echo hello",
+		"it has measured nothing":   "echo '{}'",
+		"a snapshot took no memory": "echo '{\"nanoseconds\":1,\"bytes\":1,\"allocations\":1}'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			driver := filepath.Join(t.TempDir(), "driver")
-			if err := os.WriteFile(driver, []byte(script), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			c, err := task{ours, snapshot, 1, 1}.run(t.Context(), driver, t.TempDir())
+			c, err := task{ours, snapshot, 1, 1}.run(t.Context(), writeScript(t, script), t.TempDir())
 			if err == nil {
 				t.Fatalf("it counts as %+v", c)
 			}

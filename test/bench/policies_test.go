@@ -2,19 +2,14 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func drivenBy(t *testing.T, script string) ([]figure, error) {
 	t.Helper()
-	driver := filepath.Join(t.TempDir(), "policies")
-	if err := os.WriteFile(driver, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return (&run{root: t.TempDir(), rounds: 1, progress: &bytes.Buffer{}}).drivePolicies(t.Context(), driver)
+	r := &run{root: t.TempDir(), rounds: 1, progress: &bytes.Buffer{}}
+	return r.drivePolicies(t.Context(), writeScript(t, script))
 }
 
 func TestFiguresOfPoliciesAreJudgedHere(t *testing.T) {

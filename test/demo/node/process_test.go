@@ -100,7 +100,12 @@ func fakeNode(t *testing.T, command, agent string) *Node {
 	t.Helper()
 	n := &Node{Dir: t.TempDir()}
 	n.wardlet = n.Path("wardlet")
-	if err := os.WriteFile(n.wardlet, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
+	// A child forked by another test while the file is open for writing would
+	// keep it so until its own exec, and executing it would be ETXTBSY.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(n.wardlet, []byte("#!/bin/sh\n"+command+"\n"), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	n.agent, _ = run(t, agent)

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// writeScript writes a program for the shell and returns its path.
+func writeScript(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	// A child forked by another test while the file is open for writing would
+	// keep it so until its own exec, and executing it would be ETXTBSY.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
