@@ -9,7 +9,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
-	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
 // Options are what a policy says about its plugin.
@@ -75,12 +74,8 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err != nil {
 		return nil, err
 	}
-	m, err := plugin(binary, e.caps, &o)
-	if err != nil {
-		return nil, err
-	}
 	sum := sha256.Sum256(binary)
-	metered, err := e.rewritten(m, sum)
+	metered, err := e.accept(binary, sum, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,21 +97,23 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	return p, nil
 }
 
-// rewritten gives a module as it is compiled. Its shape is verified before, or
-// was when it was rewritten first.
-func (e *Engine) rewritten(m *module.Module, sum [sha256.Size]byte) (*meter.Rewritten, error) {
-	if r := e.metered.load(sum); r != nil {
-		return r, nil
+// accept gives a module as it is compiled. It is verified before, or was when
+// it was rewritten first.
+func (e *Engine) accept(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, error) {
+	if a := e.metered.load(sum); a != nil && a.serves(o) {
+		return a, nil
 	}
-	if err := verifyShape(m, e.caps); err != nil {
+	m, err := verified(binary, e.caps, o)
+	if err != nil {
 		return nil, err
 	}
 	r, err := meter.Rewrite(m, e.caps.Metered)
 	if err != nil {
 		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	e.metered.store(sum, r)
-	return r, nil
+	a := acceptedOf(m, r)
+	e.metered.store(sum, a)
+	return a, nil
 }
 
 // ErrNotCompiled is that the machine, and not the module, is why there is no

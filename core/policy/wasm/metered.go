@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -48,6 +47,8 @@ type meteredHeader struct {
 	Revision string   `json:"revision"`
 	SHA256   string   `json:"sha256"`
 	Globals  []string `json:"globals"`
+	Hooks    []string `json:"hooks"`
+	Pages    uint64   `json:"pages"`
 }
 
 func newMeteredFiles(cacheDir string, caps verify.Caps, log *slog.Logger) *meteredFiles {
@@ -64,7 +65,7 @@ func (f *meteredFiles) path(sum [sha256.Size]byte) string {
 
 // load gives the rewritten form of a module of that digest, nil if there is
 // none that this program made.
-func (f *meteredFiles) load(sum [sha256.Size]byte) *meter.Rewritten {
+func (f *meteredFiles) load(sum [sha256.Size]byte) *accepted {
 	file, err := os.OpenFile(f.path(sum), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
@@ -75,7 +76,7 @@ func (f *meteredFiles) load(sum [sha256.Size]byte) *meter.Rewritten {
 		return nil
 	}
 	text := make([]byte, info.Size())
-	if _, err := io.ReadFull(bufio.NewReader(file), text); err != nil {
+	if _, err := io.ReadFull(file, text); err != nil {
 		return nil
 	}
 	end := bytes.IndexByte(text[:min(len(text), maxMeteredHeader)], '\n')
@@ -87,22 +88,24 @@ func (f *meteredFiles) load(sum [sha256.Size]byte) *meter.Rewritten {
 	if digest := sha256.Sum256(module); hex.EncodeToString(digest[:]) != h.SHA256 {
 		return nil
 	}
-	return &meter.Rewritten{Binary: module, Globals: h.Globals}
+	return &accepted{Rewritten: meter.Rewritten{Binary: module, Globals: h.Globals}, hooks: h.Hooks, pages: h.Pages}
 }
 
 // store keeps the rewritten form of a module.
-func (f *meteredFiles) store(sum [sha256.Size]byte, r *meter.Rewritten) {
-	if err := f.write(sum, r); err != nil {
+func (f *meteredFiles) store(sum [sha256.Size]byte, a *accepted) {
+	if err := f.write(sum, a); err != nil {
 		f.log.Debug("a rewritten module is not kept; the next start takes longer", "directory", f.dir, "error", err)
 	}
 }
 
-func (f *meteredFiles) write(sum [sha256.Size]byte, r *meter.Rewritten) error {
+func (f *meteredFiles) write(sum [sha256.Size]byte, a *accepted) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	digest := sha256.Sum256(r.Binary)
-	header, err := json.Marshal(meteredHeader{Revision: f.revision, SHA256: hex.EncodeToString(digest[:]), Globals: r.Globals})
+	digest := sha256.Sum256(a.Binary)
+	header, err := json.Marshal(meteredHeader{
+		Revision: f.revision, SHA256: hex.EncodeToString(digest[:]), Globals: a.Globals, Hooks: a.hooks, Pages: a.pages,
+	})
 	if err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (f *meteredFiles) write(sum [sha256.Size]byte, r *meter.Rewritten) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(slices.Concat(header, []byte{'\n'}, r.Binary))
+	_, err = file.Write(slices.Concat(header, []byte{'\n'}, a.Binary))
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), f.path(sum))
 	}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -28,10 +28,11 @@ func TestRewrittenModulesAreUsedAgain(t *testing.T) {
 	if f.load(sum) != nil {
 		t.Error("a module from nowhere")
 	}
-	f.store(sum, &meter.Rewritten{Binary: []byte("metered\nmodule"), Globals: []string{"g"}})
+	stored := accepted{meter.Rewritten{Binary: []byte("metered\nmodule"), Globals: []string{"g"}}, []string{"admit"}, 3}
+	f.store(sum, &stored)
 	again := newMeteredFiles(filepath.Dir(f.dir), verify.Default(), f.log).load(sum)
-	if again == nil || string(again.Binary) != "metered\nmodule" || !slices.Equal(again.Globals, []string{"g"}) {
-		t.Errorf("%+v", again)
+	if !reflect.DeepEqual(again, &stored) {
+		t.Errorf("%+v, want %+v", again, stored)
 	}
 }
 
@@ -59,7 +60,7 @@ func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
 		},
 	} {
 		f := testFiles(t)
-		f.store(sum, &meter.Rewritten{Binary: bytes.Repeat([]byte("x"), 1000)})
+		f.store(sum, &accepted{Rewritten: meter.Rewritten{Binary: bytes.Repeat([]byte("x"), 1000)}})
 		if f.load(sum) == nil {
 			t.Fatalf("%s: not there before", name)
 		}
@@ -77,13 +78,13 @@ func TestOldRewrittenModulesGo(t *testing.T) {
 	f := testFiles(t)
 	for n := range maxMetered + 5 {
 		sum := sha256.Sum256([]byte(strconv.Itoa(n)))
-		f.store(sum, &meter.Rewritten{Binary: []byte("x")})
+		f.store(sum, &accepted{Rewritten: meter.Rewritten{Binary: []byte("x")}})
 		then := testTime.Add(time.Duration(n) * time.Second)
 		if err := os.Chtimes(f.path(sum), then, then); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.store(sha256.Sum256([]byte("last")), &meter.Rewritten{Binary: []byte("x")})
+	f.store(sha256.Sum256([]byte("last")), &accepted{Rewritten: meter.Rewritten{Binary: []byte("x")}})
 	entries, err := os.ReadDir(f.dir)
 	if err != nil || len(entries) != maxMetered {
 		t.Errorf("%d files, %v", len(entries), err)
