@@ -71,8 +71,10 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 			if s.name != guest.Go && s.name != guest.C && s.name != native {
 				continue
 			}
-			if err := s.atRate(ctx, measured); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
+			for _, awake := range []bool{true, false} {
+				if err := s.atRate(ctx, measured, awake); err != nil {
+					return nil, fmt.Errorf("%s: %w", s.name, err)
+				}
 			}
 		}
 	}
@@ -176,32 +178,34 @@ func (s *side) verdicts(ctx context.Context, measured series) error {
 	return nil
 }
 
-// atRate measures both at a fixed rate, with a thread that sleeps in between.
-func (s *side) atRate(ctx context.Context, measured series) error {
+// atRate measures both at a fixed rate, with a thread that sleeps in between or
+// stays awake.
+func (s *side) atRate(ctx context.Context, measured series, awake bool) error {
 	runtime.GC()
 	empty := side{decide: func(context.Context) error { return nil }}
-	nothing, _, err := empty.timed(ctx, pacedEmpty)
+	nothing, _, err := empty.timed(ctx, pacedEmpty, awake)
 	if err != nil {
 		return err
 	}
-	used, times, err := s.timed(ctx, paced)
+	used, times, err := s.timed(ctx, paced, awake)
 	if err != nil {
 		return err
 	}
-	measured.add(s.name+" cpu paced", sum(used)/paced-sum(nothing)/pacedEmpty)
-	measured.add(s.name+" verdict paced", median(times))
-	measured.add(s.name+" verdict paced p99", percentile(times, 99))
+	how := "paced"
+	if awake {
+		how = "awake"
+	}
+	measured.add(s.name+" cpu "+how, sum(used)/paced-sum(nothing)/pacedEmpty)
+	measured.add(s.name+" verdict "+how, median(times))
+	measured.add(s.name+" verdict "+how+" p99", percentile(times, 99))
 	return nil
 }
 
 // timed gives the processor time of each decision with what comes after it,
 // and the time until the verdict, both in nanoseconds.
-func (s *side) timed(ctx context.Context, calls int) (used, times []float64, err error) {
+func (s *side) timed(ctx context.Context, calls int, awake bool) (used, times []float64, err error) {
 	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
-	p, err := newPace(interval)
-	if err != nil {
-		return nil, nil, err
-	}
+	p := newPace(interval, awake)
 	for range calls {
 		if err := p.wait(); err != nil {
 			return nil, nil, err

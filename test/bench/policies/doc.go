@@ -21,9 +21,11 @@
 // is not locked to its thread, as the agent's are not.
 //
 // At a fixed rate the thread sleeps until a decision is due, so that caches and
-// the processor's clock are what they are on an idle node. Reading the clocks
-// costs something there too; that is measured in the same way and taken off
-// the processor time, and not off the time to the verdict.
+// the processor's clock are what they are on an idle node; and once more it
+// looks at the clock all the time instead, as on a node with other work whose
+// processor does not sleep ("awake"). Reading the clocks costs something there
+// too; that is measured in the same way and taken off the processor time, and
+// not off the time to the verdict.
 //
 // Metering is compared in the guest's own code: module and metered module run
 // in turn on plain wazero, with one small host and the same memory, which is

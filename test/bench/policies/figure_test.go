@@ -50,16 +50,19 @@ func measured() series {
 	}
 	for name, value := range map[string]float64{
 		"go verdict": 2000, "go verdict paced": 2000, "go cpu": 6000, "go cpu paced": 6000,
+		"go verdict awake": 2000, "go cpu awake": 6000, "c verdict awake": 1000, "c cpu awake": 2500,
 		"c verdict": 1000, "c verdict paced": 1000, "c cpu": 2500, "c cpu paced": 2500,
 		cel + " cpu": 6000, celConverted + " cpu": 60_000, rego + " cpu": 40_000, regoWasm + " cpu": 120_000,
-		native + " verdict": 1, native + " verdict paced": 1,
+		native + " verdict": 1, native + " verdict paced": 1, native + " verdict awake": 1,
 		"resident agent go other": 1.25 * (1 << 20), "resident agent go same": 1.25 * (1 << 20),
 	} {
 		s[name] = []float64{value}
 	}
 	for _, g := range []string{guest.Go, guest.C} {
 		s[g+" allocations"], s[g+" goroutines"] = []float64{0}, []float64{0}
-		s[g+" verdict p99"], s[g+" verdict paced p99"] = []float64{1e9}, []float64{1e9}
+		for _, how := range []string{" verdict p99", " verdict paced p99", " verdict awake p99"} {
+			s[g+how] = []float64{1e9}
+		}
 	}
 	for i, g := range guest.All() {
 		s[g.String()+" plain"], s[g.String()+" metered"] = []float64{100}, []float64{[]float64{110, 110, 125, 125, 130, 135}[i]}
@@ -88,6 +91,8 @@ func TestTheLimits(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"go verdict": "policy-go-verdict", "go verdict paced": "policy-go-verdict-1000-a-second",
+		"go verdict awake": "policy-go-verdict-1000-a-second-awake", "go cpu awake": "policy-go-cpu-1000-a-second-awake",
+		"c verdict awake": "policy-c-verdict-1000-a-second-awake", "c cpu awake": "policy-c-cpu-1000-a-second-awake",
 		"go cpu paced": "policy-go-cpu-1000-a-second", "go allocations": "policy-go-allocations", "go goroutines": "policy-go-goroutines",
 		"c verdict": "policy-c-verdict", "c verdict paced": "policy-c-verdict-1000-a-second",
 		"c cpu": "policy-c-cpu", "c cpu paced": "policy-c-cpu-1000-a-second", "c allocations": "policy-c-allocations",

@@ -43,14 +43,18 @@ func decisions(s series) (all []figure) {
 			plain(g.name+"-verdict-p99", s.middle(g.name+" verdict p99"), "ns"),
 			plain(g.name+"-verdict-1000-a-second", s.middle(g.name+" verdict paced"), "ns").atMost(g.verdict),
 			plain(g.name+"-verdict-1000-a-second-p99", s.middle(g.name+" verdict paced p99"), "ns"),
+			plain(g.name+"-verdict-1000-a-second-awake", s.middle(g.name+" verdict awake"), "ns").atMost(g.verdict),
+			plain(g.name+"-verdict-1000-a-second-awake-p99", s.middle(g.name+" verdict awake p99"), "ns"),
 			plain(g.name+"-cpu", s.middle(g.name+" cpu"), "ns").atMost(g.cpu),
 			plain(g.name+"-cpu-1000-a-second", s.middle(g.name+" cpu paced"), "ns").atMost(g.cpu),
+			plain(g.name+"-cpu-1000-a-second-awake", s.middle(g.name+" cpu awake"), "ns").atMost(g.cpu),
 			plain(g.name+"-allocations", s.middle(g.name+" allocations"), "count").atMost(0),
 			plain(g.name+"-goroutines", s.middle(g.name+" goroutines"), "count").atMost(0))
 	}
 	return append(all,
 		plain("native-verdict", s.middle(native+" verdict"), "ns"),
-		plain("native-verdict-1000-a-second", s.middle(native+" verdict paced"), "ns"))
+		plain("native-verdict-1000-a-second", s.middle(native+" verdict paced"), "ns"),
+		plain("native-verdict-1000-a-second-awake", s.middle(native+" verdict awake"), "ns"))
 }
 
 // metering are the figures of what counting fuel costs.
@@ -104,14 +108,14 @@ func memory(s series) (all []figure) {
 func unmeasured(s series) (missing []string) {
 	var names []string
 	for _, g := range []string{guest.Go, guest.C} {
-		for _, what := range []string{"verdict", "verdict p99", "verdict paced", "verdict paced p99", "cpu", "cpu paced", "allocations", "goroutines"} {
+		for _, what := range []string{"verdict", "verdict p99", "verdict paced", "verdict paced p99", "verdict awake", "verdict awake p99", "cpu", "cpu paced", "cpu awake", "allocations", "goroutines"} {
 			names = append(names, g+" "+what)
 		}
 	}
 	for _, g := range guest.All() {
 		names = append(names, g.String()+" metered", g.String()+" plain")
 	}
-	names = append(names, native+" verdict", native+" verdict paced")
+	names = append(names, native+" verdict", native+" verdict paced", native+" verdict awake")
 	for _, rival := range []string{cel, celConverted, rego, regoWasm} {
 		names = append(names, rival+" cpu")
 	}

@@ -51,23 +51,28 @@ func TestWhatADecisionTakesIsCounted(t *testing.T) {
 
 // TestDecisionsAtARate is not parallel: it goes by the clock.
 func TestDecisionsAtARate(t *testing.T) {
-	settled := 0
-	s := side{decide: func(context.Context) error { return nil }, settle: func(context.Context) { settled++ }}
-	const calls = 20
-	start := time.Now()
-	used, times, err := s.timed(t.Context(), calls)
-	if err != nil || len(used) != calls || len(times) != calls || settled != calls {
-		t.Errorf("%d, %d and %d of %d: %v", len(used), len(times), settled, calls, err)
-	}
-	if took := time.Since(start); took < calls*interval {
-		t.Errorf("%d decisions in %s", calls, took)
-	}
-	if n := slices.Min(times); n < 0 {
-		t.Errorf("a decision took %v ns", n)
-	}
-	s.decide = func(context.Context) error { return errDenied }
-	if _, _, err := s.timed(t.Context(), 1); !errors.Is(err, errDenied) {
-		t.Errorf("a pod that is denied gives %v", err)
+	for _, awake := range []bool{false, true} {
+		settled := 0
+		s := side{decide: func(context.Context) error { return nil }, settle: func(context.Context) { settled++ }}
+		const calls = 20
+		start, processor := time.Now(), processorTime()
+		used, times, err := s.timed(t.Context(), calls, awake)
+		if err != nil || len(used) != calls || len(times) != calls || settled != calls {
+			t.Errorf("%d, %d and %d of %d: %v", len(used), len(times), settled, calls, err)
+		}
+		if took := time.Since(start); took < calls*interval {
+			t.Errorf("%d decisions in %s", calls, took)
+		}
+		if used := time.Duration(processorTime() - processor); awake && used < calls*interval/2 {
+			t.Errorf("awake for %s", used)
+		}
+		if n := slices.Min(times); n < 0 {
+			t.Errorf("a decision took %v ns", n)
+		}
+		s.decide = func(context.Context) error { return errDenied }
+		if _, _, err := s.timed(t.Context(), 1, awake); !errors.Is(err, errDenied) {
+			t.Errorf("a pod that is denied gives %v", err)
+		}
 	}
 }
 
