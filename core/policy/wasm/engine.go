@@ -47,6 +47,14 @@ func WithCompiling(limits compile.Limits, priority compile.Priority) EngineOptio
 	return func(o *engineOptions) { o.compile.Limits, o.compile.Priority = limits, priority }
 }
 
+// WithInterpreter has plugins interpreted. That is also what becomes of them
+// without it where wazero has no compiler: on other architectures than amd64 and
+// arm64, and where the system lets nobody make memory executable. They answer
+// the same and take the same fuel, in many times the time.
+func WithInterpreter() EngineOption {
+	return func(o *engineOptions) { o.compile.Interpreted = true }
+}
+
 // Child compiles a module and ends, if this process was started for that:
 // isChild says so, and status is what to exit with. It must be called first
 // thing by every program that makes an engine.
@@ -54,8 +62,12 @@ func Child() (status int, isChild bool) { return compile.Child(runtimeConfig) }
 
 // runtimeConfig is what modules are compiled and run with. How much memory a
 // plugin may have is not the runtime's matter, which all plugins share.
-func runtimeConfig() wazero.RuntimeConfig {
-	return wazero.NewRuntimeConfig().WithDebugInfoEnabled(false)
+func runtimeConfig(interpreted bool) wazero.RuntimeConfig {
+	config := wazero.NewRuntimeConfig()
+	if interpreted {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	return config.WithDebugInfoEnabled(false)
 }
 
 // NewEngine makes an engine that keeps compiled code in cacheDir. The

@@ -65,7 +65,7 @@ func BenchmarkGoGuest(b *testing.B) {
 	b.Run("in process", func(b *testing.B) {
 		for b.Loop() {
 			ctx := experimental.WithCompilationWorkers(context.Background(), 1)
-			check(b, withCache(ctx, b.TempDir(), config(), func(r wazero.Runtime) error {
+			check(b, withCache(ctx, b.TempDir(), config(false), func(r wazero.Runtime) error {
 				_, err := r.CompileModule(ctx, guest)
 				return err
 			}))

@@ -21,8 +21,13 @@ type Cache struct {
 	// engine is the directory wazero uses in the one it is given, terms what
 	// modules are judged by.
 	engine, terms string
-	children      runner
-	primary       *shelf
+	// interpreted: the engine is wazero's interpreter, which leaves no code.
+	interpreted bool
+	// maker is what entries say they were made by: engine, or the terms where
+	// modules are interpreted.
+	maker    string
+	children runner
+	primary  *shelf
 	// view is where wazero looks for code; it is empty but while code is loaded.
 	view  string
 	files wazero.CompilationCache
@@ -53,7 +58,14 @@ func Open(dir string, o Options) (_ *Cache, err error) {
 	if err := rememberVersion(); err != nil {
 		return nil, err
 	}
-	c := &Cache{options: o, children: runner{command: o.Command, limits: o.Limits, priority: o.Priority}}
+	interpreted, err := interprets(o.Config(o.Interpreted))
+	if err != nil {
+		return nil, err
+	}
+	c := &Cache{
+		options: o, interpreted: interpreted,
+		children: runner{command: o.Command, limits: o.Limits, priority: o.Priority, interpreted: interpreted},
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -103,14 +115,22 @@ func (c *Cache) findEngine() (err error) {
 		return fmt.Errorf("wazero made %d directories in %s, want one", len(made), c.view)
 	}
 	c.engine = made[0].Name()
-	c.terms, err = terms(c.engine, c.options.Revision, c.options.Limits)
-	return err
+	if c.maker = c.engine; c.interpreted {
+		c.maker += ", interpreted"
+	}
+	if c.terms, err = terms(c.maker, c.options.Revision, c.options.Limits); err != nil {
+		return err
+	}
+	if c.interpreted {
+		c.maker = c.terms
+	}
+	return nil
 }
 
 // RuntimeConfig is what the runtime that loads from this cache must be made
 // with.
 func (c *Cache) RuntimeConfig() wazero.RuntimeConfig {
-	return c.options.Config().WithCompilationCache(c.files)
+	return c.options.Config(c.interpreted).WithCompilationCache(c.files)
 }
 
 // Close removes what this process has made for itself. The runtime must be
@@ -144,10 +164,11 @@ func (c *Cache) shelves() []*shelf {
 }
 
 // Ready says whether the code of a module is cached: all its files are there
-// with the right size.
+// with the right size. Where modules are interpreted it says that a child has
+// tried this one.
 func (c *Cache) Ready(digest Digest) bool {
 	for _, s := range c.shelves() {
-		if o, err := s.open(digest, c.engine); err == nil {
+		if o, err := s.open(digest, c.maker); err == nil {
 			return o.close() == nil
 		}
 	}
@@ -176,7 +197,7 @@ func (c *Cache) Forget(digest Digest) (err error) {
 // removed.
 func (c *Cache) open(digest Digest) (*opened, *shelf, error) {
 	for _, s := range c.shelves() {
-		o, err := s.open(digest, c.engine)
+		o, err := s.open(digest, c.maker)
 		if err == nil {
 			if err = o.openFiles(s.modulePath(digest)); err == nil {
 				s.used(digest, c.options.Now())

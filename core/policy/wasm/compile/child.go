@@ -31,7 +31,7 @@ const (
 // one; else it does nothing. It must be called first of all in main, and in
 // TestMain of packages that load plugins. config is the same function as in
 // Options.
-func Child(config func() wazero.RuntimeConfig) (status int, isChild bool) {
+func Child(config func(interpreted bool) wazero.RuntimeConfig) (status int, isChild bool) {
 	if len(os.Args) != 2 || os.Args[1] != childArgument {
 		return 0, false
 	}
@@ -66,7 +66,7 @@ func (r *report) deliver() int {
 }
 
 // work compiles the module that it reads.
-func work(input io.Reader, config func() wazero.RuntimeConfig) *report {
+func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *report {
 	failed := func(err error) *report { return &report{Failed: true, Text: oneLine(err.Error())} }
 	if err := detach(); err != nil {
 		return failed(err)
@@ -92,7 +92,7 @@ func work(input io.Reader, config func() wazero.RuntimeConfig) *report {
 	if err != nil {
 		return failed(err)
 	}
-	if err := compileInto(t.Dir, config(), module); err != nil {
+	if err := compileInto(t.Dir, config(t.Interpreted), module); err != nil {
 		return blame(err, t.Limits)
 	}
 	r := &report{}
@@ -100,7 +100,7 @@ func work(input io.Reader, config func() wazero.RuntimeConfig) *report {
 		return &report{Failed: true, Disk: isDiskFault(err), Text: oneLine(err.Error())}
 	}
 	r.Cost.CPU = cpuTime()
-	if err := rehearse(t.Dir, config(), module, &r.Cost); err != nil {
+	if err := rehearse(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {
 		if r := blame(err, t.Limits); r.Refused != Invalid {
 			return r
 		}

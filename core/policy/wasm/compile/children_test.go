@@ -11,11 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tetratelabs/wazero"
 	"golang.org/x/sys/unix"
 )
-
-func interpreter() wazero.RuntimeConfig { return wazero.NewRuntimeConfigInterpreter() }
 
 func digestOf(module []byte) Digest { return sha256.Sum256(module) }
 
@@ -94,9 +91,7 @@ func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text stri
 	f.pass(1)
 	next := library(t, f.dir, func(o *Options) {
 		o.Limits, o.Command = f.cache.options.Limits, []string{"/nowhere/it is not started again"}
-		if f.cache.engine != "" {
-			o.Config = f.cache.options.Config
-		}
+		o.Config, o.Interpreted = f.cache.options.Config, f.cache.options.Interpreted
 	})
 	_, again := next.Acquire(t.Context(), "b", module)
 	if other, ok := errors.AsType[*Refused](again); !ok || *other != *refused {

@@ -26,9 +26,11 @@
 // busy that the child hardly ran. A disk that cannot be written to costs a
 // warning: code and refusals are kept in memory then.
 //
-// Where wazero has no compiler there is no code to keep. The child compiles for
-// wazero's interpreter, within the same limits, to see that it can be done, and
-// the agent does the same after it.
+// Where wazero has no compiler, or Options wants none, there is no code to keep:
+// modules are interpreted. The child prepares the module for wazero's
+// interpreter, within the same limits, to see that it can be done, and leaves an
+// entry without files, which counts only under the same terms. The agent does
+// the same after it, and after a restart again.
 //
 // It needs Linux, with /proc mounted.
 //

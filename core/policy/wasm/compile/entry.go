@@ -19,7 +19,8 @@ const indexName = "entry.json"
 // entry is the index of one module's compiled code.
 type entry struct {
 	// Module is the digest, Engine the directory wazero keeps its files in, which
-	// says its version and the machine.
+	// says its version and the machine. Where modules are interpreted there are no
+	// files, and Engine is the terms under which a child has tried this one.
 	Module string     `json:"module"`
 	Engine string     `json:"engine"`
 	Files  []codeFile `json:"files"`
@@ -33,8 +34,9 @@ type opened struct {
 	files []*os.File
 }
 
-// errStale: the entry was made by another version of wazero.
-var errStale = errors.New("it was made by another version")
+// errStale: the entry was made by another version of wazero, or for its other
+// engine, or tried by other terms.
+var errStale = errors.New("it was made by another version, or by other terms")
 
 // openEntry opens the index of the entry in dir, if all its files are there
 // with the right size. Another process that wants to remove it is kept from it.
@@ -133,7 +135,12 @@ func writeEntry(dir string, e *entry, now time.Time) error {
 	if err := os.Chtimes(index, now, now); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(filepath.Join(dir, e.Engine)), syncDir(dir))
+	for _, f := range e.Files {
+		if err := syncDir(filepath.Dir(filepath.Join(dir, f.Name))); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
 }
 
 // writeWhole writes a new file and puts it on the disk.

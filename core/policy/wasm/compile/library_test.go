@@ -189,19 +189,6 @@ func TestTwoAgentsUseOneDirectoryAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestWithoutACompilerTheAgentInterpretsWhatAChildHasSeen(t *testing.T) {
-	t.Parallel()
-	f := library(t, t.TempDir()+"/cache", acting("interpreted"), func(o *Options) { o.Config = interpreter })
-	code := acquire(t, f, small(5))
-	answers(t, f, code, 5)
-	if len(code.held.entry.Files) != 0 {
-		t.Errorf("files %v", code.held.entry.Files)
-	}
-	code.Release()
-	isRefused(t, f, []byte("no module"), Invalid, "invalid magic number")
-	f.isClean(t)
-}
-
 func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(f *fixture, turn *ticket, done <-chan error) error{

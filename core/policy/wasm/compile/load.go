@@ -42,6 +42,9 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, module []
 		}
 		defer func() { err = errors.Join(err, os.Remove(path)) }()
 	}
+	if c.interpreted {
+		return r.CompileModule(ctx, module)
+	}
 	return r.CompileModule(neverCompile(ctx), module)
 }
 

@@ -16,7 +16,7 @@ func TestTheAgentCompilesNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, module := range map[string][]byte{"a bomb": bomb(1000, 800), "a small one": small(1), "a broad one": broad(1 << 20)} {
 		ctx := neverCompile(context.Background())
-		err := withCache(ctx, dir, config(), func(r wazero.Runtime) error {
+		err := withCache(ctx, dir, config(false), func(r wazero.Runtime) error {
 			_, err := r.CompileModule(ctx, module)
 			return err
 		})

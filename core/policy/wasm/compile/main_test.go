@@ -15,7 +15,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func config() wazero.RuntimeConfig { return wazero.NewRuntimeConfig().WithDebugInfoEnabled(false) }
+func config(interpreted bool) wazero.RuntimeConfig {
+	if interpreted {
+		return wazero.NewRuntimeConfigInterpreter()
+	}
+	return wazero.NewRuntimeConfig().WithDebugInfoEnabled(false)
+}
 
 func TestMain(m *testing.M) {
 	if status, ok := pretend(); ok {
@@ -179,7 +184,7 @@ func (f *fixture) isClean(t *testing.T) {
 		if _, err := hex.Decode(d[:], []byte(filepath.Base(path))); err != nil {
 			t.Error(err)
 		}
-		o, err := openEntry(path, d, f.cache.engine)
+		o, err := openEntry(path, d, f.cache.maker)
 		if err != nil {
 			t.Errorf("torn: %v", err)
 			return

@@ -42,6 +42,9 @@ func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module [
 	if err != nil {
 		return err
 	}
+	if c.interpreted && len(r.Files) > 0 {
+		return fmt.Errorf("the child that compiles has made %d files of code for an interpreter", len(r.Files))
+	}
 	for _, f := range r.Files {
 		made, err := f.open(dir)
 		if err != nil {
@@ -51,7 +54,7 @@ func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module [
 			return err
 		}
 	}
-	e := &entry{Module: digest.String(), Engine: c.engine, Files: r.Files, Cost: r.Cost}
+	e := &entry{Module: digest.String(), Engine: c.maker, Files: r.Files, Cost: r.Cost}
 	if err := s.install(dir, digest, e, c.options.Now()); err != nil {
 		return err
 	}

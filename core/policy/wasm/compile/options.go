@@ -13,8 +13,12 @@ import (
 // Options are how a Cache works. Fields that are zero are their default.
 type Options struct {
 	// Config makes the configuration that modules are compiled and loaded with,
-	// without a cache. The same function must be given to Child. Required.
-	Config func() wazero.RuntimeConfig
+	// without a cache: that of wazero's interpreter if it is asked for it, else
+	// that of the best engine there is here. The same function must be given to
+	// Child. Required.
+	Config func(interpreted bool) wazero.RuntimeConfig
+	// Interpreted has modules interpreted also where wazero has a compiler.
+	Interpreted bool
 	// Limits are for each compilation.
 	Limits Limits
 	// MaxBytes is the most that compiled code may take on the disk; what was used

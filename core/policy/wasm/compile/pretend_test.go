@@ -42,7 +42,9 @@ func pretend() (status int, pretends bool) {
 		announce(rest[0])
 		return Child(config)
 	case "interpreted": // a child on a machine without a compiler
-		return Child(wazero.NewRuntimeConfigInterpreter)
+		return Child(func(bool) wazero.RuntimeConfig { return config(true) })
+	case "compiled": // a child that has a compiler, whatever it is told
+		return Child(func(bool) wazero.RuntimeConfig { return config(false) })
 	case "asleep": // a child that does nothing
 		announce(rest[0])
 		_ = syscall.Pause()
@@ -66,7 +68,7 @@ func pretend() (status int, pretends bool) {
 		if !strings.Contains(t.Dir, "/spare/") {
 			return (&report{Failed: true, Disk: true, Text: "no space left on device"}).deliver(), true
 		}
-		if err := compileInto(t.Dir, config(), small(2)); err != nil {
+		if err := compileInto(t.Dir, config(false), small(2)); err != nil {
 			return 1, true
 		}
 		files, _ := findFiles(t.Dir)

@@ -27,6 +27,8 @@ type task struct {
 	Digest   string   `json:"digest"`
 	Limits   Limits   `json:"limits"`
 	Priority Priority `json:"priority"`
+	// Interpreted: it is for wazero's interpreter.
+	Interpreted bool `json:"interpreted,omitempty"`
 }
 
 // encode is the line, with its end.

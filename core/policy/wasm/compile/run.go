@@ -25,15 +25,16 @@ var errWall = errors.New("the time is over")
 
 // runner starts children.
 type runner struct {
-	command  []string
-	limits   Limits
-	priority Priority
+	command     []string
+	limits      Limits
+	priority    Priority
+	interpreted bool
 }
 
 // run has a child compile a module into dir, and waits for its end. The child
 // ends when ctx does, and when this process does.
 func (r *runner) run(ctx context.Context, dir string, digest Digest, module []byte) (*ended, error) {
-	t := task{Dir: dir, Length: len(module), Digest: digest.String(), Limits: r.limits, Priority: r.priority}
+	t := task{Dir: dir, Length: len(module), Digest: digest.String(), Limits: r.limits, Priority: r.priority, Interpreted: r.interpreted}
 	line, err := t.encode()
 	if err != nil {
 		return nil, err
