@@ -1,34 +1,70 @@
 package wasm
 
 import (
+	"crypto/sha256"
 	"slices"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// accepted is a module that was verified and rewritten, with what a policy may
-// ask of it that another one did not.
+// accepted is what is known of a module that was verified and rewritten, and
+// what a policy may ask of it that another one did not.
 type accepted struct {
-	meter.Rewritten
-	// hooks are those it exports, sorted. pages is what its memory begins with.
-	hooks []string
-	pages uint64
-}
-
-func acceptedOf(m *module.Module, r *meter.Rewritten) *accepted {
-	a := &accepted{Rewritten: *r, pages: m.Memories[m.Export("memory").Index].Min}
-	for hook, name := range hooks {
-		if m.Export(name) != nil {
-			a.hooks = append(a.hooks, hook)
-		}
-	}
-	slices.Sort(a.hooks)
-	return a
+	// Metered is the digest of the module as it is compiled. Globals are the names
+	// of its own mutable numeric globals.
+	Metered compile.Digest `json:"metered"`
+	Globals []string       `json:"globals"`
+	// Hooks are those it exports, sorted. Pages is what its memory begins with.
+	Hooks []string `json:"hooks"`
+	Pages uint64   `json:"pages"`
 }
 
 // serves says whether a policy may have it: verification would not refuse it.
 func (a *accepted) serves(o *Options) bool {
-	missing := func(hook string) bool { return !slices.Contains(a.hooks, hook) }
-	return !slices.ContainsFunc(o.Hooks, missing) && a.pages <= uint64(o.MemoryPages)
+	missing := func(hook string) bool { return !slices.Contains(a.Hooks, hook) }
+	return !slices.ContainsFunc(o.Hooks, missing) && a.Pages <= uint64(o.MemoryPages)
+}
+
+// accept verifies a module, unless that was done before, and gives it as it is
+// compiled. It is rewritten only if somebody wants to read it.
+func (e *Engine) accept(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
+	if a := e.accepted.load(sum); a != nil && a.serves(o) {
+		return a, compile.Source{Digest: a.Metered, Module: func() ([]byte, error) {
+			_, metered, err := e.rewrite(binary, sum, o)
+			return metered, err
+		}}, nil
+	}
+	a, metered, err := e.rewrite(binary, sum, o)
+	return a, compile.Whole(metered), err
+}
+
+// rewrite verifies and rewrites a module, and keeps what there is to know.
+func (e *Engine) rewrite(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, []byte, error) {
+	m, err := verified(binary, e.caps, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := meter.Rewrite(m, e.caps.Metered)
+	if err != nil {
+		return nil, nil, &Failure{Code: AbiMismatch, Err: err}
+	}
+	a := acceptedOf(m, r)
+	e.accepted.store(sum, a)
+	return a, r.Binary, nil
+}
+
+func acceptedOf(m *module.Module, r *meter.Rewritten) *accepted {
+	a := &accepted{
+		Metered: sha256.Sum256(r.Binary), Globals: r.Globals,
+		Hooks: []string{}, Pages: m.Memories[m.Export("memory").Index].Min,
+	}
+	for hook, name := range hooks {
+		if m.Export(name) != nil {
+			a.Hooks = append(a.Hooks, hook)
+		}
+	}
+	slices.Sort(a.Hooks)
+	return a
 }

@@ -16,13 +16,13 @@ import (
 
 // Engine loads plugins. It may be used from any goroutine.
 type Engine struct {
-	cache   *compile.Cache
-	runtime wazero.Runtime
-	library *compile.Library
-	metered *meteredFiles
-	caps    verify.Caps
-	log     *slog.Logger
-	stays   *Stays
+	cache    *compile.Cache
+	runtime  wazero.Runtime
+	library  *compile.Library
+	accepted *acceptedFiles
+	caps     verify.Caps
+	log      *slog.Logger
+	stays    *Stays
 	// plugins counts those that are open.
 	plugins atomic.Int64
 }
@@ -94,7 +94,7 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 	}
 	e.library = compile.NewLibrary(cache, e.runtime)
 	e.stays = o.stays
-	e.metered = newMeteredFiles(cacheDir, o.caps, logger)
+	e.accepted = newAcceptedFiles(cacheDir, o.caps, logger)
 	return e, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
-	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
 // Options are what a policy says about its plugin.
@@ -75,16 +74,16 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		return nil, err
 	}
 	sum := sha256.Sum256(binary)
-	metered, err := e.accept(binary, sum, &o)
+	a, source, err := e.accept(binary, sum, &o)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plugin{
 		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy),
-		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: metered.Globals,
+		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
 		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
 	}
-	if p.code, err = e.library.Acquire(ctx, o.Tenant, metered.Binary); err != nil {
+	if p.code, err = e.library.Acquire(ctx, o.Tenant, source); err != nil {
 		return nil, uncompiled(err)
 	}
 	first, err := p.first(ctx)
@@ -95,25 +94,6 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	p.pool.open(first)
 	e.plugins.Add(1)
 	return p, nil
-}
-
-// accept gives a module as it is compiled. It is verified before, or was when
-// it was rewritten first.
-func (e *Engine) accept(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, error) {
-	if a := e.metered.load(sum); a != nil && a.serves(o) {
-		return a, nil
-	}
-	m, err := verified(binary, e.caps, o)
-	if err != nil {
-		return nil, err
-	}
-	r, err := meter.Rewrite(m, e.caps.Metered)
-	if err != nil {
-		return nil, &Failure{Code: AbiMismatch, Err: err}
-	}
-	a := acceptedOf(m, r)
-	e.metered.store(sum, a)
-	return a, nil
 }
 
 // ErrNotCompiled is that the machine, and not the module, is why there is no

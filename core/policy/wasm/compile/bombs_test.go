@@ -41,7 +41,7 @@ func TestABombIsKilledWhenTheTimeIsOver(t *testing.T) {
 	// A child that hardly ran blames nobody: on a busy machine it takes longer.
 	for wall := time.Second; ; wall *= 2 {
 		f := library(t, t.TempDir()+"/cache", limited(Limits{Wall: wall, CPU: 5 * time.Minute, Memory: 8 << 30}))
-		_, err := f.Acquire(t.Context(), "", bomb(2000, 1500))
+		_, err := f.Acquire(t.Context(), "", Whole(bomb(2000, 1500)))
 		if err != nil && strings.Contains(err.Error(), "the node is busy") && wall < time.Minute {
 			continue
 		}

@@ -96,8 +96,13 @@ func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *
 		return blame(err, t.Limits)
 	}
 	r := &report{}
-	if r.Files, err = findFiles(t.Dir); err != nil {
+	if r.codeFiles, err = finish(t.Dir, config(t.Interpreted), module); err != nil {
 		return &report{Failed: true, Disk: isDiskFault(err), Text: oneLine(err.Error())}
+	}
+	if r.Shell != nil {
+		if module, err = r.Shell.read(t.Dir); err != nil {
+			return &report{Failed: true, Disk: isDiskFault(err), Text: oneLine(err.Error())}
+		}
 	}
 	r.Cost.CPU = cpuTime()
 	if err := rehearse(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {

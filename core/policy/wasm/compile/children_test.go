@@ -79,7 +79,7 @@ func ends(t *testing.T, process int, end ...func()) {
 // time, also by another agent.
 func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text string) {
 	t.Helper()
-	_, err := f.Acquire(t.Context(), "a", module)
+	_, err := f.Acquire(t.Context(), "a", Whole(module))
 	refused, ok := errors.AsType[*Refused](err)
 	if !ok || refused.Reason != reason || !strings.Contains(refused.Text, text) {
 		t.Fatalf("error %v\nwant %s: %s", err, reason, text)
@@ -93,7 +93,7 @@ func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text stri
 		o.Limits, o.Command = f.cache.options.Limits, []string{"/nowhere/it is not started again"}
 		o.Config, o.Interpreted = f.cache.options.Config, f.cache.options.Interpreted
 	})
-	_, again := next.Acquire(t.Context(), "b", module)
+	_, again := next.Acquire(t.Context(), "b", Whole(module))
 	if other, ok := errors.AsType[*Refused](again); !ok || *other != *refused {
 		t.Errorf("the next time: %v, want %v", again, err)
 	}
@@ -103,7 +103,7 @@ func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text stri
 // held against it.
 func failsForNow(t *testing.T, f *fixture, module []byte, text string) {
 	t.Helper()
-	_, err := f.Acquire(t.Context(), "a", module)
+	_, err := f.Acquire(t.Context(), "a", Whole(module))
 	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Fatalf("error %v\nwant %s", err, text)
 	}
@@ -160,8 +160,10 @@ func TestAFailureOfTheMachineIsNotHeldAgainstTheModule(t *testing.T) {
 		"a report that does not fit":     {said("0", `{"refused":"cpu"}`+"\n"), Limits{}, "does not fit its exit status 0"},
 		"another that does not":          {said("10", `{}`+"\n"), Limits{}, "does not fit its exit status 10"},
 		"the machine failed it":          {said("10", `{"failed":true,"text":"no /proc"}`+"\n"), Limits{}, "no /proc"},
-		"files that lead elsewhere":      {said("0", `{"files":[{"name":"../../etc/passwd"}]}`+"\n"), Limits{}, `a file of code "../../etc/passwd"`},
-		"code that it did not make":      {said("0", `{"files":[{"name":"wazero-x/`+strings.Repeat("a", 64)+`","size":1}]}`+"\n"), Limits{}, "has not made what it reports"},
+		"files that lead elsewhere":      {said("0", `{"files":[{"name":"../../etc/passwd"}],"shell":{"name":"shell.wasm"}}`+"\n"), Limits{}, `a file of code "../../etc/passwd"`},
+		"a shell that lies elsewhere":    {said("0", `{"files":[{"name":"a"}],"shell":{"name":"../../etc/passwd"}}`+"\n"), Limits{}, `a shell "../../etc/passwd"`},
+		"code without a shell":           {said("0", `{"files":[{"name":"a"}]}`+"\n"), Limits{}, "1 files of code, and a shell: false"},
+		"code that it did not make":      {said("0", `{"files":[{"name":"wazero-x/`+strings.Repeat("a", 64)+`","size":1}],"shell":{"name":"shell.wasm"}}`+"\n"), Limits{}, "has not made what it reports"},
 		"nothing, and it says all is in": {said("0", "{}\n"), Limits{}, "was compiled 2 times and is not in the cache"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +197,7 @@ func TestAChildKilledInTheMiddleLeavesNothing(t *testing.T) {
 	f := library(t, t.TempDir()+"/cache", acting("announced", fifo))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := f.Acquire(t.Context(), "", bomb(1000, 800))
+		_, err := f.Acquire(t.Context(), "", Whole(bomb(1000, 800)))
 		ended <- err
 	}()
 	process := announced(t, fifo)
@@ -236,7 +238,7 @@ func TestTheEndOfTheContextEndsTheChild(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := f.Acquire(ctx, "", small(1))
+		_, err := f.Acquire(ctx, "", Whole(small(1)))
 		ended <- err
 	}()
 	why := errors.New("the agent ends")

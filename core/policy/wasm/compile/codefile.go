@@ -12,8 +12,12 @@ import (
 	"syscall"
 )
 
-// maxFiles is how many files one module may become; wazero makes one.
-const maxFiles = 4
+// maxShell is the largest shell, in bytes: it is not longer than its module, but
+// for its mark.
+const maxShell = maxModule + 64
+
+// maxFiles is how many files of code one module may become: wazero makes one.
+const maxFiles = 1
 
 // codeFile is a file of compiled code: its path below the directory that was
 // given to wazero, its size in bytes, and the CRC-32C of its content.
@@ -23,11 +27,33 @@ type codeFile struct {
 	Sum  uint32 `json:"crc32c"`
 }
 
-func checkFiles(files []codeFile) error {
-	if len(files) > maxFiles {
-		return fmt.Errorf("%d files of code, at most %d", len(files), maxFiles)
+// codeFiles are what one module became.
+type codeFiles struct {
+	// Files are the code, none where modules are interpreted.
+	Files []codeFile `json:"files,omitempty"`
+	// Shell is the module's shell, nil where there are no files.
+	Shell *codeFile `json:"shell,omitempty"`
+}
+
+// all are the shell and the code.
+func (c *codeFiles) all() []codeFile {
+	if c.Shell == nil {
+		return c.Files
 	}
-	for _, f := range files {
+	return append([]codeFile{*c.Shell}, c.Files...)
+}
+
+// check sees that they are such as a child makes.
+func (c *codeFiles) check() error {
+	switch shell := c.Shell; {
+	case len(c.Files) > maxFiles:
+		return fmt.Errorf("%d files of code, at most %d", len(c.Files), maxFiles)
+	case (len(c.Files) > 0) != (shell != nil):
+		return fmt.Errorf("%d files of code, and a shell: %v", len(c.Files), shell != nil)
+	case shell != nil && (shell.Name != shellName || shell.Size < 0 || shell.Size > maxShell):
+		return fmt.Errorf("a shell %q of %d bytes: want %s of at most %d", shell.Name, shell.Size, shellName, maxShell)
+	}
+	for _, f := range c.Files {
 		engine, key, ok := strings.Cut(f.Name, "/")
 		if !ok || !strings.HasPrefix(engine, "wazero-") || !isDigest(key) || !filepath.IsLocal(f.Name) || f.Size < 0 {
 			return fmt.Errorf("a file of code %q of %d bytes: want wazero-VERSION/KEY", f.Name, f.Size)
@@ -47,23 +73,43 @@ func findFiles(dir string) (files []codeFile, err error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		f := codeFile{}
-		if f.Name, err = filepath.Rel(dir, path); err != nil {
-			return err
-		}
-		opened, err := openRegular(path)
+		f, err := fileAt(path)
 		if err != nil {
 			return err
 		}
-		defer opened.Close()
-		f.Size, f.Sum, err = measure(opened)
+		f.Name, err = filepath.Rel(dir, path)
 		files = append(files, f)
 		return err
 	})
-	if err == nil {
-		err = checkFiles(files)
-	}
 	return files, err
+}
+
+// fileAt describes a file, but for its name.
+func fileAt(path string) (f codeFile, err error) {
+	opened, err := openRegular(path)
+	if err != nil {
+		return f, err
+	}
+	defer opened.Close()
+	f.Size, f.Sum, err = measure(opened)
+	return f, err
+}
+
+// read reads a file below dir and sees that it is whole.
+func (f *codeFile) read(dir string) ([]byte, error) {
+	opened, err := openRegular(filepath.Join(dir, f.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	text := make([]byte, f.Size)
+	if _, err := io.ReadFull(opened, text); err != nil {
+		return nil, fmt.Errorf("%s has less than %d bytes: %w", opened.Name(), f.Size, err)
+	}
+	if crc32.Checksum(text, castagnoli) != f.Sum {
+		return nil, fmt.Errorf("%s has another checksum than its index says", opened.Name())
+	}
+	return text, nil
 }
 
 // open opens a file of code below dir and sees that it is whole. What is read

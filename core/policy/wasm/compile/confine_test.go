@@ -70,7 +70,7 @@ func TestNothingIsLeftOfChildren(t *testing.T) {
 	round := func(n int32) {
 		code := acquire(t, f, small(n))
 		code.Release()
-		if _, err := f.Acquire(t.Context(), "", []byte{byte(n)}); err == nil {
+		if _, err := f.Acquire(t.Context(), "", Whole([]byte{byte(n)})); err == nil {
 			t.Error("compiled")
 		}
 	}

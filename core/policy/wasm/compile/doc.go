@@ -2,8 +2,8 @@
 // risk: a few kilobytes of WebAssembly can keep a compiler busy for minutes and
 // take gigabytes.
 //
-// Comes in: modules, already verified and metered, each with the tenant that
-// waits for it (Library.Acquire). Goes out: compiled code, one piece for each
+// Comes in: modules, already verified and metered, or their digests and who has
+// them, each with the tenant that waits for it (Library.Acquire). Goes out: compiled code, one piece for each
 // module however many use it, or a Refused that says why there is none.
 //
 // A module is compiled by a child: this executable, started again, which calls
@@ -17,8 +17,8 @@
 //
 // The agent itself loads what is cached and never compiles: it calls wazero
 // with a context that has ended, which wazero looks at before it compiles a
-// function, but not when it finds code. It reads files that it has checked and
-// keeps open. What is torn or missing is compiled again by a child, once.
+// function, but not when it finds code. It gives it the module's shell, which
+// has no code of its own, and files that it has checked and keeps open. What is torn or missing is compiled again by a child, once.
 //
 // A module that is at fault is remembered on the disk and refused at once, also
 // after a restart, until Forget or other terms. Failures of the machine are

@@ -21,10 +21,10 @@ type entry struct {
 	// Module is the digest, Engine the directory wazero keeps its files in, which
 	// says its version and the machine. Where modules are interpreted there are no
 	// files, and Engine is the terms under which a child has tried this one.
-	Module string     `json:"module"`
-	Engine string     `json:"engine"`
-	Files  []codeFile `json:"files"`
-	Cost   Cost       `json:"cost"`
+	Module string `json:"module"`
+	Engine string `json:"engine"`
+	codeFiles
+	Cost Cost `json:"cost"`
 }
 
 // opened is an entry that is in use: it stays until it is closed.
@@ -32,6 +32,7 @@ type opened struct {
 	entry
 	index *os.File
 	files []*os.File
+	shell []byte
 }
 
 // errStale: the entry was made by another version of wazero, or for its other
@@ -66,7 +67,7 @@ func openEntry(dir string, digest Digest, engine string) (_ *opened, err error) 
 	case o.Engine != engine:
 		return nil, errStale
 	}
-	for _, f := range o.Files {
+	for _, f := range o.all() {
 		info, err := os.Lstat(filepath.Join(dir, f.Name))
 		if err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func readEntry(r io.Reader) (e entry, err error) {
 	if err := readLine(r, &e); err != nil {
 		return e, fmt.Errorf("its index %w", err)
 	}
-	return e, checkFiles(e.Files)
+	return e, e.check()
 }
 
 // readLine decodes a file of one line of JSON.
@@ -100,8 +101,13 @@ func readLine(from io.Reader, v any) error {
 	return nil
 }
 
-// openFiles opens the files and sees that they are whole.
-func (o *opened) openFiles(dir string) error {
+// openFiles opens the files, reads the shell, and sees that they are whole.
+func (o *opened) openFiles(dir string) (err error) {
+	if o.Shell != nil {
+		if o.shell, err = o.Shell.read(dir); err != nil {
+			return err
+		}
+	}
 	for i := range o.Files {
 		f, err := o.Files[i].open(dir)
 		if err != nil {
@@ -116,7 +122,7 @@ func (o *opened) closeFiles() (err error) {
 	for _, f := range o.files {
 		err = errors.Join(err, f.Close())
 	}
-	o.files = nil
+	o.files, o.shell = nil, nil
 	return err
 }
 
@@ -135,7 +141,7 @@ func writeEntry(dir string, e *entry, now time.Time) error {
 	if err := os.Chtimes(index, now, now); err != nil {
 		return err
 	}
-	for _, f := range e.Files {
+	for _, f := range e.all() {
 		if err := syncDir(filepath.Dir(filepath.Join(dir, f.Name))); err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func TestAChildMustUseTheEngineOfTheAgent(t *testing.T) {
 		"interpreted": {func(*Options) {}, "was compiled 2 times and is not in the cache"},
 	} {
 		f := library(t, t.TempDir()+"/cache", acting(part), test.change)
-		_, err := f.Acquire(t.Context(), "", small(1))
+		_, err := f.Acquire(t.Context(), "", Whole(small(1)))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", part, err, test.want)
 		}

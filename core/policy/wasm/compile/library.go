@@ -2,7 +2,6 @@ package compile
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -59,31 +58,29 @@ const tries = 2
 
 // Acquire gives the compiled code of a module: what is loaded, else from the
 // cache, else compiled by a child when it is the tenant's turn ("" is the
-// operator). The error is a *Refused where the module is at fault. module is
-// not kept. The code must be released.
-func (l *Library) Acquire(ctx context.Context, tenant string, module []byte) (*Code, error) {
-	if len(module) > maxModule {
-		return nil, fmt.Errorf("the module has %d bytes: at most %d are compiled", len(module), maxModule)
-	}
-	digest := Digest(sha256.Sum256(module))
+// operator). The error is a *Refused where the module is at fault, and that of
+// source where it gives no module. The code must be released.
+func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*Code, error) {
 	for range tries {
-		if code, err := l.load(ctx, digest, module); code != nil || err != nil {
+		if code, err := l.load(ctx, &source); code != nil || err != nil {
 			return code, err
 		}
-		if err := l.compile(ctx, tenant, digest, module); err != nil {
+		if err := l.compile(ctx, tenant, &source); err != nil {
 			return nil, err
 		}
 	}
-	code, err := l.load(ctx, digest, module)
+	code, err := l.load(ctx, &source)
 	if code == nil && err == nil {
-		err = fmt.Errorf("the code of module %s was compiled %d times and is not in the cache: see the log, and who else changes the directory", digest, tries)
+		err = fmt.Errorf("the code of module %s was compiled %d times and is not in the cache: see the log, and who else changes the directory",
+			source.Digest, tries)
 	}
 	return code, err
 }
 
 // load gives code that is loaded or cached, and neither code nor error if it
 // must be compiled.
-func (l *Library) load(ctx context.Context, digest Digest, module []byte) (*Code, error) {
+func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
+	digest := source.Digest
 	if code := l.share(digest); code != nil {
 		return code, nil
 	}
@@ -103,7 +100,7 @@ func (l *Library) load(ctx context.Context, digest Digest, module []byte) (*Code
 	if entry == nil {
 		return nil, err
 	}
-	compiled, err := l.cache.load(ctx, l.runtime, entry, module)
+	compiled, err := l.cache.load(ctx, l.runtime, entry, source)
 	err = errors.Join(err, entry.closeFiles())
 	if err == nil {
 		return l.hold(digest, &held{module: compiled, entry: entry}), nil
@@ -142,7 +139,8 @@ func (l *Library) hold(digest Digest, h *held) *Code {
 
 // compile waits for a turn and has a child compile a module, unless somebody
 // else does meanwhile.
-func (l *Library) compile(ctx context.Context, tenant string, digest Digest, module []byte) error {
+func (l *Library) compile(ctx context.Context, tenant string, source *Source) error {
+	digest := source.Digest
 	t := l.turns.join(tenant)
 	defer l.turns.leave(t)
 	for waiting := true; waiting; {
@@ -161,7 +159,11 @@ func (l *Library) compile(ctx context.Context, tenant string, digest Digest, mod
 	if l.settled(digest) {
 		return nil
 	}
-	err := l.cache.compile(ctx, digest, module)
+	module, err := source.read()
+	if err != nil {
+		return err
+	}
+	err = l.cache.compile(ctx, digest, module)
 	l.announce()
 	return err
 }

@@ -45,7 +45,7 @@ func TestManyWhoWantAModuleAtOnceGetItFromOneChild(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 40 {
 		group.Go(func() {
-			code, err := f.Acquire(t.Context(), string(rune('a'+i%3)), small(int32(i%2)))
+			code, err := f.Acquire(t.Context(), string(rune('a'+i%3)), Whole(small(int32(i%2))))
 			if err != nil {
 				t.Error(err)
 				return
@@ -89,7 +89,7 @@ func TestWhoeverWaitsMayGoAndTheOthersAreServed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() {
-		_, err := f.Acquire(ctx, "a", small(1))
+		_, err := f.Acquire(ctx, "a", Whole(small(1)))
 		first <- err
 	}()
 	pid := announced(t, fifo)
@@ -97,7 +97,7 @@ func TestWhoeverWaitsMayGoAndTheOthersAreServed(t *testing.T) {
 	waiting, leave := context.WithCancelCause(t.Context())
 	second := make(chan error, 1)
 	go func() {
-		_, err := f.Acquire(waiting, "a", small(1))
+		_, err := f.Acquire(waiting, "a", Whole(small(1)))
 		second <- err
 	}()
 	left := errors.New("tired of waiting")
@@ -128,13 +128,13 @@ func TestWhenTheFirstGivesUpTheNextCompiles(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := f.Acquire(ctx, "a", small(1))
+		_, err := f.Acquire(ctx, "a", Whole(small(1)))
 		first <- err
 	}()
 	announced(t, fifo)
 	ctx2, stop2 := context.WithCancel(t.Context())
 	go func() {
-		_, err := f.Acquire(ctx2, "b", small(1))
+		_, err := f.Acquire(ctx2, "b", Whole(small(1)))
 		second <- err
 	}()
 	stop()
@@ -150,7 +150,7 @@ func TestWhenTheFirstGivesUpTheNextCompiles(t *testing.T) {
 func TestAModuleOfManyMegabytesIsNotTried(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache")
-	_, err := f.Acquire(t.Context(), "", make([]byte, maxModule+1))
+	_, err := f.Acquire(t.Context(), "", Whole(make([]byte, maxModule+1)))
 	if err == nil || !strings.Contains(err.Error(), "at most 33554432 are compiled") || f.children(t) != 0 {
 		t.Errorf("%v, %d children", err, f.children(t))
 	}
@@ -172,7 +172,7 @@ func TestTwoAgentsUseOneDirectoryAtOnce(t *testing.T) {
 		f := library(t, dir)
 		group.Go(func() {
 			for i := range int32(10) {
-				code, err := f.Acquire(t.Context(), "", small(i))
+				code, err := f.Acquire(t.Context(), "", Whole(small(i)))
 				if err != nil {
 					t.Error(err)
 					return
@@ -206,7 +206,7 @@ func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
 		turn := f.turns.join("b")
 		done := make(chan error, 1)
 		go func() {
-			code, err := f.Acquire(t.Context(), "a", small(1))
+			code, err := f.Acquire(t.Context(), "a", Whole(small(1)))
 			if err == nil {
 				code.Release()
 			}

@@ -26,10 +26,21 @@ func neverCompile(ctx context.Context) context.Context {
 	return experimental.WithCompilationWorkers(ended, 2)
 }
 
-// load loads the code of an opened entry. wazero finds it under links to the
-// files that are open here, so that whatever becomes of their names, it reads
-// what was checked. Only one may load at a time.
-func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, module []byte) (_ wazero.CompiledModule, err error) {
+// load loads the code of an opened entry, with the module's shell. wazero finds
+// it under links to the files that are open here, so that whatever becomes of
+// their names, it reads what was checked. Only one may load at a time. Where
+// modules are interpreted it is the module itself that is loaded.
+func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *Source) (_ wazero.CompiledModule, err error) {
+	if c.interpreted {
+		module, err := source.read()
+		if err != nil {
+			return nil, err
+		}
+		return r.CompileModule(ctx, module)
+	}
+	if o.shell == nil {
+		return nil, errNotCached
+	}
 	dir := filepath.Join(c.view, c.engine)
 	if err := os.MkdirAll(dir, 0o700); err != nil { // somebody may clear temporary files
 		return nil, err
@@ -42,10 +53,7 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, module []
 		}
 		defer func() { err = errors.Join(err, os.Remove(path)) }()
 	}
-	if c.interpreted {
-		return r.CompileModule(ctx, module)
-	}
-	return r.CompileModule(neverCompile(ctx), module)
+	return r.CompileModule(neverCompile(ctx), o.shell)
 }
 
 // isCacheFault says whether it is the cached code, not the module, that cannot

@@ -110,6 +110,21 @@ func TestABrokenEntryIsCompiledAgainByAChild(t *testing.T) {
 			return rewriteIndex(dir, files)
 		}, false},
 		"an index without code": {func(dir, _ string) error { return rewriteIndex(dir) }, false},
+		"no shell":              {func(dir, _ string) error { return os.Remove(filepath.Join(dir, shellName)) }, true},
+		"a shell cut short":     {func(dir, _ string) error { return os.Truncate(filepath.Join(dir, shellName), 20) }, false},
+		"a shell that was changed": {func(dir, _ string) error {
+			path := filepath.Join(dir, shellName)
+			data, err := os.ReadFile(path)
+			if err == nil {
+				data[len(data)-1] ^= 1
+				err = os.WriteFile(path, data, 0o600)
+			}
+			return err
+		}, false},
+		"a shell that is a link": {func(dir, _ string) error {
+			path := filepath.Join(dir, shellName)
+			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +170,9 @@ func rewriteIndex(dir string, files ...codeFile) error {
 			return err
 		}
 	}
-	e.Files = files
+	if e.Files = files; len(files) == 0 {
+		e.Shell = nil
+	}
 	return errors.Join(os.Remove(filepath.Join(dir, indexName)), writeEntry(dir, &e, testTime))
 }
 
@@ -186,7 +203,7 @@ func TestWhatWasCheckedIsWhatIsLoaded(t *testing.T) {
 	// Between the check and the load all of it goes, and other code comes.
 	check(t, os.RemoveAll(filepath.Join(f.dir, modulesDir)))
 	check(t, os.RemoveAll(f.cache.view))
-	module, err := f.cache.load(t.Context(), f.runtime, entry, small(6))
+	module, err := f.cache.load(t.Context(), f.runtime, entry, new(Whole(small(6))))
 	check(t, err)
 	answers(t, f, &Code{held: &held{module: module}}, 6)
 	check(t, errors.Join(module.Close(t.Context()), entry.closeFiles(), entry.close()))

@@ -134,7 +134,7 @@ func limited(l Limits) func(*Options) { return func(o *Options) { o.Limits = l }
 // acquire acquires a module as the operator.
 func acquire(tb testing.TB, f *fixture, module []byte) *Code {
 	tb.Helper()
-	code, err := f.Acquire(tb.Context(), "", module)
+	code, err := f.Acquire(tb.Context(), "", Whole(module))
 	if err != nil {
 		tb.Fatalf("%v; log: %s", err, f.out)
 	}

@@ -45,7 +45,7 @@ func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module [
 	if c.interpreted && len(r.Files) > 0 {
 		return fmt.Errorf("the child that compiles has made %d files of code for an interpreter", len(r.Files))
 	}
-	for _, f := range r.Files {
+	for _, f := range r.all() {
 		made, err := f.open(dir)
 		if err != nil {
 			return fmt.Errorf("the child that compiles has not made what it reports: %w", err)
@@ -54,7 +54,7 @@ func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module [
 			return err
 		}
 	}
-	e := &entry{Module: digest.String(), Engine: c.maker, Files: r.Files, Cost: r.Cost}
+	e := &entry{Module: digest.String(), Engine: c.maker, codeFiles: r.codeFiles, Cost: r.Cost}
 	if err := s.install(dir, digest, e, c.options.Now()); err != nil {
 		return err
 	}

@@ -71,8 +71,11 @@ func pretend() (status int, pretends bool) {
 		if err := compileInto(t.Dir, config(false), small(2)); err != nil {
 			return 1, true
 		}
-		files, _ := findFiles(t.Dir)
-		return (&report{Files: files}).deliver(), true
+		made, err := finish(t.Dir, config(false), small(2))
+		if err != nil {
+			return 1, true
+		}
+		return (&report{codeFiles: made}).deliver(), true
 	case "flooding": // a child that writes without end, and compiles
 		flood := []byte(strings.Repeat("x", 1<<20))
 		_, _ = os.Stderr.Write(flood)
@@ -106,7 +109,7 @@ func agent(dir string, command []string) int {
 	r := wazero.NewRuntimeWithConfig(ctx, cache.RuntimeConfig())
 	l := NewLibrary(cache, r)
 	for i := range int32(10) {
-		code, err := l.Acquire(ctx, "", small(i))
+		code, err := l.Acquire(ctx, "", Whole(small(i)))
 		if err != nil {
 			fmt.Println(err)
 			return 1

@@ -79,9 +79,9 @@ type report struct {
 	// Disk is set where writing the code failed.
 	Disk bool `json:"disk,omitempty"`
 	// Text says what of the two it is.
-	Text  string     `json:"text,omitempty"`
-	Files []codeFile `json:"files,omitempty"`
-	Cost  Cost       `json:"cost"`
+	Text string `json:"text,omitempty"`
+	codeFiles
+	Cost Cost `json:"cost"`
 }
 
 // Cost is what a compilation took.
@@ -110,7 +110,7 @@ func parseReport(output []byte) (*report, error) {
 	if r.Refused != "" && !r.Refused.known() {
 		return nil, fmt.Errorf("its report has an unknown reason %q", r.Refused)
 	}
-	if err := checkFiles(r.Files); err != nil {
+	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("its report: %w", err)
 	}
 	return &r, nil

@@ -91,7 +91,7 @@ func FuzzTask(f *testing.F) {
 func FuzzReport(f *testing.F) {
 	for _, seed := range []string{
 		"{}\n", `{"refused":"cpu","text":"a"}` + "\n", `{"failed":true,"disk":true}` + "\n",
-		`{"files":[{"name":"wazero-v1-amd64-linux/` + strings.Repeat("0a", 32) + `","size":3,"crc32c":4}],"cost":{"cpu":5}}` + "\n",
+		`{"files":[{"name":"wazero-v1-amd64-linux/` + strings.Repeat("0a", 32) + `","size":3,"crc32c":4}],"shell":{"name":"shell.wasm","size":9},"cost":{"cpu":5}}` + "\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -105,11 +105,14 @@ func FuzzReport(f *testing.F) {
 				t.Errorf("file %+v", c)
 			}
 		}
+		if r.Shell != nil && (r.Shell.Name != shellName || r.Shell.Size < 0 || r.Shell.Size > maxShell) {
+			t.Errorf("shell %+v", r.Shell)
+		}
 	})
 }
 
 func FuzzEntry(f *testing.F) {
-	f.Add([]byte(`{"module":"` + strings.Repeat("ab", 32) + `","engine":"wazero-v1","files":[{"name":"wazero-v1/` + strings.Repeat("0a", 32) + `"}]}`))
+	f.Add([]byte(`{"module":"` + strings.Repeat("ab", 32) + `","engine":"wazero-v1","files":[{"name":"wazero-v1/` + strings.Repeat("0a", 32) + `"}],"shell":{"name":"shell.wasm"}}`))
 	f.Add([]byte("{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := readEntry(bytes.NewReader(data))

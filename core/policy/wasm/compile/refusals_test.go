@@ -13,7 +13,7 @@ import (
 // refuse has a module refused that is none.
 func refuse(t *testing.T, f *fixture, module string) *Refused {
 	t.Helper()
-	_, err := f.Acquire(t.Context(), "", []byte(module))
+	_, err := f.Acquire(t.Context(), "", Whole([]byte(module)))
 	refused, ok := errors.AsType[*Refused](err)
 	if !ok {
 		t.Fatal(err)

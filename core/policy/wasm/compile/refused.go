@@ -12,6 +12,18 @@ type Digest [32]byte
 // String is the digest in 64 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
+// MarshalText is String.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what String gives.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if !isDigest(string(text)) {
+		return fmt.Errorf("%q is no digest: it has 64 hexadecimal digits", text)
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
 // Reason is why a module is not compiled.
 type Reason string
 

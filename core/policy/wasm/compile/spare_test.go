@@ -30,9 +30,9 @@ func TestADirectoryThatCannotBeWrittenToCostsNoPlugin(t *testing.T) {
 	if n := f.children(t); n != 3 {
 		t.Errorf("%d children, want 3", n)
 	}
-	_, err := f.Acquire(t.Context(), "", []byte("no module"))
+	_, err := f.Acquire(t.Context(), "", Whole([]byte("no module")))
 	refused, ok := errors.AsType[*Refused](err)
-	_, again := f.Acquire(t.Context(), "", []byte("no module"))
+	_, again := f.Acquire(t.Context(), "", Whole([]byte("no module")))
 	if !ok || again == nil || again.Error() != err.Error() || f.children(t) != 4 || *f.cache.Refused(refused.Digest) != *refused {
 		t.Errorf("refused: %v, and again: %v, %d children", err, again, f.children(t))
 	}

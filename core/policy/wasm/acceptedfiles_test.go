@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"log/slog"
 	"os"
@@ -11,40 +10,40 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
 
-func testFiles(t *testing.T) *meteredFiles {
+func testFiles(t *testing.T) *acceptedFiles {
 	t.Helper()
-	return newMeteredFiles(t.TempDir(), verify.Default(), slog.New(slog.DiscardHandler))
+	return newAcceptedFiles(t.TempDir(), verify.Default(), slog.New(slog.DiscardHandler))
 }
 
-func TestRewrittenModulesAreUsedAgain(t *testing.T) {
+func TestWhatIsKnownOfModulesIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	f := testFiles(t)
 	sum := sha256.Sum256([]byte("a"))
 	if f.load(sum) != nil {
 		t.Error("a module from nowhere")
 	}
-	stored := accepted{meter.Rewritten{Binary: []byte("metered\nmodule"), Globals: []string{"g"}}, []string{"admit"}, 3}
+	stored := accepted{Metered: compile.Digest{1}, Globals: []string{"g"}, Hooks: []string{"admit"}, Pages: 3}
 	f.store(sum, &stored)
-	again := newMeteredFiles(filepath.Dir(f.dir), verify.Default(), f.log).load(sum)
+	again := newAcceptedFiles(filepath.Dir(f.dir), verify.Default(), f.log).load(sum)
 	if !reflect.DeepEqual(again, &stored) {
 		t.Errorf("%+v, want %+v", again, stored)
 	}
 }
 
-func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
+func TestWhatMayBeWrongOfModulesIsNotUsed(t *testing.T) {
 	t.Parallel()
 	sum := sha256.Sum256([]byte("a"))
-	for name, damage := range map[string]func(f *meteredFiles, path string) error{
-		"of other caps":    func(f *meteredFiles, _ string) error { f.revision += "1"; return nil },
-		"empty":            func(_ *meteredFiles, path string) error { return os.Truncate(path, 0) },
-		"torn":             func(_ *meteredFiles, path string) error { return os.Truncate(path, 150) },
-		"without a header": func(_ *meteredFiles, path string) error { return os.WriteFile(path, []byte("\x00asm"), 0o600) },
-		"changed": func(_ *meteredFiles, path string) error {
+	for name, damage := range map[string]func(f *acceptedFiles, path string) error{
+		"of other caps":    func(f *acceptedFiles, _ string) error { f.revision += "1"; return nil },
+		"empty":            func(_ *acceptedFiles, path string) error { return os.Truncate(path, 0) },
+		"torn":             func(_ *acceptedFiles, path string) error { return os.Truncate(path, 150) },
+		"without a header": func(_ *acceptedFiles, path string) error { return os.WriteFile(path, []byte("\x00asm"), 0o600) },
+		"changed": func(_ *acceptedFiles, path string) error {
 			text, err := os.ReadFile(path)
 			if err == nil {
 				text[len(text)-1] ^= 1
@@ -52,7 +51,7 @@ func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
 			}
 			return err
 		},
-		"a link": func(_ *meteredFiles, path string) error {
+		"a link": func(_ *acceptedFiles, path string) error {
 			if err := os.Rename(path, path+"-elsewhere"); err != nil {
 				return err
 			}
@@ -60,7 +59,7 @@ func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
 		},
 	} {
 		f := testFiles(t)
-		f.store(sum, &accepted{Rewritten: meter.Rewritten{Binary: bytes.Repeat([]byte("x"), 1000)}})
+		f.store(sum, &accepted{Hooks: []string{"admit"}})
 		if f.load(sum) == nil {
 			t.Fatalf("%s: not there before", name)
 		}
@@ -73,20 +72,20 @@ func TestRewrittenModulesThatMayBeWrongAreNotUsed(t *testing.T) {
 	}
 }
 
-func TestOldRewrittenModulesGo(t *testing.T) {
+func TestWhatIsKnownOfOldModulesGoes(t *testing.T) {
 	t.Parallel()
 	f := testFiles(t)
-	for n := range maxMetered + 5 {
+	for n := range maxAccepted + 5 {
 		sum := sha256.Sum256([]byte(strconv.Itoa(n)))
-		f.store(sum, &accepted{Rewritten: meter.Rewritten{Binary: []byte("x")}})
+		f.store(sum, &accepted{Hooks: []string{"admit"}})
 		then := testTime.Add(time.Duration(n) * time.Second)
 		if err := os.Chtimes(f.path(sum), then, then); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.store(sha256.Sum256([]byte("last")), &accepted{Rewritten: meter.Rewritten{Binary: []byte("x")}})
+	f.store(sha256.Sum256([]byte("last")), &accepted{Hooks: []string{"admit"}})
 	entries, err := os.ReadDir(f.dir)
-	if err != nil || len(entries) != maxMetered {
+	if err != nil || len(entries) != maxAccepted {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
 	if f.load(sha256.Sum256([]byte("0"))) != nil || f.load(sha256.Sum256([]byte("last"))) == nil {

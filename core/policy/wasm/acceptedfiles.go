@@ -1,0 +1,136 @@
+package wasm
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/verify"
+)
+
+const (
+	// acceptedDir is below the directory of compiled code.
+	acceptedDir = "accepted"
+	// maxAccepted is how many files are kept, maxAcceptedBytes the largest that is
+	// read.
+	maxAccepted      = 512
+	maxAcceptedBytes = 64 << 10
+)
+
+// acceptedFiles keeps what is known of accepted modules, so that a restart need
+// not verify and rewrite them once more. It is a help, not a need: whatever
+// fails costs the time that it would have saved.
+type acceptedFiles struct {
+	dir string
+	// revision is what made them: this program and its caps.
+	revision string
+	log      *slog.Logger
+}
+
+// acceptedFile is a file's second line, as JSON; the first is its digest.
+type acceptedFile struct {
+	Revision string   `json:"revision"`
+	Accepted accepted `json:"accepted"`
+}
+
+func newAcceptedFiles(cacheDir string, caps verify.Caps, log *slog.Logger) *acceptedFiles {
+	program := "unknown"
+	if info, err := os.Stat("/proc/self/exe"); err == nil {
+		program = fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano())
+	}
+	return &acceptedFiles{dir: filepath.Join(cacheDir, acceptedDir), revision: fmt.Sprintf("%s, %+v", program, caps), log: log}
+}
+
+func (f *acceptedFiles) path(sum [sha256.Size]byte) string {
+	return filepath.Join(f.dir, hex.EncodeToString(sum[:]))
+}
+
+// load gives what is known of the module of a digest, nil if this program has
+// not accepted it.
+func (f *acceptedFiles) load(sum [sha256.Size]byte) *accepted {
+	file, err := os.OpenFile(f.path(sum), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxAcceptedBytes))
+	if err != nil {
+		return nil
+	}
+	digest, line, _ := bytes.Cut(text, []byte{'\n'})
+	var known acceptedFile
+	if string(digest) != lineDigest(line) || json.Unmarshal(line, &known) != nil || known.Revision != f.revision {
+		return nil
+	}
+	return &known.Accepted
+}
+
+func lineDigest(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:])
+}
+
+// store keeps what is known of a module.
+func (f *acceptedFiles) store(sum [sha256.Size]byte, a *accepted) {
+	if err := f.write(sum, a); err != nil {
+		f.log.Debug("what is known of a module is not kept; the next start takes longer", "directory", f.dir, "error", err)
+	}
+}
+
+func (f *acceptedFiles) write(sum [sha256.Size]byte, a *accepted) error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	line, err := json.Marshal(acceptedFile{f.revision, *a})
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(f.dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(lineDigest(line) + "\n" + string(line))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), f.path(sum))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return f.prune()
+}
+
+// prune removes the oldest where there are too many.
+func (f *acceptedFiles) prune() error {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil || len(entries) <= maxAccepted {
+		return err
+	}
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, old := range files[:max(len(files)-maxAccepted, 0)] {
+		err = errors.Join(err, os.Remove(filepath.Join(f.dir, old.Name())))
+	}
+	return err
+}

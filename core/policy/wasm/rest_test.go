@@ -1,0 +1,181 @@
+package wasm
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// resting is a plugin with room for many instances, and what is known of its
+// use.
+func resting(t *testing.T, module []byte) (*Plugin, *idle) {
+	t.Helper()
+	p, _ := load(t, module)
+	p.pool.most = 8
+	return p, &idle{}
+}
+
+// use has n instances in use at once, and gives them back settled.
+func use(t *testing.T, p *Plugin, d *idle, n int) {
+	t.Helper()
+	var all []*instance
+	for range n {
+		i, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, i)
+	}
+	for _, i := range all {
+		d.ended(p.pool.inUse())
+		p.give(i, true)
+	}
+	p.Settle(t.Context())
+}
+
+func TestInstancesThatWereNotNeededAtOnceAreClosed(t *testing.T) {
+	t.Parallel()
+	p, d := resting(t, w.Answering(0, "", ""))
+	for step, test := range []struct{ used, want int }{
+		{6, 6}, {3, 3}, {2, 2}, {5, 5}, {0, warmInstances}, {0, warmInstances}, {1, 1}, {4, 4}, {1, 1},
+	} {
+		if test.used > 0 {
+			use(t, p, d, test.used)
+		}
+		p.rest(d)
+		if n := p.pool.made; n != test.want || len(p.pool.clean) != n {
+			t.Errorf("step %d: %d instances, %d of them ready, want %d", step, n, len(p.pool.clean), test.want)
+		}
+	}
+	if p.pool.losses != 0 {
+		t.Errorf("%d are counted as thrown away: the plugin would get no new ones", p.pool.losses)
+	}
+	if got := admit(t, p); got.Answer != pod.Allow {
+		t.Errorf("it answers %+v", got)
+	}
+}
+
+func TestInstancesInUseAreNotClosed(t *testing.T) {
+	t.Parallel()
+	p, d := resting(t, w.Answering(0, "", ""))
+	use(t, p, d, 4)
+	p.rest(d)
+	first, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.rest(d)
+	if n := p.pool.made; n != 2 {
+		t.Errorf("%d instances while two are in use", n)
+	}
+	p.give(first, true)
+	p.give(second, true)
+}
+
+// TestAPluginThatNobodyAsksHoldsNoWrittenPages also sees that what it then
+// answers is right: memory and globals are what they were.
+func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
+	t.Parallel()
+	p, d := resting(t, remembering())
+	for _, settled := range []bool{true, false} {
+		if got := admit(t, p); got.Answer != pod.Allow {
+			t.Fatalf("settled %t: it answers %+v", settled, got)
+		}
+		d.ended(1)
+		if settled {
+			p.Settle(t.Context())
+		}
+		p.rest(d) // it was asked
+		if d.trimmed {
+			t.Error("what was asked a moment ago is trimmed")
+		}
+		p.rest(d)
+		if !d.trimmed || len(p.pool.clean) != 1 || len(p.pool.used) != 0 {
+			t.Errorf("settled %t: trimmed %t, %d instances are ready, %d used", settled, d.trimmed, len(p.pool.clean), len(p.pool.used))
+		}
+		i := p.pool.clean[0]
+		if own, err := i.linear.Private(); err == nil && i.linear.Method() == memory.Scan && own != 0 {
+			t.Errorf("settled %t: it holds %d bytes of its own", settled, own)
+		}
+		if i.tank.slice != leastSlice {
+			t.Errorf("a slice of %d fuel, though each page is a fault now", i.tank.slice)
+		}
+	}
+	if got := admit(t, p); got.Answer != pod.Allow {
+		t.Errorf("it answers %+v", got)
+	}
+}
+
+func TestWhatRestsOnIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	p, d := resting(t, w.Answering(0, "", ""))
+	p.rest(d)
+	i := p.pool.clean[0]
+	i.tank.slice = 12345
+	p.rest(d)
+	if i.tank.slice != 12345 {
+		t.Error("it is trimmed again though nobody asked")
+	}
+	d.ended(1)
+	p.rest(d)
+	p.rest(d)
+	if i.tank.slice != leastSlice {
+		t.Error("it is not trimmed after it was asked")
+	}
+}
+
+func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
+	t.Parallel()
+	e, _ := testEngine(t)
+	p, err := e.Load(t.Context(), remembering(), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.pool.most = 4
+	var d idle // of the goroutine that rests
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	group.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				p.rest(&d)
+			}
+		}
+	})
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for range 200 {
+				got, err := p.Admit(t.Context(), question(testPod()))
+				if err != nil || got.Answer != pod.Allow {
+					t.Errorf("%+v, %v", got, err)
+				}
+				p.Settle(t.Context())
+			}
+		})
+	}
+	asking.Wait()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	close(done)
+	group.Wait()
+	p.rest(&d)
+	if p.pool.made != 0 {
+		t.Errorf("%d instances are left", p.pool.made)
+	}
+	if _, err := p.Admit(t.Context(), question(testPod())); !errors.Is(err, errClosed) {
+		t.Errorf("error %v", err)
+	}
+}
