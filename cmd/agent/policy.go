@@ -10,8 +10,8 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Work on policies and their plugins",
-		Long: "Commands for those who write policies, or choose which to use. They need no running agent\n" +
-			"and no configuration.",
+		Long: "Commands for those who write policies, or choose which to use. They need no running agent,\n" +
+			"and a configuration only where --config names one.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &usageError{errors.New("say what to do: inspect"), cmd.CommandPath()}

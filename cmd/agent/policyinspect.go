@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
 )
 
 // report is what the sandbox finds in a module.
@@ -23,20 +24,30 @@ func (a *app) policyInspectCommand() *cobra.Command {
 		Short: "Show what a plugin's module consists of, and why it would be refused",
 		Long: "Reads a WebAssembly module, from standard input if FILE is -, and prints what the agent finds\n" +
 			"in it before it compiles it, and every reason for which it would be refused: by a policy with\n" +
-			"default limits, whichever hooks it names. Nothing is compiled or run; only the compiler finds\n" +
-			"instructions whose types do not fit. The exit status is 1 if the module would be refused.",
+			"default limits, whichever hooks it names. It may be as large as the configuration says that\n" +
+			"--config names, without one as large as by default. Nothing is compiled or run; only the\n" +
+			"compiler finds instructions whose types do not fit. The exit status is 1 if the module would\n" +
+			"be refused.",
 		Example: "  wardlet policy inspect allowed-images.wasm\n" +
-			"  wardlet policy inspect allowed-images.wasm -o json",
+			"  wardlet policy inspect allowed-images.wasm -o json\n" +
+			"  wardlet policy inspect large.wasm --config agent.toml",
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "" && !isObjectFormat(output) {
 				return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
 			}
-			binary, err := readModule(cmd.Context(), args[0], cmd.InOrStdin())
+			cfg := config.Default()
+			if cmd.Flags().Changed("config") {
+				var err error
+				if cfg, err = config.Load(a.configPath); err != nil {
+					return err
+				}
+			}
+			binary, err := readModule(cmd.Context(), args[0], cmd.InOrStdin(), cfg.Policy.ModuleBytes)
 			if err != nil {
 				return err
 			}
-			r := agent.InspectModule(binary)
+			r := agent.InspectModule(binary, &cfg.Policy)
 			if output == "" {
 				a.printReport(r)
 			} else if err := printObject(a.out, output, r); err != nil {
@@ -72,17 +83,17 @@ func refusedFor(r *report) error {
 	return fmt.Errorf("the module would be refused for %s", number(n, "reason", "reasons"))
 }
 
-// readModule reads a file that begins as a module, and not more of it than a
-// module may have. A reader that never gives anything is left alone when ctx
+// readModule reads a file that begins as a module of at most that many bytes,
+// and not more of it. A reader that never gives anything is left alone when ctx
 // ends.
-func readModule(ctx context.Context, name string, in io.Reader) ([]byte, error) {
+func readModule(ctx context.Context, name string, in io.Reader, most int) ([]byte, error) {
 	type answer struct {
 		binary []byte
 		err    error
 	}
 	read := make(chan answer, 1)
 	go func() {
-		binary, err := readBounded(name, in)
+		binary, err := readBounded(name, in, most)
 		read <- answer{binary, err}
 	}()
 	select {
@@ -101,7 +112,7 @@ func subject(name string) string {
 	return name
 }
 
-func readBounded(name string, in io.Reader) ([]byte, error) {
+func readBounded(name string, in io.Reader, most int) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -110,7 +121,6 @@ func readBounded(name string, in io.Reader) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	most := agent.MaxModuleBytes()
 	binary, err := io.ReadAll(io.LimitReader(in, int64(most)+1))
 	switch {
 	case err != nil:
@@ -118,7 +128,7 @@ func readBounded(name string, in io.Reader) ([]byte, error) {
 	case !strings.HasPrefix(string(binary[:min(len(binary), 4)]), "\x00asm"):
 		return nil, fmt.Errorf("%s is no WebAssembly module: it does not begin with \\0asm", subject(name))
 	case len(binary) > most:
-		return nil, fmt.Errorf("%s is too large: a module may have at most %d bytes", subject(name), most)
+		return nil, fmt.Errorf("%s is too large: a module may have at most %d bytes; name a configuration with a greater policy.module_bytes as --config", subject(name), most)
 	}
 	return binary, nil
 }

@@ -89,6 +89,45 @@ func TestPolicyInspect(t *testing.T) {
 	}
 }
 
+func TestPolicyInspectTakesTheSizesOfTheConfigurationThatIsNamed(t *testing.T) {
+	t.Parallel()
+	// longer is a plugin with a section of n bytes that nobody reads.
+	longer := func(n int) string { return plugin() + moduleOf("\x00\x01x" + strings.Repeat("x", n))[8:] }
+	// of is a module with about n bytes of code.
+	of := func(n int) string {
+		body := "\x00" + strings.Repeat("\x01", 60_000) + "\x0b"
+		bodies, types, size := "", "", string(binary.AppendUvarint(nil, uint64(len(body))))
+		for range n / len(body) {
+			bodies, types = bodies+size+body, types+"\x00"
+		}
+		count := string(rune(n / len(body)))
+		return moduleOf(twoTypes, "\x03"+count+types, onePage, "\x07\x01\x06memory\x02\x00", "\x0a"+count+bodies)
+	}
+	const policyKeys = "[[source]]\nname = \"a\"\nkind = \"file\"\npath = \"/a\"\n[policy]\n"
+	for name, test := range map[string]struct{ module, keys, want string }{
+		"as short as by default":           {longer(4 << 20), "", "FILE is too large: a module may have at most 4194304 bytes; name a configuration with a greater"},
+		"longer":                           {longer(4 << 20), "module_bytes = 5_242_880\n", "Refused:           no\n"},
+		"not as long as by default":        {longer(66_000), "module_bytes = 65_536\ncode_bytes = 65_536\n", "FILE is too large: a module may have at most 65536 bytes;"},
+		"with little code":                 {of(130_000), "code_bytes = 65_536\n", "120011 bytes of code: at most 65536 are supported"},
+		"with a configuration of mistakes": {plugin(), "module_bytes = \"4M\"\n", "CONFIG:6: policy.module_bytes: want an integer, found the string \"4M\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file, cfg := filepath.Join(dir, "a.wasm"), filepath.Join(dir, "agent.toml")
+			for path, text := range map[string]string{file: test.module, cfg: policyKeys + test.keys} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := wardlet(t.Context(), "policy", "inspect", file, "--config", cfg)
+			if got = strings.NewReplacer(file, "FILE", cfg, "CONFIG").Replace(got); !strings.Contains(got, test.want) {
+				t.Errorf("printed\n%s\nwant in it\n%s", got, test.want)
+			}
+		})
+	}
+}
+
 func TestPolicyInspectOfAFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -159,7 +198,7 @@ func TestPolicyInspectReadsNoMoreThanAModuleMayHave(t *testing.T) {
 	t.Parallel()
 	in := &endless{}
 	_, err := inspectInput(t.Context(), in)
-	if want := "standard input is too large: a module may have at most 4194304 bytes"; err == nil || err.Error() != want {
+	if want := "standard input is too large: a module may have at most 4194304 bytes; name a configuration with a greater policy.module_bytes as --config"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if in.given > 4<<20+1 {

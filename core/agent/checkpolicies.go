@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
-	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // policyPatience bounds the loading of policies: the compilation of each may
@@ -59,7 +57,7 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.Pol
 	}
 	defer os.RemoveAll(temp)
 	quiet := slog.New(slog.DiscardHandler)
-	engine, err := wasm.NewEngine(filepath.Join(temp, compiledDir), quiet)
+	engine, err := newEngine(temp, &cfg.Policy, quiet)
 	if err != nil {
 		return pod.PolicySet{}, err
 	}

@@ -14,8 +14,13 @@ import (
 // policy writes a policy whose plugin allows every pod, and lines of its own.
 func (n *site) policy(t *testing.T, name, more string) {
 	t.Helper()
+	n.policyOf(t, name, wasmtest.Answering(0, "", ""), more)
+}
+
+// policyOf writes a policy with that plugin.
+func (n *site) policyOf(t *testing.T, name string, module []byte, more string) {
+	t.Helper()
 	n.cfg.Policy.Dir = n.path("policies")
-	module := wasmtest.Answering(0, "", "")
 	n.write(t, "policies/"+name+".wasm", string(module))
 	n.write(t, "policies/"+name+".toml", fmt.Sprintf(
 		"api = \"wardlet.dev/v1\"\nname = %q\nmodule = \"%s.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n%s",

@@ -1,6 +1,9 @@
 package agent
 
-import "github.com/wardlet/wardlet/core/policy/wasm"
+import (
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
 
 // What InspectModule finds.
 type (
@@ -14,9 +17,8 @@ type (
 	ModuleMemory = wasm.MemorySize
 )
 
-// InspectModule looks at a plugin's module without compiling or running it.
-func InspectModule(binary []byte) *ModuleReport { return wasm.Inspect(binary) }
-
-// MaxModuleBytes is the length of the longest module that is not refused for
-// its length.
-func MaxModuleBytes() int { return wasm.MaxModuleBytes() }
+// InspectModule looks at a plugin's module as an agent of this configuration
+// would, without compiling or running it.
+func InspectModule(binary []byte, p *config.Policy) *ModuleReport {
+	return wasm.Inspect(binary, wasm.WithCaps(moduleCaps(p)))
+}

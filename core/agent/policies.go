@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
@@ -28,7 +29,7 @@ func (a *Agent) wirePolicies() error {
 	if a.cfg.Policy.Dir == "" {
 		return nil
 	}
-	engine, err := wasm.NewEngine(filepath.Join(a.state.Path(), compiledDir), a.log)
+	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log)
 	if err != nil {
 		return err
 	}
@@ -41,16 +42,22 @@ func (a *Agent) wirePolicies() error {
 	return nil
 }
 
+// newEngine makes the sandbox of a configuration, whose compiled code lies
+// below dir.
+func newEngine(dir string, p *config.Policy, log *slog.Logger) (*wasm.Engine, error) {
+	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, wasm.WithCaps(moduleCaps(p)))
+}
+
 // policyConfig is what a plane is made from, here and for a check.
-func policyConfig(cfg *config.Config, node string, loader policy.Loader, log *slog.Logger) policy.Config {
+func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) policy.Config {
 	kinds := map[string]string{}
 	for _, s := range cfg.Sources {
 		kinds[s.Name] = s.Kind
 	}
 	return policy.Config{
-		Dir: cfg.Policy.Dir, AllowUnpinned: cfg.Policy.AllowUnpinned,
-		DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: node,
-		Loader: loader, Logger: log, Now: time.Now,
+		Dir: cfg.Policy.Dir, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}
 }
 

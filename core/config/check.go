@@ -29,7 +29,7 @@ func (c *Config) check(report strict.Report) {
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
-	oneOf(report, "policy.default_verdict", c.Policy.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
+	c.Policy.check(report)
 	c.checkSources(report)
 	c.checkTenants(report)
 	c.checkConflicts(report)

@@ -80,6 +80,11 @@ type Policy struct {
 	// DefaultVerdict is VerdictAllow, VerdictHold or VerdictDeny: what counts
 	// where no policy has an opinion.
 	DefaultVerdict string `toml:"default_verdict"`
+	// ModuleBytes is the length of the longest module that is taken for a
+	// plugin, CodeBytes that of the code section in it, at most ModuleBytes.
+	// Both are 64 KiB to 6 MiB.
+	ModuleBytes int `toml:"module_bytes"`
+	CodeBytes   int `toml:"code_bytes"`
 }
 
 // What counts where no policy has an opinion.
@@ -119,7 +124,7 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
-		Policy:    Policy{DefaultVerdict: VerdictAllow},
+		Policy:    Policy{DefaultVerdict: VerdictAllow, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
 		Conflicts: Conflicts{Rule: ConflictsIsolate},
 	}
 }

@@ -1,5 +1,5 @@
 // Package node looks after what pods share on the node: for now the cgroups
-// that hold them.
+// that hold them, and whether its clock is right.
 //
 // Comes in: a pod (Ensure) or a UID (Remove). Goes out: directories and limits
 // in the cgroup file systems, and the parent the runtime puts containers in.

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"cmp"
 	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // Config is what a Plane needs.
@@ -15,6 +17,9 @@ type Config struct {
 	Dir string
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
+	// ModuleBytes is the length of the longest module that is read; 0 for what
+	// the sandbox takes by default.
+	ModuleBytes int
 	// DefaultVerdict counts where no policy has an opinion: Allow, Hold or
 	// Deny; empty for Allow.
 	DefaultVerdict pod.Answer
@@ -28,6 +33,10 @@ type Config struct {
 	Logger *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time
+	// ClockSynchronized says whether Now is known to be right. It is called
+	// once for each decision, from several goroutines; nil where that is never
+	// known.
+	ClockSynchronized func() bool
 	// Evaluators is how many questions are judged at once; 0 for one less
 	// than the processors Go may use, at least 1.
 	Evaluators int
@@ -39,3 +48,7 @@ func (c *Config) evaluators() int {
 	}
 	return max(1, runtime.GOMAXPROCS(0)-1)
 }
+
+func (c *Config) moduleBytes() int64 { return int64(cmp.Or(c.ModuleBytes, wasm.MaxModuleBytes())) }
+
+func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }

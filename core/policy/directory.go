@@ -15,6 +15,13 @@ import (
 // maxDocuments is the greatest number of documents of a set.
 const maxDocuments = 256
 
+// tooLong is a file of more bytes than are read of it.
+type tooLong struct{ size, limit int64 }
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("%d bytes long, more than the %d it may have", e.size, e.limit)
+}
+
 // errMoved is a name that became another file while it was read.
 var errMoved = errors.New("it was replaced while it was read")
 
@@ -166,7 +173,7 @@ func readFile(root *os.Root, name string, limit int64) (data []byte, steady bool
 		return nil, false, errMoved
 	}
 	if opened.Size() > limit {
-		return nil, true, fmt.Errorf("%d bytes long, more than the %d it may have", opened.Size(), limit)
+		return nil, true, &tooLong{opened.Size(), limit}
 	}
 	if data, err = io.ReadAll(io.LimitReader(f, limit+1)); err != nil {
 		return nil, true, err

@@ -103,7 +103,7 @@ func TestADirectoryMayItselfBeReachedThroughALink(t *testing.T) {
 	d.policy("p", "allow")
 	link := filepath.Join(t.TempDir(), "policies")
 	must(t, os.Symlink(d.dir, link))
-	if r := read(link, false); r.err() != nil || len(r.documents) != 1 {
+	if r := read(&Config{Dir: link}); r.err() != nil || len(r.documents) != 1 {
 		t.Errorf("read: %d documents, error %v", len(r.documents), r.err())
 	}
 }

@@ -42,7 +42,7 @@ func (p *Plane) decide(ctx context.Context, t *task, at *activity) (goOn bool) {
 		v = notReady(p.cfg.Dir, reason, now)
 	} else {
 		defer s.release()
-		v = s.judge(ctx, q, p.cfg.Kinds[q.Origin.Source], now, p.cfg.DefaultVerdict, at)
+		v = s.judge(ctx, p.request(q, now), p.cfg.DefaultVerdict, at)
 	}
 	if ctx.Err() != nil {
 		return false

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // tree is a directory of policies.
@@ -84,6 +85,11 @@ func question(name string, change ...func(*pod.Question)) pod.Question {
 	return q
 }
 
+// asking is a request about a question from a file, at a fixed time.
+func asking(q pod.Question) *wasm.Request {
+	return &wasm.Request{Question: &q, Kind: "file", Time: instant}
+}
+
 // logs collects what is logged, one line per record, without its time.
 type logs struct {
 	mu   sync.Mutex
@@ -133,7 +139,7 @@ func loadOnce(t *testing.T, d tree, s *scripts, running *set) (*set, error) {
 	t.Helper()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
-	got, err := l.load(t.Context(), read(c.Dir, c.AllowUnpinned), running)
+	got, err := l.load(t.Context(), read(&c), running)
 	if at := l.at.current(); at != "" {
 		t.Errorf("the loader says it is still in the plugin of %s", at)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // What a policy may name as the time to look again lies between these.
@@ -21,21 +22,21 @@ var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 // judge asks every policy that matches, in order, and gives their verdict
 // together. fallback is the answer where none has an opinion. It ends early,
 // with a verdict that means nothing, when ctx does.
-func (s *set) judge(ctx context.Context, q *pod.Question, kind string, now time.Time, fallback pod.Answer, at *activity) pod.Verdict {
+func (s *set) judge(ctx context.Context, r *wasm.Request, fallback pod.Answer, at *activity) pod.Verdict {
 	defer at.over()
 	var opinions []opinion
 	for _, p := range s.policies {
-		if p.Mode == modeOff || !p.Match.matches(q, kind) {
+		if p.Mode == modeOff || !p.Match.matches(r.Question, r.Kind) {
 			continue
 		}
 		if ctx.Err() != nil {
 			break
 		}
 		at.policy(p.Name)
-		opinions = append(opinions, p.consult(ctx, q, now))
+		opinions = append(opinions, p.consult(ctx, r))
 	}
 	v := aggregate(opinions, fallback)
-	v.Sets, v.At = []string{s.digest}, now
+	v.Sets, v.At = []string{s.digest}, r.Time
 	return v
 }
 

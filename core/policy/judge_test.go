@@ -125,7 +125,7 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			set := loadScripts(t, newScripts(), test.policies...)
-			got := set.judge(t.Context(), new(question("web")), "file", instant, test.fallback, &activity{})
+			got := set.judge(t.Context(), asking(question("web")), test.fallback, &activity{})
 			test.want.At, test.want.Sets = instant, []string{set.digest}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
@@ -140,7 +140,7 @@ func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
 	set := loadScripts(t, s,
 		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
 		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
-	set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
 	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -155,7 +155,7 @@ func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
 		}
 	}
 	set := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
-	v := set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	v := set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
 	want := []pod.Opinion{
 		{
 			Policy: "p0", Answer: pod.Allow, Reason: "Fine", Message: "it is fine",
@@ -197,7 +197,7 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 				texts = append(texts, "allow")
 			}
 			set := loadScripts(t, s, texts...)
-			if got := set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{}).RetryAfter; got != test.want {
+			if got := set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{}).RetryAfter; got != test.want {
 				t.Errorf("after %s, want %s", got, test.want)
 			}
 		})
@@ -210,7 +210,7 @@ func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
 	set := loadScripts(t, s, "allow", "allow")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.edit = func(string, *wasm.Result) { cancel() }
-	set.judge(ctx, new(question("web")), "file", instant, pod.Allow, &activity{})
+	set.judge(ctx, asking(question("web")), pod.Allow, &activity{})
 	if calls := s.called(); len(calls) != 1 {
 		t.Errorf("calls %v, want one", calls)
 	}

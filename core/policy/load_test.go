@@ -95,7 +95,7 @@ func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
 	}()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
-	if got, err := l.load(ctx, read(d.dir, false), nil); got != nil || err == nil {
+	if got, err := l.load(ctx, read(&Config{Dir: d.dir}), nil); got != nil || err == nil {
 		t.Errorf("load = %v, %v", got, err)
 	}
 	if in := s.inUse(); len(in) > 0 || s.loads != 1 {
@@ -165,7 +165,7 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	if _, err := loadOnce(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := running.judge(t.Context(), new(question("web")), "file", instant, pod.Deny, &activity{})
+	v := running.judge(t.Context(), asking(question("web")), pod.Deny, &activity{})
 	if v.Answer != pod.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -177,11 +177,11 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	d.policy("p", "allow")
 	first, err := loadOnce(t, d, s, nil)
 	must(t, err)
-	first.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	first.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
 	d.policy("p", "trap x")
 	second, err := loadOnce(t, d, s, first)
 	must(t, err)
-	second.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+	second.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
 	want := pod.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
@@ -199,7 +199,7 @@ func TestAPluginThatIsNotClosedCleanlyIsLogged(t *testing.T) {
 	d.policy("bad-close", "allow")
 	c := testConfig(d, s)
 	c.Logger = l.logger()
-	got, err := (&loader{cfg: &c}).load(t.Context(), read(d.dir, false), nil)
+	got, err := (&loader{cfg: &c}).load(t.Context(), read(&Config{Dir: d.dir}), nil)
 	must(t, err)
 	got.release()
 	if l.count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {

@@ -11,7 +11,7 @@ import (
 // runs their tests and closes everything again. The state is that of a set
 // that came into force; the error has every reason why it would not.
 func Check(ctx context.Context, c Config) (pod.PolicySet, error) {
-	got := read(c.Dir, c.AllowUnpinned)
+	got := read(&c)
 	if !got.steady {
 		return pod.PolicySet{}, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
 	}

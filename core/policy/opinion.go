@@ -19,8 +19,8 @@ type opinion struct {
 }
 
 // ask asks the policy's plugin. A failure of it is an opinion too.
-func (p *policy) ask(ctx context.Context, q *pod.Question, now time.Time) opinion {
-	result, err := p.plugin.plugin.Admit(ctx, &wasm.Request{Question: q, Time: now})
+func (p *policy) ask(ctx context.Context, r *wasm.Request) opinion {
+	result, err := p.plugin.plugin.Admit(ctx, r)
 	if err != nil {
 		return p.failed(err)
 	}
@@ -40,8 +40,8 @@ func (p *policy) ask(ctx context.Context, q *pod.Question, now time.Time) opinio
 }
 
 // consult is ask, counted and, where the failure is a new one, logged.
-func (p *policy) consult(ctx context.Context, q *pod.Question, now time.Time) opinion {
-	o := p.ask(ctx, q, now)
+func (p *policy) consult(ctx context.Context, r *wasm.Request) opinion {
+	o := p.ask(ctx, r)
 	if ctx.Err() != nil {
 		return o
 	}

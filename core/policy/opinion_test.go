@@ -9,17 +9,6 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-func TestAPluginGetsTheQuestionAndTheTimeOfItsDecision(t *testing.T) {
-	t.Parallel()
-	s := newScripts()
-	set := loadScripts(t, s, "allow")
-	q := question("web", func(q *pod.Question) { q.Op, q.Old = pod.UpdateOp, somePod("old") })
-	set.judge(t.Context(), &q, "file", instant, pod.Allow, &activity{})
-	if got := s.requests["p0"]; got.Question != &q || !got.Time.Equal(instant) {
-		t.Errorf("request %+v", got)
-	}
-}
-
 func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
@@ -57,13 +46,13 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	c := testConfig(d, s)
 	c.Logger = l.logger()
 	load := loader{cfg: &c}
-	first, err := load.load(t.Context(), read(d.dir, false), nil)
+	first, err := load.load(t.Context(), read(&Config{Dir: d.dir}), nil)
 	must(t, err)
 	d.policy("p", "trap two")
-	second, err := load.load(t.Context(), read(d.dir, false), first)
+	second, err := load.load(t.Context(), read(&Config{Dir: d.dir}), first)
 	must(t, err)
 	for _, set := range []*set{first, first, second, second, first} {
-		set.judge(t.Context(), new(question("web")), "file", instant, pod.Allow, &activity{})
+		set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
 	}
 	want := []string{}
 	for _, what := range []string{"one", "two", "one"} {

@@ -16,8 +16,7 @@ import (
 
 // Bounds of what is read, in bytes.
 const (
-	maxModule = 4 << 20
-	maxPod    = 1 << 20
+	maxPod = 1 << 20
 	// maxSet bounds all files together.
 	maxSet = 64 << 20
 )
@@ -56,8 +55,9 @@ type refusal struct {
 	err  error
 }
 
-// read reads the directory. What is wrong is in the answer.
-func read(dir string, allowUnpinned bool) *reading {
+// read reads the directory of a configuration. What is wrong is in the answer.
+func read(c *Config) *reading {
+	dir := c.Dir
 	r := &reading{dir: dir, files: map[string]file{}, stamps: map[string]stamp{}, steady: true, whole: true}
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -73,11 +73,11 @@ func read(dir string, allowUnpinned bool) *reading {
 		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies", dir))
 	}
 	for _, name := range names {
-		r.readDocument(d, name, allowUnpinned)
+		r.readDocument(d, name, c.AllowUnpinned)
 	}
 	r.unite()
 	for _, doc := range r.documents {
-		r.readModule(d, doc)
+		r.readModule(d, doc, c.moduleBytes())
 		r.readPods(d, doc)
 	}
 	return r
@@ -122,10 +122,14 @@ func (r *reading) unite() {
 	}
 }
 
-// readModule reads a document's module and compares its digest.
-func (r *reading) readModule(d *directory, doc *document) {
-	f, err := r.fetch(d, doc.Module, maxModule)
+// readModule reads a document's module of at most limit bytes and compares its
+// digest.
+func (r *reading) readModule(d *directory, doc *document, limit int64) {
+	f, err := r.fetch(d, doc.Module, limit)
+	_, long := errors.AsType[*tooLong](err)
 	switch {
+	case long:
+		doc.complain("module", "%s cannot be read: %v; build it smaller, or raise policy.module_bytes in agent.toml", doc.Module, err)
 	case err != nil:
 		doc.complain("module", "%s cannot be read: %v", doc.Module, err)
 	case doc.SHA256 != "" && f.sum != doc.SHA256:

@@ -71,7 +71,8 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 		},
 		"a module that is too large": {
 			func(d tree) { d.policy("p", strings.Repeat("x", 4<<20+1)) },
-			"DIR/p.toml:3: module: p.wasm cannot be read: 4194305 bytes long, more than the 4194304 it may have",
+			"DIR/p.toml:3: module: p.wasm cannot be read: 4194305 bytes long, more than the 4194304 it may have; " +
+				"build it smaller, or raise policy.module_bytes in agent.toml",
 		},
 		"a module that is a link": {
 			func(d tree) {
@@ -104,9 +105,36 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 			t.Parallel()
 			d := newTree(t)
 			test.make(d)
-			got, _, _ := strings.Cut(inDir(read(d.dir, false).err(), d.dir), "\nDIR/p16")
+			got, _, _ := strings.Cut(inDir(read(&Config{Dir: d.dir}).err(), d.dir), "\nDIR/p16")
 			if got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestModulesAreReadUpToTheLengthOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		length, most int
+		want         string
+	}{
+		"as long as it may be by default": {4 << 20, 0, ""},
+		"longer than by default":          {5 << 20, 5 << 20, ""},
+		"a byte longer than that":         {5<<20 + 1, 5 << 20, "5242881 bytes long, more than the 5242880 it may have"},
+		"as short as may be wanted":       {100, 100, ""},
+		"a byte longer than it":           {101, 100, "101 bytes long, more than the 100 it may have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.policy("p", strings.Repeat("x", test.length))
+			want := ""
+			if test.want != "" {
+				want = "DIR/p.toml:3: module: p.wasm cannot be read: " + test.want + "; build it smaller, or raise policy.module_bytes in agent.toml"
+			}
+			if got := inDir(read(&Config{Dir: d.dir, ModuleBytes: test.most}).err(), d.dir); got != want {
+				t.Errorf("error:\n%s\nwant:\n%s", got, want)
 			}
 		})
 	}
@@ -119,7 +147,7 @@ func TestAModuleOfSeveralPoliciesIsReadOnce(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		d.write(name+".toml", strings.Replace(documentOf(name, "allow"), name+".wasm", "same.wasm", 1))
 	}
-	r := read(d.dir, false)
+	r := read(&Config{Dir: d.dir})
 	must(t, r.err())
 	if want := int64(len("allow") + 2*len(documentOf("a", "allow")) - 2*len("a.wasm") + 2*len("same.wasm")); r.size != want {
 		t.Errorf("%d bytes were read, want %d", r.size, want)
@@ -136,7 +164,7 @@ func TestTheDigestOfASet(t *testing.T) {
 		d.write("tests/a.yaml", manifest)
 		return d
 	}
-	before := read(whole(t).dir, true)
+	before := read(&Config{Dir: whole(t).dir, AllowUnpinned: true})
 	must(t, before.err())
 	for name, test := range map[string]struct {
 		change func(d tree)
@@ -155,7 +183,7 @@ func TestTheDigestOfASet(t *testing.T) {
 			t.Parallel()
 			d := whole(t)
 			test.change(d)
-			if same := read(d.dir, true).digest() == before.digest(); same != test.same {
+			if same := read(&Config{Dir: d.dir, AllowUnpinned: true}).digest() == before.digest(); same != test.same {
 				t.Errorf("same = %t, want %t", same, test.same)
 			}
 		})
@@ -190,7 +218,7 @@ func TestAReadingIsOldWhen(t *testing.T) {
 			d := newTree(t)
 			d.policy("p", "allow")
 			d.write("m.toml", documentOf("missing", "x"))
-			r := read(d.dir, false)
+			r := read(&Config{Dir: d.dir})
 			test.change(d)
 			if old := !unchanged(d.dir, r.stamps); old != test.old {
 				t.Errorf("old = %t, want %t", old, test.old)
@@ -204,12 +232,12 @@ func TestOnlyWhatMayBeOverIsWorthAnotherLook(t *testing.T) {
 	d := newTree(t)
 	d.policy("p", "allow")
 	d.remove("p.wasm")
-	if r := read(d.dir, false); !r.whole {
+	if r := read(&Config{Dir: d.dir}); !r.whole {
 		t.Error("a module that is missing is looked for again, though its coming would be seen")
 	}
 	d.write("dir/p.wasm", "allow")
 	d.write("p.toml", strings.Replace(documentOf("p", "allow"), "p.wasm", strings.Repeat("x", 300), 1))
-	if r := read(d.dir, false); r.whole {
+	if r := read(&Config{Dir: d.dir}); r.whole {
 		t.Error("an error of the system is taken for final")
 	}
 }

@@ -102,7 +102,7 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	if r.acted && unchanged(r.cfg.Dir, r.names) {
 		return listPeriod
 	}
-	got := read(r.cfg.Dir, r.cfg.AllowUnpinned)
+	got := read(r.cfg)
 	if !r.still(got) {
 		r.stir()
 		return settleTime

@@ -287,7 +287,7 @@ func TestStandingStill(t *testing.T) {
 	d := newTree(t)
 	d.policy("p", "allow")
 	r := d.reloader()
-	fresh := read(d.dir, false)
+	fresh := read(&Config{Dir: d.dir})
 	now := newest(fresh.stamps)
 	r.cfg.Now = func() time.Time { return now }
 	at := func(after time.Duration, got *reading, want bool) {
@@ -307,7 +307,7 @@ func TestStandingStill(t *testing.T) {
 	// The clock went back: what was changed in the future is waited for.
 	now = now.Add(-time.Hour)
 	d.policy("p", "deny")
-	changed := read(d.dir, false)
+	changed := read(&Config{Dir: d.dir})
 	at(0, changed, false)
 	at(settleTime/2, &reading{stamps: changed.stamps}, false)
 	at(settleTime/2, changed, false)

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,6 +111,76 @@ func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 	check("the set in force stays", evil, denied)
 	if s := p.Sets()[0].Policies[2]; s.Failed != 4 || s.Allowed != 4 || s.LastFailure == "" {
 		t.Errorf("state %+v", s)
+	}
+}
+
+// telling is a plugin that denies every pod, and whose message is the request
+// as JSON.
+func telling() []byte {
+	const room = 4 << 10
+	m := wasmtest.Plugin(wasmtest.JSON, wasmtest.Reason)
+	m.Admit(
+		wasmtest.I32Const(0), wasmtest.I32Const(0),
+		wasmtest.I32Const(wasmtest.Input),
+		wasmtest.I32Const(0), wasmtest.I32Const(wasmtest.Input), wasmtest.I32Const(room), wasmtest.Call(m.Imported("json")),
+		wasmtest.Call(m.Imported("reason")), wasmtest.I32Const(1),
+	)
+	return m.Bytes()
+}
+
+func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.policy("p", string(telling()))
+	c := sandboxed(t, d)
+	var synchronized atomic.Bool
+	c.ClockSynchronized = synchronized.Load
+	p := New(c)
+	run(t, p)
+	static := pod.Origin{Source: "static", Document: "web.yaml#0"}
+	newer := somePod("web", func(p *v1.Pod) {
+		p.Labels["tier"] = "db"
+		p.Spec.Containers[0].Image = "other"
+		p.Spec.HostNetwork = true
+	})
+	for _, test := range []struct {
+		name         string
+		question     pod.Question
+		synchronized bool
+		want         string
+	}{
+		{
+			"a new pod of a file",
+			pod.Question{Op: pod.Add, Pod: somePod("web"), Origin: static},
+			true,
+			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0",NODE"clockSynchronized":true`,
+		},
+		{
+			"an update of an API server's pod, on a node that has lost its clock",
+			pod.Question{Op: pod.UpdateOp, Pod: newer, Old: somePod("web"), Origin: pod.Origin{Source: "cluster"}},
+			false,
+			`"operation":"UPDATE","source":"cluster","kind":"api","changed":["labels","images","spec"],NODE"clockSynchronized":false`,
+		},
+		{
+			"a pod that replaces another, which changes nothing",
+			pod.Question{Op: pod.Add, Pod: newer, Old: somePod("web"), Replaces: "uid-old", Origin: static},
+			true,
+			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0","replaces":"uid-old",NODE"clockSynchronized":true`,
+		},
+		{
+			"an update without the old version",
+			pod.Question{Op: pod.UpdateOp, Pod: newer, Origin: pod.Origin{Source: "unknown"}},
+			true,
+			`"operation":"UPDATE","source":"unknown",NODE"clockSynchronized":true`,
+		},
+	} {
+		synchronized.Store(test.synchronized)
+		v := ask(t, p, test.question)
+		node := fmt.Sprintf(`"node":"node-1","time":%d,`, v.At.UnixMilli())
+		want := `policy "p": {"hook":"admit",` + strings.Replace(test.want, "NODE", node, 1) + "}"
+		if v.Message != want {
+			t.Errorf("%s: the plugin sees\n%s\nwant\n%s", test.name, v.Message, want)
+		}
 	}
 }
 

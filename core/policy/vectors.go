@@ -47,7 +47,7 @@ func (p *policy) testAnswer(ctx context.Context, q *pod.Question, expect pod.Ans
 		}
 		return "abstain (the pod does not match [match])"
 	}
-	o := p.ask(ctx, q, testTime)
+	o := p.ask(ctx, p.testRequest(q))
 	switch {
 	case o.Failure != "":
 		return "a failure: " + o.Message

@@ -131,12 +131,16 @@ const (
 // its length.
 func MaxModuleBytes() int { return verify.Default().Module }
 
-// Inspect looks at a module as Engine.Load does before it compiles one, but
-// collects every reason to refuse it. binary is not kept.
-func Inspect(binary []byte) *Report {
+// Inspect looks at a module as Load of an engine with these options does before
+// it compiles one, but collects every reason to refuse it. binary is not kept.
+func Inspect(binary []byte, options ...EngineOption) *Report {
 	sum := sha256.Sum256(binary)
 	r := &Report{Size: len(binary), SHA256: hex.EncodeToString(sum[:]), Refused: []Refusal{}}
-	caps := verify.Default()
+	o := engineOptions{caps: verify.Default()}
+	for _, option := range options {
+		option(&o)
+	}
+	caps := o.caps
 	m, err := module.Parse(binary, caps.Counts)
 	if err != nil {
 		r.refuseBy(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
@@ -44,6 +45,30 @@ func varied() []byte {
 	)
 	m.Filter(wasmtest.I32Const(0))
 	return m.Bytes()
+}
+
+func TestInspectRefusesByTheCapsOfItsOptions(t *testing.T) {
+	t.Parallel()
+	binary := varied()
+	for name, test := range map[string]struct {
+		change func(*verify.Caps)
+		want   string
+	}{
+		"the module's length": {func(c *verify.Caps) { c.Module = len(binary) - 1 }, "the module has "},
+		"its code's":          {func(c *verify.Caps) { c.Code = 8 }, "bytes of code: at most 8 are supported"},
+		"its metered code's":  {func(c *verify.Caps) { c.Metered = 8 }, "with what counts its fuel the code has more than 8 bytes"},
+		"its globals":         {func(c *verify.Caps) { c.Counts[module.SectionGlobal] = 1 }, "2 "},
+	} {
+		caps := verify.Default()
+		test.change(&caps)
+		got := reasons(Inspect(binary, WithCaps(caps)))
+		if len(got) != 1 || !strings.Contains(got[0], test.want) {
+			t.Errorf("%s: reasons %q, want one with %q", name, got, test.want)
+		}
+	}
+	if got := reasons(Inspect(binary, WithCaps(verify.Default()))); len(got) > 0 {
+		t.Errorf("reasons %q with the default caps", got)
+	}
 }
 
 func TestInspectShowsWhatAModuleConsistsOf(t *testing.T) {

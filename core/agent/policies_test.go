@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	cfg.Sources = []config.Source{{Name: "static", Kind: config.KindFile}, {Name: "fleet", Kind: config.KindHTTP}, {Name: "api", Kind: config.KindAPI}}
+	cfg.Policy = config.Policy{Dir: "/policies", AllowUnpinned: true, DefaultVerdict: config.VerdictHold, ModuleBytes: 70_000, CodeBytes: 66_000}
+	got := policyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
+	if got.Dir != "/policies" || !got.AllowUnpinned || got.DefaultVerdict != pod.Hold || got.ModuleBytes != 70_000 || got.Node != "edge" {
+		t.Errorf("plane %+v", got)
+	}
+	if diff := cmp.Diff(map[string]string{"static": "file", "fleet": "http", "api": "api"}, got.Kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	if got.ClockSynchronized == nil || got.ClockSynchronized() != node.ClockSynchronized() {
+		t.Error("the plane does not look at the node's clock")
+	}
+}

@@ -1,0 +1,27 @@
+package config
+
+import "github.com/wardlet/wardlet/core/strict"
+
+// The bounds of policy.module_bytes and policy.code_bytes. A plugin in C has
+// some 20 KiB; one in Go has 2 MiB, two thirds of it code. What counts fuel
+// makes code longer: of a longer module the compiler could get more than it
+// takes.
+const (
+	minModuleBytes = 64 << 10
+	maxModuleBytes = 6 << 20
+)
+
+func (p *Policy) check(report strict.Report) {
+	oneOf(report, "policy.default_verdict", p.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
+	size := func(key string, n int) (fits bool) {
+		if n < minModuleBytes || n > maxModuleBytes {
+			report(key, "want %d to %d bytes, found %d", minModuleBytes, maxModuleBytes, n)
+			return false
+		}
+		return true
+	}
+	module, code := size("policy.module_bytes", p.ModuleBytes), size("policy.code_bytes", p.CodeBytes)
+	if module && code && p.CodeBytes > p.ModuleBytes {
+		report("policy.code_bytes", "want at most policy.module_bytes, of which the code is a part: %d bytes, found %d", p.ModuleBytes, p.CodeBytes)
+	}
+}

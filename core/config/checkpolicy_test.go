@@ -1,0 +1,79 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const policyTable = source + "[policy]\n"
+
+func TestTheSizeOfPluginsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ keys, want string }{
+		"that holds no plugin": {
+			"module_bytes = 65_535\ncode_bytes = 65_536\n",
+			"agent.toml:6: policy.module_bytes: want 65536 to 6291456 bytes, found 65535\n",
+		},
+		"that was meant in MiB": {
+			"module_bytes = 4\ncode_bytes = 3\n",
+			"agent.toml:6: policy.module_bytes: want 65536 to 6291456 bytes, found 4\n" +
+				"agent.toml:7: policy.code_bytes: want 65536 to 6291456 bytes, found 3\n",
+		},
+		"that is negative": {
+			"code_bytes = -1\n",
+			"agent.toml:6: policy.code_bytes: want 65536 to 6291456 bytes, found -1\n",
+		},
+		"above what the compiler takes": {
+			"module_bytes = 6_291_457\n",
+			"agent.toml:6: policy.module_bytes: want 65536 to 6291456 bytes, found 6291457\n",
+		},
+		"of code above what the compiler takes": {
+			"module_bytes = 6_291_456\ncode_bytes = 6_291_457\n",
+			"agent.toml:7: policy.code_bytes: want 65536 to 6291456 bytes, found 6291457\n",
+		},
+		"with more code than a module may have": {
+			"module_bytes = 4_194_304\ncode_bytes = 4_194_305\n",
+			"agent.toml:7: policy.code_bytes: want at most policy.module_bytes, of which the code is a part: 4194304 bytes, found 4194305\n",
+		},
+		"with less than the code has by default": {
+			"module_bytes = 1_048_576\n",
+			"agent.toml:5: policy.code_bytes: want at most policy.module_bytes, of which the code is a part: 1048576 bytes, found 3145728\n",
+		},
+		"with a unit": {
+			"module_bytes = \"4MiB\"\n",
+			`agent.toml:6: policy.module_bytes: want an integer, found the string "4MiB"` + "\n",
+		},
+		"that is no whole number": {
+			"code_bytes = 3e6\n",
+			"agent.toml:6: policy.code_bytes: want an integer, found the number 3e+06\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, policyTable+test.keys, test.want)
+		})
+	}
+}
+
+func TestTheSizeOfPluginsMayBe(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct{ module, code int }{
+		"the least":              {minModuleBytes, minModuleBytes},
+		"the greatest":           {maxModuleBytes, maxModuleBytes},
+		"that of little code":    {maxModuleBytes, minModuleBytes},
+		"less than the defaults": {1 << 20, 700_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := fmt.Sprintf("module_bytes = %d\ncode_bytes = %d\n", want.module, want.code)
+			c, err := load(write(t, policyTable+text), noEnv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Policy.ModuleBytes != want.module || c.Policy.CodeBytes != want.code {
+				t.Errorf("%s became %+v", strings.ReplaceAll(text, "\n", " "), c.Policy)
+			}
+		})
+	}
+}

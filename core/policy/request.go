@@ -1,0 +1,28 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// request is what the policies of a decision are asked: all of them the same.
+func (p *Plane) request(q *pod.Question, now time.Time) *wasm.Request {
+	return &wasm.Request{
+		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Changed: changes(q),
+		Time: now, ClockSynchronized: p.cfg.clockSynchronized(),
+	}
+}
+
+// testRequest is what a policy is asked in a test of its own: at a time that is
+// always the same and known to be right, about a pod from a file, or of the
+// first kind of sources that the policy names.
+func (p *policy) testRequest(q *pod.Question) *wasm.Request {
+	kind := pod.KindFile
+	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
+		kind = named[0]
+	}
+	return &wasm.Request{Question: q, Kind: kind, Changed: changes(q), Time: testTime, ClockSynchronized: true}
+}

@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// asksOf gives what each policy was asked by one question to a plane, and the
+// time of the decision.
+func asksOf(t *testing.T, c Config, s *scripts, q pod.Question) (asked map[string]wasm.Request, at time.Time) {
+	t.Helper()
+	p := New(c)
+	stop := run(t, p)
+	at = ask(t, p, q).At
+	stop()
+	return s.requests, at
+}
+
+func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
+	t.Parallel()
+	update := func(q *pod.Question) {
+		q.Op, q.Old = pod.UpdateOp, somePod("web", func(p *v1.Pod) { p.Labels = nil })
+	}
+	for name, test := range map[string]struct {
+		source string
+		change func(*pod.Question)
+		clock  func() bool
+		want   wasm.Request
+	}{
+		"a file":                               {source: "static", want: wasm.Request{Kind: "file"}},
+		"an API server":                        {source: "cluster", want: wasm.Request{Kind: "api"}},
+		"a source that the agent lost":         {source: "gone"},
+		"an update":                            {source: "static", change: update, want: wasm.Request{Kind: "file", Changed: []string{"labels"}}},
+		"with a clock that is right":           {source: "gone", clock: func() bool { return true }, want: wasm.Request{ClockSynchronized: true}},
+		"with a clock that is known to be not": {source: "gone", clock: func() bool { return false }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", "allow")
+			c := testConfig(d, s)
+			c.ClockSynchronized = test.clock
+			q := question("web", func(q *pod.Question) { q.Origin.Source = test.source })
+			if test.change != nil {
+				test.change(&q)
+			}
+			asked, at := asksOf(t, c, s, q)
+			test.want.Question, test.want.Time = &q, at
+			if diff := cmp.Diff(test.want, asked["p"]); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheClockIsLookedAtOnceForADecision(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		d.policy(name, "allow")
+	}
+	c := testConfig(d, s)
+	var looks atomic.Int32
+	c.ClockSynchronized = func() bool { return looks.Add(1) == 1 }
+	asked, _ := asksOf(t, c, s, question("web"))
+	for name, r := range asked {
+		if !r.ClockSynchronized || !slices.Contains(names, name) {
+			t.Errorf("policy %s sees a clock that is right: %t", name, r.ClockSynchronized)
+		}
+	}
+	if n := looks.Load(); n != 1 || len(asked) != len(names) {
+		t.Errorf("the clock was looked at %d times for %d policies", n, len(asked))
+	}
+}
+
+func TestTestsOfAPolicyAskOfItsOwnKindOfSources(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ match, kind string }{
+		"a file":                               {"", "file"},
+		"a file, where that is among them":     {"sources = [\"api\", \"file\"]", "file"},
+		"the first, where no file is":          {"sources = [\"http\", \"api\"]", "http"},
+		"a file, where only changes are asked": {"operations = [\"UPDATE\"]", "file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+			d.write("a.yaml", manifest)
+			_, err := loadOnce(t, d, s, nil)
+			must(t, err)
+			if r := s.requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {
+				t.Errorf("request %+v, want the kind %s", r, test.kind)
+			}
+		})
+	}
+}
