@@ -16,7 +16,11 @@ func marker() {} //nolint:unused // its name counts
 
 //go:wasmexport wardlet_init
 func wardletInit() (refused int32) { //nolint:unused // the agent calls it
-	defer guest.Rescue(&refused, 1)
+	defer func() {
+		if guest.Rescue(recover()) {
+			refused = 1
+		}
+	}()
 	return guest.InitGuest()
 }
 

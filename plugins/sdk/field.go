@@ -14,6 +14,7 @@ import (
 type Field struct {
 	path   string
 	handle int
+	place  *record.Value
 }
 
 // Object declares a field of the pod that is judged, by its path below the
@@ -53,7 +54,10 @@ func Node(path string) *Field { return declare("node." + path) }
 // type. In other hooks there are no candidates.
 func Candidates(path string) *Field { return declare("candidates[*]." + path) }
 
-func declare(path string) *Field { return &Field{path, guest.Declare(path)} }
+func declare(path string) *Field {
+	handle := guest.Declare(path)
+	return &Field{path, handle, guest.Place(handle)}
+}
 
 // Lazy makes a field one that the agent hands over only when it is read, for
 // what is large or seldom needed. It is asked for once in a call, and costs a
@@ -66,30 +70,24 @@ func (f *Field) Lazy() *Field {
 }
 
 // Value is the field's value.
-func (f *Field) Value() Value {
-	if f.handle < 0 {
-		guest.Fault("field " + f.path + " is read, but it was declared too late")
-		return Value{}
-	}
-	return Value{*guest.Field(f.handle), f}
-}
-
-// list is the field's list, and the number of its elements.
-func (f *Field) list() (parts record.Parts, n int) {
-	if f.handle >= 0 {
-		if v := guest.Field(f.handle); v.Kind == KindList {
-			return v.Parts(), v.Len()
-		}
-	}
-	v := f.Value()
-	return v.parts(KindList), 0
-}
+//
+// It stays a call, so that what is made of it, above all Elements, is small
+// enough to become part of the policy: a loop over a function that is not takes
+// memory from the heap.
+//
+//go:noinline
+func (f *Field) Value() Value { return Value{guest.Field(f.handle, f.place), f} }
 
 // Kind says what the field is.
 func (f *Field) Kind() Kind { return f.Value().Kind() }
 
 // Exists is Value.Exists of the field.
-func (f *Field) Exists() bool { return f.Value().Exists() }
+func (f *Field) Exists() bool { return f.place.Exists() || f.exists() }
+
+// exists is Exists of a field that is missing, or was not read yet.
+//
+//go:noinline
+func (f *Field) exists() bool { return f.Value().Exists() }
 
 // String is Value.String of the field.
 func (f *Field) String() string { return f.Value().String() }
@@ -106,6 +104,12 @@ func (f *Field) Len() int { return f.Value().Len() }
 // At is Value.At of the field.
 func (f *Field) At(i int) Value { return f.Value().At(i) }
 
+// AnyTrue is Value.AnyTrue of the field.
+func (f *Field) AnyTrue() bool { return f.place.HasBool(true, (*bools)(f)) }
+
+// AllTrue is Value.AllTrue of the field.
+func (f *Field) AllTrue() bool { return !f.place.HasBool(false, (*bools)(f)) }
+
 // JSON is Value.JSON of the field.
 func (f *Field) JSON() []byte { return f.Value().JSON() }
 
@@ -114,6 +118,9 @@ func (f *Field) Elements() iter.Seq[Value] { return f.Value().Elements() }
 
 // Strings is Value.Strings of the field.
 func (f *Field) Strings() iter.Seq[string] { return f.Value().Strings() }
+
+// AllStrings is Value.AllStrings of the field.
+func (f *Field) AllStrings() iter.Seq[string] { return f.Value().AllStrings() }
 
 // Map is Value.Map of the field.
 func (f *Field) Map() iter.Seq2[string, string] { return f.Value().Map() }

@@ -116,6 +116,29 @@ func TestAModuleHasWhatItsPluginUsesAndNothingElse(t *testing.T) {
 	}
 }
 
+// A loop over a function that is not compiled into the policy takes memory from
+// the heap in every call.
+func TestLoopsAreCompiledIntoThePolicy(t *testing.T) {
+	t.Parallel()
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-gcflags=-m", "-o", filepath.Join(t.TempDir(), "guest.wasm"), "./testdata/reading")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	said := string(out)
+	for _, loop := range []string{"(*Field).Strings", "(*Field).AllStrings", "(*Field).Elements", "Zip", "(*Field).Map"} {
+		if !strings.Contains(said, "inlining call to sdk."+loop+"\n") {
+			t.Errorf("%s is called", loop)
+		}
+	}
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, "moved to heap") || strings.Contains(line, "func literal escapes") {
+			t.Error(line)
+		}
+	}
+}
+
 // Every plugin is under two megabytes: the agent compiles and keeps all of it.
 func TestPluginsAreSmall(t *testing.T) {
 	t.Parallel()

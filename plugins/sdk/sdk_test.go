@@ -23,6 +23,8 @@ var (
 	context    = sdk.Object("spec.securityContext")
 	affinity   = sdk.Object("spec.affinity")
 	volumes    = sdk.Object("spec.volumes[*].name")
+	privileged = sdk.Object("spec.@containers[*].securityContext.privileged")
+	nonRoot    = sdk.Object("spec.@containers[*].securityContext.runAsNonRoot").Lazy()
 	oldName    = sdk.OldObject("metadata.name")
 	operation  = sdk.Request("operation")
 	when       = sdk.Request("time")
@@ -172,6 +174,103 @@ func TestZipGoesThroughTwoListsSideBySide(t *testing.T) {
 	}))
 }
 
+func TestAMissingElementIsAnEmptyStringOfAllStrings(t *testing.T) {
+	allowed(t, judge(t, web, func() {
+		if got := slices.Collect(images.AllStrings()); !slices.Equal(got, []string{"i", "x", ""}) {
+			t.Errorf("got %q", got)
+		}
+		for range images.AllStrings() {
+			break
+		}
+	}))
+}
+
+func TestListsOfBoolsAreAskedAsAWhole(t *testing.T) {
+	for contexts, want := range map[string]struct{ anyPrivileged, allNonRoot bool }{
+		``:   {false, true},
+		`{}`: {},
+		`{"securityContext": {"privileged": true}}`:                                                                          {true, false},
+		`{"securityContext": {"runAsNonRoot": true}}`:                                                                        {false, true},
+		`{"securityContext": {"runAsNonRoot": false}}`:                                                                       {},
+		`{"securityContext": {"runAsNonRoot": true}}, {}`:                                                                    {},
+		`{}, {"securityContext": {"privileged": true, "runAsNonRoot": true}}`:                                                {true, false},
+		`{"securityContext": {"privileged": false, "runAsNonRoot": true}}, {"securityContext": {"runAsNonRoot": true}}`:      {false, true},
+		`{"securityContext": {"privileged": false, "runAsNonRoot": true}}, {"securityContext": {"privileged": true}}`:        {true, false},
+		`{"securityContext": {"privileged": false, "runAsNonRoot": true}}, {"securityContext": {"runAsNonRoot": false}}, {}`: {},
+	} {
+		allowed(t, judge(t, sdktest.Request{Pod: `{"spec": {"containers": [` + contexts + `]}}`}, func() {
+			for range 2 { // the lazy one, too
+				if got := privileged.AnyTrue(); got != want.anyPrivileged || privileged.Value().AnyTrue() != got {
+					t.Errorf("%s: any is privileged: %v", contexts, got)
+				}
+				if got := nonRoot.AllTrue(); got != want.allNonRoot || nonRoot.Value().AllTrue() != got {
+					t.Errorf("%s: all are not root: %v", contexts, got)
+				}
+			}
+		}))
+	}
+}
+
+// A loop over a function that does not become part of the policy would take
+// memory from the heap, which costs a plugin microseconds.
+func TestReadingTakesNoMemory(t *testing.T) {
+	n := 0
+	for what, read := range map[string]func(){
+		"strings": func() {
+			for image := range images.Strings() {
+				n += len(image)
+			}
+		},
+		"all strings": func() {
+			for image := range images.AllStrings() {
+				n += len(image)
+			}
+		},
+		"elements": func() {
+			for image := range images.Elements() {
+				n += len(image.String())
+			}
+		},
+		"a map": func() {
+			for key, value := range labels.Map() {
+				n += len(key) + len(value)
+			}
+		},
+		"two lists": func() {
+			for name, image := range sdk.Zip(names, images) {
+				n += len(name.String()) + len(image.String())
+			}
+		},
+		"bools": func() {
+			if privileged.AnyTrue() || privileged.AllTrue() || !network.Bool() {
+				n++
+			}
+		},
+		"what lists hold": func() {
+			for of := range hostPorts.Elements() {
+				for port := range of.Elements() {
+					n += int(port.Int())
+				}
+			}
+		},
+		"single values": func() {
+			n += len(name.String()) + int(grace.Int()) + labels.Len() + len(names.At(1).String())
+			if _, ok := labels.Lookup("tier"); ok && affinity.Exists() {
+				n++
+			}
+		},
+	} {
+		allowed(t, judge(t, web, func() {
+			if got := testing.AllocsPerRun(10, read); got != 0 {
+				t.Errorf("%s: %v allocations", what, got)
+			}
+		}))
+	}
+	if n == 0 {
+		t.Error("nothing was read")
+	}
+}
+
 func TestMissingFieldsReadAsEmpty(t *testing.T) {
 	allowed(t, judge(t, sdktest.Request{Pod: `{}`}, func() {
 		if name.String() != "" || grace.Int() != 0 || labels.Len() != 0 || context.JSON() != nil || affinity.Bool() {
@@ -197,18 +296,23 @@ func TestMisuseFailsTheCallWhateverItAnswers(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"a string read as an integer":  {func() { name.Int() }, "object.metadata.name is read as an integer, but it is a string"},
-		"a string read as a bool":      {func() { name.Bool() }, "as a bool"},
-		"a bool read as a string":      {func() { _ = network.String() }, "object.spec.hostNetwork is read as a string"},
-		"an integer read as a map":     {func() { grace.Lookup("x") }, "as a map of strings"},
-		"a map read as a list":         {func() { labels.Elements()(nil) }, "as a list"},
-		"a string measured":            {func() { name.Len() }, "as a list"},
-		"a list read as JSON":          {func() { containers.JSON() }, "as a JSON value"},
-		"a list of JSON as strings":    {func() { containers.Strings()(ignore) }, "as a string, but it is a JSON value"},
-		"a list of lists as strings":   {func() { hostPorts.Strings()(ignore) }, "as a string, but it is a list"},
-		"lists that do not align":      {func() { sdk.Zip(images, hostPorts)(nil) }, "different lengths"},
-		"a field declared in a policy": {func() { sdk.Object("spec.priority").Exists() }, "declared too late"},
-		"a setting of another type":    {func() { sdk.BoolSetting("on") }, ""},
+		"a string read as an integer":   {func() { name.Int() }, "object.metadata.name is read as an integer, but it is a string"},
+		"a string read as a bool":       {func() { name.Bool() }, "as a bool"},
+		"a bool read as a string":       {func() { _ = network.String() }, "object.spec.hostNetwork is read as a string"},
+		"an integer read as a map":      {func() { grace.Lookup("x") }, "as a map of strings"},
+		"a map read as a list":          {func() { labels.Elements()(nil) }, "as a list"},
+		"a string measured":             {func() { name.Len() }, "as a list"},
+		"a list read as JSON":           {func() { containers.JSON() }, "as a JSON value"},
+		"a list of JSON as strings":     {func() { containers.Strings()(ignore) }, "as a string, but it is a JSON value"},
+		"a list of lists as bools":      {func() { hostPorts.AnyTrue() }, "as a bool, but it is a list"},
+		"a list of strings as bools":    {func() { images.AllTrue() }, "object.spec.@containers[*].image is read as a bool, but it is a string"},
+		"a string as bools":             {func() { name.AnyTrue() }, "as a list, but it is a string"},
+		"an element as bools":           {func() { images.At(0).AllTrue() }, "as a list, but it is a string"},
+		"a list of JSON as all strings": {func() { containers.AllStrings()(ignore) }, "as a string, but it is a JSON value"},
+		"a list of lists as strings":    {func() { hostPorts.Strings()(ignore) }, "as a string, but it is a list"},
+		"lists that do not align":       {func() { sdk.Zip(images, hostPorts)(nil) }, "different lengths"},
+		"a field declared in a policy":  {func() { sdk.Object("spec.priority").Exists() }, "declared too late"},
+		"a setting of another type":     {func() { sdk.BoolSetting("on") }, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			policy = func() admit.Verdict {

@@ -46,8 +46,8 @@ func StringsSetting(path string) (values []string, ok bool) {
 	}
 	values = make([]string, 0, v.Len())
 	for element := range v.Elements() {
-		if element.Kind != record.String {
-			guest.Fault("setting " + path + " must be a list of strings, but it holds " + element.Kind.String())
+		if !element.Is(record.String) {
+			guest.Fault("setting " + path + " must be a list of strings, but it holds " + element.Kind().String())
 			return nil, false
 		}
 		values = append(values, element.Text())
@@ -72,8 +72,8 @@ func setting(path string, k record.Kind) (v record.Value, ok bool) {
 	case err != nil:
 		guest.Fault("setting " + path + ": " + err.Error())
 	case !ok:
-	case v.Kind != k:
-		guest.Fault("setting " + path + " must be " + k.String() + ", but it is " + v.Kind.String())
+	case v.Kind() != k:
+		guest.Fault("setting " + path + " must be " + k.String() + ", but it is " + v.Kind().String())
 	default:
 		return v, true
 	}

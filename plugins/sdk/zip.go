@@ -11,18 +11,27 @@ import (
 // do; lists of different lengths make the call fail.
 func Zip(a, b *Field) iter.Seq2[Value, Value] {
 	return func(yield func(Value, Value) bool) {
-		left, n := a.list()
-		right, m := b.list()
-		if n != m {
+		v, w := a.Value(), b.Value()
+		left, right := v.parts(KindList), w.parts(KindList)
+		if v.Len() != w.Len() {
 			guest.Fault("fields " + a.path + " and " + b.path + " are lists of different lengths")
 			return
 		}
 		for {
 			one, ok := left.Next()
 			other, too := right.Next()
-			if !ok || !too || !yield(Value{one, a}, Value{other, b}) {
+			if !ok || !too {
+				break
+			}
+			if !yield(Value{one, a}, Value{other, b}) {
 				return
 			}
+		}
+		if left.More() {
+			a.left(left)
+		}
+		if right.More() {
+			b.left(right)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package main
 
-import "strings"
+import "github.com/wardlet/wardlet/plugins/sdk/str"
 
 // Most references are plain: a registry with a dot, a path, all in lower case,
 // then perhaps a tag. Those are read eight characters at a time; parseImage
@@ -10,7 +10,7 @@ import "strings"
 // as it is.
 func (i *image) parsePlain(reference string) bool {
 	name := plainName(reference)
-	slash := strings.IndexByte(name, '/')
+	slash := str.IndexByte(name, '/')
 	if slash < 0 {
 		return false
 	}
@@ -18,7 +18,7 @@ func (i *image) parsePlain(reference string) bool {
 	if len(name) < len(reference) {
 		tag = reference[len(name)+1:]
 	}
-	if strings.IndexByte(registry, '.') < 0 || registry[slash-1] == 'o' && strings.HasSuffix(registry, defaultRegistry) {
+	if str.IndexByte(registry, '.') < 0 || registry[slash-1] == 'o' && str.HasSuffix(registry, defaultRegistry) {
 		return false
 	}
 	i.registry, i.path, i.tag, i.digest = registry, name[slash+1:], tag, ""
@@ -28,7 +28,7 @@ func (i *image) parsePlain(reference string) bool {
 // plainName is what stands before the tag of a reference, whose tag is in order;
 // empty if the reference cannot be plain.
 func plainName(reference string) string {
-	end := strings.IndexByte(reference, ':')
+	end := str.IndexByte(reference, ':')
 	if end < 0 {
 		end = len(reference)
 	} else if !isTag(reference[end+1:]) {
@@ -51,7 +51,7 @@ func (p *policy) plainly(reference string) *pattern {
 		switch by := &p.allow[i]; {
 		case by.prefix == "":
 			return nil
-		case strings.HasPrefix(name, by.prefix):
+		case str.HasPrefix(name, by.prefix):
 			return by
 		}
 	}

@@ -65,6 +65,22 @@ func TestAZeroVerdictIsNone(t *testing.T) {
 	}
 }
 
+func TestVerdictsStandBesideEachOther(t *testing.T) {
+	always := Hold("Always", "made in setup").RetryAfter(Minute)
+	for want, choose := range map[string]func(all []Verdict) Verdict{
+		"First": func(all []Verdict) Verdict { return all[0] }, "Second": func(all []Verdict) Verdict { return all[1] },
+		"Always": func([]Verdict) Verdict { return always },
+	} {
+		registered(t, judging(func() Verdict { return choose([]Verdict{Deny("First", "1"), Hold("Second", "2").RetryAfter(Second)}) }))
+		policy := sdktest.Load(t, nil)
+		for range 2 {
+			if got := policy.Admit(t, request); got.Code != want {
+				t.Errorf("got %+v, want %s", got, want)
+			}
+		}
+	}
+}
+
 func TestNotesArriveWithTheVerdict(t *testing.T) {
 	registered(t, judging(func() Verdict {
 		Warn("one")

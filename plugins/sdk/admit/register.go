@@ -46,16 +46,16 @@ func admit() int32 {
 	case abstain:
 		return resultAbstain
 	case deny:
-		host.Reason(verdict.code, verdict.message)
+		host.Reason(verdict.reason.Code, verdict.reason.Message)
 		return resultDeny
 	case hold:
-		host.Reason(verdict.code, verdict.message)
+		host.Reason(verdict.reason.Code, verdict.reason.Message)
 		if verdict.retryAfter > 0 {
 			host.RetryAfter(int64(verdict.retryAfter))
 		}
 		return resultHold
 	case fail:
-		return hook.Fail(verdict.message)
+		return hook.Fail(verdict.reason.Message)
 	}
 	return hook.Fail("the policy returned no verdict: return one of Allow, Deny, Hold, Abstain or Fail")
 }

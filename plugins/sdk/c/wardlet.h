@@ -136,7 +136,7 @@ typedef struct {
 // wardlet_c is what a C string holds.
 static inline wardlet_text wardlet_c(const char *s) { return (wardlet_text){s, __builtin_strlen(s)}; }
 
-WARDLET__SHARED bool wardlet_equal(wardlet_text a, wardlet_text b) {
+static inline bool wardlet_equal(wardlet_text a, wardlet_text b) {
 	return a.len == b.len && (a.len == 0 || __builtin_memcmp(a.at, b.at, a.len) == 0);
 }
 
@@ -180,39 +180,45 @@ static inline uint64_t wardlet__hits(const char *at, char c) {
 	return ~(((word & low) + low) | word | low);
 }
 
-// wardlet_find_char is where a text first holds a byte, or WARDLET_NONE.
-WARDLET__SHARED size_t wardlet_find_char(wardlet_text t, char c) {
+// Texts go to functions that are not inline in two parts: compilers for WebAssembly pass a struct through memory.
+
+WARDLET__SHARED size_t wardlet__find_char(const char *at, size_t len, char c) {
 	size_t i = 0;
-	for (; t.len - i >= 8; i += 8) {
-		uint64_t hits = wardlet__hits(t.at + i, c);
+	for (; len - i >= 8; i += 8) {
+		uint64_t hits = wardlet__hits(at + i, c);
 		if (hits != 0) {
 			return i + (size_t)__builtin_ctzll(hits) / 8;
 		}
 	}
-	for (; i < t.len; i++) {
-		if (t.at[i] == c) {
+	for (; i < len; i++) {
+		if (at[i] == c) {
 			return i;
 		}
 	}
 	return WARDLET_NONE;
 }
 
-// wardlet_find_last is where a text last holds a byte, or WARDLET_NONE.
-WARDLET__SHARED size_t wardlet_find_last(wardlet_text t, char c) {
-	size_t i = t.len;
+// wardlet_find_char is where a text first holds a byte, or WARDLET_NONE.
+static inline size_t wardlet_find_char(wardlet_text t, char c) { return wardlet__find_char(t.at, t.len, c); }
+
+WARDLET__SHARED size_t wardlet__find_last(const char *at, size_t len, char c) {
+	size_t i = len;
 	for (; i >= 8; i -= 8) {
-		uint64_t hits = wardlet__hits(t.at + i - 8, c);
+		uint64_t hits = wardlet__hits(at + i - 8, c);
 		if (hits != 0) {
 			return i - 1 - (size_t)__builtin_clzll(hits) / 8;
 		}
 	}
 	for (; i > 0; i--) {
-		if (t.at[i - 1] == c) {
+		if (at[i - 1] == c) {
 			return i - 1;
 		}
 	}
 	return WARDLET_NONE;
 }
+
+// wardlet_find_last is where a text last holds a byte, or WARDLET_NONE.
+static inline size_t wardlet_find_last(wardlet_text t, char c) { return wardlet__find_last(t.at, t.len, c); }
 
 // wardlet_cut parts a text at the first c. Without one it gives false, all of the text before, and nothing after.
 static inline bool wardlet_cut(wardlet_text t, char c, wardlet_text *before, wardlet_text *after) {
@@ -476,9 +482,9 @@ static inline wardlet_text wardlet__kind_name(uint8_t kind) {
 	}
 }
 
-WARDLET__SHARED void wardlet__misread(wardlet_value v, uint8_t as) {
-	WARDLET__FAULT(v.from == 1 ? WARDLET_TEXT("setting ") : WARDLET_TEXT("field "), wardlet_c(v.path),
-		WARDLET_TEXT(" is read as "), wardlet__kind_name(as), WARDLET_TEXT(", but it is "), wardlet__kind_name(v.kind));
+WARDLET__SHARED void wardlet__misread(uint8_t from, const char *path, uint8_t kind, uint8_t as) {
+	WARDLET__FAULT(from == 1 ? WARDLET_TEXT("setting ") : WARDLET_TEXT("field "), wardlet_c(path), WARDLET_TEXT(" is read as "),
+		wardlet__kind_name(as), WARDLET_TEXT(", but it is "), wardlet__kind_name(kind));
 }
 
 WARDLET__SHARED void wardlet__torn(uint8_t from, const char *path) {
@@ -526,7 +532,7 @@ static inline bool wardlet__as(wardlet_value v, uint8_t kind) {
 		return true;
 	}
 	if (v.kind != WARDLET_MISSING) {
-		wardlet__misread(v, kind);
+		wardlet__misread(v.from, v.path, v.kind, kind);
 	}
 	return false;
 }
@@ -736,18 +742,23 @@ static inline wardlet_lazy_field wardlet_declare_lazy(const char *path) {
 	return (wardlet_lazy_field){path, wardlet__declared(path, wardlet__host_field(path, (uint32_t)__builtin_strlen(path)))};
 }
 
-// wardlet__readable reports whether a field has a value now.
-static inline bool wardlet__readable(const char *path, uint8_t number) {
-	if (wardlet__world.stage == WARDLET__JUDGING && number > 0) {
-		return true;
-	}
+// wardlet__unreadable says why a field has no value now.
+WARDLET__SHARED void wardlet__unreadable(const char *path) {
 	if (path == NULL) {
 		wardlet_fault(WARDLET_TEXT("a field is read that was never declared: declare fields in setup"));
 	} else if (wardlet__world.stage != WARDLET__JUDGING) {
 		WARDLET__FAULT(WARDLET_TEXT("field "), wardlet_c(path),
 			WARDLET_TEXT(" is read where no pod is judged: read fields in the policy, not in setup"));
 	}
-	return false;
+}
+
+// wardlet__readable reports whether a field has a value now.
+static inline bool wardlet__readable(const char *path, uint8_t number) {
+	bool readable = wardlet__world.stage == WARDLET__JUDGING && number > 0;
+	if (!readable) {
+		wardlet__unreadable(path);
+	}
+	return readable;
 }
 
 // wardlet_read is the value of a field.

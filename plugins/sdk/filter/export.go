@@ -9,6 +9,11 @@ import (
 
 //go:wasmexport wardlet_filter
 func wardletFilter() (result int32) { //nolint:unused // the agent calls it
-	defer guest.Rescue(&result, hook.Failed)
+	result = hook.Failed
+	defer func() {
+		if result == hook.Failed { // or it was never given
+			guest.Rescue(recover())
+		}
+	}()
 	return sift()
 }

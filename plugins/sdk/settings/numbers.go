@@ -77,7 +77,7 @@ func (d *decoder) float(path, text string, p *float64) {
 		return
 	}
 	v, ok, err := guest.Setting(path)
-	if err != nil || !ok || v.Kind != record.Float {
+	if err != nil || !ok || !v.Is(record.Float) {
 		d.add("setting " + path + " is " + text + ": a float in a list can have 15 digits and an exponent of 22")
 		return
 	}

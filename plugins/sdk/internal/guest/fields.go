@@ -11,9 +11,9 @@ import (
 var fields struct {
 	declared []field
 	// lazy has a bit for each field that is only fetched when it is read, by
-	// handle; recorded counts the others.
+	// handle; recorded are the handles of the others.
 	lazy     uint64
-	recorded int
+	recorded []uint16
 }
 
 type field struct {
@@ -22,7 +22,7 @@ type field struct {
 	// are stored, not called by name, so that a plugin imports only those
 	// functions of the agent that it has a use for.
 	declare func(path string) int32
-	fetch   func(handle int, path string) record.Value
+	fetch   func(handle int) record.Value
 }
 
 // Declare asks for the field at a path, root included, and gives its handle.
@@ -33,7 +33,6 @@ func Declare(path string) (handle int) {
 		return -1
 	}
 	fields.declared = append(fields.declared, field{path: path, declare: host.Path})
-	fields.recorded++
 	return len(fields.declared) - 1
 }
 
@@ -50,7 +49,6 @@ func Lazy(handle int) {
 	}
 	f.declare, f.fetch = host.Field, fetch
 	fields.lazy |= 1 << handle
-	fields.recorded--
 }
 
 // tell declares the fields to the agent.
@@ -58,10 +56,14 @@ func tell() error {
 	if len(fields.declared) > record.MaxFields {
 		return errors.New("the plugin declares " + Itoa(len(fields.declared)) + " fields: there may be " + Itoa(record.MaxFields))
 	}
+	fields.recorded = nil
 	for handle := range fields.declared {
 		f := &fields.declared[handle]
 		if int(f.declare(f.path)) != handle {
 			return errors.New("the agent refuses the field " + f.path)
+		}
+		if fields.lazy>>handle&1 == 0 {
+			fields.recorded = append(fields.recorded, uint16(handle))
 		}
 	}
 	return nil
@@ -75,36 +77,55 @@ func Path(handle int) string {
 	return fields.declared[handle].path
 }
 
+// Place is where the value of a declared field is while a pod is judged; it is
+// none where no pod is, and of a lazy field that was not read yet.
+func Place(handle int) *record.Value {
+	if uint(handle) < record.MaxFields {
+		return calls.index.Of(uint(handle))
+	}
+	return new(record.Value)
+}
+
 // Field is the value of a declared field of the pod that is being judged.
-func Field(handle int) *record.Value {
-	if uint(handle) < record.MaxFields && calls.fetched>>handle&1 != 0 {
-		return &calls.values[(calls.first+handle)%record.MaxFields]
+func Field(handle int, place *record.Value) record.Value {
+	if v := *place; !v.None() {
+		return v
 	}
 	return unread(handle)
 }
 
 // unread is Field of a field whose value is not there yet.
-func unread(handle int) *record.Value {
+func unread(handle int) record.Value {
 	if handle < 0 || calls.stage != judging {
 		Fault("field " + Path(handle) + " is read where no pod is judged: read fields in the policy, not in setup")
-		return &record.Value{}
+		return record.Value{}
 	}
-	value := &calls.values[(calls.first+handle)%record.MaxFields]
-	*value = fields.declared[handle].fetch(handle, fields.declared[handle].path)
-	calls.fetched |= 1 << handle
-	return value
+	v := fields.declared[handle].fetch(handle)
+	*Place(handle) = v
+	return v
 }
 
 // fetch asks the agent for a lazy field.
-func fetch(handle int, path string) record.Value {
-	value, ok := ask(func(buf []byte) int32 { return host.Get(int32(handle), buf) })
-	if !ok {
-		Fault("the agent does not give field " + path)
+func fetch(handle int) record.Value {
+	// As ask does, but without a function in a variable: that costs.
+	free := calls.free()
+	length := int(host.Get(int32(handle), free))
+	var value []byte
+	switch {
+	case length < 0:
+	case length <= len(free):
+		value = keep(length)
+	default:
+		value = make([]byte, length)
+		length = int(host.Get(int32(handle), value))
+	}
+	if length < 0 || length != len(value) {
+		Fault("the agent does not give field " + Path(handle))
 		return record.Value{}
 	}
 	v, err := record.Head(Text(value))
 	if err != nil {
-		Fault("field " + path + ": " + err.Error())
+		Fault("field " + Path(handle) + ": " + err.Error())
 	}
 	return v
 }
@@ -113,11 +134,12 @@ func fetch(handle int, path string) record.Value {
 // if that is too short, into as much as it says is needed. It is false if the
 // agent gives a negative length.
 func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
-	length := int(write(calls.free))
+	free := calls.free()
+	length := int(write(free))
 	switch {
 	case length < 0:
 		return nil, false
-	case length <= len(calls.free):
+	case length <= len(free):
 		return keep(length), true
 	}
 	answer = make([]byte, length)

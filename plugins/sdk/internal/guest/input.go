@@ -12,8 +12,8 @@ type area struct {
 	data             [Capacity]byte
 }
 
-// calls is what a call writes: first the values of the fields, then, in one
-// piece with them, the input area, which begins with the record.
+// calls is what a call writes: first where the fields lie, then, in one piece
+// with that, the input area, which begins with the record.
 var calls struct {
 	memory
 	area

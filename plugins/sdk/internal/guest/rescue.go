@@ -7,14 +7,17 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 )
 
-// Rescue turns a panic of the hook that defers it into an answer and a reason
-// that names the line: cheaper for the agent than an instance that died.
-func Rescue(answer *int32, failed int32) {
-	if value := recover(); value != nil {
-		End()
-		host.Reason("", "panic: "+describe(value)+panicked())
-		*answer = failed
+// Rescue turns what a hook recovered from a panic, if anything, into a reason
+// that names the line: cheaper for the agent than an instance that died. The
+// function that the hook defers must call it. It reports whether there was a
+// panic.
+func Rescue(value any) (was bool) {
+	if value == nil {
+		return false
 	}
+	End()
+	host.Reason("", "panic: "+describe(value)+panicked())
+	return true
 }
 
 func describe(value any) string {
@@ -27,10 +30,10 @@ func describe(value any) string {
 	return "a value that is neither an error nor a string"
 }
 
-// panicked says where, as seen from the function that recovered.
+// panicked says where, as seen from Rescue.
 func panicked() string {
 	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
 	for {
 		frame, more := frames.Next()
 		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {

@@ -8,7 +8,12 @@ import (
 )
 
 func hook(do func()) (answer int32) {
-	defer Rescue(&answer, -1)
+	answer = -1
+	defer func() {
+		if answer == -1 {
+			Rescue(recover())
+		}
+	}()
 	do()
 	return 3
 }

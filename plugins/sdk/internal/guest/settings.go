@@ -29,8 +29,8 @@ func Settings() (string, error) {
 	switch {
 	case err != nil || !ok:
 		return "", err
-	case v.Kind != record.JSON:
-		return "", errors.New("the settings should be a JSON value, but the agent gives " + v.Kind.String())
+	case !v.Is(record.JSON):
+		return "", errors.New("the settings should be a JSON value, but the agent gives " + v.Kind().String())
 	}
 	return v.Text(), nil
 }

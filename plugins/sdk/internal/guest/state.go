@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
-	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
 // stage is what the plugin is doing.
@@ -64,23 +63,26 @@ func Settle(do func() error) int32 {
 // Begin reads the record that the agent has put into the input area. The error
 // says why it cannot be used.
 func Begin() error {
-	calls.fault = ""
-	text, err := calls.text(&calls.area)
+	if calls.fault != "" {
+		calls.fault = ""
+	}
+	text, err := calls.text()
 	if err != nil {
 		return err
 	}
-	calls.first = record.MaxFields - len(fields.declared)
-	if err := record.Parse(text, calls.values[calls.first:], fields.lazy); err != nil {
+	if err := calls.index.Parse(text, fields.recorded); err != nil {
+		calls.forget()
 		return err
 	}
-	calls.stage, calls.fetched = judging, ^fields.lazy
+	calls.stage, calls.used, calls.reasoned = judging, int(calls.length), false
 	return nil
 }
 
 // End closes what Begin opened. It gives the first misuse in between, empty if
 // there was none: an answer that was given all the same must not count.
 func End() (fault string) {
-	calls.stage, calls.fetched, calls.free = idle, 0, nil
+	calls.stage = idle
+	calls.forget()
 	return calls.fault
 }
 

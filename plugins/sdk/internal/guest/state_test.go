@@ -39,9 +39,11 @@ func fresh(t *testing.T) *agent {
 		host.Use(nil)
 	})
 	calls.memory, setups = memory{}, nil
-	fields.declared, fields.lazy, fields.recorded = nil, 0, 0
+	fields.declared, fields.lazy, fields.recorded = nil, 0, nil
 	return a
 }
+
+func read(handle int) record.Value { return Field(handle, Place(handle)) }
 
 func oneString(s string) []byte {
 	var w record.Writer
@@ -85,7 +87,7 @@ func TestInitRefuses(t *testing.T) {
 		"the misuse first, then its consequence": {
 			func() error { Fault("misuse"); Fault("later"); return errors.New("consequence") }, "misuse",
 		},
-		"a field read in setup": {func() error { Field(0); return nil }, "object.a is read where no pod is judged"},
+		"a field read in setup": {func() error { read(0); return nil }, "object.a is read where no pod is judged"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			a := fresh(t)
@@ -117,13 +119,13 @@ func TestARecordIsThereBetweenBeginAndEnd(t *testing.T) {
 	if err := Begin(); err != nil {
 		t.Fatal(err)
 	}
-	if got := Field(handle).Text(); got != "x" {
+	if got := read(handle).Text(); got != "x" {
 		t.Errorf("got %q", got)
 	}
 	if fault := End(); fault != "" {
 		t.Error(fault)
 	}
-	if got := Field(handle); got.Kind != record.Missing || calls.fault == "" {
+	if got := read(handle); got.Kind() != record.Missing || calls.fault == "" {
 		t.Errorf("after the end there is %v, and no fault", got)
 	}
 }
@@ -171,7 +173,7 @@ func TestTheLongestRecordFillsTheArea(t *testing.T) {
 	if !Fill(oneString(longest)) || Begin() != nil {
 		t.Fatal("refused")
 	}
-	if got := Field(0).Text(); got != longest {
+	if got := read(0).Text(); got != longest {
 		t.Errorf("%d bytes came through, want %d", len(got), len(longest))
 	}
 	if Fill(oneString(longest + "x")) {

@@ -1,6 +1,9 @@
 package record
 
-import "errors"
+import (
+	"errors"
+	"unsafe"
+)
 
 // MaxFields is the greatest number of fields of a record.
 const MaxFields = 64
@@ -15,43 +18,53 @@ var (
 	errTrailed = errors.New("the record has bytes after its last field")
 )
 
-// Parse reads a record whose fields are numbered from 0, as many as fields has
-// room for, without those whose bit is set in lazy. The values share the
-// memory of text. What lists and maps are made of is looked at when it is
-// read: most policies leave before the last.
-func Parse(text string, fields []Value, lazy uint64) error {
+// Index holds the fields of a record; Missing ones where it has none. They
+// begin at its end, beside what follows it in memory.
+type Index [MaxFields]Value
+
+// Of is where the field of a handle is, from 0 to below MaxFields.
+func (x *Index) Of(handle uint) *Value { return &x[(MaxFields-1-handle)%MaxFields] }
+
+// Parse fills in the fields of a record: those of the given handles, which must
+// be in order and each below MaxFields. The values share the memory of text.
+// What lists and maps are made of is looked at when it is read: most policies
+// leave before the last.
+func (x *Index) Parse(text string, handles []uint16) error {
 	if len(text) < 2 {
 		return errTorn
 	}
-	count, rest := int(u16(text)), text[2:]
-	for handle := range fields {
-		if lazy>>handle&1 != 0 {
-			fields[handle] = Value{}
-			continue
-		}
-		if count--; count < 0 {
-			return errFields
-		}
-		if len(rest) < 2+header {
+	base := unsafe.Pointer(unsafe.StringData(text))
+	first := (*[2]byte)(base)
+	if int(first[0])|int(first[1])<<8 != len(handles) {
+		return errFields
+	}
+	// What is amiss but harmless shows at the end, as each branch costs time:
+	// other is not 0 where a handle is another, unfit negative where a value has
+	// a length that its kind cannot have.
+	at, other, unfit := len(first), uint16(0), int64(0)
+	for _, handle := range handles {
+		const size = 2 + header
+		left := len(text) - at - size
+		if left < 0 {
 			return errTorn
 		}
-		if int(rest[0])|int(rest[1])<<8 != handle {
-			return errFields
-		}
-		k, n := Kind(rest[2]), 2+header+(int(rest[3])|int(rest[4])<<8|int(rest[5])<<16|int(rest[6])<<24)
-		switch {
-		case n < header || n > len(rest):
+		b := (*[size]byte)(unsafe.Add(base, at))
+		h := (*head)(b[2:])
+		n := h.size()
+		if n > left {
 			return errTorn
-		case k != String && !k.fits(n-2-header):
-			return errValue
 		}
-		fields[handle] = Value{k, rest[2+header : n]}
-		rest = rest[n:]
+		other |= uint16(b[0]) | uint16(b[1])<<8 ^ handle
+		unfit |= h.spare(n)
+		*x.Of(uint(handle)) = Value{h}
+		at += size + n
 	}
 	switch {
-	case count != 0:
+	case other != 0:
 		return errFields
-	case rest != "":
+	case unfit < 0:
+		return errValue
+	case at != len(text):
 		return errTrailed
 	}
 	return nil
@@ -66,97 +79,43 @@ func ParseValue(text string) (Value, error) {
 	return v, err
 }
 
-// Head reads a single value that fills text. As with Parse, its parts are
-// looked at when they are read.
+// Head reads a single value that fills text, and shares its memory. As with
+// Parse, its parts are looked at when they are read.
 func Head(text string) (Value, error) {
-	v, rest, ok := cutValue(text)
-	switch {
-	case !ok:
+	if len(text) < header {
 		return Value{}, errTorn
-	case rest != "":
+	}
+	h := (*head)(unsafe.Pointer(unsafe.StringData(text)))
+	switch n := h.size(); {
+	case n > len(text)-header:
+		return Value{}, errTorn
+	case n < len(text)-header:
 		return Value{}, errTrailed
-	case !v.Kind.fits(len(v.data)):
+	case !h.fits(n):
 		return Value{}, errValue
 	}
-	return v, nil
+	return Value{h}, nil
 }
 
-// header is the length of what stands before a value's bytes.
-const header = 5
-
-// fits reports whether a value of a kind can have n bytes. A kind of a later
-// version can have any: whoever reads the value says that it is unknown,
-// everybody else skips it.
-func (k Kind) fits(n int) bool {
-	switch k {
-	case Missing:
-		return n == 0
-	case Bool:
-		return n == 1
-	case Int, Float:
-		return n == 8
-	case List, Map:
-		return n >= 4
-	}
-	return true
-}
-
-// sound reports whether the value and all its parts are as their kinds want
-// them.
+// sound reports whether all parts of the value are as their kinds want them.
 func (v Value) sound(depth int) bool {
-	if !v.Kind.fits(len(v.data)) {
-		return false
+	if !v.Is(List) && !v.Is(Map) {
+		return true
 	}
-	switch v.Kind {
-	case List:
-		n := 0
-		for element := range v.Elements() {
-			if n++; element.Kind == Torn || !element.sound(depth-1) {
-				return false
-			}
-		}
-		return depth > 0 && n == v.Len()
-	case Map:
-		parts, n := v.Parts(), 0
-		for ; !parts.Whole(); n++ {
+	parts, n := v.Parts(), 0
+	for ; ; n++ {
+		if v.Is(Map) {
 			if _, _, ok := parts.Entry(); !ok {
-				return false
+				return n == v.Len() && !parts.More()
 			}
+			continue
 		}
-		return n == v.Len()
+		element, ok := parts.Next()
+		switch {
+		case !ok:
+			return depth > 0 && n == v.Len() && !parts.More()
+		case !element.sound(depth - 1):
+			return false
+		}
 	}
-	return true
 }
-
-// cutValue takes the value that s begins with.
-func cutValue(s string) (v Value, rest string, ok bool) {
-	if len(s) < header {
-		return Value{}, "", false
-	}
-	n := uint64(u32(s[1:])) + header
-	if n > uint64(len(s)) {
-		return Value{}, "", false
-	}
-	return Value{Kind(s[0]), s[header:n]}, s[n:], true
-}
-
-// cutText takes the u32 length and that many bytes that s begins with.
-func cutText(s string) (text, rest string, ok bool) {
-	if len(s) < 4 {
-		return "", s, false
-	}
-	n := uint64(u32(s)) + 4
-	if n > uint64(len(s)) {
-		return "", s, false
-	}
-	return s[4:n], s[n:], true
-}
-
-func u16(s string) uint16 { return uint16(s[0]) | uint16(s[1])<<8 }
-
-func u32(s string) uint32 {
-	_ = s[3]
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
-}
-
-func u64(s string) uint64 { return uint64(u32(s)) | uint64(u32(s[4:]))<<32 }

@@ -67,12 +67,12 @@ func project(tb testing.TB, path string, q *Question) any {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	fields := make([]record.Value, 1)
-	if err := record.Parse(string(written), fields, 0); err != nil {
+	var index record.Index
+	if err := index.Parse(string(written), []uint16{0}); err != nil {
 		tb.Fatal(err)
 	}
 	var plain any
-	text, err := json.Marshal(notation(fields[0]))
+	text, err := json.Marshal(notation(*index.Of(0)))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func project(tb testing.TB, path string, q *Question) any {
 }
 
 func notation(v record.Value) any {
-	switch v.Kind {
+	switch v.Kind() {
 	case record.String:
 		return v.Text()
 	case record.Bool:
@@ -249,8 +249,7 @@ func TestLazyFieldsAreNotInTheRecord(t *testing.T) {
 	if err != nil || written[0] != 2 {
 		t.Errorf("% x, %v", written, err)
 	}
-	fields := make([]record.Value, 3)
-	if err := record.Parse(string(written), fields, 0b010); err != nil {
+	if err := new(record.Index).Parse(string(written), []uint16{0, 2}); err != nil {
 		t.Error(err)
 	}
 	value, ok, err := p.Value(1, q)
@@ -276,8 +275,11 @@ func TestHandlesCountFromZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := make([]record.Value, record.MaxFields)
-	if err := record.Parse(string(written), fields, 0); err != nil {
+	var handles []uint16
+	for handle := range uint16(record.MaxFields) {
+		handles = append(handles, handle)
+	}
+	if err := new(record.Index).Parse(string(written), handles); err != nil {
 		t.Error(err)
 	}
 	if !bytes.HasPrefix(written, []byte{64, 0, 0, 0, 1, 1, 0, 0, 0, 'n', 1, 0, 1}) {

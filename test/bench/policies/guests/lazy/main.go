@@ -27,22 +27,13 @@ func judge() admit.Verdict {
 	if !name.Exists() || !team.Exists() {
 		return rule.Unlabelled()
 	}
-	for image := range images.Elements() {
-		if !rule.Image(image.String()) {
-			return rule.Foreign(image.String())
+	for image := range images.AllStrings() {
+		if !rule.Image(image) {
+			return rule.Foreign(image)
 		}
 	}
-	for _, forbidden := range [...]*sdk.Field{privileged, escalation} {
-		for is := range forbidden.Elements() {
-			if is.Bool() {
-				return rule.Unconfined()
-			}
-		}
-	}
-	for is := range nonRoot.Elements() {
-		if !is.Bool() {
-			return rule.Unconfined()
-		}
+	if privileged.AnyTrue() || escalation.AnyTrue() || !nonRoot.AllTrue() {
+		return rule.Unconfined()
 	}
 	return admit.Allow()
 }

@@ -1,10 +1,9 @@
 package rule
 
 import (
-	"strings"
-
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
 // The labels that a pod must bear.
@@ -23,8 +22,8 @@ const variant = " (variant 0000)"
 // Image reports whether an image comes from the registry, and has a digest or
 // a tag other than latest. The registry has no port, so a colon begins a tag.
 func Image(image string) bool {
-	return strings.HasPrefix(image, registry) &&
-		(strings.Contains(image, "@") || strings.Contains(image, ":") && !strings.HasSuffix(image, ":latest"))
+	return str.HasPrefix(image, registry) &&
+		(str.HasByte(image, '@') || str.HasByte(image, ':') && !str.HasSuffix(image, ":latest"))
 }
 
 // Unlabelled denies a pod without one of the labels.
