@@ -1,0 +1,159 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// The compiler's engine gives what the set says, and takes the fuel it says.
+func TestTheSetOnTheCompiler(t *testing.T) {
+	t.Parallel()
+	playAll(t, newHost(t, readSet(t), "compiler"))
+}
+
+// The interpreter's gives the same, and takes the same.
+func TestTheSetOnTheInterpreter(t *testing.T) {
+	t.Parallel()
+	playAll(t, newHost(t, readSet(t), "interpreter", wasm.WithInterpreter()))
+}
+
+func playAll(t *testing.T, h *host) {
+	t.Helper()
+	for _, c := range h.set.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			if *update {
+				t.Skip("-update rewrites the cases in this run")
+			}
+			binary := module(t, c.Module)
+			for _, call := range h.play(t, c, binary, func(*policy) {}, true) {
+				h.exactly(t, c, binary, call)
+			}
+		})
+	}
+}
+
+// play loads a case's module, or another that must do the same, and asks all
+// its questions. It gives the calls that were answered.
+func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*policy), fuelled bool) (answered []*call) {
+	t.Helper()
+	of, err := h.set.policy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&of)
+	p, refused, err := h.load(t.Context(), binary, &of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused != nil || c.Refused != nil {
+		if diff := c.Refused.differs(refused); diff != "" {
+			t.Error("the module is loaded or refused otherwise: " + diff)
+		}
+		if p != nil {
+			_ = p.Close() // it is an error that it is there
+		}
+		return nil
+	}
+	defer p.Close()
+	explained := make([]text, len(c.Calls))
+	for i, call := range c.Calls {
+		got, err := p.ask(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explained[i] = got.Explanation
+		for _, fault := range call.differs(got, explained, fuelled) {
+			t.Errorf("call %d: %s", i, fault)
+		}
+		if got.Answer != "" {
+			answered = append(answered, call)
+		}
+	}
+	return answered
+}
+
+// exactly checks that a call is answered with the fuel that it takes, and not
+// with one unit less.
+func (h *host) exactly(t *testing.T, c *testCase, binary []byte, call *call) {
+	t.Helper()
+	for missing, want := range map[int64]string{0: "", 1: string(wasm.FuelExhausted)} {
+		if call.Want.Fuel-missing < 1 {
+			continue // less than a policy may give
+		}
+		got, err := h.withFuel(t.Context(), c, binary, call, call.Want.Fuel-missing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := got.code(); code != want {
+			t.Errorf("with %d units it ends with %q, want %q", call.Want.Fuel-missing, code, want)
+		}
+	}
+}
+
+// withFuel is what comes of a call that has no more than some fuel.
+func (h *host) withFuel(ctx context.Context, c *testCase, binary []byte, call *call, fuel int64) (want, error) {
+	of, err := h.set.policy(c)
+	if err != nil {
+		return want{}, err
+	}
+	of.Fuel = fuel
+	p, refused, err := h.load(ctx, binary, &of)
+	if err != nil || refused != nil {
+		return want{}, fmt.Errorf("%s: %v, %w", c.Name, refused, err)
+	}
+	defer p.Close()
+	return p.ask(ctx, call)
+}
+
+func (w *want) code() string {
+	if w.Failure == nil {
+		return ""
+	}
+	return w.Failure.Code
+}
+
+// differs says what is wrong with a failure, which may be none. Its text is
+// the host's own; what the case names must be part of it.
+func (f *failure) differs(got *failure) string {
+	if f == nil || got == nil || f.Code != got.Code || !strings.Contains(string(got.Says), string(f.Says)) {
+		return cmp.Diff(f, got)
+	}
+	return ""
+}
+
+// differs says what is wrong with an answer. explained are the explanations of
+// the calls up to this one.
+func (c *call) differs(got want, explained []text, fuelled bool) (faults []string) {
+	expected := c.Want
+	if c.free() {
+		if c.Like != nil && got.Explanation != explained[*c.Like] {
+			faults = append(faults, fmt.Sprintf("it explains %q, call %d explained %q", got.Explanation, *c.Like, explained[*c.Like]))
+		}
+		if c.Unlike != nil && got.Explanation == explained[*c.Unlike] {
+			faults = append(faults, fmt.Sprintf("it explains %q, as call %d did", got.Explanation, *c.Unlike))
+		}
+		got.Explanation = ""
+	}
+	if expected.Failure != nil {
+		if diff := expected.Failure.differs(got.Failure); diff != "" {
+			return append(faults, "it ends otherwise: "+diff)
+		}
+		got.Failure = expected.Failure
+	}
+	if !fuelled {
+		got.Fuel = expected.Fuel
+	} else if got.Fuel == 0 {
+		got.Fuel = expected.Fuel // the host tells that of admit only; exactly looks at it
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		faults = append(faults, "(-cases.json +got):\n"+diff)
+	}
+	return faults
+}

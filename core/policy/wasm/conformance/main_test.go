@@ -1,0 +1,33 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+var update = flag.Bool("update", false, "write what comes out into cases.json: fuel and texts, never what a case decides")
+
+// workDir is where guests are built and compiled code is kept.
+var workDir string
+
+func TestMain(m *testing.M) {
+	if status, isChild := wasm.Child(); isChild {
+		os.Exit(status)
+	}
+	dir, err := os.MkdirTemp("", "wardlet-conformance")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	workDir = dir
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		_ = os.RemoveAll(dir) // what is left of it is in the system's directory of temporary files
+		os.Exit(status)
+	}))
+}

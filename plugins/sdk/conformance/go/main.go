@@ -1,0 +1,75 @@
+// Command conformance is the conformance guest of the Go SDK: settings.behaviour
+// says what it does. The README of the folder above has all behaviours; the
+// modules of the same names do the same.
+package main
+
+import (
+	"errors"
+
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/filter"
+	"github.com/wardlet/wardlet/plugins/sdk/merge"
+	"github.com/wardlet/wardlet/plugins/sdk/validate"
+)
+
+func init() {
+	validate.Settings(func() error { return refuse("validate") })
+	admit.Register(func() (admit.Policy, error) { return judge, refuse("init") })
+	merge.Register(func() (merge.Policy, error) { return choose, nil })
+	filter.Register(func() (filter.Policy, error) { return sift, nil })
+}
+
+// refuse refuses the settings where they say so.
+func refuse(at string) error {
+	if text("behaviour") != "refuse" || text("at") != at {
+		return nil
+	}
+	return errors.New(text("message"))
+}
+
+// text is a setting that is a string, empty if it is not there.
+func text(name string) string {
+	value, _ := sdk.StringSetting(name)
+	return value
+}
+
+func judge() admit.Verdict {
+	switch text("behaviour") {
+	case "answer":
+		return answerAdmit()
+	case "texts":
+		hand()
+	case "log":
+		log()
+	case "document":
+		admit.Explain(document())
+	case "render":
+		admit.Explain(rendered())
+	}
+	return admit.Allow()
+}
+
+func choose() merge.Verdict {
+	switch text("behaviour") {
+	case "answer":
+		return answerMerge()
+	case "document":
+		merge.Explain(document())
+	case "render":
+		merge.Explain(rendered())
+	}
+	return merge.Win(0)
+}
+
+func sift() filter.Verdict {
+	switch text("behaviour") {
+	case "answer":
+		return answerFilter()
+	case "render":
+		filter.Explain(rendered())
+	}
+	return filter.Pass()
+}
+
+func main() {}

@@ -1,0 +1,33 @@
+;; Counts its calls in a global and in memory, and shows the count, which is always 1. Where there is an old object it then
+;; fails: as settings.how says by a trap (0), a loop that does not end (1), calls that are nested too deeply (2), a text outside
+;; of the memory (3), proc_exit (4), or a trap after it grew to the limit (5).
+(module
+  (import "wardlet1" "setting" (func $setting (param i32 i32 i32 i32) (result i32)))
+  (import "wardlet1" "json" (func $json (param i32 i32 i32) (result i32)))
+  (import "wardlet1" "warn" (func $warn (param i32 i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "how")
+  (data (i32.const 8) "00")
+  (global $calls (mut i32) (i32.const 0))
+  (func (export "wardlet_abi_1_0"))
+  (func $trap unreachable)
+  (func $loop (loop $again (br $again)))
+  (func $deeper (call $deeper))
+  (func $outside (call $warn (i32.const 0xffff) (i32.const 2)))
+  (func $exit (call $proc_exit (i32.const 1)))
+  (func $grow (drop (memory.grow (i32.const 3))) unreachable)
+  (type $failing (func))
+  (table funcref (elem $trap $loop $deeper $outside $exit $grow))
+  (func (export "wardlet_admit") (result i32)
+    (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+    (i32.store8 (i32.const 8) (i32.add (global.get $calls) (i32.const 48)))
+    (i32.store8 (i32.const 9) (i32.add (i32.load8_u (i32.const 9)) (i32.const 1)))
+    (call $warn (i32.const 8) (i32.const 2))
+    (call $explain (i32.const 8) (i32.const 2))
+    (if (i32.ge_s (call $json (i32.const 2) (i32.const 0) (i32.const 0)) (i32.const 0))
+      (then
+        (drop (call $setting (i32.const 0) (i32.const 3) (i32.const 16) (i32.const 13)))
+        (call_indirect (type $failing) (i32.load (i32.const 21)))))
+    (i32.const 0)))

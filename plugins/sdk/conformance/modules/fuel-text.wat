@@ -1,0 +1,16 @@
+;; A text takes 16 units for every byte, also what is cut off later.
+(module
+  (import "wardlet1" "reason" (func $reason (param i32 i32 i32 i32)))
+  (import "wardlet1" "warn" (func $warn (param i32 i32)))
+  (import "wardlet1" "annotate" (func $annotate (param i32 i32 i32 i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "abcdefghij")
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)
+    (call $reason (i32.const 0) (i32.const 3) (i32.const 0) (i32.const 5))
+    (call $warn (i32.const 0) (i32.const 7))
+    (call $annotate (i32.const 0) (i32.const 2) (i32.const 0) (i32.const 9))
+    (call $explain (i32.const 0) (i32.const 10))
+    (call $warn (i32.const 0) (i32.const 5000))
+    (i32.const 0)))

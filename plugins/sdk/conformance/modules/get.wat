@@ -1,0 +1,57 @@
+;; Declares settings.paths with field, and shows what get gives for each: its result, an i32, and the value. settings.room is
+;; how much room each value has.
+(module
+  (import "wardlet1" "setting" (func $setting (param i32 i32 i32 i32) (result i32)))
+  (import "wardlet1" "field" (func $field (param i32 i32) (result i32)))
+  (import "wardlet1" "get" (func $get (param i32 i32 i32) (result i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 0) "0123456789abcdef")
+  (data (i32.const 16) "pathsroom")
+  (global $fields (mut i32) (i32.const 0))
+  (global $room (mut i32) (i32.const 0))
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_init") (result i32)
+    (local $at i32)
+    (drop (call $setting (i32.const 21) (i32.const 4) (i32.const 0x100) (i32.const 13)))
+    (global.set $room (i32.load (i32.const 0x105)))
+    (drop (call $setting (i32.const 16) (i32.const 5) (i32.const 0x100) (i32.const 0x1000)))
+    (local.set $at (i32.const 0x109))
+    (loop $paths
+      (if (i32.lt_u (global.get $fields) (i32.load (i32.const 0x105)))
+        (then
+          (drop (call $field (i32.add (local.get $at) (i32.const 5)) (i32.load offset=1 (local.get $at))))
+          (local.set $at (i32.add (i32.add (local.get $at) (i32.const 5)) (i32.load offset=1 (local.get $at))))
+          (global.set $fields (i32.add (global.get $fields) (i32.const 1)))
+          (br $paths))))
+    (i32.const 0))
+  ;; $show gives bytes as the explanation, in hexadecimal digits.
+  (func $show (param $from i32) (param $length i32)
+    (local $i i32) (local $to i32)
+    (local.set $to (i32.const 0x10000))
+    (block $done
+      (loop $byte
+        (br_if $done (i32.eq (local.get $i) (local.get $length)))
+        (i32.store8 (local.get $to)
+          (i32.load8_u (i32.shr_u (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 4))))
+        (i32.store8 offset=1 (local.get $to)
+          (i32.load8_u (i32.and (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 15))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br $byte)))
+    (call $explain (i32.const 0x10000) (i32.mul (local.get $length) (i32.const 2))))
+  (func (export "wardlet_admit") (result i32)
+    (local $handle i32) (local $at i32) (local $length i32)
+    (local.set $at (i32.const 0x2000))
+    (loop $fields
+      (if (i32.lt_u (local.get $handle) (global.get $fields))
+        (then
+          (local.set $length (call $get (local.get $handle) (i32.add (local.get $at) (i32.const 4)) (global.get $room)))
+          (i32.store (local.get $at) (local.get $length))
+          (local.set $at (i32.add (local.get $at) (i32.const 4)))
+          (if (i32.le_u (local.get $length) (global.get $room))
+            (then (local.set $at (i32.add (local.get $at) (local.get $length)))))
+          (local.set $handle (i32.add (local.get $handle) (i32.const 1)))
+          (br $fields))))
+    (call $show (i32.const 0x2000) (i32.sub (local.get $at) (i32.const 0x2000)))
+    (i32.const 0)))

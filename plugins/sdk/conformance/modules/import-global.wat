@@ -1,0 +1,6 @@
+;; A plugin has its own globals.
+(module
+  (import "wardlet1" "global" (global i32))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32) (i32.const 0)))

@@ -1,0 +1,6 @@
+;; A function of docs/abi.md, with another type.
+(module
+  (import "wardlet1" "warn" (func (param i32)))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32) (i32.const 0)))

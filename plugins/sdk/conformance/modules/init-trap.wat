@@ -1,0 +1,6 @@
+;; wardlet_init traps.
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_init") (result i32) unreachable)
+  (func (export "wardlet_admit") (result i32) (i32.const 0)))

@@ -1,0 +1,6 @@
+;; features: no-check
+;; Not valid: the hook gives no result.
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32)))

@@ -1,0 +1,4 @@
+;; A plugin has a memory.
+(module
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32) (i32.const 0)))

@@ -1,0 +1,7 @@
+;; features: multi-memory
+;; One memory, not two.
+(module
+  (memory (export "memory") 1)
+  (memory 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32) (i32.const 0)))

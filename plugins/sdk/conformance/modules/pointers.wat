@@ -1,0 +1,40 @@
+;; Hands over a text that ends one byte beyond the memory, to the function of the number settings.function.
+(module
+  (import "wardlet1" "setting" (func $setting (param i32 i32 i32 i32) (result i32)))
+  (import "wardlet1" "path" (func $path (param i32 i32) (result i32)))
+  (import "wardlet1" "field" (func $field (param i32 i32) (result i32)))
+  (import "wardlet1" "get" (func $get (param i32 i32 i32) (result i32)))
+  (import "wardlet1" "json" (func $json (param i32 i32 i32) (result i32)))
+  (import "wardlet1" "reason" (func $reason (param i32 i32 i32 i32)))
+  (import "wardlet1" "warn" (func $warn (param i32 i32)))
+  (import "wardlet1" "annotate" (func $annotate (param i32 i32 i32 i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (import "wardlet1" "patch" (func $patch (param i32 i32)))
+  (import "wardlet1" "log" (func $log (param i32 i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "functionrequest.node")
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_init") (result i32) (call $field (i32.const 8) (i32.const 12)))
+  (func $path_outside (drop (call $path (i32.const 0xffff) (i32.const 2))))
+  (func $field_outside (drop (call $field (i32.const 0xffff) (i32.const 2))))
+  (func $get_outside (drop (call $get (i32.const 0) (i32.const 0xfff6) (i32.const 100))))          ;; 11 bytes
+  (func $json_outside (drop (call $json (i32.const 0) (i32.const 0xffff) (i32.const 10000))))
+  (func $setting_outside (drop (call $setting (i32.const 0xffff) (i32.const 2) (i32.const 0) (i32.const 0))))
+  (func $room_outside (drop (call $setting (i32.const 0) (i32.const 8) (i32.const 0xfff4) (i32.const 100))))
+  (func $code_outside (call $reason (i32.const 0xffff) (i32.const 2) (i32.const 0) (i32.const 0)))
+  (func $message_outside (call $reason (i32.const 0) (i32.const 0) (i32.const 0xffff) (i32.const 2)))
+  (func $warn_outside (call $warn (i32.const 0xffff) (i32.const 2)))
+  (func $key_outside (call $annotate (i32.const 0xffff) (i32.const 2) (i32.const 0) (i32.const 0)))
+  (func $value_outside (call $annotate (i32.const 0) (i32.const 1) (i32.const 0xffff) (i32.const 2)))
+  (func $explain_outside (call $explain (i32.const -1) (i32.const 2)))                             ;; the highest address
+  (func $patch_outside (call $patch (i32.const 0xffff) (i32.const 2)))
+  (func $log_outside (call $log (i32.const 0) (i32.const 0xffff) (i32.const 2)))
+  (func $room_larger_than_memory (drop (call $get (i32.const 0) (i32.const 0x100) (i32.const -1))))    ;; this one is right
+  (type $outside (func))
+  (table funcref (elem $path_outside $field_outside $get_outside $json_outside $setting_outside $room_outside $code_outside
+    $message_outside $warn_outside $key_outside $value_outside $explain_outside $patch_outside $log_outside
+    $room_larger_than_memory))
+  (func (export "wardlet_admit") (result i32)
+    (drop (call $setting (i32.const 0) (i32.const 8) (i32.const 32) (i32.const 13)))
+    (call_indirect (type $outside) (i32.load (i32.const 37)))
+    (i32.const 0)))

@@ -1,0 +1,5 @@
+;; An unreachable is reached.
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_admit") (result i32) unreachable))

@@ -1,0 +1,48 @@
+;; Shows what descriptors are: the 24 bytes of fd_fdstat_get of descriptor 1, and results: fd_fdstat_get of 1 and 3,
+;; fd_fdstat_set_flags of 0 and 3, fd_close of 2 and 3, fd_prestat_get and fd_prestat_dir_name of 3, and poll_oneoff of no
+;; subscriptions, of 1025, of descriptor 1, and of descriptor 3 with the errno of its event.
+(module
+  (import "wasi_snapshot_preview1" "fd_fdstat_get" (func $fd_fdstat_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_fdstat_set_flags" (func $fd_fdstat_set_flags (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_close" (func $fd_close (param i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_prestat_get" (func $fd_prestat_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_prestat_dir_name" (func $fd_prestat_dir_name (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll_oneoff (param i32 i32 i32 i32) (result i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "0123456789abcdef")
+  (data (i32.const 0x308) "\02\00\00\00\00\00\00\00\01")    ;; a subscription of kind 2, write, of descriptor 1
+  (func (export "wardlet_abi_1_0"))
+  ;; $show gives bytes as the explanation, in hexadecimal digits.
+  (func $show (param $from i32) (param $length i32)
+    (local $i i32) (local $to i32)
+    (local.set $to (i32.const 0x400))
+    (block $done
+      (loop $byte
+        (br_if $done (i32.eq (local.get $i) (local.get $length)))
+        (i32.store8 (local.get $to)
+          (i32.load8_u (i32.shr_u (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 4))))
+        (i32.store8 offset=1 (local.get $to)
+          (i32.load8_u (i32.and (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 15))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br $byte)))
+    (call $explain (i32.const 0x400) (i32.mul (local.get $length) (i32.const 2))))
+  (func (export "wardlet_admit") (result i32)
+    (i32.store8 (i32.const 0x118) (call $fd_fdstat_get (i32.const 1) (i32.const 0x100)))
+    (i32.store8 (i32.const 0x119) (call $fd_fdstat_get (i32.const 3) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x11a) (call $fd_fdstat_set_flags (i32.const 0) (i32.const 4)))
+    (i32.store8 (i32.const 0x11b) (call $fd_fdstat_set_flags (i32.const 3) (i32.const 4)))
+    (i32.store8 (i32.const 0x11c) (call $fd_close (i32.const 2)))
+    (i32.store8 (i32.const 0x11d) (call $fd_close (i32.const 3)))
+    (i32.store8 (i32.const 0x11e) (call $fd_prestat_get (i32.const 3) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x11f) (call $fd_prestat_dir_name (i32.const 3) (i32.const 0x200) (i32.const 8)))
+    (i32.store8 (i32.const 0x120) (call $poll_oneoff (i32.const 0x300) (i32.const 0x380) (i32.const 0) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x121) (call $poll_oneoff (i32.const 0x300) (i32.const 0x380) (i32.const 1025) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x122) (call $poll_oneoff (i32.const 0x300) (i32.const 0x380) (i32.const 1) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x123) (i32.load8_u (i32.const 0x388)))
+    (i32.store8 (i32.const 0x310) (i32.const 3))
+    (i32.store8 (i32.const 0x124) (call $poll_oneoff (i32.const 0x300) (i32.const 0x380) (i32.const 1) (i32.const 0x200)))
+    (i32.store8 (i32.const 0x125) (i32.load8_u (i32.const 0x388)))
+    (call $show (i32.const 0x100) (i32.const 0x26))
+    (i32.const 0)))

@@ -1,0 +1,37 @@
+;; There are no arguments and no environment: sizes are 0, and nothing is written. sched_yield does nothing.
+(module
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "args_get" (func $args_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "environ_sizes_get" (func $environ_sizes_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "environ_get" (func $environ_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "sched_yield" (func $sched_yield (result i32)))
+  (import "wardlet1" "explain" (func $explain (param i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "0123456789abcdef")
+  (data (i32.const 0x100) "\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff\ff")
+  (func (export "wardlet_abi_1_0"))
+  ;; $show gives bytes as the explanation, in hexadecimal digits.
+  (func $show (param $from i32) (param $length i32)
+    (local $i i32) (local $to i32)
+    (local.set $to (i32.const 0x200))
+    (block $done
+      (loop $byte
+        (br_if $done (i32.eq (local.get $i) (local.get $length)))
+        (i32.store8 (local.get $to)
+          (i32.load8_u (i32.shr_u (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 4))))
+        (i32.store8 offset=1 (local.get $to)
+          (i32.load8_u (i32.and (i32.load8_u (i32.add (local.get $from) (local.get $i))) (i32.const 15))))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br $byte)))
+    (call $explain (i32.const 0x200) (i32.mul (local.get $length) (i32.const 2))))
+  ;; Shows four sizes, what the lists were written to, and the six results: the last is EFAULT.
+  (func (export "wardlet_admit") (result i32)
+    (i32.store8 (i32.const 0x118) (call $args_sizes_get (i32.const 0x100) (i32.const 0x104)))
+    (i32.store8 (i32.const 0x119) (call $environ_sizes_get (i32.const 0x108) (i32.const 0x10c)))
+    (i32.store8 (i32.const 0x11a) (call $args_get (i32.const 0x110) (i32.const 0x110)))
+    (i32.store8 (i32.const 0x11b) (call $environ_get (i32.const 0x114) (i32.const 0x114)))
+    (i32.store8 (i32.const 0x11c) (call $sched_yield))
+    (i32.store8 (i32.const 0x11d) (call $args_sizes_get (i32.const 0x100) (i32.const 0xfffd)))
+    (call $show (i32.const 0x100) (i32.const 0x1e))
+    (i32.const 0)))
