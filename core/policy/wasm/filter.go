@@ -34,11 +34,13 @@ type FilterResult struct {
 	Annotations     map[string]string
 	// DeferFor is how long a FilterDefer lasts, above 0 and at most 24 h.
 	DeferFor time.Duration
+	// Fuel is what the call took.
+	Fuel int64
 }
 
 // Filter asks the plugin whether an update may reach a pod now. The question's
 // Pod is the new version, its Old the one that the agent acted on last. The
-// error is a *Failure. ctx is for log lines only: it does not end a call.
+// error is a *Failure, ErrNotReady, or that of ctx, whose end ends the call.
 func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
 	s, err := p.ask(ctx, HookFilter, r, nil)
 	if err != nil {
@@ -49,7 +51,7 @@ func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
 	}
 	result := FilterResult{
 		Answer: filterAnswers[s.number], Reason: s.reason, Message: s.message,
-		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations,
+		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
 	if result.Answer == FilterDefer {
 		if result.DeferFor = s.retryAfter; result.DeferFor == 0 {

@@ -54,6 +54,8 @@ type MergeResult struct {
 	// Patch is a JSON patch of the winner's document, nil where there is none;
 	// see Result.
 	Patch []byte
+	// Fuel is what the call took.
+	Fuel int64
 }
 
 // The numbers below 0 of wardlet_merge.
@@ -63,8 +65,8 @@ const (
 	mergeAbstain = -3
 )
 
-// Merge asks the plugin which document wins. The error is a *Failure. ctx is
-// for log lines only: it does not end a call.
+// Merge asks the plugin which document wins. The error is a *Failure,
+// ErrNotReady, or that of ctx, whose end ends the call.
 func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error) {
 	s, err := p.ask(ctx, HookMerge, nil, m)
 	if err != nil {
@@ -72,7 +74,7 @@ func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error
 	}
 	result := MergeResult{
 		Reason: s.reason, Message: s.message,
-		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations,
+		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
 	n := len(m.Candidates)
 	switch {

@@ -16,9 +16,19 @@ func without(o *Options) {
 	o.Config = func(bool) wazero.RuntimeConfig { return config(true) }
 }
 
+// compiles says whether wazero has a compiler for this architecture.
+const compiles = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
+
+// twoEngines is for tests of both engines: elsewhere there is one.
+func twoEngines(t *testing.T) {
+	t.Helper()
+	if !compiles {
+		t.Skip("wazero has no compiler for " + runtime.GOARCH)
+	}
+}
+
 func TestWhichEngineThereIsIsFoundOut(t *testing.T) {
 	t.Parallel()
-	compiles := runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
 	for wanted, want := range map[bool]bool{true: true, false: !compiles} {
 		if got, err := interprets(config(wanted)); err != nil || got != want {
 			t.Errorf("interpreter wanted %t: %t, %v", wanted, got, err)
@@ -82,6 +92,7 @@ func TestWhatTheInterpreterCannotTakeDiesInTheChild(t *testing.T) {
 // nothing of the interpreter, and neither do limits of other times.
 func TestAnEntryIsOfOneEngineAndItsTerms(t *testing.T) {
 	t.Parallel()
+	twoEngines(t)
 	dir := t.TempDir() + "/cache"
 	lower := func(o *Options) { o.Limits.Memory = 512 << 20 }
 	for i, step := range []struct {
@@ -110,6 +121,7 @@ func TestAnEntryIsOfOneEngineAndItsTerms(t *testing.T) {
 
 func TestARefusalIsOfOneEngine(t *testing.T) {
 	t.Parallel()
+	twoEngines(t)
 	dir := t.TempDir() + "/cache"
 	module := broad(64 << 10)
 	little := func(o *Options) { o.Limits.LoadMemory = 1 << 10 }
@@ -122,6 +134,7 @@ func TestARefusalIsOfOneEngine(t *testing.T) {
 
 func TestAChildMustUseTheEngineOfTheAgent(t *testing.T) {
 	t.Parallel()
+	twoEngines(t)
 	for part, test := range map[string]struct {
 		change func(*Options)
 		want   string
