@@ -19,6 +19,8 @@ type Plugin interface {
 	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
 	// Settle makes the plugin ready for the next call, after a verdict was given.
 	Settle(ctx context.Context)
+	// Rest gives back what calls have not needed since the last Rest.
+	Rest()
 	// Close gives back what the plugin holds. No call is under way or follows.
 	Close() error
 }

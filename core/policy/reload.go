@@ -18,6 +18,8 @@ const (
 	// restlessTime is how long files may keep changing before that is refused
 	// like any other fault.
 	restlessTime = 10 * time.Second
+	// restTime is how often plugins give back what they have not needed.
+	restTime = 10 * time.Second
 )
 
 // reloader keeps the set in force that the directory holds. All of it belongs
@@ -57,6 +59,8 @@ func (r *reloader) run(ctx context.Context) {
 	defer r.watch.close()
 	next := time.NewTimer(0)
 	defer next.Stop()
+	rests := time.NewTicker(restTime)
+	defer rests.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,6 +83,8 @@ func (r *reloader) run(ctx context.Context) {
 			next.Reset(settleTime)
 		case <-next.C:
 			next.Reset(r.look(ctx))
+		case <-rests.C:
+			r.standing.current().rest()
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -69,6 +70,29 @@ func (d tree) want(p *Plane, step, want string, changed bool) {
 	if got := fired(p); got != changed {
 		d.t.Errorf("%s: changed = %t, want %t", step, got, changed)
 	}
+}
+
+// However restless the files are, which brings the reloader many ticks.
+func TestPluginsRestEveryTenSeconds(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "allow")
+		d.policy("off", "deny")
+		d.write("off.toml", documentOf("off", "deny", "mode = \"off\""))
+		p, _ := listed(t, d, s)
+		run(t, p)
+		for range 35 {
+			d.write("a.toml", documentOf("a", "allow"))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if want := map[string]int{"a": 3}; !maps.Equal(s.rests, want) {
+			t.Errorf("rests %v, want %v", s.rests, want)
+		}
+	})
 }
 
 func TestTheDirectoryIsFollowed(t *testing.T) {

@@ -33,6 +33,8 @@ type scripts struct {
 	calls []string
 	// options are those of the newest load of each policy.
 	options map[string]wasm.Options
+	// rests are how often each policy's plugin was told to rest.
+	rests map[string]int
 	// requests are the newest call of each policy.
 	requests map[string]wasm.Request
 	// edit changes what a script answered, if it is set.
@@ -44,7 +46,7 @@ type scripts struct {
 
 func newScripts() *scripts {
 	return &scripts{
-		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{},
+		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{}, rests: map[string]int{},
 		free: make(chan struct{}), waits: make(chan string, 100),
 	}
 }
@@ -122,6 +124,12 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 }
 
 func (p *script) Settle(context.Context) {}
+
+func (p *script) Rest() {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.of.rests[p.policy]++
+}
 
 func (p *script) Close() error {
 	p.of.mu.Lock()

@@ -67,6 +67,19 @@ func (s *set) settle(ctx context.Context) {
 	}
 }
 
+// rest has the plugins give back what they have not needed lately. The set may
+// be nil.
+func (s *set) rest() {
+	if s == nil {
+		return
+	}
+	for _, p := range s.policies {
+		if p.plugin != nil {
+			p.plugin.plugin.Rest()
+		}
+	}
+}
+
 // release gives one use of the set back, and its plugins after the last.
 func (s *set) release() {
 	if s == nil || s.users.Add(-1) > 0 {

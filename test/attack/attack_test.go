@@ -3,6 +3,7 @@ package attack
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -11,40 +12,60 @@ import (
 // one of the next must not find.
 const rounds = 3
 
-// TestAttacksEndAsTheyMust loads every module into one engine and asks it
-// everything, several times. Nothing runs beside it, so that what each takes
-// can be told.
+// TestAttacksEndAsTheyMust loads every module into an engine of each kind and
+// asks it everything, several times. Nothing runs beside it, so that what each
+// takes can be told. Both engines must give the same, to the last unit of fuel.
 func TestAttacksEndAsTheyMust(t *testing.T) {
-	all := modules(t)
-	e, log := engine(t, patient)
-	n := settle(t, e)
-	for _, m := range all {
+	all := runners(t)
+	for _, m := range modules(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			attack(t, e, m)
-			checkLog(t, log)
-			n.check(t)
+			var first outcomes
+			for i, r := range all {
+				t.Run(r.name, func(t *testing.T) {
+					got := attack(t, r, m)
+					checkLog(t, r.log)
+					r.neighbour.check(t)
+					switch {
+					case i == 0:
+						first = got
+					case t.Failed() || r.endless(m):
+					default:
+						if err := same(first, got, m, r.fueled(m)); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
 		})
 	}
-	if err := n.plugin.Close(); err != nil {
-		t.Error(err)
+	for _, r := range all {
+		if err := r.neighbour.plugin.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
 // attack loads a module and asks it everything.
-func attack(t *testing.T, e *wasm.Engine, m *Module) {
+func attack(t *testing.T, r *runner, m *Module) outcomes {
 	t.Helper()
+	m = r.fueled(m)
+	if r.endless(m) {
+		r.ends(t, m)
+		return nil
+	}
 	begin := opened(t)
 	before := used(t)
-	p, err := m.Load(t.Context(), e, m.Name)
+	p, err := m.Load(t.Context(), r.Engine, m.Name)
 	took := before.since(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took.cpu > slowdown*maxLoad || took.allocated > maxLoadBytes {
+	if took.cpu > slowdown*time.Duration(r.slower)*maxLoad || took.allocated > maxLoadBytes {
 		t.Errorf("loading it took %v and %d bytes", took.cpu, took.allocated)
 	}
+	var all outcomes
 	if p != nil {
-		questions(t, m, p)
+		all = questions(t, m, p, r.slower)
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
@@ -52,13 +73,14 @@ func attack(t *testing.T, e *wasm.Engine, m *Module) {
 	if now, leaks := leak(t, begin); leaks {
 		t.Errorf("it left something open: %+v, was %+v", now, begin)
 	}
+	return all
 }
 
 // questions asks a plugin everything. A question gets the same answer each
 // time, to the last word.
-func questions(t *testing.T, m *Module, p *wasm.Plugin) {
+func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 	t.Helper()
-	outcomes := map[string]Outcome{}
+	all := outcomes{}
 	n := rounds
 	if len(m.Questions) > 3 {
 		n = 1 // more broken instances than a plugin gets at once would only take time
@@ -66,26 +88,30 @@ func questions(t *testing.T, m *Module, p *wasm.Plugin) {
 	for round := range n {
 		for i := range m.Questions {
 			q := &m.Questions[i]
+			key := string(q.Hook) + " asked about " + q.Image
 			before := used(t)
-			outcome, err := q.Ask(t.Context(), p)
+			outcome, err := m.Ask(t.Context(), p, q)
 			took := before.since(t)
 			if err != nil {
 				t.Error(err)
 				continue
 			}
-			if most := bound(m); took.cpu > most.cpu || took.allocated > most.allocated {
+			if most := bound(m, slower); took.cpu > most.cpu || took.allocated > most.allocated {
 				t.Errorf("asked about %s it took %v (at most %v) and %d bytes (at most %d)", q.Image, took.cpu, most.cpu, took.allocated, most.allocated)
 			}
-			if first, ok := outcomes[q.Image]; ok && !reflect.DeepEqual(outcome, first) {
-				t.Errorf("asked about %s:\n%+v\nbefore:\n%+v", q.Image, outcome, first)
+			if first, ok := all[key]; ok {
+				if !reflect.DeepEqual(outcome, first) {
+					t.Errorf("%s:\n%+v\nbefore:\n%+v", key, outcome, first)
+				}
 			}
-			outcomes[q.Image] = outcome
+			all[key] = outcome
 			if round%2 == 1 {
 				p.Settle(t.Context())
 			}
 		}
 		if t.Failed() {
-			return
+			break
 		}
 	}
+	return all
 }

@@ -17,7 +17,7 @@ func damaged(t *testing.T, e *wasm.Engine, m *Module, what string, at int) (load
 	p, err := e.Load(t.Context(), m.Binary, m.Options(m.Name))
 	if err == nil {
 		loaded = true
-		_, err = admit(t.Context(), p, Request("good"))
+		_, err = p.Admit(t.Context(), Request("good"))
 		if err := p.Close(); err != nil {
 			t.Errorf("%s at byte %d: %v", what, at, err)
 		}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -8,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -19,18 +19,21 @@ import (
 //	ends: CODE part of the text       when it is asked about the image "attack"
 //	answers: ANSWER part of the text  the same, with an answer
 //	IMAGE ends: …, IMAGE answers: …   when it is asked about another image
+//	merge …, filter …                 any of these for another hook than admit
+//	candidates: N                     for the hook merge, 3 if not said
 //	pages: N                          memory_pages, 4 if not said
 //	fuel: N                           2 000 000 if not said
 //	output: N                         output_bytes, 65536 if not said
 //	features: NAME …                  what wat2wasm must enable; no-check: not to look whether the module is valid
-var headerLine = regexp.MustCompile(`^(?:([a-z]+) )?(refused|ends|answers|pages|fuel|output|features): (.*)$`)
+var headerLine = regexp.MustCompile(`^(?:(merge|filter) )?(?:([a-z]+) )?(refused|ends|answers|candidates|pages|fuel|output|features): (.*)$`)
 
 // What a module is loaded with if its source does not say.
 const (
-	defaultPages  = 4
-	defaultFuel   = 2_000_000
-	defaultOutput = 64 << 10
-	defaultImage  = "attack"
+	defaultPages      = 4
+	defaultFuel       = 2_000_000
+	defaultOutput     = 64 << 10
+	defaultImage      = "attack"
+	defaultCandidates = 3
 )
 
 // codes are the failures that a module may end with.
@@ -39,12 +42,18 @@ var codes = []wasm.FailureCode{
 	wasm.InputTooLarge, wasm.PluginError,
 }
 
-var answers = []pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
+// answers are what a hook may answer, as expectations name it: with the place of
+// the winner, and with the time that an update is deferred for.
+var answers = map[wasm.Hook]*regexp.Regexp{
+	wasm.HookAdmit:  regexp.MustCompile("^(allow|deny|hold|abstain)$"),
+	wasm.HookMerge:  regexp.MustCompile("^(winner-[0-9]+|keep|reject|abstain)$"),
+	wasm.HookFilter: regexp.MustCompile("^(pass|drop|defer-[0-9hms.]+|abstain)$"),
+}
 
 // parseHeader reads the comments that a source begins with. The module has no
 // binary yet.
 func parseHeader(name, source string) (*Module, error) {
-	m := &Module{Name: name, pages: defaultPages, fuel: defaultFuel, output: defaultOutput}
+	m := &Module{Name: name, pages: defaultPages, fuel: defaultFuel, output: defaultOutput, candidates: defaultCandidates}
 	for line := range strings.Lines(source) {
 		line, ok := strings.CutPrefix(strings.TrimSpace(line), ";;")
 		if !ok {
@@ -71,33 +80,36 @@ func (m *Module) headerLine(line string) error {
 		m.What = strings.TrimSpace(m.What + " " + line)
 		return nil
 	}
-	image, word, value := part[1], part[2], part[3]
+	hook, image, word, value := wasm.Hook(part[1]), part[2], part[3], part[4]
 	if image != "" && word != "ends" && word != "answers" {
 		return fmt.Errorf("%q: only ends and answers are of an image", line)
 	}
-	if image == "" {
-		image = defaultImage
+	if hook != "" && word != "ends" && word != "answers" && word != "refused" {
+		return fmt.Errorf("%q: only refused, ends and answers are of a hook", line)
 	}
+	hook, image = cmp.Or(hook, wasm.HookAdmit), cmp.Or(image, defaultImage)
 	number, notANumber := strconv.ParseUint(value, 10, 31)
 	switch word {
 	case "pages":
 		m.pages = uint32(number)
 	case "fuel":
 		m.fuel = int64(number)
+	case "candidates":
+		m.candidates = int(number)
 	case "output":
 		m.output = int(number)
 	case "features":
 		m.features, notANumber = strings.Fields(value), nil
 	default:
 		notANumber = nil
-		want, err := parseExpectation(word, value)
+		want, err := parseExpectation(hook, word, value)
 		if err != nil {
 			return fmt.Errorf("%q: %w", line, err)
 		}
 		if word == "refused" {
-			m.Refused = &want
+			m.Refused, m.named = &want, hook
 		} else {
-			m.Questions = append(m.Questions, Question{Image: image, Want: want})
+			m.Questions = append(m.Questions, Question{Hook: hook, Image: image, Want: want})
 		}
 	}
 	if notANumber != nil {
@@ -106,12 +118,12 @@ func (m *Module) headerLine(line string) error {
 	return nil
 }
 
-func parseExpectation(word, value string) (e Expectation, err error) {
+func parseExpectation(hook wasm.Hook, word, value string) (e Expectation, err error) {
 	first, part, _ := strings.Cut(value, " ")
 	e.Part = part
 	if word == "answers" {
-		if e.Answer = pod.Answer(first); !slices.Contains(answers, e.Answer) {
-			return e, fmt.Errorf("no answer: %q", first)
+		if e.Answer = first; !answers[hook].MatchString(first) {
+			return e, fmt.Errorf("no answer of the hook %s: %q", hook, first)
 		}
 		return e, nil
 	}

@@ -2,10 +2,10 @@ package attack
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -24,11 +24,11 @@ func TestHeadersAreRead(t *testing.T) {
 ;; answers: allow
 `)
 	want := &Module{
-		Name: "name", What: "It does this, and that.", pages: 7, fuel: 1000, output: 99, features: []string{"threads", "no-check"},
+		Name: "name", What: "It does this, and that.", pages: 7, fuel: 1000, output: 99, features: []string{"threads", "no-check"}, candidates: 3,
 		Questions: []Question{
-			{Image: "attack", Want: Expectation{Code: wasm.Trap, Part: "integer divide"}},
-			{Image: "write", Want: Expectation{Answer: pod.Deny}},
-			{Image: "look", Want: Expectation{Code: wasm.FuelExhausted, Part: "more than"}},
+			{Hook: wasm.HookAdmit, Image: "attack", Want: Expectation{Code: wasm.Trap, Part: "integer divide"}},
+			{Hook: wasm.HookAdmit, Image: "write", Want: Expectation{Answer: "deny"}},
+			{Hook: wasm.HookAdmit, Image: "look", Want: Expectation{Code: wasm.FuelExhausted, Part: "more than"}},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -36,11 +36,41 @@ func TestHeadersAreRead(t *testing.T) {
 	}
 	got, err = parseHeader("name", ";; It does this.\n;; refused: HostDenied open_socket\n")
 	want = &Module{
-		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536,
+		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536, candidates: 3, named: wasm.HookAdmit,
 		Refused: &Expectation{Code: wasm.HostDenied, Part: "open_socket"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestHeadersOfOtherHooksAreRead(t *testing.T) {
+	t.Parallel()
+	got, err := parseHeader("name", `;; It does this.
+;; candidates: 1000
+;; merge answers: winner-999 Because
+;; merge look ends: Trap u
+;; filter answers: defer-1m0s
+;; look answers: allow
+`)
+	want := &Module{
+		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536, candidates: 1000,
+		Questions: []Question{
+			{Hook: wasm.HookMerge, Image: "attack", Want: Expectation{Answer: "winner-999", Part: "Because"}},
+			{Hook: wasm.HookMerge, Image: "look", Want: Expectation{Code: wasm.Trap, Part: "u"}},
+			{Hook: wasm.HookFilter, Image: "attack", Want: Expectation{Answer: "defer-1m0s"}},
+			{Hook: wasm.HookAdmit, Image: "look", Want: Expectation{Answer: "allow"}},
+		},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	if hooks := got.Options("policy").Hooks; !slices.Equal(hooks, []string{"merge", "filter", "admit"}) {
+		t.Errorf("hooks %v", hooks)
+	}
+	got, err = parseHeader("name", ";; It.\n;; filter refused: AbiMismatch no\n")
+	if err != nil || !slices.Equal(got.Options("policy").Hooks, []string{"filter"}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -51,7 +81,10 @@ func TestHeadersThatSayTooLittleAreRefused(t *testing.T) {
 		";; answers: allow":                              "does not begin with a comment that says what it does",
 		";; It.":                                         "does not say how it must end",
 		";; It.\n;; answer: allow":                       "does not say how it must end",
-		";; It.\n;; answers: yes":                        `no answer: "yes"`,
+		";; It.\n;; answers: yes":                        `no answer of the hook admit: "yes"`,
+		";; It.\n;; merge answers: allow":                `no answer of the hook merge: "allow"`,
+		";; It.\n;; filter answers: defer":               `no answer of the hook filter: "defer"`,
+		";; It.\n;; merge pages: 7":                      "only refused, ends and answers are of a hook",
 		";; It.\n;; ends: Boom it broke":                 `no code of a failure: "Boom"`,
 		";; It.\n;; ends: HostError it":                  `no code of a failure: "HostError"`,
 		";; It.\n;; ends: Trap":                          "a part of the failure's text must follow",

@@ -2,8 +2,10 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +46,14 @@ func modules(t *testing.T) []*Module {
 	return all
 }
 
-var allModules = sync.OnceValues(func() ([]*Module, error) { return Modules(context.Background(), cacheDir) })
+var allModules = sync.OnceValues(func() ([]*Module, error) {
+	ctx := context.Background()
+	all, err := Modules(ctx, cacheDir)
+	choices, fault := Choices(ctx, cacheDir)
+	all = append(all, choices...)
+	slices.SortFunc(all, func(a, b *Module) int { return strings.Compare(a.Name, b.Name) })
+	return all, errors.Join(err, fault)
+})
 
 // named is the attack of that name.
 func named(t *testing.T, name string) *Module {

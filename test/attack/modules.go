@@ -10,16 +10,22 @@ import (
 	"strings"
 )
 
-//go:embed modules/*.wat
+//go:embed modules/*.wat choices/*.wat
 var sources embed.FS
+
+// The folders of sources.
+const (
+	modulesDir = "modules" // asked by the hook admit alone
+	choicesDir = "choices" // asked by the hooks merge and filter, some by admit too
+)
 
 const ending = ".wat"
 
-// Modules assembles all attacks, sorted by name. The directory cache, which
+// Modules assembles all attacks on the hook admit, sorted by name. The directory cache, which
 // must exist, keeps what was assembled for the next time. The error is of all
 // that cannot be assembled, or says what to install.
 func Modules(ctx context.Context, cache string) ([]*Module, error) {
-	texts, err := written()
+	texts, err := written(modulesDir)
 	if err != nil {
 		return nil, err
 	}
@@ -32,20 +38,29 @@ func Modules(ctx context.Context, cache string) ([]*Module, error) {
 	return assembled(ctx, cache, texts)
 }
 
+// Choices assembles the attacks on the hooks merge and filter, as Modules does.
+func Choices(ctx context.Context, cache string) ([]*Module, error) {
+	texts, err := written(choicesDir)
+	if err != nil {
+		return nil, err
+	}
+	return assembled(ctx, cache, texts)
+}
+
 // Bombs assembles what is within all caps and hard to compile, as Modules does.
 func Bombs(ctx context.Context, cache string) ([]*Module, error) {
 	return assembled(ctx, cache, bombs())
 }
 
-// written are the sources in the folder modules, by name.
-func written() (map[string]string, error) {
-	entries, err := sources.ReadDir("modules")
+// written are the sources in a folder, by name.
+func written(dir string) (map[string]string, error) {
+	entries, err := sources.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	texts := map[string]string{}
 	for _, e := range entries {
-		text, err := sources.ReadFile(path.Join("modules", e.Name()))
+		text, err := sources.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}

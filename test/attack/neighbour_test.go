@@ -41,7 +41,7 @@ func settle(t *testing.T, e *wasm.Engine) *neighbour {
 func (n *neighbour) check(t *testing.T) {
 	t.Helper()
 	for i := range n.module.Questions {
-		if _, err := n.module.Questions[i].Ask(t.Context(), n.plugin); err != nil {
+		if _, err := n.module.Ask(t.Context(), n.plugin, &n.module.Questions[i]); err != nil {
 			t.Errorf("the neighbour: %v", err)
 		}
 	}

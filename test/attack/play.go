@@ -31,10 +31,18 @@ const (
 // ballast is the value of the largest annotation of the judged pod.
 var ballast = strings.Repeat("b", ballastBytes)
 
-// Outcome is what a question came to: an answer or a failure's text.
+// Outcome is what a question came to: an answer in the words of Expectation with
+// all that came with it, or a failure's text.
 type Outcome struct {
-	Result  wasm.Result
-	Failure string
+	Answer          string
+	Reason, Message string
+	Explanation     string
+	Warnings        []string
+	Annotations     map[string]string
+	RetryAfter      time.Duration
+	Patch           []byte
+	Fuel            int64
+	Failure         string
 }
 
 // Play loads the module into an engine, asks it everything the given number of
@@ -47,7 +55,7 @@ func (m *Module) Play(ctx context.Context, e *wasm.Engine, rounds int) (err erro
 	defer func() { err = errors.Join(err, p.Close()) }()
 	for range rounds {
 		for i := range m.Questions {
-			if _, err := m.Questions[i].Ask(ctx, p); err != nil {
+			if _, err := m.Ask(ctx, p, &m.Questions[i]); err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
 			}
 		}
@@ -73,58 +81,99 @@ func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm
 	return nil, nil
 }
 
-// Ask asks the plugin. The error says what did not end as it must.
-func (q *Question) Ask(ctx context.Context, p *wasm.Plugin) (Outcome, error) {
-	result, err := admit(ctx, p, Request(q.Image))
-	outcome := Outcome{Result: result}
-	if err != nil {
-		outcome.Failure = err.Error()
+// Ask asks the plugin of m one of its questions. The error says what did not end
+// as it must.
+func (m *Module) Ask(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
+	for {
+		o, err := m.put(ctx, p, q)
+		if errors.Is(err, wasm.ErrNotReady) { // one that throws instances away gets only so many
+			select {
+			case <-time.After(retryAfter):
+				continue
+			case <-ctx.Done():
+				return o, ctx.Err()
+			}
+		}
+		if err != nil {
+			o = Outcome{Failure: err.Error()}
+		}
+		return o, q.judge(&o, err)
 	}
-	return outcome, q.Judge(result, err)
 }
 
-// Judge says what is wrong with the end of a question: its answer, or its
-// failure.
+// put puts a question to its hook.
+func (m *Module) put(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
+	switch q.Hook {
+	case wasm.HookMerge:
+		r, err := p.Merge(ctx, conflict(m.candidates, q.Image))
+		answer := string(r.Answer)
+		if r.Answer == wasm.MergeWinner {
+			answer = fmt.Sprintf("%s-%d", answer, r.Winner)
+		}
+		return Outcome{
+			Answer: answer, Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
+			Warnings: r.Warnings, Annotations: r.Annotations, Patch: r.Patch, Fuel: r.Fuel,
+		}, err
+	case wasm.HookFilter:
+		r, err := p.Filter(ctx, change(q.Image))
+		answer := string(r.Answer)
+		if r.Answer == wasm.FilterDefer {
+			answer = fmt.Sprintf("%s-%s", answer, r.DeferFor)
+		}
+		return Outcome{
+			Answer: answer, Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
+			Warnings: r.Warnings, Annotations: r.Annotations, Fuel: r.Fuel,
+		}, err
+	default:
+		r, err := p.Admit(ctx, Request(q.Image))
+		return admitted(&r), err
+	}
+}
+
+func admitted(r *wasm.Result) Outcome {
+	return Outcome{
+		Answer: string(r.Answer), Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
+		Warnings: r.Warnings, Annotations: r.Annotations, RetryAfter: r.RetryAfter, Patch: r.Patch, Fuel: r.Fuel,
+	}
+}
+
+// Judge says what is wrong with the end of a question to the hook admit: its
+// answer, or its failure.
 func (q *Question) Judge(result wasm.Result, err error) error {
+	o := admitted(&result)
+	return q.judge(&o, err)
+}
+
+func (q *Question) judge(o *Outcome, err error) error {
 	switch {
 	case err != nil && q.Want.Code == "":
-		return fmt.Errorf("asked about %s it fails: %w; want %s", q.Image, err, &q.Want)
+		return fmt.Errorf("%s asked about %s it fails: %w; want %s", q.Hook, q.Image, err, &q.Want)
 	case err != nil:
 		return q.about(q.Want.failed(err))
 	}
-	return q.about(q.answered(&result))
-}
-
-// admit asks until the plugin has an instance: one that throws them away gets
-// only so many.
-func admit(ctx context.Context, p *wasm.Plugin, r *wasm.Request) (wasm.Result, error) {
-	for {
-		result, err := p.Admit(ctx, r)
-		if !errors.Is(err, wasm.ErrNotReady) {
-			return result, err
-		}
-		select {
-		case <-time.After(retryAfter):
-		case <-ctx.Done():
-			return result, ctx.Err()
-		}
-	}
+	return q.about(q.answered(o))
 }
 
 func (q *Question) about(err error) error {
 	if err != nil {
-		err = fmt.Errorf("asked about %s: %w", q.Image, err)
+		err = fmt.Errorf("%s asked about %s: %w", q.Hook, q.Image, err)
 	}
 	return err
 }
 
 // answered checks an answer.
-func (q *Question) answered(r *wasm.Result) error {
+func (q *Question) answered(r *Outcome) error {
 	if q.Want.Code != "" || r.Answer != q.Want.Answer || !strings.Contains(r.Reason+" "+r.Message, q.Want.Part) {
 		return fmt.Errorf("it answers %+v; want %s", *r, &q.Want)
 	}
 	if len(r.Reason) > maxReasonBytes || len(r.Message) > maxMessageBytes {
 		return fmt.Errorf("a reason of %d bytes, a message of %d", len(r.Reason), len(r.Message))
+	}
+	if len(r.Patch) > 0 && r.Answer != "allow" && !strings.HasPrefix(r.Answer, "winner-") {
+		return fmt.Errorf("it answers %+v: a patch of no pod", *r)
+	}
+	if r.RetryAfter != 0 && r.Answer != "hold" {
+		return fmt.Errorf("it answers %+v: a time that nobody waits for", *r)
 	}
 	texts := []string{r.Reason, r.Message, r.Explanation, string(r.Patch)}
 	texts = append(texts, r.Warnings...)
@@ -139,7 +188,7 @@ func (q *Question) answered(r *wasm.Result) error {
 			return fmt.Errorf("it sees what another call wrote: %q", text)
 		}
 	}
-	if q.Image == look && q.Want.Part == "" && !reflect.DeepEqual(*r, wasm.Result{Answer: r.Answer, Fuel: r.Fuel}) {
+	if q.Image == look && q.Want.Part == "" && !reflect.DeepEqual(*r, Outcome{Answer: r.Answer, Fuel: r.Fuel}) {
 		return fmt.Errorf("it answers %+v, but said nothing", *r)
 	}
 	return nil

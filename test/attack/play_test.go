@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
@@ -14,7 +13,7 @@ import (
 // this were not seen, nothing would be.
 func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 	e, _ := engine(t, patient)
-	allow := Expectation{Answer: pod.Allow}
+	allow := Expectation{Answer: "allow"}
 	for name, test := range map[string]struct {
 		binary  []byte
 		refused *Expectation
@@ -24,19 +23,19 @@ func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 	}{
 		"another answer":          {wasmtest.Answering(1, "", ""), nil, "a", allow, "want the answer allow"},
 		"an answer, not the end":  {wasmtest.Answering(0, "", ""), nil, "a", Expectation{Code: wasm.Trap, Part: "u"}, `want the failure Trap with "u"`},
-		"an end, not the answer":  {wasmtest.Trapping(), nil, "a", allow, "asked about a it fails: Trap"},
+		"an end, not the answer":  {wasmtest.Trapping(), nil, "a", allow, "admit asked about a it fails: Trap"},
 		"another end":             {wasmtest.Trapping(), nil, "a", Expectation{Code: wasm.BadOutput, Part: "u"}, "it ends with Trap: unreachable; want"},
 		"the end of other text":   {wasmtest.Trapping(), nil, "a", Expectation{Code: wasm.Trap, Part: "divide"}, "it ends with Trap: unreachable; want"},
-		"another reason":          {wasmtest.Answering(1, "Why", "so"), nil, "a", Expectation{Answer: pod.Deny, Part: "Other"}, "want the answer deny Other"},
+		"another reason":          {wasmtest.Answering(1, "Why", "so"), nil, "a", Expectation{Answer: "deny", Part: "Other"}, "want the answer deny Other"},
 		"loaded, not refused":     {wasmtest.Answering(0, "", ""), &Expectation{Code: wasm.AbiMismatch, Part: "a"}, "a", allow, "it is loaded, it must be refused"},
 		"refused, not loaded":     {wasmtest.UnknownImport(), nil, "a", allow, "it is refused: HostDenied"},
 		"refused for another":     {wasmtest.UnknownImport(), &Expectation{Code: wasm.AbiMismatch, Part: "a"}, "a", allow, "want the failure AbiMismatch"},
-		"a secret that is seen":   {wasmtest.Answering(1, "", "a secret"), nil, look, Expectation{Answer: pod.Deny, Part: "a"}, "it sees what another call wrote"},
+		"a secret that is seen":   {wasmtest.Answering(1, "", "a secret"), nil, look, Expectation{Answer: "deny", Part: "a"}, "it sees what another call wrote"},
 		"more than it said":       {wasmtest.Warning("hello"), nil, look, allow, "but said nothing"},
 		"a secret in the failure": {failing("secret"), nil, "a", Expectation{Code: wasm.PluginError, Part: "e"}, "shows what was handed over before it"},
 	} {
 		m := &Module{
-			Name: "module", Binary: test.binary, Refused: test.refused, Questions: []Question{{Image: test.image, Want: test.want}},
+			Name: "module", Binary: test.binary, Refused: test.refused, Questions: []Question{{Hook: wasm.HookAdmit, Image: test.image, Want: test.want}},
 			pages: 4, fuel: defaultFuel, output: defaultOutput,
 		}
 		if test.refused != nil {
@@ -50,6 +49,25 @@ func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 
 // failing is a plugin that reports an error.
 func failing(message string) []byte { return wasmtest.Answering(-1, "", message) }
+
+func TestWhatAnAnswerMustNotComeWithIsFound(t *testing.T) {
+	t.Parallel()
+	patch := []byte("[]")
+	for _, o := range []Outcome{
+		{Answer: "deny", Patch: patch}, {Answer: "reject", Patch: patch}, {Answer: "pass", Patch: patch}, {Answer: "allow", RetryAfter: 1},
+	} {
+		q := Question{Want: Expectation{Answer: o.Answer}}
+		if err := q.judge(&o, nil); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	for _, o := range []Outcome{{Answer: "allow", Patch: patch}, {Answer: "winner-2", Patch: patch}, {Answer: "hold", RetryAfter: 1}} {
+		q := Question{Want: Expectation{Answer: o.Answer}}
+		if err := q.judge(&o, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 func TestTextsThatMisleadAreFound(t *testing.T) {
 	t.Parallel()

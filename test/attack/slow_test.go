@@ -2,4 +2,7 @@
 
 package attack
 
-const slowdown = 1
+const (
+	slowdown        = 1
+	interpretedPart = 1
+)

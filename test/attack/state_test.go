@@ -61,7 +61,7 @@ func TestNothingSurvivesACallAmongMany(t *testing.T) {
 				group.Go(func() {
 					for range n {
 						for i := range m.Questions {
-							if _, err := m.Questions[i].Ask(t.Context(), p); err != nil {
+							if _, err := m.Ask(t.Context(), p, &m.Questions[i]); err != nil {
 								t.Error(err)
 							}
 						}
@@ -90,7 +90,7 @@ func TestPoliciesOfOneModuleShareNothing(t *testing.T) {
 					if m.Questions[i].Image == look {
 						p = reader
 					}
-					if _, err := m.Questions[i].Ask(t.Context(), p); err != nil {
+					if _, err := m.Ask(t.Context(), p, &m.Questions[i]); err != nil {
 						t.Error(err)
 					}
 				}
@@ -125,7 +125,7 @@ func TestNothingSurvivesThousandsOfCalls(t *testing.T) {
 			defer closed(t, p)
 			for i := range times {
 				for q := range m.Questions {
-					if _, err := m.Questions[q].Ask(t.Context(), p); err != nil {
+					if _, err := m.Ask(t.Context(), p, &m.Questions[q]); err != nil {
 						t.Fatalf("in round %d: %v", i, err)
 					}
 				}

@@ -55,10 +55,11 @@ const (
 	cpuPerUnit = 40 * time.Nanosecond
 )
 
-// bound is what a question to m may take.
-func bound(m *Module) usage {
+// bound is what a question to m may take, on an engine that is so many times
+// slower than the compiler.
+func bound(m *Module, slower int) usage {
 	return usage{
-		cpu:       slowdown * (baseCPU + time.Duration(m.Fuel())*cpuPerUnit),
+		cpu:       slowdown * (baseCPU + time.Duration(slower)*time.Duration(m.Fuel())*cpuPerUnit),
 		allocated: baseBytes + bytesPerUnit*uint64(m.Fuel()),
 	}
 }

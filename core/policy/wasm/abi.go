@@ -89,6 +89,7 @@ func (i *instance) get(memory api.Memory, stack []uint64) {
 		result = noSuchThing
 		if handle := uint32(stack[0]); uint64(handle) < uint64(len(c.wants.fields)) {
 			c.record.begin()
+			c.record.bound(i.tank.affords())
 			c.wants.fields[handle].write(&c.record, &c.asked)
 			c.record.check()
 			i.tank.bytes(uint32(len(c.record.out)), c.record.encoded)

@@ -61,12 +61,13 @@ func (c *call) forget() {
 }
 
 // read fills in random numbers. In a hook they come from own, the plugin's
-// seed, and from all that the plugin is asked; before, from own alone.
-func (c *call) read(own [sha256.Size]byte, random []byte) {
+// seed, and from all that the plugin is asked; before, from own alone. charge is
+// told of each document that was made JSON for them.
+func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int)) {
 	if !c.seeded {
 		seed := own
 		if c.wants != nil {
-			seed = c.documents.seed(own, &c.asked)
+			seed = c.documents.seed(own, &c.asked, charge)
 		}
 		c.random.Seed(seed)
 		c.seeded = true

@@ -106,8 +106,10 @@ func podDocument(p *v1.Pod) any {
 }
 
 // seed is what the random numbers of a hook come from: the plugin's own seed,
-// and everything it may know of the question.
-func (d *documents) seed(own [sha256.Size]byte, q *asked) (seed [sha256.Size]byte) {
+// and everything it may know of the question. charge is told after each document
+// how many bytes of JSON were made for it.
+func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded int)) (seed [sha256.Size]byte) {
+	before := d.encoded
 	sum := sha256.New()
 	sum.Write(own[:])
 	add := func(number uint32, text []byte) {
@@ -116,6 +118,8 @@ func (d *documents) seed(own [sha256.Size]byte, q *asked) (seed [sha256.Size]byt
 		binary.LittleEndian.PutUint32(head[4:], uint32(len(text)))
 		sum.Write(head[:])
 		sum.Write(text)
+		charge(d.encoded - before)
+		before = d.encoded
 	}
 	for _, number := range [...]uint32{documentRequest, documentObject, documentOldObject, documentNode} {
 		if text, ok := d.of(q, number); ok {

@@ -54,9 +54,10 @@ func stepInto(t reflect.Type, step segment, inner program) program {
 	}}
 }
 
-// each writes the values seen from n elements of a list, one after the other.
+// each writes the values seen from n elements of a list, one after the other,
+// until the record is longer than it may be.
 func (p *program) each(r *record, first unsafe.Pointer, n int, size uintptr) {
-	for i := range n {
+	for i := 0; i < n && !r.full(); i++ {
 		p.run(r, unsafe.Add(first, uintptr(i)*size))
 	}
 }

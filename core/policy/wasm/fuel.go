@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"time"
 
@@ -124,4 +125,12 @@ func (t *tank) charge(fuel int64) {
 // were encoded as JSON.
 func (t *tank) bytes(n uint32, encoded int) {
 	t.charge(int64(n)/hostFuelBytes + int64(encoded)*jsonFuel)
+}
+
+// affords is how many bytes can be handed over at most with the fuel that is
+// left, and how many more each byte of JSON counts. Who hands over more than
+// that is stopped by bytes.
+func (t *tank) affords() (most, jsonBytes int) {
+	left := t.left + int64(t.fuel.Get())
+	return int(min((left+1)*hostFuelBytes, math.MaxInt)), jsonFuel * hostFuelBytes
 }

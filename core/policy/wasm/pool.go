@@ -33,6 +33,8 @@ type pool struct {
 	// lost are when instances were thrown away, the last rebuildsPerSecond.
 	lost   [rebuildsPerSecond]time.Time
 	losses int
+	// idle is for Rest.
+	idle   idle
 	closed bool
 	now    func() time.Time
 }
@@ -97,6 +99,7 @@ func (p *Plugin) give(i *instance, again bool) {
 	l := &p.pool
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.idle.ended(l.inUse())
 	if again && !l.closed && !i.linear.Grown() {
 		l.used = append(l.used, i)
 	} else {
@@ -105,14 +108,16 @@ func (p *Plugin) give(i *instance, again bool) {
 	l.freed.Signal()
 }
 
-// lose throws an instance away.
+// lose throws an instance away. It counts until it is closed: who drains the
+// pool waits for it.
 func (l *pool) lose(i *instance) {
-	l.made--
 	l.lost[l.losses%rebuildsPerSecond] = l.now()
 	l.losses++
 	l.mu.Unlock()
 	i.close()
 	l.mu.Lock()
+	l.made--
+	l.freed.Broadcast()
 }
 
 // mayBuild says that fewer instances than a plugin may lose in a second were

@@ -57,12 +57,13 @@ const maxRecord = 1 << 20
 // handle and its value.
 func (p *projection) write(r *record, q *asked) {
 	r.begin()
+	r.bound(maxRecord, 0)
 	binary.LittleEndian.PutUint16(r.room(2), uint16(p.recorded))
 	for handle := range p.fields {
 		if f := &p.fields[handle]; !f.lazy {
 			binary.LittleEndian.PutUint16(r.room(2), uint16(handle))
 			f.write(r, q)
-			if len(r.out) > maxRecord {
+			if r.full() {
 				return
 			}
 		}

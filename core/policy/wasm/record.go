@@ -39,13 +39,25 @@ type record struct {
 	number   []byte
 	// encoded is how many bytes of JSON were made for it.
 	encoded int
+	// most is how many bytes somebody wants of it, 0 for all, of which each one of
+	// JSON counts as jsonBytes more. Nothing is added to lists beyond: they are wrong then.
+	most, jsonBytes int
 }
 
 // entry is one of a map of strings.
 type entry struct{ key, value string }
 
-// begin empties the record.
-func (r *record) begin() { r.out, r.err, r.encoded = r.out[:0], nil, 0 }
+// begin empties the record, which may become as long as it wants.
+func (r *record) begin() {
+	r.out, r.err, r.encoded = r.out[:0], nil, 0
+	r.bound(0, 0)
+}
+
+// bound says that nobody wants the record longer than most bytes.
+func (r *record) bound(most, jsonBytes int) { r.most, r.jsonBytes = most, jsonBytes }
+
+// full says that the record is longer than anybody wants it.
+func (r *record) full() bool { return r.most > 0 && len(r.out)+r.encoded*r.jsonBytes > r.most }
 
 // check ends the call if something could not be written.
 func (r *record) check() {
@@ -70,7 +82,7 @@ func (r *record) forget(most int) {
 func (r *record) room(n int) []byte {
 	at := len(r.out)
 	if cap(r.out)-at < n {
-		r.out = slices.Grow(r.out, n)
+		r.out = append(make([]byte, 0, 2*at+n), r.out...)
 	}
 	r.out = r.out[:at+n]
 	return r.out[at:]

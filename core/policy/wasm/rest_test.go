@@ -179,3 +179,25 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestCallsAreWhatKeepsAPluginAwake is about Rest as it is called: calls tell
+// how many there were at once.
+func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
+	t.Parallel()
+	p, _ := load(t, remembering())
+	p.pool.most = 4
+	for range 3 {
+		for range 4 {
+			admit(t, p)
+		}
+		p.Settle(t.Context())
+		p.Rest()
+		if p.pool.idle.trimmed || p.pool.made != 1 {
+			t.Errorf("after calls: trimmed %t, %d instances", p.pool.idle.trimmed, p.pool.made)
+		}
+		p.Rest()
+		if !p.pool.idle.trimmed || p.pool.made != 1 {
+			t.Errorf("after none: trimmed %t, %d instances", p.pool.idle.trimmed, p.pool.made)
+		}
+	}
+}

@@ -91,10 +91,8 @@ func wasiRandom(i *instance, memory api.Memory, stack []uint64) errno {
 	if !ok {
 		return errnoFault
 	}
-	before := i.call.documents.encoded
 	i.tank.bytes(uint32(len(view)), 0)
-	i.call.read(i.plugin.seed, view)
-	i.tank.bytes(0, i.call.documents.encoded-before)
+	i.call.read(i.plugin.seed, view, func(encoded int) { i.tank.bytes(0, encoded) })
 	return errnoSuccess
 }
 

@@ -1,0 +1,34 @@
+package attack
+
+import (
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// fresh is the image of documents of which none runs.
+const fresh = "fresh"
+
+// conflict is the question which of n documents wins. The first one runs.
+func conflict(n int, image string) *wasm.MergeRequest {
+	m := &wasm.MergeRequest{Time: Now}
+	claimed := judged(image)
+	for i := range n {
+		m.Candidates = append(m.Candidates, wasm.Candidate{
+			Pod: claimed, Kind: "file", Origin: pod.Origin{Source: "manifests", Document: fmt.Sprintf("/m/web%d.yaml#0", i)},
+			Running: i == 0 && image != fresh, FirstSeen: Now,
+		})
+	}
+	if n > 0 && image != fresh {
+		m.Current = claimed
+	}
+	return m
+}
+
+// change is the question whether an update of a pod may reach it.
+func change(image string) *wasm.Request {
+	r := Request(image)
+	r.Question.Op, r.Question.Old, r.Changed = pod.UpdateOp, judged("before"), []string{"images"}
+	return r
+}

@@ -1,0 +1,9 @@
+;; The version before, written behind the memory.
+;; filter ends: BadOutput bytes at 0xfff0, its memory has 65536
+(module
+  (import "wardlet1" "json" (func $json (param i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_filter") (result i32)
+    (drop (call $json (i32.const 2) (i32.const 0xfff0) (i32.const -1)))
+    (i32.const 0)))

@@ -1,0 +1,7 @@
+;; The least number there is.
+;; merge ends: PluginError wardlet_merge reports an error with -2147483648
+(module
+  (memory (export "memory") 1)
+  (func (export "wardlet_abi_1_0"))
+  (func (export "wardlet_merge") (result i32)
+    (i32.const 0x80000000)))

@@ -1,0 +1,119 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// runner is an engine of one kind, with a neighbour in it.
+type runner struct {
+	name string
+	*wasm.Engine
+	log       *logged
+	neighbour *neighbour
+	// slower is how many times longer the same code may take than on the compiler.
+	slower int
+	// fuelPart is the part of its fuel that a module gets which is to use up all.
+	fuelPart int64
+}
+
+// runners are an engine of each kind. The test closes what is in them.
+func runners(t *testing.T) []*runner {
+	t.Helper()
+	compiler := &runner{name: "compiler", slower: 1, fuelPart: 1}
+	interpreter := &runner{name: "interpreter", slower: 10, fuelPart: interpretedPart}
+	compiler.Engine, compiler.log = engine(t, patient)
+	interpreter.Engine, interpreter.log = engine(t, patient, wasm.WithInterpreter())
+	all := []*runner{compiler, interpreter}
+	for _, r := range all {
+		r.neighbour = settle(t, r.Engine)
+	}
+	return all
+}
+
+// outcomes are what came of a module's questions.
+type outcomes map[string]Outcome
+
+// fueled is the module with the fuel that it gets in the engine. Only what is to
+// use up all its fuel gets less: what ends otherwise would not get there.
+func (r *runner) fueled(m *Module) *Module {
+	with := *m
+	for i := range m.Questions {
+		if m.Questions[i].Want.Code == wasm.FuelExhausted {
+			with.fuel = m.fuel / r.fuelPart
+		}
+	}
+	return &with
+}
+
+// costlyInit are modules that end otherwise, after an initialisation that takes
+// most of its fuel.
+var costlyInit = map[string]bool{"trap-after-costly-init": true}
+
+// endless says that a module uses up the fuel of its initialisation, which no
+// policy can change, in an engine that runs modules only in part. With the race
+// detector it would take the interpreter minutes: without it they run whole.
+func (r *runner) endless(m *Module) bool {
+	return r.fuelPart > 1 && (costlyInit[m.Name] || m.Refused != nil && m.Refused.Code == wasm.FuelExhausted)
+}
+
+// ends sees that an initialisation that takes too long ends with its context.
+func (r *runner) ends(t *testing.T, m *Module) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	p, err := r.Load(ctx, m.Binary, m.Options(m.Name))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v; want the end of its context", p, err)
+	}
+}
+
+// same says what a module came to in two engines that is not the same: answers,
+// texts or fuel. The fuel it was given is part of some texts, and may differ.
+func same(a, b outcomes, ofA, ofB *Module) error {
+	var faults []error
+	for question, one := range a {
+		other := b[question]
+		other.Failure = strings.ReplaceAll(other.Failure, strconv.FormatInt(ofB.fuel, 10), strconv.FormatInt(ofA.fuel, 10))
+		if !reflect.DeepEqual(one, other) {
+			faults = append(faults, fmt.Errorf("%s:\n%+v\non the other engine:\n%+v", question, one, other))
+		}
+	}
+	if len(a) != len(b) {
+		faults = append(faults, fmt.Errorf("%d outcomes on one engine, %d on the other", len(a), len(b)))
+	}
+	return errors.Join(faults...)
+}
+
+func TestADifferenceBetweenEnginesIsFound(t *testing.T) {
+	t.Parallel()
+	answer := outcomes{"q": {Answer: "deny", Reason: "Why", Fuel: 7}}
+	much, little := &Module{fuel: 2000}, &Module{fuel: 100}
+	for name, test := range map[string]struct {
+		other outcomes
+		same  bool
+	}{
+		"nothing":         {outcomes{"q": {Answer: "deny", Reason: "Why", Fuel: 7}}, true},
+		"an answer":       {outcomes{"q": {Answer: "allow", Reason: "Why", Fuel: 7}}, false},
+		"a text":          {outcomes{"q": {Answer: "deny", Reason: "Who", Fuel: 7}}, false},
+		"a unit of fuel":  {outcomes{"q": {Answer: "deny", Reason: "Why", Fuel: 8}}, false},
+		"a failure":       {outcomes{"q": {Failure: "Trap: unreachable"}}, false},
+		"no question":     {outcomes{}, false},
+		"a question more": {outcomes{"q": answer["q"], "r": answer["q"]}, false},
+	} {
+		if err := same(answer, test.other, much, little); (err == nil) != test.same {
+			t.Errorf("%s is another: %v", name, err)
+		}
+	}
+	if err := same(outcomes{"q": {Failure: "more than 2000"}}, outcomes{"q": {Failure: "more than 100"}}, much, little); err != nil {
+		t.Error(err)
+	}
+}
