@@ -78,6 +78,9 @@ func (l *Linear) begin(s *Snapshot) error {
 	}
 	if l.method == Scan {
 		l.scan = newScanner(l.kernel.pagemap, memory)
+		if l.kernel.faults {
+			l.known = &known{regions: make([]region, 0, regionsAtOnce), at: -1}
+		}
 		l.kernel.lone(memory)
 	}
 	return nil

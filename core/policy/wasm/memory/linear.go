@@ -42,6 +42,7 @@ type Linear struct {
 	method   Method // that of snapshot
 	snapshot *Snapshot
 	scan     *scanner // nil unless method is Scan
+	known    *known   // nil unless faults tell of it
 	calls    int      // since the last refresh
 	// needed is how many bytes the first call wrote after the last drop, -1 if there
 	// was none; wasted is how many more were copied back in all calls since.
@@ -127,7 +128,7 @@ func (l *Linear) Free() {
 	}
 	usage.mapped.Add(-int64(len(l.all)))
 	_ = unix.Munmap(l.all) // fails only for what is not mapped
-	l.all, l.size, l.scan = nil, 0, nil
+	l.all, l.size, l.scan, l.known = nil, 0, nil, nil
 	if l.snapshot != nil {
 		l.snapshot.measure()
 		l.snapshot.leave()

@@ -14,9 +14,10 @@ type Method int
 const (
 	// Best chooses by what the kernel can do and by the size of the memory.
 	Best Method = iota
-	// Scan asks the kernel which pages were written, and copies those back. They
-	// stay the memory's own, so the next call finds them without a page fault.
-	// When they have become many they are dropped.
+	// Scan asks the kernel which pages were written, unless no page fault says that
+	// there may be others than before, and copies those back. They stay the
+	// memory's own, so the next call finds them without a page fault. When they
+	// have become many they are dropped.
 	Scan
 	// Drop has the kernel forget all pages that were written: the next call that
 	// touches them has a page fault for each.
@@ -37,13 +38,15 @@ type kernel struct {
 	// pagemap is the file to scan with, -1 if it cannot be done.
 	pagemap int
 	// watch is the userfaultfd, -1 if there is none.
-	watch   int
+	watch int
+	// faults says that it counts page faults as it must.
+	faults  bool
 	newFile func() (int, error)
 }
 
 // system finds out once what this system can do. The files it opens stay open.
 var system = sync.OnceValue(func() *kernel {
-	return &kernel{pagemap: openPagemap("/proc/self/pagemap"), watch: openWatch(), newFile: newFile}
+	return &kernel{pagemap: openPagemap("/proc/self/pagemap"), watch: openWatch(), faults: tellsFaults(), newFile: newFile}
 })
 
 // openPagemap opens the list of the process's pages. It gives -1 if there is

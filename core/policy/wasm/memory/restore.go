@@ -80,10 +80,16 @@ func (l *Linear) Trim() error {
 // only: all pages are dropped.
 func (l *Linear) copyBack() (Restored, error) {
 	var (
-		s     = l.scan
-		image = l.snapshot.image
-		done  Restored
+		s, k = l.scan, l.known
+		done Restored
 	)
+	if k != nil && k.hold() {
+		done.Copied = l.copyRegions(k.regions)
+		return l.copied(done)
+	}
+	if k != nil {
+		k.begin()
+	}
 	for s.begin(); !s.done(); {
 		found, err := s.next((l.patience.keep-done.Copied)/pageSize + 1)
 		if err != nil {
@@ -96,12 +102,29 @@ func (l *Linear) copyBack() (Restored, error) {
 		if done.Copied+size > l.patience.keep {
 			return l.dropAfter(done)
 		}
-		for _, r := range found {
-			start, end := s.place(r)
-			copy(l.all[start:end], image[start:end])
+		if k != nil {
+			k.note(found)
 		}
-		done.Copied += size
+		done.Copied += l.copyRegions(found)
 	}
+	if k != nil {
+		k.end()
+	}
+	return l.copied(done)
+}
+
+// copyRegions copies some pages back, and gives how many bytes these were.
+func (l *Linear) copyRegions(regions []region) (size int) {
+	for _, r := range regions {
+		start, end := l.scan.place(r)
+		copy(l.all[start:end], l.snapshot.image[start:end])
+		size += end - start
+	}
+	return size
+}
+
+// copied drops what was copied back, if it was for nothing too often.
+func (l *Linear) copied(done Restored) (Restored, error) {
 	if l.needed < 0 {
 		l.needed = done.Copied
 	}
@@ -119,6 +142,9 @@ func (l *Linear) dropAfter(done Restored) (Restored, error) {
 // drop has the kernel forget the pages that are the memory's own.
 func (l *Linear) drop() (Restored, error) {
 	l.needed, l.wasted = -1, 0
+	if l.known != nil {
+		l.known.forget()
+	}
 	if err := unix.Madvise(l.all[:l.size], unix.MADV_DONTNEED); err != nil {
 		return Restored{}, fmt.Errorf("drop the written pages of a linear memory: %w", err)
 	}
