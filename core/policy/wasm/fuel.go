@@ -22,6 +22,11 @@ const (
 	// that took less than shortSlice makes them longer.
 	longSlice  = 100 * time.Microsecond
 	shortSlice = 50 * time.Microsecond
+	// turn is how long a guest runs on before others that wait for a processor
+	// come first. That it comes back to the host is enough for the garbage
+	// collector; to let others go first wakes another thread each time, which may
+	// take the guest away to a processor that knows nothing of it.
+	turn = time.Millisecond
 	// initFuel is what a guest may take to initialise itself: some 0.2 s.
 	initFuel = 500_000_000
 
@@ -48,6 +53,8 @@ type tank struct {
 	// the sum is the same, however it is cut. begun is when the last began.
 	slice int64
 	begun time.Time
+	// turn is when the guest's turn began, with its first slice but one.
+	turn time.Time
 	// full is what the call began with, left what of it is not in the guest's
 	// global.
 	full, left int64
@@ -59,8 +66,7 @@ type tank struct {
 // fill begins a call.
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
-	t.stack.Set(meter.StackBudget)
-	t.begun = time.Time{}
+	t.begun, t.turn = time.Time{}, time.Time{}
 	t.slice = min(mostSlice, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
 }
@@ -88,24 +94,30 @@ func (t *tank) yield() {
 	case t.ctx.Err() != nil:
 		stop(context.Cause(t.ctx))
 	}
-	// Others that wait for a processor come first.
 	now := time.Now()
-	runtime.Gosched()
 	t.pace(now)
+	if now.Sub(t.turn) >= turn {
+		if !t.turn.IsZero() {
+			runtime.Gosched()
+			now = time.Now()
+		}
+		t.turn = now
+	}
+	t.begun = now
 	t.refill(has)
 }
 
 // pace makes the next slice longer or shorter by how long the last one took.
 func (t *tank) pace(now time.Time) {
-	if !t.begun.IsZero() {
-		switch took := now.Sub(t.begun); {
-		case took > longSlice:
-			t.slice = max(leastSlice, t.slice*int64(longSlice)/int64(2*took))
-		case took < shortSlice:
-			t.slice = min(mostSlice, t.slice+t.slice/2)
-		}
+	if t.begun.IsZero() {
+		return
 	}
-	t.begun = time.Now()
+	switch took := now.Sub(t.begun); {
+	case took > longSlice:
+		t.slice = max(leastSlice, t.slice*int64(longSlice)/int64(2*took))
+	case took < shortSlice:
+		t.slice = min(mostSlice, t.slice+t.slice/2)
+	}
 }
 
 func (t *tank) exhausted() *Failure {

@@ -161,7 +161,9 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 		return i.tank.exhausted()
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
+	}
+	i.tank.stack.Set(meter.StackBudget) // calls that were cut off gave nothing back
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	i.call.flush(i.plugin.log)

@@ -38,7 +38,7 @@ func monotonic() int64 {
 func (p *pace) wait() error {
 	p.due += p.every
 	if p.awake {
-		for monotonic() < p.due { //nolint:revive // it waits
+		for monotonic() < p.due {
 		}
 		return nil
 	}

@@ -15,11 +15,13 @@ import (
 const (
 	turns = 4 // of all sides, back to back
 	// batch is about how long a side is asked in a turn, twice.
-	batch = 10 * time.Millisecond
+	batch = 2 * time.Millisecond
 	// paced is how many decisions come at a fixed rate, one each interval.
 	paced      = 600
 	pacedEmpty = 200
 	interval   = time.Millisecond
+	// mostPaced is how often more are tried where somebody disturbs them.
+	mostPaced = 4
 )
 
 // side is something that decides.
@@ -55,12 +57,16 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 			return nil, fmt.Errorf("%s: %w", sides[i].name, err)
 		}
 	}
+	calm, err := newSteady()
+	if err != nil {
+		return nil, err
+	}
 	measured := series{}
 	for range r.rounds {
 		for range turns {
 			for i := range sides {
 				s := &sides[i]
-				if err := errors.Join(s.turn(ctx, measured), s.verdicts(ctx, measured)); err != nil {
+				if err := errors.Join(s.turn(ctx, calm, measured), s.verdicts(ctx, calm, measured)); err != nil {
 					return nil, fmt.Errorf("%s: %w", s.name, err)
 				}
 			}
@@ -72,13 +78,14 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 				continue
 			}
 			for _, awake := range []bool{true, false} {
-				if err := s.atRate(ctx, measured, awake); err != nil {
+				if err := s.atRate(ctx, calm, measured, awake); err != nil {
 					return nil, fmt.Errorf("%s: %w", s.name, err)
 				}
 			}
 		}
 	}
-	return measured, nil
+	measured.add("disturbed decisions", calm.share())
+	return measured.settled(), nil
 }
 
 // agent loads guests into one engine, to judge one pod each.
@@ -142,52 +149,64 @@ func (s *side) size(ctx context.Context) error {
 
 // turn measures processor time, allocations and goroutines of decisions back
 // to back.
-func (s *side) turn(ctx context.Context, measured series) error {
+func (s *side) turn(ctx context.Context, calm *steady, measured series) error {
 	runtime.GC()
-	var before, after runtime.MemStats
-	made := goroutinesMade()
-	runtime.ReadMemStats(&before)
-	start := processorTime()
-	for range s.calls {
-		if err := s.both(ctx); err != nil {
-			return err
+	var (
+		before, after runtime.MemStats
+		used          int64
+		made          float64
+	)
+	ok, err := calm.measure(func() error {
+		made = goroutinesMade()
+		runtime.ReadMemStats(&before)
+		start := processorTime()
+		for range s.calls {
+			if err := s.both(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	used := processorTime() - start
-	runtime.ReadMemStats(&after)
-	measured.add(s.name+" cpu", float64(used)/float64(s.calls))
+		used = processorTime() - start
+		runtime.ReadMemStats(&after)
+		made = goroutinesMade() - made
+		return nil
+	})
+	measured.addIf(ok, s.name+" cpu", float64(used)/float64(s.calls))
 	measured.add(s.name+" allocations", float64(after.Mallocs-before.Mallocs)/float64(s.calls))
-	measured.add(s.name+" goroutines", (goroutinesMade()-made)/float64(s.calls))
-	return nil
+	measured.add(s.name+" goroutines", made/float64(s.calls))
+	return err
 }
 
 // verdicts measures the time until the verdict, back to back.
-func (s *side) verdicts(ctx context.Context, measured series) error {
+func (s *side) verdicts(ctx context.Context, calm *steady, measured series) error {
 	runtime.GC()
 	times := make([]float64, 0, s.calls)
-	for range s.calls {
-		start := time.Now()
-		if err := s.decide(ctx); err != nil {
-			return err
+	ok, err := calm.measure(func() error {
+		times = times[:0]
+		for range s.calls {
+			start := time.Now()
+			if err := s.decide(ctx); err != nil {
+				return err
+			}
+			times = append(times, float64(time.Since(start)))
+			s.after(ctx)
 		}
-		times = append(times, float64(time.Since(start)))
-		s.after(ctx)
-	}
-	measured.add(s.name+" verdict", median(times))
-	measured.add(s.name+" verdict p99", percentile(times, 99))
-	return nil
+		return nil
+	})
+	measured.addIf(ok, s.name+" verdict", median(times))
+	measured.addIf(ok, s.name+" verdict p99", percentile(times, 99))
+	return err
 }
 
 // atRate measures both at a fixed rate, with a thread that sleeps in between or
 // stays awake.
-func (s *side) atRate(ctx context.Context, measured series, awake bool) error {
+func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake bool) error {
 	runtime.GC()
 	empty := side{decide: func(context.Context) error { return nil }}
-	nothing, _, err := empty.timed(ctx, pacedEmpty, awake)
+	nothing, _, err := empty.timed(ctx, calm, pacedEmpty, awake)
 	if err != nil {
 		return err
 	}
-	used, times, err := s.timed(ctx, paced, awake)
+	used, times, err := s.timed(ctx, calm, paced, awake)
 	if err != nil {
 		return err
 	}
@@ -195,18 +214,19 @@ func (s *side) atRate(ctx context.Context, measured series, awake bool) error {
 	if awake {
 		how = "awake"
 	}
-	measured.add(s.name+" cpu "+how, sum(used)/paced-sum(nothing)/pacedEmpty)
+	measured.add(s.name+" cpu "+how, mean(used)-mean(nothing))
 	measured.add(s.name+" verdict "+how, median(times))
 	measured.add(s.name+" verdict "+how+" p99", percentile(times, 99))
 	return nil
 }
 
-// timed gives the processor time of each decision with what comes after it,
-// and the time until the verdict, both in nanoseconds.
-func (s *side) timed(ctx context.Context, calls int, awake bool) (used, times []float64, err error) {
+// timed gives the processor time of so many decisions with what comes after
+// each, and the time until the verdict, both in nanoseconds. Those that somebody
+// disturbed do not count, unless there are too many.
+func (s *side) timed(ctx context.Context, calm *steady, calls int, awake bool) (used, times []float64, err error) {
 	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
 	p := newPace(interval, awake)
-	for range calls {
+	for tries := 0; len(times) < calls; tries++ {
 		if err := p.wait(); err != nil {
 			return nil, nil, err
 		}
@@ -217,8 +237,11 @@ func (s *side) timed(ctx context.Context, calls int, awake bool) (used, times []
 		}
 		verdict := time.Since(start)
 		s.after(ctx)
-		used = append(used, float64(processorTime()-processor))
-		times = append(times, float64(verdict))
+		took := processorTime() - processor
+		if calm.undisturbed() || tries >= calls*mostPaced {
+			used = append(used, float64(took))
+			times = append(times, float64(verdict))
+		}
 	}
 	return used, times, nil
 }

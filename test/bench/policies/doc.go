@@ -33,6 +33,14 @@
 // metered guest, to fill its fuel before a call and after each slice, and to
 // charge for the host's functions, that host does too, and it counts.
 //
+// Neighbours of a virtual machine slow it down for milliseconds at a time, by
+// half as much again. So before and after what is measured native Go goes by the
+// rule a thousand times, or after each decision at a rate a hundred times, and
+// where that takes more than 1.1 times of what it took at best, the measurement
+// is repeated, for half a second at most. What was disturbed all the same counts
+// only where everything was. How many of these probes were slow is printed. All
+// of this is done for rivals as for us.
+//
 // Memory is what is resident in a process of its own, with what snapshots keep
 // beside it. The first policy is not counted: the runtime and the figures of
 // its code come with it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 )
 
 // figure is one result, as test/bench takes it.
@@ -34,6 +35,30 @@ func (f figure) atMost(limit float64) figure {
 type series map[string][]float64
 
 func (s series) add(name string, value float64) { s[name] = append(s[name], value) }
+
+// disturbedMark ends the names of values that somebody disturbed.
+const disturbedMark = " disturbed"
+
+// addIf adds a value, which counts if it is undisturbed, or if all are not.
+func (s series) addIf(undisturbed bool, name string, value float64) {
+	if !undisturbed {
+		name += disturbedMark
+	}
+	s.add(name, value)
+}
+
+// settled keeps what counts.
+func (s series) settled() series {
+	for name, values := range s {
+		if of, ok := strings.CutSuffix(name, disturbedMark); ok {
+			if len(s[of]) == 0 {
+				s[of] = values
+			}
+			delete(s, name)
+		}
+	}
+	return s
+}
 
 func (s series) merge(more series) {
 	for name, values := range more {
@@ -75,9 +100,9 @@ func percentile(values []float64, of int) float64 {
 	return sorted[(len(sorted)*of+99)/100-1]
 }
 
-func sum(values []float64) (total float64) {
+func mean(values []float64) (of float64) {
 	for _, v := range values {
-		total += v
+		of += v / float64(len(values))
 	}
-	return total
+	return of
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func measured() series {
 		"go verdict awake": 2000, "go cpu awake": 6000, "c verdict awake": 1000, "c cpu awake": 2500,
 		"c verdict": 1000, "c verdict paced": 1000, "c cpu": 2500, "c cpu paced": 2500,
 		cel + " cpu": 6000, celConverted + " cpu": 60_000, rego + " cpu": 40_000, regoWasm + " cpu": 120_000,
+		"disturbed decisions": 0.5, "disturbed metering": 0.5,
 		native + " verdict": 1, native + " verdict paced": 1, native + " verdict awake": 1,
 		"resident agent go other": 1.25 * (1 << 20), "resident agent go same": 1.25 * (1 << 20),
 	} {
@@ -170,5 +172,18 @@ func TestAVariantIsAnotherModuleOfTheSameLength(t *testing.T) {
 		if _, err := guest.Variant(binary, 10000); err == nil {
 			t.Error("there is a variant 10000")
 		}
+	}
+}
+
+func TestWhatWasDisturbedCountsOnlyIfAllWas(t *testing.T) {
+	t.Parallel()
+	s := series{}
+	s.addIf(true, "a", 1)
+	s.addIf(false, "a", 9)
+	s.addIf(false, "b", 2)
+	s.addIf(false, "b", 3)
+	want := series{"a": {1}, "b": {2, 3}}
+	if got := s.settled(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

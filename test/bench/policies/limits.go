@@ -26,7 +26,11 @@ func figures(s series) (all []figure, err error) {
 			plain("ready-"+name, s.middle("ready "+name), "ns").atMost(60*millisecond),
 			plain("ready-"+name+"-cpu", s.middle("ready "+name+" cpu"), "ns"))
 	}
-	return append(all, memory(s)...), nil
+	all = append(all, memory(s)...)
+	for _, part := range []string{"decisions", "metering"} {
+		all = append(all, plain("disturbed-"+part, s.middle("disturbed "+part), "ratio"))
+	}
+	return all, nil
 }
 
 // decisions are the figures of a decision.
@@ -85,7 +89,7 @@ func comparison(s series) (all []figure) {
 		{"opa-wasm", regoWasm, 0.05},
 	} {
 		all = append(all,
-			plain("go-cpu-vs-"+rival.name, s.ratio("go cpu", rival.of+" cpu"), "ratio").atMost(rival.limit),
+			plain("go-cpu-vs-"+rival.name, s.middle("go cpu")/s.middle(rival.of+" cpu"), "ratio").atMost(rival.limit),
 			plain(rival.name+"-cpu", s.middle(rival.of+" cpu"), "ns").beside("Go guest", s.middle("go cpu")))
 	}
 	return all
@@ -125,6 +129,7 @@ func unmeasured(s series) (missing []string) {
 	for _, args := range processes[1].args {
 		names = append(names, "resident "+args[0]+" "+args[1]+" "+args[2])
 	}
+	names = append(names, "disturbed decisions", "disturbed metering")
 	for _, name := range names {
 		if len(s[name]) == 0 {
 			missing = append(missing, name)

@@ -31,7 +31,7 @@ func TestWhatADecisionTakesIsCounted(t *testing.T) {
 		calls:  200,
 	}
 	got := series{}
-	if err := errors.Join(s.turn(t.Context(), got), s.verdicts(t.Context(), got)); err != nil {
+	if err := errors.Join(s.turn(t.Context(), nil, got), s.verdicts(t.Context(), nil, got)); err != nil {
 		t.Fatal(err)
 	}
 	if settled != 400 {
@@ -56,7 +56,7 @@ func TestDecisionsAtARate(t *testing.T) {
 		s := side{decide: func(context.Context) error { return nil }, settle: func(context.Context) { settled++ }}
 		const calls = 20
 		start, processor := time.Now(), processorTime()
-		used, times, err := s.timed(t.Context(), calls, awake)
+		used, times, err := s.timed(t.Context(), nil, calls, awake)
 		if err != nil || len(used) != calls || len(times) != calls || settled != calls {
 			t.Errorf("%d, %d and %d of %d: %v", len(used), len(times), settled, calls, err)
 		}
@@ -70,7 +70,7 @@ func TestDecisionsAtARate(t *testing.T) {
 			t.Errorf("a decision took %v ns", n)
 		}
 		s.decide = func(context.Context) error { return errDenied }
-		if _, _, err := s.timed(t.Context(), 1, awake); !errors.Is(err, errDenied) {
+		if _, _, err := s.timed(t.Context(), nil, 1, awake); !errors.Is(err, errDenied) {
 			t.Errorf("a pod that is denied gives %v", err)
 		}
 	}

@@ -17,12 +17,14 @@ type tank struct {
 	// left is what of the call's fuel is not in the guest's global.
 	left int64
 	// ended and begun are when the last slice ended and the next one began.
-	ended, begun time.Time
+	begun, turn time.Time
 }
 
 const (
 	// slice is what the guest gets at once, if slices take as long as they should.
 	slice = 100_000
+	// turn is how long it runs on before others come first.
+	turn = time.Millisecond
 	// perCall is what a call may take.
 	perCall = 10_000_000
 	// hostCall is what a call of the host takes, hostBytes how many bytes are
@@ -46,7 +48,7 @@ func (t *tank) fill(fuel int64) {
 		return
 	}
 	t.left = fuel
-	t.stack.Set(meter.StackBudget)
+	t.begun, t.turn = time.Time{}, time.Time{}
 	t.refill(0)
 }
 
@@ -62,10 +64,16 @@ func (t *tank) yield() {
 	if int64(t.stack.Get()) < 0 || has+t.left < 0 {
 		stop("a guest of the bench has %d units of fuel and %d bytes of stack left", has+t.left, int64(t.stack.Get()))
 	}
-	// Each slice is timed, and lets others go first.
-	t.ended = time.Now()
-	runtime.Gosched()
-	t.begun = time.Now()
+	// Each slice is timed, and each turn lets others go first.
+	now := time.Now()
+	if now.Sub(t.turn) >= turn {
+		if !t.turn.IsZero() {
+			runtime.Gosched()
+			now = time.Now()
+		}
+		t.turn = now
+	}
+	t.begun = now
 	t.refill(has)
 }
 
