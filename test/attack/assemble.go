@@ -1,48 +1,31 @@
 package attack
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-)
 
-// assembler is the program that makes modules of their text.
-const assembler = "wat2wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/wat"
+)
 
 // assemble makes a module of its text. What was made is kept in the directory
 // cache, which must exist, by the content of the text.
 func assemble(ctx context.Context, cache, source string, features []string) ([]byte, error) {
-	args := []string{"-", "--output=-"}
-	for _, f := range features {
-		if f == "no-check" {
-			args = append(args, "--no-check")
-		} else {
-			args = append(args, "--enable-"+f)
-		}
-	}
-	digest := sha256.Sum256([]byte(strings.Join(args, " ") + "\n" + source))
+	digest := sha256.Sum256([]byte(strings.Join(features, " ") + "\n" + source))
 	path := filepath.Join(cache, hex.EncodeToString(digest[:])+".wasm")
 	if binary, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
 		return binary, err
 	}
-	command := exec.CommandContext(ctx, assembler, args...)
-	var out, complaints bytes.Buffer
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(source), &out, &complaints
-	switch err := command.Run(); {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, fmt.Errorf("%w: run tools/setup.sh guests", err)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w: %s", assembler, err, bytes.TrimSpace(complaints.Bytes()))
+	binary, err := wat.Assemble(ctx, source, features...)
+	if err != nil {
+		return nil, err
 	}
-	return out.Bytes(), keep(path, out.Bytes())
+	return binary, keep(path, binary)
 }
 
 // keep writes a file as a whole: others may assemble the same at the same

@@ -15,13 +15,14 @@ const (
 	// mostSlice is what a guest gets at once at most: about 50 µs of compiled
 	// code at 0.5 ns a unit, which is what slow instructions take. leastSlice is
 	// what it gets first in an instance of which no page was written yet: each
-	// first write costs a page fault, 2 µs that no fuel counts.
+	// first write costs a page fault that no fuel counts, of 2 µs, and of 20 where
+	// the machine is a virtual one whose host must find a page first.
 	mostSlice  = 100_000
-	leastSlice = 200
+	leastSlice = 50
 	// A slice that took longer than longSlice makes the next ones shorter, one
 	// that took less than shortSlice makes them longer.
-	longSlice  = 100 * time.Microsecond
-	shortSlice = 50 * time.Microsecond
+	longSlice  = 50 * time.Microsecond
+	shortSlice = 25 * time.Microsecond
 	// turn is how long a guest runs on before others that wait for a processor
 	// come first. That it comes back to the host is enough for the garbage
 	// collector; to let others go first wakes another thread each time, which may

@@ -1,16 +1,15 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/wat"
 )
 
 const ending = ".wat"
@@ -37,30 +36,20 @@ func source(name string) (string, error) {
 	return string(text), err
 }
 
-// assemble runs wat2wasm, with the features that the first line names.
+// assemble makes a module, with the features that the first line names.
 func assemble(ctx context.Context, name string) ([]byte, error) {
 	text, err := source(name)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-", "--output=-"}
 	first, _, _ := strings.Cut(text, "\n")
-	if features, ok := strings.CutPrefix(first, ";; features: "); ok {
-		for feature := range strings.FieldsSeq(features) {
-			if feature != "no-check" {
-				feature = "enable-" + feature
-			}
-			args = append(args, "--"+feature)
-		}
+	var features []string
+	if all, ok := strings.CutPrefix(first, ";; features: "); ok {
+		features = strings.Fields(all)
 	}
-	command := exec.CommandContext(ctx, "wat2wasm", args...)
-	var out, complaints bytes.Buffer
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), &out, &complaints
-	switch err := command.Run(); {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, fmt.Errorf("%w: run tools/setup.sh guests", err)
-	case err != nil:
-		return nil, fmt.Errorf("assemble %s: %w: %s", name, err, bytes.TrimSpace(complaints.Bytes()))
+	binary, err := wat.Assemble(ctx, text, features...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return out.Bytes(), nil
+	return binary, nil
 }

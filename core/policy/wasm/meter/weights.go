@@ -27,9 +27,10 @@ const (
 	// bytesPerUnit is how many bytes of memory are filled or copied for a unit.
 	bytesPerUnit = 8
 	// pieceBytes is the longest range that is done in one go, yieldBytes the
-	// longest after which the host is not asked.
-	pieceBytes = 64 << 10
-	yieldBytes = 16 << 10
+	// longest after which the host is not asked: it may be 8 pages, each of which
+	// may be a page fault of 2 to 20 µs.
+	pieceBytes = 16 << 10
+	yieldBytes = 8 << 10
 	// fuelPerElement is what an element of a table takes.
 	fuelPerElement = 2
 	// fuelPerPage is what a page of 64 KiB takes that memory.grow adds.

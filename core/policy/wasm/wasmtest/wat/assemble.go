@@ -1,0 +1,36 @@
+// Package wat makes modules of their text, for tests. It needs wat2wasm of
+// WABT, which tools/setup.sh guests installs. It owns no goroutine.
+package wat
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+const assembler = "wat2wasm"
+
+// Assemble makes a module of its text. Of the features each is enabled by the
+// name that wat2wasm knows it by; no-check has it look at no types.
+func Assemble(ctx context.Context, text string, features ...string) ([]byte, error) {
+	args := []string{"-", "--output=-"}
+	for _, f := range features {
+		if f != "no-check" {
+			f = "enable-" + f
+		}
+		args = append(args, "--"+f)
+	}
+	command := exec.CommandContext(ctx, assembler, args...)
+	var out, complaints bytes.Buffer
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), &out, &complaints
+	switch err := command.Run(); {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%w: run tools/setup.sh guests", err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %s", assembler, err, bytes.TrimSpace(complaints.Bytes()))
+	}
+	return out.Bytes(), nil
+}
