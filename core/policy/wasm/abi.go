@@ -89,10 +89,10 @@ func (i *instance) get(memory api.Memory, stack []uint64) {
 		result = noSuchThing
 		if handle := uint32(stack[0]); uint64(handle) < uint64(len(c.wants.fields)) {
 			c.record.begin()
-			c.record.bound(i.tank.affords())
+			c.record.affordable = i.tank.affords()
 			c.wants.fields[handle].write(&c.record, &c.asked)
 			c.record.check()
-			i.tank.bytes(uint32(len(c.record.out)), c.record.encoded)
+			i.tank.charge(c.record.fuel())
 			result = give(memory, stack[1], stack[2], c.record.out)
 		}
 	}
@@ -118,11 +118,12 @@ func (i *instance) setting(memory api.Memory, stack []uint64) {
 	view = view[:min(len(view), maxPathBytes+1)]
 	c := &i.call
 	c.record.begin()
+	c.record.affordable = i.tank.affords()
 	// The path is only looked at while the guest rests, so it need not be copied.
 	path := unsafe.String(unsafe.SliceData(view), len(view))
 	result := int32(noSuchThing)
 	if ok := i.plugin.settings.lookup(&c.record, &c.steps, path); ok {
-		i.tank.bytes(uint32(len(c.record.out)), c.record.encoded)
+		i.tank.charge(c.record.fuel())
 		result = give(memory, stack[2], stack[3], c.record.out)
 	}
 	stack[0] = api.EncodeI32(result)

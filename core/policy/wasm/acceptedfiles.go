@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,9 +15,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
@@ -41,17 +44,37 @@ type acceptedFiles struct {
 
 // acceptedFile is a file's second line, as JSON; the first is its digest.
 type acceptedFile struct {
-	Revision string   `json:"revision"`
-	Accepted accepted `json:"accepted"`
+	Revision string `json:"revision"`
+	// Module is the digest of the module that it is about.
+	Module   compile.Digest `json:"module"`
+	Accepted accepted       `json:"accepted"`
 }
 
 func newAcceptedFiles(cacheDir string, caps verify.Caps, log *slog.Logger) *acceptedFiles {
-	program := "unknown"
-	if info, err := os.Stat("/proc/self/exe"); err == nil {
-		program = fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano())
-	}
-	return &acceptedFiles{dir: filepath.Join(cacheDir, acceptedDir), revision: fmt.Sprintf("%s, %+v", program, caps), log: log}
+	return &acceptedFiles{dir: filepath.Join(cacheDir, acceptedDir), revision: fmt.Sprintf("%s, %+v", programID(), caps), log: log}
 }
+
+// programID identifies this program by its build ID, as its size and time may be
+// those of another version; one without an ID by its content.
+var programID = sync.OnceValue(func() string {
+	const self = "/proc/self/exe"
+	if f, err := elf.Open(self); err == nil {
+		defer f.Close()
+		if note := f.Section(".note.go.buildid"); note != nil {
+			if id, err := note.Data(); err == nil && len(id) > 0 {
+				return hex.EncodeToString(id)
+			}
+		}
+	}
+	sum := sha256.New()
+	if f, err := os.Open(self); err == nil {
+		defer f.Close()
+		if _, err := io.Copy(sum, f); err == nil {
+			return hex.EncodeToString(sum.Sum(nil))
+		}
+	}
+	return "" // load takes nothing, then
+})
 
 func (f *acceptedFiles) path(sum [sha256.Size]byte) string {
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:]))
@@ -74,7 +97,7 @@ func (f *acceptedFiles) load(sum [sha256.Size]byte) *accepted {
 	}
 	digest, line, _ := bytes.Cut(text, []byte{'\n'})
 	var known acceptedFile
-	if string(digest) != lineDigest(line) || json.Unmarshal(line, &known) != nil || known.Revision != f.revision {
+	if string(digest) != lineDigest(line) || json.Unmarshal(line, &known) != nil || known.Revision != f.revision || known.Module != sum || programID() == "" {
 		return nil
 	}
 	return &known.Accepted
@@ -96,7 +119,7 @@ func (f *acceptedFiles) write(sum [sha256.Size]byte, a *accepted) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	line, err := json.Marshal(acceptedFile{f.revision, *a})
+	line, err := json.Marshal(acceptedFile{f.revision, sum, *a})
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,10 @@ func TestWhatMayBeWrongOfModulesIsNotUsed(t *testing.T) {
 			}
 			return err
 		},
+		"another module's": func(f *acceptedFiles, path string) error {
+			f.store(sha256.Sum256([]byte("b")), &accepted{Hooks: []string{"admit"}})
+			return os.Rename(f.path(sha256.Sum256([]byte("b"))), path)
+		},
 		"a link": func(_ *acceptedFiles, path string) error {
 			if err := os.Rename(path, path+"-elsewhere"); err != nil {
 				return err
@@ -69,6 +73,13 @@ func TestWhatMayBeWrongOfModulesIsNotUsed(t *testing.T) {
 		if f.load(sum) != nil {
 			t.Errorf("one that is %s is used", name)
 		}
+	}
+}
+
+func TestAProgramKnowsItself(t *testing.T) {
+	t.Parallel()
+	if id := programID(); len(id) < 32 || id != programID() {
+		t.Errorf("its ID is %q", id)
 	}
 }
 

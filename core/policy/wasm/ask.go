@@ -71,7 +71,7 @@ func (i *instance) put(hook Hook, r *Request, m *MergeRequest) {
 // hand writes the record into the guest's input area.
 func (i *instance) hand() error {
 	img, r := &i.plugin.image, &i.call.record
-	img.wants.write(r, &i.call.asked)
+	img.wants.write(r, &i.call.asked, int(img.capacity))
 	if r.err != nil {
 		return failf(HostError, "write the fields the plugin declared: %w", r.err)
 	}

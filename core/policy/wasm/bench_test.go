@@ -42,7 +42,7 @@ func BenchmarkProjection(b *testing.B) {
 			var r record
 			b.ReportAllocs()
 			for b.Loop() {
-				p.write(&r, q)
+				p.write(&r, q, maxRecord)
 			}
 			b.ReportMetric(float64(len(r.out)), "bytes")
 		})

@@ -248,7 +248,7 @@ func TestRecordsAreWrittenWithoutAllocation(t *testing.T) {
 	} {
 		p := declared(t, path)
 		var r record
-		if n := testing.AllocsPerRun(100, func() { p.write(&r, q) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { p.write(&r, q, maxRecord) }); n > 0 {
 			t.Errorf("%s: %v allocations", path, n)
 		}
 	}

@@ -76,7 +76,7 @@ func TestWhatAnUpdateChanged(t *testing.T) {
 		q := &asked{}
 		q.judge(HookFilter, r)
 		var out record
-		all.write(&out, q)
+		all.write(&out, q, maxRecord)
 		return parseRecord(t, out.out)
 	}
 	changed := []any{"images", "labels"}

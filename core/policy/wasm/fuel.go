@@ -2,7 +2,6 @@ package wasm
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"time"
 
@@ -37,6 +36,10 @@ const (
 	hostFuel      = 100
 	hostFuelBytes = 4
 	jsonFuel      = 16
+	// valueFuel is what each value takes that is written for the guest, entryFuel
+	// each entry of a map, which are sorted.
+	valueFuel = 10
+	entryFuel = 100
 	// textFuel is what a byte of a text takes that is made safe to show,
 	// lineFuel a line that is written to a descriptor, waitFuel a subscription of
 	// poll_oneoff, and pathFuel a path that is declared.
@@ -140,10 +143,6 @@ func (t *tank) bytes(n uint32, encoded int) {
 	t.charge(int64(n)/hostFuelBytes + int64(encoded)*jsonFuel)
 }
 
-// affords is how many bytes can be handed over at most with the fuel that is
-// left, and how many more each byte of JSON counts. Who hands over more than
-// that is stopped by bytes.
-func (t *tank) affords() (most, jsonBytes int) {
-	left := t.left + int64(t.fuel.Get())
-	return int(min((left+1)*hostFuelBytes, math.MaxInt)), jsonFuel * hostFuelBytes
-}
+// affords is the fuel that is left, at least 1. Who takes more is stopped when
+// it is charged.
+func (t *tank) affords() int64 { return max(t.left+int64(t.fuel.Get()), 1) }

@@ -121,7 +121,7 @@ func TestCandidates(t *testing.T) {
 		q.choose(m)
 		q.on("node-1", m.Node)
 		var r record
-		declared(t, path).write(&r, q)
+		declared(t, path).write(&r, q, maxRecord)
 		if diff := cmp.Diff(want, parseRecord(t, r.out)[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}

@@ -47,7 +47,8 @@ func (l *pool) open(first *instance) {
 	l.clean, l.made = []*instance{first}, 1
 }
 
-// take gives an instance for a call. It waits while all are in use.
+// take gives an instance for a call. It waits while all are in use, until ctx
+// ends.
 func (p *Plugin) take(ctx context.Context) (*instance, error) {
 	l := &p.pool
 	l.mu.Lock()
@@ -80,10 +81,21 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 				l.freed.Broadcast()
 			}
 			return i, err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
 		default:
+			stop := context.AfterFunc(ctx, l.wake)
 			l.freed.Wait()
+			stop()
 		}
 	}
+}
+
+// wake has all look again who wait for an instance.
+func (l *pool) wake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.freed.Broadcast()
 }
 
 func pop(list *[]*instance) *instance {

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -162,6 +163,28 @@ func TestClosingWaitsForTheCallsUnderWay(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := p.Admit(t.Context(), question(testPod())); !errors.Is(err, errClosed) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestWaitingForAnInstanceEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	p, _ := load(t, w.Answering(0, "", ""))
+	p.pool.most = 1
+	i, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.give(i, true)
+	errEnough := errors.New("enough")
+	ctx, end := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Admit(ctx, question(testPod()))
+		done <- err
+	}()
+	end(errEnough)
+	if err := <-done; !errors.Is(err, errEnough) {
 		t.Errorf("error %v", err)
 	}
 }

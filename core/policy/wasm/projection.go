@@ -55,9 +55,10 @@ const maxRecord = 1 << 20
 
 // write makes the record of a question: u16 count, then for every path u16
 // handle and its value.
-func (p *projection) write(r *record, q *asked) {
+// It is wrong where it has more than most bytes, or than maxRecord.
+func (p *projection) write(r *record, q *asked, most int) {
 	r.begin()
-	r.bound(maxRecord, 0)
+	r.most = max(1, min(most, maxRecord))
 	binary.LittleEndian.PutUint16(r.room(2), uint16(p.recorded))
 	for handle := range p.fields {
 		if f := &p.fields[handle]; !f.lazy {

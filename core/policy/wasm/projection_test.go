@@ -40,7 +40,7 @@ func put(r *Request) *asked {
 func recordOf(tb testing.TB, p *projection, r *Request) []byte {
 	tb.Helper()
 	var out record
-	p.write(&out, put(r))
+	p.write(&out, put(r), maxRecord)
 	if out.err != nil {
 		tb.Error(out.err)
 	}

@@ -39,9 +39,12 @@ type record struct {
 	number   []byte
 	// encoded is how many bytes of JSON were made for it.
 	encoded int
-	// most is how many bytes somebody wants of it, 0 for all, of which each one of
-	// JSON counts as jsonBytes more. Nothing is added to lists beyond: they are wrong then.
-	most, jsonBytes int
+	// values are how many were written, mapped how many entries of maps.
+	values, mapped int
+	// most is how many bytes somebody wants of it, affordable how much fuel there
+	// is for it; 0 for any. Nothing is added to lists beyond: they are wrong then.
+	most       int
+	affordable int64
 }
 
 // entry is one of a map of strings.
@@ -49,15 +52,19 @@ type entry struct{ key, value string }
 
 // begin empties the record, which may become as long as it wants.
 func (r *record) begin() {
-	r.out, r.err, r.encoded = r.out[:0], nil, 0
-	r.bound(0, 0)
+	r.out, r.err, r.encoded, r.values, r.mapped = r.out[:0], nil, 0, 0, 0
+	r.most, r.affordable = 0, 0
 }
 
-// bound says that nobody wants the record longer than most bytes.
-func (r *record) bound(most, jsonBytes int) { r.most, r.jsonBytes = most, jsonBytes }
+// fuel is what a guest pays for the record.
+func (r *record) fuel() int64 {
+	return int64(len(r.out))/hostFuelBytes + int64(r.encoded)*jsonFuel + int64(r.values)*valueFuel + int64(r.mapped)*entryFuel
+}
 
-// full says that the record is longer than anybody wants it.
-func (r *record) full() bool { return r.most > 0 && len(r.out)+r.encoded*r.jsonBytes > r.most }
+// full says that the record is longer than anybody wants it, or can pay for.
+func (r *record) full() bool {
+	return r.most > 0 && len(r.out) > r.most || r.affordable > 0 && r.fuel() > r.affordable
+}
 
 // check ends the call if something could not be written.
 func (r *record) check() {
@@ -91,6 +98,7 @@ func (r *record) room(n int) []byte {
 // value makes room for a value of n bytes and gives them.
 func (r *record) value(kind byte, n int) []byte {
 	b := r.room(valueHeader + n)
+	r.values++
 	b[0] = kind
 	binary.LittleEndian.PutUint32(b[1:], uint32(n))
 	return b[valueHeader:]
@@ -100,6 +108,7 @@ func (r *record) missing() { r.value(typeMissing, 0) }
 
 func (r *record) text(s string) {
 	b := r.room(valueHeader + len(s)) // most values are texts: value, but without a call
+	r.values++
 	b[0] = typeString
 	binary.LittleEndian.PutUint32(b[1:], uint32(len(s)))
 	copy(b[valueHeader:], s)
@@ -141,22 +150,26 @@ func (r *record) list(n int) (begin int) {
 
 // texts is a map of strings, sorted by key.
 func (r *record) texts(m map[string]string) {
+	begin := r.textMap(len(m))
+	defer r.end(begin)
+	if r.full() {
+		return
+	}
 	entries := r.entries[:0]
 	for key, value := range m {
 		entries = append(entries, entry{key, value})
 	}
 	r.entries = entries
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-	begin := r.textMap(len(entries))
 	for i := range entries {
 		r.textEntry(entries[i].key, entries[i].value)
 	}
-	r.end(begin)
 }
 
 // textMap begins a map of n entries, which end closes.
 func (r *record) textMap(n int) (begin int) {
 	begin = r.open(typeMap)
+	r.mapped += n
 	binary.LittleEndian.PutUint32(r.room(4), uint32(n))
 	return begin
 }

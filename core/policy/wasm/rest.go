@@ -45,7 +45,11 @@ func (p *Plugin) rest(d *idle) {
 	for len(l.used) > 0 {
 		i := pop(&l.used)
 		i.restoreGlobals()
-		l.clean = append(l.clean, i)
+		if i.trim() {
+			l.clean = append(l.clean, i)
+		} else {
+			l.lose(i)
+		}
 	}
 	for n := len(l.clean); n > 0 && len(l.clean) > 0; n-- {
 		i := l.clean[0]

@@ -1,9 +1,13 @@
 package wasm
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
+
+	"github.com/tetratelabs/wazero/api"
+	"golang.org/x/sys/unix"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
@@ -199,5 +203,60 @@ func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 		if !p.pool.idle.trimmed || p.pool.made != 1 {
 			t.Errorf("after none: trimmed %t, %d instances", p.pool.idle.trimmed, p.pool.made)
 		}
+	}
+}
+
+// stubborn is a module whose instance takes a look before it is closed.
+type stubborn struct {
+	api.Module
+
+	before func()
+}
+
+func (s stubborn) Close(ctx context.Context) error {
+	s.before()
+	return s.Module.Close(ctx)
+}
+
+// Two instances rest, and the memory of one cannot be trimmed: while it is
+// closed, nobody may get the other as it was left by its call.
+func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
+	t.Parallel()
+	p, d := resting(t, remembering())
+	var both [2]*instance
+	for n := range both {
+		i, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		both[n] = i
+	}
+	p.give(both[0], true)
+	p.Settle(t.Context())
+	used := both[1]
+	used.put(HookAdmit, question(testPod()), nil)
+	used.begin(t.Context())
+	if err := used.run(t.Context(), used.hooks.of(HookAdmit), p.fuel); err != nil {
+		t.Fatal(err)
+	}
+	used.call.forget()
+	p.give(used, true)
+	view, _ := both[0].memory.Read(0, both[0].memory.Size())
+	if err := unix.Mlock(view); err != nil {
+		t.Fatal(err)
+	}
+	*d = idle{}
+	p.pool.made-- // as if two were kept warm
+	closed := false
+	both[0].module = stubborn{both[0].module, func() {
+		closed = true
+		p.pool.made++
+		if result, err := p.Admit(t.Context(), question(testPod())); err != nil || result.Answer != pod.Allow {
+			t.Errorf("meanwhile a call answers %s, %v", result.Answer, err)
+		}
+	}}
+	p.rest(d)
+	if !closed {
+		t.Error("memory that is locked was trimmed")
 	}
 }

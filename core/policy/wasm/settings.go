@@ -129,6 +129,9 @@ func (r *record) setting(value any) {
 	case []any:
 		begin := r.list(len(v))
 		for _, element := range v {
+			if r.full() {
+				break
+			}
 			r.setting(element)
 		}
 		r.end(begin)
@@ -150,6 +153,7 @@ func (r *record) setting(value any) {
 func (r *record) settingJSON(table *settingTable) {
 	begin := r.open(typeJSON)
 	r.out = appendSetting(r.out, table)
+	r.encoded += len(r.out) - begin
 	r.end(begin)
 }
 

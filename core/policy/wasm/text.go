@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -66,8 +65,18 @@ func printable(s string, keep ...rune) string {
 		case r == '\r':
 			b.WriteString(`\r`)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			appendEscape(&b, r)
 		}
 	}
 	return b.String()
+}
+
+// appendEscape writes a character as \u and four hexadecimal digits, as all
+// characters that are escaped have.
+func appendEscape(b *strings.Builder, r rune) {
+	const digits = "0123456789abcdef"
+	b.WriteString(`\u`)
+	for shift := 12; shift >= 0; shift -= 4 {
+		b.WriteByte(digits[r>>shift&0xf])
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
 // percentile is that of sorted durations, 0 of none.
@@ -46,14 +48,28 @@ func quantile(before, after *metrics.Float64Histogram, q float64) time.Duration 
 
 // look is what the process holds.
 type look struct {
-	at                time.Duration
-	resident          int64
+	at       time.Duration
+	resident int64
+	// heap is what objects take of Go's heap, inUse what its spans do; guests is
+	// what is beside it.
+	heap, inUse       uint64
+	guests            memory.Used
 	files, goroutines int
+}
+
+func (l look) String() string {
+	return fmt.Sprintf("after %s %.1f MiB are resident: Go's heap has %.1f MiB in use and %.1f MiB of live objects, snapshots take %.1f MiB",
+		l.at, mib(l.resident), mib(int64(l.inUse)), mib(int64(l.heap)), mib(l.guests.Committed))
 }
 
 func looked(at time.Duration) look {
 	debug.FreeOSMemory()
-	l := look{at: at, goroutines: runtime.NumGoroutine()}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	l := look{
+		at: at, goroutines: runtime.NumGoroutine(), guests: memory.Usage(),
+		heap: stats.HeapAlloc, inUse: stats.HeapInuse,
+	}
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		var size, pages int64
 		if _, err := fmt.Sscan(string(text), &size, &pages); err == nil {

@@ -77,6 +77,8 @@ var rateSentences = map[string]string{
 	"loops":                  `A block that begins after .loop. takes (\d+) unit beside its instructions`,
 	"host calls":             `A call of one of the host's functions takes (\d+) \(`,
 	"bytes handed over":      `- a unit for every (\d+) bytes that are handed over`,
+	"values":                 `- (\d+) for every value that .get. and .setting. give`,
+	"entries of maps":        `and (\d+) for every entry of a map of strings`,
 	"bytes of texts":         `- (\d+) for every byte of a text of`,
 	"bytes of JSON":          `- (\d+) for every byte that the host encodes as JSON`,
 	"lines":                  `(\d+) for every line that .fd_write. ends`,
@@ -168,8 +170,8 @@ func TestTheFuelOfInitAddsUp(t *testing.T) {
 	}
 	full, path := find(`each of the functions of the initialisation has (\d+)\.`), find(`- (\d+) for a path that is declared`)
 	const (
-		settings = 2 * (5 + 4 + 100 + 5/4 + 13/4) // constants and drop, call, host, path, value
-		loads    = 2*(1+2+1) + 1                  // the numbers, and the result
+		settings = 2 * (5 + 4 + 100 + 5/4 + 13/4 + 10) // constants and drop, call, host, path, value
+		loads    = 2*(1+2+1) + 1                       // the numbers, and the result
 		turn     = 10
 	)
 	each := 1 + 2 + 4 + 1 + 100 + 12/4 + path + 1 + 4
