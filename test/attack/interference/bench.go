@@ -42,6 +42,8 @@ type bench struct {
 	attacks [][]loaded
 	refused []*attack.Module
 
+	// gate is closed while the process is looked at: no attack is under way then.
+	gate             sync.RWMutex
 	attempts, missed atomic.Int64
 	faults           faults
 }
@@ -188,8 +190,10 @@ func (b *bench) storm(ctx context.Context, tenant, number int) {
 		l := all[n%len(all)]
 		for i := range l.module.Questions {
 			q := &l.module.Questions[i]
+			b.gate.RLock()
 			result, err := l.plugin.Admit(ctx, attack.Request(q.Image))
 			l.plugin.Settle(ctx)
+			b.gate.RUnlock()
 			switch {
 			case ctx.Err() != nil:
 			case errors.Is(err, wasm.ErrNotReady):
@@ -201,7 +205,9 @@ func (b *bench) storm(ctx context.Context, tenant, number int) {
 		}
 		if len(b.refused) > 0 && n%len(all) == 0 {
 			m := b.refused[n/len(all)%len(b.refused)]
+			b.gate.RLock()
 			_, err := m.Load(ctx, b.engine, "refused")
+			b.gate.RUnlock()
 			if ctx.Err() == nil {
 				b.attempts.Add(1)
 				b.faults.add(err)
@@ -233,8 +239,9 @@ func (b *bench) ask(ctx context.Context) (latencies []time.Duration) {
 	}
 }
 
-// look looks at what the process holds, twice. Until the end of ctx there is the
-// same number of goroutines.
+// look looks at what the process holds, twice, while the attacks pause and after
+// all plugins have rested: how many instances are in use just then is chance.
+// Until the end of ctx there is the same number of goroutines.
 func (b *bench) look(ctx context.Context, length time.Duration, o *outcome) {
 	begun := time.Now()
 	for _, l := range []struct {
@@ -246,7 +253,11 @@ func (b *bench) look(ctx context.Context, length time.Duration, o *outcome) {
 		}
 		select {
 		case <-time.After(time.Until(begun.Add(l.after))):
+			b.gate.Lock()
+			b.restAll()
+			b.restAll() // the first ends what was in use before
 			*l.into = looked(l.after)
+			b.gate.Unlock()
 			fmt.Printf("  %s\n", l.into)
 		case <-ctx.Done():
 		}
@@ -266,14 +277,18 @@ func (b *bench) rest(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		b.third.Rest()
-		for _, p := range b.calm {
-			p.Rest()
-		}
-		for _, all := range b.attacks {
-			for _, l := range all {
-				l.plugin.Rest()
-			}
+		b.restAll()
+	}
+}
+
+func (b *bench) restAll() {
+	b.third.Rest()
+	for _, p := range b.calm {
+		p.Rest()
+	}
+	for _, all := range b.attacks {
+		for _, l := range all {
+			l.plugin.Rest()
 		}
 	}
 }
