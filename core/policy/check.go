@@ -18,8 +18,8 @@ const (
 	maxMemoryPages = 1024
 	minOutputBytes = 1 << 10
 	maxOutputBytes = 1 << 20
-	// A call with the default takes some 2 ms at most, and 10 ms if it does
-	// what its fuel counts least.
+	// A call with the default takes some 2 ms, 10 ms if it does what its fuel
+	// counts least, and 30 ms if it has the host sort large maps all the time.
 	minFuel     = 1000
 	defaultFuel = 10_000_000
 	maxFuel     = 1_000_000_000

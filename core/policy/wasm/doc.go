@@ -24,7 +24,8 @@
 // child turn it into machine code. Package memory keeps the guest's memory and
 // puts it back.
 //
-// A guest gets its fuel in slices of some 50 µs and returns to the host after
-// each, which so can end the call, and lets Go's scheduler and garbage collector
-// go on: code that runs natively cannot be interrupted.
+// A guest gets its fuel in slices of 50 µs at most and returns to the host after
+// each, which so can end the call, and lets Go's garbage collector go on: code
+// that runs natively cannot be interrupted. Once a millisecond others that wait
+// for the processor come first.
 package wasm

@@ -54,8 +54,8 @@ func (p *projection) declare(text string, lazy, readsNode bool) error {
 const maxRecord = 1 << 20
 
 // write makes the record of a question: u16 count, then for every path u16
-// handle and its value.
-// It is wrong where it has more than most bytes, or than maxRecord.
+// handle and its value. It is wrong where it has more than most bytes, or than
+// maxRecord.
 func (p *projection) write(r *record, q *asked, most int) {
 	r.begin()
 	r.most = max(1, min(most, maxRecord))

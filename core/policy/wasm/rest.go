@@ -78,8 +78,8 @@ func (l *pool) coldest() *instance {
 }
 
 // trim puts the memory back, and gives the pages back that calls have written;
-// false if the instance must be thrown away. The next calls get less fuel in one go: each page will be a
-// fault again.
+// false if the instance must be thrown away. The next calls get less fuel in one
+// go: each page will be a fault again.
 func (i *instance) trim() bool {
 	if err := i.linear.Trim(); err != nil {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be given back; it starts anew", "error", err)

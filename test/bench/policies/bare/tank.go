@@ -16,7 +16,7 @@ type tank struct {
 	fuel, stack api.MutableGlobal
 	// left is what of the call's fuel is not in the guest's global.
 	left int64
-	// ended and begun are when the last slice ended and the next one began.
+	// begun is when the last slice began, turn when the guest's turn did.
 	begun, turn time.Time
 }
 
