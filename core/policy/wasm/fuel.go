@@ -7,15 +7,14 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
 const (
 	// mostSlice is what a guest gets at once at most: about 50 µs of compiled
 	// code at 0.5 ns a unit, which is what slow instructions take. leastSlice is
-	// what it gets first in an instance of which no page was written yet: each
-	// first write costs a page fault that no fuel counts, of 2 µs, and of 20 where
-	// the machine is a virtual one whose host must find a page first.
+	// what it gets in an instance that is not trusted.
 	mostSlice  = 100_000
 	leastSlice = 50
 	// A slice that took longer than longSlice makes the next ones shorter, one
@@ -53,15 +52,17 @@ const (
 // its own; package meter has it ask for more.
 type tank struct {
 	fuel, stack api.MutableGlobal
-	// slice is what the guest gets at once. It goes by what the last ones took:
-	// the sum is the same, however it is cut. begun is when the last began.
-	slice int64
-	begun time.Time
+	// slice is what the guest gets at once, up to most. It goes by what the last
+	// ones took: the sum is the same, however it is cut. begun is when the last
+	// began.
+	slice, most int64
+	begun       time.Time
 	// turn is when the guest's turn began, with its first slice but one.
 	turn time.Time
 	// full is what the call began with, left what of it is not in the guest's
 	// global.
 	full, left int64
+	linear     *memory.Linear
 	stay       stay
 	// ctx ends a call at the end of a slice.
 	ctx context.Context //nolint:containedctx // of the one call under way
@@ -71,7 +72,7 @@ type tank struct {
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
 	t.begun, t.turn = time.Time{}, time.Time{}
-	t.slice = min(mostSlice, t.slice+t.slice/2) // so that short calls come to fit into one
+	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
 }
 
@@ -100,6 +101,9 @@ func (t *tank) yield() {
 	}
 	now := time.Now()
 	t.pace(now)
+	if t.linear.Unknown() {
+		t.slice, t.most = leastSlice, leastSlice
+	}
 	if now.Sub(t.turn) >= turn {
 		if !t.turn.IsZero() {
 			runtime.Gosched()
@@ -120,7 +124,7 @@ func (t *tank) pace(now time.Time) {
 	case took > longSlice:
 		t.slice = max(leastSlice, t.slice*int64(longSlice)/int64(2*took))
 	case took < shortSlice:
-		t.slice = min(mostSlice, t.slice+t.slice/2)
+		t.slice = min(t.most, t.slice+t.slice/2)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.tank.slice = slice
+		i.tank.slice, i.tank.most = slice, max(slice, mostSlice)
 		p.give(i, true)
 		result, err := p.Admit(t.Context(), question(testPod()))
 		if err != nil {

@@ -36,6 +36,7 @@ func (i *instance) capture() error {
 	if img.snapshot, err = i.linear.Capture(); err != nil {
 		return failf(HostError, "remember the plugin's memory: %w", err)
 	}
+	i.doubt()
 	return nil
 }
 

@@ -24,6 +24,8 @@ type instance struct {
 	globals []api.MutableGlobal
 	hooks   hookFunctions
 	tank    tank
+	// calm is how many calls in a row wrote to few pages that they had to be given.
+	calm int
 	// call is what the host functions work on.
 	call call
 	ctx  guestContext
@@ -37,28 +39,29 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	if err != nil {
 		return nil, failf(HostError, "%w", err)
 	}
-	module, err := p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, linear), p.code.Module(),
-		wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	i := &instance{plugin: p, linear: linear}
+	i.module, err = p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator{linear, &i.tank.stay}),
+		p.code.Module(), wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		linear.Free() // wazero forgets it
 		return nil, failf(Trap, "the module cannot be instantiated: %s", shown(err.Error()))
 	}
-	i := &instance{plugin: p, module: module, memory: module.Memory(), linear: linear, hooks: findHooks(module)}
+	i.memory, i.hooks = i.module.Memory(), findHooks(i.module)
 	i.ctx = guestContext{context.Background(), i}
 	defer func() {
 		if err != nil {
 			i.close()
 		}
 	}()
-	i.tank.slice, i.tank.stay.in = leastSlice, p.engine.stays
-	if i.tank.fuel, err = global(module, meter.Fuel); err != nil {
+	i.tank.slice, i.tank.most, i.tank.linear, i.tank.stay.in = leastSlice, leastSlice, linear, p.engine.stays
+	if i.tank.fuel, err = global(i.module, meter.Fuel); err != nil {
 		return nil, err
 	}
-	if i.tank.stack, err = global(module, meter.Stack); err != nil {
+	if i.tank.stack, err = global(i.module, meter.Stack); err != nil {
 		return nil, err
 	}
 	for _, name := range p.globals {
-		g, err := global(module, name)
+		g, err := global(i.module, name)
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +83,8 @@ func (p *Plugin) first(ctx context.Context) (_ *instance, err error) {
 			i.close()
 		}
 	}()
+	i.linear.Populate()
+	i.tank.most = mostSlice
 	i.call.now = startTime
 	i.begin(ctx)
 	defer i.call.forget()
@@ -194,9 +199,7 @@ func (i *instance) reset() bool {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be put back; it starts anew", "error", err)
 		return false
 	}
-	if restored.Dropped > 0 {
-		i.tank.slice = leastSlice // each page will be a fault again
-	}
+	i.judge(restored)
 	return true
 }
 

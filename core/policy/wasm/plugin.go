@@ -3,6 +3,7 @@ package wasm
 import (
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
@@ -28,7 +29,9 @@ type Plugin struct {
 	// image is what instances begin from.
 	image image
 	pool  pool
-	once  sync.Once
+	// storms counts the calls that were trusted for nothing, see trust.go.
+	storms atomic.Int64
+	once   sync.Once
 }
 
 // Rest gives back what calls have not needed since the last Rest: instances that

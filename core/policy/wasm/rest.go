@@ -85,6 +85,6 @@ func (i *instance) trim() bool {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be given back; it starts anew", "error", err)
 		return false
 	}
-	i.tank.slice = leastSlice
+	i.doubt()
 	return true
 }

@@ -6,7 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
 // Stays counts how long guests run without coming back to the host, of an
@@ -111,3 +114,23 @@ func threadTime() int64 {
 	}
 	return t.Nano()
 }
+
+// allocator is that of a memory. What it does to let the memory grow is not the
+// guest's stay.
+type allocator struct {
+	linear *memory.Linear
+	stay   *stay
+}
+
+func (a allocator) Allocate(least, most uint64) experimental.LinearMemory {
+	a.linear.Allocate(least, most)
+	return a
+}
+
+func (a allocator) Reallocate(size uint64) []byte {
+	a.stay.end()
+	defer a.stay.begin()
+	return a.linear.Reallocate(size)
+}
+
+func (a allocator) Free() { a.linear.Free() }

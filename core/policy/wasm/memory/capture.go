@@ -47,7 +47,7 @@ func (l *Linear) Adopt(s *Snapshot) error {
 		return err
 	}
 	s.measure()
-	l.snapshot = s
+	l.snapshot, l.populates, l.given = s, false, l.size
 	return nil
 }
 
@@ -76,6 +76,7 @@ func (l *Linear) begin(s *Snapshot) error {
 	if err := lay(memory, writable, s.file); err != nil {
 		return err
 	}
+	l.seen = faults()
 	if l.method == Scan {
 		l.scan = newScanner(l.kernel.pagemap, memory)
 		if l.kernel.faults {

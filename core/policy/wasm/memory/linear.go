@@ -44,6 +44,14 @@ type Linear struct {
 	scan     *scanner // nil unless method is Scan
 	known    *known   // nil unless faults tell of it
 	calls    int      // since the last refresh
+	// own is how many bytes of pages were the memory's own after the last Restore,
+	// seen what faults gave then, where that tells more.
+	own  int
+	seen int64
+	// populates says that pages that come by growing are given at once, given up to
+	// where they are, or the snapshot goes.
+	populates bool
+	given     int
 	// needed is how many bytes the first call wrote after the last drop, -1 if there
 	// was none; wasted is how many more were copied back in all calls since.
 	needed, wasted int
@@ -107,6 +115,7 @@ func (l *Linear) Reallocate(size uint64) []byte {
 		return nil
 	}
 	l.size = int(size)
+	l.populate()
 	return l.all[:size:size]
 }
 

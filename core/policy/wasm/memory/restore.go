@@ -31,6 +31,11 @@ type Restored struct {
 	// Dropped is the size of the memory if the kernel was told to forget what was
 	// written, else 0.
 	Dropped int
+	// Fresh is the size of the pages that were written since the memory was put
+	// back last, and were not its own before: each cost the guest a page fault. For
+	// memories that are put back by Drop it counts all page faults that the process
+	// had since, which may be more.
+	Fresh int
 }
 
 var (
@@ -54,13 +59,23 @@ func (l *Linear) Restore() (Restored, error) {
 		l.calls, refresh = 0, true
 		l.snapshot.measure()
 	}
-	switch {
-	case l.method == Copy:
-		return Restored{Copied: copy(l.all, l.snapshot.image)}, nil
-	case l.method == Drop || refresh:
-		return l.drop()
+	switch l.method {
+	case Copy:
+		done := Restored{Copied: copy(l.all, l.snapshot.image), Fresh: l.size - l.own}
+		l.own = l.size
+		return done, nil
+	case Drop:
+		done, err := l.drop()
+		now := faults()
+		done.Fresh = int(min(now-l.seen, int64(l.size/pageSize))) * pageSize
+		l.seen = now
+		return done, err
 	}
-	return l.copyBack()
+	done, err := l.copyBack()
+	if err == nil && refresh && done.Dropped == 0 {
+		return l.dropAfter(done)
+	}
+	return done, err
 }
 
 // Trim puts the memory back and gives all pages that it has of its own back to
@@ -100,6 +115,7 @@ func (l *Linear) copyBack() (Restored, error) {
 			size += r.size()
 		}
 		if done.Copied+size > l.patience.keep {
+			done.Fresh = done.Copied + size - l.own
 			return l.dropAfter(done)
 		}
 		if k != nil {
@@ -110,6 +126,7 @@ func (l *Linear) copyBack() (Restored, error) {
 	if k != nil {
 		k.end()
 	}
+	done.Fresh, l.own = done.Copied-l.own, done.Copied
 	return l.copied(done)
 }
 
@@ -136,12 +153,13 @@ func (l *Linear) copied(done Restored) (Restored, error) {
 
 func (l *Linear) dropAfter(done Restored) (Restored, error) {
 	dropped, err := l.drop()
-	return Restored{Copied: done.Copied, Dropped: dropped.Dropped}, err
+	done.Dropped = dropped.Dropped
+	return done, err
 }
 
 // drop has the kernel forget the pages that are the memory's own.
 func (l *Linear) drop() (Restored, error) {
-	l.needed, l.wasted = -1, 0
+	l.needed, l.wasted, l.own = -1, 0, 0
 	if l.known != nil {
 		l.known.forget()
 	}

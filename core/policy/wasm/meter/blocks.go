@@ -11,8 +11,10 @@ import (
 type block struct {
 	// at is where the first instruction stands in the module.
 	at int
-	// fuel is what they take together, checked that the fuel is looked at.
+	// fuel is what they take together, stores how many of them write to memory,
+	// checked that the fuel is looked at.
 	fuel    uint32
+	stores  uint32
 	checked bool
 	// loop says that the block begins a loop that takes no operands, and sets
 	// are the integer variables that are set in the loop, if they are few.
@@ -32,7 +34,8 @@ type plan struct {
 
 // plan cuts a function into blocks: one begins with the function, after loop,
 // if and else, after the end of a loop and of an if, after the end of a block
-// that a branch goes to, and where the one before has taken longestBlock.
+// that a branch goes to, and where the one before has taken longestBlock or
+// has longestStores.
 func (w *rewriter) plan(i int) (*plan, error) {
 	p := &planning{opened: []opened{{kind: module.OpBlock}}}
 	p.begin(w.m.Bodies[i].CodeOffset)
@@ -42,6 +45,9 @@ func (w *rewriter) plan(i int) (*plan, error) {
 	for dead := false; code.Next(&in); dead = code.Dead() {
 		if !dead {
 			p.current.fuel += weight(in.Info)
+			if in.Info.Class == module.Store {
+				p.current.stores++
+			}
 		}
 		p.instruction(&in, code.Ended())
 	}
@@ -60,8 +66,9 @@ type planning struct {
 	current block
 	// opened are the blocks of the format that are open, the function first.
 	opened []opened
-	// unchecked is what the blocks since the last that is checked take.
-	unchecked uint32
+	// unchecked is what the blocks since the last that is checked take, and
+	// uncheckedStores how often they write.
+	unchecked, uncheckedStores uint32
 }
 
 // opened is an open block of the format: a block, loop, if or else.
@@ -81,11 +88,13 @@ func (p *planning) finish() {
 	if p.current.fuel == 0 && !p.current.checked {
 		return
 	}
-	if p.unchecked += p.current.fuel; p.unchecked > uncheckedFuel {
+	p.unchecked += p.current.fuel
+	p.uncheckedStores += p.current.stores
+	if p.unchecked > uncheckedFuel || p.uncheckedStores > uncheckedStores {
 		p.current.checked = true
 	}
 	if p.current.checked {
-		p.unchecked = 0
+		p.unchecked, p.uncheckedStores = 0, 0
 	}
 	p.blocks = append(p.blocks, p.current)
 }
@@ -120,7 +129,7 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 
 // cut ends a block that has become long.
 func (p *planning) cut(after int) {
-	if p.current.fuel >= longestBlock {
+	if p.current.fuel >= longestBlock || p.current.stores >= longestStores {
 		p.finish()
 		p.begin(after)
 	}

@@ -326,3 +326,22 @@ func TestARowOfTeesIsCut(t *testing.T) {
 	t.Parallel()
 	assertCut(t, "local.tee", wasmtest.Join(wasmtest.I32Const(1), repeatCode(asMany, op(module.OpLocalTee, 0)), wasmtest.Drop))
 }
+
+// Each store may be the first to its page, and a page fault takes 2 µs that no
+// fuel counts.
+func TestARowOfStoresIsLookedAtOften(t *testing.T) {
+	t.Parallel()
+	const stores = 3200
+	store := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Const(1), wasmtest.I32Store(0))
+	for name, body := range map[string]wasmtest.Code{
+		"in a row": repeatCode(stores, store),
+		"in ifs":   repeatCode(stores, wasmtest.Join(wasmtest.I32Const(1), wasmtest.If(store))),
+	} {
+		m := newMachine(t, wazero.NewRuntimeConfigInterpreter(), exporting(nil, nil, body))
+		m.slice = 0
+		m.mustCall(t, "f")
+		if least := stores / (longestStores + uncheckedStores); m.asked < least {
+			t.Errorf("%s: the host was asked %d times for %d stores, want at least %d", name, m.asked, stores, least)
+		}
+	}
+}

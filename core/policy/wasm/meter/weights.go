@@ -43,6 +43,11 @@ const (
 	longestBlock = 4096
 	// uncheckedFuel is the most that blocks in a row take without a look.
 	uncheckedFuel = 8192
+	// longestStores is the most stores that a block has, and uncheckedStores the
+	// most that blocks in a row have without a look: each may be the first to its
+	// page, which is a page fault of 2 µs that no fuel counts.
+	longestStores   = 32
+	uncheckedStores = 32
 )
 
 // maxSets is how many variables a loop may set for them to be detached where

@@ -1,0 +1,121 @@
+package wasm
+
+import (
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// spacious is a plugin with 2 MiB of memory that allows.
+func spacious(t *testing.T) *Plugin {
+	t.Helper()
+	m := w.Plugin()
+	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(31), w.MemoryGrow, w.Drop))
+	m.Admit(w.I32Const(0))
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.MemoryPages = 32 })
+	return p
+}
+
+// calls has the plugin's instance do so many calls in which it writes to a range
+// of its memory.
+func calls(t *testing.T, p *Plugin, n, from, bytes int) {
+	t.Helper()
+	for range n {
+		i, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := from; at < from+bytes; at += 4096 {
+			if !i.memory.WriteByte(uint32(at), 1) {
+				t.Errorf("the memory ends before %d", at)
+			}
+		}
+		p.give(i, true)
+		p.Settle(t.Context())
+	}
+}
+
+func assertTrusted(t *testing.T, p *Plugin, want bool, when string) {
+	t.Helper()
+	if i := p.pool.clean[0]; i.trusted() != want {
+		t.Errorf("%s: trusted %t, slices of %d up to %d", when, i.trusted(), i.tank.slice, i.tank.most)
+	}
+}
+
+func TestAnInstanceIsTrustedAfterCalmCalls(t *testing.T) {
+	t.Parallel()
+	p := spacious(t)
+	assertTrusted(t, p, false, "at its start")
+	calls(t, p, calmCalls, 64<<10, stormBytes)
+	assertTrusted(t, p, false, "after calls that were calm")
+	calls(t, p, 1, 64<<10, stormBytes)
+	assertTrusted(t, p, true, "after enough of them")
+	if got := admit(t, p); got.Answer != pod.Allow {
+		t.Errorf("it answers %+v", got)
+	}
+}
+
+func TestAStormCostsThePluginItsTrust(t *testing.T) {
+	t.Parallel()
+	p := spacious(t)
+	calls(t, p, calmCalls+1, 0, 0)
+	assertTrusted(t, p, true, "after calm calls")
+	calls(t, p, 1, 64<<10, stormBytes+64<<10)
+	assertTrusted(t, p, false, "after a storm")
+	if i := p.pool.clean[0]; i.tank.slice != leastSlice {
+		t.Errorf("a slice of %d after a storm", i.tank.slice)
+	}
+	calls(t, p, calmCalls*stormFactor, 0, 0)
+	assertTrusted(t, p, false, "after calm calls")
+	calls(t, p, 1, 0, 0)
+	assertTrusted(t, p, true, "after many times as many")
+}
+
+func TestWhatAnInstanceWritesBeforeItIsTrustedIsNoStorm(t *testing.T) {
+	t.Parallel()
+	p := spacious(t)
+	calls(t, p, 3, 0, 0)
+	calls(t, p, 1, 64<<10, 1<<20)
+	if p.storms.Load() != 0 {
+		t.Error("it counts as a storm")
+	}
+	calls(t, p, calmCalls, 64<<10, 1<<20)
+	assertTrusted(t, p, false, "after calls to pages it had")
+	calls(t, p, 1, 64<<10, 1<<20)
+	assertTrusted(t, p, true, "after enough of them")
+}
+
+func TestAnotherInstancesStormTakesTrustAway(t *testing.T) {
+	t.Parallel()
+	p := spacious(t)
+	calls(t, p, calmCalls+1, 0, 0)
+	p.storms.Add(1)
+	calls(t, p, 1, 0, 0)
+	assertTrusted(t, p, false, "after the plugin's storm")
+}
+
+// The pages by which a memory grows are given when they are touched, and the
+// instance is thrown away after the call: nothing is to be learnt from it.
+func TestAfterItGrewAnInstanceGetsShortSlices(t *testing.T) {
+	t.Parallel()
+	m := w.Plugin()
+	m.Admit(
+		w.I32Const(1), w.MemoryGrow, w.Drop,
+		w.Loop(w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0), w.LocalGet(0), w.I32Const(100_000), w.I32Ne, w.BrIf(0)),
+		w.I32Const(0),
+	)
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.MemoryPages = 8 })
+	i, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.tank.slice, i.tank.most = mostSlice, mostSlice
+	p.give(i, true)
+	if got := admit(t, p); got.Answer != pod.Allow {
+		t.Fatalf("it answers %+v", got)
+	}
+	if i.tank.most != leastSlice || i.tank.slice != leastSlice {
+		t.Errorf("it had slices of %d up to %d after it grew", i.tank.slice, i.tank.most)
+	}
+}
