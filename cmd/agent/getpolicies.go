@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -58,7 +59,7 @@ type policyPrinter struct {
 }
 
 func (p policyPrinter) columns() []string {
-	columns := []string{"NAME", "HOOKS", "MODE", "PRIORITY", "ON ERROR", "ALLOWED", "DENIED", "HELD", "FAILED"}
+	columns := []string{"NAME", "OWNER", "HOOKS", "MODE", "PRIORITY", "ON ERROR", "ALLOWED", "DENIED", "HELD", "FAILED"}
 	if p.wide {
 		columns = append(columns, "MODULE", "SHA256")
 	}
@@ -98,7 +99,7 @@ type shownSet struct {
 
 func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	row := func(mode string) []string {
-		cells := []string{s.Name, strings.Join(s.Hooks, ","), mode, strconv.Itoa(s.Priority), s.OnError}
+		cells := []string{s.Name, ownerOf(set), strings.Join(s.Hooks, ","), mode, strconv.Itoa(s.Priority), s.OnError}
 		for _, n := range []uint64{s.Allowed, s.Denied, s.Held, s.Failed} {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
@@ -121,6 +122,9 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	return e
 }
 
+// ownerOf names whose set it is.
+func ownerOf(set *pod.PolicySet) string { return cmp.Or(set.Tenant, config.OperatorName) }
+
 // failuresInWords names what went wrong, the most frequent first.
 func failuresInWords(failures map[string]uint64) string {
 	codes := slices.SortedFunc(maps.Keys(failures), func(a, b string) int {
@@ -137,15 +141,15 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 	var notes []note
 	if set.Ready {
 		from := "from " + set.Directory
-		loaded := fmt.Sprintf("set %s in force, generation %d, loaded ", shortDigest(set.Digest), set.Generation)
+		loaded := fmt.Sprintf("%s: set %s in force, generation %d, loaded ", ownerOf(set), shortDigest(set.Digest), set.Generation)
 		notes = append(notes, note{text: loaded + p.ago(set.Loaded) + " " + from, stable: loaded + from})
 	} else {
-		notes = append(notes, lasting("no set was loaded yet; new pods are held ("+pod.ReasonPoliciesNotReady+")"))
+		notes = append(notes, lasting(ownerOf(set)+": no set was loaded yet; new pods are held ("+pod.ReasonPoliciesNotReady+")"))
 	}
 	if set.Refused == "" {
 		return notes
 	}
-	since := "what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
+	since := ownerOf(set) + ": what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
 	notes = append(notes, note{text: since + " (" + p.ago(set.RefusedAt) + "):", stable: since})
 	for reason := range strings.Lines(set.Refused) {
 		notes = append(notes, lasting("  "+printable(strings.TrimRight(reason, "\r\n"))))

@@ -20,22 +20,35 @@ import (
 // take half a minute.
 const policyPatience = 5 * time.Minute
 
-// checkPolicies loads the policies as the agent would, with a compile cache of
-// its own that is removed again.
+// checkPolicies loads the policies of each owner as the agent would, with a
+// compile cache of its own that is removed again.
 func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Finding {
-	if cfg.Policy.Dir == "" {
+	if !hasPolicies(cfg) {
 		return []Finding{{LevelOK, "policies", "none, every pod is admitted; policy.dir names no directory"}}
 	}
+	var found []Finding
+	if cfg.Policy.Dir != "" {
+		found = append(found, checkSet(ctx, cfg, node, "policies "+cfg.Policy.Dir, cfg.Policy.Dir))
+	}
+	for _, t := range cfg.Tenants {
+		if t.PolicyDir != "" {
+			found = append(found, checkSet(ctx, cfg, node, fmt.Sprintf("policies %s of tenant %s", t.PolicyDir, t.Name), t.PolicyDir))
+		}
+	}
+	return found
+}
+
+// checkSet loads the policies of one directory.
+func checkSet(ctx context.Context, cfg *config.Config, node, subject, dir string) Finding {
 	ctx, cancel := context.WithTimeout(ctx, policyPatience)
 	defer cancel()
-	subject := "policies " + cfg.Policy.Dir
 	type answer struct {
 		set pod.PolicySet
 		err error
 	}
 	loaded := make(chan answer, 1)
 	go func() {
-		set, err := loadPolicies(ctx, cfg, node)
+		set, err := loadPolicies(ctx, cfg, node, dir)
 		loaded <- answer{set, err}
 	}()
 	var a answer
@@ -45,12 +58,12 @@ func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Findi
 		a.err = fmt.Errorf("not loaded: %w", ctx.Err())
 	}
 	if a.err != nil {
-		return []Finding{{LevelFail, subject, a.err.Error()}}
+		return Finding{LevelFail, subject, a.err.Error()}
 	}
-	return []Finding{{LevelOK, subject, setInWords(&a.set)}}
+	return Finding{LevelOK, subject, setInWords(&a.set)}
 }
 
-func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.PolicySet, error) {
+func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (pod.PolicySet, error) {
 	temp, err := os.MkdirTemp("", "wardlet-check-")
 	if err != nil {
 		return pod.PolicySet{}, err
@@ -61,7 +74,9 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node string) (pod.Pol
 	if err != nil {
 		return pod.PolicySet{}, err
 	}
-	set, err := policy.Check(ctx, policyConfig(cfg, node, policy.Sandbox(engine), quiet))
+	c := policyConfig(cfg, node, policy.Sandbox(engine), quiet)
+	c.Dir = dir
+	set, err := policy.Check(ctx, c)
 	return set, errors.Join(err, engine.Close())
 }
 

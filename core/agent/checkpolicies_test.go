@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
 
@@ -38,6 +39,18 @@ func TestCheckPolicies(t *testing.T) {
 			func(*testing.T, *site) {},
 			[]string{"ok policies: none, every pod is admitted; policy.dir names no directory"},
 		},
+		"of a tenant, beside a broken set of the operator": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.policy(t, "b", "moed = \"off\"\n")
+				n.write(t, "tenants/a/p.toml", "")
+				n.cfg.Tenants = []config.Tenant{{Name: "a", PolicyDir: n.path("tenants/a")}, {Name: "b"}}
+			},
+			[]string{
+				`fail policies DIR/policies: DIR/policies/b.toml:6: moed: unknown key; did you mean "mode"?`,
+				`fail policies DIR/tenants/a of tenant a: DIR/tenants/a/p.toml: api: missing; a policy begins with api = "wardlet.dev/v1"`,
+			},
+		},
 		"one policy without tests": {
 			func(t *testing.T, n *site) {
 				t.Helper()
@@ -67,7 +80,7 @@ func TestCheckPolicies(t *testing.T) {
 		},
 		"a directory that is missing": {
 			func(_ *testing.T, n *site) { n.cfg.Policy.Dir = n.path("none") },
-			[]string{"fail policies DIR/none: the policy directory DIR/none is missing; make it, or leave policy.dir in agent.toml empty to have no policies"},
+			[]string{"fail policies DIR/none: the policy directory DIR/none is missing; make it, or take it out of agent.toml to have no policies"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
@@ -26,7 +27,7 @@ func Child() (status int, isChild bool) { return wasm.Child() }
 // wirePolicies makes the plane that judges pods, and what stands before it.
 // Without a directory of policies there is none, and every pod passes.
 func (a *Agent) wirePolicies() error {
-	if a.cfg.Policy.Dir == "" {
+	if !hasPolicies(a.cfg) {
 		return nil
 	}
 	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log)
@@ -42,6 +43,11 @@ func (a *Agent) wirePolicies() error {
 	return nil
 }
 
+// hasPolicies says that the operator or a tenant has a directory of policies.
+func hasPolicies(cfg *config.Config) bool {
+	return cfg.Policy.Dir != "" || slices.ContainsFunc(cfg.Tenants, func(t config.Tenant) bool { return t.PolicyDir != "" })
+}
+
 // newEngine makes the sandbox of a configuration, whose compiled code lies
 // below dir.
 func newEngine(dir string, p *config.Policy, log *slog.Logger) (*wasm.Engine, error) {
@@ -54,8 +60,14 @@ func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log
 	for _, s := range cfg.Sources {
 		kinds[s.Name] = s.Kind
 	}
+	tenants := make([]policy.Tenant, len(cfg.Tenants))
+	for i, t := range cfg.Tenants {
+		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Owns: func(namespace string) bool {
+			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
+		}}
+	}
 	return policy.Config{
-		Dir: cfg.Policy.Dir, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Dir: cfg.Policy.Dir, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
 		DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}

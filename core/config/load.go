@@ -54,6 +54,9 @@ func load(path string, getenv func(string) string) (*Config, error) {
 // resolve makes the paths of files absolute and clean.
 func (c *Config) resolve(dir string) {
 	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir}
+	for i := range c.Tenants {
+		paths = append(paths, &c.Tenants[i].PolicyDir)
+	}
 	for i := range c.Sources {
 		s := &c.Sources[i]
 		paths = append(paths, &s.Path, &s.HeaderFile, &s.CAFile, &s.TokenFile, &s.ClientCertFile, &s.ClientKeyFile)

@@ -8,6 +8,22 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
+// keyedPath is a path and the key that names it.
+type keyedPath struct{ key, path string }
+
+// policyPlaces are the directories of policies, the operator's first.
+func (c *Config) policyPlaces() (places []keyedPath) {
+	if c.Policy.Dir != "" {
+		places = append(places, keyedPath{"policy.dir", c.Policy.Dir})
+	}
+	for i, t := range c.Tenants {
+		if t.PolicyDir != "" {
+			places = append(places, keyedPath{fmt.Sprintf("tenant[%d].policy_dir", i), t.PolicyDir})
+		}
+	}
+	return places
+}
+
 // maxSocketPath is what fits the address of a Unix socket, in bytes.
 const maxSocketPath = 107
 
@@ -22,8 +38,7 @@ func (c *Config) checkPaths(report strict.Report) {
 		report("paths.socket", "%d bytes long, more than the %d the address of a socket may have", n, maxSocketPath)
 	}
 
-	type place struct{ key, path string }
-	places := []place{
+	places := []keyedPath{
 		{"paths.state_root", c.Paths.StateRoot},
 		{"paths.pod_root", c.Paths.PodRoot},
 		{"paths.log_root", c.Paths.LogRoot},
@@ -38,24 +53,24 @@ func (c *Config) checkPaths(report strict.Report) {
 	for i, s := range c.Sources {
 		for _, k := range s.fileKeys() {
 			if k.path != "" {
-				places = append(places, place{fmt.Sprintf("source[%d].%s", i, k.name), k.path})
+				places = append(places, keyedPath{fmt.Sprintf("source[%d].%s", i, k.name), k.path})
 			}
 		}
 		if s.Path == "" {
 			continue
 		}
-		p := place{fmt.Sprintf("source[%d].path", i), s.Path}
+		p := keyedPath{fmt.Sprintf("source[%d].path", i), s.Path}
 		if within(p.path, c.Paths.StateRoot) {
 			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
 		}
 		places = append(places, p)
 	}
 	if c.Runtime.ResolvConf != "" {
-		places = append(places, place{"runtime.resolv_conf", c.Runtime.ResolvConf})
+		places = append(places, keyedPath{"runtime.resolv_conf", c.Runtime.ResolvConf})
 	}
 
-	if c.Policy.Dir != "" {
-		p := place{"policy.dir", c.Policy.Dir}
+	policies := c.policyPlaces()
+	for i, p := range policies {
 		if within(p.path, c.Paths.StateRoot) {
 			report(p.key, "%s lies in paths.state_root (%s), which is the agent's own", p.path, c.Paths.StateRoot)
 		}
@@ -67,8 +82,13 @@ func (c *Config) checkPaths(report strict.Report) {
 				report(p.key, "%s and %s (source[%d].path) lie in each other; policies and manifests need directories of their own", p.path, s.Path, i)
 			}
 		}
-		places = append(places, p)
+		for _, other := range policies[:i] {
+			if within(p.path, other.path) || within(other.path, p.path) {
+				report(p.key, "%s and %s (%s) lie in each other; the policies of each owner need a directory of their own", p.path, other.path, other.key)
+			}
+		}
 	}
+	places = append(places, policies...)
 
 	pods := filepath.Join(c.Paths.PodRoot, "pods")
 	logs := filepath.Join(c.Paths.LogRoot, "pods")

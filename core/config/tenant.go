@@ -10,7 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Tenant is somebody whose sources may fill only some namespaces.
+// Tenant is somebody whose sources may fill only some namespaces, and whose
+// policies judge the pods in them.
 type Tenant struct {
 	// Name is a DNS label, unique among the tenants.
 	Name string `toml:"name"`
@@ -18,7 +19,14 @@ type Tenant struct {
 	// characters. There is at least one, and no namespace that matches one of
 	// another tenant's: so nothing of two tenants is ever in conflict.
 	Namespaces []string `toml:"namespaces"`
+	// PolicyDir is the directory of the tenant's own policies, absolute; empty for
+	// none. They judge its pods before those of Policy.Dir do, and can only
+	// restrict further.
+	PolicyDir string `toml:"policy_dir"`
 }
+
+// OperatorName cannot be a tenant's: it stands for who owns the node.
+const OperatorName = "operator"
 
 // Namespaces are the names and patterns of the namespaces that the documents
 // of s may be in, nil for all.
@@ -48,6 +56,8 @@ func (c *Config) checkTenants(report strict.Report) {
 			report(key("name"), `missing; sources name their tenant by it, for example name = "a"`)
 		case names[t.Name]:
 			report(key("name"), "%q is the name of another tenant; give each its own", t.Name)
+		case t.Name == OperatorName:
+			report(key("name"), "%q stands for who owns the node; choose another name", t.Name)
 		default:
 			for _, fault := range validation.IsDNS1123Label(t.Name) {
 				report(key("name"), "%q is no DNS label: %s", t.Name, fault)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,11 +49,39 @@ func TestTenantsThatAreRefused(t *testing.T) {
 			tenantA + "[[tenant]]\nname = \"b\"\nnamespaces = [\"*-b\"]\n" + source,
 			"agent.toml:6: tenant.namespaces: \"*-b\" and \"tenant-a-*\" of tenant \"a\" match the same namespaces; no two tenants may share one\n",
 		},
+		"the operator's name": {
+			"[[tenant]]\nname = \"operator\"\nnamespaces = [\"b\"]\n" + source,
+			"agent.toml:2: tenant.name: \"operator\" stands for who owns the node; choose another name\n",
+		},
+		"policies among those of the operator": {
+			"[policy]\ndir = \"/p\"\n" + tenantA + "policy_dir = \"/p/a\"\n" + source,
+			"agent.toml:6: tenant.policy_dir: /p/a and /p (policy.dir) lie in each other; the policies of each owner need a directory of their own\n",
+		},
+		"policies in the agent's own directory": {
+			tenantA + "policy_dir = \"/var/lib/wardlet/state/a\"\n" + source,
+			"agent.toml:4: tenant.policy_dir: /var/lib/wardlet/state/a lies in paths.state_root (/var/lib/wardlet/state), which is the agent's own\n",
+		},
+		"two with one directory of policies": {
+			tenantA + "policy_dir = \"/a\"\n[[tenant]]\nname = \"b\"\nnamespaces = [\"b\"]\npolicy_dir = \"/a\"\n" + source,
+			"agent.toml:8: tenant.policy_dir: /a and /a (tenant[0].policy_dir) lie in each other; the policies of each owner need a directory of their own\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			refuses(t, test.text, test.want)
 		})
+	}
+}
+
+func TestPoliciesOfATenantLieBesideTheConfiguration(t *testing.T) {
+	t.Parallel()
+	path := write(t, tenantA+"policy_dir = \"tenants/a\"\n"+source)
+	c, err := load(path, noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.Tenants[0].PolicyDir, filepath.Join(filepath.Dir(path), "tenants/a"); got != want {
+		t.Errorf("directory %q, want %q", got, want)
 	}
 }
 

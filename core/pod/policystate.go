@@ -9,7 +9,9 @@ import (
 // PolicySet is the state of one directory of policies, as `get policies`
 // shows it.
 type PolicySet struct {
-	// Directory is empty for an agent without policies.
+	// Tenant is whose policies they are, empty for the operator's.
+	Tenant string `json:"tenant,omitempty"`
+	// Directory is where they are read.
 	Directory string `json:"directory"`
 	// Ready is false until a set was loaded for the first time.
 	Ready bool `json:"ready"`

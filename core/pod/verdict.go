@@ -41,12 +41,15 @@ type Verdict struct {
 	// Allow. Message names the policy that decided.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Policy is the policy that decided, empty where none did.
+	// Policy is the policy that decided, empty where none did, Tenant whose it is,
+	// empty for the operator's.
 	Policy string `json:"policy,omitempty"`
+	Tenant string `json:"tenant,omitempty"`
 	// RetryAfter is when a Hold wants to be looked at again, 0 for the usual
 	// back-off.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// Sets are the digests of the policy sets that were asked.
+	// Sets are the digests of the policy sets that were asked, that of a tenant's
+	// after its name: "a/3f2c…".
 	Sets []string `json:"sets,omitempty"`
 	// Opinions are those of every policy that was asked, in that order.
 	Opinions []Opinion `json:"opinions,omitempty"`
@@ -56,7 +59,11 @@ type Verdict struct {
 // Opinion is the verdict of one policy.
 type Opinion struct {
 	Policy string `json:"policy"`
+	// Tenant is whose policy it is, empty for the operator's.
+	Tenant string `json:"tenant,omitempty"`
 	Answer Answer `json:"answer"`
+	// Fuel is what the policy took: its plugin, and its conditions.
+	Fuel int64 `json:"fuel,omitempty"`
 	// Failure is the code of what went wrong in the plugin (Trap, BadOutput,
 	// …), empty if nothing did. Answer is then what the policy's on_error says.
 	Failure string `json:"failure,omitempty"`
@@ -82,5 +89,5 @@ func (v *Verdict) Warnings() []string {
 
 // Same reports whether two verdicts say the same to whoever reads them.
 func (v *Verdict) Same(o *Verdict) bool {
-	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy
+	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy && v.Tenant == o.Tenant
 }

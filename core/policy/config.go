@@ -12,9 +12,11 @@ import (
 
 // Config is what a Plane needs.
 type Config struct {
-	// Dir is the directory of the policies, absolute. Links in it are
-	// followed.
+	// Dir is the directory of the operator's policies, absolute; empty where
+	// only tenants have some. Links in it are followed.
 	Dir string
+	// Tenants are all tenants of the node.
+	Tenants []Tenant
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
 	// ModuleBytes is the length of the longest module that is read; 0 for what
@@ -40,6 +42,28 @@ type Config struct {
 	// Evaluators is how many questions are judged at once; 0 for one less
 	// than the processors Go may use, at least 1.
 	Evaluators int
+}
+
+// Tenant is somebody whose pods have policies of their own beside those of the
+// operator.
+type Tenant struct {
+	// Name is a DNS label.
+	Name string
+	// Dir is the directory of its policies, absolute, empty for none.
+	Dir string
+	// Owns says whether a namespace is the tenant's. No namespace is that of two.
+	Owns func(namespace string) bool
+}
+
+// tenant is the name of the tenant that owns a namespace, empty for the
+// operator.
+func (c *Config) tenant(namespace string) string {
+	for i := range c.Tenants {
+		if c.Tenants[i].Owns(namespace) {
+			return c.Tenants[i].Name
+		}
+	}
+	return ""
 }
 
 func (c *Config) evaluators() int {

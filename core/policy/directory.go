@@ -36,11 +36,11 @@ func openDirectory(path string) (*directory, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the policy directory %s is missing; make it, or leave policy.dir in agent.toml empty to have no policies", path)
+		return nil, fmt.Errorf("the policy directory %s is missing; make it, or take it out of agent.toml to have no policies", path)
 	case err != nil:
 		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory; name the directory of the policies as policy.dir in agent.toml", path)
+		return nil, fmt.Errorf("%s is no directory; name a directory of policies in agent.toml", path)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {

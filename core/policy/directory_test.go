@@ -38,9 +38,9 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 	d.write("file", "")
 	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
 	for name, want := range map[string]string{
-		"missing": "the policy directory DIR/missing is missing; make it, or leave policy.dir in agent.toml empty to have no policies",
-		"file":    "DIR/file is no directory; name the directory of the policies as policy.dir in agent.toml",
-		"pipe":    "DIR/pipe is no directory; name the directory of the policies as policy.dir in agent.toml",
+		"missing": "the policy directory DIR/missing is missing; make it, or take it out of agent.toml to have no policies",
+		"file":    "DIR/file is no directory; name a directory of policies in agent.toml",
+		"pipe":    "DIR/pipe is no directory; name a directory of policies in agent.toml",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

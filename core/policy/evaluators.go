@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,47 +13,69 @@ import (
 // evaluate is one evaluator: it takes questions and answers them until ctx
 // ends. A verdict that the end of ctx has cut off is no verdict.
 func (p *Plane) evaluate(ctx context.Context, at *activity) {
-	select {
-	case <-p.tried:
-	case <-ctx.Done():
-		return
-	}
 	for {
 		t, ok := p.queue.take()
 		if !ok {
 			return
 		}
-		if !p.decide(ctx, &t, at) {
+		fuel, goOn := p.decide(ctx, &t, at)
+		if !goOn {
 			return
 		}
+		p.queue.over(t.tenant, fuel)
 	}
 }
 
-// decide answers one question, unless ctx ends before. What the plugins have to
-// tidy up for the next one comes after the answer.
-func (p *Plane) decide(ctx context.Context, t *task, at *activity) (goOn bool) {
+// decide answers one question, unless ctx ends before, and gives what it took
+// in fuel. What the plugins have to tidy up for the next one comes after the
+// answer.
+func (p *Plane) decide(ctx context.Context, t *task, at *activity) (fuel int64, goOn bool) {
 	q, now := &t.question, p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
 		t.answer(pod.Verdict{Answer: pod.Allow, At: now})
-		return true
+		return 0, true
 	}
 	var v pod.Verdict
-	s, reason := p.standing.use()
-	if s == nil {
-		v = notReady(p.cfg.Dir, reason, now)
+	sets, lacking, reason := p.use(t.tenant)
+	defer func() {
+		for _, s := range sets {
+			s.release()
+		}
+	}()
+	if lacking != nil {
+		v = notReady(lacking.dir, reason, now)
 	} else {
-		defer s.release()
-		v = s.judge(ctx, p.request(q, now), p.cfg.DefaultVerdict, at)
+		v = judge(ctx, sets, p.request(t, now), p.cfg.DefaultVerdict, at)
 	}
 	if ctx.Err() != nil {
-		return false
+		return 0, false
 	}
 	p.record(q, &v)
 	t.answer(v)
-	if s != nil {
+	for _, s := range sets {
 		s.settle(ctx)
 	}
-	return true
+	for i := range v.Opinions {
+		fuel += v.Opinions[i].Fuel
+	}
+	return fuel, true
+}
+
+// use gives the sets that judge the pods of a tenant, in the order they are
+// asked: its own, then the operator's. The caller releases them. lacking is an
+// owner who has none in force, and why, if that is known.
+func (p *Plane) use(tenant string) (sets []*set, lacking *owner, reason error) {
+	for _, o := range slices.Backward(p.owners) {
+		if !o.judges(tenant) {
+			continue
+		}
+		s, err := o.standing.use()
+		if s == nil {
+			return sets, o, err
+		}
+		sets = append(sets, s)
+	}
+	return sets, nil, nil
 }
 
 // notReady is the verdict while no set was ever good.

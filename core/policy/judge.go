@@ -19,12 +19,24 @@ const (
 // strongest first; what is not in it has no weight.
 var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 
-// judge asks every policy that matches, in order, and gives their verdict
-// together. fallback is the answer where none has an opinion. It ends early,
-// with a verdict that means nothing, when ctx does.
-func (s *set) judge(ctx context.Context, r *wasm.Request, fallback pod.Answer, at *activity) pod.Verdict {
+// judge asks every policy of the sets that matches, in order, and gives their
+// verdict together. fallback is the answer where none has an opinion. It ends
+// early, with a verdict that means nothing, when ctx does.
+func judge(ctx context.Context, sets []*set, r *wasm.Request, fallback pod.Answer, at *activity) pod.Verdict {
 	defer at.over()
 	var opinions []opinion
+	names := make([]string, len(sets))
+	for i, s := range sets {
+		opinions = s.consult(ctx, r, opinions, at)
+		names[i] = s.named()
+	}
+	v := aggregate(opinions, fallback)
+	v.Sets, v.At = names, r.Time
+	return v
+}
+
+// consult appends the opinions of the set's policies.
+func (s *set) consult(ctx context.Context, r *wasm.Request, opinions []opinion, at *activity) []opinion {
 	for _, p := range s.policies {
 		if p.Mode == modeOff || !p.Match.matches(r.Question, r.Kind) {
 			continue
@@ -33,11 +45,11 @@ func (s *set) judge(ctx context.Context, r *wasm.Request, fallback pod.Answer, a
 			break
 		}
 		at.policy(p.Name)
-		opinions = append(opinions, p.consult(ctx, r))
+		o := p.consult(ctx, r)
+		o.Tenant = s.tenant
+		opinions = append(opinions, o)
 	}
-	v := aggregate(opinions, fallback)
-	v.Sets, v.At = []string{s.digest}, r.Time
-	return v
+	return opinions
 }
 
 // aggregate lets the strongest answer decide, and of equal ones the first.
@@ -68,17 +80,21 @@ func byDefault(fallback pod.Answer) pod.Verdict {
 
 // decide makes the opinion the verdict.
 func (o *opinion) decide() pod.Verdict {
-	v := pod.Verdict{Answer: o.Answer, Policy: o.Policy}
+	v := pod.Verdict{Answer: o.Answer, Policy: o.Policy, Tenant: o.Tenant}
 	if o.Answer == pod.Allow && o.Failure == "" {
 		return v
 	}
 	v.Reason = o.Reason
-	v.Message = fmt.Sprintf("policy %q: %s", o.Policy, o.Message)
+	name := fmt.Sprintf("policy %q", o.Policy)
+	if o.Tenant != "" {
+		name += fmt.Sprintf(" of tenant %q", o.Tenant)
+	}
+	v.Message = name + ": " + o.Message
 	switch {
 	case o.Failure != "":
 		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)
 	case o.Message == "":
-		v.Message = fmt.Sprintf("policy %q gives no message", o.Policy)
+		v.Message = name + " gives no message"
 	}
 	if o.Answer == pod.Hold && o.retryAfter != 0 {
 		v.RetryAfter = min(max(o.retryAfter, minRetryAfter), maxRetryAfter)

@@ -124,9 +124,9 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set := loadScripts(t, newScripts(), test.policies...)
-			got := set.judge(t.Context(), asking(question("web")), test.fallback, &activity{})
-			test.want.At, test.want.Sets = instant, []string{set.digest}
+			loaded := loadScripts(t, newScripts(), test.policies...)
+			got := judge(t.Context(), []*set{loaded}, asking(question("web")), test.fallback, &activity{})
+			test.want.At, test.want.Sets = instant, []string{loaded.digest}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
@@ -137,10 +137,10 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
 	t.Parallel()
 	s := newScripts()
-	set := loadScripts(t, s,
+	loaded := loadScripts(t, s,
 		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
 		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
-	set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
+	judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
 	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -154,8 +154,8 @@ func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
 			r.Warnings, r.Annotations, r.Explanation = []string{"soon"}, map[string]string{"a": "b"}, "because"
 		}
 	}
-	set := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
-	v := set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
+	loaded := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
+	v := judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
 	want := []pod.Opinion{
 		{
 			Policy: "p0", Answer: pod.Allow, Reason: "Fine", Message: "it is fine",
@@ -196,8 +196,8 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 			for range test.answers {
 				texts = append(texts, "allow")
 			}
-			set := loadScripts(t, s, texts...)
-			if got := set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{}).RetryAfter; got != test.want {
+			loaded := loadScripts(t, s, texts...)
+			if got := judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{}).RetryAfter; got != test.want {
 				t.Errorf("after %s, want %s", got, test.want)
 			}
 		})
@@ -207,14 +207,14 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
 	t.Parallel()
 	s := newScripts()
-	set := loadScripts(t, s, "allow", "allow")
+	loaded := loadScripts(t, s, "allow", "allow")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.edit = func(string, *wasm.Result) { cancel() }
-	set.judge(ctx, asking(question("web")), pod.Allow, &activity{})
+	judge(ctx, []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
 	if calls := s.called(); len(calls) != 1 {
 		t.Errorf("calls %v, want one", calls)
 	}
-	if n := set.policies[0].counts.allowed.Load(); n != 0 {
+	if n := loaded.policies[0].counts.allowed.Load(); n != 0 {
 		t.Errorf("%d are counted", n)
 	}
 }

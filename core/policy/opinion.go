@@ -31,7 +31,7 @@ func (p *policy) ask(ctx context.Context, r *wasm.Request) opinion {
 	}
 	return opinion{
 		Opinion: pod.Opinion{
-			Policy: p.Name, Answer: result.Answer,
+			Policy: p.Name, Answer: result.Answer, Fuel: result.Fuel,
 			Reason: reason(result.Answer, result.Reason), Message: result.Message,
 			Warnings: result.Warnings, Annotations: result.Annotations, Explanation: result.Explanation,
 		},

@@ -51,8 +51,8 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	d.policy("p", "trap two")
 	second, err := load.load(t.Context(), read(&Config{Dir: d.dir}), first)
 	must(t, err)
-	for _, set := range []*set{first, first, second, second, first} {
-		set.judge(t.Context(), asking(question("web")), pod.Allow, &activity{})
+	for _, loaded := range []*set{first, first, second, second, first} {
+		judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
 	}
 	want := []string{}
 	for _, what := range []string{"one", "two", "one"} {

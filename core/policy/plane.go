@@ -15,54 +15,51 @@ const shutdownTime = 2 * time.Second
 // Plane is the decision plane. See the package comment for its goroutines.
 type Plane struct {
 	cfg       Config
-	standing  *standing
+	owners    []*owner
 	queue     *queue
 	decisions decisions
-	reloader  *reloader
-	// tried is closed after the first attempt to load a set.
-	tried   chan struct{}
-	changed chan struct{}
+	changed   chan struct{}
 }
 
 // New makes a Plane; Run sets it going.
 func New(c Config) *Plane {
 	c.DefaultVerdict = cmp.Or(c.DefaultVerdict, pod.Allow)
-	p := &Plane{
-		cfg:      c,
-		standing: &standing{dir: c.Dir},
-		queue:    newQueue(),
-		tried:    make(chan struct{}),
-		changed:  make(chan struct{}, 1),
-	}
-	p.reloader = newReloader(&p.cfg, p.standing, sync.OnceFunc(func() { close(p.tried) }), p.signal)
+	p := &Plane{cfg: c, changed: make(chan struct{}, 1)}
+	p.queue = newQueue(p.ready)
+	p.makeOwners()
 	return p
 }
 
 // Judge asks for a verdict on one instance of a pod and returns at once.
 // answer is called once, later, from a goroutine of the plane, and should not
 // take long; it is not called where Run ends before there is a verdict.
-// Questions wait until the first attempt to load a set is over.
+// Questions wait until the first attempt to load each set that could match is
+// over.
 func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
-	p.queue.add(task{q, answer})
+	p.queue.add(task{tenant: p.cfg.tenant(q.Pod.Namespace), question: q, answer: answer})
 }
 
 // Changed has a value whenever another set came into force since the last one
 // was taken: what is held or denied may now be judged otherwise.
 func (p *Plane) Changed() <-chan struct{} { return p.changed }
 
-// Sets are the states of all sets: for now one.
-func (p *Plane) Sets() []pod.PolicySet { return []pod.PolicySet{p.standing.show()} }
+// Sets are the states of all sets, the operator's first.
+func (p *Plane) Sets() []pod.PolicySet {
+	sets := make([]pod.PolicySet, len(p.owners))
+	for i, o := range p.owners {
+		sets[i] = o.standing.show()
+	}
+	return sets
+}
 
 // Decisions are the newest verdicts, newest last. Pods that nobody is asked
 // about are not among them.
 func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
 
-// signal says that another set is in force than the one somebody was answered
-// by: before the first attempt nobody was.
-func (p *Plane) signal() {
-	select {
-	case <-p.tried:
-	default:
+// signal says that another set of an owner is in force than the one somebody
+// was answered by: before the first attempt nobody was.
+func (p *Plane) signal(o *owner) {
+	if !o.wasTried() {
 		return
 	}
 	select {
@@ -76,7 +73,9 @@ func (p *Plane) signal() {
 // in a plugin after two seconds is given up and its policy named in the log.
 func (p *Plane) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { p.reloader.run(ctx) })
+	for _, o := range p.owners {
+		running.Go(func() { o.reloader.run(ctx) })
+	}
 	evaluators := make([]activity, p.cfg.evaluators())
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
@@ -93,7 +92,9 @@ func (p *Plane) Run(ctx context.Context) error {
 	defer patience.Stop()
 	select {
 	case <-back:
-		p.standing.put(nil, p.cfg.Now())
+		for _, o := range p.owners {
+			o.standing.put(nil, p.cfg.Now())
+		}
 	case <-patience.C:
 		p.giveUp(evaluators)
 	}
@@ -109,7 +110,9 @@ func (p *Plane) giveUp(evaluators []activity) {
 			p.cfg.Logger.Error("a plugin does not come back and is given up; it holds a processor until this process ends", "policy", name)
 		}
 	}
-	say(p.reloader.loader.at.current())
+	for _, o := range p.owners {
+		say(o.reloader.loader.at.current())
+	}
 	for i := range evaluators {
 		say(evaluators[i].current())
 	}

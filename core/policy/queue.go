@@ -6,23 +6,49 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// task is a question and what to do with its verdict.
+// task is a question, whose pod it is about (empty: the operator's), and what
+// to do with its verdict.
 type task struct {
+	tenant   string
 	question pod.Question
 	answer   func(pod.Verdict)
+
+	// seq numbers the tasks in the order they came.
+	seq uint64
 }
 
-// queue holds the questions that wait, first come first served. It has no bound
-// of its own: those who ask have few open questions per pod.
+// queue holds the questions that wait: a line for each tenant, and one for the
+// operator. The next task is that of the line that had the least for its
+// decisions so far, so a tenant whose decisions are dear, or many, waits for
+// itself. In a line it is first come first served. It has no bound of its own:
+// those who ask have few open questions per pod.
 type queue struct {
+	// ready says that tasks of a tenant's line can be taken now. It is called
+	// with the lock held; wake is called when its answer may be another.
+	ready func(tenant string) bool
+
 	mu     sync.Mutex
 	filled *sync.Cond
-	tasks  []task
+	lines  map[string]*line
+	// clock is how much the line had that was served last, before it was.
+	clock  int64
+	seq    uint64
 	closed bool
 }
 
-func newQueue() *queue {
-	q := &queue{}
+// line is the tasks of one tenant.
+type line struct {
+	tasks []task
+	// had is what the line had for its decisions so far, in fuel. A line that was
+	// empty has no credit from then.
+	had int64
+	// cost is what its last decision took: the next one is taken for the same
+	// until it is over.
+	cost int64
+}
+
+func newQueue(ready func(tenant string) bool) *queue {
+	q := &queue{ready: ready, lines: map[string]*line{}}
 	q.filled = sync.NewCond(&q.mu)
 	return q
 }
@@ -34,29 +60,88 @@ func (q *queue) add(t task) {
 	if q.closed {
 		return
 	}
-	q.tasks = append(q.tasks, t)
+	l := q.lines[t.tenant]
+	if l == nil {
+		l = &line{cost: 1}
+		q.lines[t.tenant] = l
+	}
+	if len(l.tasks) == 0 {
+		l.had = max(l.had, q.clock)
+	}
+	q.seq++
+	t.seq = q.seq
+	l.tasks = append(l.tasks, t)
 	q.filled.Signal()
 }
 
-// take waits for a task; ok is false once the queue is closed.
+// take waits for a task; ok is false once the queue is closed. Whoever takes
+// one tells when it is over.
 func (q *queue) take() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.tasks) == 0 && !q.closed {
+	for {
+		if q.closed {
+			return task{}, false
+		}
+		if l := q.next(); l != nil {
+			q.clock = l.had
+			l.had += l.cost
+			t, l.tasks[0] = l.tasks[0], task{}
+			l.tasks = l.tasks[1:]
+			return t, true
+		}
 		q.filled.Wait()
 	}
-	if q.closed {
-		return task{}, false
+}
+
+// next is the line that is served next, nil if none can be: of two that had
+// the same, the one whose task waits longer.
+func (q *queue) next() (best *line) {
+	for tenant, l := range q.lines {
+		if len(l.tasks) == 0 || !q.ready(tenant) {
+			continue
+		}
+		if best == nil || l.had < best.had || l.had == best.had && l.tasks[0].seq < best.tasks[0].seq {
+			best = l
+		}
 	}
-	t, q.tasks[0] = q.tasks[0], task{}
-	q.tasks = q.tasks[1:]
-	return t, true
+	return best
+}
+
+// over says that a task of a tenant was decided, and what that took in fuel.
+func (q *queue) over(tenant string, fuel int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[tenant]
+	if l == nil {
+		return // the queue was closed meanwhile
+	}
+	fuel = max(fuel, 1)
+	l.had += fuel - l.cost
+	l.cost = fuel
+}
+
+// wake has those who wait look again.
+func (q *queue) wake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.filled.Broadcast()
+}
+
+// waiting is how many tasks wait.
+func (q *queue) waiting() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range q.lines {
+		n += len(l.tasks)
+	}
+	return n
 }
 
 // close drops what waits and lets nobody wait any more.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed, q.tasks = true, nil
+	q.closed, q.lines = true, map[string]*line{}
 	q.filled.Broadcast()
 }

@@ -10,40 +10,152 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-func TestQuestionsAreTakenInTheOrderTheyCame(t *testing.T) {
-	t.Parallel()
-	q := newQueue()
-	var want, got []string
-	for i := range 5 {
-		want = append(want, strconv.Itoa(i))
-		q.add(task{question: question(strconv.Itoa(i))})
+func always(string) bool { return true }
+
+// tasksOf are n tasks of a tenant, numbered from 0.
+func tasksOf(tenant string, n int) []task {
+	tasks := make([]task, n)
+	for i := range tasks {
+		tasks[i] = task{tenant: tenant, question: question(tenant + strconv.Itoa(i))}
 	}
-	for range want {
+	return tasks
+}
+
+// serve takes n tasks one after the other, each of which takes as much fuel as
+// costs says for its tenant, and gives their names.
+func serve(t *testing.T, q *queue, n int, costs map[string]int64) (names []string) {
+	t.Helper()
+	for range n {
 		next, ok := q.take()
 		if !ok {
 			t.Fatal("the queue is closed")
 		}
-		got = append(got, next.question.Pod.Name)
+		q.over(next.tenant, costs[next.tenant])
+		names = append(names, next.question.Pod.Name)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	return names
+}
+
+func TestQuestionsOfATenantAreTakenInTheOrderTheyCame(t *testing.T) {
+	t.Parallel()
+	q := newQueue(always)
+	for _, task := range tasksOf("a", 5) {
+		q.add(task)
+	}
+	if diff := cmp.Diff([]string{"a0", "a1", "a2", "a3", "a4"}, serve(t, q, 5, nil)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }
 
+func TestTenantsGetTheSameShareOfFuel(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		costs map[string]int64
+		want  []string
+	}{
+		"of decisions that cost the same": {
+			map[string]int64{"a": 10, "b": 10},
+			[]string{"a0", "b0", "a1", "b1", "a2", "b2", "a3", "b3"},
+		},
+		"of decisions of which one tenant's are dear": {
+			map[string]int64{"a": 30, "b": 10},
+			[]string{"a0", "b0", "b1", "b2", "a1", "b3", "a2", "a3"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQueue(always)
+			for _, task := range append(tasksOf("a", 4), tasksOf("b", 4)...) {
+				q.add(task)
+			}
+			if diff := cmp.Diff(test.want, serve(t, q, 8, test.costs)); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhoAskedNothingForLongHasNoCredit(t *testing.T) {
+	t.Parallel()
+	q := newQueue(always)
+	costs := map[string]int64{"a": 100, "b": 100}
+	for _, task := range tasksOf("a", 6) {
+		q.add(task)
+	}
+	serve(t, q, 3, costs)
+	for _, task := range tasksOf("b", 3) {
+		q.add(task)
+	}
+	if diff := cmp.Diff([]string{"b0", "a3", "b1", "a4", "b2", "a5"}, serve(t, q, 6, costs)); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+// While a decision is under way it counts for what the one before took.
+func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
+	t.Parallel()
+	q := newQueue(always)
+	for _, task := range append(tasksOf("a", 3), tasksOf("b", 1)...) {
+		q.add(task)
+	}
+	serve(t, q, 1, map[string]int64{"a": 1000})
+	q.add(tasksOf("b", 1)[0])
+	var names []string
+	for range 3 {
+		next, _ := q.take()
+		names = append(names, next.question.Pod.Name)
+	}
+	if diff := cmp.Diff([]string{"b0", "b0", "a1"}, names); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestATenantThatIsNotReadyHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ready := map[string]bool{"b": true}
+		q := newQueue(func(tenant string) bool { return ready[tenant] })
+		q.add(tasksOf("a", 1)[0])
+		q.add(tasksOf("b", 1)[0])
+		if got := serve(t, q, 1, nil); got[0] != "b0" {
+			t.Errorf("took %s", got[0])
+		}
+		came := make(chan string)
+		go func() {
+			next, _ := q.take()
+			came <- next.question.Pod.Name
+		}()
+		synctest.Wait()
+		select {
+		case name := <-came:
+			t.Errorf("took %s of a tenant that is not ready", name)
+		default:
+		}
+		q.mu.Lock()
+		ready["a"] = true
+		q.mu.Unlock()
+		q.wake()
+		if name := <-came; name != "a0" {
+			t.Errorf("took %s", name)
+		}
+	})
+}
+
 func TestAClosedQueueDropsWhatWaits(t *testing.T) {
 	t.Parallel()
-	q := newQueue()
-	q.add(task{})
+	q := newQueue(always)
+	q.add(task{tenant: "a"})
 	q.close()
-	if _, ok := q.take(); ok || len(q.tasks) > 0 {
-		t.Errorf("a question was given: %t; %d wait on", ok, len(q.tasks))
+	q.over("a", 1)
+	if _, ok := q.take(); ok || q.waiting() > 0 {
+		t.Errorf("a question was given: %t; %d wait on", ok, q.waiting())
 	}
 }
 
 func TestAClosedQueueHoldsNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(always)
 		came := make(chan bool, 2)
 		for range 2 {
 			go func() {
@@ -57,7 +169,7 @@ func TestAClosedQueueHoldsNobody(t *testing.T) {
 			t.Error("a closed queue gave a question")
 		}
 		q.add(task{answer: func(pod.Verdict) {}})
-		if _, ok := q.take(); ok || len(q.tasks) > 0 {
+		if _, ok := q.take(); ok || q.waiting() > 0 {
 			t.Error("a closed queue took a question")
 		}
 	})

@@ -70,7 +70,7 @@ func read(c *Config) *reading {
 		return r.fail(err)
 	}
 	if len(names) == 0 {
-		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies", dir))
+		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or take it out of agent.toml to have no policies", dir))
 	}
 	for _, name := range names {
 		r.readDocument(d, name, c.AllowUnpinned)

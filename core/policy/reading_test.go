@@ -17,11 +17,11 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 	}{
 		"a missing directory": {
 			func(d tree) { d.remove("") },
-			"the policy directory DIR is missing; make it, or leave policy.dir in agent.toml empty to have no policies",
+			"the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies",
 		},
 		"no policy at all": {
 			func(d tree) { d.write("README.md", "") },
-			"the policy directory DIR has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies",
+			"the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies",
 		},
 		"more documents than a set may have": {
 			func(d tree) {

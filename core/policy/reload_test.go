@@ -31,7 +31,9 @@ func listed(t *testing.T, d tree, s *scripts, change ...func(*Config)) (*Plane, 
 		f(&c)
 	}
 	p := New(c)
-	p.reloader.watch.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("no watches left") }
+	for _, o := range p.owners {
+		o.reloader.watch.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("no watches left") }
+	}
 	return p, l
 }
 
@@ -130,7 +132,7 @@ func TestTheDirectoryIsFollowed(t *testing.T) {
 		must(t, os.Rename(d.dir, d.dir+"-away"))
 		next()
 		d.want(p, "the directory is missing",
-			"2 [a b] the policy directory DIR is missing; make it, or leave policy.dir in agent.toml empty to have no policies", false)
+			"2 [a b] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies", false)
 		if v := ask(t, p, question("web")); v.Answer != pod.Deny {
 			t.Errorf("verdict %+v without the directory, want that of the set in force", v)
 		}
@@ -146,7 +148,7 @@ func TestTheDirectoryIsFollowed(t *testing.T) {
 		d.remove("a.toml")
 		next()
 		d.want(p, "the last one went",
-			"3 [a] the policy directory DIR has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies", false)
+			"3 [a] the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies", false)
 
 		if s.loads != 2 {
 			t.Errorf("%d plugins were loaded for two modules", s.loads)

@@ -9,9 +9,10 @@ import (
 )
 
 // request is what the policies of a decision are asked: all of them the same.
-func (p *Plane) request(q *pod.Question, now time.Time) *wasm.Request {
+func (p *Plane) request(t *task, now time.Time) *wasm.Request {
+	q := &t.question
 	return &wasm.Request{
-		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Changed: changes(q),
+		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: t.tenant, Changed: changes(q),
 		Time: now, ClockSynchronized: p.cfg.clockSynchronized(),
 	}
 }

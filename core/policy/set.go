@@ -13,6 +13,8 @@ import (
 
 // set is the policies of one content of the directory. It does not change.
 type set struct {
+	// tenant is whose set it is, empty for the operator's.
+	tenant string
 	// digest identifies the content.
 	digest string
 	// generation counts the sets that came into force, from 1.
@@ -42,6 +44,14 @@ func newSet(digest string, policies []*policy) *set {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 	})
 	return s
+}
+
+// named is the digest, after the tenant's name where it is a tenant's set.
+func (s *set) named() string {
+	if s.tenant == "" {
+		return s.digest
+	}
+	return s.tenant + "/" + s.digest
 }
 
 // find gives the policy of a name, nil where there is none. The set may be

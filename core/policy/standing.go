@@ -11,7 +11,9 @@ import (
 // standing is the set in force, and why the directory's content is not. Only
 // the reloader changes it.
 type standing struct {
-	dir string
+	// tenant is whose set it is, empty for the operator's.
+	tenant string
+	dir    string
 
 	mu         sync.Mutex
 	set        *set // nil until one was good
@@ -47,7 +49,7 @@ func (s *standing) put(next *set, now time.Time) {
 	s.set, s.refused, s.refusedAt = next, nil, time.Time{}
 	if next != nil {
 		s.generation++
-		next.generation, next.loaded = s.generation, now
+		next.tenant, next.generation, next.loaded = s.tenant, s.generation, now
 	}
 	s.mu.Unlock()
 	before.release()
@@ -74,7 +76,7 @@ func (s *standing) refuse(reason error, now time.Time) (news bool) {
 func (s *standing) show() pod.PolicySet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := pod.PolicySet{Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []pod.PolicyState{}}
+	out := pod.PolicySet{Tenant: s.tenant, Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []pod.PolicyState{}}
 	if s.refused != nil {
 		out.Refused = s.refused.Error()
 	}

@@ -39,7 +39,7 @@ func TestEventsTellOf(t *testing.T) {
 	move := func(d tree, from, to string) {
 		must(d.t, os.Rename(filepath.Join(d.dir, from), filepath.Join(d.dir, to)))
 	}
-	const missing = "1 [p] the policy directory DIR is missing; make it, or leave policy.dir in agent.toml empty to have no policies"
+	const missing = "1 [p] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies"
 	for name, test := range map[string]struct {
 		change func(d tree)
 		want   string
@@ -53,7 +53,7 @@ func TestEventsTellOf(t *testing.T) {
 		"one that is written to": {func(d tree) { d.write("p.toml", documentOf("p", "allow", "priority = 7", vector)) }, "2 [p] "},
 		"one that goes": {
 			func(d tree) { d.remove("p.toml") },
-			"1 [p] the policy directory DIR has no policy (*.toml); add one, or leave policy.dir in agent.toml empty to have no policies",
+			"1 [p] the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies",
 		},
 		"another module":           {func(d tree) { d.write("p.wasm", "deny") }, "1 [p] DIR/p.toml:4: sha256: p.wasm has the digest " + sumOf("deny") + ": if that is the module meant, write it here, else put the right module in place"},
 		"a pod below":              {func(d tree) { d.write("tests/a.yaml", manifest+"# x\n") }, "2 [p] "},
@@ -80,7 +80,7 @@ func TestEventsTellOfWhatComesBack(t *testing.T) {
 	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
 	must(t, os.Rename(d.dir, d.dir+"-away"))
 	p := watched(t, d)
-	d.eventually(p, "0 [] the policy directory DIR is missing; make it, or leave policy.dir in agent.toml empty to have no policies")
+	d.eventually(p, "0 [] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies")
 	must(t, os.Rename(d.dir+"-away", d.dir))
 	d.eventually(p, "0 [] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory")
 	must(t, os.Mkdir(filepath.Join(d.dir, "away"), 0o700))
@@ -187,8 +187,8 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 			d.policy("p", "allow")
 			p := New(testConfig(d, newScripts()))
 			watchers := make(chan *fsnotify.Watcher, 10)
-			open := p.reloader.watch.open
-			p.reloader.watch.open = func() (*fsnotify.Watcher, error) {
+			open := p.owners[0].reloader.watch.open
+			p.owners[0].reloader.watch.open = func() (*fsnotify.Watcher, error) {
 				w, err := open()
 				if err == nil {
 					watchers <- w

@@ -40,6 +40,9 @@ const (
 type Failure struct {
 	Code FailureCode
 	Err  error
+	// Fuel is what the call took that failed: all it had where that was not
+	// enough, 0 where no call was made.
+	Fuel int64
 }
 
 // Error is the code and what happened.

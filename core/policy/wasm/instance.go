@@ -163,7 +163,9 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	end()
 	switch {
 	case err == nil && i.tank.used() > i.tank.full:
-		return i.tank.exhausted()
+		failure := i.tank.exhausted()
+		failure.Fuel = i.tank.full
+		return failure
 	case err == nil:
 		return nil
 	}
@@ -173,6 +175,10 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	}
 	i.call.flush(i.plugin.log)
 	failure := failureOf(err, i.memory.Size() >= i.plugin.memoryPages*pageSize, i.call.complaint)
+	failure.Fuel = min(i.tank.used(), i.tank.full)
+	if failure.Code == FuelExhausted {
+		failure.Fuel = i.tank.full // where in a block it was stopped is chance
+	}
 	if failure.Code == HostError {
 		i.plugin.log.logger.ErrorContext(ctx, "the host failed in a call of a plugin", "error", err)
 	}

@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// tenanted adds tenants to a configuration: each owns the namespaces that begin
+// with its name, and has the directory tenants/NAME below that of the operator.
+func tenanted(d tree, names ...string) func(*Config) {
+	return func(c *Config) {
+		for _, name := range names {
+			c.Tenants = append(c.Tenants, Tenant{
+				Name: name, Dir: filepath.Join(d.dir, "tenants", name),
+				Owns: func(namespace string) bool { return strings.HasPrefix(namespace, name) },
+			})
+		}
+	}
+}
+
+// of is the directory of a tenant's policies.
+func (d tree) of(tenant string) tree { return tree{d.t, filepath.Join(d.dir, "tenants", tenant)} }
+
+func in(namespace string) func(*pod.Question) {
+	return func(q *pod.Question) { q.Pod.Namespace = namespace }
+}
+
+func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "allow")
+		d.of("a").policy("mine", "deny No not here")
+		d.of("b").policy("mine", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
+		run(t, p)
+		for namespace, want := range map[string]pod.Verdict{
+			"shop": {Answer: pod.Allow, Policy: "node", Opinions: []pod.Opinion{{Policy: "node", Answer: pod.Allow}}},
+			"a-web": {
+				Answer: pod.Deny, Policy: "mine", Tenant: "a", Reason: "No", Message: `policy "mine" of tenant "a": not here`,
+				Opinions: []pod.Opinion{
+					{Policy: "mine", Tenant: "a", Answer: pod.Deny, Reason: "No", Message: "not here"}, {Policy: "node", Answer: pod.Allow},
+				},
+			},
+			"b-web": {
+				Answer: pod.Allow, Policy: "mine", Tenant: "b",
+				Opinions: []pod.Opinion{{Policy: "mine", Tenant: "b", Answer: pod.Allow}, {Policy: "node", Answer: pod.Allow}},
+			},
+		} {
+			got := ask(t, p, question("web", in(namespace)))
+			want.At = got.At
+			sets := p.Sets()
+			want.Sets = []string{sets[0].Digest}
+			if tenant, _, ok := strings.Cut(namespace, "-"); ok {
+				want.Sets = []string{tenant + "/" + setOf(t, p, tenant).Digest, sets[0].Digest}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: verdict (-want +got):\n%s", namespace, diff)
+			}
+		}
+	})
+}
+
+func setOf(t *testing.T, p *Plane, tenant string) pod.PolicySet {
+	t.Helper()
+	for _, s := range p.Sets() {
+		if s.Tenant == tenant {
+			return s
+		}
+	}
+	t.Fatalf("no set of tenant %q", tenant)
+	return pod.PolicySet{}
+}
+
+func TestATenantWithoutAGoodSetHoldsItsOwnPodsOnly(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "allow")
+		d.of("a").write("broken.toml", "api = 1")
+		d.of("b").policy("mine", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
+		run(t, p)
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Hold || got.Reason != pod.ReasonPoliciesNotReady ||
+			!strings.Contains(got.Message, d.of("a").dir) {
+			t.Errorf("verdict %+v, want that tenant's pods held", got)
+		}
+		for _, namespace := range []string{"shop", "b-web"} {
+			if got := ask(t, p, question("web", in(namespace))); got.Answer != pod.Allow {
+				t.Errorf("%s: verdict %+v", namespace, got)
+			}
+		}
+		d.of("a").remove("broken.toml")
+		d.of("a").policy("good", "allow")
+		<-p.Changed()
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Allow {
+			t.Errorf("verdict %+v after the set was mended", got)
+		}
+	})
+}
+
+func TestWithoutTheOperatorsSetAllPodsAreHeld(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.write("broken.toml", "api = 1")
+		d.of("a").policy("mine", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "a"))
+		run(t, p)
+		for _, namespace := range []string{"shop", "a-web"} {
+			if got := ask(t, p, question("web", in(namespace))); got.Reason != pod.ReasonPoliciesNotReady {
+				t.Errorf("%s: verdict %+v", namespace, got)
+			}
+		}
+		if calls := s.called(); len(calls) > 0 {
+			t.Errorf("asked: %q", calls)
+		}
+	})
+}
+
+func TestTenantsMayHavePoliciesWhereTheOperatorHasNone(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.of("a").policy("mine", "deny")
+		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Dir = "" })
+		run(t, p)
+		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow || len(got.Sets) > 0 {
+			t.Errorf("the operator's pod: %+v", got)
+		}
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Deny || len(got.Sets) != 1 {
+			t.Errorf("the tenant's pod: %+v", got)
+		}
+	})
+}
+
+func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "allow")
+		d.of("a").policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.of("a").write("a.yaml", manifest)
+		p, _ := listed(t, d, s, tenanted(d, "a"))
+		waits := make(chan pod.Verdict, 1)
+		p.Judge(question("first", in("a-web")), func(v pod.Verdict) { waits <- v })
+		run(t, p)
+		<-s.waits
+		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow {
+			t.Errorf("verdict %+v", got)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		select {
+		case v := <-waits:
+			t.Errorf("verdict %+v before the tenant's set was loaded", v)
+		default:
+		}
+		close(s.free)
+		if v := <-waits; v.Answer != pod.Deny || v.Tenant != "a" {
+			t.Errorf("verdict %+v, want that of the tenant's set", v)
+		}
+	})
+}
+
+func TestAPluginIsToldWhoseThePodIs(t *testing.T) {
+	t.Parallel()
+	for namespace, tenant := range map[string]string{"shop": "", "a-web": "a"} {
+		d, s := newTree(t), newScripts()
+		d.policy("p", "allow")
+		c := testConfig(d, s)
+		c.Tenants = []Tenant{{Name: "a", Owns: func(namespace string) bool { return namespace == "a-web" }}}
+		asked, _ := asksOf(t, c, s, question("web", in(namespace)))
+		if got := asked["p"].Tenant; got != tenant {
+			t.Errorf("%s: tenant %q, want %q", namespace, got, tenant)
+		}
+	}
+}
