@@ -68,7 +68,7 @@ func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log
 	}
 	return policy.Config{
 		Dir: cfg.Policy.Dir, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Exempt: cfg.Policy.Exempt, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}
 }

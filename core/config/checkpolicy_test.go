@@ -77,3 +77,15 @@ func TestTheSizeOfPluginsMayBe(t *testing.T) {
 		})
 	}
 }
+
+func TestExemptPodsAreNamedWithTheirNamespace(t *testing.T) {
+	t.Parallel()
+	refuses(t, policyTable+"exempt = [\"kube-system/dns\", \"dns\", \"a/b/c\", \"A/dns\"]\n",
+		`agent.toml:6: policy.exempt: want NAMESPACE/NAME of a pod, for example "kube-system/dns", found "dns"`+"\n"+
+			`agent.toml:6: policy.exempt: want NAMESPACE/NAME of a pod, for example "kube-system/dns", found "a/b/c"`+"\n"+
+			`agent.toml:6: policy.exempt: want NAMESPACE/NAME of a pod, for example "kube-system/dns", found "A/dns"`+"\n")
+	c, err := load(write(t, policyTable+"exempt = [\"kube-system/dns\"]\n"), noEnv)
+	if err != nil || len(c.Policy.Exempt) != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

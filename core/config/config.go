@@ -80,6 +80,10 @@ type Policy struct {
 	// DefaultVerdict is VerdictAllow, VerdictHold or VerdictDeny: what counts
 	// where no policy has an opinion.
 	DefaultVerdict string `toml:"default_verdict"`
+	// Exempt are pods of file sources, as NAMESPACE/NAME, that must be able to
+	// start: policies judge them, but where a plugin fails, or no set is ready,
+	// they pass.
+	Exempt []string `toml:"exempt"`
 	// ModuleBytes is the length of the longest module that is taken for a
 	// plugin, CodeBytes that of the code section in it, at most ModuleBytes.
 	// Both are 64 KiB to 6 MiB.

@@ -1,6 +1,10 @@
 package pod
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Answer is what policy says about an instance of a pod.
 type Answer string
@@ -28,6 +32,8 @@ const (
 	ReasonDefaultVerdict = "DefaultVerdict"
 	// ReasonVerdictNotKept: there is a verdict, and the disk does not take it.
 	ReasonVerdictNotKept = "VerdictNotKept"
+	// ReasonException: an exception of the policy takes the pod out of it.
+	ReasonException = "Exception"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.
 	ReasonAdopted = "Adopted"
 )
@@ -61,6 +67,9 @@ type Opinion struct {
 	Policy string `json:"policy"`
 	// Tenant is whose policy it is, empty for the operator's.
 	Tenant string `json:"tenant,omitempty"`
+	// Mode is empty where the opinion counts. One of mode ModeWarn is shown with
+	// the pod, one of ModeAudit is only on record.
+	Mode   string `json:"mode,omitempty"`
 	Answer Answer `json:"answer"`
 	// Fuel is what the policy took: its plugin, and its conditions.
 	Fuel int64 `json:"fuel,omitempty"`
@@ -76,15 +85,43 @@ type Opinion struct {
 	Explanation string            `json:"explanation,omitempty"`
 }
 
-// Warnings are those of all opinions, each preceded by its policy's name.
+// The modes of policies whose opinions do not count.
+const (
+	ModeWarn  = "warn"
+	ModeAudit = "audit"
+)
+
+// Warnings are those of all opinions but those of mode ModeAudit, each preceded
+// by its policy's name. That a policy of mode ModeWarn would not let the pod
+// pass is one, too.
 func (v *Verdict) Warnings() []string {
 	var all []string
 	for i := range v.Opinions {
-		for _, w := range v.Opinions[i].Warnings {
-			all = append(all, v.Opinions[i].Policy+": "+w)
+		o := &v.Opinions[i]
+		if o.Mode == ModeAudit {
+			continue
+		}
+		if would := o.would(); would != "" {
+			all = append(all, o.Policy+": "+would)
+		}
+		for _, w := range o.Warnings {
+			all = append(all, o.Policy+": "+w)
 		}
 	}
 	return all
+}
+
+// would says what the opinion would do if it counted, nothing where it does, or
+// would let the pod pass.
+func (o *Opinion) would() string {
+	if o.Mode != ModeWarn {
+		return ""
+	}
+	what := map[Answer]string{Deny: "would deny this pod", Hold: "would hold this pod"}[o.Answer]
+	if what == "" {
+		return ""
+	}
+	return strings.Join(slices.DeleteFunc([]string{what, o.Reason, o.Message}, func(part string) bool { return part == "" }), ": ")
 }
 
 // Same reports whether two verdicts say the same to whoever reads them.

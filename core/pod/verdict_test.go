@@ -35,3 +35,17 @@ func TestWarningsNameTheirPolicy(t *testing.T) {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
 }
+
+func TestWhatAPolicyOfModeWarnWouldDoIsAWarning(t *testing.T) {
+	t.Parallel()
+	v := Verdict{Opinions: []Opinion{
+		{Policy: "a", Mode: ModeWarn, Answer: Deny, Reason: "No", Message: "not here", Warnings: []string{"x"}},
+		{Policy: "b", Mode: ModeWarn, Answer: Hold},
+		{Policy: "c", Mode: ModeWarn, Answer: Allow},
+		{Policy: "d", Mode: ModeAudit, Answer: Deny, Warnings: []string{"y"}},
+		{Policy: "e", Answer: Deny},
+	}}
+	if got, want := v.Warnings(), []string{"a: would deny this pod: No: not here", "a: x", "b: would hold this pod"}; !slices.Equal(got, want) {
+		t.Errorf("warnings %q, want %q", got, want)
+	}
+}

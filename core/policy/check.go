@@ -44,9 +44,9 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	checkPath(report, "module", d.Module)
 	d.checkPin(report, allowUnpinned)
 	d.checkHooks(report)
-	oneOf(report, "mode", d.Mode, []string{"warn", "audit", "shadow"}, modeEnforce, modeOff)
+	oneOf(report, "mode", d.Mode, []string{"shadow"}, modeEnforce, modeWarn, modeAudit, modeOff)
 	between(report, "priority", d.Priority, 0, maxPriority)
-	oneOf(report, "on_error", d.OnError, []pod.Answer{"last_verdict"}, pod.Hold, pod.Deny, pod.Allow)
+	oneOf(report, "on_error", d.OnError, nil, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
 	oneOf(report, "on_change", d.OnChange, []string{"report", "evict"}, "ignore")
 	if len(d.MutablePaths) > 0 {
 		report("mutable_paths", notSupported)
@@ -56,6 +56,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	}
 	d.Match.check(report)
 	d.Limits.check(report)
+	d.checkExceptions(report)
 	d.checkTests(report)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -22,6 +23,10 @@ type Config struct {
 	// ModuleBytes is the length of the longest module that is read; 0 for what
 	// the sandbox takes by default.
 	ModuleBytes int
+	// Exempt are pods of file sources that must be able to start, as
+	// NAMESPACE/NAME: where the plugin of a policy fails, or there is no set yet,
+	// they pass.
+	Exempt []string
 	// DefaultVerdict counts where no policy has an opinion: Allow, Hold or
 	// Deny; empty for Allow.
 	DefaultVerdict pod.Answer
@@ -64,6 +69,12 @@ func (c *Config) tenant(namespace string) string {
 		}
 	}
 	return ""
+}
+
+// exempt reports whether a pod is one of those that must be able to start.
+func (c *Config) exempt(q *pod.Question, names []string) bool {
+	return c.Kinds[q.Origin.Source] == pod.KindFile &&
+		slices.ContainsFunc(c.Exempt, func(name string) bool { return slices.Contains(names, name) })
 }
 
 func (c *Config) evaluators() int {

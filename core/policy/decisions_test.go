@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-func decision(name string, at int, change ...func(*pod.Decision)) pod.Decision {
+func decisionOf(name string, at int, change ...func(*pod.Decision)) pod.Decision {
 	when := instant.Add(time.Duration(at) * time.Second)
 	d := pod.Decision{
 		First: when, Last: when, Count: 1, Op: pod.Add, Name: name, UID: "uid", Instance: name,
@@ -42,14 +42,14 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var d decisions
-			again := decision("a", 2, test.change)
-			d.add(decision("a", 0))
-			d.add(decision("b", 1))
+			again := decisionOf("a", 2, test.change)
+			d.add(decisionOf("a", 0))
+			d.add(decisionOf("b", 1))
 			d.add(again)
-			want := []pod.Decision{decision("a", 0), decision("b", 1), again}
+			want := []pod.Decision{decisionOf("a", 0), decisionOf("b", 1), again}
 			if test.counts {
 				again.First, again.Count = instant, 2
-				want = []pod.Decision{decision("b", 1), again}
+				want = []pod.Decision{decisionOf("b", 1), again}
 			}
 			if diff := cmp.Diff(want, d.newest()); diff != "" {
 				t.Errorf("decisions (-want +got):\n%s", diff)
@@ -60,7 +60,7 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 		t.Parallel()
 		var d decisions
 		for range 2 {
-			d.add(decision("", 0))
+			d.add(decisionOf("", 0))
 		}
 		if got := d.newest(); len(got) != 2 {
 			t.Errorf("%d decisions, want 2", len(got))
@@ -72,7 +72,7 @@ func TestTheNewestDecisionsAreKept(t *testing.T) {
 	t.Parallel()
 	var d decisions
 	for i := range maxDecisions + 10 {
-		d.add(decision(strconv.Itoa(i), i))
+		d.add(decisionOf(strconv.Itoa(i), i))
 	}
 	got := d.newest()
 	if len(got) != 500 || got[0].Name != "10" || got[499].Name != "509" {
@@ -93,17 +93,17 @@ func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 	for i := range 100 {
 		var o pod.Opinion
 		fill[i%len(fill)](&o)
-		d.add(decision(strconv.Itoa(i), i, func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{o} }))
+		d.add(decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{o} }))
 	}
 	if got := d.newest(); len(got) != 15 || got[14].Name != "99" {
 		t.Errorf("%d decisions are kept, want 15", len(got))
 	}
-	d.add(decision("huge", 0, func(d *pod.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
+	d.add(decisionOf("huge", 0, func(d *pod.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
 	if got := d.newest(); len(got) != 1 || got[0].Name != "huge" {
 		t.Errorf("%d decisions are kept, want the newest", len(got))
 	}
 	for i := range maxDecisions {
-		d.add(decision(strconv.Itoa(i), i))
+		d.add(decisionOf(strconv.Itoa(i), i))
 	}
 	if got := d.newest(); len(got) != maxDecisions || d.text != maxDecisions*len("no") {
 		t.Errorf("%d decisions with %d bytes of text are kept", len(got), d.text)

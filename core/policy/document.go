@@ -13,6 +13,10 @@ import (
 const (
 	// modeEnforce: its opinion counts.
 	modeEnforce = "enforce"
+	// modeWarn and modeAudit: it is asked, and its opinion is shown with the pod,
+	// or only put on record; it does not count.
+	modeWarn  = pod.ModeWarn
+	modeAudit = pod.ModeAudit
 	// modeOff: it is not asked, nor is its module loaded.
 	modeOff = "off"
 )
@@ -27,11 +31,12 @@ type keys struct {
 	// SHA256 is the module's digest, empty where it is not pinned.
 	SHA256 string   `toml:"sha256"`
 	Hooks  []string `toml:"hooks"`
-	// Mode is modeEnforce or modeOff.
+	// Mode is one of the modes.
 	Mode string `toml:"mode"`
 	// Priority is 0 to maxPriority; the least is asked first.
 	Priority int `toml:"priority"`
-	// OnError is Hold, Deny or Allow: the answer when the plugin fails.
+	// OnError is Hold, Deny, Allow or lastVerdict: the answer when the plugin
+	// fails.
 	OnError pod.Answer `toml:"on_error"`
 	// OnChange is "ignore".
 	OnChange string `toml:"on_change"`
@@ -41,8 +46,13 @@ type keys struct {
 	Match        match          `toml:"match"`
 	Limits       limits         `toml:"limits"`
 	Settings     map[string]any `toml:"settings"`
+	Exceptions   []exception    `toml:"exception"`
 	Tests        []vector       `toml:"test"`
 }
+
+// lastVerdict is the answer that the policy gave on the same instance of the pod
+// before, Hold where there is none.
+const lastVerdict pod.Answer = "last_verdict"
 
 // limits bound one call of the plugin.
 type limits struct {

@@ -42,10 +42,16 @@ func (p *Plane) decide(ctx context.Context, t *task, at *activity) (fuel int64, 
 			s.release()
 		}
 	}()
-	if lacking != nil {
+	d := p.decision(t, p.request(t, now), at)
+	switch {
+	case lacking == nil:
+		v = judge(ctx, sets, d, p.cfg.DefaultVerdict)
+	case d.exempt:
 		v = notReady(lacking.dir, reason, now)
-	} else {
-		v = judge(ctx, sets, p.request(t, now), p.cfg.DefaultVerdict, at)
+		v.Answer, v.Message = pod.Allow, v.Message+"; the pod is exempt and passes"
+		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.names[0], "directory", lacking.dir)
+	default:
+		v = notReady(lacking.dir, reason, now)
 	}
 	if ctx.Err() != nil {
 		return 0, false

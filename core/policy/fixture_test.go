@@ -90,6 +90,11 @@ func asking(q pod.Question) *wasm.Request {
 	return &wasm.Request{Question: &q, Kind: "file", Time: instant}
 }
 
+// deciding is a decision on a question from a file, at a fixed time.
+func deciding(q pod.Question) *decision {
+	return &decision{request: asking(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &activity{}}
+}
+
 // logs collects what is logged, one line per record, without its time.
 type logs struct {
 	mu   sync.Mutex

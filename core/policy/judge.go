@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // What a policy may name as the time to look again lies between these.
@@ -22,31 +21,34 @@ var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 // judge asks every policy of the sets that matches, in order, and gives their
 // verdict together. fallback is the answer where none has an opinion. It ends
 // early, with a verdict that means nothing, when ctx does.
-func judge(ctx context.Context, sets []*set, r *wasm.Request, fallback pod.Answer, at *activity) pod.Verdict {
-	defer at.over()
+func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
+	defer d.at.over()
 	var opinions []opinion
 	names := make([]string, len(sets))
 	for i, s := range sets {
-		opinions = s.consult(ctx, r, opinions, at)
+		opinions = s.consult(ctx, d, opinions)
 		names[i] = s.named()
 	}
 	v := aggregate(opinions, fallback)
-	v.Sets, v.At = names, r.Time
+	v.Sets, v.At = names, d.request.Time
 	return v
 }
 
 // consult appends the opinions of the set's policies.
-func (s *set) consult(ctx context.Context, r *wasm.Request, opinions []opinion, at *activity) []opinion {
+func (s *set) consult(ctx context.Context, d *decision, opinions []opinion) []opinion {
 	for _, p := range s.policies {
-		if p.Mode == modeOff || !p.Match.matches(r.Question, r.Kind) {
+		if p.Mode == modeOff || !p.Match.matches(d.request.Question, d.request.Kind) {
 			continue
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		at.policy(p.Name)
-		o := p.consult(ctx, r)
+		d.at.policy(p.Name)
+		o := p.consult(ctx, d)
 		o.Tenant = s.tenant
+		if p.Mode != modeEnforce {
+			o.Mode = p.Mode
+		}
 		opinions = append(opinions, o)
 	}
 	return opinions
@@ -56,7 +58,7 @@ func (s *set) consult(ctx context.Context, r *wasm.Request, opinions []opinion, 
 func aggregate(opinions []opinion, fallback pod.Answer) pod.Verdict {
 	v := byDefault(fallback)
 	for _, answer := range strongest {
-		i := slices.IndexFunc(opinions, func(o opinion) bool { return o.Answer == answer })
+		i := slices.IndexFunc(opinions, func(o opinion) bool { return o.Answer == answer && o.Mode == "" })
 		if i >= 0 {
 			v = opinions[i].decide()
 			break

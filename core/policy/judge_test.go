@@ -125,7 +125,7 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			loaded := loadScripts(t, newScripts(), test.policies...)
-			got := judge(t.Context(), []*set{loaded}, asking(question("web")), test.fallback, &activity{})
+			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
 			test.want.At, test.want.Sets = instant, []string{loaded.digest}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
@@ -140,7 +140,7 @@ func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
 	loaded := loadScripts(t, s,
 		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
 		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
-	judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
+	judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
 	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -155,7 +155,7 @@ func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
 		}
 	}
 	loaded := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
-	v := judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
+	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
 	want := []pod.Opinion{
 		{
 			Policy: "p0", Answer: pod.Allow, Reason: "Fine", Message: "it is fine",
@@ -197,7 +197,7 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 				texts = append(texts, "allow")
 			}
 			loaded := loadScripts(t, s, texts...)
-			if got := judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{}).RetryAfter; got != test.want {
+			if got := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow).RetryAfter; got != test.want {
 				t.Errorf("after %s, want %s", got, test.want)
 			}
 		})
@@ -210,7 +210,7 @@ func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
 	loaded := loadScripts(t, s, "allow", "allow")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.edit = func(string, *wasm.Result) { cancel() }
-	judge(ctx, []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
+	judge(ctx, []*set{loaded}, deciding(question("web")), pod.Allow)
 	if calls := s.called(); len(calls) != 1 {
 		t.Errorf("calls %v, want one", calls)
 	}

@@ -11,6 +11,8 @@ import (
 // loader makes sets of readings.
 type loader struct {
 	cfg *Config
+	// tenant is whose sets it loads, empty for the operator's.
+	tenant string
 	// at is the policy that is being loaded or tested.
 	at activity
 	// again says that the last set was refused because of the machine: the same
@@ -50,7 +52,7 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 // policy makes one policy; what is wrong is put down in its document.
 func (l *loader) policy(ctx context.Context, r *reading, doc *document, running *set) *policy {
 	l.at.policy(doc.Name)
-	p := &policy{document: doc, sum: r.files[doc.Module].sum, log: l.cfg.Logger}
+	p := &policy{document: doc, tenant: l.tenant, sum: r.files[doc.Module].sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
 	if was != nil {
 		p.counts = was.counts

@@ -165,7 +165,7 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	if _, err := loadOnce(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := judge(t.Context(), []*set{running}, asking(question("web")), pod.Deny, &activity{})
+	v := judge(t.Context(), []*set{running}, deciding(question("web")), pod.Deny)
 	if v.Answer != pod.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -177,11 +177,11 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	d.policy("p", "allow")
 	first, err := loadOnce(t, d, s, nil)
 	must(t, err)
-	judge(t.Context(), []*set{first}, asking(question("web")), pod.Allow, &activity{})
+	judge(t.Context(), []*set{first}, deciding(question("web")), pod.Allow)
 	d.policy("p", "trap x")
 	second, err := loadOnce(t, d, s, first)
 	must(t, err)
-	judge(t.Context(), []*set{second}, asking(question("web")), pod.Allow, &activity{})
+	judge(t.Context(), []*set{second}, deciding(question("web")), pod.Allow)
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
 	want := pod.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},

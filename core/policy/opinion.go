@@ -39,19 +39,6 @@ func (p *policy) ask(ctx context.Context, r *wasm.Request) opinion {
 	}
 }
 
-// consult is ask, counted and, where the failure is a new one, logged.
-func (p *policy) consult(ctx context.Context, r *wasm.Request) opinion {
-	o := p.ask(ctx, r)
-	if ctx.Err() != nil {
-		return o
-	}
-	p.counts.count(&o.Opinion)
-	if o.Failure != "" && p.counts.fail(o.Message) {
-		p.log.Warn("a plugin failed, on_error decides", "policy", p.Name, "failure", o.Message, "on_error", string(p.OnError))
-	}
-	return o
-}
-
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 
 // agentReasons are those a plugin cannot give: they are the agent's own word.

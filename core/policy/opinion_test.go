@@ -52,7 +52,7 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	second, err := load.load(t.Context(), read(&Config{Dir: d.dir}), first)
 	must(t, err)
 	for _, loaded := range []*set{first, first, second, second, first} {
-		judge(t.Context(), []*set{loaded}, asking(question("web")), pod.Allow, &activity{})
+		judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
 	}
 	want := []string{}
 	for _, what := range []string{"one", "two", "one"} {

@@ -35,6 +35,7 @@ func (p *Plane) newOwner(tenant, dir string) *owner {
 		p.queue.wake()
 	})
 	o.reloader = newReloader(&cfg, o.standing, tried, func() { p.signal(o) })
+	o.reloader.loader.tenant = tenant
 	return o
 }
 

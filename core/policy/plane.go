@@ -18,6 +18,7 @@ type Plane struct {
 	owners    []*owner
 	queue     *queue
 	decisions decisions
+	lasts     lasts
 	changed   chan struct{}
 }
 

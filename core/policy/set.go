@@ -29,6 +29,8 @@ type set struct {
 // policy is one policy of a set.
 type policy struct {
 	*document
+	// tenant is whose it is, empty for the operator's.
+	tenant string
 	// sum is the digest of its module.
 	sum string
 	// plugin is nil in mode off.

@@ -28,7 +28,7 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.inUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := judge(t.Context(), []*set{used}, asking(question("web")), pod.Allow, &activity{}); v.Answer != pod.Allow {
+	if v := judge(t.Context(), []*set{used}, deciding(question("web")), pod.Allow); v.Answer != pod.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
 	used.release()

@@ -2,8 +2,10 @@ package status
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -15,22 +17,52 @@ const (
 	// ConditionUpdateAdmitted is False while a newer version of a pod that
 	// runs is held or denied.
 	ConditionUpdateAdmitted v1.PodConditionType = "wardlet.dev/UpdateAdmitted"
+	// ConditionPolicyWarning is True for a pod that policy lets pass with a
+	// warning.
+	ConditionPolicyWarning v1.PodConditionType = "wardlet.dev/PolicyWarning"
 )
 
-// isMark reports whether conditions of this type are set by Mark alone.
+// isMark reports whether conditions of this type are set by Mark and Warn
+// alone.
 func isMark(kind v1.PodConditionType) bool {
-	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted
+	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted || isWarning(kind)
 }
 
+func isWarning(kind v1.PodConditionType) bool { return kind == ConditionPolicyWarning }
+
 // Mark lays conditions over every status of a pod, in the place of those laid
-// over it before; without any it takes those away. They are to be of the types
-// named above: the same types are left out of what Set stores. A condition
-// whose status was the same before keeps its transition time; for others the
-// caller gives it. A pod without a status shows its marks once it has one.
+// over it before; without any it takes those away. They are to be of the first
+// two types named above: the same types are left out of what Set stores. A
+// condition whose status was the same before keeps its transition time; for
+// others the caller gives it. A pod without a status shows its marks once it has
+// one.
 func (s *Store) Mark(uid types.UID, conditions ...v1.PodCondition) {
+	s.lay(uid, conditions, func(kind v1.PodConditionType) bool { return !isWarning(kind) })
+}
+
+// Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Each
+// of the two leaves the conditions of the other.
+func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
+	var conditions []v1.PodCondition
+	if message != "" {
+		conditions = []v1.PodCondition{{
+			Type: ConditionPolicyWarning, Status: v1.ConditionTrue, Reason: reason, Message: message,
+			LastTransitionTime: metav1.NewTime(since),
+		}}
+	}
+	s.lay(uid, conditions, isWarning)
+}
+
+// lay puts conditions in the place of those of some types.
+func (s *Store) lay(uid types.UID, conditions []v1.PodCondition, replaces func(v1.PodConditionType) bool) {
 	marks := slices.Clone(conditions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i := range s.marks[uid] {
+		if old := s.marks[uid][i]; !replaces(old.Type) {
+			marks = append(marks, old)
+		}
+	}
 	for i := range marks {
 		m := &marks[i]
 		if old := findCondition(s.marks[uid], m.Type); old != nil && old.Status == m.Status {

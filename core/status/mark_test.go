@@ -238,3 +238,32 @@ func TestMarkingIsSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
+	t.Parallel()
+	s := NewStore()
+	p := testPod(v1.RestartPolicyAlways, "", "a")
+	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning})
+	warning := func(message string) v1.PodCondition {
+		return v1.PodCondition{
+			Type: ConditionPolicyWarning, Status: v1.ConditionTrue, Reason: "PolicyWarning", Message: message, LastTransitionTime: metav1.NewTime(noon),
+		}
+	}
+	check := func(step string, want ...v1.PodCondition) {
+		t.Helper()
+		if diff := cmp.Diff(want, conditionsOf(t, s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step, diff)
+		}
+	}
+	s.Warn("u1", "PolicyWarning", "one", noon)
+	s.Mark("u1", updateHeld("x"))
+	check("both", updateHeld("x"), warning("one"))
+	s.Warn("u1", "PolicyWarning", "two", noon.Add(time.Hour))
+	check("another warning has the time of the first", warning("two"), updateHeld("x"))
+	s.Mark("u1")
+	check("without the mark", warning("two"))
+	s.Warn("u1", "PolicyWarning", "", noon)
+	check("without the warning")
+	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{warning("kept by nobody")}})
+	check("one that somebody else sets")
+}

@@ -27,9 +27,11 @@ func (l *Loop) add(changes []pod.Change) {
 			l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))
 			continue
 		}
+		said := c.Verdict
 		if c.Op == pod.Add {
-			l.warn(m)
+			said = nil
 		}
+		l.warn(m, said)
 		l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, After: c.Replaces})
 	}
 }

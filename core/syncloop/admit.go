@@ -1,6 +1,10 @@
 package syncloop
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
@@ -37,12 +41,27 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	}
 }
 
-// warn passes on what policy has to say to a pod that it lets through.
-func (l *Loop) warn(m member) {
-	if m.verdict == nil {
-		return
+// warn shows what policy has to say to a pod that it lets through, with an
+// event for each warning that the verdict before had not.
+func (l *Loop) warn(m member, before *pod.Verdict) {
+	warnings, known := warningsOf(m.verdict), warningsOf(before)
+	since := time.Time{}
+	if m.verdict != nil {
+		since = m.verdict.At
 	}
-	for _, warning := range m.verdict.Warnings() {
-		l.cfg.Events.Event(m.pod, v1.EventTypeWarning, "PolicyWarning", warning)
+	l.cfg.Statuses.Warn(m.pod.UID, reasonPolicyWarning, strings.Join(warnings, "; "), since)
+	for _, warning := range warnings {
+		if !slices.Contains(known, warning) {
+			l.cfg.Events.Event(m.pod, v1.EventTypeWarning, reasonPolicyWarning, warning)
+		}
 	}
 }
+
+func warningsOf(v *pod.Verdict) []string {
+	if v == nil {
+		return nil
+	}
+	return v.Warnings()
+}
+
+const reasonPolicyWarning = "PolicyWarning"

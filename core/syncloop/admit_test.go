@@ -216,3 +216,29 @@ func TestWithoutAnAdmitterAllPodsAreAdmitted(t *testing.T) {
 		})
 	})
 }
+
+func TestWarningsAreShownWithThePodUntilPolicyHasNone(t *testing.T) {
+	t.Parallel()
+	warned := func(messages ...string) *pod.Verdict {
+		v := verdict(pod.Allow, "")
+		v.Opinions = []pod.Opinion{{Policy: "p", Warnings: messages}}
+		return v
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			p := newPod("1")
+			w.send(change(pod.Restore, p, warned("one")))
+			w.expectEvents(t)
+			w.expectWarned(t, "1", "p: one")
+			w.send(change(pod.UpdateOp, p, nil))
+			w.expectWarned(t, "1", "p: one")
+			w.send(change(pod.UpdateOp, p, warned("one", "two")))
+			w.expectEvents(t, "Warning pod-1 PolicyWarning: p: two")
+			w.expectWarned(t, "1", "p: one; p: two")
+			w.send(change(pod.UpdateOp, p, verdict(pod.Allow, "")))
+			w.expectEvents(t)
+			w.expectWarned(t, "1", "")
+		})
+	})
+}

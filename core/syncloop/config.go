@@ -3,6 +3,7 @@ package syncloop
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -68,6 +69,9 @@ type Workers interface {
 type Statuses interface {
 	Get(uid types.UID) (v1.PodStatus, bool)
 	Set(p *v1.Pod, st v1.PodStatus) (bool, error)
+	// Warn shows a condition with the pod, of a reason, until it is called again,
+	// and none for an empty message.
+	Warn(uid types.UID, reason, message string, since time.Time)
 	// DeleteEnded forgets the pod if its phase is a terminal one.
 	DeleteEnded(uid types.UID)
 }

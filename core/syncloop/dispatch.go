@@ -79,6 +79,9 @@ func (l *Loop) update(c *pod.Change) {
 	}
 	m := l.pods.update(c)
 	if !m.rejected {
+		if c.Verdict != nil {
+			l.warn(m, before.verdict)
+		}
 		l.request(worker.Update, m)
 		return
 	}

@@ -48,6 +48,8 @@ type world struct {
 
 	statuses map[types.UID]v1.PodStatus
 	recorded []string
+	// warned are the warnings that are shown with pods.
+	warned map[types.UID]string
 
 	healthErr error
 	checks    int
@@ -270,6 +272,26 @@ func (w *world) expectStatus(t *testing.T, uid types.UID, want string) {
 	}
 	if got != want {
 		t.Errorf("status of %s is %q, want %q", uid, got, want)
+	}
+}
+
+func (w *world) Warn(uid types.UID, _, message string, _ time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.warned == nil {
+		w.warned = map[types.UID]string{}
+	}
+	w.warned[uid] = message
+}
+
+// expectWarned compares the warning that is shown with a pod, "" for none.
+func (w *world) expectWarned(t *testing.T, uid types.UID, want string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := w.warned[uid]; got != want {
+		t.Errorf("warning of %s is %q, want %q", uid, got, want)
 	}
 }
 

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// decision is one question while it is decided.
+type decision struct {
+	request *wasm.Request
+	// instance identifies what is judged, empty where that is not known.
+	instance string
+	// names are those that an operator may know the pod by.
+	names []string
+	// exempt: the pod must be able to start, whatever becomes of plugins.
+	exempt bool
+	// lasts are the verdicts policies gave before, nil where nobody keeps them.
+	lasts *lasts
+	// at says what the goroutine is at.
+	at *activity
+}
+
+// decision is that on the question of a task.
+func (p *Plane) decision(t *task, r *wasm.Request, at *activity) *decision {
+	q := &t.question
+	d := &decision{request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at}
+	d.exempt = p.cfg.exempt(q, d.names)
+	var err error
+	if d.instance, err = pod.Instance(q.Pod); err != nil {
+		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", d.names[0], "err", err)
+	}
+	return d
+}
+
+// names are those of a pod, as NAMESPACE/NAME: its own, and for a pod of the
+// node's own sources that of its manifest.
+func (c *Config) names(q *pod.Question) []string {
+	own := q.Pod.Namespace + "/" + q.Pod.Name
+	if written, ok := strings.CutSuffix(own, "-"+c.Node); ok && pod.IsStatic(q.Pod) {
+		return []string{own, written}
+	}
+	return []string{own}
+}
+
+// consult gives the opinion of a policy, and counts it. An exception comes
+// before its plugin is asked. Where the plugin fails, the policy's on_error
+// decides, and for an exempt pod that it passes.
+func (p *policy) consult(ctx context.Context, d *decision) opinion {
+	if o, ok := p.excepted(d); ok {
+		return o
+	}
+	o := p.ask(ctx, d.request)
+	if ctx.Err() != nil {
+		return o
+	}
+	if o.Failure == "" {
+		d.lasts.put(p, d.instance, &o)
+	} else {
+		p.settle(d, &o)
+	}
+	p.counts.count(&o.Opinion)
+	return o
+}
+
+// settle makes a failure of the plugin the policy's answer.
+func (p *policy) settle(d *decision, o *opinion) {
+	news := p.counts.fail(o.Message)
+	switch last, known := d.lasts.get(p, d.instance); {
+	case d.exempt:
+		o.Answer = pod.Allow
+		p.log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.names[0], "failure", o.Message)
+		return
+	case p.OnError != lastVerdict:
+	case known:
+		o.Answer, o.retryAfter = last.Answer, last.retryAfter
+		o.Message += fmt.Sprintf("; before that it said %s: %s", last.Answer, last.said())
+	default:
+		o.Answer = pod.Hold
+		o.Message += "; it has not judged this version of the pod before"
+	}
+	if news {
+		p.log.Warn("a plugin failed, on_error decides", "policy", p.Name, "failure", o.Message, "on_error", string(p.OnError))
+	}
+}
+
+// said is the reason and message of an opinion, for display.
+func (o *opinion) said() string {
+	return strings.TrimPrefix(strings.TrimSuffix(o.Reason+": "+o.Message, ": "), ": ")
+}
