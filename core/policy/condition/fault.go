@@ -1,0 +1,98 @@
+package condition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/env"
+)
+
+// oneLine is a text without line ends and other control characters, of at most
+// size bytes.
+func oneLine(s string, size int) string {
+	if len(s) > size {
+		s = s[:size] + "…"
+	}
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// faultAt is a fault at a place of an expression.
+func faultAt(at common.Location, what string) error {
+	place := fmt.Sprintf("column %d", at.Column()+1)
+	if at.Line() > 1 {
+		place = fmt.Sprintf("line %d, column %d", at.Line(), at.Column()+1)
+	}
+	return fmt.Errorf("%s: %s", place, oneLine(what, maxFault))
+}
+
+// firstFault is the first of those that CEL found in an expression.
+func (l *language) firstFault(issues *cel.Issues) error {
+	found := issues.Errors()
+	if len(found) == 0 {
+		return fmt.Errorf("%s", oneLine(issues.Err().Error(), maxFault))
+	}
+	first := slices.MinFunc(found, func(a, b *common.Error) int {
+		return cmp.Or(cmp.Compare(a.Location.Line(), b.Location.Line()), cmp.Compare(a.Location.Column(), b.Location.Column()))
+	})
+	if strings.HasPrefix(first.Message, "max recursion depth exceeded") ||
+		strings.HasPrefix(first.Message, "expression recursion limit exceeded") {
+		return fmt.Errorf("the condition is nested more than %d deep; split it into several conditions", maxDepth)
+	}
+	if first.Location.Line() < 1 {
+		return fmt.Errorf("%s", oneLine(first.Message, maxFault))
+	}
+	return faultAt(first.Location, l.explain(first.Message))
+}
+
+// explain says what CEL says with the names that are known here.
+func (l *language) explain(message string) string {
+	if name, ok := quoted(message, "undefined field '"); ok {
+		of := l.vocabulary.without(name)
+		if of == nil {
+			return "there is no field " + name
+		}
+		return fmt.Sprintf("%s has no field %s", of.celType.TypeName(), name) + meant(name, of.names())
+	}
+	if name, ok := quoted(message, "undeclared reference to '"); ok {
+		return "there is no variable or function " + name + meant(name, l.names)
+	}
+	if name, ok := quoted(message, "found no matching overload for '"); ok {
+		_, arguments, _ := strings.Cut(message, " applied to ")
+		return fmt.Sprintf("%s cannot be applied to %s", strings.ReplaceAll(name, "_", ""), strings.Trim(arguments, "'"))
+	}
+	what, _, _ := strings.Cut(message, " expecting {") // a list of all that could stand there
+	return what
+}
+
+// quoted is what stands in quotes after prefix.
+func quoted(message, prefix string) (string, bool) {
+	rest, ok := strings.CutPrefix(message, prefix)
+	if !ok {
+		return "", false
+	}
+	name, _, ok := strings.Cut(rest, "'")
+	return name, ok
+}
+
+// meant names the known words that are most like the unknown one.
+func meant(unknown string, known []string) string {
+	catalog := env.NewCatalog()
+	for _, name := range known {
+		catalog.Add(&env.CatalogSymbol{Name: name})
+	}
+	near := catalog.Find(unknown)
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near[0].Name)
+}

@@ -1,0 +1,111 @@
+package condition
+
+import (
+	"reflect"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+)
+
+// list is a slice of the pod, whose elements are made when they are looked at.
+type list struct {
+	unconvertible
+	vocabulary *vocabulary
+	items      reflect.Value
+	element    *reading
+}
+
+var (
+	_ traits.Lister   = (*list)(nil)
+	_ traits.Foldable = (*list)(nil)
+)
+
+func (l *list) at(i int) ref.Val {
+	v, err := l.element.get(l.items.Index(i))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return l.vocabulary.NativeToValue(v)
+}
+
+// Get is the element of an index.
+func (l *list) Get(index ref.Val) ref.Val {
+	i, ok := index.(types.Int)
+	if !ok || i < 0 || int64(i) >= int64(l.items.Len()) {
+		return types.NewErr("the list has %d elements: none has the index %v", l.items.Len(), index)
+	}
+	return l.at(int(i))
+}
+
+// Fold goes through the elements.
+func (l *list) Fold(f traits.Folder) {
+	for i := range l.items.Len() {
+		if !f.FoldEntry(types.Int(i), l.at(i)) {
+			return
+		}
+	}
+}
+
+// Iterator goes through the elements.
+func (l *list) Iterator() traits.Iterator { return &listIterator{list: l} }
+
+// Size is the number of elements.
+func (l *list) Size() ref.Val { return types.Int(l.items.Len()) }
+
+// Contains reports whether an element equals value.
+func (l *list) Contains(value ref.Val) ref.Val { return listContains(l, value) }
+
+// Type is CEL's type of all lists.
+func (*list) Type() ref.Type { return types.ListType }
+
+// Value is the slice.
+func (l *list) Value() any { return l.items.Interface() }
+
+// Add is never asked: rules.go refuses to add lists.
+func (*list) Add(ref.Val) ref.Val { return types.NewErr("lists cannot be added") }
+
+// Equal is never asked: rules.go refuses to compare lists.
+func (*list) Equal(ref.Val) ref.Val { return types.NewErr("lists cannot be compared") }
+
+// listContains reports whether an element of a list equals value.
+func listContains(l traits.Lister, value ref.Val) ref.Val {
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		element := it.Next()
+		if types.IsUnknownOrError(element) {
+			return element
+		}
+		if types.Equal(element, value) == types.True {
+			return types.True
+		}
+	}
+	return types.False
+}
+
+// listIterator goes through a list.
+type listIterator struct {
+	unconvertible
+	list *list
+	next int
+}
+
+// HasNext reports whether there is a further element.
+func (it *listIterator) HasNext() ref.Val { return types.Bool(it.next < it.list.items.Len()) }
+
+// Next is the next element, nil after the last.
+func (it *listIterator) Next() ref.Val {
+	if it.next >= it.list.items.Len() {
+		return nil
+	}
+	it.next++
+	return it.list.at(it.next - 1)
+}
+
+// Equal is never asked.
+func (*listIterator) Equal(ref.Val) ref.Val { return types.False }
+
+// Type is CEL's type of all iterators.
+func (*listIterator) Type() ref.Type { return types.IteratorType }
+
+// Value is none.
+func (*listIterator) Value() any { return nil }

@@ -1,0 +1,17 @@
+package mutate
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+func TestMain(m *testing.M) {
+	if status, isChild := wasm.Child(); isChild {
+		os.Exit(status)
+	}
+	goleak.VerifyTestMain(m)
+}

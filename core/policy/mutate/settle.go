@@ -1,0 +1,99 @@
+package mutate
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// settle makes a pod of the patched document of p: strictly decoded, defaulted
+// and validated as its source would have it. What no policy may change is p's.
+// It takes the patched document over; before is that of p.
+func settle(p *v1.Pod, before, patched map[string]any, api bool) (*v1.Pod, error) {
+	read := fromManifest
+	if api {
+		read = fromAPI
+	}
+	made, err := read(p, before, patched)
+	if err != nil {
+		return nil, badPatch("what it makes of the pod is not valid: %s", strings.ReplaceAll(err.Error(), "; line 1: ", "; "))
+	}
+	settled := &v1.Pod{TypeMeta: p.TypeMeta, Spec: made.Spec}
+	p.ObjectMeta.DeepCopyInto(&settled.ObjectMeta)
+	p.Status.DeepCopyInto(&settled.Status)
+	settled.Labels = made.Labels
+	settled.Annotations = made.Annotations
+	for _, from := range []map[string]string{made.Annotations, p.Annotations} {
+		for key := range from {
+			if !strings.HasPrefix(key, configPrefix) {
+				continue
+			}
+			if value, ok := p.Annotations[key]; ok {
+				settled.Annotations[key] = value
+			} else {
+				delete(settled.Annotations, key)
+			}
+		}
+	}
+	return settled, nil
+}
+
+// fromManifest reads the document of a pod of the node's own sources as a
+// manifest. What the node adds to a manifest is taken out before, so that it is
+// added again and not found in a place where none may write it.
+func fromManifest(p *v1.Pod, before, patched map[string]any) (*v1.Pod, error) {
+	if meta, ok := patched["metadata"].(map[string]any); ok {
+		if name, ok := meta["name"].(string); ok {
+			meta["name"] = strings.TrimSuffix(name, "-"+strings.ToLower(p.Spec.NodeName))
+		}
+		if annotations, ok := meta["annotations"].(map[string]any); ok {
+			for key := range annotations {
+				if strings.HasPrefix(key, configPrefix) {
+					delete(annotations, key)
+				}
+			}
+		}
+	}
+	was, _ := before["spec"].(map[string]any)
+	if spec, ok := patched["spec"].(map[string]any); ok && equal(was["tolerations"], spec["tolerations"]) {
+		delete(spec, "tolerations")
+	}
+	text, err := json.Marshal(patched)
+	if err != nil {
+		return nil, err
+	}
+	docs := pod.Decode(text, pod.DecodeFrom{
+		Source: p.Annotations[pod.AnnotationSource], Kind: pod.KindFile, File: "patched", NodeName: p.Spec.NodeName,
+	})
+	switch {
+	case len(docs) == 0:
+		return nil, errors.New("it says nothing")
+	case docs[0].Err != nil:
+		return nil, docs[0].Err.Err
+	}
+	return docs[0].Pod, nil
+}
+
+// fromAPI reads the document of a pod as one that an API server gave.
+func fromAPI(p *v1.Pod, _, patched map[string]any) (*v1.Pod, error) {
+	text, err := json.Marshal(patched)
+	if err != nil {
+		return nil, err
+	}
+	made := new(v1.Pod)
+	if strict, err := kjson.UnmarshalStrict(text, made); err != nil || len(strict) > 0 {
+		return nil, errors.Join(append(strict, err)...)
+	}
+	// A pod that is to be ended is handed over whatever it asks for; not here.
+	made.DeletionTimestamp = nil
+	d := pod.FromAPI(made, pod.APIFrom{Source: pod.SourceAPI, NodeName: p.Spec.NodeName})
+	if d.Err != nil {
+		return nil, d.Err.Err
+	}
+	return d.Pod, nil
+}

@@ -1,0 +1,63 @@
+package signed
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The files of testdata come from the program minisign 0.11, set.toml from
+// Build: minisign.key is a secret key without a password that guards nothing,
+// encrypted.key the same with the password "correct horse" and little work,
+// other.pub the public half of another pair. Both signatures are of set.toml.
+
+func golden(tb testing.TB, name string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	must(tb, err)
+	return text
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// publicKey is that of a file of testdata.
+func publicKey(tb testing.TB, name string) PublicKey {
+	tb.Helper()
+	key, err := ParseKey(string(golden(tb, name)))
+	must(tb, err)
+	return key
+}
+
+// secretKey is the one of testdata/minisign.key.
+func secretKey(tb testing.TB) *SecretKey {
+	tb.Helper()
+	key, err := ParseSecretKey(golden(tb, "minisign.key"), nil)
+	must(tb, err)
+	return key
+}
+
+// sum is a digest for tests.
+func sum(n int) string { return fmt.Sprintf("%064x", n) }
+
+// three are the files of testdata/set.toml.
+func three() map[string]string {
+	return map[string]string{"allowed-images.toml": sum(1), "allowed-images.wasm": sum(2), "tests/forbidden.yaml": sum(3)}
+}
+
+// wants compares the text of an error; "" is none.
+func wants(tb testing.TB, err error, want string) {
+	tb.Helper()
+	got := ""
+	if err != nil {
+		got = err.Error()
+	}
+	if got != want {
+		tb.Errorf("error:\n%s\nwant:\n%s", got, want)
+	}
+}

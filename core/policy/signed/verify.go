@@ -1,0 +1,66 @@
+package signed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"aead.dev/minisign"
+)
+
+const (
+	// MaxSignature bounds the text of a signature, in bytes.
+	MaxSignature = 16 << 10
+	// maxComment bounds what is shown of a trusted comment, in characters.
+	maxComment = 200
+)
+
+// Verify tells whether one of the trusted keys signed that text, and gives the
+// key's ID. The error says what else is the case: there is no signature, it is
+// malformed, its key is not trusted, or it is not one of this text.
+func Verify(text, signature []byte, keys []PublicKey) (id string, err error) {
+	id, _, err = VerifyComment(text, signature, keys)
+	return id, err
+}
+
+// VerifyComment is Verify that also gives the trusted comment, which the key
+// signed too, made fit for one line.
+func VerifyComment(text, signature []byte, keys []PublicKey) (id, comment string, err error) {
+	switch {
+	case len(signature) == 0:
+		return "", "", errors.New(`there is no signature; sign the set with "wardlet policy sign"`)
+	case len(signature) > MaxSignature:
+		return "", "", fmt.Errorf("the signature is malformed: %d bytes long, more than the %d it may have; sign the set anew", len(signature), MaxSignature)
+	}
+	var s minisign.Signature
+	if err := s.UnmarshalText(signature); err != nil {
+		return "", "", fmt.Errorf("the signature is malformed: %s; sign the set anew", short(err.Error(), maxComment))
+	}
+	id = idText(s.KeyID)
+	trusted := false
+	for _, k := range keys {
+		key := k.minisign()
+		if k == (PublicKey{}) || key.ID() != s.KeyID {
+			continue
+		}
+		trusted = true
+		if minisign.Verify(key, text, signature) {
+			return id, short(s.TrustedComment, maxComment), nil
+		}
+	}
+	if trusted {
+		return "", "", fmt.Errorf("the signature names the key %s, but that key did not sign this text: the text or the signature was changed; put back what was signed, or sign the set anew", id)
+	}
+	return "", "", fmt.Errorf("the signature is one of the key %s, which is not trusted (trusted: %s); sign the set with a key that is", id, ids(keys))
+}
+
+func ids(keys []PublicKey) string {
+	if len(keys) == 0 {
+		return "no key"
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.ID()
+	}
+	return strings.Join(names, ", ")
+}
