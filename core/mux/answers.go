@@ -65,7 +65,7 @@ func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
 	case pod.Deny:
 		return w.running() == nil || s.stopDenied && w.stops()
 	}
-	return true
+	return !s.filters(w.pod)
 }
 
 // judged takes verdicts in. One whose question was asked again, or is not of
@@ -100,7 +100,7 @@ func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time
 // announce tells of a version that goes on waiting.
 func (t *merging) announce(w *wait) {
 	before := w.told
-	w.told = w.shownAs()
+	w.told, w.stale = w.shownAs(), false
 	if before != "" && before != w.told {
 		t.tell(func(to Waits) { to.Passed(before) })
 	}
@@ -125,6 +125,9 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	}
 	for _, q := range out.asked {
 		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
+	}
+	for _, q := range out.offers {
+		m.filter.Filter(q.FilterQuestion, func(v pod.FilterVerdict) { m.filtered.put(q.ticket, v) })
 	}
 	for _, q := range out.contentions {
 		m.resolver.Resolve(q.Contest, func(r pod.Resolution) { m.answers.put(q.ticket, r) })

@@ -168,8 +168,13 @@ func (t *merging) relinquish(sl *slot) {
 	w.from = nil
 	t.changed = append(t.changed, w.entry)
 	t.touch(w.slot)
-	if w.verdict != nil && !w.passes() {
+	switch {
+	case w.verdict != nil && !w.passes():
 		t.announce(w)
+	case w.suppressed() != nil && w.told != "":
+		told := w.told
+		w.told = ""
+		t.tell(func(to Waits) { to.Passed(told) })
 	}
 }
 
@@ -313,8 +318,10 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	sl.sent = &sent{pod: e.pod, seq: old.seq, after: old.after, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
 	fields := t.difference(old.pod, e)
 	// What does not matter after a restart is not worth a write.
-	if sl.wait != nil || pod.Meaningful(fields) {
+	if sl.wait != nil && sl.wait.op != pod.Reconcile || pod.Meaningful(fields) {
 		t.settled(sl, e)
+	} else {
+		t.pass(sl)
 	}
 	if fields == 0 {
 		return pod.Change{}, false

@@ -110,7 +110,7 @@ func (t *merging) empty(e *entry) {
 	}
 	t.unseal(e.pod)
 	t.touch(t.source.displace(e))
-	e.pod, e.podVersion, e.restored = nil, "", false
+	e.pod, e.podVersion, e.restored, e.suppressed = nil, "", false, nil
 	t.vacated = append(t.vacated, e.id)
 }
 

@@ -108,6 +108,9 @@ func (sl *slot) claim(e *entry) pod.Claim {
 		if v := sl.wait.verdict; v != nil {
 			c.Message = v.Message
 		}
+		if sl.wait.suppressed() != nil {
+			c.Message = "a filter holds it back"
+		}
 	case sl.sent != nil && sl.sent.denied():
 		c.State, c.Message = pod.ClaimRefused, sl.sent.verdict.Message
 	default:

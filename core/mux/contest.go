@@ -203,7 +203,7 @@ func (sl *slot) mayLeave(free map[*slot]bool) bool {
 
 // admitted reports whether a version of the slot runs, or may from now on.
 func (sl *slot) admitted(free map[*slot]bool) bool {
-	return sl.runs() || free[sl] && sl.sent == nil && (sl.wait == nil || sl.wait.verdict.Answer == pod.Allow)
+	return sl.runs() || free[sl] && sl.sent == nil && (sl.wait == nil || sl.wait.verdict == nil || sl.wait.verdict.Answer == pod.Allow)
 }
 
 // has reports whether the sync loop has the slot's chosen pod.
@@ -215,7 +215,7 @@ func (sl *slot) has() bool {
 func (c *contest) question() pod.Contest {
 	q := pod.Contest{Identity: c.identity}
 	for _, sl := range c.rivals {
-		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen)}
+		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen), Restored: sl.first.restored}
 		if sl.runs() {
 			candidate.Running, candidate.Origin.FirstSeen = sl.sent.pod, sl.sent.origin.FirstSeen
 		}

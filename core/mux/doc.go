@@ -2,10 +2,12 @@
 // the last valid version of every document.
 //
 // Comes in: documents, as snapshots or differences, through the Sink each
-// source gets; verdicts, from the Gate; answers to conflicts, from the Resolver.
+// source gets; verdicts, from the Gate; answers of the Filter; answers to
+// conflicts, from the Resolver; and from a person, what to Release.
 // Goes out: pod.Update values on one channel; the desired set (Wanted, Seen,
-// Sources, Pods) that every clean-up asks, and Conflicts; questions to the Gate
-// and the Resolver; and, to Waits, what policy does not let pass.
+// Sources, Pods) that every clean-up asks, Conflicts, and what is Suppressed;
+// questions to the Gate, the Filter and the Resolver; and, to Waits, what policy
+// or a filter does not let pass.
 //
 // An entry is a document, by its ID, and the pod it is or last was. The ID is a
 // place in a manifest, and what stands there changes when something before it
@@ -20,9 +22,15 @@
 // everything else passes it. A pod that runs is ended by a replacement only
 // when that is admitted, unless Config.StopDenied says otherwise. A verdict
 // counts only once it is on the disk; every step then does what follows from
-// it in this order: the disk, the notices, the sync loop, the gate and the
-// resolver. So a restart repeats what was handed on. What the disk does not take
-// is written again later.
+// it in this order: the disk, the notices, the sync loop, the gate, the filter
+// and the resolver. So a restart repeats what was handed on. What the disk does
+// not take is written again later.
+//
+// What is admitted may be held back by the filter (suppression.go): until the
+// filter lets it pass, it was held back for as long as may be, also over
+// restarts, or a person releases it. What ends a pod cancels that. Nothing that
+// is held back is lost: it is parked like what awaits a verdict, and it is the
+// newest version that goes on.
 //
 // One goroutine, that of Run, merges, takes answers and sends; it closes the
 // channel of updates when it ends. A source that delivers waits until its

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // question is a wait's, on its way to the gate.
@@ -29,6 +31,7 @@ func (t *merging) free(batch []*slot) map[*slot]bool {
 	for _, sl := range batch {
 		if sl.chosen == nil {
 			t.abandon(sl)
+			t.unhold(sl)
 		}
 	}
 	for _, sl := range batch {
@@ -42,7 +45,7 @@ func (t *merging) free(batch []*slot) map[*slot]bool {
 // let reports whether what the slot should run may go to the sync loop. What
 // needs a verdict first is parked, and the gate asked.
 func (t *merging) let(sl *slot) bool {
-	if !t.store.gated || pod.IsMirror(sl.chosen.pod) {
+	if !t.store.gated && !t.store.filtered || pod.IsMirror(sl.chosen.pod) {
 		return true
 	}
 	if sl.sent != nil && sl.sent.denied() {
@@ -50,18 +53,59 @@ func (t *merging) let(sl *slot) bool {
 		return true
 	}
 	op, judged := sl.judged()
-	if !judged {
+	if judged = judged && t.store.gated; !judged {
+		var filtered bool
+		if op, filtered = t.filterable(sl); !filtered {
+			t.abandon(sl)
+			t.unhold(sl)
+			t.recollect(sl.chosen)
+			return true
+		}
+	}
+	if w := sl.wait; w == nil || !w.isFor(sl.chosen.pod, op, judged) {
+		told := sl.shownOn(op)
 		t.abandon(sl)
-		return true
+		t.park(sl, op, judged, w)
+		sl.wait.told = told
 	}
 	w := sl.wait
-	if w == nil || w.op != op || !sameInstance(w.pod, sl.chosen.pod) {
-		t.abandon(sl)
-		t.park(sl, op, w)
+	w.stale = w.stale || !sameContent(w.pod, sl.chosen.pod)
+	w.entry, w.pod = sl.chosen, sl.chosen.pod
+	if !w.passes() {
+		if w.verdict != nil {
+			t.unhold(sl)
+		}
 		return false
 	}
-	w.entry, w.pod = sl.chosen, sl.chosen.pod
-	return w.passes()
+	passes := t.offer(w)
+	if w.stale && w.heldBack() {
+		t.announce(w)
+	}
+	return passes
+}
+
+// shownOn takes from the wait of a slot under which UID it was announced, where
+// that stays the one for the version that waits from now on, as op.
+func (sl *slot) shownOn(op pod.Op) types.UID {
+	w := sl.wait
+	if w == nil || sl.held == nil || op == pod.Reconcile || w.told != w.beside() {
+		return ""
+	}
+	told := w.told
+	w.told = ""
+	return told
+}
+
+// isFor reports whether this is the wait of a version of which the same is
+// asked.
+func (w *wait) isFor(p *v1.Pod, op pod.Op, judged bool) bool {
+	switch {
+	case w.op != op || w.judged != judged:
+		return false
+	case judged:
+		return sameInstance(w.pod, p)
+	}
+	return w.pod.UID == p.UID
 }
 
 // judged reports whether what the slot should run needs a verdict, and as
@@ -118,10 +162,11 @@ func sameInstance(a, b *v1.Pod) bool {
 	return err == nil && before == after
 }
 
-// park makes the slot's chosen version wait for a verdict, in the place of the
-// one that waited before, nil for none.
-func (t *merging) park(sl *slot, op pod.Op, before *wait) {
-	w := &wait{slot: sl, entry: sl.chosen, pod: sl.chosen.pod, op: op, since: t.now}
+// park makes the slot's chosen version wait for a verdict or, where it is not
+// judged, for the filter only, in the place of the one that waited before, nil
+// for none.
+func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
+	w := &wait{slot: sl, entry: sl.chosen, pod: sl.chosen.pod, op: op, judged: judged, stale: true, since: t.now}
 	if w.entry.restored {
 		w.since = w.entry.firstSeen
 	}
@@ -140,8 +185,37 @@ func (t *merging) park(sl *slot, op pod.Op, before *wait) {
 	if op == pod.Add {
 		t.store.claims[w.pod.UID] = append(t.store.claims[w.pod.UID], sl)
 	}
-	t.ask(w)
-	w.seq = w.ticket
+	t.recall(w)
+	if judged && w.verdict == nil {
+		t.ask(w)
+	} else {
+		t.store.tickets++
+	}
+	w.seq = t.store.tickets
+}
+
+// recollect takes from an entry what the disk had of how long it was held back.
+func (t *merging) recollect(e *entry) *state.Suppressed {
+	kept := e.suppressed
+	if kept != nil {
+		e.suppressed, t.changed = nil, append(t.changed, e)
+	}
+	return kept
+}
+
+// recall takes up what the disk had of how long the version was held back, and
+// of what policy said of it.
+func (t *merging) recall(w *wait) {
+	kept := t.recollect(w.entry)
+	if kept == nil || !t.store.filters(w.pod) {
+		return
+	}
+	t.unhold(w.slot)
+	w.slot.held = remembered(kept, t.now)
+	w.slot.held.beside = w.beside()
+	if w.judged {
+		w.verdict = kept.Verdict
+	}
 }
 
 // predecessor is the slot without a document whose pod runs until the new
@@ -183,7 +257,9 @@ func (t *merging) ask(w *wait) {
 // began to.
 func (t *merging) askWaiting() {
 	for _, w := range t.store.waiting() {
-		t.ask(w)
+		if w.judged {
+			t.ask(w)
+		}
 	}
 }
 
@@ -197,7 +273,7 @@ func (t *merging) askDenied() {
 	}
 	slices.SortFunc(denied, func(a, b *slot) int { return cmp.Compare(a.sent.pod.UID, b.sent.pod.UID) })
 	for _, sl := range denied {
-		t.park(sl, pod.Add, nil)
+		t.park(sl, pod.Add, true, nil)
 	}
 }
 
@@ -235,6 +311,10 @@ func (t *merging) pass(sl *slot) {
 		return
 	}
 	t.unpark(w)
+	if s := sl.held; s != nil {
+		s.kept = s.kept && !w.stored
+		t.unhold(sl)
+	}
 	if w.told != "" {
 		t.tell(func(to Waits) { to.Passed(w.told) })
 	}

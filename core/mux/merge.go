@@ -24,6 +24,8 @@ type outcome struct {
 	// notices and asked are for those whom Run tells and asks.
 	notices []func(Waits)
 	asked   []question
+	// offers are for the filter.
+	offers []offer
 	// resolutions are answers to be kept, ended are identities whose answers
 	// go, contentions are for the resolver.
 	resolutions []state.Resolution
@@ -61,7 +63,7 @@ func (s *store) merge(d delivery, t *merging) outcome {
 // finish adds to an outcome what was collected on the way.
 func (t *merging) finish(out outcome) outcome {
 	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
-	out.ended, out.contentions = t.ended, t.contentions
+	out.offers, out.ended, out.contentions = t.offers, t.ended, t.contentions
 	for _, c := range t.answered {
 		if t.store.contests[c.identity] == c && c.resolution != nil {
 			out.resolutions = append(out.resolutions, c.keptResolution())
@@ -98,6 +100,7 @@ type merging struct {
 	refused []string
 	notices []func(Waits)
 	asked   []question
+	offers  []offer
 	// answered are contests that have an answer from now on, ended identities
 	// that are no longer contested.
 	answered    []*contest
@@ -136,6 +139,9 @@ func (t *merging) document(d *pod.Document) {
 	}
 	if t.matters(e, d.Pod) {
 		t.changed = append(t.changed, e)
+	}
+	if e.suppressed != nil && !sameInstance(e.pod, d.Pod) {
+		e.suppressed.Verdict = nil
 	}
 	t.unseal(e.pod)
 	t.store.seals.put(d.Pod)

@@ -31,6 +31,8 @@ type loop struct {
 	restored map[types.UID]bool
 	// successor is what took the place of a pod.
 	successor map[types.UID]types.UID
+	// filtered is what filters said, nil where none is asked.
+	filtered *strainer
 }
 
 func (l *loop) take(g *gated) {
@@ -63,6 +65,7 @@ func (l *loop) take(g *gated) {
 				}
 			}
 			v := c.Verdict
+			l.filtered.check(l.t, &c)
 			switch {
 			case c.Op == pod.Remove:
 			case v == nil:
@@ -93,8 +96,14 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	answers := &ledger{}
 	d, j, l := newDisk(), newJudge(), &loop{t: t, restored: map[types.UID]bool{}, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
 	u := randomUmpire(random)
+	strainer := newStrainer(random.Uint64())
+	var f *sieve
 	setting := func() Config {
 		c := Config{Documents: d, Gate: j, Resolutions: answers}
+		if f, l.filtered = nil, nil; random.IntN(4) != 0 {
+			f, l.filtered = newSieve(strainer.answer), strainer
+			c.Filter = f
+		}
 		switch random.IntN(3) {
 		case 0:
 			c.Precedence = []string{"two", "one"}
@@ -109,8 +118,13 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	c := setting()
 	g := enter(t, c).gated
 	current := map[string][]pod.Document{}
+	give := func() {}
 	for step := range steps {
-		switch random.IntN(10) {
+		give()
+		if give = func() {}; f != nil && random.IntN(3) == 0 {
+			give = f.postpone()
+		}
+		switch random.IntN(12) {
 		case 0:
 			l.take(g)
 			g.stop()
@@ -125,7 +139,11 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			if changed {
 				c = setting()
 			}
-			c.Gate = j
+			if c.Gate = j; !changed && f != nil {
+				f = newSieve(strainer.answer)
+				c.Filter = f
+			}
+			give = func() {}
 			g, current = enter(t, c).gated, map[string][]pod.Document{}
 			l.take(g)
 			for uid, runs := range before {
@@ -145,6 +163,20 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			if u != nil {
 				u.become(u.answer)
 			}
+		case 4:
+			if f != nil {
+				t.Logf("step %d: other filters", step)
+				strainer.salt = random.Uint64()
+				f.become(strainer.answer)
+			}
+		case 5:
+			name := fmt.Sprint("n", random.IntN(4))
+			before := len(g.mux.Suppressed())
+			updates, err := g.mux.Release(t.Context(), "default", name)
+			t.Logf("step %d: release %s: %d of %d, %v", step, name, len(updates), before, err)
+			for i := range updates {
+				strainer.released[updates[i].UID]++
+			}
 		default:
 			source := []string{"one", "one", "two", "api"}[random.IntN(4)]
 			current[source] = randomDocuments(random, source)
@@ -160,6 +192,18 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 		check(t, step, g, l, current)
 		d.check(t, step, g)
 	}
+	give()
+	if f == nil {
+		return
+	}
+	j.become(true, "end")
+	l.take(g)
+	f.become(func(q pod.FilterQuestion) *pod.FilterVerdict {
+		strainer.passed = append(strainer.passed, q.Pod)
+		return passes(q)
+	})
+	l.take(g)
+	checkEnd(t, g, l)
 }
 
 func instanceOf(t *testing.T, p *v1.Pod) string {
@@ -224,6 +268,9 @@ func randomDocuments(random *rand.Rand, source string) []pod.Document {
 		d := doc(id, name, uid, img, func(p *v1.Pod) {
 			if random.IntN(6) == 0 {
 				p.Annotations[pod.AnnotationIdentity] = fmt.Sprint("n", random.IntN(4))
+			}
+			if random.IntN(4) == 0 {
+				p.Status.Phase = []v1.PodPhase{v1.PodPending, v1.PodRunning}[random.IntN(2)]
 			}
 			if p.Annotations[pod.AnnotationSource] = source; source == "api" {
 				delete(p.Annotations, pod.AnnotationHash)
@@ -330,6 +377,7 @@ func (d *disk) check(t *testing.T, step int, g *gated) {
 	for uid := range decided {
 		t.Errorf("step %d: a restart would begin with %s, which was not handed on", step, uid)
 	}
+	d.checkSuppressed(t, step, g)
 }
 
 // checkContests holds who runs of those that claim one identity against the
@@ -370,8 +418,10 @@ func checkSource(t *testing.T, step int, g *gated, source string, documents []po
 		}
 		switch w := sl.wait; {
 		case sl.chosen == nil, sl.clash != "":
-		case w != nil && w.verdict == nil:
+		case w != nil && w.judged && w.verdict == nil:
 			t.Errorf("step %d: %s has no verdict although everything was answered", step, id)
+		case w != nil && w.suppressed() != nil:
+			checkSuppression(t, step, g, w)
 		case w != nil && (w.verdict.Answer == pod.Allow || w.passes()):
 			t.Errorf("step %d: %s waits with a verdict that lets it pass", step, id)
 		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.pod.UID):

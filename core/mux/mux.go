@@ -33,6 +33,8 @@ type Config struct {
 	// may not; nil: nobody is.
 	Gate  Gate
 	Waits Waits
+	// Filter decides when what may pass goes on, nil: at once.
+	Filter Filter
 	// Resolver decides conflicts between sources, nil: Precedence does.
 	// Resolutions keeps its answers; nil: nothing does.
 	Resolver    Resolver
@@ -59,12 +61,15 @@ type Mux struct {
 	now       func() time.Time
 	documents Documents
 	gate      Gate
+	filter    Filter
 	waits     Waits
 	resolver  Resolver
 	// resolutions is not nil.
 	resolutions Resolutions
 	jitter      func(time.Duration) time.Duration
 	verdicts    *inbox[pod.Verdict]
+	filtered    *inbox[pod.FilterVerdict]
+	releases    chan release
 	answers     *inbox[pod.Resolution]
 	deliveries  chan delivery
 	updates     chan pod.Update
@@ -89,11 +94,14 @@ func New(c Config) *Mux {
 		now:         c.Now,
 		documents:   c.Documents,
 		gate:        c.Gate,
+		filter:      c.Filter,
 		waits:       c.Waits,
 		jitter:      c.Jitter,
 		resolver:    c.Resolver,
 		resolutions: c.Resolutions,
 		verdicts:    newInbox[pod.Verdict](),
+		filtered:    newInbox[pod.FilterVerdict](),
+		releases:    make(chan release),
 		answers:     newInbox[pod.Resolution](),
 		deliveries:  make(chan delivery),
 		updates:     make(chan pod.Update, updatesCapacity),
@@ -101,6 +109,7 @@ func New(c Config) *Mux {
 	}
 	m.unwritten = map[state.DocumentID]bool{}
 	m.store.gated, m.store.stopDenied = m.gate != nil, c.StopDenied
+	m.store.filtered = m.filter != nil
 	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence
 	if m.resolutions == nil {
 		m.resolutions = noResolutions{}
@@ -125,9 +134,12 @@ func (m *Mux) Run(ctx context.Context) error {
 	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
-	var changed, rulesChanged <-chan struct{}
+	var changed, filtersChanged, rulesChanged <-chan struct{}
 	if m.gate != nil {
 		changed = m.gate.Changed()
+	}
+	if m.filter != nil {
+		filtersChanged = m.filter.FilterChanged()
 	}
 	if m.resolver != nil {
 		rulesChanged = m.resolver.Changed()
@@ -164,8 +176,18 @@ func (m *Mux) Run(ctx context.Context) error {
 				t.askDenied()
 				return t.finish(outcome{})
 			})
+		case <-m.filtered.ready:
+			err = m.sift(ctx, m.filtered.take(), nil, nil)
+		case r := <-m.releases:
+			err = m.release(ctx, r)
+		case <-filtersChanged:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.offerAgain()
+				return t.finish(outcome{})
+			})
 		case <-retry.C:
-			err = m.step(ctx, m.store.retry)
+			due := m.dueWaits()
+			err = m.sift(ctx, nil, m.store.overdue(due, m.now()), due)
 		case <-rewrite.C:
 			if rewrite.Reset(writeAgain); len(m.unwritten) > 0 {
 				err = m.step(ctx, m.rewrite)

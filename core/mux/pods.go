@@ -10,6 +10,8 @@ import (
 type Desired struct {
 	Pod    *v1.Pod
 	Origin pod.Origin
+	// Admitted: policy let it pass, or was not asked.
+	Admitted bool
 }
 
 // Pods are the pods the sync loop has, is about to get, or would get if policy
@@ -19,11 +21,12 @@ func (m *Mux) Pods() []Desired {
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
-		pods = append(pods, Desired{Pod: sl.sent.pod, Origin: sl.sent.origin})
+		pods = append(pods, Desired{Pod: sl.sent.pod, Origin: sl.sent.origin, Admitted: !sl.sent.denied()})
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {
-			pods = append(pods, Desired{Pod: w.pod, Origin: w.origin()})
+			admitted := w.passes() && (w.verdict == nil || w.verdict.Answer == pod.Allow)
+			pods = append(pods, Desired{Pod: w.pod, Origin: w.origin(), Admitted: admitted})
 		}
 	}
 	return pods

@@ -68,6 +68,13 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	}
 	e := t.source.entry(r.ID)
 	e.version, e.podVersion, e.pod, e.firstSeen, e.restored = r.Version, r.Version, r.Pod, r.FirstSeen, true
+	switch {
+	case r.Suppressed == nil:
+	case t.store.filtered:
+		e.suppressed = new(*r.Suppressed)
+	default:
+		t.changed = append(t.changed, e)
+	}
 	_, entered := t.source.place(e, e.pod)
 	if entered.first == nil {
 		entered.first = e
@@ -127,6 +134,11 @@ func (t *merging) records() []state.Record {
 			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict, After: have.after}
 			if have.pod != e.pod {
 				r.Decided.Pod = have.pod
+			}
+		}
+		if r.Suppressed = e.suppressed; r.Runs && r.Suppressed == nil {
+			if r.Suppressed = e.slot.keptSuppression(); r.Suppressed != nil {
+				e.slot.held.kept = true
 			}
 		}
 		records = append(records, r)

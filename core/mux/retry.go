@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// retries are the waits that are held until a time, the next one first.
+// retries are the waits that are held, or held back, until a time, the next one
+// first.
 type retries []*wait
 
 // set puts a wait in its place, or takes it out if it is not held until any
@@ -59,12 +60,15 @@ func (r *retries) Pop() any {
 	return w
 }
 
-// retry asks again what was held and is due, in the order it began to wait.
-func (s *store) retry(t *merging) outcome {
+// dueWaits takes out what is due, in the order it began to wait.
+func (m *Mux) dueWaits() []*wait {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, now := m.store, m.now()
 	var due []*wait
 	for {
 		at, ok := s.retries.next()
-		if !ok || at.After(t.now) {
+		if !ok || at.After(now) {
 			break
 		}
 		w := s.retries[0]
@@ -73,10 +77,18 @@ func (s *store) retry(t *merging) outcome {
 		due = append(due, w)
 	}
 	slices.SortFunc(due, func(a, b *wait) int { return cmp.Compare(a.seq, b.seq) })
+	return due
+}
+
+// overdue are those of these waits that a filter may not hold back any longer.
+func (s *store) overdue(due []*wait, now time.Time) []*wait {
+	var over []*wait
 	for _, w := range due {
-		t.ask(w)
+		if s := w.suppressed(); s != nil && s.over(now) {
+			over = append(over, w)
+		}
 	}
-	return t.finish(outcome{})
+	return over
 }
 
 // nextRetry is how long until something held is due; false if nothing is.

@@ -34,6 +34,11 @@ type store struct {
 	// whose question is under way, by ticket; tickets is the last one given.
 	gated, stopDenied bool
 
+	// filtered is true where a filter is asked, offered are the slots whose
+	// question to it is under way, by ticket.
+	filtered bool
+	offered  map[uint64]*slot
+
 	parked  map[*wait]bool
 	asked   map[uint64]*wait
 	tickets uint64
@@ -84,6 +89,9 @@ type entry struct {
 	slot *slot
 	// restored: pod is from the disk and its source has not spoken yet.
 	restored bool
+	// suppressed is what the disk had of how long pod was held back, until that
+	// is taken up.
+	suppressed *state.Suppressed
 }
 
 // reading is what was read last of a document.
@@ -123,9 +131,12 @@ type slot struct {
 	// the UID that it cannot have.
 	clash   string
 	refused types.UID
-	// wait is set while the chosen version needs a verdict. successor is the
-	// wait of another slot, until whose version passes sent is kept.
+	// wait is set while the chosen version needs a verdict, or an answer of the
+	// filter. successor is the wait of another slot, until whose version passes
+	// sent is kept.
 	wait, successor *wait
+	// held is set while a filter has a say in what waits.
+	held *suppression
 }
 
 // sent is a pod the sync loop has.
@@ -164,6 +175,7 @@ func newStore(sources []Source) *store {
 		refused: map[types.UID][]*slot{},
 		parked:  map[*wait]bool{},
 		asked:   map[uint64]*wait{},
+		offered: map[uint64]*slot{},
 		seals:   newSeals(),
 
 		contests: map[types.NamespacedName]*contest{},

@@ -21,13 +21,15 @@ const (
 )
 
 // wait is a version that is parked between merge and output: it has no verdict
-// yet, or one that does not let it pass.
+// yet, or one that does not let it pass, or a filter holds it back.
 type wait struct {
 	slot *slot
 	// entry and pod are the version that waits.
 	entry *entry
 	pod   *v1.Pod
 	op    pod.Op
+	// judged: policy is asked, not only a filter.
+	judged bool
 	// from is the slot whose pod runs until this one passes, nil for none, old
 	// that pod. With UpdateOp from is the slot itself.
 	from *slot
@@ -40,7 +42,10 @@ type wait struct {
 	// stored: the disk has the verdict, as if the version had passed.
 	stored bool
 	// told is the UID the wait was announced under, empty if it was not.
-	told     types.UID
+	told types.UID
+	// stale: something new was said of it, or it is newer than what was
+	// announced, while a filter holds it back.
+	stale    bool
 	attempts int
 	// since is when the pod was first seen.
 	since   time.Time
@@ -62,7 +67,7 @@ func (w *wait) running() *v1.Pod {
 // reported.
 func (w *wait) passes() bool {
 	if w.verdict == nil {
-		return false
+		return !w.judged
 	}
 	return w.verdict.Answer == pod.Allow || w.verdict.Answer == pod.Deny && w.running() == nil
 }
@@ -126,6 +131,12 @@ func (w *wait) record(v *pod.Verdict) state.Record {
 
 // waiting is the wait as others are told of it.
 func (w *wait) waiting() pod.Waiting {
+	if s := w.suppressed(); s != nil {
+		return pod.Waiting{
+			Pod: w.pod, Running: w.running(), Origin: w.origin(),
+			Verdict: s.asVerdict(), RetryAt: s.next(), Suppressed: true,
+		}
+	}
 	return pod.Waiting{
 		Pod: w.pod, Running: w.running(), Origin: w.origin(),
 		Verdict: *w.verdict, RetryAt: w.retryAt,

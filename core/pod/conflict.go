@@ -22,6 +22,9 @@ type Candidate struct {
 	// Running is what the node has of this candidate, nil where it has
 	// nothing. It may be an earlier version with another UID.
 	Running *v1.Pod
+	// Restored: it is known from before a restart, and its source has not confirmed
+	// it since.
+	Restored bool
 }
 
 // Choice is how a contest is decided.

@@ -20,6 +20,10 @@ type PolicySet struct {
 	Digest     string    `json:"digest,omitempty"`
 	Generation int       `json:"generation"`
 	Loaded     time.Time `json:"loaded,omitzero"`
+	// Revision and Key are the revision of a signed set in force and the ID of the
+	// key that signed it; 0 and empty for one that no trusted key has signed.
+	Revision uint64 `json:"revision,omitempty"`
+	Key      string `json:"key,omitempty"`
 	// Refused says why what the directory holds now is not in force, empty
 	// when it is; RefusedAt since when.
 	Refused   string    `json:"refused,omitempty"`
@@ -62,8 +66,12 @@ type Decision struct {
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 	// Count is at least 1.
-	Count     int       `json:"count"`
-	Op        Op        `json:"operation"`
+	Count int `json:"count"`
+	// Hook is admit, merge or filter. The verdict's answer is one of that hook; of
+	// merge it is a Choice.
+	Hook string `json:"hook"`
+	// Op is empty for merge.
+	Op        Op        `json:"operation,omitempty"`
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`

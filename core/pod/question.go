@@ -22,7 +22,7 @@ type Question struct {
 	Origin   Origin
 }
 
-// Waiting is a version of a pod that policy has not let through.
+// Waiting is a version of a pod that policy or a filter has not let through.
 type Waiting struct {
 	// Pod is the version that waits.
 	Pod *v1.Pod `json:"pod"`
@@ -31,6 +31,9 @@ type Waiting struct {
 	Origin  Origin  `json:"origin"`
 	// Verdict is Hold, or Deny where Running is set.
 	Verdict Verdict `json:"verdict"`
+	// Suppressed is true where policy admits the version and a filter holds it
+	// back; Verdict then says why.
+	Suppressed bool `json:"suppressed,omitempty"`
 	// RetryAt is when it is judged again, zero where only a change of the
 	// document or of the policies makes it so.
 	RetryAt time.Time `json:"retryAt,omitzero"`

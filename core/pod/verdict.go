@@ -32,6 +32,8 @@ const (
 	ReasonDefaultVerdict = "DefaultVerdict"
 	// ReasonVerdictNotKept: there is a verdict, and the disk does not take it.
 	ReasonVerdictNotKept = "VerdictNotKept"
+	// ReasonPolicySuppressed: a filter holds an update back.
+	ReasonPolicySuppressed = "PolicySuppressed"
 	// ReasonException: an exception of the policy takes the pod out of it.
 	ReasonException = "Exception"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.

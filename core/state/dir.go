@@ -130,11 +130,15 @@ func (d *Dir) prepare() error {
 	if err := ownDir(resolutions); err != nil {
 		return fmt.Errorf("%s: %w", resolutionsDir, err)
 	}
+	policies := filepath.Join(d.path, policiesDir)
+	if err := ownDir(policies); err != nil {
+		return fmt.Errorf("%s: %w", policiesDir, err)
+	}
 	outcomes := filepath.Join(d.path, outcomesDir)
 	if err := ownDir(outcomes); err != nil {
 		return fmt.Errorf("%s: %w", outcomesDir, err)
 	}
-	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(outcomes)); err != nil {
+	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes)); err != nil {
 		return err
 	}
 	first := d.fresh()

@@ -26,6 +26,8 @@ type Record struct {
 	// Decided is what was last handed on for this document, admitted or
 	// rejected; nil where nothing was.
 	Decided *Decided `json:"decided,omitempty"`
+	// Suppressed is set while a filter holds Pod back.
+	Suppressed *Suppressed `json:"suppressed,omitempty"`
 	// FirstSeen is when the agent first saw the pod.
 	FirstSeen time.Time `json:"firstSeen"`
 	// Runs is true for the one document of its identity that runs.
@@ -44,6 +46,16 @@ type Decided struct {
 	// After is the pod whose place it takes, and that has to end first; empty
 	// for none.
 	After types.UID `json:"after,omitempty"`
+}
+
+// Suppressed is how long a filter has held a version back, and may.
+type Suppressed struct {
+	Since time.Time `json:"since"`
+	// Until is when the version passes whatever the filter says, by the wall
+	// clock.
+	Until time.Time `json:"until"`
+	// Verdict is what policy said of the version; nil where nobody was asked.
+	Verdict *pod.Verdict `json:"verdict,omitempty"`
 }
 
 // DocumentID names a document of a source.
@@ -114,6 +126,14 @@ func (r *Record) usable() error {
 	}
 	if err := complete(r.Pod); err != nil {
 		return err
+	}
+	if s := r.Suppressed; s != nil {
+		if s.Since.IsZero() || s.Until.Before(s.Since) {
+			return errors.New("it does not say how long it is held back")
+		}
+		if s.Verdict != nil && s.Verdict.Answer != pod.Allow {
+			return fmt.Errorf("it is held back by a filter, and the verdict is %q", s.Verdict.Answer)
+		}
 	}
 	if r.Decided == nil {
 		return nil

@@ -59,6 +59,10 @@ func TestRecordsComeBack(t *testing.T) {
 		Pod: record("files", "/m/b.yaml#0", "0").Pod, Origin: pod.Origin{Source: "files", Document: "/m/b.yaml#0", Version: "0"},
 		Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "R", Message: "m", Policy: "p", Sets: []string{"d"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny}}},
 	}
+	b.Suppressed = &Suppressed{
+		Since: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Until: time.Date(2026, 1, 2, 7, 4, 5, 6, time.UTC),
+		Verdict: &pod.Verdict{Answer: pod.Allow, Sets: []string{"d"}},
+	}
 	for _, r := range []*Record{a, b, record("http", "/m/a.yaml#0", "9")} {
 		check(t, s.Put(r))
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -32,6 +33,13 @@ var unusable = map[string]struct {
 	"a verdict that is none": {func(r *Record) {
 		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Verdict: &pod.Verdict{Answer: "maybe"}}
 	}, `the verdict "maybe" is none`},
+	"held back since never": {func(r *Record) { r.Suppressed = &Suppressed{} }, "it does not say how long it is held back"},
+	"held back until before": {func(r *Record) {
+		r.Suppressed = &Suppressed{Since: time.Unix(2, 0), Until: time.Unix(1, 0)}
+	}, "it does not say how long it is held back"},
+	"held back and denied": {func(r *Record) {
+		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &pod.Verdict{Answer: pod.Deny}}
+	}, `it is held back by a filter, and the verdict is "deny"`},
 }
 
 func TestARecordThatCannotBeUsedIsMovedAside(t *testing.T) {

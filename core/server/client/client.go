@@ -37,10 +37,25 @@ func New(socket string) *Client {
 	}
 }
 
+// Patient is a client of the same agent that waits for as long for an answer.
+func (c *Client) Patient(timeout time.Duration) *Client {
+	return &Client{socket: c.socket, http: &http.Client{Timeout: timeout, Transport: c.http.Transport}}
+}
+
 // Get asks for path ("/v1/pods", with a query where there is one) and decodes
 // the answer into into.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)
+	return c.do(ctx, http.MethodGet, path, into)
+}
+
+// Post has the agent do what path says ("/v1/release", with a query) and
+// decodes the answer into into.
+func (c *Client) Post(ctx context.Context, path string, into any) error {
+	return c.do(ctx, http.MethodPost, path, into)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://wardlet"+path, http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) getUpdatesCommand() *cobra.Command {
+	var flags getFlags
+	var namespace string
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "updates [POD...]",
+		Aliases: []string{"update"},
+		Short:   "Show which updates of pods wait, for which policy, and until when",
+		Long: "Shows the new versions of pods that have not taken effect. WAIT is why: Held and Denied\n" +
+			"are said by admit policies, and the version before runs on; Deferred and Dropped by filter\n" +
+			"policies, which also hold back pods that are new; Asked is not answered yet. UNTIL is when\n" +
+			"an update passes whatever a filter says; \"wardlet release\" lets it pass before.",
+		Example: "  wardlet get updates\n  wardlet get updates -n default -o wide\n  wardlet get update web-edge-1 -o yaml\n  wardlet get updates -w",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			if all {
+				namespace = ""
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			p := updatePrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
+			g := getter{
+				app: a, flags: flags, kind: "update", subject: "update of pod", kinds: "updates", columns: p.columns(),
+				names: names, several: true,
+			}
+			g.list = func(ctx context.Context) (listing, error) {
+				var list []pod.WaitingUpdate
+				if err := c.Get(ctx, "/v1/updates", &list); err != nil {
+					return listing{}, err
+				}
+				return listing{entries: p.entries(list), empty: "No updates wait."}, nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only updates of pods of this namespace")
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "updates of pods of all namespaces, as without --namespace")
+	return cmd
+}
+
+// updatePrinter makes table rows of updates that wait.
+type updatePrinter struct {
+	// namespace narrows the list; empty: all, with a column that tells.
+	namespace string
+	wide      bool
+	now       func() time.Time
+}
+
+func (p updatePrinter) columns() []string {
+	columns := []string{"NAMESPACE", "NAME", "WAIT", "POLICY", "REASON", "SINCE", "UNTIL"}
+	if p.namespace != "" {
+		columns = columns[1:]
+	}
+	if p.wide {
+		columns = append(columns, "OPERATION", "AGAIN", "SOURCE", "DOCUMENT", "MESSAGE")
+	}
+	return columns
+}
+
+func (p updatePrinter) entries(list []pod.WaitingUpdate) []entry {
+	var entries []entry
+	for i := range list {
+		if p.namespace == "" || p.namespace == list[i].Namespace {
+			entries = append(entries, p.entry(&list[i]))
+		}
+	}
+	return entries
+}
+
+func (p updatePrinter) entry(u *pod.WaitingUpdate) entry {
+	row := func(wait, since, until, again string) []string {
+		cells := []string{u.Namespace, u.Name, wait, orNone(u.Policy), orNone(oneLine(u.Reason)), since, until}
+		if p.namespace != "" {
+			cells = cells[1:]
+		}
+		if p.wide {
+			cells = append(cells, string(u.Op), again, orNone(u.Source), orNone(u.Document), orNone(oneLine(u.Message)))
+		}
+		return cells
+	}
+	gone := make([]string, len(p.columns()))
+	copy(gone, row("Gone", "", "", "")[:1+slices.Index(p.columns(), "WAIT")])
+	return entry{
+		key:    strings.Join([]string{u.Source, u.Namespace, u.Name, string(u.UID)}, "\x00"),
+		name:   u.Name,
+		object: u,
+		cells:  row(u.Wait, p.ago(u.Since), p.in(u.Until), p.in(u.Again)),
+		stable: row(u.Wait, "", "", ""),
+		gone:   gone,
+	}
+}
+
+// ago is how long something has lasted.
+func (p updatePrinter) ago(since time.Time) string {
+	if since.IsZero() {
+		return orNone("")
+	}
+	return duration.HumanDuration(p.now().Sub(since)) + " ago"
+}
+
+// in is how long it takes until something.
+func (p updatePrinter) in(at time.Time) string {
+	if at.IsZero() {
+		return orNone("")
+	}
+	return "in " + duration.HumanDuration(max(at.Sub(p.now()), 0))
+}

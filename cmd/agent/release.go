@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) releaseCommand() *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   "release NAMESPACE/NAME",
+		Short: "Let an update pass now that a filter policy holds back",
+		Long: "Lets what filter policies hold back of a pod pass now: the newest version, once. What an\n" +
+			"admit policy holds or denies is not released; change the pod or the policy. The exit\n" +
+			"status is 1 where nothing waits.",
+		Example: "  wardlet release default/web-edge-1\n  wardlet release -n default web-edge-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, name, err := podArgument(namespace, args)
+			if err != nil {
+				return &usageError{err, cmd.CommandPath()}
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			var released []pod.WaitingUpdate
+			query := url.Values{"namespace": {in}, "name": {name}}
+			if err := c.Post(cmd.Context(), "/v1/release?"+query.Encode(), &released); err != nil {
+				return err
+			}
+			for i := range released {
+				fmt.Fprintln(a.out, releasedInWords(&released[i]))
+			}
+			return nil
+		},
+	}
+	a.addSocketFlag(cmd)
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	return cmd
+}
+
+// podArgument is the one pod that a command line names, as NAMESPACE/NAME or
+// with a namespace of its own.
+func podArgument(namespace string, args []string) (in, name string, err error) {
+	if len(args) != 1 {
+		return "", "", fmt.Errorf("name one pod, as NAMESPACE/NAME; found %d arguments", len(args))
+	}
+	in, name, slash := strings.Cut(args[0], "/")
+	if !slash {
+		in, name = namespace, args[0]
+	}
+	switch {
+	case in == "" && !slash:
+		return "", "", fmt.Errorf("say in which namespace %q is: NAMESPACE/%s, or -n NAMESPACE", name, name)
+	case in == "" || name == "" || strings.Contains(name, "/"):
+		return "", "", fmt.Errorf("%q is no pod; name it as NAMESPACE/NAME", args[0])
+	case slash && namespace != "" && namespace != in:
+		return "", "", errors.New("the namespace of the pod and --namespace differ")
+	}
+	return in, name, nil
+}
+
+// releasedInWords says what passes.
+func releasedInWords(u *pod.WaitingUpdate) string {
+	what := "update"
+	if u.Op == pod.Add {
+		what = "new pod"
+	}
+	text := fmt.Sprintf("%s/%s: %s in %s of source %s released", u.Namespace, u.Name, what, fileOf(u.Document), u.Source)
+	if u.Policy != "" {
+		text += "; policy " + u.Policy + " held it back"
+	}
+	return text
+}

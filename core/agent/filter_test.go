@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// dropping is a filter that drops everything and notes what it was asked.
+type dropping struct {
+	asked   []string
+	changed chan struct{}
+}
+
+func (d *dropping) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+	d.asked = append(d.asked, string(q.Op)+" "+string(q.Pod.UID))
+	answer(pod.FilterVerdict{Answer: pod.Drop, Limit: time.Hour})
+}
+
+func (d *dropping) FilterChanged() <-chan struct{} { return d.changed }
+
+func TestANewPodThatHasRunSinceBeforeTheStartIsNotFiltered(t *testing.T) {
+	t.Parallel()
+	web := adoptee("u1", "h1")
+	for _, tc := range []struct {
+		name  string
+		op    pod.Op
+		ran   bool
+		dead  bool // when the agent started
+		then  func(*running, *adoption)
+		asked []string
+		want  pod.FilterAnswer
+	}{
+		{name: "one that ran passes", op: pod.Add, ran: true, want: pod.Pass},
+		{name: "one that did not run is filtered", op: pod.Add, asked: []string{"ADD u1"}, want: pod.Drop},
+		{name: "one that was dead is filtered", op: pod.Add, ran: true, dead: true, asked: []string{"ADD u1"}, want: pod.Drop},
+		{
+			name: "one that has died since is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			then: func(r *running, _ *adoption) { r.list = nil },
+		},
+		{
+			name: "one that is being ended is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			then: func(r *running, _ *adoption) { r.ending = true },
+		},
+		{
+			name: "one that has ended is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			then: func(_ *running, a *adoption) { a.ended("u1") },
+		},
+		{name: "an update is filtered", op: pod.UpdateOp, ran: true, asked: []string{"UPDATE u1"}, want: pod.Drop},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r, plane := &running{at: time.Now()}, &dropping{}
+			if tc.ran {
+				r.list = append(r.list, observed(t, web, !tc.dead))
+			}
+			a := &adoption{runtime: r}
+			if !a.look() {
+				t.Fatal("the list was not seen")
+			}
+			if tc.then != nil {
+				tc.then(r, a)
+			}
+			f := &adoptedFilter{plane: plane, adoption: a}
+			var got pod.FilterVerdict
+			f.Filter(pod.FilterQuestion{Op: tc.op, Pod: web}, func(v pod.FilterVerdict) { got = v })
+			if got.Answer != tc.want || !slices.Equal(plane.asked, tc.asked) {
+				t.Errorf("answer %+v after asking %q, want %s after %q", got, plane.asked, tc.want, tc.asked)
+			}
+		})
+	}
+}
+
+func TestAQuestionAboutANewPodWaitsUntilItIsKnownWhatRan(t *testing.T) {
+	t.Parallel()
+	plane := &dropping{changed: make(chan struct{}, 1)}
+	r := &running{}
+	a := &adoption{runtime: r}
+	f := &adoptedFilter{plane: plane, adoption: a}
+	var answers []pod.FilterAnswer
+	note := func(v pod.FilterVerdict) { answers = append(answers, v.Answer) }
+	f.Filter(pod.FilterQuestion{Op: pod.Add, Pod: adoptee("u1", "h1")}, note)
+	f.Filter(pod.FilterQuestion{Op: pod.Reconcile, Pod: adoptee("u2", "h2")}, note)
+	if want := []pod.FilterAnswer{pod.Drop}; !slices.Equal(answers, want) {
+		t.Errorf("answers %q before the runtime was listed, want %q", answers, want)
+	}
+	r.list, r.at = append(r.list, observed(t, adoptee("u1", "h1"), true)), time.Now()
+	if !a.look() {
+		t.Fatal("the list was not seen")
+	}
+	if want := []pod.FilterAnswer{pod.Drop, pod.Pass}; !slices.Equal(answers, want) {
+		t.Errorf("answers %q, want %q", answers, want)
+	}
+	plane.changed <- struct{}{}
+	select {
+	case <-f.FilterChanged():
+	default:
+		t.Error("a change of the filters does not come through")
+	}
+}

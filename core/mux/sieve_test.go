@@ -1,0 +1,176 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// sieve is a Filter that answers as told, or not at all.
+type sieve struct {
+	changed chan struct{}
+
+	mu     sync.Mutex
+	answer func(pod.FilterQuestion) *pod.FilterVerdict
+	asked  []string
+	// later are answers that are given when told.
+	late  bool
+	later []func()
+}
+
+func newSieve(answer func(pod.FilterQuestion) *pod.FilterVerdict) *sieve {
+	return &sieve{changed: make(chan struct{}, 1), answer: answer}
+}
+
+func (f *sieve) FilterChanged() <-chan struct{} { return f.changed }
+
+func (f *sieve) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	line := fmt.Sprintf("%s %s %s", q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image)
+	if q.Old != nil {
+		line += " old " + q.Old.Spec.Containers[0].Image
+	}
+	if q.Replaces != "" {
+		line += " for " + string(q.Replaces)
+	}
+	f.asked = append(f.asked, line)
+	v := f.answer(q)
+	switch {
+	case v == nil:
+	case f.late:
+		f.later = append(f.later, func() { answer(*v) })
+	default:
+		answer(*v)
+	}
+}
+
+// postpone has the answers from now on given by the function that it returns.
+func (f *sieve) postpone() (give func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = true
+	return func() {
+		f.mu.Lock()
+		later := f.later
+		f.late, f.later = false, nil
+		f.mu.Unlock()
+		for _, give := range later {
+			give()
+		}
+	}
+}
+
+// turn makes the sieve answer otherwise, without saying so.
+func (f *sieve) turn(answer func(pod.FilterQuestion) *pod.FilterVerdict) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answer = answer
+}
+
+// become makes it answer otherwise, as other policies would.
+func (f *sieve) become(answer func(pod.FilterQuestion) *pod.FilterVerdict) {
+	f.turn(answer)
+	f.changed <- struct{}{}
+}
+
+func (f *sieve) questions() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	asked := f.asked
+	f.asked = nil
+	return asked
+}
+
+// limit is how long the filters of these tests may hold something back.
+const limit = time.Hour
+
+func passes(pod.FilterQuestion) *pod.FilterVerdict { return &pod.FilterVerdict{Answer: pod.Pass} }
+
+func drops(pod.FilterQuestion) *pod.FilterVerdict {
+	return &pod.FilterVerdict{Answer: pod.Drop, Limit: limit, Policy: "p", Reason: "NoChange", Message: "not now"}
+}
+
+func silent(pod.FilterQuestion) *pod.FilterVerdict { return nil }
+
+func defers(after time.Duration) func(pod.FilterQuestion) *pod.FilterVerdict {
+	return func(pod.FilterQuestion) *pod.FilterVerdict {
+		return &pod.FilterVerdict{Answer: pod.Defer, After: after, Limit: limit, Policy: "p", Reason: "Window", Message: "later"}
+	}
+}
+
+// only has an answer for one operation, and lets all else pass.
+func only(op pod.Op, answer func(pod.FilterQuestion) *pod.FilterVerdict) func(pod.FilterQuestion) *pod.FilterVerdict {
+	return func(q pod.FilterQuestion) *pod.FilterVerdict {
+		if q.Op != op {
+			return passes(q)
+		}
+		return answer(q)
+	}
+}
+
+// startFiltered runs a mux with a filter, and with a judge where there is one.
+func startFiltered(t *testing.T, documents Documents, j *judge, f *sieve, edits ...func(*Config)) *gated {
+	t.Helper()
+	g := &gated{t: t, judge: j, board: newBoard()}
+	c := Config{
+		Sources:   []Source{{Name: "one", Kind: "file", Location: "/one"}, {Name: "api", Kind: "api"}},
+		Documents: documents, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Waits: g.board,
+	}
+	if f != nil {
+		c.Filter = f
+	}
+	if j != nil {
+		c.Gate = j
+	}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	g.mux = New(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.mux.Run(ctx) }()
+	g.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v, want it cancelled", err)
+		}
+		if j != nil {
+			j.pending.Wait()
+		}
+	})
+	t.Cleanup(g.stop)
+	return g
+}
+
+// suppressed shows in a line each what a filter holds back.
+func (g *gated) suppressed() []string {
+	g.t.Helper()
+	synctest.Wait()
+	var lines []string
+	for _, u := range g.mux.Suppressed() {
+		line := fmt.Sprintf("%s %s %s", u.Wait, u.Op, u.UID)
+		if u.Replaces != "" {
+			line += " for " + string(u.Replaces)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// dying is a pod that an API server has deleted, with seconds of grace.
+func dying(grace int64) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		deleted(p)
+		p.DeletionGracePeriodSeconds = &grace
+	}
+}

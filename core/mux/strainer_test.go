@@ -1,0 +1,135 @@
+package mux
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// strainer answers at random, but the same to the same question: it passes,
+// defers, drops, or never answers. It keeps books of that over restarts.
+type strainer struct {
+	salt uint64
+	// passed are versions that it let pass, first is when it said first that
+	// one of an identity has to wait since something of that went on.
+	passed   []*v1.Pod
+	first    map[claimant]time.Time
+	released map[types.UID]int
+}
+
+// claimant is an identity of a source.
+type claimant struct {
+	source   string
+	identity types.NamespacedName
+}
+
+func newStrainer(salt uint64) *strainer {
+	return &strainer{salt: salt, first: map[claimant]time.Time{}, released: map[types.UID]int{}}
+}
+
+func (s *strainer) answer(q pod.FilterQuestion) *pod.FilterVerdict {
+	h := fnv.New64a()
+	fmt.Fprint(h, s.salt, q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image, q.Pod.Status.Phase)
+	var v *pod.FilterVerdict
+	switch n := h.Sum64(); n % 6 {
+	case 0, 1:
+		s.passed = append(s.passed, q.Pod)
+		return passes(q)
+	case 2, 3:
+		v = defers(time.Duration((n>>8)%300) * time.Second)(q)
+	case 4:
+		v = drops(q)
+	default:
+		return nil
+	}
+	if id := (claimant{q.Origin.Source, pod.Identity(q.Pod)}); s.first[id].IsZero() {
+		s.first[id] = time.Now()
+	}
+	return v
+}
+
+// check holds a change against what was said of it: it was let pass as it is,
+// was released, or was held back for long enough.
+func (s *strainer) check(t *testing.T, c *pod.Change) {
+	t.Helper()
+	if s == nil || c.New == nil || c.Op == pod.Restore || pod.IsMirror(c.New) || c.New.DeletionTimestamp != nil ||
+		c.Verdict != nil && c.Verdict.Answer == pod.Deny {
+		return
+	}
+	id := claimant{c.Source, pod.Identity(c.New)}
+	first := s.first[id]
+	delete(s.first, id)
+	switch {
+	case slices.ContainsFunc(s.passed, func(p *v1.Pod) bool { return sameContent(p, c.New) }):
+	case s.released[c.New.UID] > 0:
+		s.released[c.New.UID]--
+	case first.IsZero() || time.Since(first) < limit:
+		t.Errorf("%s of %s, which no filter let pass", c.Op, c.New.UID)
+	}
+}
+
+// checkSuppression holds a version that a filter holds back against the rules:
+// something will end that.
+func checkSuppression(t *testing.T, step int, g *gated, w *wait) {
+	t.Helper()
+	s, now := w.suppressed(), time.Now()
+	switch {
+	case s.free != nil:
+		t.Errorf("step %d: %s may go on and has not", step, w.pod.UID)
+	case s.ticket != 0 && g.mux.store.offered[s.ticket] != w.slot:
+		t.Errorf("step %d: nobody would take the answer for %s", step, w.pod.UID)
+	case s.ticket == 0 && w.retry == 0:
+		t.Errorf("step %d: %s is held back for ever", step, w.pod.UID)
+	case !s.until().IsZero() && now.After(s.until()):
+		t.Errorf("step %d: %s is held back since %s, which is too long", step, w.pod.UID, s.since)
+	case s.verdict != nil && s.ticket == 0 && !s.verdict.Suppresses():
+		t.Errorf("step %d: %s is held back by %+v", step, w.pod.UID, s.verdict)
+	}
+}
+
+// checkEnd holds what the loop has, where nothing is held back any more,
+// against what is desired.
+func checkEnd(t *testing.T, g *gated, l *loop) {
+	t.Helper()
+	if waiting := g.suppressed(); waiting != nil {
+		t.Errorf("at the end %q waits although everything passes", waiting)
+	}
+	desired := map[types.UID]bool{}
+	for _, p := range g.mux.Pods() {
+		desired[p.Pod.UID] = true
+		if _, has := l.pods[p.Pod.UID]; !has {
+			t.Errorf("at the end %s is desired, and the loop does not have it", p.Pod.UID)
+		}
+	}
+	for uid := range l.pods {
+		if !desired[uid] {
+			t.Errorf("at the end the loop has %s, which is not desired", uid)
+		}
+	}
+}
+
+// checkSuppressed holds what a restart would think is held back against what is.
+func (d *disk) checkSuppressed(t *testing.T, step int, g *gated) {
+	t.Helper()
+	for id, r := range d.records {
+		e := g.mux.store.sources[id.Source].entries[id.ID]
+		var want *state.Suppressed
+		if e != nil && e.slot != nil && e.slot.first == e {
+			want = e.slot.keptSuppression()
+		}
+		if e != nil && e.suppressed != nil {
+			want = e.suppressed
+		}
+		if have := r.Suppressed; (have == nil) != (want == nil) || have != nil && !have.Since.Equal(want.Since) {
+			t.Errorf("step %d: a restart would think that %s is held back: %+v, want %+v", step, id, have, want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Updates gives the updates that filters hold back, and lets them pass.
+type Updates interface {
+	Suppressed() []pod.WaitingUpdate
+	// Release lets those of a pod pass now, and gives them. It fails where there
+	// are none.
+	Release(ctx context.Context, namespace, name string) ([]pod.WaitingUpdate, error)
+}
+
+func (s *Server) serveUpdates(updates Updates, waiting Waiting) {
+	s.get("/v1/updates", func(*http.Request) any { return updateList(updates, waiting) })
+	s.mux.HandleFunc("POST /v1/release", func(w http.ResponseWriter, r *http.Request) {
+		namespace, name := r.FormValue("namespace"), r.FormValue("name")
+		switch {
+		case updates == nil:
+			refuse(w, http.StatusConflict, "this agent holds no updates back")
+			return
+		case namespace == "" || name == "":
+			refuse(w, http.StatusBadRequest, "name the pod: /v1/release?namespace=NAMESPACE&name=NAME")
+			return
+		}
+		released, err := updates.Release(r.Context(), namespace, name)
+		if err != nil {
+			refuse(w, http.StatusConflict, err.Error())
+			return
+		}
+		s.log.Info("updates were released", "pod", namespace+"/"+name, "updates", len(released))
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(listed(released)) // a client that left needs no answer
+	})
+}
+
+// updateList are the updates that wait, for policy or for a filter, ordered by
+// namespace and name.
+func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
+	all := []pod.WaitingUpdate{}
+	if updates != nil {
+		all = append(all, updates.Suppressed()...)
+	}
+	if waiting != nil {
+		for _, w := range waiting.List() {
+			if w.Running != nil && !w.Suppressed {
+				all = append(all, unadmitted(&w))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pod.WaitingUpdate) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	return all
+}
+
+// unadmitted is a version of a pod that runs which policy does not admit.
+func unadmitted(w *pod.Waiting) pod.WaitingUpdate {
+	u := pod.WaitingUpdate{
+		Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: w.Pod.UID, Op: pod.UpdateOp, Wait: pod.WaitHeld,
+		Policy: w.Verdict.Policy, Reason: w.Verdict.Reason, Message: w.Verdict.Message,
+		Since: w.Origin.FirstSeen, Again: w.RetryAt,
+		Source: w.Origin.Source, Document: w.Origin.Document, Version: w.Origin.Version,
+	}
+	if w.Verdict.Answer == pod.Deny {
+		u.Wait = pod.WaitDenied
+	}
+	if w.Running.UID != w.Pod.UID {
+		u.Replaces = w.Running.UID
+	}
+	return u
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+// filtered answers for what filters hold back.
+type filtered []pod.WaitingUpdate
+
+func (f filtered) Suppressed() []pod.WaitingUpdate { return f }
+
+func (f filtered) Release(_ context.Context, namespace, name string) ([]pod.WaitingUpdate, error) {
+	if len(f) == 0 {
+		return nil, errors.New("nothing of " + namespace + "/" + name + " waits")
+	}
+	return f, nil
+}
+
+func podOf(namespace, name string, uid types.UID) *v1.Pod {
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
+}
+
+func TestUpdatesAreThoseOfPodsThatRunAndThoseThatFiltersHoldBack(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	deferred := pod.WaitingUpdate{Namespace: "b", Name: "web", UID: "u5", Op: pod.UpdateOp, Wait: pod.WaitDeferred, Since: noon, Until: noon.Add(time.Hour), Source: "static", Document: "w#0", Version: "3"}
+	waits := held{
+		{Pod: podOf("c", "new", "u1"), Verdict: pod.Verdict{Answer: pod.Hold}},
+		{Pod: podOf("b", "web", "u5"), Running: podOf("b", "web", "u5"), Verdict: pod.Verdict{Answer: pod.Hold}, Suppressed: true},
+		{
+			Pod: podOf("c", "db", "u3"), Running: podOf("c", "db", "u2"), Verdict: pod.Verdict{Answer: pod.Deny, Policy: "p", Reason: "No", Message: "never"},
+			Origin: pod.Origin{Source: "static", Document: "d#0", Version: "2", FirstSeen: noon},
+		},
+		{Pod: podOf("a", "x", "u4"), Running: podOf("a", "x", "u4"), Verdict: pod.Verdict{Answer: pod.Hold}, RetryAt: noon},
+	}
+	want := []pod.WaitingUpdate{
+		{Namespace: "a", Name: "x", UID: "u4", Op: pod.UpdateOp, Wait: pod.WaitHeld, Again: noon},
+		deferred,
+		{
+			Namespace: "c", Name: "db", UID: "u3", Op: pod.UpdateOp, Replaces: "u2", Wait: pod.WaitDenied, Policy: "p", Reason: "No", Message: "never",
+			Since: noon, Source: "static", Document: "d#0", Version: "2",
+		},
+	}
+	for name, tc := range map[string]struct {
+		known known
+		want  []pod.WaitingUpdate
+	}{
+		"an agent with policies": {known{waiting: waits, updates: filtered{deferred}}, want},
+		"an agent without":       {known{}, []pod.WaitingUpdate{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := start(t, tc.known)
+			var got []pod.WaitingUpdate
+			if err := client.New(socket).Get(t.Context(), "/v1/updates", &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("updates (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReleaseAnswersWhatItReleasedOrRefuses(t *testing.T) {
+	t.Parallel()
+	one := filtered{{Namespace: "default", Name: "web", UID: "u1"}}
+	for name, tc := range map[string]struct {
+		known known
+		path  string
+		want  []pod.WaitingUpdate
+		err   string
+	}{
+		"what waits":                    {known{updates: one}, "/v1/release?namespace=default&name=web", one, ""},
+		"nothing waits":                 {known{updates: filtered{}}, "/v1/release?namespace=default&name=web", nil, "refused: nothing of default/web waits"},
+		"no name":                       {known{updates: one}, "/v1/release?namespace=default", nil, "refused: name the pod: /v1/release?namespace=NAMESPACE&name=NAME"},
+		"an agent that holds none back": {known{}, "/v1/release?namespace=default&name=web", nil, "refused: this agent holds no updates back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := start(t, tc.known)
+			var got []pod.WaitingUpdate
+			err := client.New(socket).Post(t.Context(), tc.path, &got)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.HasSuffix(err.Error(), tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("released (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReleaseIsNotGet(t *testing.T) {
+	t.Parallel()
+	socket, _ := start(t, known{updates: filtered{{Namespace: "default", Name: "web"}}})
+	var got []pod.WaitingUpdate
+	err := client.New(socket).Get(t.Context(), "/v1/release?namespace=default&name=web", &got)
+	if err == nil || got != nil {
+		t.Errorf("GET released %v, %v", got, err)
+	}
+}
+
+func TestOnlyTheOwnerReleases(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Updates: filtered{{Name: "web"}}})
+	answer := httptest.NewRecorder()
+	stranger := context.WithValue(t.Context(), peerKey{}, peer{uid: 12345})
+	r := httptest.NewRequestWithContext(stranger, http.MethodPost, "/v1/release?namespace=default&name=web", http.NoBody)
+	ownerOnly(1, s.mux).ServeHTTP(answer, r)
+	if answer.Code != http.StatusForbidden {
+		t.Errorf("status %d, want %d", answer.Code, http.StatusForbidden)
+	}
+}
