@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -20,6 +21,8 @@ const (
 
 func (p *Policy) check(report strict.Report) {
 	oneOf(report, "policy.default_verdict", p.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
+	positive(report, "policy.max_suppress", p.MaxSuppress)
+	checkSigning(report, "policy", p.TrustedKeys, p.RequireSignature)
 	for i, name := range p.Exempt {
 		namespace, called, ok := strings.Cut(name, "/")
 		if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(called)) > 0 {
@@ -36,5 +39,21 @@ func (p *Policy) check(report strict.Report) {
 	module, code := size("policy.module_bytes", p.ModuleBytes), size("policy.code_bytes", p.CodeBytes)
 	if module && code && p.CodeBytes > p.ModuleBytes {
 		report("policy.code_bytes", "want at most policy.module_bytes, of which the code is a part: %d bytes, found %d", p.ModuleBytes, p.CodeBytes)
+	}
+}
+
+// publicKey is the form of a public key of minisign: 42 bytes in base64 that
+// begin with "Ed".
+var publicKey = regexp.MustCompile(`^RW[A-Za-z0-9+/]{54}$`)
+
+// checkSigning checks who may sign the policies of a table's directory.
+func checkSigning(report strict.Report, table string, keys []string, required bool) {
+	for i, key := range keys {
+		if !publicKey.MatchString(key) {
+			report(fmt.Sprintf("%s.trusted_keys[%d]", table, i), `want the line of a public key of minisign, which begins with "RW", found %.80q`, key)
+		}
+	}
+	if required && len(keys) == 0 {
+		report(table+".require_signature", "no signature can be good without trusted_keys; name the public keys that may sign the policies")
 	}
 }

@@ -89,3 +89,11 @@ func TestExemptPodsAreNamedWithTheirNamespace(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+func TestASignatureThatIsRequiredNeedsAKey(t *testing.T) {
+	t.Parallel()
+	refuses(t, policyTable+"require_signature = true\n",
+		"agent.toml:6: policy.require_signature: no signature can be good without trusted_keys; name the public keys that may sign the policies\n")
+	refuses(t, tenantA+"require_signature = true\ntrusted_keys = [\n\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\",\n\"untrusted comment: x\"]\n"+source,
+		"agent.toml:7: tenant.trusted_keys: want the line of a public key of minisign, which begins with \"RW\", found \"untrusted comment: x\"\n")
+}

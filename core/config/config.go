@@ -84,6 +84,14 @@ type Policy struct {
 	// start: policies judge them, but where a plugin fails, or no set is ready,
 	// they pass.
 	Exempt []string `toml:"exempt"`
+	// TrustedKeys are public keys of minisign: with them a signature of the policies
+	// is verified. RequireSignature refuses policies without one. Nothing in the
+	// directory can change either.
+	TrustedKeys      []string `toml:"trusted_keys"`
+	RequireSignature bool     `toml:"require_signature"`
+	// MaxSuppress is how long the operator's policies may hold an update back;
+	// positive.
+	MaxSuppress time.Duration `toml:"max_suppress"`
 	// ModuleBytes is the length of the longest module that is taken for a
 	// plugin, CodeBytes that of the code section in it, at most ModuleBytes.
 	// Both are 64 KiB to 6 MiB.
@@ -128,7 +136,7 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
-		Policy:    Policy{DefaultVerdict: VerdictAllow, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
+		Policy:    Policy{DefaultVerdict: VerdictAllow, MaxSuppress: 24 * time.Hour, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
 		Conflicts: Conflicts{Rule: ConflictsIsolate},
 	}
 }

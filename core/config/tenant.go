@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -23,7 +24,17 @@ type Tenant struct {
 	// none. They judge its pods before those of Policy.Dir do, and can only
 	// restrict further.
 	PolicyDir string `toml:"policy_dir"`
+	// TrustedKeys are public keys of minisign: with them a signature of the policies
+	// is verified. RequireSignature refuses policies without one. Nothing in the
+	// directory can change either.
+	TrustedKeys      []string `toml:"trusted_keys"`
+	RequireSignature bool     `toml:"require_signature"`
+	// MaxSuppress is how long these may hold an update back; positive.
+	MaxSuppress time.Duration `toml:"max_suppress"`
 }
+
+// SetDefaults implements strict.Defaulter.
+func (t *Tenant) SetDefaults() { t.MaxSuppress = 5 * time.Minute }
 
 // OperatorName cannot be a tenant's: it stands for who owns the node.
 const OperatorName = "operator"
@@ -64,6 +75,8 @@ func (c *Config) checkTenants(report strict.Report) {
 			}
 		}
 		names[t.Name] = true
+		positive(report, key("max_suppress"), t.MaxSuppress)
+		checkSigning(report, fmt.Sprintf("tenant[%d]", i), t.TrustedKeys, t.RequireSignature)
 		if len(t.Namespaces) == 0 {
 			report(key("namespaces"), `missing; name those of the tenant, for example namespaces = ["tenant-a-*"]`)
 		}

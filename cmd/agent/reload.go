@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
+)
+
+func (a *app) reloadCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Have the agent read its configuration again",
+		Long: "Has the agent read its configuration again, which it also does by itself when the file\n" +
+			"changes, and prints what changed and what needs a restart. A file with faults changes\n" +
+			"nothing; the exit status is 1 then. Policies are not concerned.",
+		Example: "  wardlet reload",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			var outcome agent.Outcome
+			if err := c.Post(cmd.Context(), "/v1/reload", &outcome); err != nil {
+				return err
+			}
+			a.printOutcome(&outcome)
+			return nil
+		},
+	}
+	a.addSocketFlag(cmd)
+	return cmd
+}
+
+// printOutcome prints a line for each change, or that there is none.
+func (a *app) printOutcome(o *agent.Outcome) {
+	for _, c := range o.Applied {
+		a.printChange(c, fmt.Sprintf("is now %s, was %s", valueInWords(c.To), valueInWords(c.From)))
+	}
+	for _, c := range o.Restart {
+		a.printChange(c, fmt.Sprintf("needs a restart to be %s instead of %s; %s", valueInWords(c.To), valueInWords(c.From), c.Why))
+	}
+	if len(o.Applied) == 0 && len(o.Restart) == 0 {
+		fmt.Fprintln(a.out, "nothing changed: the file is in force")
+	}
+}
+
+func (a *app) printChange(c config.Change, text string) {
+	fmt.Fprintln(a.out, printable(c.Key+" "+text))
+}
+
+// valueInWords is a value of a key, also an empty one.
+func valueInWords(value string) string {
+	if value == "" {
+		return "empty"
+	}
+	return value
+}

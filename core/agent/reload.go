@@ -1,0 +1,257 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+const (
+	// settleTime is how long the configuration must have stood still to be
+	// read.
+	settleTime = 100 * time.Millisecond
+	// lookPeriod is how often it is looked at without being told of a change.
+	lookPeriod = 10 * time.Second
+	// restlessTime is how long it may keep changing before that is told.
+	restlessTime = 10 * time.Second
+)
+
+// Reload says how an agent that runs follows its configuration.
+type Reload struct {
+	// Path is the file that the configuration is from.
+	Path string
+	// Level is that of Options.Logger.
+	Level *slog.LevelVar
+	// Asked has a value when the file is to be read at once, also where it
+	// seems not to have changed; nil where nobody asks.
+	Asked <-chan os.Signal
+}
+
+// Outcome is what reading the configuration again led to.
+type Outcome struct {
+	// Applied are the changes that came into force by it.
+	Applied []config.Change `json:"applied,omitempty"`
+	// Restart are all changes that a restart would bring into force: what the
+	// file says against what is in force.
+	Restart []config.Change `json:"restart,omitempty"`
+}
+
+var (
+	errNotFollowed = errors.New("this agent was started without a configuration file to read again")
+	errEnded       = errors.New("the agent is ending and reads no configuration any more")
+)
+
+// ReloadConfig reads the configuration again at once, as a change of its file
+// would. An error says why the file is refused, with every fault, and nothing
+// changed then; or it is that of ctx. It waits for Run to have begun.
+func (a *Agent) ReloadConfig(ctx context.Context) (Outcome, error) {
+	if a.reload == nil {
+		return Outcome{}, errNotFollowed
+	}
+	return a.reload.ask(ctx)
+}
+
+// wireReload makes what follows the configuration; nothing where it is from
+// no file.
+func (a *Agent) wireReload(with *Reload) {
+	if with == nil {
+		return
+	}
+	a.reload = newReloader(a.cfg, with.Path, reloadParts{
+		apply: appliers(with.Level), asked: with.Asked, events: a.events, node: a.node, log: a.log,
+	})
+}
+
+// appliers bring a key into force that can change: those of config.LiveKeys.
+// They are called from one goroutine and do not block.
+func appliers(level *slog.LevelVar) map[string]func(*config.Config) {
+	return map[string]func(*config.Config){
+		"log_level": func(c *config.Config) { _ = level.UnmarshalText([]byte(c.LogLevel)) }, // config.Load has checked it
+	}
+}
+
+// reloadParts is what a reloader works with.
+type reloadParts struct {
+	apply  map[string]func(*config.Config)
+	asked  <-chan os.Signal
+	events status.Recorder
+	node   string
+	log    *slog.Logger
+}
+
+// reloader keeps in force of the configuration what can change in an agent
+// that runs. What is not said to be otherwise belongs to the goroutine of run.
+type reloader struct {
+	reloadParts
+	path  string
+	load  func(path string) (*config.Config, error)
+	watch *fileWatch
+	// asks are questions of other goroutines; ended is closed when none is
+	// answered any more.
+	asks  chan chan<- answer
+	ended chan struct{}
+
+	// inForce is what the agent goes by, pending what the file says otherwise.
+	inForce *config.Config
+	pending []config.Change
+	// fault is why the file is refused, empty where it is not.
+	fault string
+
+	// seen is the file as it was last looked at, and since when it is so.
+	seen  stamp
+	since time.Time
+	// acted: what the file says as it was last seen was acted on.
+	acted bool
+	// restless is since when the file has not stood still, zero where it does.
+	restless time.Time
+}
+
+type answer struct {
+	outcome Outcome
+	err     error
+}
+
+func newReloader(cfg *config.Config, path string, with reloadParts) *reloader {
+	return &reloader{
+		reloadParts: with, path: path, load: config.Load, watch: newFileWatch(path, with.log),
+		asks: make(chan chan<- answer), ended: make(chan struct{}), inForce: cfg,
+	}
+}
+
+// ask has the file read and waits for what comes of it. It may be called from
+// any goroutine.
+func (r *reloader) ask(ctx context.Context) (Outcome, error) {
+	back := make(chan answer, 1)
+	select {
+	case r.asks <- back:
+		got := <-back
+		return got.outcome, got.err
+	case <-r.ended:
+		return Outcome{}, errEnded
+	case <-ctx.Done():
+		return Outcome{}, ctx.Err()
+	}
+}
+
+// run follows the file until ctx ends.
+func (r *reloader) run(ctx context.Context) error {
+	defer close(r.ended)
+	defer r.watch.close()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	soon := true // next comes within settleTime
+	// Other files of the directory must not put it off for ever.
+	stir := func() {
+		if !soon {
+			soon = true
+			next.Reset(settleTime)
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case back := <-r.asks:
+			outcome, err := r.obey()
+			back <- answer{outcome, err}
+		case <-r.asked:
+			_, _ = r.obey() // it is logged
+		case e, ok := <-r.watch.events():
+			if !ok {
+				r.watch.close()
+			}
+			if !ok || r.watch.concerns(e) {
+				stir()
+			}
+		case _, ok := <-r.watch.errors():
+			if !ok {
+				r.watch.close()
+			}
+			stir() // events were lost
+		case <-next.C:
+			delay := r.look()
+			soon = delay <= settleTime
+			next.Reset(delay)
+		}
+	}
+}
+
+// obey reads the file because somebody said so.
+func (r *reloader) obey() (Outcome, error) {
+	next, steady, err := r.read()
+	if steady {
+		r.settle(err)
+	}
+	outcome, err := r.act(next, err)
+	if err == nil {
+		r.log.Info("the configuration was read again", "file", r.path, "applied", len(outcome.Applied), "need_restart", len(outcome.Restart))
+	}
+	return outcome, err
+}
+
+// look reads the file if it may have changed, acts on it if it stood still,
+// and says when to look again.
+func (r *reloader) look() time.Duration {
+	r.watch.aim()
+	now := time.Now()
+	r.see(stampOf(r.path), now)
+	if r.acted {
+		return lookPeriod
+	}
+	if now.Sub(r.since) < settleTime {
+		return r.wait(now)
+	}
+	next, steady, err := r.read()
+	if !steady {
+		return r.wait(now)
+	}
+	r.settle(err)
+	_, _ = r.act(next, err) // it is logged
+	return lookPeriod
+}
+
+// see takes in how the file looks now.
+func (r *reloader) see(at stamp, now time.Time) {
+	if at != r.seen {
+		r.seen, r.since, r.acted = at, now, false
+	}
+}
+
+// settle takes in that the file stands still, and that what it says is being
+// acted on. One that cannot be read is read again with the next look: not only
+// the file can be at fault.
+func (r *reloader) settle(fault error) {
+	_, unread := errors.AsType[*fs.PathError](fault)
+	r.acted, r.restless = !unread, time.Time{}
+}
+
+// wait says when to look again at a file that changes just now.
+func (r *reloader) wait(now time.Time) time.Duration {
+	if r.restless.IsZero() {
+		r.restless = now
+	}
+	if now.Sub(r.restless) >= restlessTime {
+		r.refuse(fmt.Errorf("%s keeps changing; it is read once it has stood still for %s", r.path, settleTime))
+	}
+	return settleTime
+}
+
+// read reads the file whole. It was steady if it did not change meanwhile.
+func (r *reloader) read() (next *config.Config, steady bool, fault error) {
+	before := stampOf(r.path)
+	if before.there && !before.regular {
+		fault = fmt.Errorf("cannot read the configuration: %s is no regular file; changes of it cannot be followed", r.path)
+	} else {
+		next, fault = r.load(r.path)
+	}
+	after := stampOf(r.path)
+	r.see(after, time.Now())
+	return next, before == after, fault
+}
