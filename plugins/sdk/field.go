@@ -54,6 +54,9 @@ func Node(path string) *Field { return declare("node." + path) }
 // type. In other hooks there are no candidates.
 func Candidates(path string) *Field { return declare("candidates[*]." + path) }
 
+// declare stays a call: there may be many fields, and each would have a copy.
+//
+//go:noinline
 func declare(path string) *Field {
 	handle := guest.Declare(path)
 	return &Field{path, handle, guest.Place(handle)}

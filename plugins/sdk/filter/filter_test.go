@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ var (
 	oldImage = sdk.OldObject("spec.containers[0].image")
 	changed  = request.Changed()
 	asked    = request.Hook()
+
+	operation = request.Operation()
+	replaces  = request.Replaces()
 )
 
 // policy is what the plugin under test does.
@@ -46,6 +50,20 @@ func TestAChangeHasBothVersions(t *testing.T) {
 	})
 	if got.Answer != sdktest.Pass || got.Explanation != "e" || len(got.Warnings) != 1 || got.Annotations["k"] != "v" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestReplacementsAreUpdatesAndNewPodsAreNot(t *testing.T) {
+	var got []string
+	policy = func() Verdict {
+		got = append(got, operation.Get(), replaces.Get(), oldImage.String())
+		return Pass()
+	}
+	p := sdktest.Load(t, nil)
+	p.Filter(t, sdktest.Request{Pod: update.Pod, Old: update.Old, Replaces: "u", Changed: update.Changed})
+	p.Filter(t, sdktest.Request{Pod: update.Pod})
+	if want := []string{"UPDATE", "u", "old", "ADD", "", ""}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

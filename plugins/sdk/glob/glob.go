@@ -7,30 +7,30 @@
 // which regular expressions are not.
 package glob
 
-import "strings"
-
 // Match reports whether the whole name matches the pattern. It takes time in
 // proportion to the product of both lengths at worst.
 func Match(pattern, name string) bool {
-	first, rest, starred := strings.Cut(pattern, "*")
-	if !starred {
-		return name == first
-	}
-	name, ok := strings.CutPrefix(name, first)
-	if !ok {
-		return false
-	}
-	// Each part is best taken at its first place: that leaves most for the
-	// others. Only the last one is bound to the end.
-	for {
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, part)
-		}
-		at := strings.Index(name, part)
-		if at < 0 {
+	// Each part between stars is best taken at its first place: that leaves most
+	// for the others. If the rest does not fit, the part after the last star is
+	// tried one place further on.
+	at, star, from := 0, -1, 0
+	for i := 0; i < len(name); {
+		switch {
+		case at < len(pattern) && pattern[at] == '*':
+			star, from = at, i
+			at++
+		case at < len(pattern) && pattern[at] == name[i]:
+			at++
+			i++
+		case star >= 0:
+			from++
+			at, i = star+1, from
+		default:
 			return false
 		}
-		name, rest = name[at+len(part):], after
 	}
+	for at < len(pattern) && pattern[at] == '*' {
+		at++
+	}
+	return at == len(pattern)
 }

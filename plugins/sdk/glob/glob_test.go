@@ -29,6 +29,8 @@ func TestAStarStandsForAnyRunOfCharacters(t *testing.T) {
 		{"a*b*c", "a-c-b", false},
 		{"*ab*ab", "abab", true},
 		{"*ab*ab", "ab", false},
+		{"*ab", "aab", true},
+		{"*aab*c", "aaabxc", true},
 		{"**", "x", true},
 		{"a**b", "ab", true},
 		{"a?", "ab", false},

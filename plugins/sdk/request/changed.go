@@ -30,9 +30,12 @@ func Changed() *Changes { return &Changes{sdk.Request("changed")} }
 // Words are what has changed.
 func (c *Changes) Words() iter.Seq[string] { return c.field.Strings() }
 
+// Any reports whether anything has changed that has a word.
+func (c *Changes) Any() bool { return c.field.Len() > 0 }
+
 // Has reports whether something has changed.
 func (c *Changes) Has(word string) bool {
-	for changed := range c.Words() {
+	for changed := range c.field.Strings() {
 		if changed == word {
 			return true
 		}
@@ -43,7 +46,7 @@ func (c *Changes) Has(word string) bool {
 // Only reports whether something has changed, and nothing but the given.
 func (c *Changes) Only(words ...string) bool {
 	n := 0
-	for changed := range c.Words() {
+	for changed := range c.field.Strings() {
 		known := false
 		for _, word := range words {
 			known = known || word == changed

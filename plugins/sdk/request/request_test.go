@@ -56,7 +56,7 @@ func TestFactsAreThoseOfTheQuestion(t *testing.T) {
 		if got := slices.Collect(changed.Words()); !slices.Equal(got, []string{"labels", "grace"}) {
 			t.Errorf("changed %q", got)
 		}
-		if !changed.Has(request.Grace) || changed.Has(request.Images) {
+		if !changed.Any() || !changed.Has(request.Grace) || changed.Has(request.Images) {
 			t.Error("has")
 		}
 		if changed.Only(request.Labels) || !changed.Only(request.Grace, request.Images, request.Labels) {
@@ -68,7 +68,7 @@ func TestFactsAreThoseOfTheQuestion(t *testing.T) {
 func TestWhatIsNotSaidIsZero(t *testing.T) {
 	ask(t, sdktest.Request{}, func() {
 		if operation.Get() != request.Add || kind.Get() != request.File || tenant.Exists() || tenant.Get() != "" || !clock.Get() ||
-			changed.Has(request.Labels) || changed.Only() || changed.Only(request.Labels) {
+			changed.Any() || changed.Has(request.Labels) || changed.Only() || changed.Only(request.Labels) {
 			t.Error("another question than expected")
 		}
 	})

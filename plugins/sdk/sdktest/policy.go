@@ -87,8 +87,9 @@ func (p *Policy) Admit(tb testing.TB, r Request) Result {
 	return p.judge(tb, hookAdmit, &r)
 }
 
-// Filter asks the policy about a change of a pod: Old and Pod are its versions.
-// The test fails as with Admit.
+// Filter asks the policy about a change of a pod: Old and Pod are its versions,
+// or the pod that is replaced and its successor. Without Old it is a new pod, of
+// which nothing runs. The test fails as with Admit.
 func (p *Policy) Filter(tb testing.TB, r Request) Result {
 	tb.Helper()
 	return p.judge(tb, hookFilter, &r)
@@ -150,10 +151,29 @@ func (p *Policy) ask(hook string, q *projection.Question) (Result, error) {
 func (p *Policy) BenchmarkAdmit(b *testing.B, r Request) {
 	b.Helper()
 	question, err := r.question(hookAdmit)
+	p.benchmark(b, hookAdmit, question, err)
+}
+
+// BenchmarkMerge is BenchmarkAdmit for the hook merge.
+func (p *Policy) BenchmarkMerge(b *testing.B, r MergeRequest) {
+	b.Helper()
+	question, err := r.question()
+	p.benchmark(b, hookMerge, question, err)
+}
+
+// BenchmarkFilter is BenchmarkAdmit for the hook filter.
+func (p *Policy) BenchmarkFilter(b *testing.B, r Request) {
+	b.Helper()
+	question, err := r.question(hookFilter)
+	p.benchmark(b, hookFilter, question, err)
+}
+
+func (p *Policy) benchmark(b *testing.B, hook string, q *projection.Question, err error) {
+	b.Helper()
 	if err != nil {
 		b.Fatalf("the request cannot be sent: %v", err)
 	}
-	if _, err := p.ask(hookAdmit, question); err != nil {
+	if _, err := p.ask(hook, q); err != nil {
 		b.Fatal(err)
 	}
 	one.Lock()
@@ -163,11 +183,16 @@ func (p *Policy) BenchmarkAdmit(b *testing.B, r Request) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	agent.hook, agent.question = hookAdmit, question
+	record, err := agent.projection.Record(q)
+	if err != nil || !guest.Fill(record) {
+		b.Fatalf("the fields cannot be sent: %v", err)
+	}
+	agent.hook, agent.question = hook, q
 	host.Use(&deaf{agent})
+	ask := functions(hook)
 	b.ReportAllocs()
 	for b.Loop() {
-		guest.Hooks.Admit()
+		ask()
 	}
 }
 

@@ -19,8 +19,8 @@ type Request struct {
 	Pod any
 	// Old is what was admitted before, in the same forms; nil for none.
 	Old any
-	// Operation is ADD or UPDATE; empty is UPDATE where Old is given and
-	// Replaces is not, else ADD.
+	// Operation is ADD or UPDATE; empty is UPDATE where Old is given, else ADD.
+	// What replaces another pod is an UPDATE for a filter only.
 	Operation string
 	// Replaces is the UID of Old where it is another pod's.
 	Replaces string
@@ -74,7 +74,7 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 	}
 	operation := r.Operation
 	switch {
-	case operation == "" && r.Old != nil && r.Replaces == "":
+	case operation == "" && r.Old != nil && (r.Replaces == "" || hook == hookFilter):
 		operation = Update
 	case operation == "":
 		operation = Add
@@ -84,8 +84,8 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 	switch {
 	case r.Replaces != "" && r.Old == nil:
 		return nil, errors.New("a pod is replaced: Old must be the pod of that UID")
-	case hook == hookFilter && operation != Update:
-		return nil, errors.New("only updates are filtered: Old must be the version that was let through last")
+	case hook == hookFilter && operation == Add && r.Old != nil:
+		return nil, errors.New("a new pod that is filtered has no version before it: leave Old out")
 	case operation != Update && len(r.Changed) > 0:
 		return nil, fmt.Errorf("only updates change something: Changed is %q, but the operation is %s", r.Changed, operation)
 	}

@@ -270,7 +270,7 @@ func TestMoreRequestsTheAgentCouldNotSendFailTheTest(t *testing.T) {
 		"a change that is none":        {admitting(p, sdktest.Request{Pod: `{}`, Old: `{}`, Changed: []string{"image"}}), `nothing changes "image"`},
 		"a new pod that changes":       {admitting(p, sdktest.Request{Pod: `{}`, Changed: []string{"images"}}), "only updates change something"},
 		"a source of no kind":          {admitting(p, sdktest.Request{Pod: `{}`, Kind: "ftp"}), `a source of the kind "ftp"`},
-		"a new pod that is filtered":   {func(r *recorder) { p.Filter(r, sdktest.Request{Pod: `{}`}) }, "only updates are filtered"},
+		"a new pod with an old one":    {func(r *recorder) { p.Filter(r, sdktest.Request{Pod: `{}`, Old: `{}`, Operation: "ADD"}) }, "leave Old out"},
 		"a hook that it does not have": {func(r *recorder) { p.Filter(r, sdktest.Request{Pod: `{}`, Old: `{}`}) }, "does not import package filter"},
 		"no candidates":                {merging(p), "there is no candidate"},
 		"a candidate without a pod":    {merging(p, candidate, sdktest.Candidate{}), "Candidates[1] has no pod"},

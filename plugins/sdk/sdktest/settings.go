@@ -3,6 +3,7 @@
 package sdktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,21 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
+// float is a float of a policy document.
+type float float64
+
+// MarshalJSON writes it with a point or an exponent, as the agent does: so it is
+// no integer.
+func (f float) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(float64(f))
+	if err == nil && !bytes.ContainsAny(text, ".e") {
+		text = append(text, ".0"...)
+	}
+	return text, err
+}
+
 // plainTable gives settings in the types that TOML has: string, bool, int64,
-// float64, []any and map[string]any. Path names them in errors.
+// float, []any and map[string]any. Path names them in errors.
 func plainTable(path string, table map[string]any) (map[string]any, error) {
 	plain := make(map[string]any, len(table))
 	var faults []error
@@ -43,7 +57,7 @@ func plainSetting(path string, value any) (any, error) {
 		return v.Int(), nil
 	case reflect.Float64:
 		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return f, nil
+			return float(f), nil
 		}
 	case reflect.Slice:
 		list := make([]any, v.Len())
@@ -94,8 +108,8 @@ func writeSetting(w *record.Writer, value any) (err error) {
 		w.Bool(value)
 	case int64:
 		w.Int(value)
-	case float64:
-		w.Float(value)
+	case float:
+		w.Float(float64(value))
 	case []any:
 		w.List(len(value), func(i int) { err = errors.Join(err, writeSetting(w, value[i])) })
 	case map[string]any:

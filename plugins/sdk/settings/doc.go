@@ -15,6 +15,8 @@
 //		}
 //		…
 //
+// Walk goes through the table by hand instead, which makes a plugin smaller.
+//
 // Comes in: the settings, as the agent has them. Goes out: Go values. It runs
 // on the one goroutine of the agent's call, in setup.
 //

@@ -71,7 +71,9 @@ func names(t reflect.Type) (all []string) {
 }
 
 // join is the path of a setting in a table. A name that is no plain one is a
-// key in quotes.
+// key in quotes. It stays a call, which makes plugins smaller.
+//
+//go:noinline
 func join(path, name string) string {
 	plain := name != ""
 	for i := range len(name) {

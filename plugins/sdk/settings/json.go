@@ -59,7 +59,10 @@ func (p *parser) tear() value {
 	return value{}
 }
 
-// peek is the next character that is no white space, 0 at the end.
+// peek is the next character that is no white space, 0 at the end. It stays a
+// call, which makes plugins smaller.
+//
+//go:noinline
 func (p *parser) peek() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/plugins/sdk/request"
+	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
+)
+
+// BenchmarkJudge judges changes within a window and outside.
+func BenchmarkJudge(b *testing.B) {
+	for name, when := range map[string]time.Time{"passed": at(1, 21, 0), "deferred": noon} {
+		b.Run(name, func(b *testing.B) {
+			sdktest.Load(b, usual(nil)).BenchmarkFilter(b, change(when, request.Images))
+		})
+	}
+}

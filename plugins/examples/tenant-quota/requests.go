@@ -1,0 +1,96 @@
+package main
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/quantity"
+)
+
+// The parts of a pod that request something: its containers, the pod as a whole,
+// and what running it takes besides.
+const (
+	containers = iota
+	initContainers
+	whole
+	overhead
+	parts
+)
+
+var (
+	policies = sdk.Object("spec.initContainers[*].restartPolicy")
+	// requests are those of each resource and part.
+	requests [pod][parts]*sdk.Field
+)
+
+func init() {
+	paths := [parts]string{
+		"spec.containers[*].resources.requests", "spec.initContainers[*].resources.requests", "spec.resources.requests", "spec.overhead",
+	}
+	for r := range requests {
+		key := "['" + resourceNames[r] + "']"
+		for part := range paths {
+			requests[r][part] = sdk.Object(paths[part] + key)
+		}
+		podRequests[r] = sdk.Node("pods[*].requests" + key)
+	}
+}
+
+// reader reads amounts.
+type reader struct{ unread string }
+
+// read reads an amount; one that is missing is nothing. One that is none is
+// kept in unread.
+func (r *reader) read(v sdk.Value) quantity.Milli {
+	if !v.Exists() {
+		return 0
+	}
+	amount, ok := quantity.Parse(v.String())
+	if !ok {
+		r.unread = v.String()
+	}
+	return amount
+}
+
+// always is the restart policy that makes an init container a sidecar.
+const always = "Always"
+
+// sum is what a pod requests, as the API counts it, and as the agent counts it
+// of the pods on the node: the containers together with the sidecars; or, if
+// that is more, an init container with the sidecars that were started before
+// it. What the pod as a whole requests goes in its place. The overhead comes on
+// top.
+func (r *reader) sum(of *[parts]*sdk.Field) (sum quantity.Milli) {
+	if whole := of[whole].Value(); whole.Exists() {
+		sum = r.read(whole)
+	} else {
+		sum = r.together(of)
+	}
+	return sum.Plus(r.read(of[overhead].Value()))
+}
+
+// together is what the containers request.
+func (r *reader) together(of *[parts]*sdk.Field) (sum quantity.Milli) {
+	list := of[containers].Cursor()
+	for element, ok := list.Next(); ok; element, ok = list.Next() {
+		sum = sum.Plus(r.read(element))
+	}
+	var sidecars, peak quantity.Milli
+	list, restart := of[initContainers].Cursor(), policies.Cursor()
+	for element, ok := list.Next(); ok; element, ok = list.Next() {
+		amount := r.read(element)
+		peak = max(peak, sidecars.Plus(amount))
+		if restart.Take().String() == always {
+			sidecars = sidecars.Plus(amount)
+			sum = sum.Plus(amount)
+		}
+	}
+	return max(sum, peak)
+}
+
+// own is what the pod that is judged takes.
+func (r *reader) own() (all amounts) {
+	all[pod] = one
+	for resource := range requests {
+		all[resource] = r.sum(&requests[resource])
+	}
+	return all
+}

@@ -1,0 +1,13 @@
+// Package quantity reads amounts of CPU and memory as the API writes them, such
+// as 500m, 1.5 and 8Gi, adds them up and writes them again.
+//
+//	asked, ok := quantity.Parse(cpu.String())
+//	if !ok {
+//		return admit.Fail("…")
+//	}
+//	if used.Plus(asked) > allowed {
+//		…
+//
+// Comes in: texts. Goes out: integers. The package owns no goroutine and no
+// state, and takes nothing from the heap while a pod is judged.
+package quantity
