@@ -82,7 +82,7 @@ type decisionPrinter struct {
 }
 
 func (p decisionPrinter) columns() []string {
-	columns := []string{"LAST", "COUNT", "NAMESPACE", "POD", "OPERATION", "VERDICT", "POLICY", "REASON", "MESSAGE"}
+	columns := []string{"LAST", "COUNT", "NAMESPACE", "POD", "HOOK", "OPERATION", "VERDICT", "POLICY", "REASON", "MESSAGE"}
 	if p.namespace != "" {
 		columns = slices.Delete(columns, 2, 3)
 	}
@@ -108,7 +108,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 		if p.namespace == "" {
 			cells = append(cells, d.Namespace)
 		}
-		cells = append(cells, d.Name, string(d.Op), string(v.Answer),
+		cells = append(cells, d.Name, orNone(d.Hook), orNone(string(d.Op)), string(v.Answer),
 			orNone(v.Policy), orNone(oneLine(v.Reason)), orNone(oneLine(v.Message)))
 		if p.wide {
 			cells = append(cells, orNone(d.Source), orNone(d.Document), orNone(d.Instance))
@@ -118,7 +118,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 	// A record that makes room for newer ones is no news: there is no gone.
 	return entry{
 		key: strings.Join([]string{
-			string(d.UID), d.Instance, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, v.Message,
+			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, v.Message,
 		}, "\x00"),
 		name: d.Name, object: d,
 		cells:  row(duration.HumanDuration(p.now().Sub(d.Last)) + " ago"),

@@ -13,7 +13,7 @@ import (
 func aDecision(namespace, name string, ago time.Duration, v pod.Verdict) pod.Decision {
 	v.At = noon.Add(-ago)
 	return pod.Decision{
-		First: noon.Add(-ago), Last: noon.Add(-ago), Count: 1, Op: pod.Add, Namespace: namespace, Name: name,
+		First: noon.Add(-ago), Last: noon.Add(-ago), Count: 1, Hook: "admit", Op: pod.Add, Namespace: namespace, Name: name,
 		UID: types.UID("uid-" + name), Instance: "0123456789abcdef0123456789abcdef",
 		Source: "static", Document: "/etc/wardlet/manifests/" + name + ".yaml#0", Verdict: v,
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -49,6 +50,7 @@ type knowledge struct {
 	decisions [][]pod.Decision
 	// waiting is asked for with every question for pods, and not counted.
 	waiting    [][]pod.Waiting
+	suppressed [][]pod.WaitingUpdate
 	foreign    int
 	foreignErr error
 	// asked is called with the number of each question, from 1.
@@ -65,7 +67,52 @@ func (k *knowledge) Sets() []pod.PolicySet { return next(k, &k.policies) }
 
 func (k *knowledge) Decisions() []pod.Decision { return next(k, &k.decisions) }
 
+func (k *knowledge) Reload(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return k.ordered("reload", tenant)
+}
+
+func (k *knowledge) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return k.ordered("retry", tenant)
+}
+
+func (k *knowledge) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return k.ordered("rollback", tenant)
+}
+
+// ordered is a set whose digest names the order; that of tenant a is refused, and
+// others have none.
+func (k *knowledge) ordered(order, tenant string) (pod.PolicySet, error) {
+	set := pod.PolicySet{
+		Tenant: tenant, Directory: "/etc/wardlet/policies", Ready: true, Digest: order + " by order", Generation: 3,
+		Policies: []pod.PolicyState{{Name: "p"}},
+	}
+	switch tenant {
+	case "":
+		return set, nil
+	case "a":
+		return set, errors.New("a.toml:1: api: missing\nb.toml:2: mode: \x1b[31mwrong")
+	}
+	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
+}
+
 func (k *knowledge) Foreign(context.Context) (int, error) { return k.foreign, k.foreignErr }
+
+func (k *knowledge) Suppressed() []pod.WaitingUpdate { return next(k, &k.suppressed) }
+
+func (k *knowledge) Release(_ context.Context, namespace, name string) ([]pod.WaitingUpdate, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var released []pod.WaitingUpdate
+	for _, u := range take(&k.suppressed) {
+		if u.Namespace == namespace && u.Name == name {
+			released = append(released, u)
+		}
+	}
+	if released == nil {
+		return nil, fmt.Errorf("no update of %s/%s is held back", namespace, name)
+	}
+	return released, nil
+}
 
 // lists are what knowledge has under one and the same name.
 type (
@@ -116,7 +163,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Pods: k, Sources: k, Events: eventList{}, Policies: k, Waiting: waitingList{k}, Foreign: k,
+		Pods: k, Sources: k, Events: eventList{}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

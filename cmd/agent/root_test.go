@@ -18,6 +18,12 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-check-arguments":  {"check", "agent.toml"},
 		"usage-policies-output":  {"get", "policies", "-o", "xml"},
 		"usage-decisions-output": {"get", "decisions", "-o", "xml"},
+		"usage-updates-output":   {"get", "updates", "-o", "xml"},
+		"usage-release-nothing":  {"release"},
+		"usage-release-two":      {"release", "default/web", "default/db"},
+		"usage-release-nowhere":  {"release", "web"},
+		"usage-release-no-name":  {"release", "default/"},
+		"usage-release-differs":  {"release", "-n", "shop", "default/web"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,6 +43,8 @@ func TestHelp(t *testing.T) {
 		"help-get-policies":  {"get", "policy", "--help"},
 		"help-get-decisions": {"get", "decision", "--help"},
 		"help-get-sources":   {"help", "get", "source"},
+		"help-get-updates":   {"get", "update", "--help"},
+		"help-release":       {"release", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

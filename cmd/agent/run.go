@@ -15,15 +15,22 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Run the agent in the foreground",
 		Long: "Runs the agent until it gets SIGTERM or SIGINT. Its pods run on without it, and the\n" +
-			"next start takes them over. The log goes to standard error.",
+			"next start takes them over. The log goes to standard error. A change of the configuration\n" +
+			"is taken in at once, and with SIGHUP; the log names the keys that need a restart.",
 		Example: "  wardlet run --config agent.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			asked, stop := reloadSignals()
+			defer stop()
 			cfg, err := config.Load(a.configPath)
 			if err != nil {
 				return err
 			}
-			node, err := agent.New(cfg, agent.Options{Logger: newLogger(a.errOut, cfg), Version: version})
+			logger, level := newLogger(a.errOut, cfg)
+			node, err := agent.New(cfg, agent.Options{
+				Logger: logger, Version: version,
+				Reload: &agent.Reload{Path: a.configPath, Level: level, Asked: asked},
+			})
 			if err != nil {
 				return err
 			}
@@ -32,12 +39,13 @@ func (a *app) runCommand() *cobra.Command {
 	}
 }
 
-func newLogger(w io.Writer, cfg *config.Config) *slog.Logger {
-	var level slog.Level
+// newLogger makes the log of a configuration. Its level can be changed.
+func newLogger(w io.Writer, cfg *config.Config) (*slog.Logger, *slog.LevelVar) {
+	level := &slog.LevelVar{}
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // config.Load has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(slog.NewJSONHandler(w, options)), level
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(slog.NewTextHandler(w, options)), level
 }

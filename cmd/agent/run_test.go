@@ -40,7 +40,8 @@ func TestTheLogFollowsTheConfiguration(t *testing.T) {
 			cfg := config.Default()
 			cfg.LogFormat, cfg.LogLevel = test.format, test.level
 			var out bytes.Buffer
-			newLogger(&out, cfg).Info("hello", "pod", "a")
+			logger, _ := newLogger(&out, cfg)
+			logger.Info("hello", "pod", "a")
 			if got := out.Bytes(); !bytes.HasSuffix(got, []byte(test.want)) || (test.want == "") != (len(got) == 0) {
 				t.Errorf("log %q, want it to end in %q", got, test.want)
 			}

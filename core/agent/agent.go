@@ -30,6 +30,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Version is the release, empty for a build that is none.
 	Version string
+	// Reload is nil for an agent that does not follow its configuration.
+	Reload *Reload
 }
 
 // Agent is one node agent, wired and not yet running.
@@ -61,6 +63,8 @@ type Agent struct {
 	// engine runs the plugins of policies; nil where there are none.
 	engine   *wasm.Engine
 	adoption *adoption
+	// reload is nil where there is no file to follow.
+	reload *reloader
 }
 
 // ringSize and ringWindow bound the events kept for `get`: how many, and how
@@ -94,6 +98,7 @@ func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 	if err := a.wire(); err != nil {
 		return nil, err
 	}
+	a.wireReload(opts.Reload)
 	return a, nil
 }
 
@@ -141,10 +146,12 @@ func (a *Agent) wire() error {
 		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: a.outcomes, Log: log, Now: now, Jitter: jitter,
 	})
 
-	if err := a.wirePolicies(); err != nil {
+	if err := a.wirePolicies(memory); err != nil {
 		return err
 	}
-	a.mux = mux.New(a.muxConfig())
+	merging := a.muxConfig()
+	merging.Filter = a.filter()
+	a.mux = mux.New(merging)
 	if a.sources, err = a.makeSources(); err != nil {
 		return err
 	}

@@ -74,9 +74,17 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (po
 	if err != nil {
 		return pod.PolicySet{}, err
 	}
-	c := policyConfig(cfg, node, policy.Sandbox(engine), quiet)
-	c.Dir = dir
-	set, err := policy.Check(ctx, c)
+	var set pod.PolicySet
+	c, err := policyConfig(cfg, node, policy.Sandbox(engine), quiet)
+	if err == nil {
+		for _, t := range c.Tenants {
+			if t.Dir == dir {
+				c.Trust = t.Trust
+			}
+		}
+		c.Dir = dir
+		set, err = policy.Check(ctx, c)
+	}
 	return set, errors.Join(err, engine.Close())
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -25,8 +27,9 @@ const compiledDir = "compiled"
 func Child() (status int, isChild bool) { return wasm.Child() }
 
 // wirePolicies makes the plane that judges pods, and what stands before it.
-// Without a directory of policies there is none, and every pod passes.
-func (a *Agent) wirePolicies() error {
+// Without a directory of policies there is none, and every pod passes. memory is
+// the node's, in bytes.
+func (a *Agent) wirePolicies(memory int64) error {
 	if !hasPolicies(a.cfg) {
 		return nil
 	}
@@ -35,7 +38,12 @@ func (a *Agent) wirePolicies() error {
 		return err
 	}
 	a.engine = engine
-	a.policies = policy.New(policyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log))
+	c, err := policyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log)
+	if err != nil {
+		return err
+	}
+	c.Kept, c.Version, c.Facts = a.state.PolicySets(), a.version, a.nodeFacts(memory)
+	a.policies = policy.New(c)
 	a.adoption = &adoption{
 		Gate: a.policies, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
 	}
@@ -55,22 +63,43 @@ func newEngine(dir string, p *config.Policy, log *slog.Logger) (*wasm.Engine, er
 }
 
 // policyConfig is what a plane is made from, here and for a check.
-func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) policy.Config {
+func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) (policy.Config, error) {
 	kinds := map[string]string{}
 	for _, s := range cfg.Sources {
 		kinds[s.Name] = s.Kind
 	}
+	operators, err := trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
+	if err != nil {
+		return policy.Config{}, err
+	}
 	tenants := make([]policy.Tenant, len(cfg.Tenants))
 	for i, t := range cfg.Tenants {
-		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Owns: func(namespace string) bool {
+		theirs, err := trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
+		if err != nil {
+			return policy.Config{}, err
+		}
+		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, Owns: func(namespace string) bool {
 			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
 		}}
 	}
 	return policy.Config{
-		Dir: cfg.Policy.Dir, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		Exempt: cfg.Policy.Exempt, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
+	}, nil
+}
+
+// trust is what a table of agent.toml says of signatures.
+func trust(table string, keys []string, required bool) (policy.Trust, error) {
+	t := policy.Trust{Required: required}
+	for _, text := range keys {
+		key, err := signed.ParseKey(text)
+		if err != nil {
+			return t, fmt.Errorf("%s: trusted_keys: %w", table, err)
+		}
+		t.Keys = append(t.Keys, key)
 	}
+	return t, nil
 }
 
 // knownPods are the pods of the runtime and of the workers.

@@ -17,7 +17,10 @@ func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
 	cfg.Sources = []config.Source{{Name: "static", Kind: config.KindFile}, {Name: "fleet", Kind: config.KindHTTP}, {Name: "api", Kind: config.KindAPI}}
 	cfg.Policy = config.Policy{Dir: "/policies", AllowUnpinned: true, DefaultVerdict: config.VerdictHold, Exempt: []string{"a/b"}, ModuleBytes: 70_000, CodeBytes: 66_000}
 	cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a-*"}, PolicyDir: "/a"}, {Name: "b", Namespaces: []string{"b"}}}
-	got := policyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
+	got, err := policyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got.Dir != "/policies" || !got.AllowUnpinned || got.DefaultVerdict != pod.Hold || len(got.Exempt) != 1 || got.ModuleBytes != 70_000 || got.Node != "edge" {
 		t.Errorf("plane %+v", got)
 	}

@@ -13,13 +13,14 @@ func (a *Agent) stages() ([]stage, error) {
 		return nil, err
 	}
 	options := server.Options{
-		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.waits, Foreign: a.runtime,
+		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.waits, Updates: a.mux, Foreign: a.runtime,
 		Version: server.NewVersion(a.version), Logger: a.log,
 	}
 	if a.policies != nil {
 		options.Policies = a.policies
 	}
 	api := server.New(options)
+	api.ServeReload(func(ctx context.Context) (any, error) { return a.ReloadConfig(ctx) })
 	stages := []stage{
 		{"local API", func(ctx context.Context) error { return api.Serve(ctx, listener) }},
 		{"runtime status", endless(a.health.Run)},
@@ -29,6 +30,9 @@ func (a *Agent) stages() ([]stage, error) {
 		{"workers", a.runWorkers},
 		{"sync loop", a.loop.Run},
 		{"foreign pods", endless(a.watchForeign)},
+	}
+	if a.reload != nil {
+		stages = append(stages, stage{"configuration", a.reload.run})
 	}
 	if a.policies != nil {
 		stages = append(stages, stage{"policies", a.policies.Run}, stage{"adoption", a.adoption.run})

@@ -29,7 +29,7 @@ func (a *Agent) muxConfig() mux.Config {
 		c.Precedence = a.cfg.Conflicts.Precedence
 	}
 	if a.adoption != nil {
-		c.Gate = a.adoption
+		c.Gate, c.Resolver, c.Resolutions = a.adoption, a.policies.Rules(), a.state.Resolutions()
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -23,8 +24,10 @@ const (
 	minFuel     = 1000
 	defaultFuel = 10_000_000
 	maxFuel     = 1_000_000_000
-	// maxTests is the greatest number of tests of one document.
-	maxTests = 100
+	// maxTests is the greatest number of tests of one document, maxCandidates that
+	// of candidates in one of them.
+	maxTests      = 100
+	maxCandidates = 16
 )
 
 const notSupported = "not supported in this version; leave it out"
@@ -51,8 +54,12 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	if len(d.MutablePaths) > 0 {
 		report("mutable_paths", notSupported)
 	}
-	if len(d.Capabilities) > 0 {
-		report("capabilities", notSupported)
+	for i, name := range d.Capabilities {
+		key := fmt.Sprintf("capabilities[%d]", i)
+		oneOf(report, key, name, nil, wasm.CapabilityNodeRead)
+		if slices.Contains(d.Capabilities[:i], name) {
+			report(key, "%q stands twice", name)
+		}
 	}
 	d.Match.check(report)
 	d.Limits.check(report)
@@ -77,7 +84,7 @@ func (d *document) checkHooks(report strict.Report) {
 	}
 	for i, hook := range d.Hooks {
 		key := fmt.Sprintf("hooks[%d]", i)
-		oneOf(report, key, hook, []string{"merge", "filter"}, "admit")
+		oneOf(report, key, hook, nil, hookAdmit, hookMerge, hookFilter)
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
 		}
@@ -88,19 +95,8 @@ func (l *limits) check(report strict.Report) {
 	between(report, "limits.memory_pages", l.MemoryPages, 1, maxMemoryPages)
 	between(report, "limits.output_bytes", l.OutputBytes, minOutputBytes, maxOutputBytes)
 	between(report, "limits.fuel", l.Fuel, minFuel, maxFuel)
-	if l.MaxSuppress != nil {
-		report("limits.max_suppress", notSupported)
-	}
-}
-
-func (d *document) checkTests(report strict.Report) {
-	if len(d.Tests) > maxTests {
-		report("test", "%d tests, more than the %d a policy may have", len(d.Tests), maxTests)
-		return
-	}
-	for i, t := range d.Tests {
-		checkPath(report, fmt.Sprintf("test[%d].pod", i), t.Pod)
-		oneOf(report, fmt.Sprintf("test[%d].expect", i), t.Expect, nil, pod.Allow, pod.Deny, pod.Hold, pod.Abstain)
+	if l.MaxSuppress <= 0 {
+		report("limits.max_suppress", "want a duration above 0, found %s", l.MaxSuppress)
 	}
 }
 

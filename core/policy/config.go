@@ -18,11 +18,17 @@ type Config struct {
 	Dir string
 	// Tenants are all tenants of the node.
 	Tenants []Tenant
+	// Trust says whose signature the operator's set must have.
+	Trust Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
 	// ModuleBytes is the length of the longest module that is read; 0 for what
 	// the sandbox takes by default.
 	ModuleBytes int
+	// Sources are the names of the sources, as agent.toml ranks them.
+	Sources []string
+	// MaxSuppress is how long the operator's policies may hold an update back.
+	MaxSuppress time.Duration
 	// Exempt are pods of file sources that must be able to start, as
 	// NAMESPACE/NAME: where the plugin of a policy fails, or there is no set yet,
 	// they pass.
@@ -35,6 +41,13 @@ type Config struct {
 	Kinds map[string]string
 	// Node is this node's name. It is never empty.
 	Node string
+	// Facts is what else is known of the node, nil for nothing: policies that want
+	// to know then see none.
+	Facts *Node
+	// Kept keeps good sets and refusals over restarts, nil: nothing does.
+	Kept Kept
+	// Version is the agent's: another one tries again what this one refused.
+	Version string
 	// Loader makes plugins; see Sandbox.
 	Loader Loader
 	Logger *slog.Logger
@@ -56,6 +69,10 @@ type Tenant struct {
 	Name string
 	// Dir is the directory of its policies, absolute, empty for none.
 	Dir string
+	// Trust says whose signature its set must have.
+	Trust Trust
+	// MaxSuppress is how long its policies may hold an update back.
+	MaxSuppress time.Duration
 	// Owns says whether a namespace is the tenant's. No namespace is that of two.
 	Owns func(namespace string) bool
 }
@@ -69,6 +86,16 @@ func (c *Config) tenant(namespace string) string {
 		}
 	}
 	return ""
+}
+
+// maxSuppress is how long the policies of an owner may hold an update back.
+func (c *Config) maxSuppress(tenant string) time.Duration {
+	for i := range c.Tenants {
+		if t := &c.Tenants[i]; tenant != "" && t.Name == tenant {
+			return t.MaxSuppress
+		}
+	}
+	return c.MaxSuppress
 }
 
 // exempt reports whether a pod is one of those that must be able to start.

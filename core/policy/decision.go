@@ -6,12 +6,24 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // decision is one question while it is decided.
 type decision struct {
-	request *wasm.Request
+	// hook is what is decided, node the node's name.
+	hook, node string
+	request    *wasm.Request
+	// input is what conditions see, nil before the first is asked; spent is what
+	// those took in fuel whose policies were not asked.
+	input *condition.Input
+	spent int64
+	// sees gives what the policies of an owner see of the node; saw is what they
+	// saw, nil where none has looked.
+	sees func(tenant string, s *sight) *wasm.NodeFacts
+	look func() *sight
+	saw  *sight
 	// instance identifies what is judged, empty where that is not known.
 	instance string
 	// names are those that an operator may know the pod by.
@@ -24,10 +36,11 @@ type decision struct {
 	at *activity
 }
 
-// decision is that on the question of a task.
-func (p *Plane) decision(t *task, r *wasm.Request, at *activity) *decision {
-	q := &t.question
-	d := &decision{request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at}
+// decision is that on a question to a hook.
+func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *activity) *decision {
+	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at}
+	d.look = p.ledger.look
+	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
 	d.exempt = p.cfg.exempt(q, d.names)
 	var err error
 	if d.instance, err = pod.Instance(q.Pod); err != nil {
@@ -47,13 +60,20 @@ func (c *Config) names(q *pod.Question) []string {
 }
 
 // consult gives the opinion of a policy, and counts it. An exception comes
-// before its plugin is asked. Where the plugin fails, the policy's on_error
+// before its plugin is asked, and one that cannot tell its conditions (unclear)
+// is not asked either. Where that or the plugin fails, the policy's on_error
 // decides, and for an exempt pod that it passes.
-func (p *policy) consult(ctx context.Context, d *decision) opinion {
+func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinion {
 	if o, ok := p.excepted(d); ok {
 		return o
 	}
-	o := p.ask(ctx, d.request)
+	var o opinion
+	if unclear != nil {
+		o = p.failed(unclear)
+	} else {
+		d.show(p)
+		o = p.ask(ctx, d.request)
+	}
 	if ctx.Err() != nil {
 		return o
 	}
@@ -64,6 +84,18 @@ func (p *policy) consult(ctx context.Context, d *decision) opinion {
 	}
 	p.counts.count(&o.Opinion)
 	return o
+}
+
+// show gives a policy what it may see of the node.
+func (d *decision) show(p *policy) {
+	d.request.Node = nil
+	if !p.readsNode() || d.look == nil {
+		return
+	}
+	if d.saw == nil {
+		d.saw = d.look()
+	}
+	d.request.Node = d.sees(p.tenant, d.saw)
 }
 
 // settle makes a failure of the plugin the policy's answer.
@@ -88,6 +120,4 @@ func (p *policy) settle(d *decision, o *opinion) {
 }
 
 // said is the reason and message of an opinion, for display.
-func (o *opinion) said() string {
-	return strings.TrimPrefix(strings.TrimSuffix(o.Reason+": "+o.Message, ": "), ": ")
-}
+func (o *opinion) said() string { return said(o.Reason, o.Message) }

@@ -54,7 +54,7 @@ func (d *decisions) newest() []pod.Decision {
 }
 
 func repeats(old, n *pod.Decision) bool {
-	return n.Instance != "" && old.Instance == n.Instance && old.UID == n.UID && old.Op == n.Op &&
+	return n.Instance != "" && old.Instance == n.Instance && old.UID == n.UID && old.Hook == n.Hook && old.Op == n.Op &&
 		old.Replaces == n.Replaces && old.Verdict.Same(&n.Verdict)
 }
 

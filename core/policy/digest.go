@@ -18,9 +18,9 @@ func (r *reading) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fingerprint identifies the content together with what could not be read of
-// it.
-func (r *reading) fingerprint() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v", r.digest(), r.err()))
+// content identifies the content together with what could not be read of it,
+// and with all else that decides whether it is refused.
+func (r *reading) content(c *Config) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v\n%q %t %d %t", r.digest(), r.err(), c.Version, c.AllowUnpinned, c.moduleBytes(), c.Trust.Required))
 	return hex.EncodeToString(sum[:])
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
 // maxDocuments is the greatest number of documents of a set.
@@ -52,9 +54,10 @@ func openDirectory(path string) (*directory, error) {
 func (d *directory) close() { d.root.Close() }
 
 // isDocument reports whether a name in the directory is that of a document.
-// Hidden files and the auxiliary files of editors are none.
+// Hidden files, the auxiliary files of editors and the manifest of a signed set
+// are none.
 func isDocument(name string) bool {
-	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#")
+	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#") && name != signed.ManifestName
 }
 
 // documents are the names of the documents, sorted.

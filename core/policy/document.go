@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -19,6 +20,13 @@ const (
 	modeAudit = pod.ModeAudit
 	// modeOff: it is not asked, nor is its module loaded.
 	modeOff = "off"
+)
+
+// The hooks of a policy.
+const (
+	hookAdmit  = "admit"
+	hookMerge  = "merge"
+	hookFilter = "filter"
 )
 
 // keys are those of a policy document, with their defaults in defaultKeys.
@@ -40,8 +48,9 @@ type keys struct {
 	OnError pod.Answer `toml:"on_error"`
 	// OnChange is "ignore".
 	OnChange string `toml:"on_change"`
-	// MutablePaths and Capabilities are empty.
-	MutablePaths []string       `toml:"mutable_paths"`
+	// MutablePaths is empty.
+	MutablePaths []string `toml:"mutable_paths"`
+	// Capabilities are what the policy may see beyond the pod: wasm.CapabilityNodeRead.
 	Capabilities []string       `toml:"capabilities"`
 	Match        match          `toml:"match"`
 	Limits       limits         `toml:"limits"`
@@ -62,23 +71,15 @@ type limits struct {
 	OutputBytes int `toml:"output_bytes"`
 	// Fuel is minFuel to maxFuel units; docs/abi.md says what takes how much.
 	Fuel int `toml:"fuel"`
-	// MaxSuppress is nil.
-	MaxSuppress any `toml:"max_suppress"`
-}
-
-// vector is a test a policy brings along.
-type vector struct {
-	// Pod is the path of a manifest of one pod, below the document's
-	// directory.
-	Pod string `toml:"pod"`
-	// Expect is the answer the policy must give.
-	Expect pod.Answer `toml:"expect"`
+	// MaxSuppress is how long the policy may hold an update back, positive;
+	// agent.toml says how long an owner's may at most.
+	MaxSuppress time.Duration `toml:"max_suppress"`
 }
 
 func defaultKeys() keys {
 	return keys{
 		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: "ignore",
-		Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10},
+		Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10, MaxSuppress: time.Hour},
 	}
 }
 

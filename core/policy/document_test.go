@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -28,7 +29,7 @@ func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	want := keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore",
-		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536},
+		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536, MaxSuppress: time.Hour},
 	}
 	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
@@ -85,10 +86,10 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"a digest that is none":          {line(zeros, "\""+strings.Repeat("g", 64)+"\""), `4: sha256: want 64 hexadecimal digits, found "ggg`},
 		"no hooks":                       {line("hooks = [\"admit\"]\n", ""), `hooks: missing; want ["admit"]`},
 		"hooks that are none":            {line("[\"admit\"]", "[]"), `5: hooks: missing; want ["admit"]`},
-		"a hook of a later version":      {line("[\"admit\"]", "[\"admit\",\n\"filter\", \"merge\"]"), "6: hooks: \"filter\" is not supported in this version; want \"admit\"\nDIR/p.toml:6: hooks: \"merge\" is not supported in this version; want \"admit\""},
-		"an unknown hook":                {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", found "admin"`},
-		"a hook that stands twice":       {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
-		"a mode of a later version":      {minimal + "mode = \"shadow\"\n", `6: mode: "shadow" is not supported in this version; want "enforce", "warn", "audit" or "off"`},
+
+		"an unknown hook":           {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", "merge" or "filter", found "admin"`},
+		"a hook that stands twice":  {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
+		"a mode of a later version": {minimal + "mode = \"shadow\"\n", `6: mode: "shadow" is not supported in this version; want "enforce", "warn", "audit" or "off"`},
 		"an exception without anything": {
 			minimal + "[[exception]]\n",
 			"6: exception.pods: missing; name the pods, for example pods = [\"shop/web-*\"]\n" +
@@ -112,20 +113,44 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"on_change report":                {minimal + "on_change = \"report\"\n", `6: on_change: "report" is not supported in this version; want "ignore"`},
 		"on_change evict":                 {minimal + "on_change = \"evict\"\n", `6: on_change: "evict" is not supported in this version; want "ignore"`},
 		"mutable paths":                   {minimal + "mutable_paths = [\"/spec\"]\n", "6: mutable_paths: not supported in this version; leave it out"},
-		"capabilities":                    {minimal + "capabilities = [\"node.read\"]\n", "6: capabilities: not supported in this version; leave it out"},
+		"an unknown capability":           {minimal + "capabilities = [\"node.write\"]\n", `6: capabilities: want "node.read", found "node.write"`},
+		"a capability that stands twice":  {minimal + "capabilities = [\"node.read\", \"node.read\"]\n", `6: capabilities: "node.read" stands twice`},
 		"an unknown kind of source":       {minimal + "[match]\nsources = [\"file\", \"disk\"]\n", `7: match.sources: want "file", "http" or "api", found "disk"`},
 		"a namespace that cannot be":      {minimal + "[match]\nnamespaces = [\n\"a\",\n\"tenant_a\"]\n", `9: match.namespaces: want a namespace such as "web", or a pattern such as "tenant-a-*", found "tenant_a"`},
 		"an empty namespace":              {minimal + "[match]\nnamespaces = [\"\"]\n", `7: match.namespaces: want a namespace`},
 		"a selector that is none":         {minimal + "[match]\nlabel_selector = \"a in b\"\n", `7: match.label_selector: "a in b" is no label selector: `},
-		"an operation that is not judged": {minimal + "[match]\noperations = [\"DELETE\"]\n", `7: match.operations: want "ADD" or "UPDATE", found "DELETE"`},
-		"conditions":                      {minimal + "[match]\nconditions = [\"true\"]\n", "7: match.conditions: not supported in this version; leave it out"},
-		"no memory":                       {minimal + "[limits]\nmemory_pages = 0\n", "7: limits.memory_pages: want 1 to 1024, found 0"},
-		"too much memory":                 {minimal + "[limits]\nmemory_pages = 1025\n", "7: limits.memory_pages: want 1 to 1024, found 1025"},
-		"too little output":               {minimal + "[limits]\noutput_bytes = 1023\n", "7: limits.output_bytes: want 1024 to 1048576, found 1023"},
-		"too much output":                 {minimal + "[limits]\noutput_bytes = 1048577\n", "7: limits.output_bytes: want 1024 to 1048576, found 1048577"},
-		"no fuel":                         {minimal + "[limits]\nfuel = 999\n", "7: limits.fuel: want 1000 to 1000000000, found 999"},
-		"too much fuel":                   {minimal + "[limits]\nfuel = 1_000_000_001\n", "7: limits.fuel: want 1000 to 1000000000, found 1000000001"},
-		"max_suppress":                    {minimal + "[limits]\nmax_suppress = \"4h\"\n", "7: limits.max_suppress: not supported in this version; leave it out"},
+		"an operation that is not judged": {minimal + "[match]\noperations = [\"DELETE\"]\n", `7: match.operations: want "ADD", "UPDATE" or "RECONCILE", found "DELETE"`},
+		"a condition that is none": {
+			minimal + "[match]\nconditions = [\"true\",\n\"object.spec.hostNetwrok\"]\n", `8: match.conditions: `,
+		},
+		"a condition that gives no bool": {minimal + "[match]\nconditions = [\"1\"]\n", `7: match.conditions: `},
+		"very many conditions": {
+			minimal + "[match]\nconditions = [" + strings.Repeat("\"true\",", 33) + "]\n", "7: match.conditions: 33 conditions, more than the 32 a policy may have",
+		},
+		"no memory":                {minimal + "[limits]\nmemory_pages = 0\n", "7: limits.memory_pages: want 1 to 1024, found 0"},
+		"too much memory":          {minimal + "[limits]\nmemory_pages = 1025\n", "7: limits.memory_pages: want 1 to 1024, found 1025"},
+		"too little output":        {minimal + "[limits]\noutput_bytes = 1023\n", "7: limits.output_bytes: want 1024 to 1048576, found 1023"},
+		"too much output":          {minimal + "[limits]\noutput_bytes = 1048577\n", "7: limits.output_bytes: want 1024 to 1048576, found 1048577"},
+		"no fuel":                  {minimal + "[limits]\nfuel = 999\n", "7: limits.fuel: want 1000 to 1000000000, found 999"},
+		"too much fuel":            {minimal + "[limits]\nfuel = 1_000_000_001\n", "7: limits.fuel: want 1000 to 1000000000, found 1000000001"},
+		"nothing to hold back for": {minimal + "[limits]\nmax_suppress = \"0s\"\n", "7: limits.max_suppress: want a duration above 0, found 0s"},
+		"a test of another hook": {
+			minimal + "[[test]]\nhook = \"filter\"\npod = \"a.yaml\"\nexpect = \"pass\"\n", `7: test.hook: want "admit", found "filter"`,
+		},
+		"a test of a merge with one candidate": {
+			line("\"admit\"", "\"merge\"") + "[[test]]\npod = \"a.yaml\"\nexpect = \"b.yaml\"\n[[test.candidate]]\npod = \"a.yaml\"\nkind = \"disk\"\n",
+			"6: test: a test of the hook merge has candidates instead of a pod\n" +
+				"DIR/p.toml:6: test: want 2 to 16 candidates ([[test.candidate]]), found 1\n" +
+				`DIR/p.toml:8: test.expect: want "keep", "reject", "abstain" or "a.yaml", found "b.yaml"` + "\n" +
+				"DIR/p.toml:9: test.candidate.source: missing; name the source of the document\n" +
+				`DIR/p.toml:11: test.candidate.kind: want "file", "http" or "api", found "disk"`,
+		},
+		"a test with candidates that is none of a merge": {
+			minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n[[test.candidate]]\npod = \"a.yaml\"\n", "9: test.candidate: candidates are for the hook merge",
+		},
+		"a test at no time": {
+			minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\ntime = \"noon\"\n", `9: test.time: want a time such as "2026-01-31T18:00:00Z", found "noon"`,
+		},
 		"a test without a pod":            {minimal + "[[test]]\nexpect = \"deny\"\n", "6: test.pod: missing; name a file relative to this document"},
 		"a test of a pod elsewhere":       {minimal + "[[test]]\npod = \"/etc/x\"\nexpect = \"deny\"\n", "7: test.pod: want a plain path below"},
 		"a test that expects nothing":     {minimal + "[[test]]\npod = \"a.yaml\"\n", `6: test.expect: missing; want "allow", "deny", "hold" or "abstain"`},

@@ -18,7 +18,7 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 		if !ok {
 			return
 		}
-		fuel, goOn := p.decide(ctx, &t, at)
+		fuel, goOn := t.decide(ctx, at)
 		if !goOn {
 			return
 		}
@@ -26,26 +26,22 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 	}
 }
 
-// decide answers one question, unless ctx ends before, and gives what it took
+// judge answers one question, unless ctx ends before, and gives what it took
 // in fuel. What the plugins have to tidy up for the next one comes after the
 // answer.
-func (p *Plane) decide(ctx context.Context, t *task, at *activity) (fuel int64, goOn bool) {
-	q, now := &t.question, p.cfg.Now()
+func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answer func(pod.Verdict), at *activity) (fuel int64, goOn bool) {
+	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
-		t.answer(pod.Verdict{Answer: pod.Allow, At: now})
+		answer(pod.Verdict{Answer: pod.Allow, At: now})
 		return 0, true
 	}
 	var v pod.Verdict
-	sets, lacking, reason := p.use(t.tenant)
-	defer func() {
-		for _, s := range sets {
-			s.release()
-		}
-	}()
-	d := p.decision(t, p.request(t, now), at)
+	sets, lacking, reason := p.use(tenant)
+	defer release(sets)
+	d := p.decision(hookAdmit, q, p.request(q, tenant, now), at)
 	switch {
 	case lacking == nil:
-		v = judge(ctx, sets, d, p.cfg.DefaultVerdict)
+		v = p.commit(ctx, sets, d)
 	case d.exempt:
 		v = notReady(lacking.dir, reason, now)
 		v.Answer, v.Message = pod.Allow, v.Message+"; the pod is exempt and passes"
@@ -57,14 +53,42 @@ func (p *Plane) decide(ctx context.Context, t *task, at *activity) (fuel int64, 
 		return 0, false
 	}
 	p.record(q, &v)
-	t.answer(v)
+	answer(v)
+	settle(ctx, sets)
+	return d.spent + fuelOf(v.Opinions), true
+}
+
+// commit judges until what was seen of the node is the newest: what others were
+// admitted meanwhile counts.
+func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdict {
+	for {
+		v := judge(ctx, sets, d, p.cfg.DefaultVerdict)
+		if ctx.Err() != nil || p.ledger.commit(d.request.Question, v.Answer, d.saw) {
+			return v
+		}
+		d.spent += fuelOf(v.Opinions)
+		d.saw = nil
+	}
+}
+
+func release(sets []*set) {
+	for _, s := range sets {
+		s.release()
+	}
+}
+
+func settle(ctx context.Context, sets []*set) {
 	for _, s := range sets {
 		s.settle(ctx)
 	}
-	for i := range v.Opinions {
-		fuel += v.Opinions[i].Fuel
+}
+
+// fuelOf is what opinions took together.
+func fuelOf(opinions []pod.Opinion) (fuel int64) {
+	for i := range opinions {
+		fuel += opinions[i].Fuel
 	}
-	return fuel, true
+	return fuel
 }
 
 // use gives the sets that judge the pods of a tenant, in the order they are
@@ -97,13 +121,17 @@ func notReady(dir string, reason error, now time.Time) pod.Verdict {
 }
 
 func (p *Plane) record(q *pod.Question, v *pod.Verdict) {
+	p.put(q, pod.Decision{Hook: hookAdmit, Op: q.Op, Verdict: *v})
+}
+
+// put puts a decision about a pod on record.
+func (p *Plane) put(q *pod.Question, d pod.Decision) {
 	instance, err := pod.Instance(q.Pod)
 	if err != nil {
 		p.cfg.Logger.Warn("a decision is recorded without its instance", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "err", err)
 	}
-	p.decisions.add(pod.Decision{
-		First: v.At, Last: v.At, Count: 1, Op: q.Op,
-		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: instance, Replaces: q.Replaces,
-		Source: q.Origin.Source, Document: q.Origin.Document, Verdict: *v,
-	})
+	d.First, d.Last, d.Count = d.Verdict.At, d.Verdict.At, 1
+	d.Namespace, d.Name, d.UID, d.Instance, d.Replaces = q.Pod.Namespace, q.Pod.Name, q.Pod.UID, instance, q.Replaces
+	d.Source, d.Document = q.Origin.Source, q.Origin.Document
+	p.decisions.add(d)
 }

@@ -92,7 +92,7 @@ func asking(q pod.Question) *wasm.Request {
 
 // deciding is a decision on a question from a file, at a fixed time.
 func deciding(q pod.Question) *decision {
-	return &decision{request: asking(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &activity{}}
+	return &decision{hook: hookAdmit, node: "node-1", request: asking(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &activity{}}
 }
 
 // logs collects what is logged, one line per record, without its time.

@@ -37,18 +37,18 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 // consult appends the opinions of the set's policies.
 func (s *set) consult(ctx context.Context, d *decision, opinions []opinion) []opinion {
 	for _, p := range s.policies {
-		if p.Mode == modeOff || !p.Match.matches(d.request.Question, d.request.Kind) {
+		asked, fuel, err := p.wants(d)
+		if !asked {
 			continue
 		}
 		if ctx.Err() != nil {
 			break
 		}
 		d.at.policy(p.Name)
-		o := p.consult(ctx, d)
+		o := p.consult(ctx, d, err)
+		o.Fuel += fuel
 		o.Tenant = s.tenant
-		if p.Mode != modeEnforce {
-			o.Mode = p.Mode
-		}
+		o.Mode = p.counted()
 		opinions = append(opinions, o)
 	}
 	return opinions
@@ -87,10 +87,7 @@ func (o *opinion) decide() pod.Verdict {
 		return v
 	}
 	v.Reason = o.Reason
-	name := fmt.Sprintf("policy %q", o.Policy)
-	if o.Tenant != "" {
-		name += fmt.Sprintf(" of tenant %q", o.Tenant)
-	}
+	name := called(o.Policy, o.Tenant)
 	v.Message = name + ": " + o.Message
 	switch {
 	case o.Failure != "":

@@ -17,6 +17,10 @@ type Loader interface {
 type Plugin interface {
 	// Admit judges one instance. The error is a *wasm.Failure.
 	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	// Merge chooses one of several documents. The error is a *wasm.Failure.
+	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
+	// Filter says whether an update may go on. The error is a *wasm.Failure.
+	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
 	// Settle makes the plugin ready for the next call, after a verdict was given.
 	Settle(ctx context.Context)
 	// Rest gives back what calls have not needed since the last Rest.

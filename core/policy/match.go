@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/condition"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -18,13 +20,15 @@ type match struct {
 	Namespaces []glob `toml:"namespaces"`
 	// LabelSelector is as kubectl's -l has it.
 	LabelSelector string `toml:"label_selector"`
-	// Operations are ADD and UPDATE.
+	// Operations are ADD, UPDATE and, for filters, RECONCILE.
 	Operations []pod.Op `toml:"operations"`
-	// Conditions is empty.
+	// Conditions are expressions in CEL, see package condition. All must be true.
 	Conditions []string `toml:"conditions"`
 
 	// selector is LabelSelector, nil for everything.
 	selector labels.Selector
+	// compiled are the Conditions.
+	compiled []*condition.Condition
 }
 
 func (m *match) check(report strict.Report) {
@@ -44,15 +48,13 @@ func (m *match) check(report strict.Report) {
 		m.selector = selector
 	}
 	for i, op := range m.Operations {
-		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, nil, pod.Add, pod.UpdateOp)
+		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, nil, pod.Add, pod.UpdateOp, pod.Reconcile)
 	}
-	if len(m.Conditions) > 0 {
-		report("match.conditions", notSupported)
-	}
+	m.checkConditions(report)
 }
 
 // matches reports whether the policy is asked about q, whose source is of the
-// given kind. A source of unknown kind counts as any: rather one question too
+// given kind, its conditions aside. A source of unknown kind counts as any: rather one question too
 // many than a policy that is passed by.
 func (m *match) matches(q *pod.Question, kind string) bool {
 	return m.matchesSource(kind) && m.matchesOperation(q) && m.matchesPod(q)
@@ -60,6 +62,12 @@ func (m *match) matches(q *pod.Question, kind string) bool {
 
 func (m *match) matchesSource(kind string) bool {
 	return len(m.Sources) == 0 || kind == "" || slices.Contains(m.Sources, kind)
+}
+
+// matchesCandidate reports whether a policy is asked who wins where this is one
+// of the documents, its conditions aside.
+func (m *match) matchesCandidate(c *wasm.Candidate) bool {
+	return m.matchesSource(c.Kind) && m.matchesPod(&pod.Question{Pod: c.Pod})
 }
 
 // matchesOperation takes a replacement for both: a new pod, and a change of

@@ -17,25 +17,25 @@ type owner struct {
 // owners are those that have a directory, the operator first.
 func (p *Plane) makeOwners() {
 	if p.cfg.Dir != "" {
-		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir))
+		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust))
 	}
 	for i := range p.cfg.Tenants {
 		if t := &p.cfg.Tenants[i]; t.Dir != "" {
-			p.owners = append(p.owners, p.newOwner(t.Name, t.Dir))
+			p.owners = append(p.owners, p.newOwner(t.Name, t.Dir, t.Trust))
 		}
 	}
 }
 
-func (p *Plane) newOwner(tenant, dir string) *owner {
+func (p *Plane) newOwner(tenant, dir string, trust Trust) *owner {
 	o := &owner{tenant: tenant, dir: dir, standing: &standing{tenant: tenant, dir: dir}, tried: make(chan struct{})}
 	cfg := p.cfg
-	cfg.Dir = dir
+	cfg.Dir, cfg.Trust = dir, trust
 	tried := sync.OnceFunc(func() {
 		close(o.tried)
 		p.queue.wake()
 	})
-	o.reloader = newReloader(&cfg, o.standing, tried, func() { p.signal(o) })
-	o.reloader.loader.tenant = tenant
+	o.reloader = newReloader(&cfg, o.standing, tried, func(hooks map[string]bool) { p.signal(o, hooks) })
+	o.reloader.loader.tenant, o.reloader.kept.tenant = tenant, tenant
 	return o
 }
 

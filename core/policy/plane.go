@@ -19,13 +19,19 @@ type Plane struct {
 	queue     *queue
 	decisions decisions
 	lasts     lasts
-	changed   chan struct{}
+	ledger    ledger
+	// changed, rulesChanged and filtersChanged have a value when other policies
+	// with the hook admit, merge or filter are in force.
+	changed, rulesChanged, filtersChanged chan struct{}
 }
 
 // New makes a Plane; Run sets it going.
 func New(c Config) *Plane {
 	c.DefaultVerdict = cmp.Or(c.DefaultVerdict, pod.Allow)
-	p := &Plane{cfg: c, changed: make(chan struct{}, 1)}
+	p := &Plane{
+		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
+	}
+	p.ledger.node = c.Facts
 	p.queue = newQueue(p.ready)
 	p.makeOwners()
 	return p
@@ -37,7 +43,10 @@ func New(c Config) *Plane {
 // Questions wait until the first attempt to load each set that could match is
 // over.
 func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
-	p.queue.add(task{tenant: p.cfg.tenant(q.Pod.Namespace), question: q, answer: answer})
+	tenant := p.cfg.tenant(q.Pod.Namespace)
+	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+		return p.judge(ctx, &q, tenant, answer, at)
+	}})
 }
 
 // Changed has a value whenever another set came into force since the last one
@@ -57,16 +66,26 @@ func (p *Plane) Sets() []pod.PolicySet {
 // about are not among them.
 func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
 
-// signal says that another set of an owner is in force than the one somebody
-// was answered by: before the first attempt nobody was.
-func (p *Plane) signal(o *owner) {
+// signal says that other policies of an owner are in force than those somebody
+// was answered by: before the first attempt nobody was. hooks are those that the
+// policies have, or the ones before had.
+func (p *Plane) signal(o *owner, hooks map[string]bool) {
 	if !o.wasTried() {
 		return
 	}
-	select {
-	case p.changed <- struct{}{}:
-	default: // the one that waits says it too
+	tell := func(hook string, changed chan<- struct{}) {
+		if !hooks[hook] {
+			return
+		}
+		select {
+		case changed <- struct{}{}:
+		default: // the one that waits says it too
+		}
 	}
+	hooks[hookAdmit] = true // what waits for a first set is asked again
+	tell(hookAdmit, p.changed)
+	tell(hookMerge, p.rulesChanged)
+	tell(hookFilter, p.filtersChanged)
 }
 
 // Run loads the policies, keeps them up to date and judges, until ctx ends; it

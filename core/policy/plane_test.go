@@ -143,11 +143,11 @@ func TestADecisionIsOnRecord(t *testing.T) {
 		must(t, err)
 		want := []pod.Decision{
 			{
-				First: first.At, Last: last.At, Count: 2, Op: pod.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
+				First: first.At, Last: last.At, Count: 2, Hook: "admit", Op: pod.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
 				Replaces: "uid-old", Source: "static", Document: "web.yaml#0", Verdict: last,
 			},
 			{
-				First: other.At, Last: other.At, Count: 1, Op: pod.Add, Namespace: "shop", Name: "api", UID: "uid-api", Instance: otherInstance,
+				First: other.At, Last: other.At, Count: 1, Hook: "admit", Op: pod.Add, Namespace: "shop", Name: "api", UID: "uid-api", Instance: otherInstance,
 				Source: "static", Document: "api.yaml#0", Verdict: other,
 			},
 		}

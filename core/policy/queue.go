@@ -1,17 +1,16 @@
 package policy
 
 import (
+	"context"
 	"sync"
-
-	"github.com/wardlet/wardlet/core/pod"
 )
 
-// task is a question, whose pod it is about (empty: the operator's), and what
-// to do with its verdict.
+// task is a question: whose pod it is about, empty for the operator's, and how
+// it is decided. decide gives what that took in fuel; goOn is false where it was
+// cut off.
 type task struct {
-	tenant   string
-	question pod.Question
-	answer   func(pod.Verdict)
+	tenant string
+	decide func(ctx context.Context, at *activity) (fuel int64, goOn bool)
 
 	// seq numbers the tasks in the order they came.
 	seq uint64
@@ -126,16 +125,6 @@ func (q *queue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.filled.Broadcast()
-}
-
-// waiting is how many tasks wait.
-func (q *queue) waiting() (n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, l := range q.lines {
-		n += len(l.tasks)
-	}
-	return n
 }
 
 // close drops what waits and lets nobody wait any more.

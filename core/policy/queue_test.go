@@ -1,22 +1,46 @@
 package policy
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 func always(string) bool { return true }
+
+// named is a task that puts its name into its activity.
+func named(tenant, name string) task {
+	return task{tenant: tenant, decide: func(_ context.Context, at *activity) (int64, bool) {
+		at.policy(name)
+		return 0, true
+	}}
+}
+
+// nameOf is the name of a task made by named.
+func nameOf(t task) string {
+	var at activity
+	t.decide(context.Background(), &at)
+	return at.current()
+}
+
+// waiting is how many tasks wait.
+func (q *queue) waiting() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range q.lines {
+		n += len(l.tasks)
+	}
+	return n
+}
 
 // tasksOf are n tasks of a tenant, numbered from 0.
 func tasksOf(tenant string, n int) []task {
 	tasks := make([]task, n)
 	for i := range tasks {
-		tasks[i] = task{tenant: tenant, question: question(tenant + strconv.Itoa(i))}
+		tasks[i] = named(tenant, tenant+strconv.Itoa(i))
 	}
 	return tasks
 }
@@ -31,7 +55,7 @@ func serve(t *testing.T, q *queue, n int, costs map[string]int64) (names []strin
 			t.Fatal("the queue is closed")
 		}
 		q.over(next.tenant, costs[next.tenant])
-		names = append(names, next.question.Pod.Name)
+		names = append(names, nameOf(next))
 	}
 	return names
 }
@@ -103,7 +127,7 @@ func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
 	var names []string
 	for range 3 {
 		next, _ := q.take()
-		names = append(names, next.question.Pod.Name)
+		names = append(names, nameOf(next))
 	}
 	if diff := cmp.Diff([]string{"b0", "b0", "a1"}, names); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
@@ -123,7 +147,7 @@ func TestATenantThatIsNotReadyHoldsUpNobodyElse(t *testing.T) {
 		came := make(chan string)
 		go func() {
 			next, _ := q.take()
-			came <- next.question.Pod.Name
+			came <- nameOf(next)
 		}()
 		synctest.Wait()
 		select {
@@ -168,7 +192,7 @@ func TestAClosedQueueHoldsNobody(t *testing.T) {
 		if first, second := <-came, <-came; first || second {
 			t.Error("a closed queue gave a question")
 		}
-		q.add(task{answer: func(pod.Verdict) {}})
+		q.add(task{})
 		if _, ok := q.take(); ok || q.waiting() > 0 {
 			t.Error("a closed queue took a question")
 		}

@@ -21,9 +21,6 @@ const (
 	maxSet = 64 << 20
 )
 
-// signedSet is the name of the manifest of a signed set.
-const signedSet = "set.toml"
-
 // reading is the content of the directory, read once.
 type reading struct {
 	dir string
@@ -38,6 +35,8 @@ type reading struct {
 	// refused are faults of documents that could not be decoded, and of the
 	// directory itself (by the empty name).
 	refused []refusal
+	// signature is that of the set.
+	signature signature
 	// steady: nothing changed while it was read.
 	steady bool
 	// whole: nothing failed in a way that may be over with the next look.
@@ -69,7 +68,8 @@ func read(c *Config) *reading {
 	if err != nil {
 		return r.fail(err)
 	}
-	if len(names) == 0 {
+	r.readSignature(d, c.Trust)
+	if len(names) == 0 && !r.empty() {
 		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or take it out of agent.toml to have no policies", dir))
 	}
 	for _, name := range names {
@@ -80,6 +80,7 @@ func read(c *Config) *reading {
 		r.readModule(d, doc, c.moduleBytes())
 		r.readPods(d, doc)
 	}
+	r.checkSignature()
 	return r
 }
 
@@ -92,11 +93,6 @@ func (r *reading) fail(err error) *reading {
 
 func (r *reading) readDocument(d *directory, name string, allowUnpinned bool) {
 	whole := filepath.Join(r.dir, name)
-	if name == signedSet {
-		r.stamps[name] = d.stamp(name)
-		r.refused = append(r.refused, refusal{name, errors.New(whole + ": signed sets are not supported in this version; remove it")})
-		return
-	}
 	f, err := r.fetch(d, name, strict.MaxSize)
 	if err != nil {
 		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: cannot be read: %w", whole, err)})
@@ -138,9 +134,11 @@ func (r *reading) readModule(d *directory, doc *document, limit int64) {
 }
 
 func (r *reading) readPods(d *directory, doc *document) {
-	for i, t := range doc.Tests {
-		if _, err := r.fetch(d, t.Pod, maxPod); err != nil {
-			doc.complain(testKey(i)+".pod", "%s cannot be read: %v", t.Pod, err)
+	for i := range doc.Tests {
+		for _, f := range doc.Tests[i].files(testKey(i)) {
+			if _, err := r.fetch(d, f.path, maxPod); err != nil {
+				doc.complain(f.key, "%s cannot be read: %v", f.path, err)
+			}
 		}
 	}
 }
@@ -171,8 +169,11 @@ func (r *reading) fetch(d *directory, path string, limit int64) (file, error) {
 var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB together")
 
 // err gives every fault, ordered by document; nil where there is none.
-func (r *reading) err() error {
-	all := slices.Clone(r.refused)
+func (r *reading) err() error { return r.faults("") }
+
+// faults is err, leaving out what is wrong with one file.
+func (r *reading) faults(but string) error {
+	all := slices.DeleteFunc(slices.Clone(r.refused), func(f refusal) bool { return but != "" && f.path == but })
 	for _, doc := range r.documents {
 		if err := doc.err(); err != nil {
 			all = append(all, refusal{doc.path, err})

@@ -33,7 +33,7 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 		},
 		"the manifest of a signed set": {
 			func(d tree) { d.policy("p", "allow"); d.write("set.toml", "revision = 1\n") },
-			"DIR/set.toml: signed sets are not supported in this version; remove it",
+			`DIR/set.toml: api: missing; the manifest of a signed set begins with api = "wardlet.dev/v1"`,
 		},
 		"a document that is too large": {
 			func(d tree) { d.write("p.toml", strings.Repeat("#", 256<<10+1)) },

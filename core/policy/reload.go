@@ -27,11 +27,15 @@ const (
 type reloader struct {
 	cfg      *Config
 	standing *standing
+	kept     kept
 	loader   loader
 	watch    *watch
 	// tried is called after every attempt, changed after those that brought
-	// another set into force.
-	tried, changed func()
+	// another set into force, with the hooks of its policies and of those before.
+	tried   func()
+	changed func(hooks map[string]bool)
+	// orders are what others have it do. Nobody closes it.
+	orders chan order
 
 	// names are those of the last reading.
 	names map[string]stamp
@@ -42,21 +46,19 @@ type reloader struct {
 	// restless is since when the files have not stood still, zero where they
 	// do.
 	restless time.Time
-	// refused is the fingerprint of the content that was refused last, and
-	// reason why; empty where the last one was good.
-	refused string
-	reason  error
 }
 
-func newReloader(cfg *Config, s *standing, tried, changed func()) *reloader {
+func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
 	return &reloader{
-		cfg: cfg, standing: s, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
-		tried: tried, changed: changed,
+		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
+		tried: tried, changed: changed, orders: make(chan order),
 	}
 }
 
 func (r *reloader) run(ctx context.Context) {
 	defer r.watch.close()
+	r.kept.load()
+	r.standing.begin(r.kept.record.Generation)
 	next := time.NewTimer(0)
 	defer next.Stop()
 	rests := time.NewTicker(restTime)
@@ -71,7 +73,7 @@ func (r *reloader) run(ctx context.Context) {
 			} else if !r.watch.concerns(e, r.names) {
 				continue
 			}
-			r.stir()
+			r.stir(ctx)
 			next.Reset(settleTime)
 		case err, ok := <-r.watch.errors():
 			if !ok {
@@ -79,10 +81,13 @@ func (r *reloader) run(ctx context.Context) {
 			} else {
 				r.cfg.Logger.Info("events were lost, all policies are read again", "directory", r.cfg.Dir, "err", err)
 			}
-			r.stir()
+			r.stir(ctx)
 			next.Reset(settleTime)
 		case <-next.C:
 			next.Reset(r.look(ctx))
+		case x := <-r.orders:
+			x.done <- x.do(ctx)
+			next.Reset(listPeriod)
 		case <-rests.C:
 			r.standing.current().rest()
 		}
@@ -90,14 +95,14 @@ func (r *reloader) run(ctx context.Context) {
 }
 
 // stir takes in that something has changed or may have.
-func (r *reloader) stir() {
+func (r *reloader) stir(ctx context.Context) {
 	r.acted = false
 	now := r.cfg.Now()
 	if r.restless.IsZero() {
 		r.restless = now
 	}
 	if now.Sub(r.restless) >= restlessTime {
-		r.reject(fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime))
+		r.reject(ctx, fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime))
 	}
 }
 
@@ -110,7 +115,7 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	}
 	got := read(r.cfg)
 	if !r.still(got) {
-		r.stir()
+		r.stir(ctx)
 		return settleTime
 	}
 	r.restless = time.Time{}
@@ -135,41 +140,59 @@ func (r *reloader) still(got *reading) bool {
 // act brings what was read into force or refuses it. It reports whether
 // anything was loaded.
 func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
-	running, fingerprint := r.standing.current(), got.fingerprint()
+	running, content := r.standing.current(), got.content(r.cfg)
 	if running != nil && running.digest == got.digest() && got.err() == nil {
-		r.refused = ""
 		if r.standing.refuse(nil, r.cfg.Now()) {
 			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.digest)
 		}
 		return false
 	}
-	if r.refused == fingerprint {
-		r.reject(r.reason)
+	if reason := r.kept.refusal(content); reason != nil {
+		r.reject(ctx, reason)
 		return false
 	}
-	next, err := r.loader.load(ctx, got, running)
+	var next *set
+	err := got.older(r.kept.record.Revision)
+	if err == nil {
+		next, err = r.loader.load(ctx, got, running)
+	}
 	switch {
 	case ctx.Err() != nil:
 		next.release()
 	case err != nil && r.loader.again:
 		r.acted = false // it is tried again with the next listing
-		r.reject(bounded(err))
+		r.reject(ctx, bounded(err))
 	case err != nil:
-		r.refused, r.reason = fingerprint, bounded(err)
-		r.reject(r.reason)
+		if got.whole && got.older(r.kept.record.Revision) == nil {
+			r.kept.refuse(content, bounded(err), r.cfg.Now())
+		}
+		r.reject(ctx, bounded(err))
 	default:
-		r.refused = ""
-		r.standing.put(next, r.cfg.Now())
+		next.revision, next.key = got.signature.revision, got.signature.key
+		r.kept.good(next.digest, content, got)
+		r.put(next)
 		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.policies),
 			"generation", next.generation, "digest", next.digest)
-		r.changed()
-		r.tried()
 	}
 	return true
 }
 
-// reject puts down why the content is not in force, and logs it once.
-func (r *reloader) reject(reason error) {
+// put brings a set into force and says so.
+func (r *reloader) put(next *set) {
+	hooks := map[string]bool{}
+	r.standing.current().addHooks(hooks)
+	next.addHooks(hooks)
+	r.standing.put(next, r.cfg.Now())
+	r.changed(hooks)
+	r.tried()
+}
+
+// reject puts down why the content is not in force, and logs it once. Where no
+// set is in force, the last one that was good is brought back.
+func (r *reloader) reject(ctx context.Context, reason error) {
+	if r.standing.current() == nil {
+		r.bringBack(ctx)
+	}
 	if r.standing.refuse(reason, r.cfg.Now()) {
 		instead := "none, new pods are held"
 		if running := r.standing.current(); running != nil {
@@ -178,6 +201,20 @@ func (r *reloader) reject(reason error) {
 		r.cfg.Logger.Error("the policies are refused", "directory", r.cfg.Dir, "err", reason, "in_force", instead)
 	}
 	r.tried()
+}
+
+// bringBack brings the last good set into force that an earlier process kept.
+func (r *reloader) bringBack(ctx context.Context) {
+	last, err := r.kept.last(ctx, &r.loader, nil)
+	if err != nil && r.standing.news(err) {
+		r.cfg.Logger.Error("policies that were kept cannot be brought back", "directory", r.cfg.Dir, "err", err)
+	}
+	if last == nil {
+		return
+	}
+	r.put(last)
+	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
+		"policies", len(last.policies), "digest", last.digest)
 }
 
 // maxReasons bounds how many faults of a set are told.

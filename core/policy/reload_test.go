@@ -305,7 +305,7 @@ func TestWhatWasRefusedBeforeFilesKeptChangingIsToldAgain(t *testing.T) {
 // reloader is one that nobody runs.
 func (d tree) reloader() *reloader {
 	c := testConfig(d, newScripts())
-	return newReloader(&c, &standing{dir: d.dir}, func() {}, func() {})
+	return newReloader(&c, &standing{dir: d.dir}, func() {}, func(map[string]bool) {})
 }
 
 func TestStandingStill(t *testing.T) {

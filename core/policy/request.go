@@ -9,10 +9,9 @@ import (
 )
 
 // request is what the policies of a decision are asked: all of them the same.
-func (p *Plane) request(t *task, now time.Time) *wasm.Request {
-	q := &t.question
+func (p *Plane) request(q *pod.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
-		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: t.tenant, Changed: changes(q),
+		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: changes(q),
 		Time: now, ClockSynchronized: p.cfg.clockSynchronized(),
 	}
 }
@@ -20,10 +19,10 @@ func (p *Plane) request(t *task, now time.Time) *wasm.Request {
 // testRequest is what a policy is asked in a test of its own: at a time that is
 // always the same and known to be right, about a pod from a file, or of the
 // first kind of sources that the policy names.
-func (p *policy) testRequest(q *pod.Question) *wasm.Request {
+func (p *policy) testRequest(q *pod.Question, at time.Time) *wasm.Request {
 	kind := pod.KindFile
 	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
 		kind = named[0]
 	}
-	return &wasm.Request{Question: q, Kind: kind, Changed: changes(q), Time: testTime, ClockSynchronized: true}
+	return &wasm.Request{Question: q, Kind: kind, Changed: changes(q), Time: at, Node: &wasm.NodeFacts{}, ClockSynchronized: true}
 }

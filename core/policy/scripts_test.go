@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,11 @@ import (
 //	trap MESSAGE                              fails at each call
 //	error MESSAGE                             fails with an error that is no *wasm.Failure
 //	wait                                      denies once freed
+//	quota N [NAME...]                         allows while fewer than N pods are on the
+//	                                          node, else holds; without facts it fails
+//	winner N|keep|reject [CODE [MESSAGE]]     gives that answer to the hook merge
+//	pass|drop|defer [CODE [MESSAGE]]          gives that answer to the hook filter;
+//	                                          defers for an hour
 //
 // A text may go on after " # ", so that equal plugins have other digests.
 type scripts struct {
@@ -37,6 +43,8 @@ type scripts struct {
 	rests map[string]int
 	// requests are the newest call of each policy.
 	requests map[string]wasm.Request
+	// merges are the newest questions to the hook merge of each policy.
+	merges map[string]wasm.MergeRequest
 	// edit changes what a script answered, if it is set.
 	edit func(policy string, r *wasm.Result)
 	// free lets plugins that wait go on; they say on waits that they do.
@@ -46,7 +54,7 @@ type scripts struct {
 
 func newScripts() *scripts {
 	return &scripts{
-		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{}, rests: map[string]int{},
+		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{}, merges: map[string]wasm.MergeRequest{}, rests: map[string]int{},
 		free: make(chan struct{}), waits: make(chan string, 100),
 	}
 }
@@ -108,6 +116,15 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		p.of.waits <- p.policy
 		<-p.of.free
 		result.Answer = pod.Deny
+	case "quota":
+		if r.Node == nil {
+			return wasm.Result{}, &wasm.Failure{Code: wasm.PluginError, Err: errors.New("nothing is known of the node")}
+		}
+		most, _ := strconv.Atoi(rest)
+		result.Answer = pod.Hold
+		if len(r.Node.Pods) < most {
+			result.Answer = pod.Allow
+		}
 	case "deny-image":
 		result.Answer = pod.Abstain
 		if r.Question.Pod.Spec.Containers[0].Image == rest {
@@ -121,6 +138,59 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		edit(p.policy, &result)
 	}
 	return result, nil
+}
+
+// begin puts a call down and gives the script's first word and the rest.
+func (p *script) begin(what string) (word, rest string, err error) {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.closed {
+		return "", "", fmt.Errorf("the plugin of %s was called after it was closed", p.policy)
+	}
+	p.of.calls = append(p.of.calls, p.policy+" "+what)
+	word, rest, _ = strings.Cut(p.text, " ")
+	if word == "trap" {
+		return "", "", &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: 7}
+	}
+	return word, rest, nil
+}
+
+func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeResult, err error) {
+	var sources []string
+	for _, c := range m.Candidates {
+		sources = append(sources, c.Origin.Source)
+	}
+	word, rest, err := p.begin("merges " + strings.Join(sources, " "))
+	if err != nil {
+		return r, err
+	}
+	if word == "winner" {
+		number, more, _ := strings.Cut(rest, " ")
+		r.Winner, _ = strconv.Atoi(number)
+		rest = more
+	}
+	p.of.mu.Lock()
+	p.of.merges[p.policy] = *m
+	p.of.mu.Unlock()
+	r.Answer, r.Fuel = wasm.MergeAnswer(word), 3
+	r.Reason, r.Message, _ = strings.Cut(rest, " ")
+	return r, nil
+}
+
+func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
+	word, rest, err := p.begin("filters " + q.Question.Pod.Name)
+	if err != nil {
+		return r, err
+	}
+	p.of.mu.Lock()
+	p.of.requests[p.policy] = *q
+	p.of.mu.Unlock()
+	r.Answer, r.Fuel = wasm.FilterAnswer(word), 5
+	r.Reason, r.Message, _ = strings.Cut(rest, " ")
+	if r.Answer == wasm.FilterDefer {
+		r.DeferFor = time.Hour
+	}
+	return r, nil
 }
 
 func (p *script) Settle(context.Context) {}

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -20,6 +21,9 @@ type set struct {
 	// generation counts the sets that came into force, from 1.
 	generation int
 	loaded     time.Time
+	// revision and key are those of its signature, 0 and empty without one.
+	revision uint64
+	key      string
 	// policies are in the order they are asked.
 	policies []*policy
 	// users counts the decisions that use the set, and its being in force.
@@ -70,6 +74,42 @@ func (s *set) find(name string) *policy {
 	return nil
 }
 
+// addHooks adds the hooks of the policies that are asked. The set may be nil.
+func (s *set) addHooks(hooks map[string]bool) {
+	if s == nil {
+		return
+	}
+	for _, p := range s.policies {
+		for _, hook := range p.Hooks {
+			hooks[hook] = hooks[hook] || p.Mode != modeOff
+		}
+	}
+}
+
+// has reports whether the policy is asked by a hook.
+func (p *policy) has(hook string) bool { return p.Mode != modeOff && slices.Contains(p.Hooks, hook) }
+
+// readsNode reports whether the policy may see facts about the node.
+func (p *policy) readsNode() bool { return slices.Contains(p.Capabilities, wasm.CapabilityNodeRead) }
+
+// counted is the mode of an opinion of the policy: empty where it counts.
+func (p *policy) counted() string {
+	if p.Mode == modeEnforce {
+		return ""
+	}
+	return p.Mode
+}
+
+// called is the policy's name, for a message.
+func (p *policy) called() string { return called(p.Name, p.tenant) }
+
+func called(name, tenant string) string {
+	if tenant == "" {
+		return fmt.Sprintf("policy %q", name)
+	}
+	return fmt.Sprintf("policy %q of tenant %q", name, tenant)
+}
+
 // settle makes the plugins ready for the next question.
 func (s *set) settle(ctx context.Context) {
 	for _, p := range s.policies {
@@ -110,7 +150,7 @@ func (d *document) loads(node string) wasm.Options {
 		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
 		MemoryPages: uint32(d.Limits.MemoryPages), //nolint:gosec // 1 to maxMemoryPages
 		Fuel:        int64(d.Limits.Fuel),
-		OutputBytes: d.Limits.OutputBytes,
-		Node:        node,
+		OutputBytes: d.Limits.OutputBytes, Capabilities: d.Capabilities,
+		Node: node,
 	}
 }

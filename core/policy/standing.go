@@ -20,6 +20,25 @@ type standing struct {
 	generation int
 	refused    error // nil where the content is in force
 	refusedAt  time.Time
+	// lost is why what was kept cannot be brought back.
+	lost string
+}
+
+// begin goes on counting where an earlier process was.
+func (s *standing) begin(generation int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation = generation
+}
+
+// news reports whether that is another reason than before for which what was
+// kept cannot be brought back.
+func (s *standing) news(lost error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.lost
+	s.lost = lost.Error()
+	return before != s.lost
 }
 
 // use gives the set in force for one decision, which must release it. Where
@@ -72,6 +91,13 @@ func (s *standing) refuse(reason error, now time.Time) (news bool) {
 	return true
 }
 
+// reason is why the directory's content is not in force, nil where it is.
+func (s *standing) reason() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
 // show is what `get policies` shows.
 func (s *standing) show() pod.PolicySet {
 	s.mu.Lock()
@@ -84,6 +110,7 @@ func (s *standing) show() pod.PolicySet {
 		return out
 	}
 	out.Ready, out.Digest, out.Loaded = true, s.set.digest, s.set.loaded
+	out.Revision, out.Key = s.set.revision, s.set.key
 	for _, p := range s.set.policies {
 		out.Policies = append(out.Policies, p.state(func(path string) string { return filepath.Join(s.dir, path) }))
 	}

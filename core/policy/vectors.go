@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // testSource is the source of the pods of tests.
@@ -23,57 +24,138 @@ func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
 
 // test runs the policy's own tests; what fails is put down in its document.
 func (l *loader) test(ctx context.Context, r *reading, p *policy) {
-	for i, t := range p.Tests {
+	for i := range p.Tests {
 		if ctx.Err() != nil {
 			return
 		}
-		q, err := p.testQuestion(r, t.Pod, l.cfg.Node)
-		if err != nil {
-			p.complain(testKey(i)+".pod", "%v", err)
+		v, key := &p.Tests[i], testKey(i)
+		pods, ok := l.testPods(r, p, v, key)
+		if !ok {
 			continue
 		}
-		if got := p.testAnswer(ctx, q, t.Expect); got != "" {
-			p.complain(testKey(i)+".expect", "%s: want %s, got %s", t.Pod, t.Expect, got)
+		if got := p.testAnswer(ctx, v, pods); got != "" {
+			p.complain(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
 		}
 	}
+}
+
+// about names the pods of a test.
+func (v *vector) about() string {
+	if v.Hook != hookMerge {
+		return v.Pod
+	}
+	names := make([]string, len(v.Candidates))
+	for i := range v.Candidates {
+		names[i] = v.Candidates[i].Pod
+	}
+	return strings.Join(names, ", ")
+}
+
+// testPods are the pods of a test by their paths. One that cannot be used is
+// put down in the policy's document, and ok is false.
+func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods map[string]*v1.Pod, ok bool) {
+	pods, ok = map[string]*v1.Pod{}, true
+	for _, f := range v.files(key) {
+		manifest, err := testPod(r, f.path, l.cfg.Node)
+		if err != nil {
+			p.complain(f.key, "%v", err)
+			ok = false
+		}
+		pods[f.path] = manifest
+	}
+	return pods, ok
 }
 
 // testAnswer gives what a test got instead of what it should; empty where it
 // got that.
-func (p *policy) testAnswer(ctx context.Context, q *pod.Question, expect pod.Answer) string {
-	if !p.Match.matchesPod(q) {
-		if expect == pod.Abstain {
-			return ""
+func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) string {
+	var answer, why string
+	var err error
+	if v.Hook == hookMerge {
+		answer, why, err = p.testMerge(ctx, v, pods)
+	} else {
+		q := p.testQuestion(v, pods)
+		var matches bool
+		if matches, err = p.testMatches(v, q); !matches && err == nil {
+			if v.Expect == string(pod.Abstain) {
+				return ""
+			}
+			return "abstain (the pod does not match [match])"
 		}
-		return "abstain (the pod does not match [match])"
+		if err == nil {
+			answer, why, err = p.testAsk(ctx, v, q)
+		}
 	}
-	o := p.ask(ctx, p.testRequest(q))
 	switch {
-	case o.Failure != "":
-		return "a failure: " + o.Message
-	case o.Answer == expect:
+	case err != nil:
+		_, message, _ := failureOf(err)
+		return "a failure: " + message
+	case answer == v.Expect:
 		return ""
-	case o.Message == "":
-		return string(o.Answer)
+	case why == "":
+		return answer
 	}
-	return fmt.Sprintf("%s (%s)", o.Answer, strings.TrimPrefix(o.Reason+": "+o.Message, ": "))
+	return fmt.Sprintf("%s (%s)", answer, why)
 }
 
-// testQuestion asks about the one pod of a manifest: as a new pod, or, of a
-// policy that judges no new ones, as a change of it that changes nothing.
-func (p *policy) testQuestion(r *reading, path, node string) (*pod.Question, error) {
-	manifest, err := testPod(r, path, node)
-	if err != nil {
-		return nil, err
+// testMatches reports whether the policy matches a test's pod: its source and
+// operation are whatever the policy wants.
+func (p *policy) testMatches(v *vector, q *pod.Question) (bool, error) {
+	if !p.Match.matchesPod(q) {
+		return false, nil
 	}
+	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at)}
+	ok, _, err := p.Match.hold(d.conditions())
+	return ok, err
+}
+
+// testAsk asks the policy about one pod.
+func (p *policy) testAsk(ctx context.Context, v *vector, q *pod.Question) (answer, why string, err error) {
+	r := p.testRequest(q, v.at)
+	if v.Hook == hookFilter {
+		got, err := p.plugin.plugin.Filter(ctx, r)
+		return string(got.Answer), said(got.Reason, got.Message), err
+	}
+	got, err := p.plugin.plugin.Admit(ctx, r)
+	return string(got.Answer), said(got.Reason, got.Message), err
+}
+
+// testMerge asks the policy which of a test's candidates wins.
+func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.Pod) (answer, why string, err error) {
+	m := &wasm.MergeRequest{Time: v.at, ClockSynchronized: true}
+	for i := range v.Candidates {
+		c := &v.Candidates[i]
+		m.Candidates = append(m.Candidates, wasm.Candidate{
+			Pod: pods[c.Pod], Origin: pod.Origin{Source: c.Source, Document: c.Pod, FirstSeen: testTime},
+			Kind: c.Kind, Running: c.Running, FirstSeen: testTime,
+		})
+		if c.Running && m.Current == nil {
+			m.Current = pods[c.Pod]
+		}
+	}
+	got, err := p.plugin.plugin.Merge(ctx, m)
+	answer = string(got.Answer)
+	if got.Answer == wasm.MergeWinner {
+		answer = v.Candidates[got.Winner].Pod
+	}
+	return answer, said(got.Reason, got.Message), err
+}
+
+// testQuestion asks about the one pod of a manifest: as a change of the old one
+// where the test has one, else as a new pod, or, of a policy that judges no new
+// ones and of a filter, as a change of it that changes nothing.
+func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *pod.Question {
 	q := &pod.Question{
-		Op: pod.Add, Pod: manifest,
-		Origin: pod.Origin{Source: testSource, Document: path, FirstSeen: testTime},
+		Op: pod.Add, Pod: pods[v.Pod], Old: pods[v.Old],
+		Origin: pod.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
 	}
-	if len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, pod.Add) {
-		q.Op, q.Old = pod.UpdateOp, manifest
+	if q.Old == nil && (v.Hook == hookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, pod.Add)) {
+		q.Old = q.Pod
 	}
-	return q, nil
+	if q.Old != nil {
+		q.Op = pod.UpdateOp
+	}
+	return q
 }
 
 func testPod(r *reading, path, node string) (*v1.Pod, error) {
@@ -87,4 +169,9 @@ func testPod(r *reading, path, node string) (*v1.Pod, error) {
 		return nil, fmt.Errorf("%s: want one pod, found %d", path, len(docs))
 	}
 	return docs[0].Pod, nil
+}
+
+// said is a reason and a message, for display.
+func said(reason, message string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(reason+": "+message, ": "), ": ")
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +88,42 @@ func TestTestsDoNotCount(t *testing.T) {
 	must(t, err)
 	if n := got.policies[0].counts.denied.Load(); n != 0 {
 		t.Errorf("%d denials are counted", n)
+	}
+}
+
+func TestTestsOfOtherHooks(t *testing.T) {
+	t.Parallel()
+	const contest = "[[test]]\nexpect = %q\ntime = \"2026-03-01T00:00:00+01:00\"\n" +
+		"[[test.candidate]]\npod = \"a.yaml\"\nsource = \"static\"\nrunning = true\n[[test.candidate]]\npod = \"b.yaml\"\nsource = \"fleet\"\nkind = \"http\"\n"
+	const update = "[[test]]\nexpect = %q\npod = \"a.yaml\"\nold = \"b.yaml\"\n"
+	for name, test := range map[string]struct{ hook, script, vector, expect, want string }{
+		"a merge by the winner's path":  {hookMerge, "winner 1", contest, "b.yaml", ""},
+		"a merge that keeps":            {hookMerge, "keep", contest, "keep", ""},
+		"a merge with another answer":   {hookMerge, "reject Two of two", contest, "a.yaml", "DIR/p.toml:7: test.expect: a.yaml, b.yaml: want a.yaml, got reject (Two: of two)"},
+		"a merge that fails":            {hookMerge, "trap x", contest, "keep", "DIR/p.toml:7: test.expect: a.yaml, b.yaml: want keep, got a failure: the plugin failed with Trap: x"},
+		"a filter":                      {hookFilter, "defer", update, "defer", ""},
+		"a filter with another answer":  {hookFilter, "pass", update, "drop", "DIR/p.toml:7: test.expect: a.yaml: want drop, got pass"},
+		"an admission of a changed pod": {hookAdmit, "deny", update, "deny", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.hooked("p", test.hook, test.script, fmt.Sprintf(test.vector, test.expect))
+			d.write("a.yaml", manifest)
+			d.write("b.yaml", strings.ReplaceAll(manifest, "img", "old"))
+			_, err := loadOnce(t, d, s, nil)
+			if got := inDir(err, d.dir); got != test.want {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+			if test.hook == hookMerge && test.script == "keep" {
+				m := s.merges["p"]
+				if !m.Time.Equal(time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC)) || m.Candidates[1].Kind != "http" || m.Current == nil || !m.Candidates[0].Running {
+					t.Errorf("asked %+v", m)
+				}
+			}
+			if r := s.requests["p"]; test.hook != hookMerge && (r.Question.Op != pod.UpdateOp || r.Question.Old.Spec.Containers[0].Image != "old") {
+				t.Errorf("asked %+v", r.Question)
+			}
+		})
 	}
 }

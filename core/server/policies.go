@@ -12,6 +12,7 @@ type Policies interface {
 	Sets() []pod.PolicySet
 	// Decisions are the newest, newest last.
 	Decisions() []pod.Decision
+	PolicyOrders
 }
 
 func (s *Server) servePolicies(p Policies) {
@@ -21,6 +22,7 @@ func (s *Server) servePolicies(p Policies) {
 		}
 		return listed(p.Sets())
 	})
+	s.servePolicyOrders(p)
 	s.get("/v1/decisions", func(r *http.Request) any {
 		if p == nil {
 			return []pod.Decision{}

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,6 +22,35 @@ type judges struct {
 
 func (j judges) Sets() []pod.PolicySet     { return j.sets }
 func (j judges) Decisions() []pod.Decision { return j.decisions }
+
+func (j judges) Reload(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return j.ordered("reload", tenant)
+}
+
+func (j judges) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return j.ordered("retry", tenant)
+}
+
+func (j judges) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {
+	return j.ordered("rollback", tenant)
+}
+
+// ordered gives the set of a tenant, of the generation that names the order; that
+// of the tenant "broken" is refused.
+func (j judges) ordered(order, tenant string) (pod.PolicySet, error) {
+	for i := range j.sets {
+		s := j.sets[i]
+		if s.Tenant != tenant {
+			continue
+		}
+		s.Digest = order
+		if tenant == "broken" {
+			return s, errors.New("a.toml: broken")
+		}
+		return s, nil
+	}
+	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
+}
 
 func TestPoliciesAreThoseInForce(t *testing.T) {
 	t.Parallel()

@@ -39,14 +39,15 @@ type Events interface {
 	List() []status.Event
 }
 
-// Options are what a Server answers from. All are needed, but Policies and
-// Waiting are nil for an agent without policies.
+// Options are what a Server answers from. All are needed, but Policies, Waiting
+// and Updates are nil for an agent without policies.
 type Options struct {
 	Pods     Pods
 	Sources  Sources
 	Events   Events
 	Policies Policies
 	Waiting  Waiting
+	Updates  Updates
 	Foreign  Foreign
 	Version  Version
 	Logger   *slog.Logger
@@ -62,17 +63,24 @@ type Server struct {
 //
 //	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in
 //	/v1/waiting    []pod.Waiting; ?env=show as above
+//	/v1/updates    []pod.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []pod.SourceState
 //	/v1/conflicts  []pod.Conflict
 //	/v1/events     []status.Event, newest last
 //	/v1/policies   []pod.PolicySet, none for an agent without policies
+//	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  PolicyOutcome, with POST; ?tenant= for a tenant's
 //	/v1/decisions  []pod.Decision, newest last; ?namespace= and ?name= narrow it
 //	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/version    Version
+//
+// and, with POST, of this one:
+//
+//	/v1/release    []pod.WaitingUpdate, those of ?namespace= and ?name= that pass now; refused where there are none
 func New(o Options) *Server {
 	s := &Server{mux: http.NewServeMux(), log: o.Logger}
 	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), showEnv(r)) })
 	s.get("/v1/waiting", func(r *http.Request) any { return waitingList(o.Waiting, showEnv(r)) })
+	s.serveUpdates(o.Updates, o.Waiting)
 	s.servePolicies(o.Policies)
 	s.serveForeign(o.Foreign)
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })

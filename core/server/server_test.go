@@ -29,6 +29,7 @@ type known struct {
 
 	policies Policies
 	waiting  Waiting
+	updates  Updates
 	foreign  Foreign
 }
 
@@ -59,7 +60,7 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 		t.Fatal(err)
 	}
 	s := New(Options{
-		Pods: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Foreign: k.foreign,
+		Pods: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,
 		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler),
 	})
 	return socket, serve(t, s, l)

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/server"
+)
+
+// orderPatience bounds an order about policies: each of a set may be compiled
+// for half a minute.
+const orderPatience = 10 * time.Minute
+
+func (a *app) policyReloadCommand() *cobra.Command {
+	return a.policyOrderCommand("reload", &cobra.Command{
+		Use:   "reload",
+		Short: "Have the agent read a directory of policies now, and wait",
+		Long: "Has the agent read a directory of policies now, which it also does by itself when something\n" +
+			"changes, and waits until what it holds is in force or refused. The exit status is 1 if it is\n" +
+			"refused; what was in force then stays.",
+		Example: "  wardlet policy reload\n  wardlet policy reload --tenant a",
+	})
+}
+
+func (a *app) policyRetryCommand() *cobra.Command {
+	return a.policyOrderCommand("retry", &cobra.Command{
+		Use:   "retry",
+		Short: "Have the agent try policies again that it has refused",
+		Long: "Forgets which contents of a directory of policies were refused or rolled back, and reads it\n" +
+			"as \"wardlet policy reload\" does. Without it a refused content is tried again only when it\n" +
+			"changes, not even after a restart.",
+		Example: "  wardlet policy retry\n  wardlet policy retry --tenant a",
+	})
+}
+
+func (a *app) policyRollbackCommand() *cobra.Command {
+	return a.policyOrderCommand("rollback", &cobra.Command{
+		Use:   "rollback",
+		Short: "Bring the policies back that were in force before",
+		Long: "Brings the set of policies into force that was in force before the one that is. What the\n" +
+			"directory holds now is refused until it changes, or until \"wardlet policy retry\".",
+		Example: "  wardlet policy rollback\n  wardlet policy rollback --tenant a",
+	})
+}
+
+// policyOrderCommand completes a command that has the agent do something with
+// the policies of one owner.
+func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Command {
+	var tenant string
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := a.agentClient(cmd)
+		if err != nil {
+			return err
+		}
+		var outcome server.PolicyOutcome
+		path := "/v1/policies/" + order + "?" + url.Values{"tenant": {tenant}}.Encode()
+		if err := c.Patient(orderPatience).Post(cmd.Context(), path, &outcome); err != nil {
+			return err
+		}
+		return a.printPolicyOutcome(order, &outcome)
+	}
+	cmd.Flags().StringVar(&tenant, "tenant", "", "the policies of this `TENANT`, not those of the operator")
+	a.addSocketFlag(cmd)
+	return cmd
+}
+
+// printPolicyOutcome prints what is in force, and fails with why the directory's
+// content is not. A rollback refuses that on purpose.
+func (a *app) printPolicyOutcome(order string, o *server.PolicyOutcome) error {
+	set := &o.Set
+	if set.Ready {
+		fmt.Fprintf(a.out, "%s: set %s in force, generation %d, with %s from %s\n",
+			printable(ownerOf(set)), shortDigest(set.Digest), set.Generation, plural(len(set.Policies), "policy", "policies"), printable(set.Directory))
+	}
+	if o.Refused == "" {
+		return nil
+	}
+	what := "the content of " + set.Directory + " is refused"
+	if order == "rollback" {
+		what = "not rolled back"
+	}
+	lines := strings.Split(o.Refused, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return errors.New(printable(what) + ":\n  " + strings.Join(lines, "\n  "))
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/signed"
+)
+
+func (a *app) policyVerifyCommand() *cobra.Command {
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "verify DIR --key PUBLICKEY",
+		Short: "Verify that a directory has the policies that were signed",
+		Long: "Compares the policies of a directory with its set.toml, and that with its signature\n" +
+			"set.toml.minisig, and prints what was signed and by whom, or every reason why this is not the\n" +
+			"set that was signed. A key is the line that \"wardlet policy sign\" and minisign print, or the\n" +
+			"file with it; if several are given, one must have signed. Which revision an agent took last\n" +
+			"is not asked. The exit status is 1 if the set does not verify.",
+		Example: "  wardlet policy verify /etc/wardlet/policies --key RWR9znGJQMfc8vhl0AobYNUKTUsOjcn4KcE4xFmZBmv88q3K+ER2xkMU\n" +
+			"  wardlet policy verify policies --key minisign.pub --key old.pub",
+		Args: oneDirectory,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(names) == 0 {
+				return &usageError{errors.New("name the public key that must have signed the set, or its file, with --key"), cmd.CommandPath()}
+			}
+			keys := make([]signed.PublicKey, len(names))
+			for i, name := range names {
+				var err error
+				if keys[i], err = publicKey(name); err != nil {
+					return err
+				}
+			}
+			return a.verifyPolicies(args[0], keys)
+		},
+	}
+	cmd.Flags().StringArrayVar(&names, "key", nil, "a `PUBLICKEY`, or a file with it; may be given several times")
+	return cmd
+}
+
+// publicKey takes a key or the name of its file. What is neither is not
+// quoted: it may be a secret key.
+func publicKey(name string) (signed.PublicKey, error) {
+	key, notAKey := signed.ParseKey(name)
+	if notAKey == nil {
+		return key, nil
+	}
+	f, err := os.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENAMETOOLONG):
+		return key, fmt.Errorf("--key names no file, and as a key: %w", notAKey)
+	case err != nil:
+		return key, err
+	}
+	defer f.Close()
+	text, err := readShort(name, f)
+	if err != nil {
+		return key, err
+	}
+	if key, err = signed.ParseKey(string(text)); err != nil {
+		return key, fmt.Errorf("%s: %w", name, err)
+	}
+	return key, nil
+}
+
+// verifyPolicies goes on after a fault, to tell all.
+func (a *app) verifyPolicies(dir string, keys []signed.PublicKey) error {
+	pair, unread := signed.Read(dir)
+	if pair == nil {
+		return unread
+	}
+	wrong := []error{unread}
+	manifest, signature := filepath.Join(dir, signed.ManifestName), filepath.Join(dir, signed.SignatureName)
+	var m *signed.Manifest
+	if pair.Manifest != nil {
+		var err error
+		m, err = signed.ParseManifest(manifest, pair.Manifest)
+		wrong = append(wrong, err)
+	} else if unread == nil {
+		wrong = append(wrong, fmt.Errorf("%s: missing; sign the set with \"wardlet policy sign\"", manifest))
+	}
+	var id, comment string
+	if pair.Manifest != nil && (pair.Signature != nil || unread == nil) {
+		var err error
+		if id, comment, err = signed.VerifyComment(pair.Manifest, pair.Signature, keys); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", signature, err))
+		}
+	}
+	sums, err := policy.Files(dir)
+	wrong = append(wrong, err)
+	switch {
+	case m == nil:
+	case err != nil: // nobody knows what else the documents name
+		wrong = append(wrong, fmt.Errorf("%s: not compared with its files, which cannot all be read", manifest))
+	default:
+		if err := m.Check(sums); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				wrong = append(wrong, errors.New(strings.TrimSuffix(dir, "/")+"/"+line))
+			}
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return reasons(dir+" has not the set that was signed", err)
+	}
+	t := table{w: a.out}
+	t.print(
+		[]string{"Revision:", strconv.FormatUint(m.Revision, 10)},
+		[]string{"Files:", strconv.Itoa(len(m.Files))},
+		[]string{"Key:", id},
+		[]string{"Comment:", comment},
+	)
+	return nil
+}

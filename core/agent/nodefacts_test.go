@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// denyingOne is a gate that denies the pod "denied" and allows all others.
+type denyingOne struct{}
+
+func (denyingOne) Judge(q pod.Question, answer func(pod.Verdict)) {
+	v := pod.Verdict{Answer: pod.Allow}
+	if q.Pod.Name == "denied" {
+		v.Answer = pod.Deny
+	}
+	answer(v)
+}
+
+func (denyingOne) Changed() <-chan struct{} { return nil }
+
+func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
+	t.Parallel()
+	dir, err := state.Open(t.TempDir()+"/state", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	a := &Agent{node: "edge", statuses: status.NewStore()}
+	a.mux = mux.New(mux.Config{
+		Sources: []mux.Source{{Name: "static", Kind: pod.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = a.mux.Run(ctx) }) // ends with ctx
+	defer running.Wait()
+	defer cancel()
+	sink, err := a.mux.Sink("static")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []pod.Document
+	for _, name := range []string{"denied", "done", "runs"} {
+		docs = append(docs, pod.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file"},
+		}}})
+	}
+	if err := sink.Replace(ctx, docs); err != nil {
+		t.Fatal(err)
+	}
+	for seen := 0; seen < len(docs); {
+		seen += len((<-a.mux.Updates()).Changes)
+	}
+	if _, err := a.statuses.Set(docs[1].Pod, v1.PodStatus{Phase: v1.PodSucceeded}); err != nil {
+		t.Fatal(err)
+	}
+	n := a.nodeFacts(3 << 30)
+	var names []string
+	for _, p := range n.Pods() {
+		names = append(names, p.Pod.Name+" of "+p.Source)
+	}
+	if slices.Sort(names); strings.Join(names, ", ") != "runs of static" {
+		t.Errorf("pods %q", names)
+	}
+	if !n.Wanted("done") || n.Wanted("other") {
+		t.Error("the node does not know what is wanted")
+	}
+	if n.Labels[v1.LabelHostname] != "edge" || n.Labels[v1.LabelArchStable] != goruntime.GOARCH || n.Allocatable["memory"] != "3Gi" || n.Allocatable["cpu"] == "" {
+		t.Errorf("labels %v, allocatable %v", n.Labels, n.Allocatable)
+	}
+}

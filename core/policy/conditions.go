@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/policy/condition"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+const (
+	// maxConditions is how many conditions a policy may have.
+	maxConditions = 32
+	// conditionFuel is what a unit of a condition's cost takes, some 100 ns.
+	conditionFuel = 200
+	// conditionFailed is the code of a condition that cannot be told for a pod.
+	conditionFailed wasm.FailureCode = "ConditionFailed"
+)
+
+func (m *match) checkConditions(report strict.Report) {
+	if len(m.Conditions) > maxConditions {
+		report("match.conditions", "%d conditions, more than the %d a policy may have", len(m.Conditions), maxConditions)
+		return
+	}
+	for i, text := range m.Conditions {
+		c, err := condition.Compile(text)
+		if err != nil {
+			report(fmt.Sprintf("match.conditions[%d]", i), "%v", err)
+			continue
+		}
+		m.compiled = append(m.compiled, c)
+	}
+}
+
+// hold reports whether all conditions are true, and what it took in fuel to
+// find out. The error is a *wasm.Failure.
+func (m *match) hold(in *condition.Input) (hold bool, fuel int64, err error) {
+	for _, c := range m.compiled {
+		ok, cost, err := c.Matches(in)
+		fuel += int64(cost) * conditionFuel
+		if err != nil {
+			return false, fuel, &wasm.Failure{Code: conditionFailed, Err: err}
+		}
+		if !ok {
+			return false, fuel, nil
+		}
+	}
+	return true, fuel, nil
+}
+
+// conditions are asked of what is decided: they see what plugins see.
+func (d *decision) conditions() *condition.Input {
+	if d.input == nil {
+		r, q := d.request, d.request.Question
+		d.input = condition.NewInput(condition.Request{
+			Object: q.Pod, OldObject: q.Old, Hook: d.hook, Operation: string(q.Op), Source: q.Origin.Source, Kind: r.Kind,
+			Document: q.Origin.Document, Replaces: string(q.Replaces), Tenant: r.Tenant, Node: d.node, Time: r.Time,
+			ClockSynchronized: r.ClockSynchronized, Changed: r.Changed,
+		})
+	}
+	return d.input
+}
+
+// wants reports whether the policy is asked by a hook: it has it, and matches.
+// Conditions that cannot be told are an error. What they took is in fuel where
+// the policy is asked, else it counts for the decision.
+func (p *policy) wants(d *decision) (asked bool, fuel int64, err error) {
+	r := d.request
+	if !p.has(d.hook) || !p.Match.matches(r.Question, r.Kind) {
+		return false, 0, nil
+	}
+	if len(p.Match.compiled) == 0 {
+		return true, 0, nil
+	}
+	asked, fuel, err = p.Match.hold(d.conditions())
+	if !asked && err == nil {
+		d.spent += fuel
+	}
+	return asked || err != nil, fuel, err
+}
+
+// wantsContest is wants for the hook merge: the conditions hold for one of the
+// candidates that match.
+func (p *policy) wantsContest(m *contest, node string) (asked bool, fuel int64, err error) {
+	if !p.has(hookMerge) {
+		return false, 0, nil
+	}
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		if !p.Match.matchesCandidate(c) {
+			continue
+		}
+		if len(p.Match.compiled) == 0 {
+			return true, fuel, nil
+		}
+		ok, took, err := p.Match.hold(condition.NewInput(condition.Request{
+			Object: c.Pod, OldObject: m.Current, Hook: hookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
+			Tenant: m.Tenant, Node: node, Time: m.Time, ClockSynchronized: m.ClockSynchronized,
+		}))
+		fuel += took
+		if ok || err != nil {
+			return true, fuel, err
+		}
+	}
+	return false, fuel, nil
+}

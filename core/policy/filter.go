@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Filter asks whether an update may go on now, and returns at once. answer is
+// called once, later, from a goroutine of the plane; it is not called where Run
+// ends before.
+func (p *Plane) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+	tenant := p.cfg.tenant(q.Pod.Namespace)
+	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+		return p.pass(ctx, &q, tenant, answer, at)
+	}})
+}
+
+// FilterChanged has a value whenever other policies with the hook filter came
+// into force since the last one was taken.
+func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
+
+// pass answers one question about an update, unless ctx ends before, and gives
+// what it took in fuel. Without a set an update passes.
+func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), at *activity) (fuel int64, goOn bool) {
+	now := p.cfg.Now()
+	sets, lacking, _ := p.use(tenant)
+	defer release(sets)
+	asked := &pod.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
+	v := pod.FilterVerdict{Answer: pod.Pass, At: now}
+	d := p.decision(hookFilter, asked, p.request(asked, tenant, now), at)
+	if lacking == nil {
+		v = p.filterAll(ctx, sets, d)
+	}
+	if ctx.Err() != nil {
+		return 0, false
+	}
+	if len(v.Opinions) > 0 {
+		p.recordFilter(asked, &v)
+	}
+	answer(v)
+	settle(ctx, sets)
+	return d.spent + fuelOf(v.Opinions), true
+}
+
+// filtered is what one policy says about an update.
+type filtered struct {
+	pod.Opinion
+	after, limit time.Duration
+}
+
+// suppresses reports whether it counts and holds the update back.
+func (f *filtered) suppresses() bool {
+	return f.Mode == "" && (f.Answer == pod.Answer(pod.Drop) || f.Answer == pod.Answer(pod.Defer))
+}
+
+// filterAll asks every policy that matches. An update is held back where one of
+// them says so, for as long as the most patient of those may hold it; dropped,
+// where one drops it.
+func (p *Plane) filterAll(ctx context.Context, sets []*set, d *decision) pod.FilterVerdict {
+	defer d.at.over()
+	v := pod.FilterVerdict{Answer: pod.Pass, At: d.request.Time}
+	for _, s := range sets {
+		v.Sets = append(v.Sets, s.named())
+		for _, policy := range s.policies {
+			asked, fuel, err := policy.wants(d)
+			if !asked || ctx.Err() != nil {
+				continue
+			}
+			d.at.policy(policy.Name)
+			f := policy.filter(ctx, d, err)
+			f.Fuel += fuel
+			v.Opinions = append(v.Opinions, f.Opinion)
+			if !f.suppresses() {
+				continue
+			}
+			f.limit = min(f.limit, p.cfg.maxSuppress(s.tenant))
+			v.Limit = max(v.Limit, f.limit)
+			answer := pod.FilterAnswer(f.Answer)
+			if v.Answer == pod.Pass || v.Answer == pod.Defer && (answer == pod.Drop || f.after > v.After) {
+				v.Answer, v.After, v.Policy, v.Reason = answer, f.after, policy.Name, f.Reason
+				v.Message = fmt.Sprintf("%s: %s", policy.called(), f.Message)
+			}
+		}
+	}
+	return v
+}
+
+// filter asks one policy, unless its conditions could not be told: err is why.
+func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
+	if o, ok := p.excepted(d); ok {
+		o.Tenant, o.Mode = p.tenant, p.counted()
+		return filtered{Opinion: o.Opinion}
+	}
+	var got wasm.FilterResult
+	if err == nil {
+		d.show(p)
+		got, err = p.plugin.plugin.Filter(ctx, d.request)
+	}
+	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
+	if err != nil {
+		code, message, fuel := failureOf(err)
+		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(pod.Pass), code, pod.ReasonPolicyFailed, message, fuel
+		p.failedIn(ctx, &o, "the update passes")
+		return filtered{Opinion: o}
+	}
+	o.Answer, o.Reason, o.Message, o.Fuel = pod.Answer(got.Answer), pod.ReasonPolicySuppressed, got.Message, got.Fuel
+	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
+	switch {
+	case codeForm.MatchString(got.Reason):
+		o.Reason = got.Reason
+	case got.Answer != wasm.FilterDrop && got.Answer != wasm.FilterDefer:
+		o.Reason = ""
+	}
+	p.counts.count(&o)
+	return filtered{o, got.DeferFor, p.Limits.MaxSuppress}
+}
+
+// recordFilter puts the answer about an update on record.
+func (p *Plane) recordFilter(q *pod.Question, v *pod.FilterVerdict) {
+	p.put(q, pod.Decision{Hook: hookFilter, Op: q.Op, Verdict: pod.Verdict{
+		Answer: pod.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,
+		Sets: v.Sets, Opinions: v.Opinions, At: v.At,
+	}})
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func filterQuestion(namespace string) pod.FilterQuestion {
+	q := question("web", in(namespace))
+	old := somePod("web")
+	return pod.FilterQuestion{Op: pod.UpdateOp, Pod: q.Pod, Old: old, Origin: q.Origin}
+}
+
+func filterBy(t *testing.T, p *Plane, q pod.FilterQuestion) pod.FilterVerdict {
+	t.Helper()
+	answer := make(chan pod.FilterVerdict, 1)
+	p.Filter(q, func(v pod.FilterVerdict) { answer <- v })
+	return <-answer
+}
+
+// patient lets the operator's policies hold updates back for a day, and those of
+// the tenants for five minutes.
+func patient(c *Config) {
+	c.MaxSuppress = 24 * time.Hour
+	for i := range c.Tenants {
+		c.Tenants[i].MaxSuppress = 5 * time.Minute
+	}
+}
+
+func TestTheVerdictOfSeveralFilters(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operator, tenant []string
+		want             pod.FilterVerdict
+	}{
+		"one that passes":   {[]string{"pass"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"one that abstains": {[]string{"abstain"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"one that defers": {
+			[]string{"pass", "defer Window it is closed"},
+			nil,
+			pod.FilterVerdict{Answer: pod.Defer, Reason: "Window", Message: `policy "p1": it is closed`, Policy: "p1", After: time.Hour, Limit: time.Hour},
+		},
+		"drop is before defer": {
+			[]string{"defer", "drop\n[limits]\nmax_suppress = \"30m\""},
+			nil,
+			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p1": `, Policy: "p1", Limit: time.Hour},
+		},
+		"nobody holds back for longer than its owner may": {
+			[]string{"pass"},
+			[]string{"drop"},
+			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0" of tenant "shop": `, Policy: "p0", Limit: 5 * time.Minute},
+		},
+		"the operator's may for a day": {
+			[]string{"drop\n[limits]\nmax_suppress = \"48h\""},
+			[]string{"pass"},
+			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0": `, Policy: "p0", Limit: 24 * time.Hour},
+		},
+		"a failure passes":          {[]string{"trap x"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"another mode is no reason": {[]string{"drop\nmode = \"audit\""}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"nor another namespace":     {[]string{"drop\n[match]\nnamespaces = [\"a\"]"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"nor an exception": {
+			[]string{"drop\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"9999-12-31\""}, nil, pod.FilterVerdict{Answer: pod.Pass},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.scripts(hookFilter, test.operator)
+				d.of("shop").scripts(hookFilter, test.tenant)
+				tenant := tenanted(d, "shop")
+				if test.tenant == nil {
+					tenant = func(*Config) {}
+				}
+				p, _ := listed(t, d, s, tenant, patient)
+				run(t, p)
+				got := filterBy(t, p, filterQuestion("shop"))
+				if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.FilterVerdict{}, "At", "Sets", "Opinions")); diff != "" {
+					t.Errorf("verdict (-want +got):\n%s", diff)
+				}
+				if want := 1 + min(len(test.tenant), 1); len(got.Sets) != want {
+					t.Errorf("sets %q", got.Sets)
+				}
+				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != hookFilter || on[0].Op != pod.UpdateOp) {
+					t.Errorf("on record: %+v", on)
+				}
+			})
+		})
+	}
+}
+
+// scripts writes a policy for each text: its script, and further lines.
+func (d tree) scripts(hook string, texts []string) {
+	d.t.Helper()
+	for i, text := range texts {
+		script, lines, _ := strings.Cut(text, "\n")
+		d.hooked("p"+string(rune('0'+i)), hook, script, lines)
+	}
+}
+
+func TestWithoutASetUpdatesPass(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.write("broken.toml", "api = 1")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		if got := filterBy(t, p, filterQuestion("shop")); got.Answer != pod.Pass || len(p.Decisions()) > 0 {
+			t.Errorf("verdict %+v", got)
+		}
+	})
+}
+
+func TestAFilterIsToldWhatTheUpdateChanges(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("f", hookFilter, "pass")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		q := filterQuestion("shop")
+		q.Pod.Labels = nil
+		filterBy(t, p, q)
+		r := s.requests["f"]
+		if diff := cmp.Diff([]string{"labels"}, r.Changed); diff != "" || r.Question.Old != q.Old || r.Question.Op != pod.UpdateOp {
+			t.Errorf("asked %+v (-want +got):\n%s", r, diff)
+		}
+	})
+}

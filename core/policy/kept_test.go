@@ -1,0 +1,211 @@
+package policy
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// keeping is a configuration that keeps sets in a state directory.
+func keeping(t *testing.T) (func(*Config), state.PolicySets) {
+	t.Helper()
+	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	must(t, err)
+	t.Cleanup(func() { dir.Close() })
+	return func(c *Config) { c.Kept, c.Version = dir.PolicySets(), "v1" }, dir.PolicySets()
+}
+
+// life runs a plane as one process would, until during comes back.
+func life(t *testing.T, d tree, s *scripts, during func(p *Plane, l *logs), change ...func(*Config)) {
+	t.Helper()
+	p, l := listed(t, d, s, change...)
+	stop := run(t, p)
+	during(p, l)
+	stop()
+}
+
+// keptBubble is bubble with a state directory made outside of it.
+func keptBubble(t *testing.T, f func(d tree, s *scripts, keep func(*Config), kept state.PolicySets)) {
+	t.Helper()
+	keep, kept := keeping(t)
+	bubble(t, func(d tree, s *scripts) { f(d, s, keep, kept) })
+}
+
+func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
+	t.Parallel()
+	for name, breakIt := range map[string]func(d tree){
+		"where the directory is missing": func(d tree) { must(d.t, os.RemoveAll(d.dir)) },
+		"where it is empty": func(d tree) {
+			d.remove("a.toml")
+			d.remove("a.wasm")
+		},
+		"where a policy is broken":                    func(d tree) { d.write("a.toml", "api = 1") },
+		"where a module is another than it should be": func(d tree) { d.write("a.wasm", "allow") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.t
+				d.policy("a", "deny Why", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"")
+				d.write("tests/a.yaml", manifest)
+				life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep)
+				breakIt(d)
+				life(t, d, s, func(p *Plane, l *logs) {
+					if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Reason != "Why" {
+						t.Errorf("verdict %+v, want that of the set before", got)
+					}
+					synctest.Wait()
+					set := p.Sets()[0]
+					if !set.Ready || set.Generation != 2 || set.Refused == "" {
+						t.Errorf("set %+v", set)
+					}
+					if l.count("the last good policies are in force") != 1 || l.count("the policies are refused") != 1 {
+						t.Errorf("logged %q", l.lines())
+					}
+					must(t, os.MkdirAll(d.dir, 0o700))
+					d.policy("a", "allow")
+					<-p.Changed()
+					if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+						t.Errorf("verdict %+v after it was mended", got)
+					}
+				}, keep)
+			})
+		})
+	}
+}
+
+func TestAContentThatWasRefusedIsNotTriedAgainAfterARestart(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.write("a.yaml", manifest)
+		var reason string
+		held := func(p *Plane, _ *logs) {
+			t.Helper()
+			if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+				t.Errorf("verdict %+v", got)
+			}
+			if now := p.Sets()[0].Refused; reason != "" && now != reason {
+				t.Errorf("refused for %s, and before for %s", now, reason)
+			} else if reason = now; !strings.Contains(reason, "want deny, got allow") {
+				t.Errorf("refused for %s", reason)
+			}
+		}
+		for version, loads := range map[string]int{"v1": 1} {
+			life(t, d, s, held, keep)
+			life(t, d, s, held, keep)
+			if s.loads != loads {
+				t.Errorf("%s: loaded %d times", version, s.loads)
+			}
+		}
+		life(t, d, s, held, keep, func(c *Config) { c.Version = "v2" })
+		if s.loads != 2 {
+			t.Errorf("loaded %d times, want once more by another version", s.loads)
+		}
+	})
+}
+
+func TestTheSetInForceAndTheOneBeforeAreKept(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		content, err := kept.Content("")
+		must(t, err)
+		must(t, os.MkdirAll(filepath.Join(content, "0123"+newSuffix), 0o700))
+		var digests []string
+		life(t, d, s, func(p *Plane, _ *logs) {
+			for _, answer := range []string{"allow", "deny", "hold"} {
+				d.policy("a", answer)
+				time.Sleep(time.Minute)
+				digests = append(digests, p.Sets()[0].Digest)
+			}
+		}, keep)
+		record, err := kept.Load("")
+		if want := []string{digests[2], digests[1]}; err != nil || !slices.Equal(record.Good, want) || record.Generation != 3 {
+			t.Errorf("kept %+v, %v; want %q", record, err, want)
+		}
+		entries, err := os.ReadDir(content)
+		if err != nil || len(entries) != 2 {
+			t.Errorf("%d contents are kept: %v, %v", len(entries), entries, err)
+		}
+	})
+}
+
+func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("a", "deny")
+		var digest string
+		life(t, d, s, func(p *Plane, _ *logs) {
+			ask(t, p, question("web"))
+			digest = p.Sets()[0].Digest
+		}, keep)
+		content, err := kept.Content("")
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(content, digest, "a.toml"), []byte(documentOf("a", "allow")), 0o600))
+		must(t, os.RemoveAll(d.dir))
+		life(t, d, s, func(p *Plane, l *logs) {
+			if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+				t.Errorf("verdict %+v", got)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if l.count("policies that were kept cannot be brought back") != 1 || l.count("does not hold what its name says") != 1 {
+				t.Errorf("logged %q", l.lines())
+			}
+		}, keep)
+	})
+}
+
+func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		d.of("shop").policy("a", "deny")
+		life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep, tenanted(d, "shop"))
+		must(t, os.RemoveAll(d.of("shop").dir))
+		d.write("a.toml", "")
+		life(t, d, s, func(p *Plane, _ *logs) {
+			if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
+				t.Errorf("verdict %+v", got)
+			}
+		}, keep, tenanted(d, "shop"))
+	})
+}
+
+// A disk that takes nothing is no reason to do without the policies.
+type full struct{}
+
+func (full) Load(tenant string) (state.PolicySet, error) {
+	return state.PolicySet{Tenant: tenant}, errors.New("disk failed")
+}
+func (full) Store(*state.PolicySet) error   { return errors.New("disk full") }
+func (full) Content(string) (string, error) { return "", errors.New("disk full") }
+
+func TestPoliciesComeIntoForceThoughTheyCannotBeKept(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "deny")
+		life(t, d, s, func(p *Plane, l *logs) {
+			if got := ask(t, p, question("web")); got.Answer != pod.Deny {
+				t.Errorf("verdict %+v", got)
+			}
+			if l.count("cannot be read") != 1 || l.count("is not kept;") != 1 || l.count("is not kept over a restart") != 1 {
+				t.Errorf("logged %q", l.lines())
+			}
+		}, func(c *Config) { c.Kept = full{} })
+	})
+}

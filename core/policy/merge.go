@@ -1,0 +1,201 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Rules is the plane as it decides conflicts between sources.
+type Rules struct{ plane *Plane }
+
+// Rules are those of the plane's policies with the hook merge.
+func (p *Plane) Rules() Rules { return Rules{p} }
+
+// Resolve asks who may run of the documents that claim one pod, and returns at
+// once. answer is called once, later, from a goroutine of the plane; it is not
+// called where Run ends before.
+func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
+	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
+	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+		return p.resolve(ctx, &c, tenant, answer, at)
+	}})
+}
+
+// Changed has a value whenever other policies with the hook merge came into
+// force since the last one was taken.
+func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
+
+// resolve answers one contest, unless ctx ends before, and gives what it took
+// in fuel.
+func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), at *activity) (fuel int64, goOn bool) {
+	now := p.cfg.Now()
+	sets, lacking, _ := p.use(tenant)
+	defer release(sets)
+	r, opinions := pod.Resolution{
+		Choice: pod.ChooseCurrent, Message: "policies are not ready: what runs goes on",
+	}, []pod.Opinion(nil)
+	if lacking == nil {
+		// The operator's policies come first: they decide for all.
+		slices.Reverse(sets)
+		r, opinions, fuel = p.choose(ctx, sets, p.mergeRequest(c, tenant, now), at)
+	}
+	if ctx.Err() != nil {
+		return 0, false
+	}
+	r.At = now
+	for _, s := range sets {
+		r.Sets = append(r.Sets, s.named())
+	}
+	if len(opinions) > 0 {
+		p.recordMerge(c, &r, opinions)
+	}
+	answer(r)
+	settle(ctx, sets)
+	return fuel, true
+}
+
+// contest is a question to the hook merge, with the place that each of its
+// candidates had in the contest.
+type contest struct {
+	*wasm.MergeRequest
+	places []int
+}
+
+// mergeRequest is what the policies of a contest are asked. The candidates are
+// ordered by the rank of their source, then by source and document.
+func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *contest {
+	m := &contest{&wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized()}, nil}
+	for i := range c.Candidates {
+		m.places = append(m.places, i)
+		if running := c.Candidates[i].Running; running != nil && m.Current == nil {
+			m.Current = running
+		}
+	}
+	rank := func(i int) int {
+		at := slices.Index(p.cfg.Sources, c.Candidates[i].Origin.Source)
+		if at < 0 {
+			return len(p.cfg.Sources)
+		}
+		return at
+	}
+	slices.SortFunc(m.places, func(a, b int) int {
+		x, y := &c.Candidates[a].Origin, &c.Candidates[b].Origin
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Document, y.Document))
+	})
+	for _, i := range m.places {
+		x := &c.Candidates[i]
+		m.Candidates = append(m.Candidates, wasm.Candidate{
+			Pod: x.Pod, Origin: x.Origin, Kind: p.cfg.Kinds[x.Origin.Source], Running: x.Running != nil,
+			Restored: x.Restored, FirstSeen: x.Origin.FirstSeen,
+		})
+	}
+	return m
+}
+
+// choose asks the policies in order. The first that counts and has an opinion
+// decides; where its plugin fails, what runs goes on.
+func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activity) (decided pod.Resolution, opinions []pod.Opinion, spent int64) {
+	defer at.over()
+	decided.Choice = pod.NoChoice
+	for _, s := range sets {
+		for _, policy := range s.policies {
+			asked, fuel, err := policy.wantsContest(m, p.cfg.Node)
+			spent += fuel
+			if !asked || ctx.Err() != nil {
+				continue
+			}
+			at.policy(policy.Name)
+			o, r := policy.merge(ctx, m, err)
+			spent += o.Fuel
+			o.Fuel += fuel
+			opinions = append(opinions, o)
+			if o.Mode == "" && decided.Choice == pod.NoChoice {
+				decided = r
+			}
+		}
+	}
+	return decided, opinions, spent
+}
+
+// merge asks one policy, unless its conditions could not be told: err is why.
+func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion, pod.Resolution) {
+	var got wasm.MergeResult
+	if err == nil {
+		got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest)
+	}
+	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
+	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}
+	if err != nil {
+		code, message, fuel := failureOf(err)
+		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(wasm.MergeKeep), code, pod.ReasonPolicyFailed, message, fuel
+		r.Choice, r.Message = pod.ChooseCurrent, message
+		p.failedIn(ctx, &o, "what runs goes on")
+		return o, r
+	}
+	o.Answer, o.Message, o.Fuel = pod.Answer(got.Answer), got.Message, got.Fuel
+	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
+	if codeForm.MatchString(got.Reason) {
+		o.Reason = got.Reason
+	}
+	switch got.Answer {
+	case wasm.MergeWinner:
+		r.Choice, r.Winner = pod.ChooseWinner, m.places[got.Winner]
+		won := &m.Candidates[got.Winner]
+		o.Answer = pod.Answer(fmt.Sprintf("winner %s of %s", won.Origin.Document, won.Origin.Source))
+	case wasm.MergeKeep:
+		r.Choice = pod.ChooseCurrent
+	case wasm.MergeReject:
+		r.Choice = pod.ChooseNone
+	}
+	p.counts.count(&o)
+	return o, r
+}
+
+// failedIn counts a failure and logs it, if it is another than the one before.
+func (p *policy) failedIn(ctx context.Context, o *pod.Opinion, instead string) {
+	if ctx.Err() != nil {
+		return
+	}
+	p.counts.count(o)
+	if p.counts.fail(o.Message) {
+		p.log.Warn("a plugin failed", "policy", p.Name, "failure", o.Message, "instead", instead)
+	}
+}
+
+// failureOf is the code of a plugin's failure, what it says, and the fuel it
+// took.
+func failureOf(err error) (code, message string, fuel int64) {
+	c, detail := wasm.HostError, err
+	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
+		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
+	}
+	what := "the plugin"
+	if c == conditionFailed {
+		what = "a condition"
+	}
+	message = fmt.Sprintf("%s failed with %s", what, c)
+	if detail != nil {
+		message += ": " + oneLine(detail.Error())
+	}
+	return string(c), message, fuel
+}
+
+// recordMerge puts a contest on record, under the pod of its first candidate.
+func (p *Plane) recordMerge(c *pod.Contest, r *pod.Resolution, opinions []pod.Opinion) {
+	first := &c.Candidates[0]
+	p.decisions.add(pod.Decision{
+		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
+		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
+		Source: first.Origin.Source, Document: first.Origin.Document,
+		Verdict: pod.Verdict{
+			Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions, At: r.At,
+		},
+	})
+}

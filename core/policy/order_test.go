@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+func TestReloadWaitsForWhatComesOfIt(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "allow")
+		d.of("shop").policy("b", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "shop"))
+		run(t, p)
+		ask(t, p, question("web"))
+		d.policy("a", "deny")
+		set, err := p.Reload(t.Context(), "")
+		if err != nil || set.Generation != 2 || set.Tenant != "" {
+			t.Errorf("set %+v, %v", set, err)
+		}
+		if set, err := p.Reload(t.Context(), ""); err != nil || set.Generation != 2 {
+			t.Errorf("a reload of the same content: set %+v, %v", set, err)
+		}
+		d.of("shop").write("b.toml", "api = 1")
+		set, err = p.Reload(t.Context(), "shop")
+		if err == nil || !strings.Contains(err.Error(), "b.toml:1: api: ") || set.Generation != 1 || set.Refused != err.Error() {
+			t.Errorf("set %+v, %v", set, err)
+		}
+		if _, err := p.Reload(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), `tenant "other" has no policies`) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		want := func(p *Plane, step string, answer pod.Answer) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			if got := ask(t, p, question("web")); got.Answer != answer {
+				t.Errorf("%s: verdict %+v", step, got)
+			}
+		}
+		life(t, d, s, func(p *Plane, _ *logs) {
+			want(p, "first", pod.Allow)
+			if _, err := p.Rollback(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "no earlier set is kept") {
+				t.Errorf("error %v with one set", err)
+			}
+			d.policy("a", "deny")
+			want(p, "second", pod.Deny)
+			set, err := p.Rollback(t.Context(), "")
+			if err != nil || set.Generation != 3 || !strings.HasPrefix(set.Refused, "rolled back by the operator at 2000-") {
+				t.Errorf("set %+v, %v", set, err)
+			}
+			want(p, "rolled back", pod.Allow)
+		}, keep)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			want(p, "after a restart", pod.Allow)
+			if _, err := p.Reload(t.Context(), ""); err == nil || !strings.HasPrefix(err.Error(), "rolled back") {
+				t.Errorf("error %v of a reload", err)
+			}
+			if set, err := p.Retry(t.Context(), ""); err != nil || set.Refused != "" {
+				t.Errorf("set %+v, %v of a retry", set, err)
+			}
+			want(p, "tried again", pod.Deny)
+			d.policy("a", "hold")
+			want(p, "changed", pod.Hold)
+		}, keep)
+		if record, err := kept.Load(""); err != nil || len(record.Good) != 2 || len(record.Refused) != 0 {
+			t.Errorf("kept %+v, %v", record, err)
+		}
+	})
+}
+
+func TestARollbackOfASignedSetGoesBackInRevisionsToo(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		trust := func(c *Config) { c.Trust = trusting(true, key) }
+		life(t, d, s, func(p *Plane, _ *logs) {
+			for revision, answer := range []string{"allow", "deny"} {
+				d.policy("a", answer)
+				d.sign(uint64(revision+4), key)
+				time.Sleep(time.Minute)
+			}
+			set, err := p.Rollback(t.Context(), "")
+			if err != nil || set.Revision != 4 {
+				t.Errorf("set %+v, %v", set, err)
+			}
+		}, keep, trust)
+		if record, err := kept.Load(""); err != nil || record.Revision != 4 {
+			t.Errorf("kept %+v, %v", record, err)
+		}
+	})
+}
+
+func TestAnOrderEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "allow")
+		p, _ := listed(t, d, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.Reload(ctx, ""); err == nil {
+			t.Error("a plane that does not run has reloaded")
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// vector is a test a policy brings along.
+type vector struct {
+	// Hook is what is tested, empty for the first of the policy's hooks.
+	Hook string `toml:"hook"`
+	// Pod is the path of a manifest of one pod, below the document's directory.
+	// Old is what was admitted before, or what the agent acted on last, empty
+	// where there is none; with the hook filter that is the same pod then.
+	Pod string `toml:"pod"`
+	Old string `toml:"old"`
+	// Candidates are, with the hook merge, the documents that claim one pod.
+	Candidates []vectorCandidate `toml:"candidate"`
+	// Time is that of the decision, in RFC 3339; empty for a fixed one.
+	Time string `toml:"time"`
+	// Expect is the answer the policy must give: one of its hook, or with merge the
+	// path of the candidate that wins.
+	Expect string `toml:"expect"`
+
+	at time.Time
+}
+
+// vectorCandidate is a candidate of a test of the hook merge.
+type vectorCandidate struct {
+	// Pod is the path of its manifest, Source and Kind are its source's name and
+	// kind. Running: this one runs.
+	Pod     string `toml:"pod"`
+	Source  string `toml:"source"`
+	Kind    string `toml:"kind"`
+	Running bool   `toml:"running"`
+}
+
+// SetDefaults implements strict.Defaulter.
+func (c *vectorCandidate) SetDefaults() { c.Kind = pod.KindFile }
+
+// expectations are the answers of each hook that a test may want.
+var expectations = map[string][]string{
+	hookAdmit:  {string(pod.Allow), string(pod.Deny), string(pod.Hold), string(pod.Abstain)},
+	hookMerge:  {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
+	hookFilter: {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
+}
+
+// vectorFile is a file that a test needs, and the key that names it.
+type vectorFile struct{ key, path string }
+
+// files are those of the test at a key.
+func (v *vector) files(key string) (files []vectorFile) {
+	if v.Pod != "" {
+		files = append(files, vectorFile{key + ".pod", v.Pod})
+	}
+	if v.Old != "" {
+		files = append(files, vectorFile{key + ".old", v.Old})
+	}
+	for i := range v.Candidates {
+		files = append(files, vectorFile{fmt.Sprintf("%s.candidate[%d].pod", key, i), v.Candidates[i].Pod})
+	}
+	return files
+}
+
+func (d *document) checkTests(report strict.Report) {
+	if len(d.Tests) > maxTests {
+		report("test", "%d tests, more than the %d a policy may have", len(d.Tests), maxTests)
+		return
+	}
+	for i := range d.Tests {
+		v, key := &d.Tests[i], testKey(i)
+		if v.Hook == "" && len(d.Hooks) > 0 {
+			v.Hook = d.Hooks[0]
+		}
+		if !slices.Contains(d.Hooks, v.Hook) {
+			if len(d.Hooks) > 0 {
+				oneOf(report, key+".hook", v.Hook, nil, d.Hooks...)
+			}
+			continue
+		}
+		v.check(report, key)
+	}
+}
+
+// check reports what is wrong with a test of a hook that the policy has.
+func (v *vector) check(report strict.Report, key string) {
+	v.at = testTime
+	if v.Time != "" {
+		at, err := time.Parse(time.RFC3339, v.Time)
+		if err != nil {
+			report(key+".time", `want a time such as "2026-01-31T18:00:00Z", found %.80q`, v.Time)
+		}
+		v.at = at.UTC()
+	}
+	expected := expectations[v.Hook]
+	if v.Hook == hookMerge {
+		expected = v.checkCandidates(report, key)
+	} else {
+		checkPath(report, key+".pod", v.Pod)
+		if v.Old != "" {
+			checkPath(report, key+".old", v.Old)
+		}
+		if len(v.Candidates) > 0 {
+			report(key+".candidate", "candidates are for the hook merge")
+		}
+	}
+	oneOf(report, key+".expect", v.Expect, nil, expected...)
+}
+
+// checkCandidates checks what a test of the hook merge has, and gives what it
+// may expect.
+func (v *vector) checkCandidates(report strict.Report, key string) (expected []string) {
+	expected = expectations[hookMerge]
+	if v.Pod != "" || v.Old != "" {
+		report(key, "a test of the hook merge has candidates instead of a pod")
+	}
+	if n := len(v.Candidates); n < 2 || n > maxCandidates {
+		report(key, "want 2 to %d candidates ([[test.candidate]]), found %d", maxCandidates, n)
+	}
+	for i := range v.Candidates {
+		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
+		checkPath(report, at+".pod", c.Pod)
+		oneOf(report, at+".kind", c.Kind, nil, pod.KindFile, pod.KindHTTP, "api")
+		if c.Source == "" {
+			report(at+".source", "missing; name the source of the document")
+		}
+		expected = append(slices.Clone(expected), c.Pod)
+	}
+	return expected
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// PolicyOrders has the policies of an owner, the operator for an empty tenant,
+// read again, tried again or rolled back. It gives the state of the set then; the
+// error says why the directory's content is not in force.
+type PolicyOrders interface {
+	Reload(ctx context.Context, tenant string) (pod.PolicySet, error)
+	Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
+	Rollback(ctx context.Context, tenant string) (pod.PolicySet, error)
+}
+
+// orderTime bounds an order.
+const orderTime = 10 * time.Minute
+
+// PolicyOutcome is what came of an order.
+type PolicyOutcome struct {
+	Set pod.PolicySet `json:"set"`
+	// Refused says why the order was not carried out, or why the directory's
+	// content is not in force; empty where it was and is.
+	Refused string `json:"refused,omitempty"`
+}
+
+func (s *Server) servePolicyOrders(p Policies) {
+	for path, order := range map[string]func(PolicyOrders, context.Context, string) (pod.PolicySet, error){
+		"reload": PolicyOrders.Reload, "retry": PolicyOrders.Retry, "rollback": PolicyOrders.Rollback,
+	} {
+		s.mux.HandleFunc("POST /v1/policies/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if p == nil {
+				refuse(w, http.StatusConflict, "this agent has no policies: agent.toml names no directory of them")
+				return
+			}
+			// Each policy of a set may be compiled for half a minute.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(orderTime)) // without it the usual one holds
+			set, err := order(p, r.Context(), r.FormValue("tenant"))
+			if err != nil && set.Directory == "" {
+				refuse(w, http.StatusConflict, err.Error())
+				return
+			}
+			outcome := PolicyOutcome{Set: set}
+			if err != nil {
+				outcome.Refused = err.Error()
+			}
+			s.log.Info("policies were ordered", "order", path, "directory", set.Directory, "generation", set.Generation, "refused", outcome.Refused)
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(outcome) // a client that left needs no answer
+		})
+	}
+}
