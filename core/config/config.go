@@ -80,6 +80,9 @@ type Policy struct {
 	// DefaultVerdict is VerdictAllow, VerdictHold or VerdictDeny: what counts
 	// where no policy has an opinion.
 	DefaultVerdict string `toml:"default_verdict"`
+	// DenyPacing slows down controllers that make a new pod as soon as one is
+	// denied.
+	DenyPacing bool `toml:"deny_pacing"`
 	// Exempt are pods of file sources, as NAMESPACE/NAME, that must be able to
 	// start: policies judge them, but where a plugin fails, or no set is ready,
 	// they pass.
@@ -136,7 +139,7 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
-		Policy:    Policy{DefaultVerdict: VerdictAllow, MaxSuppress: 24 * time.Hour, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
+		Policy:    Policy{DefaultVerdict: VerdictAllow, DenyPacing: true, MaxSuppress: 24 * time.Hour, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
 		Conflicts: Conflicts{Rule: ConflictsIsolate},
 	}
 }

@@ -54,6 +54,7 @@ var restartKeys = map[string]string{
 	"policy.default_verdict":   whyPolicies,
 	"policy.exempt":            whyPolicies,
 	"policy.max_suppress":      whyPolicies,
+	"policy.deny_pacing":       whyPolicies,
 	"policy.trusted_keys":      whyPolicies,
 	"policy.require_signature": whyPolicies,
 	"policy.module_bytes":      whyPolicies,
@@ -81,6 +82,7 @@ var restartKeys = map[string]string{
 	"tenant[].namespaces":        whyTenants,
 	"tenant[].policy_dir":        whyPolicies,
 	"tenant[].max_suppress":      whyPolicies,
+	"tenant[].fuel_per_second":   whyPolicies,
 	"tenant[].trusted_keys":      whyPolicies,
 	"tenant[].require_signature": whyPolicies,
 

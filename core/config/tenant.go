@@ -31,10 +31,20 @@ type Tenant struct {
 	RequireSignature bool     `toml:"require_signature"`
 	// MaxSuppress is how long these may hold an update back; positive.
 	MaxSuppress time.Duration `toml:"max_suppress"`
+	// FuelPerSecond is what decisions about its pods may take, whoever's policies
+	// they are: 500 million is about a quarter of a processor's time.
+	FuelPerSecond int64 `toml:"fuel_per_second"`
 }
 
+// The bounds of tenant.fuel_per_second: a thousandth of a processor's time or
+// so, and far more than one has.
+const (
+	minFuelPerSecond = 1_000_000
+	maxFuelPerSecond = 1_000_000_000_000
+)
+
 // SetDefaults implements strict.Defaulter.
-func (t *Tenant) SetDefaults() { t.MaxSuppress = 5 * time.Minute }
+func (t *Tenant) SetDefaults() { t.MaxSuppress, t.FuelPerSecond = 5*time.Minute, 500_000_000 }
 
 // OperatorName cannot be a tenant's: it stands for who owns the node.
 const OperatorName = "operator"
@@ -76,6 +86,9 @@ func (c *Config) checkTenants(report strict.Report) {
 		}
 		names[t.Name] = true
 		positive(report, key("max_suppress"), t.MaxSuppress)
+		if t.FuelPerSecond < minFuelPerSecond || t.FuelPerSecond > maxFuelPerSecond {
+			report(key("fuel_per_second"), "want %d to %d, found %d", minFuelPerSecond, maxFuelPerSecond, t.FuelPerSecond)
+		}
 		checkSigning(report, fmt.Sprintf("tenant[%d]", i), t.TrustedKeys, t.RequireSignature)
 		if len(t.Namespaces) == 0 {
 			report(key("namespaces"), `missing; name those of the tenant, for example namespaces = ["tenant-a-*"]`)

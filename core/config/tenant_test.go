@@ -49,6 +49,9 @@ func TestTenantsThatAreRefused(t *testing.T) {
 			tenantA + "[[tenant]]\nname = \"b\"\nnamespaces = [\"*-b\"]\n" + source,
 			"agent.toml:6: tenant.namespaces: \"*-b\" and \"tenant-a-*\" of tenant \"a\" match the same namespaces; no two tenants may share one\n",
 		},
+		"a budget for nothing": {
+			tenantA + "fuel_per_second = 1000\n" + source, "agent.toml:4: tenant.fuel_per_second: want 1000000 to 1000000000000, found 1000\n",
+		},
 		"the operator's name": {
 			"[[tenant]]\nname = \"operator\"\nnamespaces = [\"b\"]\n" + source,
 			"agent.toml:2: tenant.name: \"operator\" stands for who owns the node; choose another name\n",

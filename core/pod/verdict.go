@@ -27,6 +27,9 @@ const (
 	ReasonPolicyFailed = "PolicyFailed"
 	// ReasonPoliciesNotReady: a set that could match has never been loaded.
 	ReasonPoliciesNotReady = "PoliciesNotReady"
+	// ReasonBudgetExhausted: the pod's tenant has spent what decisions about its
+	// pods may take.
+	ReasonBudgetExhausted = "BudgetExhausted"
 	// ReasonDefaultVerdict: no policy had an opinion, and default_verdict is
 	// not allow.
 	ReasonDefaultVerdict = "DefaultVerdict"

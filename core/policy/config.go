@@ -36,6 +36,9 @@ type Config struct {
 	// DefaultVerdict counts where no policy has an opinion: Allow, Hold or
 	// Deny; empty for Allow.
 	DefaultVerdict pod.Answer
+	// DenyAtOnce lets every denial count at once; else those of pods that one
+	// controller makes again and again are paced.
+	DenyAtOnce bool
 	// Kinds gives the kind of each source by its name: file, http or api. A
 	// source that is not in it is of any kind.
 	Kinds map[string]string
@@ -73,6 +76,8 @@ type Tenant struct {
 	Trust Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
+	// FuelPerSecond is what decisions about its pods may take, 0 for any amount.
+	FuelPerSecond int64
 	// Owns says whether a namespace is the tenant's. No namespace is that of two.
 	Owns func(namespace string) bool
 }

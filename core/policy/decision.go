@@ -60,12 +60,15 @@ func (c *Config) names(q *pod.Question) []string {
 }
 
 // consult gives the opinion of a policy, and counts it. An exception comes
-// before its plugin is asked, and one that cannot tell its conditions (unclear)
-// is not asked either. Where that or the plugin fails, the policy's on_error
+// before its plugin is asked, and one that cannot tell its conditions (unclear),
+// or whose breaker is open, is not asked either. Where that or the plugin fails, the policy's on_error
 // decides, and for an exempt pod that it passes.
 func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinion {
 	if o, ok := p.excepted(d); ok {
 		return o
+	}
+	if unclear == nil {
+		unclear = p.plugin.breakers.open(d.request.Tenant, d.request.Time)
 	}
 	var o opinion
 	if unclear != nil {
@@ -73,6 +76,9 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	} else {
 		d.show(p)
 		o = p.ask(ctx, d.request)
+		if ctx.Err() == nil && o.Failure != string(wasm.NotReady) {
+			p.plugin.breakers.note(d.request.Tenant, o.Failure, d.request.Time)
+		}
 	}
 	if ctx.Err() != nil {
 		return o
@@ -105,6 +111,10 @@ func (p *policy) settle(d *decision, o *opinion) {
 	case d.exempt:
 		o.Answer = pod.Allow
 		p.log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.names[0], "failure", o.Message)
+		return
+	case o.Failure == string(wasm.NotReady):
+		// It is no verdict: others have made the plugin throw its instances away.
+		o.Answer, o.retryAfter = pod.Hold, minRetryAfter
 		return
 	case p.OnError != lastVerdict:
 	case known:

@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -167,4 +168,17 @@ func TestAnExemptPodPassesWhereNoSetIsReadyAndThatIsLogged(t *testing.T) {
 			t.Errorf("logged: %q", l.lines())
 		}
 	})
+}
+
+func TestAPluginWithoutAnInstanceIsAskedAgainWhateverOnErrorSays(t *testing.T) {
+	t.Parallel()
+	for _, onError := range []string{"allow", "deny", "last_verdict"} {
+		loaded := loadScripts(t, newScripts(), "unready\non_error = \""+onError+"\"")
+		for range breakAfter + 1 {
+			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+			if v.Answer != pod.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(wasm.NotReady) {
+				t.Errorf("on_error %s: %+v", onError, v)
+			}
+		}
+	}
 }

@@ -1,38 +1,53 @@
-// Package policy is the decision plane: it reads a directory of policies as one
-// set, keeps the newest good set in force, and judges instances of pods by it.
+// Package policy is the decision plane: it reads a directory of policies for the
+// operator and one for each tenant, each as a set of its own, keeps the newest
+// good set of each in force, and asks their plugins: whether an instance of a pod
+// may run (admit), who wins where several documents claim one pod (merge), and
+// whether an update may go on now (filter).
 //
-// Comes in: the files of the directory, and questions through Plane.Judge. Goes
-// out: a verdict per question, through the function that came with it; a signal
-// when another set came into force (Changed); and for display the state of the
-// set and the newest decisions (Sets, Decisions).
+// Comes in: the files of the directories; questions through Plane.Judge,
+// Rules.Resolve and Plane.Filter; what is known of the node; orders (Reload,
+// Retry, Rollback). Goes out: an answer per question, through the function that
+// came with it; a signal for each hook when other policies of it came into force;
+// and for display the state of the sets and the newest decisions (Sets,
+// Decisions).
 //
 // # Goroutines
 //
-// Plane.Run owns all of them. The reloader watches the directory, reads, loads
-// and tests sets, and is the only one that puts one in force. The evaluators
-// take questions in the order they came and ask the plugins. Whoever calls
-// Judge only puts a question into a queue: nothing of a plugin runs on a
-// goroutine of another package.
+// Plane.Run owns all of them. Each owner has a reloader, which watches the
+// directory, reads, loads and tests sets, carries out orders, and is the only one
+// that puts a set of that owner in force. The evaluators take questions and ask the
+// plugins. Questions wait in a line for each tenant of the pods they are about;
+// the line that had the least fuel comes next. Whoever asks only puts a question
+// into a line: nothing of a plugin runs on a goroutine of another package.
 //
 // # A set is a transaction
 //
-// One attempt reads every file once, compares the digests of the modules, loads
-// every plugin and runs the policies' own tests. Only if all of it went well
-// does the set come into force, by the swap of one pointer; any fault refuses
-// the whole set with every reason, and what was in force stays. What did not
-// change is not loaded again: plugins are shared by the sets that use them and
-// closed after the last decision of the last one. Content that was refused is
-// tried again only when it changes.
+// One attempt reads every file once, verifies the signature, compares the digests
+// of the modules, loads every plugin and runs the policies' own tests. Only if all
+// of it went well does the set come into force, by the swap of one pointer; any
+// fault refuses the whole set with every reason, and what was in force stays. What
+// did not change is not loaded again: plugins are shared by the sets of an owner
+// that use them and closed after the last decision of the last one. Content that
+// was refused is tried again only when it changes, by another version of the
+// agent, or by Retry.
 //
 // A directory that is missing or holds no policy is a bad set too: it may be a
-// file system that is not mounted. Until a first set was good, every pod is
-// held (PoliciesNotReady).
+// file system that is not mounted. Good sets are kept (Config.Kept): where none is
+// in force, the last one is brought back. Until a first set was good, every pod
+// that it could judge is held (PoliciesNotReady).
+//
+// # What a decision saw
+//
+// A decision of a policy that sees the node counts only if nobody was admitted
+// since it looked; else it is made again. What was admitted counts until the pod is
+// among those of the node, or is not wanted any more.
 //
 // # What is read
 //
 // Names that end in ".toml" and do not begin with "." or "#", directly in the
 // directory, and what these documents name: modules and the pods of tests, in
-// the directory or below it. No symbolic link below the directory is followed,
-// and nothing but regular files is opened. The directory itself may be reached
-// through a link. Files are read once they have stood still for 100 ms.
+// the directory or below it; and the manifest of a signed set with its signature.
+// No symbolic link below the directory is followed, and nothing but regular files
+// is opened. The directory itself may be reached through a link. Files are read
+// once they have stood still for 100 ms.
 package policy

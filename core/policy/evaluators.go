@@ -10,6 +10,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+// kindAPI is the kind of sources whose pods controllers make.
+const kindAPI = "api"
+
 // evaluate is one evaluator: it takes questions and answers them until ctx
 // ends. A verdict that the end of ctx has cut off is no verdict.
 func (p *Plane) evaluate(ctx context.Context, at *activity) {
@@ -23,6 +26,7 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 			return
 		}
 		p.queue.over(t.tenant, fuel)
+		p.budgets.spend(t.tenant, fuel, p.cfg.Now())
 	}
 }
 
@@ -36,12 +40,21 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 		return 0, true
 	}
 	var v pod.Verdict
+	if wait := p.budgets.wait(tenant, now); wait > 0 {
+		v := pod.Verdict{Answer: pod.Hold, At: now, RetryAfter: wait}
+		v.Reason, v.Message = broke(tenant, wait)
+		answer(v)
+		return 0, true
+	}
 	sets, lacking, reason := p.use(tenant)
 	defer release(sets)
 	d := p.decision(hookAdmit, q, p.request(q, tenant, now), at)
 	switch {
 	case lacking == nil:
 		v = p.commit(ctx, sets, d)
+		if d.request.Kind == kindAPI && !p.cfg.DenyAtOnce {
+			v = p.pacing.pace(q, v, now)
+		}
 	case d.exempt:
 		v = notReady(lacking.dir, reason, now)
 		v.Answer, v.Message = pod.Allow, v.Message+"; the pod is exempt and passes"

@@ -27,6 +27,12 @@ func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
 // what it took in fuel. Without a set an update passes.
 func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), at *activity) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
+	if wait := p.budgets.wait(tenant, now); wait > 0 {
+		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.cfg.MaxSuppress}
+		v.Reason, v.Message = broke(tenant, wait)
+		answer(v)
+		return 0, true
+	}
 	sets, lacking, _ := p.use(tenant)
 	defer release(sets)
 	asked := &pod.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
@@ -97,8 +103,12 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	}
 	var got wasm.FilterResult
 	if err == nil {
+		err = p.plugin.breakers.open(d.request.Tenant, d.request.Time)
+	}
+	if err == nil {
 		d.show(p)
 		got, err = p.plugin.plugin.Filter(ctx, d.request)
+		p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	if err != nil {

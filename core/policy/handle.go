@@ -16,8 +16,9 @@ type handle struct {
 	options wasm.Options
 	// users counts the sets that hold it. Only the reloader adds to it, and
 	// only while a set holds it.
-	users atomic.Int32
-	log   *slog.Logger
+	users    atomic.Int32
+	breakers breakers
+	log      *slog.Logger
 }
 
 func newHandle(plugin Plugin, sum string, options wasm.Options, log *slog.Logger) *handle {

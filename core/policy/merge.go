@@ -128,7 +128,11 @@ func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activit
 func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion, pod.Resolution) {
 	var got wasm.MergeResult
 	if err == nil {
+		err = p.plugin.breakers.open(m.Tenant, m.Time)
+	}
+	if err == nil {
 		got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest)
+		p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}

@@ -42,7 +42,7 @@ func (p *policy) ask(ctx context.Context, r *wasm.Request) opinion {
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 
 // agentReasons are those a plugin cannot give: they are the agent's own word.
-var agentReasons = []string{pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted}
+var agentReasons = []string{pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted, pod.ReasonBudgetExhausted}
 
 // reason is the plugin's code if it can be a reason, else that of the answer.
 func reason(answer pod.Answer, code string) string {

@@ -20,6 +20,8 @@ type Plane struct {
 	decisions decisions
 	lasts     lasts
 	ledger    ledger
+	pacing    pacing
+	budgets   *budgets
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
@@ -31,7 +33,7 @@ func New(c Config) *Plane {
 	p := &Plane{
 		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
 	}
-	p.ledger.node = c.Facts
+	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
 	p.queue = newQueue(p.ready)
 	p.makeOwners()
 	return p

@@ -20,6 +20,7 @@ import (
 //	deny-image IMAGE                          denies pods of that image, abstains of others
 //	broken MESSAGE                            cannot be loaded
 //	trap MESSAGE                              fails at each call
+//	unready                                   has no instance for any call
 //	error MESSAGE                             fails with an error that is no *wasm.Failure
 //	wait                                      denies once freed
 //	quota N [NAME...]                         allows while fewer than N pods are on the
@@ -110,6 +111,8 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	switch word {
 	case "trap":
 		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest)}
+	case "unready":
+		return wasm.Result{}, wasm.ErrNotReady
 	case "error":
 		return wasm.Result{}, errors.New(rest)
 	case "wait":

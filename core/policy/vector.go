@@ -125,7 +125,7 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	for i := range v.Candidates {
 		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
 		checkPath(report, at+".pod", c.Pod)
-		oneOf(report, at+".kind", c.Kind, nil, pod.KindFile, pod.KindHTTP, "api")
+		oneOf(report, at+".kind", c.Kind, nil, pod.KindFile, pod.KindHTTP, kindAPI)
 		if c.Source == "" {
 			report(at+".source", "missing; name the source of the document")
 		}

@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// budgetBurst is for how long a tenant may save up what it does not spend.
+const budgetBurst = 10 * time.Second
+
+// budgets are what the decisions about the pods of each tenant may take in fuel,
+// whoever's policies they are. A decision under way is not cut off; what it took
+// too much, later ones wait for. They are safe for concurrent use.
+type budgets struct {
+	mu sync.Mutex
+	of map[string]*budget
+}
+
+// budget is that of one tenant.
+type budget struct {
+	// perSecond is what comes in, left what there is, at a time; it may be below 0.
+	perSecond, left int64
+	at              time.Time
+}
+
+// newBudgets gives each tenant that has one its budget, full.
+func newBudgets(tenants []Tenant, now time.Time) *budgets {
+	b := &budgets{of: map[string]*budget{}}
+	for i := range tenants {
+		if rate := tenants[i].FuelPerSecond; rate > 0 {
+			b.of[tenants[i].Name] = &budget{rate, most(rate), now}
+		}
+	}
+	return b
+}
+
+// most is what a budget holds at most.
+func most(perSecond int64) int64 { return perSecond * int64(budgetBurst/time.Second) }
+
+// wait is how long until there is something in a tenant's budget, 0 where there
+// is, or where it has none.
+func (b *budgets) wait(tenant string, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.of[tenant]
+	if one == nil {
+		return 0
+	}
+	one.fill(now)
+	if one.left > 0 {
+		return 0
+	}
+	return time.Duration(float64(1-one.left)/float64(one.perSecond)*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
+}
+
+// spend takes what a decision took.
+func (b *budgets) spend(tenant string, fuel int64, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.of[tenant]; one != nil {
+		one.fill(now)
+		one.left -= fuel
+	}
+}
+
+// fill adds what has come in, as far as there is room. A clock that goes back adds
+// nothing.
+func (b *budget) fill(now time.Time) {
+	passed := now.Sub(b.at)
+	b.at = now
+	if room := most(b.perSecond) - b.left; passed > 0 {
+		b.left += int64(min(passed.Seconds()*float64(b.perSecond), float64(room)))
+	}
+}
+
+// broke is what is said of a pod whose tenant has spent its budget.
+func broke(tenant string, wait time.Duration) (reason, message string) {
+	return pod.ReasonBudgetExhausted, fmt.Sprintf("tenant %q has spent its fuel_per_second; judged again in %s", tenant, wait.Round(time.Millisecond))
+}

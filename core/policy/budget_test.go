@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+func TestABudgetFillsUpToTenSeconds(t *testing.T) {
+	t.Parallel()
+	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}, {Name: "b"}}, instant)
+	at := func(seconds float64) time.Time { return instant.Add(time.Duration(seconds * float64(time.Second))) }
+	for _, step := range []struct {
+		what  string
+		at    float64
+		spend int64
+		wait  time.Duration
+	}{
+		{"full", 0, 0, 0},
+		{"all but one unit is spent", 0, 999, 0},
+		{"all is spent", 0, 1, 11 * time.Millisecond},
+		{"a unit has come in", 0.011, 0, 0},
+		{"much more was spent than there was", 0.011, 301, 3011 * time.Millisecond},
+		{"half of it has come in", 1.511, 0, 1511 * time.Millisecond},
+		{"a clock that goes back", -1000, 0, 1511 * time.Millisecond},
+		{"and goes on from there", -997, 0, 0},
+		{"after a year it is full and no more", 1e7, 1000, 11 * time.Millisecond},
+	} {
+		b.spend("a", step.spend, at(step.at))
+		if got := b.wait("a", at(step.at)); got != step.wait {
+			t.Errorf("%s: wait %s, want %s", step.what, got, step.wait)
+		}
+	}
+	b.spend("b", 1<<40, instant)
+	b.spend("", 1<<40, instant)
+	if b.wait("b", instant) != 0 || b.wait("", instant) != 0 {
+		t.Error("who has no budget waits")
+	}
+}
+
+func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "deny")
+		d.hooked("late", hookFilter, "pass")
+		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+		p, _ := listed(t, d, s, tenanted(d, "a", "b"), patient, func(c *Config) {
+			for i := range c.Tenants {
+				c.Tenants[i].Dir, c.Tenants[i].FuelPerSecond = "", 100
+			}
+		})
+		run(t, p)
+		want := func(step, namespace string, answer pod.Answer, reason string) pod.Verdict {
+			t.Helper()
+			v := ask(t, p, question("web", in(namespace)))
+			if v.Answer != answer || v.Reason != reason {
+				t.Errorf("%s: verdict %+v", step, v)
+			}
+			return v
+		}
+		want("a full budget", "a", pod.Deny, pod.ReasonPolicyDenied)
+		v := want("all is spent", "a", pod.Hold, pod.ReasonBudgetExhausted)
+		if v.RetryAfter < 19*time.Second || v.RetryAfter > 21*time.Second || !strings.Contains(v.Message, `tenant "a" has spent its fuel_per_second`) || len(v.Opinions) > 0 {
+			t.Errorf("verdict %+v", v)
+		}
+		f := filterBy(t, p, filterQuestion("a"))
+		if f.Answer != pod.Defer || f.Reason != pod.ReasonBudgetExhausted || f.After != v.RetryAfter || f.Limit != 24*time.Hour {
+			t.Errorf("filter %+v", f)
+		}
+		want("another tenant", "b", pod.Deny, pod.ReasonPolicyDenied)
+		want("the operator", "shop", pod.Deny, pod.ReasonPolicyDenied)
+		want("the operator again", "shop", pod.Deny, pod.ReasonPolicyDenied)
+		time.Sleep(v.RetryAfter)
+		want("refilled", "a", pod.Deny, pod.ReasonPolicyDenied)
+	})
+}

@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// ofController is a question about a pod that a controller made.
+func ofController(name, controller string, change ...func(*pod.Question)) pod.Question {
+	yes := true
+	q := question(name, change...)
+	q.Pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: controller, UID: types.UID(controller), Controller: &yes}}
+	return q
+}
+
+func denial(reason string) pod.Verdict {
+	return pod.Verdict{Answer: pod.Deny, Policy: "p", Reason: reason, Message: "no"}
+}
+
+func TestAControllerThatMakesDeniedPodsAtOnceIsSlowedDown(t *testing.T) {
+	t.Parallel()
+	var c pacing
+	now := instant
+	made := 0
+	for now.Sub(instant) < 10*time.Minute {
+		q := ofController(fmt.Sprint("p", made), "rs")
+		made++
+		v := c.pace(&q, denial("No"), now)
+		if made == 1 != (v.Answer == pod.Deny) {
+			t.Fatalf("pod %d: %+v", made, v)
+		}
+		for v.Answer == pod.Hold {
+			if v.Reason != "No" || !strings.Contains(v.Message, "other pods of ReplicaSet rs were denied") {
+				t.Fatalf("verdict %+v", v)
+			}
+			now = now.Add(v.RetryAfter)
+			v = c.pace(&q, denial("No"), now)
+		}
+	}
+	if made < 5 || made > 12 {
+		t.Errorf("%d pods in 10 minutes", made)
+	}
+}
+
+func TestWhatIsNotPaced(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		q     pod.Question
+		v     pod.Verdict
+		after time.Duration
+	}{
+		"the first of another controller":  {ofController("b", "other"), denial("No"), 0},
+		"the first for another reason":     {ofController("b", "rs"), denial("Other"), 0},
+		"one after a while":                {ofController("b", "rs"), denial("No"), paceWindow},
+		"a pod without a controller":       {question("b"), denial("No"), 0},
+		"an update":                        {ofController("b", "rs", func(q *pod.Question) { q.Op = pod.UpdateOp }), denial("No"), 0},
+		"a pod that is admitted":           {ofController("b", "rs"), pod.Verdict{Answer: pod.Allow}, 0},
+		"a pod that is held by its policy": {ofController("b", "rs"), pod.Verdict{Answer: pod.Hold, Reason: "No"}, 0},
+	} {
+		var c pacing
+		first := ofController("a", "rs")
+		c.pace(&first, denial("No"), instant)
+		if got := c.pace(&test.q, test.v, instant.Add(test.after)); got.Answer != test.v.Answer || got.RetryAfter != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestADenialThatWaitsIsNotPutOffByAnother(t *testing.T) {
+	t.Parallel()
+	var c pacing
+	for _, name := range []string{"a", "b", "c"} {
+		q := ofController(name, "rs")
+		c.pace(&q, denial("No"), instant)
+	}
+	q := ofController("b", "rs")
+	if v := c.pace(&q, denial("No"), instant.Add(4*time.Second)); v.Answer != pod.Hold || v.RetryAfter != 6*time.Second {
+		t.Errorf("verdict %+v", v)
+	}
+	if v := c.pace(&q, denial("No"), instant.Add(10*time.Second)); v.Answer != pod.Deny {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestLoopsThatWereQuietForLongestAreForgotten(t *testing.T) {
+	t.Parallel()
+	var c pacing
+	for i := range maxPaced + 10 {
+		q := ofController("a", strconv.Itoa(i))
+		c.pace(&q, denial("No"), instant.Add(time.Duration(i)*time.Millisecond))
+	}
+	if len(c.loops) != maxPaced {
+		t.Errorf("%d are known", len(c.loops))
+	}
+	if _, known := c.loops[loopKey{"0", "", "p", "No"}]; known {
+		t.Error("the first is still known")
+	}
+}
+
+func TestOnlyPodsOfAnAPIServerArePacedAndOnlyWhereThatIsWanted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		source string
+		off    bool
+		want   pod.Answer
+	}{
+		"an API server":               {"cluster", false, pod.Hold},
+		"a file":                      {"static", false, pod.Deny},
+		"an API server, switched off": {"cluster", true, pod.Deny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("a", "deny No no")
+				p, _ := listed(t, d, s, func(c *Config) { c.DenyAtOnce = test.off })
+				run(t, p)
+				from := func(q *pod.Question) { q.Origin.Source = test.source }
+				if got := ask(t, p, ofController("a", "rs", from)); got.Answer != pod.Deny {
+					t.Errorf("the first: %+v", got)
+				}
+				if got := ask(t, p, ofController("b", "rs", from)); got.Answer != test.want {
+					t.Errorf("the second: %+v", got)
+				}
+			})
+		})
+	}
+}
