@@ -24,6 +24,8 @@ func (d *denying) Judge(q pod.Question, answer func(pod.Verdict)) {
 
 func (*denying) Changed() <-chan struct{} { return nil }
 
+func (*denying) NodeChanged() <-chan struct{} { return nil }
+
 // running is a runtime as an adoption sees it.
 type running struct {
 	list   []status.ObservedPod

@@ -33,6 +33,8 @@ func (denyingOne) Judge(q pod.Question, answer func(pod.Verdict)) {
 
 func (denyingOne) Changed() <-chan struct{} { return nil }
 
+func (denyingOne) NodeChanged() <-chan struct{} { return nil }
+
 func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	t.Parallel()
 	dir, err := state.Open(t.TempDir()+"/state", slog.New(slog.DiscardHandler))

@@ -15,6 +15,10 @@ type Gate interface {
 	// Changed gives a value when other policies are in force than before:
 	// everything that was held or denied is then asked again.
 	Changed() <-chan struct{}
+	// NodeChanged gives a value when other pods are on the node than before:
+	// everything that was held or denied by a verdict that has seen them is then
+	// asked again.
+	NodeChanged() <-chan struct{}
 }
 
 // Waits is told of versions that policy does not let through. The goroutine of

@@ -19,6 +19,7 @@ import (
 type gatedStep struct {
 	docs    []pod.Document
 	lenient *bool
+	node    bool
 	pass    time.Duration
 	want    []string
 	told    []string
@@ -49,6 +50,16 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 		"a held pod passes when the policies allow it": {
 			{docs: docs(doc("a#0", "web", "u1", "wait")), told: ops("hold u1"), asked: ops("ADD u1")},
 			{lenient: yes, want: ops("ADD u1"), told: ops("passed u1"), asked: ops("ADD u1")},
+		},
+		"a held pod is judged again when the node changes, if its verdict has seen that": {
+			{docs: docs(doc("a#0", "web", "u1", "wait"), doc("b#0", "db", "u2", "wait-node")), told: ops("hold u1", "hold u2"), asked: ops("ADD u1", "ADD u2")},
+			{node: true, told: ops("hold u2"), asked: ops("ADD u2")},
+		},
+		"a held update is judged again when the node changes": {
+			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{node: true},
+			{docs: docs(doc("a#0", "web", "u1", "wait-node")), told: ops("hold u1 beside u1"), asked: ops("UPDATE u1 old web:1")},
+			{node: true, told: ops("hold u1 beside u1"), asked: ops("UPDATE u1 old web:1")},
 		},
 		"a held pod that is removed is gone and was never sent": {
 			{docs: docs(doc("a#0", "web", "u1", "wait")), told: ops("hold u1"), asked: ops("ADD u1")},
@@ -189,6 +200,8 @@ func playGated(t *testing.T, steps []gatedStep, stopDenied bool) {
 			switch {
 			case s.pass > 0:
 				time.Sleep(s.pass)
+			case s.node:
+				j.nodeChanged <- struct{}{}
 			case s.lenient != nil:
 				j.become(*s.lenient, fmt.Sprintf("s%d", i+2))
 			default:

@@ -19,9 +19,9 @@ import (
 )
 
 // judge is a Gate that answers by the image of the first container: "evil"
-// denied, "wait" held, "stuck" never answered, all else allowed.
+// denied, "wait" held (with "node" at its end by what is on the node), "stuck" never answered, all else allowed.
 type judge struct {
-	changed chan struct{}
+	changed, nodeChanged chan struct{}
 
 	mu      sync.Mutex
 	asked   []string
@@ -37,10 +37,12 @@ type judge struct {
 }
 
 func newJudge() *judge {
-	return &judge{changed: make(chan struct{}, 1), set: "s1", allowed: map[string]bool{}}
+	return &judge{changed: make(chan struct{}, 1), nodeChanged: make(chan struct{}, 1), set: "s1", allowed: map[string]bool{}}
 }
 
 func (j *judge) Changed() <-chan struct{} { return j.changed }
+
+func (j *judge) NodeChanged() <-chan struct{} { return j.nodeChanged }
 
 func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 	j.mu.Lock()
@@ -62,6 +64,7 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 		v.Answer, v.Reason, v.Message, v.Policy = pod.Deny, "Evil", img, "p"
 	case strings.HasPrefix(img, "wait"):
 		v.Answer, v.Reason, v.Message, v.Policy = pod.Hold, "Wait", img, "p"
+		v.ReadsNode = strings.HasSuffix(img, "node")
 	}
 	if v.Answer == pod.Allow {
 		instance, err := pod.Instance(q.Pod)

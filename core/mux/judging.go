@@ -263,6 +263,15 @@ func (t *merging) askWaiting() {
 	}
 }
 
+// askReaders asks again what waits by a verdict that has seen the node.
+func (t *merging) askReaders() {
+	for _, w := range t.store.waiting() {
+		if w.judged && w.verdict != nil && w.verdict.ReadsNode && w.verdict.Answer != pod.Allow && t.store.asked[w.ticket] == nil {
+			t.ask(w)
+		}
+	}
+}
+
 // askDenied has the rejected pods of the node's own sources judged again.
 func (t *merging) askDenied() {
 	var denied []*slot

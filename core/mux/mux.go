@@ -134,9 +134,9 @@ func (m *Mux) Run(ctx context.Context) error {
 	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
-	var changed, filtersChanged, rulesChanged <-chan struct{}
+	var changed, nodeChanged, filtersChanged, rulesChanged <-chan struct{}
 	if m.gate != nil {
-		changed = m.gate.Changed()
+		changed, nodeChanged = m.gate.Changed(), m.gate.NodeChanged()
 	}
 	if m.filter != nil {
 		filtersChanged = m.filter.FilterChanged()
@@ -174,6 +174,11 @@ func (m *Mux) Run(ctx context.Context) error {
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askWaiting()
 				t.askDenied()
+				return t.finish(outcome{})
+			})
+		case <-nodeChanged:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.askReaders()
 				return t.finish(outcome{})
 			})
 		case <-m.filtered.ready:

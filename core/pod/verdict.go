@@ -59,6 +59,8 @@ type Verdict struct {
 	// RetryAfter is when a Hold wants to be looked at again, 0 for the usual
 	// back-off.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// ReadsNode: a policy has seen what else is on the node.
+	ReadsNode bool `json:"readsNode,omitempty"`
 	// Sets are the digests of the policy sets that were asked, that of a tenant's
 	// after its name: "a/3f2c…".
 	Sets []string `json:"sets,omitempty"`

@@ -66,6 +66,7 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 		return 0, false
 	}
 	p.record(q, &v)
+	p.readers.note(&v)
 	answer(v)
 	settle(ctx, sets)
 	return d.spent + fuelOf(v.Opinions), true
@@ -76,6 +77,7 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdict {
 	for {
 		v := judge(ctx, sets, d, p.cfg.DefaultVerdict)
+		v.ReadsNode = d.saw != nil
 		if ctx.Err() != nil || p.ledger.commit(d.request.Question, v.Answer, d.saw) {
 			return v
 		}

@@ -22,6 +22,7 @@ type Plane struct {
 	ledger    ledger
 	pacing    pacing
 	budgets   *budgets
+	readers   readers
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
@@ -33,6 +34,7 @@ func New(c Config) *Plane {
 	p := &Plane{
 		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
 	}
+	p.readers.changed = make(chan struct{}, 1)
 	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
 	p.queue = newQueue(p.ready)
 	p.makeOwners()
@@ -98,6 +100,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	for _, o := range p.owners {
 		running.Go(func() { o.reloader.run(ctx) })
 	}
+	running.Go(func() { p.watchNode(ctx) })
 	evaluators := make([]activity, p.cfg.evaluators())
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
