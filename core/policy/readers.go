@@ -22,7 +22,7 @@ type readers struct {
 	// used: a policy sees the node. waiting: such a verdict was given since they
 	// were told last.
 	used, waiting atomic.Bool
-	changed chan struct{}
+	changed       chan struct{}
 }
 
 // NodeChanged has a value whenever other pods are on the node than when policies
