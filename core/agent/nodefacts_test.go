@@ -45,7 +45,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	a := &Agent{node: "edge", statuses: status.NewStore()}
 	a.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: "static", Kind: pod.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -60,13 +60,18 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	for _, name := range []string{"denied", "done", "runs"} {
 		docs = append(docs, pod.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file"},
-		}}})
+		}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "img"}}}}})
 	}
 	if err := sink.Replace(ctx, docs); err != nil {
 		t.Fatal(err)
 	}
 	for seen := 0; seen < len(docs); {
-		seen += len((<-a.mux.Updates()).Changes)
+		select {
+		case u := <-a.mux.Updates():
+			seen += len(u.Changes)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d of %d pods are handed on", seen, len(docs))
+		}
 	}
 	if _, err := a.statuses.Set(docs[1].Pod, v1.PodStatus{Phase: v1.PodSucceeded}); err != nil {
 		t.Fatal(err)

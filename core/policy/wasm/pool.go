@@ -126,6 +126,7 @@ func (l *pool) lose(i *instance) {
 	l.lost[l.losses%rebuildsPerSecond] = l.now()
 	l.losses++
 	l.mu.Unlock()
+	i.judgeLost()
 	i.close()
 	l.mu.Lock()
 	l.made--

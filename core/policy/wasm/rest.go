@@ -44,8 +44,7 @@ func (p *Plugin) rest(d *idle) {
 	d.trimmed = true
 	for len(l.used) > 0 {
 		i := pop(&l.used)
-		i.restoreGlobals()
-		if i.trim() {
+		if i.reset() && i.trim() {
 			l.clean = append(l.clean, i)
 		} else {
 			l.lose(i)

@@ -23,7 +23,9 @@ const (
 // judge trusts the instance, or no longer, by what its last call wrote.
 func (i *instance) judge(last memory.Restored) {
 	if last.Fresh > stormBytes {
-		if i.trusted() {
+		// Where memories are put back by Drop the count has the page faults of
+		// others in it: that is a reason for doubt, and for no more.
+		if i.trusted() && i.linear.Method() != memory.Drop {
 			i.plugin.storms.Add(1)
 		}
 		i.calm = 0
@@ -56,4 +58,12 @@ func (p *Plugin) needsCalm() int {
 		need *= stormFactor
 	}
 	return need
+}
+
+// judgeLost is judge for an instance that is thrown away: its last call may have
+// written much before it trapped, or let its memory grow.
+func (i *instance) judgeLost() {
+	if i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Wrote() > stormBytes {
+		i.plugin.storms.Add(1)
+	}
 }

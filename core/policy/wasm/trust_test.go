@@ -119,3 +119,24 @@ func TestAfterItGrewAnInstanceGetsShortSlices(t *testing.T) {
 		t.Errorf("it had slices of %d up to %d after it grew", i.tank.slice, i.tank.most)
 	}
 }
+
+func TestAStormInACallThatEndsTheInstanceCounts(t *testing.T) {
+	t.Parallel()
+	for name, bytes := range map[string]int{"calm": stormBytes, "a storm": stormBytes + 64<<10} {
+		p := spacious(t)
+		calls(t, p, calmCalls+1, 0, 0)
+		i, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 64 << 10; at < 64<<10+bytes; at += 4096 {
+			i.memory.WriteByte(uint32(at), 1)
+		}
+		p.give(i, false)
+		if storms := p.storms.Load(); storms != int64(min(max(bytes-stormBytes, 0), 1)) {
+			t.Errorf("%s: %d storms", name, storms)
+		}
+		p.Settle(t.Context())
+		assertTrusted(t, p, false, name+", in the next instance")
+	}
+}

@@ -87,7 +87,7 @@ func TestAFailingScanDropsAllPages(t *testing.T) {
 	l, memory, want := prepared(t, 4*wasmPage, By(Scan))
 	l.scan.pagemap = -1
 	everyPage(memory, 1)
-	if got := restore(t, l); got != (Restored{Dropped: len(memory)}) {
+	if got := restore(t, l); got != (Restored{Dropped: len(memory), Fresh: len(memory)}) {
 		t.Errorf("restored %+v, want all dropped", got)
 	}
 	mustEqual(t, memory, want)

@@ -108,6 +108,7 @@ func (l *Linear) copyBack() (Restored, error) {
 	for s.begin(); !s.done(); {
 		found, err := s.next((l.patience.keep-done.Copied)/pageSize + 1)
 		if err != nil {
+			done.Fresh = l.size
 			return l.dropAfter(done)
 		}
 		size := 0
@@ -115,7 +116,11 @@ func (l *Linear) copyBack() (Restored, error) {
 			size += r.size()
 		}
 		if done.Copied+size > l.patience.keep {
-			done.Fresh = done.Copied + size - l.own
+			rest, err := s.rest()
+			if err != nil {
+				rest = l.size
+			}
+			done.Fresh = done.Copied + size + rest - l.own
 			return l.dropAfter(done)
 		}
 		if k != nil {
@@ -167,4 +172,18 @@ func (l *Linear) drop() (Restored, error) {
 		return Restored{}, fmt.Errorf("drop the written pages of a linear memory: %w", err)
 	}
 	return Restored{Dropped: l.size}, nil
+}
+
+// Wrote is how many bytes of pages became the memory's own since it was put
+// back last, for a memory that is not put back any more.
+func (l *Linear) Wrote() int {
+	if l.method != Scan || l.scan == nil {
+		return l.size
+	}
+	l.scan.begin()
+	n, err := l.scan.rest()
+	if err != nil {
+		return l.size
+	}
+	return n - l.own
 }

@@ -100,3 +100,17 @@ func (s *scanner) owned() (int, error) {
 	}
 	return n, nil
 }
+
+// rest counts the bytes of pages from where next stopped.
+func (s *scanner) rest() (n int, err error) {
+	for !s.done() {
+		found, err := s.next(0)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range found {
+			n += r.size()
+		}
+	}
+	return n, nil
+}
