@@ -16,7 +16,8 @@ func TestAChildThatIsBusyOrAsleepHasOneTerm(t *testing.T) {
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }()
 	ended := make(chan struct{})
-	p := patience{process: cmd.Process.Pid, wall: 20 * time.Millisecond, end: func() { close(ended) }}
+	// To begin to sleep it may have to wait for a processor itself.
+	p := patience{process: cmd.Process.Pid, wall: time.Second, end: func() { close(ended) }}
 	p.begin()
 	<-ended
 	p.over()
