@@ -63,18 +63,27 @@ func checkSet(ctx context.Context, cfg *config.Config, node, subject, dir string
 	return Finding{LevelOK, subject, setInWords(&a.set)}
 }
 
-func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (pod.PolicySet, error) {
+func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (set pod.PolicySet, err error) {
+	err = withPolicies(cfg, node, dir, func(c policy.Config) error {
+		set, err = policy.Check(ctx, c)
+		return err
+	})
+	return set, err
+}
+
+// withPolicies gives what the policies of a directory are loaded with, and a
+// sandbox of their own, for as long as do takes.
+func withPolicies(cfg *config.Config, node, dir string, do func(policy.Config) error) error {
 	temp, err := os.MkdirTemp("", "wardlet-check-")
 	if err != nil {
-		return pod.PolicySet{}, err
+		return err
 	}
 	defer os.RemoveAll(temp)
 	quiet := slog.New(slog.DiscardHandler)
 	engine, err := newEngine(temp, &cfg.Policy, quiet)
 	if err != nil {
-		return pod.PolicySet{}, err
+		return err
 	}
-	var set pod.PolicySet
 	c, err := policyConfig(cfg, node, policy.Sandbox(engine), quiet)
 	if err == nil {
 		for _, t := range c.Tenants {
@@ -83,9 +92,9 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (po
 			}
 		}
 		c.Dir = dir
-		set, err = policy.Check(ctx, c)
+		err = do(c)
 	}
-	return set, errors.Join(err, engine.Close())
+	return errors.Join(err, engine.Close())
 }
 
 // setInWords names the policies of a set that was loaded and counts their

@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Lint is Check, and also says what an author should look at in policies that
+// would be taken: each is one line that names the document.
+func Lint(ctx context.Context, c Config) (set pod.PolicySet, advice []string, err error) {
+	got := read(&c)
+	for _, d := range got.documents {
+		for _, text := range d.advice(c.Now()) {
+			advice = append(advice, d.file+": "+text)
+		}
+	}
+	set, err = checked(ctx, &c, got)
+	return set, advice, err
+}
+
+// advice is what an author should look at in a document.
+func (d *document) advice(now time.Time) (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if d.Mode == modeOff {
+		say("the policy is off: its plugin is not loaded and its tests are not run")
+	}
+	if d.OnError == pod.Allow {
+		say(`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`)
+	}
+	if d.SHA256 == "" {
+		say("sha256 is missing: whoever can replace %s changes the policy", d.Module)
+	}
+	if len(d.Tests) == 0 {
+		say("there is no [[test]]: nothing shows that the policy does what it should before it is in force")
+	}
+	for _, hook := range d.Hooks {
+		if len(d.Tests) > 0 && !d.tests(hook) {
+			say("there is no [[test]] of the hook %s", hook)
+		}
+	}
+	for i := range d.Exceptions {
+		if e := &d.Exceptions[i]; !e.until.IsZero() && !now.Before(e.until) {
+			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, e.until.Format(time.RFC3339))
+		}
+	}
+	return all
+}
+
+// tests reports whether the document has a test of a hook.
+func (d *document) tests(hook string) bool {
+	for i := range d.Tests {
+		if d.Tests[i].Hook == hook {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLintSaysWhatToLookAt(t *testing.T) {
+	t.Parallel()
+	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\""
+	for name, c := range map[string]struct {
+		script, keys string
+		want         []string
+	}{
+		"nothing":              {"deny", test, nil},
+		"a policy that is off": {"deny", "mode = \"off\"\n" + test, []string{"the policy is off: its plugin is not loaded and its tests are not run"}},
+		"failures that let pods pass": {
+			"deny", "on_error = \"allow\"\n" + test, []string{`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`},
+		},
+		"no tests": {"deny", "", []string{"there is no [[test]]: nothing shows that the policy does what it should before it is in force"}},
+		"an exception that has expired": {
+			"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-02\"\n" + test,
+			[]string{`the exception of ops for ["a/b"] has expired at 2026-11-03T00:00:00Z; remove it`},
+		},
+		"an exception that has not": {"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-03\"\n" + test, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", c.script, c.keys)
+			d.write("a.yaml", manifest)
+			cfg := testConfig(d, s)
+			cfg.Now = func() time.Time { return instant }
+			set, advice, err := Lint(t.Context(), cfg)
+			if err != nil || len(set.Policies) != 1 {
+				t.Errorf("set %+v, %v", set, err)
+			}
+			var want []string
+			for _, text := range c.want {
+				want = append(want, d.dir+"/p.toml: "+text)
+			}
+			if diff := cmp.Diff(want, advice); diff != "" {
+				t.Errorf("advice (-want +got):\n%s", diff)
+			}
+			if in := s.inUse(); len(in) > 0 {
+				t.Errorf("still loaded: %q", in)
+			}
+		})
+	}
+}
+
+func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.write("p.wasm", "deny")
+	d.write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\", \"filter\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n")
+	d.write("a.yaml", manifest)
+	cfg := testConfig(d, newScripts())
+	cfg.AllowUnpinned = true
+	_, advice, err := Lint(t.Context(), cfg)
+	if text := strings.Join(advice, "\n"); err != nil || !strings.Contains(text, "sha256 is missing: whoever can replace p.wasm") ||
+		!strings.Contains(text, "there is no [[test]] of the hook filter") || len(advice) != 2 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestLintFailsWhereTheSetWouldBeRefused(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.policy("p", "allow", "on_error = \"allow\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.write("a.yaml", manifest)
+	_, advice, err := Lint(t.Context(), testConfig(d, newScripts()))
+	if err == nil || !strings.Contains(err.Error(), "want deny, got allow") || len(advice) != 1 {
+		t.Errorf("%v, %q", err, advice)
+	}
+}
