@@ -166,7 +166,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 		case 4:
 			if f != nil {
 				t.Logf("step %d: other filters", step)
-				strainer.salt = random.Uint64()
+				strainer.change(random.Uint64())
 				f.become(strainer.answer)
 			}
 		case 5:
@@ -175,7 +175,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			updates, err := g.mux.Release(t.Context(), "default", name)
 			t.Logf("step %d: release %s: %d of %d, %v", step, name, len(updates), before, err)
 			for i := range updates {
-				strainer.released[updates[i].UID]++
+				strainer.release(updates[i].UID)
 			}
 		default:
 			source := []string{"one", "one", "two", "api"}[random.IntN(4)]
@@ -199,7 +199,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	j.become(true, "end")
 	l.take(g)
 	f.become(func(q pod.FilterQuestion) *pod.FilterVerdict {
-		strainer.passed = append(strainer.passed, q.Pod)
+		strainer.letPass(q.Pod)
 		return passes(q)
 	})
 	l.take(g)

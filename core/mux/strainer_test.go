@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // strainer answers at random, but the same to the same question: it passes,
 // defers, drops, or never answers. It keeps books of that over restarts.
 type strainer struct {
+	mu   sync.Mutex
 	salt uint64
 	// passed are versions that it let pass, first is when it said first that
 	// one of an identity has to wait since something of that went on.
@@ -35,7 +37,30 @@ func newStrainer(salt uint64) *strainer {
 	return &strainer{salt: salt, first: map[claimant]time.Time{}, released: map[types.UID]int{}}
 }
 
+// change makes it answer otherwise.
+func (s *strainer) change(salt uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.salt = salt
+}
+
+// letPass puts down that a version may pass.
+func (s *strainer) letPass(p *v1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.passed = append(s.passed, p)
+}
+
+// release puts down that a pod's update may pass once.
+func (s *strainer) release(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.released[uid]++
+}
+
 func (s *strainer) answer(q pod.FilterQuestion) *pod.FilterVerdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	h := fnv.New64a()
 	fmt.Fprint(h, s.salt, q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image, q.Pod.Status.Phase)
 	var v *pod.FilterVerdict
@@ -64,6 +89,8 @@ func (s *strainer) check(t *testing.T, c *pod.Change) {
 		c.Verdict != nil && c.Verdict.Answer == pod.Deny {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	id := claimant{c.Source, pod.Identity(c.New)}
 	first := s.first[id]
 	delete(s.first, id)
