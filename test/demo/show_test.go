@@ -85,9 +85,9 @@ func FuzzPick(f *testing.F) {
 
 func TestPickPolicy(t *testing.T) {
 	t.Parallel()
-	const header = "NAME             HOOKS   MODE      PRIORITY   ON ERROR"
-	const policy = "allowed-images   admit   enforce   100        hold"
-	const note = "set 5f3a in force, generation 1, loaded 0s ago from /p"
+	const header = "NAME             OWNER      HOOKS   MODE      PRIORITY   ON ERROR"
+	const policy = "allowed-images   operator   admit   enforce   100        hold"
+	const note = "operator: set 5f3a in force, generation 1, loaded 0s ago from /p"
 	for name, test := range map[string]struct {
 		table string
 		ok    bool

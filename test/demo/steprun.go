@@ -43,7 +43,7 @@ func pickPolicy(table string) (string, error) {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	row := slices.IndexFunc(lines, func(line string) bool {
 		fields := strings.Fields(line)
-		return len(fields) > 2 && fields[0] == node.Policy && fields[2] == "enforce"
+		return len(fields) > 3 && fields[0] == node.Policy && fields[3] == "enforce"
 	})
 	note := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, " in force, generation ") })
 	if row < 0 || note < 0 {
