@@ -207,7 +207,14 @@ func TestAPodThatRunsStaysAdmitted(t *testing.T) {
 	a.stop(t)
 	a.place(t, "allowed-images.toml", []byte("nonsense = true\n"))
 	a.start(t)
-	same("while the policies cannot be loaded")
+	same("while the last good policies are in force")
+
+	a.stop(t)
+	if err := os.RemoveAll(a.path("state", "policies")); err != nil {
+		t.Fatal(err)
+	}
+	a.start(t)
+	same("while the policies cannot be loaded, and none are kept")
 	a.manifest(t, "new.yaml", imagePod("new", webOne, ""))
 	a.pod(t, "new", conditioned("wardlet.dev/Admitted", v1.PodPending, "PoliciesNotReady"))
 	a.remove(t, "web.yaml", "new.yaml")
