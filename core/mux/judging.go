@@ -103,7 +103,7 @@ func (w *wait) isFor(p *v1.Pod, op pod.Op, judged bool) bool {
 	case w.op != op || w.judged != judged:
 		return false
 	case judged:
-		return sameInstance(w.pod, p)
+		return pod.SameInstance(w.pod, p)
 	}
 	return w.pod.UID == p.UID
 }
@@ -116,7 +116,7 @@ func (sl *slot) judged() (pod.Op, bool) {
 	switch {
 	case have == nil || have.pod.UID != p.UID:
 		return pod.Add, true
-	case p.DeletionTimestamp != nil, sameInstance(have.pod, p):
+	case p.DeletionTimestamp != nil, pod.SameInstance(have.pod, p):
 		return "", false
 	}
 	return pod.UpdateOp, true
@@ -132,7 +132,7 @@ func (sl *slot) overruled() bool {
 	if releases(sl) {
 		return true
 	}
-	if pod.IsStatic(sl.sent.pod) && !sameInstance(sl.sent.pod, sl.chosen.pod) {
+	if pod.IsStatic(sl.sent.pod) && !pod.SameInstance(sl.sent.pod, sl.chosen.pod) {
 		return true
 	}
 	w := sl.wait
@@ -146,20 +146,6 @@ func (t *merging) stand(sl *slot) {
 		sl.sent.verdict = w.verdict
 		t.settled(sl, sl.chosen)
 	}
-}
-
-// sameInstance reports whether policy has nothing new to say of b when it has
-// judged a.
-func sameInstance(a, b *v1.Pod) bool {
-	if a == b {
-		return true
-	}
-	before, err := pod.Instance(a)
-	if err != nil {
-		return false
-	}
-	after, err := pod.Instance(b)
-	return err == nil && before == after
 }
 
 // park makes the slot's chosen version wait for a verdict or, where it is not

@@ -140,7 +140,7 @@ func (t *merging) document(d *pod.Document) {
 	if t.matters(e, d.Pod) {
 		t.changed = append(t.changed, e)
 	}
-	if e.suppressed != nil && !sameInstance(e.pod, d.Pod) {
+	if e.suppressed != nil && !pod.SameInstance(e.pod, d.Pod) {
 		e.suppressed.Verdict = nil
 	}
 	t.unseal(e.pod)

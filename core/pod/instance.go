@@ -19,6 +19,20 @@ func Instance(p *v1.Pod) (string, error) {
 	return objectHash(p, "instance")
 }
 
+// SameInstance reports whether policy has nothing new to say of b when it has
+// judged a.
+func SameInstance(a, b *v1.Pod) bool {
+	if a == b {
+		return true
+	}
+	before, err := Instance(a)
+	if err != nil {
+		return false
+	}
+	after, err := Instance(b)
+	return err == nil && before == after
+}
+
 // FinalHash identifies what a pod was made from in the end: after policies
 // have changed it. It is 32 hexadecimal digits.
 func FinalHash(p *v1.Pod) (string, error) { return objectHash(p, "final") }

@@ -72,7 +72,7 @@ func (l *ledger) look() *sight {
 		running[p.Pod.UID] = p
 	}
 	for uid, p := range l.reserved {
-		if was, ok := running[uid]; ok && sameInstance(was.Pod, p.Pod) || !l.node.Wanted(uid) {
+		if was, ok := running[uid]; ok && pod.SameInstance(was.Pod, p.Pod) || !l.node.Wanted(uid) {
 			delete(l.reserved, uid)
 			continue
 		}
@@ -155,17 +155,4 @@ func factOf(p NodePod) wasm.NodePod {
 		}
 	}
 	return f
-}
-
-// sameInstance reports whether two pods are the same to policy.
-func sameInstance(a, b *v1.Pod) bool {
-	if a == b {
-		return true
-	}
-	before, err := pod.Instance(a)
-	if err != nil {
-		return false
-	}
-	after, err := pod.Instance(b)
-	return err == nil && before == after
 }
