@@ -84,6 +84,6 @@ func (i *instance) trim() bool {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be given back; it starts anew", "error", err)
 		return false
 	}
-	i.doubt()
+	i.dropped()
 	return true
 }

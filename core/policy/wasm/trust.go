@@ -2,25 +2,26 @@ package wasm
 
 import "github.com/wardlet/wardlet/core/policy/wasm/memory"
 
-// The first write of a guest to a page of an instance is a page fault: 2 µs in
-// the kernel that no fuel counts, 20 where the machine is a virtual one whose host
-// must find a page first. Nothing interrupts a guest but the end of its slice, so
-// an instance gets slices of leastSlice until it is trusted: until calls have
-// shown that they write where they wrote before.
+// The first touch of a page of an instance by a guest is a page fault: 0.5 µs in
+// the kernel to read it and 2 to write to it, which no fuel counts, and 20 where
+// the machine is a virtual one whose host must find a page first. Nothing
+// interrupts a guest but the end of its slice, so an instance gets slices of
+// leastSlice until it is trusted: until calls have shown that they read and write
+// where calls did before.
 const (
-	// stormBytes is the most that a calm call writes of pages it had to be given:
-	// that takes about as long as two slices.
-	stormBytes = 256 << 10
+	// stormBytes is the most that a calm call touches of pages it had to be given:
+	// with two faults for each that takes about as long as two slices.
+	stormBytes = 128 << 10
 	// calmCalls is after how many calm calls in a row an instance is trusted.
 	calmCalls = 8
-	// A call of a trusted instance that writes to more pages is a storm. Each of the
+	// A call of a trusted instance that touches more pages is a storm. Each of the
 	// first mostStorms has all instances of the plugin need stormFactor times as
 	// many calm calls from then on.
 	stormFactor = 32
 	mostStorms  = 4
 )
 
-// judge trusts the instance, or no longer, by what its last call wrote.
+// judge trusts the instance, or no longer, by what its last call touched.
 func (i *instance) judge(last memory.Restored) {
 	if last.Fresh > stormBytes {
 		// Where memories are put back by Drop the count has the page faults of
@@ -32,24 +33,30 @@ func (i *instance) judge(last memory.Restored) {
 		i.doubt()
 		return
 	}
+	if last.Dropped > 0 && i.linear.Method() == memory.Scan {
+		i.dropped()
+	}
 	need := i.plugin.needsCalm()
 	i.calm = min(i.calm, need) + 1
-	switch {
-	case last.Dropped > 0 && i.linear.Method() == memory.Scan:
-		i.doubt() // each page will be a fault again
-	case i.calm > need:
+	if i.calm > need {
 		i.tank.most = mostSlice
-	default:
-		i.tank.most = leastSlice
+	} else {
+		i.doubt()
 	}
 }
 
 // trusted says that the last call could have long slices.
 func (i *instance) trusted() bool { return i.tank.most > leastSlice }
 
-// doubt has the next call get short slices. If it is calm, those after it get
-// what they got before.
+// doubt has the next call get short slices.
 func (i *instance) doubt() { i.tank.slice, i.tank.most = leastSlice, leastSlice }
+
+// dropped is for an instance whose pages are not mapped any more, so that each
+// will be a fault again: it must show as many calm calls as a new one.
+func (i *instance) dropped() {
+	i.calm = min(i.calm, i.plugin.needsCalm()-calmCalls)
+	i.doubt()
+}
 
 // needsCalm is how many calm calls in a row the plugin's instances must show.
 func (p *Plugin) needsCalm() int {
@@ -61,9 +68,9 @@ func (p *Plugin) needsCalm() int {
 }
 
 // judgeLost is judge for an instance that is thrown away: its last call may have
-// written much before it trapped, or let its memory grow.
+// touched much before it trapped, or let its memory grow.
 func (i *instance) judgeLost() {
-	if i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Wrote() > stormBytes {
+	if i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
 		i.plugin.storms.Add(1)
 	}
 }

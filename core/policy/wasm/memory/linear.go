@@ -44,10 +44,10 @@ type Linear struct {
 	scan     *scanner // nil unless method is Scan
 	known    *known   // nil unless faults tell of it
 	calls    int      // since the last refresh
-	// own is how many bytes of pages were the memory's own after the last Restore,
-	// seen what faults gave then, where that tells more.
-	own  int
-	seen int64
+	// mapped is what of its pages was mapped after the last Restore, seen what
+	// faults gave then, where that tells more.
+	mapped extent
+	seen   int64
 	// populates says that pages that come by growing are given at once, given up to
 	// where they are, or the snapshot goes.
 	populates bool
@@ -156,5 +156,6 @@ func (l *Linear) Private() (int, error) {
 	case l.size == 0:
 		return 0, nil
 	}
-	return newScanner(l.kernel.pagemap, l.all[:l.size]).owned()
+	mapped, err := newScanner(l.kernel.pagemap, l.all[:l.size]).mapped()
+	return mapped.own, err
 }

@@ -36,11 +36,9 @@ func TestPagesAreMappedOneByOne(t *testing.T) {
 // file's.
 func present(tb testing.TB, l *Linear) int {
 	tb.Helper()
-	s := newScanner(l.kernel.pagemap, l.all[:l.size])
-	s.request.inverted, s.request.mask, s.request.anyOf = 0, pageIsPresent, 0
-	n, err := s.owned()
+	mapped, err := newScanner(l.kernel.pagemap, l.all[:l.size]).mapped()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return n / pageSize
+	return (mapped.own + mapped.shared) / pageSize
 }

@@ -82,11 +82,11 @@ func scans(pagemap int) bool {
 	memory[pageSize] += memory[0]
 	s := newScanner(pagemap, memory)
 	s.begin()
-	found, err := s.next(len(memory) / pageSize)
-	if err != nil || !s.done() || len(found) != 1 {
+	found, err := s.next()
+	if err != nil || !s.done() || len(found) != 2 || !found[0].shared() || found[1].shared() {
 		return false
 	}
-	start, end := s.place(found[0])
+	start, end := s.place(found[1])
 	return start == pageSize && end == 2*pageSize
 }
 

@@ -31,10 +31,11 @@ type Restored struct {
 	// Dropped is the size of the memory if the kernel was told to forget what was
 	// written, else 0.
 	Dropped int
-	// Fresh is the size of the pages that were written since the memory was put
-	// back last, and were not its own before: each cost the guest a page fault. For
-	// memories that are put back by Drop it counts all page faults that the process
-	// had since, which may be more.
+	// Fresh is the size of the pages that were read or written since the memory was
+	// put back last, and were not mapped before, or were not its own before they were
+	// written: each cost the guest a page fault, and one that was read and then
+	// written two. For memories that are put back by Drop it counts all page faults
+	// that the process had since, which may be more.
 	Fresh int
 }
 
@@ -61,8 +62,8 @@ func (l *Linear) Restore() (Restored, error) {
 	}
 	switch l.method {
 	case Copy:
-		done := Restored{Copied: copy(l.all, l.snapshot.image), Fresh: l.size - l.own}
-		l.own = l.size
+		done := Restored{Copied: copy(l.all, l.snapshot.image), Fresh: l.size - l.mapped.own}
+		l.mapped.own = l.size
 		return done, nil
 	case Drop:
 		done, err := l.drop()
@@ -97,6 +98,7 @@ func (l *Linear) copyBack() (Restored, error) {
 	var (
 		s, k = l.scan, l.known
 		done Restored
+		now  extent
 	)
 	if k != nil && k.hold() {
 		done.Copied = l.copyRegions(k.regions)
@@ -106,32 +108,34 @@ func (l *Linear) copyBack() (Restored, error) {
 		k.begin()
 	}
 	for s.begin(); !s.done(); {
-		found, err := s.next((l.patience.keep-done.Copied)/pageSize + 1)
+		found, err := s.next()
 		if err != nil {
 			done.Fresh = l.size
 			return l.dropAfter(done)
 		}
-		size := 0
+		own := found[:0]
 		for _, r := range found {
-			size += r.size()
-		}
-		if done.Copied+size > l.patience.keep {
-			rest, err := s.rest()
-			if err != nil {
-				rest = l.size
+			now.add(r)
+			if !r.shared() {
+				own = append(own, r)
 			}
-			done.Fresh = done.Copied + size + rest - l.own
+		}
+		if now.own > l.patience.keep {
+			if s.rest(&now) != nil {
+				now.own = l.size
+			}
+			done.Fresh = now.since(l.mapped)
 			return l.dropAfter(done)
 		}
 		if k != nil {
-			k.note(found)
+			k.note(own)
 		}
-		done.Copied += l.copyRegions(found)
+		done.Copied += l.copyRegions(own)
 	}
 	if k != nil {
 		k.end()
 	}
-	done.Fresh, l.own = done.Copied-l.own, done.Copied
+	done.Fresh, l.mapped = now.since(l.mapped), now
 	return l.copied(done)
 }
 
@@ -164,7 +168,7 @@ func (l *Linear) dropAfter(done Restored) (Restored, error) {
 
 // drop has the kernel forget the pages that are the memory's own.
 func (l *Linear) drop() (Restored, error) {
-	l.needed, l.wasted, l.own = -1, 0, 0
+	l.needed, l.wasted, l.mapped = -1, 0, extent{}
 	if l.known != nil {
 		l.known.forget()
 	}
@@ -174,16 +178,15 @@ func (l *Linear) drop() (Restored, error) {
 	return Restored{Dropped: l.size}, nil
 }
 
-// Wrote is how many bytes of pages became the memory's own since it was put
-// back last, for a memory that is not put back any more.
-func (l *Linear) Wrote() int {
+// Fresh is what Restore would give as Fresh, for a memory that is not put back
+// any more.
+func (l *Linear) Fresh() int {
 	if l.method != Scan || l.scan == nil {
 		return l.size
 	}
-	l.scan.begin()
-	n, err := l.scan.rest()
+	now, err := l.scan.mapped()
 	if err != nil {
 		return l.size
 	}
-	return n - l.own
+	return now.since(l.mapped)
 }

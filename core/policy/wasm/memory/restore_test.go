@@ -160,15 +160,14 @@ func TestPagesThatAreCopiedForNothingAreDropped(t *testing.T) {
 	l, memory, want := prepared(t, 4*wasmPage, By(Scan))
 	l.patience.waste = 100 * pageSize
 	call := func(pages int) Restored {
+		mustEqual(t, memory, want) // maps all pages
 		everyPage(memory[:pages*pageSize], 1)
-		r := restore(t, l)
-		mustEqual(t, memory, want)
-		return r
+		return restore(t, l)
 	}
 	for n := range 200 {
 		wanted := Restored{Copied: 2 * pageSize}
 		if n == 0 {
-			wanted.Fresh = 2 * pageSize
+			wanted.Fresh = len(memory)
 		}
 		if r := call(2); r != wanted {
 			t.Fatalf("call %d: restored %+v for two pages that every call writes", n, r)
@@ -183,7 +182,7 @@ func TestPagesThatAreCopiedForNothingAreDropped(t *testing.T) {
 	if r := call(2); r.Dropped == 0 {
 		t.Fatalf("restored %+v, 120 pages were copied for nothing", r)
 	}
-	if r := call(2); r != (Restored{Copied: 2 * pageSize, Fresh: 2 * pageSize}) {
+	if r := call(2); r != (Restored{Copied: 2 * pageSize, Fresh: len(memory)}) {
 		t.Fatalf("restored %+v after the drop", r)
 	}
 }
@@ -310,13 +309,46 @@ func TestAllThatWasWrittenIsFreshAlsoBehindWhatMayStay(t *testing.T) {
 		t.Fatalf("restored %+v", got)
 	}
 	everyPage(memory, 1)
-	if n := l.Wrote(); n != 48*wasmPage {
+	if n := l.Fresh(); n != 48*wasmPage {
 		t.Errorf("%d bytes were written before it is put back", n)
 	}
 	if got := restore(t, l); got.Fresh != 48*wasmPage || got.Dropped != size {
 		t.Errorf("restored %+v", got)
 	}
-	if n := l.Wrote(); n != 0 {
+	if n := l.Fresh(); n != 0 {
 		t.Errorf("%d bytes were written after it was put back", n)
+	}
+}
+
+func TestWhatIsTouchedFirstIsFresh(t *testing.T) {
+	t.Parallel()
+	const size = 64 * wasmPage
+	l, memory, _ := prepared(t, size, By(Scan))
+	alone := l.kernel.watch >= 0 // else the kernel maps neighbours with what is read
+	sum := byte(0)
+	read := func(from, to, step int) {
+		for at := from * pageSize; at < to*pageSize; at += step * pageSize {
+			sum += memory[at]
+		}
+	}
+	for _, test := range []struct {
+		call  string
+		touch func()
+		want  int // pages
+	}{
+		{"reads pages", func() { read(0, 100, 1) }, 100},
+		{"reads the same", func() { read(0, 100, 1) }, 0},
+		{"writes to what was read", func() { everyPage(memory[:50*pageSize], 1) }, 50},
+		{"reads every second page", func() { read(200, 800, 2) }, 300},
+		{"reads and writes", func() { read(100, 120, 1); everyPage(memory[120*pageSize:140*pageSize], 1) }, 40},
+		{"writes everywhere, too much to stay", func() { l.patience.keep = wasmPage; everyPage(memory, 1) }, size/pageSize - 50 - 20},
+		{"reads after all was dropped", func() { read(0, 100, 1) }, 100},
+	} {
+		test.touch()
+		before := l.Fresh() / pageSize
+		got := restore(t, l).Fresh / pageSize
+		if got < test.want || alone && (got != test.want || before != test.want) {
+			t.Errorf("a call that %s: %d pages are fresh before it is put back, %d says that, want %d", test.call, before, got, test.want)
+		}
 	}
 }

@@ -19,11 +19,32 @@ const (
 // regionsAtOnce is how many runs of pages one call of the kernel can tell.
 const regionsAtOnce = 64
 
-// region is a run of pages that the kernel found.
+// region is a run of pages that the kernel found, all of the memory's own or all
+// shared.
 type region struct{ start, end, categories uint64 }
 
 // size is in bytes.
 func (r region) size() int { return int(r.end - r.start) }
+
+// shared says that its pages are those of the file, mapped but not written.
+func (r region) shared() bool { return r.categories&pageIsFile != 0 }
+
+// extent is how many bytes of a memory's pages are its own, and how many are
+// mapped and shared.
+type extent struct{ own, shared int }
+
+func (e *extent) add(r region) {
+	if r.shared() {
+		e.shared += r.size()
+	} else {
+		e.own += r.size()
+	}
+}
+
+// since is how many bytes of pages took a page fault to come from one extent to
+// another: at least half of them, as a page that is read and then written takes
+// two.
+func (e extent) since(before extent) int { return e.own - before.own + max(e.shared-before.shared, 0) }
 
 // scanRequest is struct pm_scan_arg of linux/fs.h.
 type scanRequest struct {
@@ -31,8 +52,8 @@ type scanRequest struct {
 	inverted, mask, anyOf, returned uint64
 }
 
-// scanner finds the pages of a memory that are its own: no longer shared with
-// the file it was mapped from.
+// scanner finds the pages of a memory that are mapped: those that are its own,
+// and those that it still shares with the file it was mapped from.
 type scanner struct {
 	request scanRequest
 	pagemap int
@@ -52,11 +73,8 @@ func newScanner(pagemap int, memory []byte) *scanner {
 		end:         base + uint64(len(memory)),
 		regions:     uint64(uintptr(unsafe.Pointer(&s.regions[0]))),
 		regionCount: regionsAtOnce,
-		// Wanted: present or swapped, and not of a file.
-		inverted: pageIsFile,
-		mask:     pageIsFile,
-		anyOf:    pageIsPresent | pageIsSwapped,
-		returned: pageIsFile,
+		anyOf:       pageIsPresent | pageIsSwapped,
+		returned:    pageIsFile,
 	}
 	return s
 }
@@ -67,10 +85,10 @@ func (s *scanner) begin() { s.request.walkEnd = s.base }
 // done is whether next has seen the whole memory.
 func (s *scanner) done() bool { return s.request.walkEnd >= s.request.end }
 
-// next finds more pages, in order, and at most so many (0: any number). What it
-// gives is valid until it is called again.
-func (s *scanner) next(most int) ([]region, error) {
-	s.request.start, s.request.maxPages = s.request.walkEnd, uint64(most)
+// next finds more pages, in order. What it gives is valid until it is called
+// again.
+func (s *scanner) next() ([]region, error) {
+	s.request.start = s.request.walkEnd
 	n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.pagemap), pagemapScan, uintptr(unsafe.Pointer(&s.request)))
 	switch {
 	case errno != 0:
@@ -86,31 +104,23 @@ func (s *scanner) place(r region) (start, end int) {
 	return int(r.start - s.base), int(r.end - s.base)
 }
 
-// owned counts the bytes of all pages that are the memory's own.
-func (s *scanner) owned() (int, error) {
-	n := 0
-	for s.begin(); !s.done(); {
-		found, err := s.next(0)
-		if err != nil {
-			return 0, err
-		}
-		for _, r := range found {
-			n += r.size()
-		}
-	}
-	return n, nil
+// mapped counts the bytes of all pages that are mapped.
+func (s *scanner) mapped() (e extent, err error) {
+	s.begin()
+	err = s.rest(&e)
+	return e, err
 }
 
 // rest counts the bytes of pages from where next stopped.
-func (s *scanner) rest() (n int, err error) {
+func (s *scanner) rest(e *extent) error {
 	for !s.done() {
-		found, err := s.next(0)
+		found, err := s.next()
 		if err != nil {
-			return 0, err
+			return err
 		}
 		for _, r := range found {
-			n += r.size()
+			e.add(r)
 		}
 	}
-	return n, nil
+	return nil
 }

@@ -11,10 +11,10 @@ import (
 type block struct {
 	// at is where the first instruction stands in the module.
 	at int
-	// fuel is what they take together, stores how many of them write to memory,
-	// checked that the fuel is looked at.
+	// fuel is what they take together, touches how much of memory they may be the
+	// first to touch, checked that the fuel is looked at.
 	fuel    uint32
-	stores  uint32
+	touches uint32
 	checked bool
 	// loop says that the block begins a loop that takes no operands, and sets
 	// are the integer variables that are set in the loop, if they are few.
@@ -35,7 +35,7 @@ type plan struct {
 // plan cuts a function into blocks: one begins with the function, after loop,
 // if and else, after the end of a loop and of an if, after the end of a block
 // that a branch goes to, and where the one before has taken longestBlock or
-// has longestStores.
+// has longestTouches.
 func (w *rewriter) plan(i int) (*plan, error) {
 	p := &planning{opened: []opened{{kind: module.OpBlock}}}
 	p.begin(w.m.Bodies[i].CodeOffset)
@@ -45,9 +45,7 @@ func (w *rewriter) plan(i int) (*plan, error) {
 	for dead := false; code.Next(&in); dead = code.Dead() {
 		if !dead {
 			p.current.fuel += weight(in.Info)
-			if in.Info.Class == module.Store {
-				p.current.stores++
-			}
+			p.current.touches += touches[in.Info.Class]
 		}
 		p.instruction(&in, code.Ended())
 	}
@@ -67,8 +65,8 @@ type planning struct {
 	// opened are the blocks of the format that are open, the function first.
 	opened []opened
 	// unchecked is what the blocks since the last that is checked take, and
-	// uncheckedStores how often they write.
-	unchecked, uncheckedStores uint32
+	// uncheckedTouches what they touch, that one too.
+	unchecked, uncheckedTouches uint32
 }
 
 // opened is an open block of the format: a block, loop, if or else.
@@ -89,12 +87,12 @@ func (p *planning) finish() {
 		return
 	}
 	p.unchecked += p.current.fuel
-	p.uncheckedStores += p.current.stores
-	if p.unchecked > uncheckedFuel || p.uncheckedStores > uncheckedStores {
+	p.uncheckedTouches += p.current.touches
+	if p.unchecked > uncheckedFuel || p.uncheckedTouches > uncheckedTouches {
 		p.current.checked = true
 	}
 	if p.current.checked {
-		p.unchecked, p.uncheckedStores = 0, 0
+		p.unchecked, p.uncheckedTouches = 0, p.current.touches
 	}
 	p.blocks = append(p.blocks, p.current)
 }
@@ -129,7 +127,7 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 
 // cut ends a block that has become long.
 func (p *planning) cut(after int) {
-	if p.current.fuel >= longestBlock || p.current.stores >= longestStores {
+	if p.current.fuel >= longestBlock || p.current.touches >= longestTouches {
 		p.finish()
 		p.begin(after)
 	}

@@ -256,3 +256,33 @@ func TestLeavesWithLargeFramesAreCharged(t *testing.T) {
 		}
 	}
 }
+
+// What callers have left to do was charged before they called.
+func TestCallersThatGoOnAreLookedAt(t *testing.T) {
+	t.Parallel()
+	const depth = 500
+	load := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop)
+	m := wasmtest.New()
+	m.Memory(1)
+	m.Export("f", m.Func(types(i32), nil, nil,
+		wasmtest.LocalGet(0), wasmtest.If(wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.Call(0), repeatCode(20, load))))
+	binary := m.Bytes()
+	eachEngine(t, func(t *testing.T, config wazero.RuntimeConfig) {
+		for _, test := range []struct {
+			slice, returns int64
+			least, most    int
+		}{
+			{0, 0, 2 * depth, 2*depth + 2},
+			{0, 10 * MinFrame, depth + depth/11, depth + depth/9},
+			{manyFuel, 10 * MinFrame, 1, 1},
+		} {
+			host := newMachine(t, config, binary)
+			host.slice, host.returns = test.slice, test.returns
+			host.mustCall(t, "f", depth)
+			if host.asked < test.least || host.asked > test.most {
+				t.Errorf("slices of %d, %d bytes given back at once: the host is asked %d times, want %d to %d",
+					test.slice, test.returns, host.asked, test.least, test.most)
+			}
+		}
+	})
+}

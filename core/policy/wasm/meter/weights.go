@@ -43,12 +43,22 @@ const (
 	longestBlock = 4096
 	// uncheckedFuel is the most that blocks in a row take without a look.
 	uncheckedFuel = 8192
-	// longestStores is the most stores that a block has, and uncheckedStores the
-	// most that blocks in a row have without a look: each may be the first to its
-	// page, which is a page fault of 2 µs that no fuel counts.
-	longestStores   = 32
-	uncheckedStores = 32
+	// longestTouches is the most touches of memory that a block has, and
+	// uncheckedTouches the most that blocks in a row have without a look: see
+	// touches.
+	longestTouches   = 32
+	uncheckedTouches = 32
 )
+
+// touches are how much an instruction may take, by its class, if it is the first
+// to its pages: page faults that no fuel counts, of 0.5 µs where it reads and
+// of 2 where it writes. A load or store may lie across two pages; a range that
+// is not done in pieces lies in 3, or is copied from 3 to 3.
+var touches = [module.Bulk + 1]uint32{
+	module.Load:  1,
+	module.Store: 2,
+	module.Bulk:  6,
+}
 
 // maxSets is how many variables a loop may set for them to be detached where
 // it asks the host: see rewriting.detach.
