@@ -92,6 +92,7 @@ func (i *instance) get(memory api.Memory, stack []uint64) {
 			c.record.affordable = i.tank.affords()
 			c.wants.fields[handle].write(&c.record, &c.asked)
 			c.record.check()
+			c.fetched.field(handle)
 			i.tank.charge(c.record.fuel())
 			result = give(memory, stack[1], stack[2], c.record.out)
 		}
@@ -106,6 +107,7 @@ func (i *instance) json(memory api.Memory, stack []uint64) {
 		before := c.documents.encoded
 		if text, ok := c.documents.of(&c.asked, uint32(stack[0])); ok {
 			i.tank.bytes(uint32(len(text)), c.documents.encoded-before)
+			c.fetched.document(uint32(stack[0]))
 			result = give(memory, stack[1], stack[2], text)
 		}
 	}
@@ -172,7 +174,7 @@ func (i *instance) logLine(memory api.Memory, stack []uint64) {
 		stop(failf(BadOutput, "a log line of level %d: levels are 0 to %d", level, len(levels)-1))
 	}
 	if i.plugin.log.logger.Enabled(i.call.ctx, levels[level]) {
-		i.plugin.log.line(i.call.ctx, levels[level], string(view[:min(len(view), maxLine)]))
+		i.plugin.log.line(i.call.ctx, i.tenant, levels[level], string(view[:min(len(view), maxLine)]))
 	}
 }
 

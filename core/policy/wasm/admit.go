@@ -25,6 +25,10 @@ type Result struct {
 	Patch []byte
 	// Fuel is what the call took.
 	Fuel int64
+	// Reads are the fields and documents of the question that the plugin got, by
+	// the names of docs/abi.md. They are known of calls that fail, too. Whoever
+	// gets them does not change them.
+	Reads []string
 }
 
 var answers = [...]pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
@@ -33,13 +37,14 @@ var answers = [...]pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
 // that of ctx, whose end ends the call.
 func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 	s, err := p.ask(ctx, HookAdmit, r, nil)
-	if err != nil {
-		return Result{}, err
+	if err == nil {
+		err = s.check(HookAdmit, len(answers))
 	}
-	if err := s.check(HookAdmit, len(answers)); err != nil {
-		return Result{}, err
+	if err != nil {
+		return Result{Reads: s.reads}, err
 	}
 	result := Result{
+		Reads:  s.reads,
 		Answer: answers[s.number], Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
@@ -57,6 +62,8 @@ type said struct {
 	number int32
 	// fuel is what the call took.
 	fuel int64
+	// reads is what the guest got of the question.
+	reads []string
 	output
 }
 

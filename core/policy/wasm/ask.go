@@ -9,10 +9,20 @@ import (
 // ask calls a hook with the record of a question: r, or m in the hook merge.
 // The error is a *Failure, ErrNotReady, or that of ctx, which ends a call.
 func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest) (s said, err error) {
+	tenant := ""
+	if m != nil {
+		tenant = m.Tenant
+	} else {
+		tenant = r.Tenant
+	}
+	if !p.pool.mayAsk(tenant) {
+		return said{}, ErrNotReady
+	}
 	i, err := p.take(ctx)
 	if err != nil {
 		return said{}, err
 	}
+	i.tenant = tenant
 	again := false
 	defer func() {
 		if r := recover(); r != nil {
@@ -35,10 +45,10 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 	}
 	if err := i.run(ctx, f, p.fuel); err != nil {
 		again = i.stopped(err)
-		return said{}, err
+		return said{reads: i.call.reads()}, err
 	}
 	again = true
-	return said{number: api.DecodeI32(i.stack[0]), fuel: i.tank.used(), output: i.call.output}, nil
+	return said{number: api.DecodeI32(i.stack[0]), fuel: i.tank.used(), reads: i.call.reads(), output: i.call.output}, nil
 }
 
 // stopped says of the end of a call that the host brought it about, so that

@@ -38,6 +38,12 @@ type call struct {
 	// standard error; complaint is the first line of the latter.
 	written   [2]lines
 	complaint string
+	// fetched is what a hook has got beyond its record.
+	fetched fetched
+	// paths is what reads gave for the fetches in pathsOf: mostly they are the same
+	// in the next call.
+	paths   []string
+	pathsOf fetched
 }
 
 // startTime is what the clock shows while a plugin initialises itself: some
@@ -47,7 +53,7 @@ var startTime = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 // renew makes the call one of a hook, of a guest that declared wants.
 func (c *call) renew(wants *projection, now time.Time) {
 	c.wants, c.now = wants, now
-	c.elapsed, c.seeded, c.complaint = 0, false, ""
+	c.elapsed, c.seeded, c.complaint, c.fetched = 0, false, "", fetched{}
 	c.output = output{}
 }
 
@@ -75,12 +81,13 @@ func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded in
 	_, _ = c.random.Read(random) // never fails
 }
 
-// write takes what the guest wrote to its standard output (0) or error (1).
-func (c *call) write(log *pluginLog, stream int, data []byte) {
-	c.written[stream].write(data, func(line string) { c.line(log, stream, line) })
+// write takes what the guest wrote to its standard output (0) or error (1), asked
+// about a pod of a tenant.
+func (c *call) write(log *pluginLog, tenant string, stream int, data []byte) {
+	c.written[stream].write(data, func(line string) { c.line(log, tenant, stream, line) })
 }
 
-func (c *call) line(log *pluginLog, stream int, line string) {
+func (c *call) line(log *pluginLog, tenant string, stream int, line string) {
 	level := slog.LevelInfo
 	if stream == 1 {
 		level = slog.LevelWarn
@@ -88,12 +95,12 @@ func (c *call) line(log *pluginLog, stream int, line string) {
 			c.complaint = line
 		}
 	}
-	log.line(c.ctx, level, line)
+	log.line(c.ctx, tenant, level, line)
 }
 
 // flush logs what was not ended by a newline.
-func (c *call) flush(log *pluginLog) {
+func (c *call) flush(log *pluginLog, tenant string) {
 	for stream := range c.written {
-		c.written[stream].flush(func(line string) { c.line(log, stream, line) })
+		c.written[stream].flush(func(line string) { c.line(log, tenant, stream, line) })
 	}
 }

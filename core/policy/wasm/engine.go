@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -22,7 +23,9 @@ type Engine struct {
 	accepted *acceptedFiles
 	caps     verify.Caps
 	log      *slog.Logger
-	stays    *Stays
+	// shares are what plugins may log about the pods of each tenant.
+	shares *logShares
+	stays  *Stays
 	// plugins counts those that are open.
 	plugins atomic.Int64
 }
@@ -34,6 +37,8 @@ type engineOptions struct {
 	caps    verify.Caps
 	compile compile.Options
 	stays   *Stays
+	// logBytes are bytes a second by tenant.
+	logBytes map[string]int
 }
 
 // WithCaps bounds the size and shape of modules otherwise than verify.Default.
@@ -45,6 +50,19 @@ func WithCaps(caps verify.Caps) EngineOption {
 // another priority.
 func WithCompiling(limits compile.Limits, priority compile.Priority) EngineOption {
 	return func(o *engineOptions) { o.compile.Limits, o.compile.Priority = limits, priority }
+}
+
+// WithCompileTimes bounds what compiling the plugins of each tenant may take of a
+// processor in an hour; for tenants that are not in it nothing is bounded.
+func WithCompileTimes(perHour map[string]time.Duration) EngineOption {
+	return func(o *engineOptions) { o.compile.PerHour = perHour }
+}
+
+// WithLogRates bounds how many bytes a second all plugins together may log about
+// the pods of each tenant, whoever's they are; for tenants that are not in it only
+// each plugin is bounded.
+func WithLogRates(perSecond map[string]int) EngineOption {
+	return func(o *engineOptions) { o.logBytes = perSecond }
 }
 
 // WithInterpreter has plugins interpreted. That is also what becomes of them
@@ -94,6 +112,7 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 	}
 	e.library = compile.NewLibrary(cache, e.runtime)
 	e.stays = o.stays
+	e.shares = &logShares{perSecond: o.logBytes}
 	e.accepted = newAcceptedFiles(cacheDir, o.caps, logger)
 	return e, nil
 }

@@ -36,6 +36,8 @@ type FilterResult struct {
 	DeferFor time.Duration
 	// Fuel is what the call took.
 	Fuel int64
+	// Reads is as in Result.
+	Reads []string
 }
 
 // Filter asks the plugin whether an update may reach a pod now. The question's
@@ -43,13 +45,14 @@ type FilterResult struct {
 // error is a *Failure, ErrNotReady, or that of ctx, whose end ends the call.
 func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
 	s, err := p.ask(ctx, HookFilter, r, nil)
-	if err != nil {
-		return FilterResult{}, err
+	if err == nil {
+		err = s.check(HookFilter, len(filterAnswers))
 	}
-	if err := s.check(HookFilter, len(filterAnswers)); err != nil {
-		return FilterResult{}, err
+	if err != nil {
+		return FilterResult{Reads: s.reads}, err
 	}
 	result := FilterResult{
+		Reads:  s.reads,
 		Answer: filterAnswers[s.number], Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}

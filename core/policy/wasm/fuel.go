@@ -68,6 +68,10 @@ type tank struct {
 	full, left int64
 	linear     *memory.Linear
 	stay       stay
+	// pause is asked whether it is another's turn, nil: nobody is; asked is when that
+	// was last.
+	pause func(fuel int64)
+	asked time.Time
 	// ctx ends a call at the end of a slice.
 	ctx context.Context //nolint:containedctx // of the one call under way
 }
@@ -75,7 +79,7 @@ type tank struct {
 // fill begins a call.
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
-	t.begun, t.turn = time.Time{}, time.Time{}
+	t.begun, t.turn, t.asked, t.pause = time.Time{}, time.Time{}, time.Time{}, pauser(ctx)
 	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.ceiling.Set(meter.StackBudget)
 	t.refill(0)
@@ -108,6 +112,10 @@ func (t *tank) yield() {
 	t.pace(now)
 	if t.linear.Unknown() {
 		t.slice, t.most = leastSlice, leastSlice
+	}
+	now = t.ask(now)
+	if t.ctx.Err() != nil { // it may have ended meanwhile
+		stop(context.Cause(t.ctx))
 	}
 	if now.Sub(t.turn) >= turn {
 		if !t.turn.IsZero() {

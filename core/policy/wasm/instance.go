@@ -26,6 +26,8 @@ type instance struct {
 	tank    tank
 	// calm is how many calls in a row wrote to few pages that they had to be given.
 	calm int
+	// tenant is whose pod the last call was about, empty for the operator's.
+	tenant string
 	// call is what the host functions work on.
 	call call
 	ctx  guestContext
@@ -176,7 +178,7 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	i.call.flush(i.plugin.log)
+	i.call.flush(i.plugin.log, i.tenant)
 	failure := failureOf(err, i.memory.Size() >= i.plugin.memoryPages*pageSize, i.call.complaint)
 	failure.Fuel = min(i.tank.used(), i.tank.full)
 	if failure.Code == FuelExhausted {
@@ -195,7 +197,7 @@ func (i *instance) begin(ctx context.Context) {
 }
 
 // finish logs what is left of unfinished lines.
-func (i *instance) finish() { i.call.flush(i.plugin.log) }
+func (i *instance) finish() { i.call.flush(i.plugin.log, i.tenant) }
 
 // reset puts the instance back to its image; false if that is not possible.
 func (i *instance) reset() bool {

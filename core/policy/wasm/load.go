@@ -79,7 +79,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		return nil, err
 	}
 	p := &Plugin{
-		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy),
+		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy, e.shares),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
 		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
 	}
@@ -108,9 +108,13 @@ func uncompiled(err error) error {
 	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
 }
 
+// MaxPaused is how many calls of a plugin may pause (WithTurns) at once: with more
+// the next would wait for an instance that a paused one has.
+const MaxPaused = 8
+
 // mostInstances is how many instances a plugin may have: more calls than there
 // are processors would not run at once.
-func mostInstances() int { return runtime.GOMAXPROCS(0) }
+func mostInstances() int { return runtime.GOMAXPROCS(0) + MaxPaused }
 
 // seed is what the random numbers of a plugin come from.
 func seed(module [sha256.Size]byte, s settings) [sha256.Size]byte {

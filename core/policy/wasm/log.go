@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds of what one plugin may log: maxLine bytes a line, logBurst bytes at
+// Bounds of what one plugin may log about the pods of one tenant: maxLine bytes a line, logBurst bytes at
 // once and logPerMinute after that. Each line counts lineCost bytes more than
 // it has.
 const (
@@ -21,12 +21,22 @@ const (
 // levels are the ABI's log levels.
 var levels = [...]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
 
-// pluginLog is where a plugin's lines go, with the name of its policy.
+// pluginLog is where a plugin's lines go, with the name of its policy. Lines are
+// charged to the tenant of the pod that the plugin is asked about: where that has
+// its lines dropped, those about others are not.
 type pluginLog struct {
 	logger  *slog.Logger
 	enabled [len(levels)]bool
+	// shares are what plugins may log together about the pods of each tenant.
+	shares *logShares
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	of map[string]*logBudget
+}
+
+// logBudget is what may still be logged, in bytes at a time, and how many lines
+// were dropped since the last one that was not.
+type logBudget struct {
 	left    float64
 	at      time.Time
 	dropped int
@@ -34,44 +44,97 @@ type pluginLog struct {
 
 // newPluginLog asks the logger once which levels it takes, so that a plugin
 // gets the same answer in every call.
-func newPluginLog(logger *slog.Logger, policy string) *pluginLog {
-	l := &pluginLog{logger: logger.With("policy", policy), left: logBurst, at: time.Now()}
+func newPluginLog(logger *slog.Logger, policy string, shares *logShares) *pluginLog {
+	l := &pluginLog{logger: logger.With("policy", policy), shares: shares, of: map[string]*logBudget{}}
 	for i, level := range levels {
 		l.enabled[i] = logger.Enabled(context.Background(), level)
 	}
 	return l
 }
 
-func (l *pluginLog) line(ctx context.Context, level slog.Level, text string) {
+// line logs a line about a pod of a tenant, empty for the operator's.
+func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, text string) {
 	if !l.logger.Enabled(ctx, level) {
 		return
 	}
-	dropped, ok := l.admit(len(text))
+	dropped, ok := l.admit(tenant, len(text))
 	if !ok {
 		return
 	}
-	if dropped > 0 {
-		l.logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
+	logger := l.logger
+	if tenant != "" {
+		logger = logger.With("tenant", tenant)
 	}
-	l.logger.Log(ctx, level, "a plugin logs", "text", printable(text))
+	if dropped > 0 {
+		logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
+	}
+	logger.Log(ctx, level, "a plugin logs", "text", printable(text))
 }
 
 // admit says whether a line of that length may be logged, and then how many
 // were dropped before it.
-func (l *pluginLog) admit(length int) (dropped int, ok bool) {
+func (l *pluginLog) admit(tenant string, length int) (dropped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	l.left = min(logBurst, l.left+now.Sub(l.at).Minutes()*logPerMinute)
-	l.at = now
-	cost := float64(length + lineCost)
-	if cost > l.left {
-		l.dropped++
+	now, cost := time.Now(), float64(length+lineCost)
+	b := l.of[tenant]
+	if b == nil {
+		b = &logBudget{left: logBurst, at: now}
+		l.of[tenant] = b
+	}
+	b.fill(now, logPerMinute, logBurst)
+	if cost > b.left || !l.shares.take(tenant, cost, now) {
+		b.dropped++
 		return 0, false
 	}
-	l.left -= cost
-	dropped, l.dropped = l.dropped, 0
+	b.left -= cost
+	dropped, b.dropped = b.dropped, 0
 	return dropped, true
+}
+
+// fill adds what has come in since, as far as there is room. A clock that goes back
+// adds nothing.
+func (b *logBudget) fill(now time.Time, perMinute, most float64) {
+	b.left = min(most, b.left+max(now.Sub(b.at), 0).Minutes()*perMinute)
+	b.at = now
+}
+
+// logShares are what all plugins together may log about the pods of each tenant.
+// They are safe for concurrent use; nil bounds nothing.
+type logShares struct {
+	// perSecond are bytes by tenant; who is not in it may log any amount.
+	perSecond map[string]int
+
+	mu sync.Mutex
+	of map[string]*logBudget
+}
+
+// shareBurst is for how many seconds a tenant may save up.
+const shareBurst = 10
+
+// take takes what a line costs, if there is so much.
+func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
+	if s == nil || s.perSecond[tenant] <= 0 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rate := float64(s.perSecond[tenant])
+	// The longest line must fit in.
+	most := max(shareBurst*rate, maxLine+lineCost)
+	b := s.of[tenant]
+	if b == nil {
+		if s.of == nil {
+			s.of = map[string]*logBudget{}
+		}
+		b = &logBudget{left: most, at: now}
+		s.of[tenant] = b
+	}
+	if b.fill(now, rate*60, most); cost > b.left {
+		return false
+	}
+	b.left -= cost
+	return true
 }
 
 // lines puts together what a guest writes to a file descriptor.

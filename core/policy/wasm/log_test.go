@@ -12,10 +12,10 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log := &testLog{}
-		l := newPluginLog(log.logger(slog.LevelInfo), "test")
+		l := newPluginLog(log.logger(slog.LevelInfo), "test", nil)
 		line := strings.Repeat("x", 1024-lineCost) // costs 1 KiB
 		for range 100 {
-			l.line(t.Context(), slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, line)
 		}
 		if got := strings.Count(log.String(), line); got != logBurst>>10 {
 			t.Errorf("%d lines were logged at once, want %d", got, logBurst>>10)
@@ -25,7 +25,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for range 100 {
-			l.line(t.Context(), slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, line)
 		}
 		if got := strings.Count(log.String(), line); got != (logBurst+logPerMinute)>>10 {
 			t.Errorf("%d lines were logged after a minute, want %d", got, (logBurst+logPerMinute)>>10)
@@ -36,7 +36,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		time.Sleep(24 * time.Hour) // it saves up no more than the burst
 		before := strings.Count(log.String(), line)
 		for range 100 {
-			l.line(t.Context(), slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, line)
 		}
 		if got := strings.Count(log.String(), line) - before; got != logBurst>>10 {
 			t.Errorf("%d lines were logged after a day, want %d", got, logBurst>>10)
@@ -47,11 +47,11 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 func TestLinesNobodyWantsCostNothing(t *testing.T) {
 	t.Parallel()
 	log := &testLog{}
-	l := newPluginLog(log.logger(slog.LevelInfo), "test")
+	l := newPluginLog(log.logger(slog.LevelInfo), "test", nil)
 	for range 1000 {
-		l.line(t.Context(), slog.LevelDebug, strings.Repeat("x", 1000))
+		l.line(t.Context(), "", slog.LevelDebug, strings.Repeat("x", 1000))
 	}
-	l.line(t.Context(), slog.LevelInfo, "y")
+	l.line(t.Context(), "", slog.LevelInfo, "y")
 	if got := log.String(); got != "level=INFO msg=\"a plugin logs\" policy=test text=y\n" {
 		t.Errorf("log %s", got)
 	}
@@ -77,5 +77,57 @@ func TestLinesArePutTogether(t *testing.T) {
 		if strings.Join(got, "|") != strings.Join(test.want, "|") {
 			t.Errorf("%s: %.50q", name, got)
 		}
+	}
+}
+
+func TestATenantsLinesAreDroppedForItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := &testLog{}
+		shares := &logShares{perSecond: map[string]int{"a": 2048, "b": 2048}}
+		text := func(tenant string) string { return tenant + strings.Repeat("x", 1024-lineCost-len(tenant)) } // costs 1 KiB
+		count := func(tenant string) int { return strings.Count(log.String(), "text="+text(tenant)) }
+		wants := func(step string, a, b, operator int) {
+			t.Helper()
+			if count("a") != a || count("b") != b || count("-") != operator {
+				t.Errorf("%s: %d, %d and %d lines; want %d, %d and %d", step, count("a"), count("b"), count("-"), a, b, operator)
+			}
+		}
+		one, two := newPluginLog(log.logger(slog.LevelInfo), "one", shares), newPluginLog(log.logger(slog.LevelInfo), "two", shares)
+		for range 100 {
+			one.line(t.Context(), "a", slog.LevelInfo, text("a"))
+		}
+		wants("one tenant spends its share", 20, 0, 0)
+		two.line(t.Context(), "a", slog.LevelInfo, text("a"))
+		one.line(t.Context(), "b", slog.LevelInfo, text("b"))
+		wants("by whichever plugin, and nobody else's", 20, 1, 0)
+		for range 100 {
+			one.line(t.Context(), "", slog.LevelInfo, text("-"))
+		}
+		wants("the operator is bounded by plugin", 20, 1, logBurst>>10)
+		time.Sleep(2 * time.Second)
+		for range 100 {
+			two.line(t.Context(), "a", slog.LevelInfo, text("a"))
+		}
+		wants("two seconds later", 24, 1, logBurst>>10)
+		one.line(t.Context(), "b", slog.LevelInfo, text("b"))
+		one.line(t.Context(), "a", slog.LevelInfo, "")
+		time.Sleep(time.Second)
+		one.line(t.Context(), "a", slog.LevelInfo, "y")
+		if want := `msg="lines of a plugin were dropped: it logs too much" policy=one tenant=a lines=81`; strings.Count(log.String(), want) != 1 {
+			t.Errorf("want once %s", want)
+		}
+	})
+}
+
+func TestATenantWithASmallShareMayLogALongLine(t *testing.T) {
+	t.Parallel()
+	s := &logShares{perSecond: map[string]int{"a": 64}}
+	now := time.Now()
+	if !s.take("a", maxLine+lineCost, now) || s.take("a", 1, now) || !s.take("a", 64, now.Add(time.Second)) {
+		t.Error("it may not, or more than that")
+	}
+	if s.take("a", 64, now.Add(-time.Hour)) {
+		t.Error("a clock that goes back brings something")
 	}
 }

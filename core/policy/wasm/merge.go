@@ -56,6 +56,8 @@ type MergeResult struct {
 	Patch []byte
 	// Fuel is what the call took.
 	Fuel int64
+	// Reads is as in Result.
+	Reads []string
 }
 
 // The numbers below 0 of wardlet_merge.
@@ -70,29 +72,30 @@ const (
 func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error) {
 	s, err := p.ask(ctx, HookMerge, nil, m)
 	if err != nil {
-		return MergeResult{}, err
+		return MergeResult{Reads: s.reads}, err
 	}
 	result := MergeResult{
+		Reads:  s.reads,
 		Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
 	n := len(m.Candidates)
 	switch {
 	case s.number < mergeAbstain:
-		return MergeResult{}, s.failed(HookMerge)
+		return MergeResult{Reads: s.reads}, s.failed(HookMerge)
 	case s.number == mergeAbstain:
 		result.Answer = MergeAbstain
 	case s.number == mergeReject:
 		result.Answer = MergeReject
 	case s.number == mergeKeep:
 		if !slices.ContainsFunc(m.Candidates, func(c Candidate) bool { return c.Running }) {
-			return MergeResult{}, failf(BadOutput, "wardlet_merge keeps what runs, but none of the %d candidates runs", n)
+			return MergeResult{Reads: s.reads}, failf(BadOutput, "wardlet_merge keeps what runs, but none of the %d candidates runs", n)
 		}
 		result.Answer = MergeKeep
 	case int(s.number) < n:
 		result.Answer, result.Winner, result.Patch = MergeWinner, int(s.number), s.patch
 	default:
-		return MergeResult{}, failf(BadOutput, "wardlet_merge names candidate %d: there are %d, counted from 0", s.number, n)
+		return MergeResult{Reads: s.reads}, failf(BadOutput, "wardlet_merge names candidate %d: there are %d, counted from 0", s.number, n)
 	}
 	return result, nil
 }

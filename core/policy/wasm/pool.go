@@ -6,17 +6,13 @@ import (
 	"time"
 )
 
-const (
-	// warmInstances is how many instances a plugin keeps ready.
-	warmInstances = 1
-	// rebuildsPerSecond is how many instances a plugin may throw away and have
-	// made anew: making one takes milliseconds.
-	rebuildsPerSecond = 10
-)
+// warmInstances is how many instances a plugin keeps ready.
+const warmInstances = 1
 
-// ErrNotReady is that the plugin has no instance for the call, because it has
-// thrown away too many. It is no verdict: the question may be asked again.
-var ErrNotReady = failf(NotReady, "the plugin threw away its instances by traps or by growing, and is given no more than 10 a second: ask again later")
+// ErrNotReady is that the plugin gets no instance for the call, because it has
+// thrown away too many that were asked about the pods of the same tenant. It is no
+// verdict: the question may be asked again.
+var ErrNotReady = failf(NotReady, "the plugin threw away its instances by traps or by growing, and is given no more than 10 a second for the pods of one tenant: ask again later")
 
 var errClosed = failf(HostError, "the plugin is closed")
 
@@ -30,9 +26,9 @@ type pool struct {
 	clean, used []*instance
 	// made counts the instances there are, most is how many there may be.
 	made, most int
-	// lost are when instances were thrown away, the last rebuildsPerSecond.
-	lost   [rebuildsPerSecond]time.Time
-	losses int
+	// losses are the instances thrown away, by the tenant of the pod of their last
+	// call; nil for none.
+	losses map[string]*losses
 	// idle is for Rest.
 	idle   idle
 	closed bool
@@ -69,9 +65,6 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 			}
 			l.lose(i)
 		case l.made < l.most:
-			if !l.mayBuild() {
-				return nil, ErrNotReady
-			}
 			l.made++
 			l.mu.Unlock()
 			i, err := p.another(ctx)
@@ -123,20 +116,13 @@ func (p *Plugin) give(i *instance, again bool) {
 // lose throws an instance away. It counts until it is closed: who drains the
 // pool waits for it.
 func (l *pool) lose(i *instance) {
-	l.lost[l.losses%rebuildsPerSecond] = l.now()
-	l.losses++
+	l.lost(i.tenant)
 	l.mu.Unlock()
 	i.judgeLost()
 	i.close()
 	l.mu.Lock()
 	l.made--
 	l.freed.Broadcast()
-}
-
-// mayBuild says that fewer instances than a plugin may lose in a second were
-// lost in the last.
-func (l *pool) mayBuild() bool {
-	return l.losses < rebuildsPerSecond || l.now().Sub(l.lost[l.losses%rebuildsPerSecond]) >= time.Second
 }
 
 // Settle puts back what calls have used, and makes anew what they have broken,
@@ -157,7 +143,7 @@ func (p *Plugin) Settle(ctx context.Context) {
 			l.lose(i)
 		}
 	}
-	for l.made < warmInstances && !l.closed && l.mayBuild() {
+	for l.made < warmInstances && !l.closed {
 		l.made++
 		l.mu.Unlock()
 		i, err := p.another(ctx)

@@ -109,6 +109,28 @@ func TestInstancesThatBrokeAreMadeAnewTenTimesASecond(t *testing.T) {
 	}
 }
 
+func TestInstancesThatOneTenantsPodsBreakAreNotMissedByOthers(t *testing.T) {
+	t.Parallel()
+	for name, module := range map[string][]byte{"by a trap": w.Trapping(), "by growing": growingByOne()} {
+		p, _ := load(t, module)
+		p.pool.now = func() time.Time { return testTime }
+		ask := func(tenant string) error {
+			q := question(testPod())
+			q.Tenant = tenant
+			_, err := p.Admit(t.Context(), q)
+			return err
+		}
+		for range 2 * rebuildsPerSecond {
+			_ = ask("evil")
+		}
+		for tenant, refused := range map[string]bool{"evil": true, "calm": false, "": false} {
+			if err := ask(tenant); errors.Is(err, ErrNotReady) != refused {
+				t.Errorf("%s: asked about a pod of %q: %v", name, tenant, err)
+			}
+		}
+	}
+}
+
 // growingByOne is a plugin that grows its memory by a page each time.
 func growingByOne() []byte {
 	m := w.Plugin()

@@ -20,6 +20,8 @@ type projection struct {
 	// recorded is how many of them stand in the record; the others are only
 	// fetched.
 	recorded int
+	// handed are the paths of those, as far as a call goes without fetching more.
+	handed []string
 }
 
 // field is one declared path.
@@ -28,6 +30,8 @@ type field struct {
 	program program
 	// lazy: it is no part of the record.
 	lazy bool
+	// path is how it was declared.
+	path string
 }
 
 // declare adds a path. readsNode says whether the policy may see node facts.
@@ -41,10 +45,11 @@ func (p *projection) declare(text string, lazy, readsNode bool) error {
 	if err != nil {
 		return err
 	}
-	f.lazy = lazy
+	f.lazy, f.path = lazy, text
 	p.fields = append(p.fields, f)
 	if !lazy {
 		p.recorded++
+		p.handed = append(p.handed, text)
 	}
 	return nil
 }

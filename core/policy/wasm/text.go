@@ -28,10 +28,11 @@ const maxShown = 500
 // shown makes of a guest's text one that fits into an error.
 func shown(s string) string { return printable(cut(strings.ToValidUTF8(s, "\uFFFD"), maxShown)) }
 
-// plain says that s has only letters, digits and signs that are safe to show.
-func plain(s string) bool {
+// plain says that s has only letters, digits and signs that are safe to show, and
+// those in keep, which are ASCII.
+func plain(s string, keep ...rune) bool {
 	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
+		if c := s[i]; (c < ' ' || c > '~') && !slices.Contains(keep, rune(c)) {
 			return false
 		}
 	}
@@ -42,7 +43,7 @@ func plain(s string) bool {
 // replaced, control characters and those that turn the direction of writing
 // are escaped, except for those in keep.
 func printable(s string, keep ...rune) string {
-	if plain(s) { // nearly always
+	if plain(s, keep...) { // nearly always
 		return s
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")

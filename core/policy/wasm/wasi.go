@@ -121,7 +121,7 @@ func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 		}
 		i.tank.bytes(uint32(len(piece)), 0)
 		i.tank.charge(int64(bytes.Count(piece, []byte{'\n'})) * lineFuel)
-		i.call.write(i.plugin.log, int(fd-1), piece)
+		i.call.write(i.plugin.log, i.tenant, int(fd-1), piece)
 		written += uint32(len(piece))
 	}
 	if !memory.WriteUint32Le(result, written) {

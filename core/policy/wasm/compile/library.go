@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -17,7 +18,8 @@ type Library struct {
 	runtime wazero.Runtime
 	log     *slog.Logger
 	// turns are for children: one at a time.
-	turns queue
+	turns   queue
+	budgets budgets
 	// loading is held while code is loaded: two pieces of one module must never
 	// be in one runtime, as closing one would close the other.
 	loading chan struct{}
@@ -49,6 +51,7 @@ func NewLibrary(cache *Cache, runtime wazero.Runtime) *Library {
 	return &Library{
 		cache: cache, runtime: runtime, log: cache.options.Log,
 		loading: make(chan struct{}, 1), held: map[Digest]*held{}, changed: make(chan struct{}),
+		budgets: budgets{perHour: cache.options.PerHour, now: cache.options.Now},
 	}
 }
 
@@ -58,8 +61,8 @@ const tries = 2
 
 // Acquire gives the compiled code of a module: what is loaded, else from the
 // cache, else compiled by a child when it is the tenant's turn ("" is the
-// operator). The error is a *Refused where the module is at fault, and that of
-// source where it gives no module. The code must be released.
+// operator). The error is a *Refused where the module is at fault, a *Spent where
+// the tenant may have nothing compiled now, and that of source where it gives no module. The code must be released.
 func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*Code, error) {
 	for range tries {
 		if code, err := l.load(ctx, &source); code != nil || err != nil {
@@ -163,7 +166,10 @@ func (l *Library) compile(ctx context.Context, tenant string, source *Source) er
 	if err != nil {
 		return err
 	}
-	err = l.cache.compile(ctx, digest, module)
+	if err := l.budgets.check(tenant); err != nil {
+		return err
+	}
+	err = l.cache.compile(ctx, digest, module, func(cpu time.Duration) { l.budgets.spend(tenant, cpu) })
 	l.announce()
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestAModuleIsCompiledOnceAndItsCodeShared(t *testing.T) {
@@ -221,5 +222,40 @@ func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
 		if err := end(f, turn, done); err != nil || f.children(t) != 0 {
 			t.Errorf("%s: %v, %d children", name, err, f.children(t))
 		}
+	}
+}
+
+func TestATenantThatSpentItsBudgetHasNothingCompiledForAWhile(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache", func(o *Options) { o.PerHour = map[string]time.Duration{"a": time.Nanosecond} })
+	get := func(tenant string, n int32) error {
+		code, err := f.Acquire(t.Context(), tenant, Whole(small(n)))
+		if err == nil {
+			answers(t, f, code, n)
+			code.Release()
+		}
+		return err
+	}
+	if err := get("a", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, spent := errors.AsType[*Spent](get("a", 2)); !spent || f.children(t) != 1 {
+		t.Errorf("error %v, %d children", get("a", 2), f.children(t))
+	}
+	if err := get("a", 1); err != nil {
+		t.Errorf("what is in the cache: %v", err)
+	}
+	for _, other := range []string{"b", ""} {
+		if err := get(other, int32(3+len(other))); err != nil {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+	f.pass(1000 * time.Hour)
+	if _, spent := errors.AsType[*Spent](get("a", 2)); !spent {
+		t.Error("what one took too much is not waited for")
+	}
+	f.budgets.of["a"].left = 1
+	if err := get("a", 2); err != nil {
+		t.Errorf("after that: %v", err)
 	}
 }

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// compile has a child compile a module into the cache. The error is a *Refused
+// compile has a child compile a module into the cache. charge is told of what
+// children took of a processor, whatever came of it. The error is a *Refused
 // where the module is at fault, and then it is remembered.
-func (c *Cache) compile(ctx context.Context, digest Digest, module []byte) error {
-	err := c.compileOn(ctx, c.primary, digest, module)
+func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, charge func(cpu time.Duration)) error {
+	err := c.compileOn(ctx, c.primary, digest, module, charge)
 	if _, disk := errors.AsType[*diskFault](err); disk {
 		spare, fault := c.needSpare(err)
 		if fault != nil {
 			return fault
 		}
-		err = c.compileOn(ctx, spare, digest, module)
+		err = c.compileOn(ctx, spare, digest, module, charge)
 	}
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		// What is stored has no monotonic clock, and is the same when it is read.
@@ -28,7 +29,7 @@ func (c *Cache) compile(ctx context.Context, digest Digest, module []byte) error
 }
 
 // compileOn compiles onto one shelf.
-func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module []byte) (err error) {
+func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module []byte, charge func(cpu time.Duration)) (err error) {
 	dir, err := s.temp()
 	if err != nil {
 		return err
@@ -38,6 +39,7 @@ func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module [
 	if err != nil {
 		return err
 	}
+	charge(end.cpu)
 	r, err := end.judge(c.options.Limits)
 	if err != nil {
 		return err

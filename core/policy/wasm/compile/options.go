@@ -21,6 +21,10 @@ type Options struct {
 	Interpreted bool
 	// Limits are for each compilation.
 	Limits Limits
+	// PerHour is what compilations may take of a processor in an hour for the
+	// modules of each tenant, which may save up an hour's. Tenants that are not in
+	// it may take any time.
+	PerHour map[string]time.Duration
 	// MaxBytes is the most that compiled code may take on the disk; what was used
 	// least recently goes first. Code in use stays and may exceed it. Default
 	// 512 MiB.

@@ -268,6 +268,7 @@ func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 		wasmtest.LocalGet(0), wasmtest.If(wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.Call(0), repeatCode(20, load))))
 	binary := m.Bytes()
 	eachEngine(t, func(t *testing.T, config wazero.RuntimeConfig) {
+		t.Helper()
 		for _, test := range []struct {
 			slice, returns int64
 			least, most    int

@@ -1,0 +1,42 @@
+package wasm
+
+import (
+	"context"
+	"time"
+)
+
+// askPeriod is how often a guest that runs and runs asks whether it is another's
+// turn.
+const askPeriod = 50 * time.Microsecond
+
+type turnsKey struct{}
+
+// WithTurns gives calls with the context somebody to ask, between two slices,
+// whether it is another's turn: pause gets what the call took so far in fuel, and
+// comes back when the call may go on. It may be called some ten thousand times a
+// second, by the goroutine of the call, which keeps its instance meanwhile. A call
+// that is over soon never asks. What a call gives, and what it takes, is the
+// same with pauses and without.
+func WithTurns(ctx context.Context, pause func(fuel int64)) context.Context {
+	return context.WithValue(ctx, turnsKey{}, pause)
+}
+
+// pauser is who a call asks, nil for nobody.
+func pauser(ctx context.Context) func(fuel int64) {
+	pause, _ := ctx.Value(turnsKey{}).(func(fuel int64))
+	return pause
+}
+
+// ask asks whether it is another's turn, if that was not asked lately, and gives
+// the time.
+func (t *tank) ask(now time.Time) time.Time {
+	if t.asked.IsZero() {
+		t.asked = now
+	}
+	if t.pause == nil || now.Sub(t.asked) < askPeriod {
+		return now
+	}
+	t.pause(t.used())
+	t.asked = time.Now()
+	return t.asked
+}

@@ -1,0 +1,45 @@
+package wasm
+
+import (
+	"errors"
+	"testing"
+
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+func TestACallAsksBetweenSlicesWhetherItIsAnothersTurn(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		module []byte
+		asks   bool
+	}{
+		"one that runs and runs asks":    {w.Looping(), true},
+		"one that is over soon does not": {w.Answering(0, "", ""), false},
+	} {
+		p, _ := load(t, test.module)
+		_, alone := p.Admit(t.Context(), question(testPod()))
+		var asked []int64
+		turns := WithTurns(t.Context(), func(fuel int64) { asked = append(asked, fuel) })
+		_, err := p.Admit(turns, question(testPod()))
+		if test.asks != (len(asked) > 0) {
+			t.Errorf("%s: it asked %d times", name, len(asked))
+		}
+		last := int64(-1)
+		for _, fuel := range asked {
+			if fuel < last || fuel > p.fuel {
+				t.Errorf("%s: it says it took %d, after %d", name, fuel, last)
+			}
+			last = fuel
+		}
+		if (alone == nil) != (err == nil) || alone != nil && alone.Error() != err.Error() {
+			t.Errorf("%s: it ends with %v, without pauses with %v", name, err, alone)
+		}
+		n := len(asked)
+		if _, _ = p.Admit(t.Context(), question(testPod())); len(asked) != n {
+			t.Errorf("%s: a later call asks whom an earlier one was to ask", name)
+		}
+		if failure, ok := errors.AsType[*Failure](err); ok && failure.Code != FuelExhausted {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
