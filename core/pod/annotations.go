@@ -26,6 +26,9 @@ const (
 	// agent's memory is lost.
 	AnnotationInstance = "wardlet.dev/instance"
 	AnnotationFinal    = "wardlet.dev/final-object"
+	// AnnotationMutated is "true" on the sandbox of a pod that policies have
+	// changed: what its source has is not what it was made from.
+	AnnotationMutated = "wardlet.dev/mutated"
 )
 
 // Labels the runtime puts on sandboxes and containers, as a kubelet does.

@@ -55,6 +55,9 @@ type Origin struct {
 	Version string `json:"version"`
 	// FirstSeen is when the agent first saw this pod, by UID.
 	FirstSeen time.Time `json:"firstSeen"`
+	// Instance is the Instance of the pod as its source has it, where policies
+	// have changed it, else empty.
+	Instance string `json:"instance,omitempty"`
 }
 
 // Change is one step of one pod.

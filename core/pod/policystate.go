@@ -28,8 +28,24 @@ type PolicySet struct {
 	// when it is; RefusedAt since when.
 	Refused   string    `json:"refused,omitempty"`
 	RefusedAt time.Time `json:"refusedAt,omitzero"`
+	// Probation is nil where the set in force is not on probation.
+	Probation *PolicyProbation `json:"probation,omitempty"`
 	// Policies are those of the set in force, in the order they are asked.
 	Policies []PolicyState `json:"policies"`
+}
+
+// PolicyProbation is how a set does that came into force lately.
+type PolicyProbation struct {
+	Since time.Time `json:"since"`
+	// Policies are those of the set that are new or changed.
+	Policies []string `json:"policies"`
+	// Decisions counts those in which one of them was asked, Failed those of them
+	// in which a plugin failed.
+	Decisions int `json:"decisions"`
+	Failed    int `json:"failed"`
+	// Failing is why the set is in force though it has failed, empty where it has
+	// not.
+	Failing string `json:"failing,omitempty"`
 }
 
 // PolicyState is one policy of a set in force.
@@ -80,5 +96,11 @@ type Decision struct {
 	Replaces types.UID `json:"replaces,omitempty"`
 	Source   string    `json:"source"`
 	Document string    `json:"document"`
-	Verdict  Verdict   `json:"verdict"`
+	// Tenant is whose pod it is, empty for the operator's.
+	Tenant  string  `json:"tenant,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	// ID names the record on the disk, empty where there is none; NotKept says why
+	// not.
+	ID      string `json:"id,omitempty"`
+	NotKept string `json:"notKept,omitempty"`
 }

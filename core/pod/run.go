@@ -17,6 +17,9 @@ type SandboxRun struct {
 	Seen time.Time
 	// Document is the ID of the document the pod was made from.
 	Document string
+	// Instance is that of the pod as its source has it, where policies have
+	// changed it; else empty, and Pod tells it.
+	Instance string
 }
 
 // ContainerRun is everything the runtime needs to create and start a

@@ -66,6 +66,9 @@ type Verdict struct {
 	Sets []string `json:"sets,omitempty"`
 	// Opinions are those of every policy that was asked, in that order.
 	Opinions []Opinion `json:"opinions,omitempty"`
+	// Mutation is what policies changed of the pod, nil where nothing, and where
+	// Answer is not Allow.
+	Mutation *Mutation `json:"mutation,omitempty"`
 	At       time.Time `json:"at"`
 }
 
@@ -90,7 +93,17 @@ type Opinion struct {
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Explanation string            `json:"explanation,omitempty"`
+	// Reads are the fields and documents that the plugin got, by the names of
+	// docs/abi.md. The list is shared and does not change.
+	Reads []string `json:"reads,omitempty"`
+	// Patch is the JSON patch that the plugin gave with its answer, cut after
+	// MaxShownPatch bytes; empty where it gave none. What it changed, if the
+	// opinion counts, is in Verdict.Mutation.
+	Patch string `json:"patch,omitempty"`
 }
+
+// MaxShownPatch is how many bytes of a patch are kept with an opinion.
+const MaxShownPatch = 4 << 10
 
 // The modes of policies whose opinions do not count.
 const (
@@ -133,5 +146,6 @@ func (o *Opinion) would() string {
 
 // Same reports whether two verdicts say the same to whoever reads them.
 func (v *Verdict) Same(o *Verdict) bool {
-	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy && v.Tenant == o.Tenant
+	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy && v.Tenant == o.Tenant &&
+		v.Mutation.Hash() == o.Mutation.Hash()
 }

@@ -138,7 +138,11 @@ func (d *Dir) prepare() error {
 	if err := ownDir(outcomes); err != nil {
 		return fmt.Errorf("%s: %w", outcomesDir, err)
 	}
-	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes)); err != nil {
+	opinions := filepath.Join(d.path, opinionsDir)
+	if err := ownDir(opinions); err != nil {
+		return fmt.Errorf("%s: %w", opinionsDir, err)
+	}
+	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes), removeTemps(opinions)); err != nil {
 		return err
 	}
 	first := d.fresh()

@@ -134,6 +134,9 @@ func (r *Record) usable() error {
 		if s.Verdict != nil && s.Verdict.Answer != pod.Allow {
 			return fmt.Errorf("it is held back by a filter, and the verdict is %q", s.Verdict.Answer)
 		}
+		if err := changes(s.Verdict, r.Pod); err != nil {
+			return err
+		}
 	}
 	if r.Decided == nil {
 		return nil
@@ -144,10 +147,21 @@ func (r *Record) usable() error {
 	if v := r.Decided.Verdict; v != nil && !slices.Contains([]pod.Answer{pod.Allow, pod.Hold, pod.Deny}, v.Answer) {
 		return fmt.Errorf("the verdict %q is none", v.Answer)
 	}
+	p := r.Pod
 	if r.Decided.Pod != nil {
-		return complete(r.Decided.Pod)
+		if p = r.Decided.Pod; complete(p) != nil {
+			return complete(p)
+		}
 	}
-	return nil
+	return changes(r.Decided.Verdict, p)
+}
+
+// changes says what keeps what policies have changed from being of a pod.
+func changes(v *pod.Verdict, p *v1.Pod) error {
+	if v == nil || v.Mutation == nil {
+		return nil
+	}
+	return v.Mutation.Usable(p)
 }
 
 // complete says what a pod lacks that every pod has.

@@ -18,7 +18,16 @@ var unusable = map[string]struct {
 	spoil func(r *Record)
 	err   string
 }{
-	"no pod":                {func(r *Record) { r.Pod = nil }, "no pod to keep"},
+	"no pod": {func(r *Record) { r.Pod = nil }, "no pod to keep"},
+	"another pod than that policies changed": {func(r *Record) {
+		other := r.Pod.DeepCopy()
+		other.UID = "another"
+		v := &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Final: other}}
+		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Verdict: v}
+	}, "what policies made of the pod is another one"},
+	"nothing of what policies changed": {func(r *Record) {
+		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{}}}
+	}, "what policies made of the pod is missing"},
 	"no source":             {func(r *Record) { r.Source = "" }, "it names no document"},
 	"no ID":                 {func(r *Record) { r.ID = "" }, "it names no document"},
 	"a pod without UID":     {func(r *Record) { r.Pod.UID = "" }, "the pod has no UID"},

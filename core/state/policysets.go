@@ -21,8 +21,17 @@ type PolicySet struct {
 	Generation int `json:"generation"`
 	// Revision is that of the last signed set that came into force, 0 for none.
 	Revision uint64 `json:"revision,omitempty"`
+	// Trial is the set on probation, zero where none is.
+	Trial PolicyTrial `json:"trial,omitzero"`
 	// Refused are contents that are not tried again, the newest first.
 	Refused []RefusedSet `json:"refused,omitempty"`
+}
+
+// PolicyTrial is a set on probation: it gives way to the one before it if the
+// plugins of these of its policies fail.
+type PolicyTrial struct {
+	Set      string   `json:"set"`
+	Policies []string `json:"policies"`
 }
 
 // RefusedSet is a content of a directory of policies that was refused.

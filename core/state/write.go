@@ -23,6 +23,8 @@ func WriteFile(dir, name string, data []byte) error {
 type filesystem interface {
 	// create makes and opens a file of mode 0600 with a new name.
 	create(dir, pattern string) (file, error)
+	// appendTo opens a file of mode 0600 at its end, and makes it if it is missing.
+	appendTo(path string) (file, error)
 	rename(from, to string) error
 	// syncDir puts the entries of a directory on the disk.
 	syncDir(dir string) error

@@ -1,0 +1,189 @@
+package state
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+const (
+	// filesDir has the files of policies, in the directory of decisions.
+	filesDir = "policies"
+	// fileSuffix ends their names; before it stands the digest of what is in them.
+	fileSuffix = ".gz"
+	// liveSets is how many sets of an owner are kept whole whatever records name:
+	// the one in force, one that may follow, and one to go back to.
+	liveSets = 3
+)
+
+// fileKey is a file of somebody's policies.
+type fileKey struct{ digest, tenant string }
+
+// policyFiles are the modules and documents of policies. A file stays while a
+// segment names it, or one of its owner's newest sets has it.
+type policyFiles struct {
+	// sizes are those of the files on the disk, in bytes, by digest.
+	sizes map[string]int64
+	// held counts the segments that name a file.
+	held map[fileKey]int
+	// live are the digests of each tenant's newest sets, the newest last.
+	live map[string][][]string
+}
+
+// KeepFiles puts the files of a set of a tenant's policies on the disk, by digest,
+// compressed. It is called before the set judges.
+func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
+	var digests []string
+	var errs []error
+	written := map[string]int64{}
+	for digest, data := range files {
+		digests = append(digests, digest)
+		if l.has(digest) {
+			continue
+		}
+		size, err := l.writeFile(digest, data)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		written[digest] = size
+	}
+	if len(written) > 0 {
+		errs = append(errs, l.dir.fs.syncDir(l.filesPath()))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.files.sizes, written)
+	live := slices.Concat(l.files.live[tenant], [][]string{digests})
+	l.files.live[tenant] = live[max(0, len(live)-liveSets):]
+	l.sweep()
+	l.makeRoom(tenant, 0)
+	return errors.Join(errs...)
+}
+
+// PolicyFile reads a file of a policy. It is the one whose digest was asked for.
+func (l *DecisionLog) PolicyFile(digest string) ([]byte, error) {
+	packed, err := readFile(l.filePath(digest))
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.filePath(digest), err)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.filePath(digest), err)
+	}
+	if digestOf(data) != digest {
+		return nil, fmt.Errorf("%s does not hold what its name says", l.filePath(digest))
+	}
+	return data, nil
+}
+
+func (l *DecisionLog) filesPath() string { return filepath.Join(l.path(), filesDir) }
+
+func (l *DecisionLog) filePath(digest string) string {
+	return filepath.Join(l.filesPath(), filepath.Base(digest)+fileSuffix)
+}
+
+func (l *DecisionLog) has(digest string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.files.sizes[digest]
+	return ok
+}
+
+func (l *DecisionLog) writeFile(digest string, data []byte) (size int64, err error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(data); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	return int64(packed.Len()), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed.Bytes())
+}
+
+// sweep removes files that nothing needs.
+func (l *DecisionLog) sweep() {
+	needed := map[string]bool{}
+	for key := range l.files.held {
+		needed[key.digest] = true
+	}
+	for _, sets := range l.files.live {
+		for _, digest := range slices.Concat(sets...) {
+			needed[digest] = true
+		}
+	}
+	for digest := range l.files.sizes {
+		if needed[digest] {
+			continue
+		}
+		if err := l.dir.fs.remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			l.log().Error("a file of an old policy cannot be removed", "file", l.filePath(digest), "err", err)
+		}
+		delete(l.files.sizes, digest)
+	}
+}
+
+// hold notes that one more segment names files.
+func (f *policyFiles) hold(keys []fileKey) {
+	for _, key := range keys {
+		f.held[key]++
+	}
+}
+
+// letGo notes that a segment is gone, and reports whether one of its files is named
+// by no other.
+func (f *policyFiles) letGo(s *segment) (free bool) {
+	for key := range s.files {
+		if f.held[key]--; f.held[key] <= 0 {
+			delete(f.held, key)
+			free = true
+		}
+	}
+	return free
+}
+
+// only reports whether only records keep a file.
+func (f *policyFiles) only(key fileKey) bool {
+	return !slices.ContainsFunc(f.live[key.tenant], func(set []string) bool { return slices.Contains(set, key.digest) })
+}
+
+// kept is how many bytes of a tenant's policies only records keep.
+func (f *policyFiles) kept(tenant string) (bytes int64) {
+	for key := range f.held {
+		if key.tenant == tenant && f.only(key) {
+			bytes += f.sizes[key.digest]
+		}
+	}
+	return bytes
+}
+
+// heldBy reports whether one of the segments keeps a file of a tenant's policies
+// that nothing else does.
+func (f *policyFiles) heldBy(segments []*segment, tenant string) bool {
+	for _, s := range segments {
+		for key := range s.files {
+			if key.tenant == tenant && f.only(key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

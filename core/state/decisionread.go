@@ -1,0 +1,115 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+)
+
+// Newest reads the newest records of each owner's pods, at most so many of each,
+// with how often they were repeated: by Last, newest last. The error names what
+// cannot be read; what can is there.
+func (l *DecisionLog) Newest(most int) ([]DecisionRecord, error) {
+	var all []DecisionRecord
+	var errs []error
+	paths := l.paths()
+	for _, tenant := range slices.Sorted(maps.Keys(paths)) {
+		some, err := newest(paths[tenant], most)
+		all, errs = append(all, some...), append(errs, err)
+	}
+	slices.SortStableFunc(all, func(a, b DecisionRecord) int { return a.Last.Compare(b.Last) })
+	return all, errors.Join(errs...)
+}
+
+// paths are the segments of each owner, the oldest first.
+func (l *DecisionLog) paths() map[string][]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[string][]string{}
+	for tenant, o := range l.owners {
+		for _, s := range o.segments {
+			all[tenant] = append(all[tenant], s.path)
+		}
+	}
+	return all
+}
+
+// newest reads segments from the last one on until there are enough records.
+func newest(paths []string, most int) ([]DecisionRecord, error) {
+	var all []DecisionRecord
+	counts := map[string]DecisionCount{}
+	for _, path := range slices.Backward(paths) {
+		text, err := readFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			break // it made room meanwhile
+		}
+		if err != nil {
+			return all, err
+		}
+		var some []DecisionRecord
+		eachLine(text, func(one line) {
+			switch one.kind {
+			case lineRecord:
+				var r DecisionRecord
+				if json.Unmarshal(one.body, &r) == nil && r.ID != "" {
+					some = append(some, r)
+				}
+			case lineCount:
+				var c DecisionCount
+				if json.Unmarshal(one.body, &c) == nil && counts[c.ID].Count < c.Count {
+					counts[c.ID] = c
+				}
+			}
+		})
+		all = slices.Concat(some, all)
+		if len(all) >= most {
+			break
+		}
+	}
+	all = all[max(0, len(all)-most):]
+	for i := range all {
+		r := &all[i]
+		if c, ok := counts[r.ID]; ok && c.Count > r.Count {
+			r.Count, r.Last = c.Count, c.Last
+		}
+	}
+	return all, nil
+}
+
+// Input reads a document that records of one owner's pods name, as JSON. It is the
+// one whose digest was asked for.
+func (l *DecisionLog) Input(tenant, digest string) ([]byte, error) {
+	for _, path := range slices.Backward(l.paths()[tenant]) {
+		text, err := readFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it made room meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		var found []byte
+		eachLine(text, func(one line) {
+			if found == nil && one.kind == lineInput && one.digest == digest {
+				found = one.body
+			}
+		})
+		if found != nil && digestOf(found) == digest {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("the document %s is not on record any more", digest)
+}
+
+// eachLine gives what is whole of a text.
+func eachLine(text []byte, each func(line)) {
+	for len(text) > 0 {
+		one, rest, err := cutLine(text)
+		if err == nil {
+			each(one)
+		}
+		text = rest
+	}
+}

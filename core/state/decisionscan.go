@@ -1,0 +1,181 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// openFiles finds the files of policies.
+func (l *DecisionLog) openFiles() error {
+	l.files = policyFiles{sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}}
+	if err := ownDir(l.filesPath()); err != nil {
+		return fmt.Errorf("%s: %w", filesDir, err)
+	}
+	if err := removeTemps(l.filesPath()); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(l.filesPath())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		digest, ok := strings.CutSuffix(e.Name(), fileSuffix)
+		if info, err := e.Info(); ok && err == nil {
+			l.files.sizes[digest] = info.Size()
+		}
+	}
+	return nil
+}
+
+// openOwners finds the segments of all owners.
+func (l *DecisionLog) openOwners() error {
+	entries, err := os.ReadDir(l.path())
+	if err != nil {
+		return err
+	}
+	ages := map[*segment]int64{}
+	for _, e := range entries {
+		tenant, ok := ownerCalled(e.Name())
+		if !ok || !e.IsDir() {
+			continue
+		}
+		if err := l.openOwner(l.owner(tenant), ages); err != nil {
+			return fmt.Errorf("%s: %w", e.Name(), err)
+		}
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(ages), func(a, b *segment) int { return cmp.Compare(ages[a], ages[b]) }) {
+		l.order++
+		s.order = l.order
+	}
+	return nil
+}
+
+// openOwner finds the segments of one owner. The last one is gone on with, if it
+// is whole; of one without any record nothing was ever answered.
+func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
+	names, err := segmentNames(o.path)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		path := filepath.Join(o.path, name)
+		text, info, err := readSegment(path)
+		if err != nil {
+			if odd := new(oddFile); !errors.As(err, &odd) {
+				l.log().Error("some of the log of decisions cannot be read", "file", path, "err", err)
+				continue
+			}
+			if err := l.dir.quarantine(filepath.Join(decisionsDir, filepath.Base(o.path), name), err); err != nil {
+				return err
+			}
+			continue
+		}
+		s, last, torn := scan(path, text)
+		if last == 0 {
+			if err := l.dir.fs.remove(path); err != nil {
+				return err
+			}
+			continue
+		}
+		if torn > 0 {
+			l.log().Warn("lines of the log of decisions are not whole and were passed over", "file", path, "lines", torn)
+		}
+		o.next = max(o.next, last+1)
+		o.segments = append(o.segments, s)
+		ages[s] = info.ModTime().UnixNano()
+		for key := range s.files {
+			l.files.held[key]++
+		}
+		if i == len(names)-1 && torn == 0 {
+			if f, err := l.dir.fs.appendTo(path); err == nil {
+				o.active, o.file, o.entered = s, f, true
+				continue
+			}
+		}
+		s.inputs = nil
+	}
+	return nil
+}
+
+// scan looks at the lines of a segment. last is the number of its last record, 0
+// for none, torn counts what is no line.
+func scan(path string, text []byte) (s *segment, last uint64, torn int) {
+	s = &segment{path: path, size: int64(len(text)), inputs: map[string]bool{}, files: map[fileKey]bool{}}
+	var newest []byte
+	for len(text) > 0 {
+		one, rest, err := cutLine(text)
+		text = rest
+		switch {
+		case err != nil:
+			torn++
+		case one.kind == lineInput:
+			s.inputs[one.digest] = true
+		case one.kind == lineFile:
+			if tenant, ok := ownerCalled(string(one.body)); ok {
+				s.files[fileKey{one.digest, tenant}] = true
+			}
+		case one.kind == lineRecord:
+			newest = one.body
+		}
+	}
+	var r struct {
+		ID string `json:"id"`
+	}
+	if newest != nil && json.Unmarshal(newest, &r) == nil {
+		last, _ = strconv.ParseUint(r.ID[strings.LastIndexByte(r.ID, '-')+1:], 10, 64)
+	}
+	return s, last, torn
+}
+
+// segmentNames are the names of the segments in a directory, the oldest first.
+func segmentNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if _, ok := segmentNumber(e.Name()); ok {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, _ := segmentNumber(a)
+		y, _ := segmentNumber(b)
+		return cmp.Compare(x, y)
+	})
+	return names, nil
+}
+
+func readSegment(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := readFile(path)
+	return text, info, err
+}
+
+// ownerCalled is the tenant, empty for the operator, of what ownerOf names.
+func ownerCalled(name string) (tenant string, ok bool) {
+	if name == ownerOf("") {
+		return "", true
+	}
+	tenant, ok = strings.CutPrefix(name, "tenant-")
+	return tenant, ok && tenant != ""
+}
+
+// appendTo opens a file for appending, and makes it where it is missing.
+func (kernel) appendTo(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+}

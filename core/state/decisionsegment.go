@@ -1,0 +1,222 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// segmentParts is how many segments an owner's share has room for, at least.
+	segmentParts = 8
+	// maxSegment is how long a segment may become, in bytes.
+	maxSegment = 4 << 20
+	// segmentSuffix ends the names of segments; before it stands the number of the
+	// first record.
+	segmentSuffix = ".log"
+)
+
+// ownerLog is the log of one owner's pods.
+type ownerLog struct {
+	dir    *Dir
+	order  *uint64
+	tenant string
+	path   string
+	// next is the number of the next record, from 1.
+	next uint64
+	// segments are in order, the active one last.
+	segments []*segment
+	// active is the segment that is written to, nil for none; file is open.
+	active *segment
+	file   file
+	// entered: the directory's entry of the active segment is on the disk.
+	entered bool
+	// failed is why something that was written since the last sync is not on the
+	// disk.
+	failed error
+}
+
+// segment is a file of the log.
+type segment struct {
+	path string
+	size int64
+	// order is less than that of younger ones.
+	order uint64
+	// inputs are the digests of the documents in it. Only the active one has them.
+	inputs map[string]bool
+	// files are the digests of the policy files that its records name.
+	files map[fileKey]bool
+}
+
+// sums are the digests that a text adds to a segment.
+type sums struct {
+	inputs []string
+	files  []fileKey
+}
+
+// id names a record for people: OWNER-NUMBER.
+func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", ownerOf(o.tenant), number) }
+
+// lines is an entry as the lines that the active segment lacks of it. sum takes
+// what they add.
+func (o *ownerLog) lines(e *DecisionEntry, sum *sums) ([]byte, error) {
+	sum.inputs, sum.files = sum.inputs[:0], sum.files[:0]
+	var text []byte
+	for _, digest := range slices.Sorted(maps.Keys(e.Inputs)) {
+		if o.active == nil || !o.active.inputs[digest] {
+			text = (&line{kind: lineInput, digest: digest, body: e.Inputs[digest]}).append(text)
+			sum.inputs = append(sum.inputs, digest)
+		}
+	}
+	e.Record.files(func(digest, owner string) {
+		key := fileKey{digest, owner}
+		if (o.active == nil || !o.active.files[key]) && !slices.Contains(sum.files, key) {
+			text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(owner))}).append(text)
+			sum.files = append(sum.files, key)
+		}
+	})
+	body, err := json.Marshal(e.Record)
+	if err != nil {
+		return nil, err
+	}
+	return (&line{kind: lineRecord, body: body}).append(text), nil
+}
+
+func countLines(counts []DecisionCount) (text []byte, err error) {
+	for i := range counts {
+		body, err := json.Marshal(&counts[i])
+		if err != nil {
+			return nil, err
+		}
+		text = (&line{kind: lineCount, body: body}).append(text)
+	}
+	return text, nil
+}
+
+// full reports whether so many bytes more belong into another segment.
+func (o *ownerLog) full(more, limit int64) bool {
+	return o.active != nil && o.active.size > 0 && o.active.size+more > min(limit/segmentParts, maxSegment)
+}
+
+// write appends text to the active segment, or to a new one. It is on the disk
+// after the next sync that gives no error.
+func (o *ownerLog) write(text []byte, sum *sums) error {
+	if o.active == nil {
+		if err := o.begin(); err != nil {
+			return err
+		}
+	}
+	n, err := o.file.Write(text)
+	o.active.size += int64(n)
+	if err != nil {
+		// What follows must not stand behind half a line.
+		return o.fail(err)
+	}
+	if sum != nil {
+		for _, digest := range sum.inputs {
+			o.active.inputs[digest] = true
+		}
+		for _, key := range sum.files {
+			o.active.files[key] = true
+		}
+	}
+	return nil
+}
+
+// fail ends the active segment because something of it is not on the disk; the
+// next sync says so.
+func (o *ownerLog) fail(err error) error {
+	err = fmt.Errorf("write %s: %w", o.active.path, err)
+	o.failed = errors.Join(o.failed, err)
+	_ = o.close() // it is given up
+	return err
+}
+
+// begin opens a new segment.
+func (o *ownerLog) begin() error {
+	if err := ownDir(o.path); err != nil {
+		return fmt.Errorf("%s: %w", o.path, err)
+	}
+	path := filepath.Join(o.path, fmt.Sprintf("%016d%s", o.next, segmentSuffix))
+	f, err := o.dir.fs.appendTo(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	*o.order++
+	s := &segment{path: path, order: *o.order, inputs: map[string]bool{}, files: map[fileKey]bool{}}
+	o.segments = append(o.segments, s)
+	o.active, o.file, o.entered = s, f, false
+	return nil
+}
+
+// flush puts the active segment on the disk.
+func (o *ownerLog) flush() error {
+	if o.active == nil {
+		return nil
+	}
+	if err := o.file.Sync(); err != nil {
+		return o.fail(err) // what the kernel has dropped it will not try again
+	}
+	if o.entered {
+		return nil
+	}
+	for _, dir := range []string{o.path, filepath.Dir(o.path)} {
+		if err := o.dir.fs.syncDir(dir); err != nil {
+			return o.fail(err)
+		}
+	}
+	o.entered = true
+	return nil
+}
+
+// sync reports whether all that was written since the last one is on the disk.
+func (o *ownerLog) sync() error {
+	_ = o.flush() // it is in failed
+	err := o.failed
+	o.failed = nil
+	return err
+}
+
+// rotate ends the active segment.
+func (o *ownerLog) rotate() error {
+	if err := o.flush(); err != nil {
+		return err
+	}
+	return o.close()
+}
+
+// close ends the active segment.
+func (o *ownerLog) close() error {
+	if o.active == nil {
+		return nil
+	}
+	err := o.file.Close()
+	o.active.inputs = nil
+	o.active, o.file = nil, nil
+	return err
+}
+
+// drop takes the oldest segment out.
+func (o *ownerLog) drop() *segment {
+	s := o.segments[0]
+	o.segments = o.segments[1:]
+	if s == o.active {
+		_ = o.close() // it goes
+	}
+	return s
+}
+
+// segmentNumber is the number of the first record of a segment, by its name.
+func segmentNumber(name string) (number uint64, ok bool) {
+	digits, ok := strings.CutSuffix(name, segmentSuffix)
+	if !ok {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(digits, 10, 64)
+	return number, err == nil && number > 0
+}

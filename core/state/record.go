@@ -1,0 +1,107 @@
+package state
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// DecisionRecord is a decision with all that it depended on: whoever has it, and
+// what it names by digest, can make the decision again. Digests are SHA-256 in 64
+// hexadecimal digits.
+type DecisionRecord struct {
+	pod.Decision
+
+	// Agent is the version of the agent, Node the node's name.
+	Agent string `json:"agent,omitempty"`
+	Node  string `json:"node"`
+	// ClockSynchronized is whether the clock was known to be right. The time of the
+	// decision is that of its verdict.
+	ClockSynchronized bool `json:"clockSynchronized"`
+	// Kind is the kind of the source, Changed what an update changed.
+	Kind    string   `json:"kind,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+	// Pod and Old are the digests of the documents that were judged, as JSON; Old
+	// is empty where there was none. Of merge, Pod is empty and Old what ran.
+	Pod string `json:"pod,omitempty"`
+	Old string `json:"old,omitempty"`
+	// OldInstance is the instance of Old.
+	OldInstance string `json:"oldInstance,omitempty"`
+	// Candidates are those of merge, in the order they were asked about.
+	Candidates []CandidateRecord `json:"candidates,omitempty"`
+	// Policies are those that had an opinion, in that order: one for each of the
+	// verdict's opinions.
+	Policies []PolicyRecord `json:"policies,omitempty"`
+	// Default is what counts where no policy has an opinion.
+	Default pod.Answer `json:"default,omitempty"`
+	// Exempt: failures of plugins let this pod pass.
+	Exempt bool `json:"exempt,omitempty"`
+	// MutateAPI: policies may have changed the pod also if it is an API server's.
+	MutateAPI bool `json:"mutateAPI,omitempty"`
+	// Paced: the policies denied the pod, and because of denials before it that
+	// was held for a while.
+	Paced bool `json:"paced,omitempty"`
+}
+
+// CandidateRecord is one of the documents that claimed a pod.
+type CandidateRecord struct {
+	// Pod is the digest of the document.
+	Pod string `json:"pod"`
+	// Instance is that of the pod.
+	Instance  string    `json:"instance"`
+	UID       types.UID `json:"uid"`
+	Source    string    `json:"source"`
+	Document  string    `json:"document"`
+	Kind      string    `json:"kind"`
+	Running   bool      `json:"running,omitempty"`
+	Restored  bool      `json:"restored,omitempty"`
+	FirstSeen time.Time `json:"firstSeen,omitzero"`
+}
+
+// PolicyRecord is what a policy of a decision was made from.
+type PolicyRecord struct {
+	Name string `json:"name"`
+	// Tenant is whose policy it is, empty for the operator's.
+	Tenant string `json:"tenant,omitempty"`
+	// Document and Module are the digests of the policy's document, with its
+	// settings and its limits, and of its plugin.
+	Document string `json:"document"`
+	Module   string `json:"module"`
+	// Fuel, MemoryPages and OutputBytes are its limits.
+	Fuel        int64 `json:"fuel"`
+	MemoryPages int   `json:"memoryPages"`
+	OutputBytes int   `json:"outputBytes"`
+	// NodeFacts is the digest of what it saw of the node, empty where it saw
+	// nothing.
+	NodeFacts string `json:"nodeFacts,omitempty"`
+}
+
+// DecisionEntry is a record to be kept, with the JSON of the documents that it
+// names.
+type DecisionEntry struct {
+	Record *DecisionRecord
+	// Inputs are by digest.
+	Inputs map[string][]byte
+}
+
+// DecisionCount says how often a decision has been repeated since.
+type DecisionCount struct {
+	ID    string    `json:"id"`
+	Count int       `json:"count"`
+	Last  time.Time `json:"last"`
+}
+
+// files gives the digests of the policy files that the record names, each with
+// the tenant whose policy it is.
+func (r *DecisionRecord) files(each func(digest, tenant string)) {
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		for _, digest := range [...]string{p.Document, p.Module} {
+			if len(digest) == digestLength {
+				each(digest, p.Tenant)
+			}
+		}
+	}
+}
