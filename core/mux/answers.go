@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -23,8 +24,10 @@ func (m *Mux) secure(given []answer[pod.Verdict]) {
 	if len(records) == 0 {
 		return
 	}
+	crashpoint.Reached("verdict given")
 	err := m.documents.Apply(records, nil)
 	if err == nil {
+		crashpoint.Reached("verdict stored")
 		return
 	}
 	failed := unwritten(err)
@@ -63,7 +66,7 @@ func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
 	case pod.Hold:
 		return false
 	case pod.Deny:
-		return w.running() == nil || s.stopDenied && w.stops()
+		return w.running() == nil || s.stopDenied.Load() && w.stops()
 	}
 	return !s.filters(w.pod)
 }
@@ -78,6 +81,7 @@ func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time
 			continue
 		}
 		delete(s.asked, a.ticket)
+		t.remade(w, &a.value)
 		w.take(&a.value, t.now, jitter)
 		s.retries.set(w)
 		answered = append(answered, w)
@@ -122,6 +126,9 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	}
 	if err := m.send(ctx, out); err != nil {
 		return err
+	}
+	if len(out.changes) > 0 {
+		crashpoint.Reached("change handed on")
 	}
 	for _, q := range out.asked {
 		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })

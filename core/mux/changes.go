@@ -79,7 +79,7 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 		if sl.overruled() || sl.succeeded() {
 			out = append(out, t.remove(sl))
 		}
-		if w := sl.wait; w != nil && t.store.stopDenied && w.refused() {
+		if w := sl.wait; w != nil && t.store.stopDenied.Load() && w.refused() {
 			out = append(out, t.remove(w.from))
 			w.from.leave(w)
 			w.from = nil
@@ -130,9 +130,10 @@ func (t *merging) replaced(sl *slot) *slot {
 // remove takes from the sync loop what it has of the slot. Whoever waits to
 // take the place of the pod is looked at again.
 func (t *merging) remove(sl *slot) pod.Change {
-	c := pod.Change{Op: pod.Remove, Old: sl.sent.pod, Origin: sl.sent.origin, Restored: sl.sent.restored}
+	c := pod.Change{Op: pod.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
 	t.touchRefused(sl.sent.pod.UID)
+	t.takeBack(sl.sent)
 	sl.sent = nil
 	for _, e := range []*entry{sl.first, sl.heir} {
 		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
@@ -301,10 +302,11 @@ func (t *merging) add(sl *slot) pod.Change {
 		firstSeen = e.firstSeen
 	}
 	t.store.sends++
-	sl.sent = &sent{pod: e.pod, seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored, verdict: sl.verdict()}
+	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored}
+	t.handOn(sl.sent, e.pod, sl.verdict())
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
-	c := pod.Change{Op: pod.Add, New: e.pod, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
+	c := pod.Change{Op: pod.Add, New: sl.sent.final, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
 	sl.sent.after, sl.follows = sl.follows, ""
 	return c
 }
@@ -315,8 +317,10 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	if old == nil || old.pod == e.pod {
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{pod: e.pod, seq: old.seq, after: old.after, origin: origin(sl, e, old.origin.FirstSeen), verdict: cmp.Or(sl.verdict(), old.verdict)}
-	fields := t.difference(old.pod, e)
+	sl.sent = &sent{seq: old.seq, after: old.after, origin: origin(sl, e, old.origin.FirstSeen)}
+	t.takeBack(old)
+	t.handOn(sl.sent, e.pod, cmp.Or(sl.verdict(), old.verdict))
+	fields := t.finalDifference(old, sl.sent.final, e)
 	// What does not matter after a restart is not worth a write.
 	if sl.wait != nil && sl.wait.op != pod.Reconcile || pod.Meaningful(fields) {
 		t.settled(sl, e)
@@ -327,7 +331,7 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 		return pod.Change{}, false
 	}
 	return pod.Change{
-		Op: operation(e.pod, fields), Old: old.pod, New: e.pod, Changed: fields,
+		Op: operation(e.pod, fields), Old: old.final, New: sl.sent.final, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
 	}, true
 }

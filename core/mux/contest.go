@@ -217,7 +217,7 @@ func (c *contest) question() pod.Contest {
 	for _, sl := range c.rivals {
 		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen), Restored: sl.first.restored}
 		if sl.runs() {
-			candidate.Running, candidate.Origin.FirstSeen = sl.sent.pod, sl.sent.origin.FirstSeen
+			candidate.Running, candidate.Origin.FirstSeen = sl.sent.final, sl.sent.origin.FirstSeen
 		}
 		q.Candidates = append(q.Candidates, candidate)
 	}

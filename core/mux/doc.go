@@ -26,6 +26,11 @@
 // and the resolver. So a restart repeats what was handed on. What the disk does
 // not take is written again later.
 //
+// Policy may make another pod of what it admits. The source's version stays what
+// is compared, judged and kept; what is handed on, and shown to the filter and as
+// the old version to the gate, is made of it with the verdict (final.go). So a
+// change of status, and a restart, give the same again.
+//
 // What is admitted may be held back by the filter (suppression.go): until the
 // filter lets it pass, it was held back for as long as may be, also over
 // restarts, or a person releases it. What ends a pod cancels that. Nothing that

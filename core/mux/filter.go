@@ -42,7 +42,7 @@ func (t *merging) filterable(sl *slot) (pod.Op, bool) {
 	case have.pod == e.pod:
 		return "", false
 	}
-	fields := t.difference(have.pod, e)
+	fields := t.finalDifference(have, final(e.pod, have.verdict), e)
 	return operation(e.pod, fields), fields != 0
 }
 
@@ -109,7 +109,7 @@ func (t *merging) offerAgain() {
 
 // filterQuestion is what the filter is asked.
 func (w *wait) filterQuestion() pod.FilterQuestion {
-	q := pod.FilterQuestion{Op: w.op, Pod: w.pod, Old: w.running(), Origin: w.origin()}
+	q := pod.FilterQuestion{Op: w.op, Pod: w.final(), Old: w.running(), Origin: w.origin()}
 	if q.Old == nil {
 		return q
 	}

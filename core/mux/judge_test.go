@@ -30,6 +30,8 @@ type judge struct {
 	// allowed are the instances that were ever allowed.
 	allowed map[string]bool
 	retry   time.Duration
+	// change is what policies make of a pod they allow, nil for nothing.
+	change func(*v1.Pod)
 	// answers are given one after the other.
 	answers []func()
 	giving  bool
@@ -72,12 +74,27 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 			panic(err)
 		}
 		j.allowed[instance] = true
+		v.Mutation = j.mutation(q.Pod, instance)
 	}
 	j.answers = append(j.answers, func() { answer(v) })
 	if !j.giving {
 		j.giving = true
 		j.pending.Go(j.give)
 	}
+}
+
+// mutation is what the judge's policies make of a pod.
+func (j *judge) mutation(p *v1.Pod, instance string) *pod.Mutation {
+	if j.change == nil {
+		return nil
+	}
+	final := p.DeepCopy()
+	j.change(final)
+	hash, err := pod.FinalHash(final)
+	if err != nil {
+		panic(err)
+	}
+	return &pod.Mutation{By: []pod.Mutator{{Policy: "p"}}, Instance: instance, FinalHash: hash, Final: final}
 }
 
 func (j *judge) give() {

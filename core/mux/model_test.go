@@ -31,6 +31,8 @@ type loop struct {
 	restored map[types.UID]bool
 	// successor is what took the place of a pod.
 	successor map[types.UID]types.UID
+	// newest are the pods as they were handed on last.
+	newest map[types.UID]*v1.Pod
 	// filtered is what filters said, nil where none is asked.
 	filtered *strainer
 }
@@ -65,6 +67,7 @@ func (l *loop) take(g *gated) {
 				}
 			}
 			v := c.Verdict
+			l.checkFinal(&c)
 			l.filtered.check(l.t, &c)
 			switch {
 			case c.Op == pod.Remove:
@@ -72,7 +75,7 @@ func (l *loop) take(g *gated) {
 				l.t.Errorf("%s of %s without a verdict", c.Op, uid)
 			case v.Answer == pod.Hold:
 				l.t.Errorf("%s of %s with a verdict of hold", c.Op, uid)
-			case v.Answer == pod.Allow && !g.judge.allowed[instanceOf(l.t, c.New)]:
+			case v.Answer == pod.Allow && !g.judge.allowed[cmp.Or(c.Origin.Instance, instanceOf(l.t, c.New))]:
 				l.t.Errorf("%s of %s, an instance that was never allowed: %s", c.Op, uid, c.New.Spec.Containers[0].Image)
 			}
 		}
@@ -94,8 +97,12 @@ func TestWhateverHappensTheLoopHasWhatItShould(t *testing.T) {
 func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	t.Helper()
 	answers := &ledger{}
-	d, j, l := newDisk(), newJudge(), &loop{t: t, restored: map[types.UID]bool{}, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
+	d, j, l := newDisk(), newJudge(), &loop{t: t, newest: map[types.UID]*v1.Pod{}, restored: map[types.UID]bool{}, pods: map[types.UID]bool{}, successor: map[types.UID]types.UID{}}
 	u := randomUmpire(random)
+	changing := random.IntN(3) == 0
+	if changing {
+		labels(j)
+	}
 	strainer := newStrainer(random.Uint64())
 	var f *sieve
 	setting := func() Config {
@@ -134,6 +141,10 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			lenient, set, allowed := j.lenient, j.set, j.allowed
 			j = newJudge()
 			j.lenient, j.set, j.allowed = lenient, set, allowed
+			if changing {
+				labels(j)
+			}
+			d.reread(t)
 			l.restored = map[types.UID]bool{}
 			changed := random.IntN(2) == 0
 			if changed {

@@ -73,6 +73,8 @@ type Mux struct {
 	answers     *inbox[pod.Resolution]
 	deliveries  chan delivery
 	updates     chan pod.Update
+	// reruled has room for one value: what waits is to be asked about again.
+	reruled chan struct{}
 
 	mu    sync.RWMutex
 	store *store
@@ -105,10 +107,12 @@ func New(c Config) *Mux {
 		answers:     newInbox[pod.Resolution](),
 		deliveries:  make(chan delivery),
 		updates:     make(chan pod.Update, updatesCapacity),
+		reruled:     make(chan struct{}, 1),
 		store:       newStore(c.Sources),
 	}
 	m.unwritten = map[state.DocumentID]bool{}
-	m.store.gated, m.store.stopDenied = m.gate != nil, c.StopDenied
+	m.store.gated = m.gate != nil
+	m.store.stopDenied.Store(c.StopDenied)
 	m.store.filtered = m.filter != nil
 	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence
 	if m.resolutions == nil {
@@ -121,6 +125,18 @@ func New(c Config) *Mux {
 		m.jitter = func(d time.Duration) time.Duration { return d }
 	}
 	return m
+}
+
+// SetStopDenied changes Config.StopDenied. What waits is asked about again, so
+// that the next answer counts by the new rule.
+func (m *Mux) SetStopDenied(stop bool) {
+	if m.store.stopDenied.Swap(stop) == stop {
+		return
+	}
+	select {
+	case m.reruled <- struct{}{}:
+	default: // the one that waits says it too
+	}
 }
 
 // Updates is the merged stream. It is closed when Run ends.
@@ -174,6 +190,11 @@ func (m *Mux) Run(ctx context.Context) error {
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askWaiting()
 				t.askDenied()
+				return t.finish(outcome{})
+			})
+		case <-m.reruled:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.askWaiting()
 				return t.finish(outcome{})
 			})
 		case <-nodeChanged:

@@ -21,12 +21,12 @@ func (m *Mux) Pods() []Desired {
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
-		pods = append(pods, Desired{Pod: sl.sent.pod, Origin: sl.sent.origin, Admitted: !sl.sent.denied()})
+		pods = append(pods, Desired{Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied()})
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {
 			admitted := w.passes() && (w.verdict == nil || w.verdict.Answer == pod.Allow)
-			pods = append(pods, Desired{Pod: w.pod, Origin: w.origin(), Admitted: admitted})
+			pods = append(pods, Desired{Pod: w.final(), Origin: w.origin(), Admitted: admitted})
 		}
 	}
 	return pods

@@ -103,10 +103,11 @@ func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 		return pod.Change{}, false
 	}
 	t.store.sends++
-	sl.sent = &sent{pod: p, seq: t.store.sends, origin: d.Origin, restored: true, verdict: d.Verdict, after: d.After}
+	sl.sent = &sent{seq: t.store.sends, origin: d.Origin, restored: true, after: d.After}
+	t.handOn(sl.sent, p, d.Verdict)
 	t.store.owner[p.UID] = sl
 	return pod.Change{
-		Op: pod.Restore, Source: d.Origin.Source, New: p, Origin: d.Origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
+		Op: pod.Restore, Source: d.Origin.Source, New: sl.sent.final, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
 	}, true
 }
 

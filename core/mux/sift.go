@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -61,7 +62,9 @@ func (m *Mux) keepGoing(going []passage) {
 	if len(records) == 0 {
 		return
 	}
+	crashpoint.Reached("verdict given")
 	err := m.documents.Apply(records, nil)
+	crashpoint.Reached("verdict stored")
 	failed := unwritten(err)
 	if err != nil {
 		m.log.Error("what filters let pass was not written, so it does not go on yet", "err", err)

@@ -3,6 +3,7 @@ package mux
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -29,10 +30,11 @@ type store struct {
 	// and in the order they were refused.
 	refused map[types.UID][]*slot
 
-	// gated is true where a gate is asked, stopDenied where a pod ends when its
+	// gated is true where a gate is asked, stopDenied while a pod ends when its
 	// replacement is not let through. parked are all waits, asked those
 	// whose question is under way, by ticket; tickets is the last one given.
-	gated, stopDenied bool
+	gated      bool
+	stopDenied atomic.Bool
 
 	// filtered is true where a filter is asked, offered are the slots whose
 	// question to it is under way, by ticket.
@@ -141,7 +143,9 @@ type slot struct {
 
 // sent is a pod the sync loop has.
 type sent struct {
-	pod *v1.Pod
+	// pod is as its source gave it, final as the sync loop has it: the same
+	// where policies have changed nothing of it.
+	pod, final *v1.Pod
 	// seq numbers the pods in the order they were first sent.
 	seq      uint64
 	origin   pod.Origin

@@ -54,12 +54,13 @@ type wait struct {
 	retry int
 }
 
-// running is the pod that runs on while this one waits, nil if none does.
+// running is the pod that runs on while this one waits, as the sync loop has it;
+// nil if none does.
 func (w *wait) running() *v1.Pod {
 	if w.from == nil || w.from.sent == nil || w.from.sent.denied() || w.from.sent.pod.UID != w.old.UID {
 		return nil
 	}
-	return w.from.sent.pod
+	return w.from.sent.final
 }
 
 // passes reports whether the verdict lets the version go on to the sync loop.

@@ -31,9 +31,12 @@ const (
 // sandboxAnnotations are the pod's own and, over them, the marks of this
 // installation: what a document says in their place does not count.
 func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, error) {
-	instance, err := pod.Instance(run.Pod)
-	if err != nil {
-		return nil, err
+	instance := run.Instance
+	if instance == "" {
+		var err error
+		if instance, err = pod.Instance(run.Pod); err != nil {
+			return nil, err
+		}
 	}
 	final, err := pod.FinalHash(run.Pod)
 	if err != nil {
@@ -48,6 +51,10 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, er
 	annotations[pod.AnnotationDocument] = run.Document
 	annotations[pod.AnnotationInstance] = instance
 	annotations[pod.AnnotationFinal] = final
+	delete(annotations, pod.AnnotationMutated)
+	if run.Instance != "" {
+		annotations[pod.AnnotationMutated] = "true"
+	}
 	return annotations, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // call gives every CRI call its deadline and turns gRPC's errors into ones
 // that say what is wrong.
 func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	if limit := deadline(request, c.timeout); limit > 0 {
+	if limit := deadline(request, time.Duration(c.timeout.Load())); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()

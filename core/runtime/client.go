@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,10 +32,11 @@ var reconnect = grpc.ConnectParams{
 // a second after the runtime does.
 type Client struct {
 	endpoint string
-	timeout  time.Duration
-	conn     *grpc.ClientConn
-	runtime  runtimeapi.RuntimeServiceClient
-	images   runtimeapi.ImageServiceClient
+	// timeout is that of an ordinary call.
+	timeout atomic.Int64
+	conn    *grpc.ClientConn
+	runtime runtimeapi.RuntimeServiceClient
+	images  runtimeapi.ImageServiceClient
 }
 
 // Dial makes a client for the runtime at endpoint: "unix:///path" or an
@@ -48,7 +50,8 @@ func Dial(endpoint string, timeout time.Duration) (*Client, error) {
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	c := &Client{endpoint: "unix://" + path, timeout: timeout}
+	c := &Client{endpoint: "unix://" + path}
+	c.SetTimeout(timeout)
 	conn, err := grpc.NewClient(c.endpoint,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(reconnect),
@@ -66,6 +69,10 @@ func Dial(endpoint string, timeout time.Duration) (*Client, error) {
 
 // Endpoint is the runtime's address, "unix:///path".
 func (c *Client) Endpoint() string { return c.endpoint }
+
+// SetTimeout changes how long an ordinary call may take, for calls that begin
+// later. It is positive.
+func (c *Client) SetTimeout(d time.Duration) { c.timeout.Store(int64(d)) }
 
 // Close ends the connection; calls under way fail.
 func (c *Client) Close() error { return c.conn.Close() }

@@ -166,3 +166,24 @@ func TestLargeAnswersArrive(t *testing.T) {
 		t.Errorf("an answer of 5 MiB: %v", err)
 	}
 }
+
+func TestHowLongACallMayTakeMayChange(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	c := dial(t, cri.Endpoint(), time.Minute)
+	left := make(chan time.Duration, 1)
+	cri.Before("Version", func(ctx context.Context, _ any) error {
+		deadline, _ := ctx.Deadline()
+		left <- time.Until(deadline)
+		return nil
+	})
+	for _, limit := range []time.Duration{time.Minute, time.Hour, 10 * time.Second} {
+		c.SetTimeout(limit)
+		if _, err := c.Version(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-left; got > limit || got < limit-5*time.Second {
+			t.Errorf("a call may take %s, want %s", got, limit)
+		}
+	}
+}

@@ -184,6 +184,22 @@ func TestASandboxTellsWhatItWasMadeFrom(t *testing.T) {
 	mustEqual(t, "final object", want, final)
 }
 
+func TestASandboxOfAPodThatPoliciesChangedTellsWhatItsSourceHas(t *testing.T) {
+	t.Parallel()
+	p := fullPod()
+	p.Annotations[pod.AnnotationMutated] = "forged"
+	run := sandboxRun(p)
+	plain := annotationsOf(t, &run)
+	if _, ok := plain[pod.AnnotationMutated]; ok {
+		t.Error("a document says that policies changed it")
+	}
+	run.Instance = "of the source"
+	changed := annotationsOf(t, &run)
+	mustEqual(t, "mark", "true", changed[pod.AnnotationMutated])
+	mustEqual(t, "instance", "of the source", changed[pod.AnnotationInstance])
+	mustEqual(t, "final object", plain[pod.AnnotationFinal], changed[pod.AnnotationFinal])
+}
+
 func annotationsOf(t *testing.T, run *pod.SandboxRun) map[string]string {
 	t.Helper()
 	annotations, err := plainRuntime().sandboxAnnotations(run)

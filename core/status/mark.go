@@ -20,15 +20,21 @@ const (
 	// ConditionPolicyWarning is True for a pod that policy lets pass with a
 	// warning.
 	ConditionPolicyWarning v1.PodConditionType = "wardlet.dev/PolicyWarning"
+	// ConditionMutated is True for a pod that policies have changed.
+	ConditionMutated v1.PodConditionType = "wardlet.dev/Mutated"
 )
 
-// isMark reports whether conditions of this type are set by Mark and Warn
-// alone.
-func isMark(kind v1.PodConditionType) bool {
-	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted || isWarning(kind)
+// isMark reports whether conditions of this type are set by Mark, Warn and
+// Changed alone.
+func isMark(kind v1.PodConditionType) bool { return isWait(kind) || isWarning(kind) || isMutated(kind) }
+
+func isWait(kind v1.PodConditionType) bool {
+	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted
 }
 
 func isWarning(kind v1.PodConditionType) bool { return kind == ConditionPolicyWarning }
+
+func isMutated(kind v1.PodConditionType) bool { return kind == ConditionMutated }
 
 // Mark lays conditions over every status of a pod, in the place of those laid
 // over it before; without any it takes those away. They are to be of the first
@@ -37,20 +43,28 @@ func isWarning(kind v1.PodConditionType) bool { return kind == ConditionPolicyWa
 // others the caller gives it. A pod without a status shows its marks once it has
 // one.
 func (s *Store) Mark(uid types.UID, conditions ...v1.PodCondition) {
-	s.lay(uid, conditions, func(kind v1.PodConditionType) bool { return !isWarning(kind) })
+	s.lay(uid, conditions, isWait)
 }
 
-// Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Each
-// of the two leaves the conditions of the other.
+// Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Mark,
+// Warn and Changed each leave the conditions of the others.
 func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
-	var conditions []v1.PodCondition
-	if message != "" {
-		conditions = []v1.PodCondition{{
-			Type: ConditionPolicyWarning, Status: v1.ConditionTrue, Reason: reason, Message: message,
-			LastTransitionTime: metav1.NewTime(since),
-		}}
+	s.lay(uid, positive(ConditionPolicyWarning, reason, message, since), isWarning)
+}
+
+// Changed is Warn for ConditionMutated.
+func (s *Store) Changed(uid types.UID, reason, message string, since time.Time) {
+	s.lay(uid, positive(ConditionMutated, reason, message, since), isMutated)
+}
+
+// positive is a condition that is True, none without a message.
+func positive(kind v1.PodConditionType, reason, message string, since time.Time) []v1.PodCondition {
+	if message == "" {
+		return nil
 	}
-	s.lay(uid, conditions, isWarning)
+	return []v1.PodCondition{{
+		Type: kind, Status: v1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(since),
+	}}
 }
 
 // lay puts conditions in the place of those of some types.

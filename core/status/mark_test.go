@@ -262,8 +262,15 @@ func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
 	check("another warning has the time of the first", warning("two"), updateHeld("x"))
 	s.Mark("u1")
 	check("without the mark", warning("two"))
+	changed := warning("p changed /a")
+	changed.Type, changed.Reason = ConditionMutated, "PolicyMutated"
+	s.Changed("u1", "PolicyMutated", "p changed /a", noon)
+	check("with what was changed", changed, warning("two"))
+	s.Mark("u1")
 	s.Warn("u1", "PolicyWarning", "", noon)
-	check("without the warning")
+	check("without the warning", changed)
+	s.Changed("u1", "PolicyMutated", "", noon)
+	check("without what was changed")
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{warning("kept by nobody")}})
 	check("one that somebody else sets")
 }

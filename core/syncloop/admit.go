@@ -41,8 +41,9 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	}
 }
 
-// warn shows what policy has to say to a pod that it lets through, with an
-// event for each warning that the verdict before had not.
+// warn shows what policy has to say to a pod that it lets through, and what it
+// has changed of it, with an event for each warning that the verdict before had
+// not, and for other changes.
 func (l *Loop) warn(m member, before *pod.Verdict) {
 	warnings, known := warningsOf(m.verdict), warningsOf(before)
 	since := time.Time{}
@@ -55,6 +56,19 @@ func (l *Loop) warn(m member, before *pod.Verdict) {
 			l.cfg.Events.Event(m.pod, v1.EventTypeWarning, reasonPolicyWarning, warning)
 		}
 	}
+	changed := changesOf(m.verdict)
+	l.cfg.Statuses.Changed(m.pod.UID, reasonPolicyMutated, changed, since)
+	if changed != "" && changed != changesOf(before) {
+		l.cfg.Events.Event(m.pod, v1.EventTypeNormal, reasonPolicyMutated, changed)
+	}
+}
+
+// changesOf says what policies have changed of a pod, empty for nothing.
+func changesOf(v *pod.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	return v.Mutation.String()
 }
 
 func warningsOf(v *pod.Verdict) []string {
@@ -64,4 +78,8 @@ func warningsOf(v *pod.Verdict) []string {
 	return v.Warnings()
 }
 
-const reasonPolicyWarning = "PolicyWarning"
+// Reasons of the conditions and events that warn makes.
+const (
+	reasonPolicyWarning = "PolicyWarning"
+	reasonPolicyMutated = "PolicyMutated"
+)

@@ -242,3 +242,28 @@ func TestWarningsAreShownWithThePodUntilPolicyHasNone(t *testing.T) {
 		})
 	})
 }
+
+func TestWhatPoliciesChangedIsShownWithThePodUntilTheyChangeNothing(t *testing.T) {
+	t.Parallel()
+	changed := func(paths ...string) *pod.Verdict {
+		v := verdict(pod.Allow, "")
+		v.Mutation = &pod.Mutation{By: []pod.Mutator{{Policy: "p", Tenant: "a", Changed: paths}}}
+		return v
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			p := newPod("1")
+			w.send(change(pod.Add, p, changed("/a")))
+			w.expectEvents(t, "Normal pod-1 PolicyMutated: p of tenant a changed /a")
+			w.expectMutated(t, "1", "p of tenant a changed /a")
+			w.send(change(pod.UpdateOp, p, changed("/a")))
+			w.expectEvents(t)
+			w.send(change(pod.UpdateOp, p, changed("/a", "/b")))
+			w.expectEvents(t, "Normal pod-1 PolicyMutated: p of tenant a changed /a, /b")
+			w.send(change(pod.UpdateOp, p, verdict(pod.Allow, "")))
+			w.expectEvents(t)
+			w.expectMutated(t, "1", "")
+		})
+	})
+}

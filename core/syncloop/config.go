@@ -72,6 +72,8 @@ type Statuses interface {
 	// Warn shows a condition with the pod, of a reason, until it is called again,
 	// and none for an empty message.
 	Warn(uid types.UID, reason, message string, since time.Time)
+	// Changed is Warn for what policies have changed of the pod.
+	Changed(uid types.UID, reason, message string, since time.Time)
 	// DeleteEnded forgets the pod if its phase is a terminal one.
 	DeleteEnded(uid types.UID)
 }

@@ -50,6 +50,8 @@ type world struct {
 	recorded []string
 	// warned are the warnings that are shown with pods.
 	warned map[types.UID]string
+	// mutated is what is shown as changed by policies.
+	mutated map[types.UID]string
 
 	healthErr error
 	checks    int
@@ -282,6 +284,27 @@ func (w *world) Warn(uid types.UID, _, message string, _ time.Time) {
 		w.warned = map[types.UID]string{}
 	}
 	w.warned[uid] = message
+}
+
+func (w *world) Changed(uid types.UID, _, message string, _ time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mutated == nil {
+		w.mutated = map[types.UID]string{}
+	}
+	w.mutated[uid] = message
+}
+
+// expectMutated compares what is shown with a pod as changed by policies, "" for
+// nothing.
+func (w *world) expectMutated(t *testing.T, uid types.UID, want string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := w.mutated[uid]; got != want {
+		t.Errorf("of %s policies changed %q, want %q", uid, got, want)
+	}
 }
 
 // expectWarned compares the warning that is shown with a pod, "" for none.

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -74,7 +75,7 @@ func (p *Pool) sandbox(ctx context.Context, t turn, a *Actions) (pod.ContainerRu
 		return pod.ContainerRun{}, err
 	}
 	home := pod.ContainerRun{Pod: t.pod, Sandbox: pod.SandboxRun{
-		Pod: t.pod, CgroupParent: parent, Seen: t.origin.FirstSeen, Document: t.origin.Document,
+		Pod: t.pod, CgroupParent: parent, Seen: t.origin.FirstSeen, Document: t.origin.Document, Instance: t.origin.Instance,
 	}}
 	if !a.CreateSandbox {
 		home.Sandbox.Attempt = a.Sandbox.Attempt
@@ -82,7 +83,9 @@ func (p *Pool) sandbox(ctx context.Context, t turn, a *Actions) (pod.ContainerRu
 		return home, nil
 	}
 	home.Sandbox.Attempt = a.Attempt
+	crashpoint.Reached("sandbox due")
 	home.SandboxID, err = p.cfg.Runtime.RunSandbox(ctx, home.Sandbox)
+	crashpoint.Reached("sandbox made")
 	if err != nil {
 		err = fmt.Errorf("creating the pod's sandbox: %w", err)
 		p.warn(ctx, t.pod, "FailedCreatePodSandBox", err)
@@ -128,6 +131,7 @@ func (p *Pool) startContainer(ctx context.Context, t turn, c *v1.Container, home
 	if _, err := p.cfg.Runtime.StartContainer(ctx, run); err != nil {
 		return p.failed(ctx, t, err)
 	}
+	crashpoint.Reached("container started")
 	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Created", "Created container "+c.Name)
 	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Started", "Started container "+c.Name)
 	return nil

@@ -237,14 +237,14 @@ func TestWhatARuntimeIsTold(t *testing.T) {
 		b.pool = New(b.cfg)
 		defer b.pool.Stop(t.Context())
 		p := newPod("web", "1", "a")
-		origin := pod.Origin{Source: "file", Document: "web.yaml#0", FirstSeen: time.Now().Add(-time.Hour)}
+		origin := pod.Origin{Source: "file", Document: "web.yaml#0", FirstSeen: time.Now().Add(-time.Hour), Instance: "i"}
 		b.pool.Update(Request{Kind: Create, Pod: p, Origin: origin})
 		synctest.Wait()
 		b.exit("c2", 1)
 		b.pool.Update(Request{Kind: Sync, Pod: p, Origin: origin})
 		synctest.Wait()
 
-		sandbox := pod.SandboxRun{Pod: p, CgroupParent: "/wardlet/1", Seen: origin.FirstSeen, Document: "web.yaml#0"}
+		sandbox := pod.SandboxRun{Pod: p, CgroupParent: "/wardlet/1", Seen: origin.FirstSeen, Document: "web.yaml#0", Instance: "i"}
 		first := pod.ContainerRun{
 			Pod: p, Container: &p.Spec.Containers[0], SandboxID: "s1", SandboxIPs: []string{"10.0.0.1"},
 			Sandbox: sandbox, ImageRef: "sha256:img",

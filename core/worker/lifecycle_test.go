@@ -391,3 +391,30 @@ func TestRequestsCoalesceToTheNewest(t *testing.T) {
 		}
 	})
 }
+
+func TestHowOftenAPodIsLookedAtMayChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		due := func(step string, want int) {
+			t.Helper()
+			if got := b.pool.Due(); len(got) != want {
+				t.Errorf("%s: due = %v, want %d", step, got, want)
+			}
+		}
+		b.create(newPod("web", "1", "a"))
+		synctest.Wait()
+		b.pool.SetSyncFrequency(time.Hour)
+		time.Sleep(b.cfg.SyncFrequency + time.Second)
+		due("it waits no longer than before", 1)
+		b.pool.Update(Request{Kind: Sync, Pod: newPod("web", "1", "a")})
+		synctest.Wait()
+		time.Sleep(50 * time.Minute)
+		due("it waits for the new time", 0)
+		b.pool.SetSyncFrequency(10 * time.Second)
+		time.Sleep(9 * time.Second)
+		due("it waits a little", 0)
+		time.Sleep(2 * time.Second)
+		due("it does not wait for the time before", 1)
+	})
+}

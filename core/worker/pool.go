@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +20,8 @@ type Pool struct {
 	log     *slog.Logger
 	queue   *queue
 	backoff *backoff
+	// frequency is how often a pod that is as it should be is looked at.
+	frequency atomic.Int64
 
 	// draining ends when Stop begins: no further call is to be started.
 	draining context.Context
@@ -52,8 +55,18 @@ func New(cfg Config) *Pool {
 	}
 	p.draining, p.drain = context.WithCancel(context.Background())
 	p.calls, p.abandon = context.WithCancel(context.Background())
+	p.frequency.Store(int64(cfg.SyncFrequency))
 	return p
 }
+
+// SetSyncFrequency changes Config.SyncFrequency, which is positive. No pod waits
+// for longer than that from now.
+func (p *Pool) SetSyncFrequency(d time.Duration) {
+	p.frequency.Store(int64(d))
+	p.queue.hasten(func() time.Duration { return p.cfg.Jitter(d) })
+}
+
+func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.Load()) }
 
 // Due takes the pods whose time to be looked at again has come. The caller
 // asks for a Sync of those it still wants.

@@ -38,6 +38,19 @@ func (q *queue) take() []types.UID {
 	return uids
 }
 
+// hasten makes pods that would be due later due after a delay, each after one of
+// its own.
+func (q *queue) hasten(delay func() time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	for uid, t := range q.due {
+		if sooner := now.Add(delay()); sooner.Before(t) {
+			q.due[uid] = sooner
+		}
+	}
+}
+
 func (q *queue) forget(uid types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -31,7 +31,7 @@ func (f failures) Unwrap() []error { return f }
 // part asks for.
 func (p *Pool) retryIn(err error) time.Duration {
 	if parts, ok := errors.AsType[failures](err); ok {
-		delay := p.cfg.SyncFrequency
+		delay := p.syncFrequency()
 		for _, e := range parts {
 			delay = min(delay, p.retryIn(e))
 		}
@@ -41,7 +41,7 @@ func (p *Pool) retryIn(err error) time.Duration {
 		return p.cfg.Jitter(networkDelay)
 	}
 	if f, ok := errors.AsType[*status.Fault](err); ok && !f.RetryAt.IsZero() {
-		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.cfg.SyncFrequency)
+		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.syncFrequency())
 	}
 	return p.cfg.Jitter(errorDelay)
 }

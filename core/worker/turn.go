@@ -110,7 +110,7 @@ func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err 
 	case t.state == Terminated:
 		p.finish(rec)
 	default:
-		p.queue.add(t.uid, p.cfg.Jitter(p.cfg.SyncFrequency))
+		p.queue.add(t.uid, p.cfg.Jitter(p.syncFrequency()))
 	}
 }
 
