@@ -19,9 +19,23 @@ const (
 	maxModuleBytes = 6 << 20
 )
 
+// The bounds of record_bytes, in bytes: some hundred records, and more than a node
+// makes in its life.
+const (
+	minRecordBytes = 1 << 20
+	maxRecordBytes = 16 << 30
+)
+
+func checkRecordBytes(report strict.Report, key string, n int64) {
+	if n < minRecordBytes || n > maxRecordBytes {
+		report(key, "want %d to %d bytes, found %d", minRecordBytes, int64(maxRecordBytes), n)
+	}
+}
+
 func (p *Policy) check(report strict.Report) {
 	oneOf(report, "policy.default_verdict", p.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
 	positive(report, "policy.max_suppress", p.MaxSuppress)
+	checkRecordBytes(report, "policy.record_bytes", p.RecordBytes)
 	checkSigning(report, "policy", p.TrustedKeys, p.RequireSignature)
 	for i, name := range p.Exempt {
 		namespace, called, ok := strings.Cut(name, "/")

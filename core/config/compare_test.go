@@ -32,11 +32,18 @@ func TestComparedConfigurations(t *testing.T) {
 			[]Change{{Key: "log_level", From: "info", To: "debug"}},
 		},
 		"differ in keys that cannot, in the order of the file": {
-			func(c *Config) { c.Policy.AllowUnpinned, c.Sync.Frequency, c.NodeName = true, 90*time.Second, "edge" },
+			func(c *Config) { c.Policy.AllowUnpinned, c.Runtime.AdoptForeign, c.NodeName = true, true, "edge" },
 			[]Change{
 				{"node_name", true, whyIdentity, "", "edge"},
-				{"sync.frequency", true, whyWorkers, "1m0s", "1m30s"},
+				{"runtime.adopt_foreign", true, whyRuntime, "false", "true"},
 				{"policy.allow_unpinned", true, whyPolicies, "false", "true"},
+			},
+		},
+		"differ in keys of tenants that can change, which bear their names": {
+			func(c *Config) { c.Tenants[1].FuelPerSecond, c.Tenants[0].MaxSuppress = 7, time.Second },
+			[]Change{
+				{Key: "tenant[a].max_suppress", From: "0s", To: "1s"},
+				{Key: "tenant[c].fuel_per_second", From: "0", To: "7"},
 			},
 		},
 		"differ in a number": {

@@ -83,6 +83,9 @@ type Policy struct {
 	// DenyPacing slows down controllers that make a new pod as soon as one is
 	// denied.
 	DenyPacing bool `toml:"deny_pacing"`
+	// MutateAPI lets policies change pods of an API server, too, as far as that
+	// can be.
+	MutateAPI bool `toml:"mutate_api"`
 	// Exempt are pods of file sources, as NAMESPACE/NAME, that must be able to
 	// start: policies judge them, but where a plugin fails, or no set is ready,
 	// they pass.
@@ -95,6 +98,9 @@ type Policy struct {
 	// MaxSuppress is how long the operator's policies may hold an update back;
 	// positive.
 	MaxSuppress time.Duration `toml:"max_suppress"`
+	// RecordBytes is how much of the disk the records of decisions about pods that
+	// are no tenant's may take, with what keeps the operator's policies repeatable.
+	RecordBytes int64 `toml:"record_bytes"`
 	// ModuleBytes is the length of the longest module that is taken for a
 	// plugin, CodeBytes that of the code section in it, at most ModuleBytes.
 	// Both are 64 KiB to 6 MiB.
@@ -139,7 +145,7 @@ func Default() *Config {
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,
 		},
-		Policy:    Policy{DefaultVerdict: VerdictAllow, DenyPacing: true, MaxSuppress: 24 * time.Hour, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
+		Policy:    Policy{DefaultVerdict: VerdictAllow, DenyPacing: true, MaxSuppress: 24 * time.Hour, RecordBytes: 32 << 20, ModuleBytes: 4 << 20, CodeBytes: 3 << 20},
 		Conflicts: Conflicts{Rule: ConflictsIsolate},
 	}
 }

@@ -4,12 +4,26 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // liveKeys are the keys that a running agent can change. What follows them is
 // in core/agent.
 var liveKeys = map[string]bool{
 	"log_level": true,
+
+	"runtime.request_timeout": true,
+
+	"sync.frequency":             true,
+	"sync.on_denied_replacement": true,
+
+	"policy.default_verdict": true,
+	"policy.exempt":          true,
+	"policy.max_suppress":    true,
+	"policy.deny_pacing":     true,
+
+	"tenant[].max_suppress":    true,
+	"tenant[].fuel_per_second": true,
 }
 
 // Why a running agent cannot change a key.
@@ -20,7 +34,6 @@ const (
 	whyPlaces   = "what lies there belongs to pods that run"
 	whyRuntime  = "the connection to the runtime is made once, when the agent starts"
 	whyPods     = "pods that run were made with it"
-	whyWorkers  = "workers of pods take it when the agent starts"
 	whyMux      = "what was decided about pods that run depends on it"
 	whyPolicies = "the plane that judges pods is made with it"
 	whySources  = "sources are made once, when the agent starts"
@@ -40,23 +53,17 @@ var restartKeys = map[string]string{
 	"paths.socket":      whyOpened,
 	"paths.cgroup_root": whyPlaces,
 
-	"runtime.endpoint":        whyRuntime,
-	"runtime.request_timeout": whyRuntime,
-	"runtime.cgroup_driver":   whyPods,
-	"runtime.resolv_conf":     whyPods,
-	"runtime.adopt_foreign":   whyRuntime,
-
-	"sync.frequency":             whyWorkers,
-	"sync.on_denied_replacement": whyMux,
+	"runtime.endpoint":      whyRuntime,
+	"runtime.cgroup_driver": whyPods,
+	"runtime.resolv_conf":   whyPods,
+	"runtime.adopt_foreign": whyRuntime,
 
 	"policy.dir":               whyPolicies,
 	"policy.allow_unpinned":    whyPolicies,
-	"policy.default_verdict":   whyPolicies,
-	"policy.exempt":            whyPolicies,
-	"policy.max_suppress":      whyPolicies,
-	"policy.deny_pacing":       whyPolicies,
+	"policy.mutate_api":        whyPolicies,
 	"policy.trusted_keys":      whyPolicies,
 	"policy.require_signature": whyPolicies,
+	"policy.record_bytes":      whyPolicies,
 	"policy.module_bytes":      whyPolicies,
 	"policy.code_bytes":        whyPolicies,
 
@@ -77,34 +84,48 @@ var restartKeys = map[string]string{
 	"source[].experimental":     whySources,
 	"source[].tenant":           whySources,
 
-	"tenant[]":                   whyTenants,
-	"tenant[].name":              whyTenants,
-	"tenant[].namespaces":        whyTenants,
-	"tenant[].policy_dir":        whyPolicies,
-	"tenant[].max_suppress":      whyPolicies,
-	"tenant[].fuel_per_second":   whyPolicies,
-	"tenant[].trusted_keys":      whyPolicies,
-	"tenant[].require_signature": whyPolicies,
+	"tenant[]":                      whyTenants,
+	"tenant[].name":                 whyTenants,
+	"tenant[].namespaces":           whyTenants,
+	"tenant[].policy_dir":           whyPolicies,
+	"tenant[].compile_per_hour":     whyPolicies,
+	"tenant[].log_bytes_per_second": whyPolicies,
+	"tenant[].policy_memory":        whyPolicies,
+	"tenant[].record_bytes":         whyPolicies,
+	"tenant[].trusted_keys":         whyPolicies,
+	"tenant[].require_signature":    whyPolicies,
 
 	"conflicts.rule":       whyMux,
 	"conflicts.precedence": whyMux,
 }
 
 // LiveKeys are the keys that a running agent can change, in the order of the
-// alphabet. None is in an array of tables.
+// alphabet. "[]" stands for any element of an array of tables, "[a]" in a Change
+// for that of the name a; Rule makes one of the other.
 func LiveKeys() []string { return slices.Sorted(maps.Keys(liveKeys)) }
+
+// Rule is the key of a Change as LiveKeys has it.
+func Rule(key string) string {
+	array, rest, inArray := strings.Cut(key, "[")
+	_, rest, closed := strings.Cut(rest, "]")
+	if !inArray || !closed {
+		return key
+	}
+	return array + "[]" + rest
+}
 
 // InForce is what a running agent goes by once it has read next: its own
 // configuration c, with next's values of the keys it can change. Neither is
 // changed.
 func (c *Config) InForce(next *Config) *Config {
 	out := *c
+	out.Tenants = slices.Clone(c.Tenants)
 	take(liveKeys, "", reflect.ValueOf(&out).Elem(), reflect.ValueOf(next).Elem())
 	return &out
 }
 
-// take copies the values of some keys into a table. None of them is in an
-// array of tables.
+// take copies the values of some keys into a table. Of an array of tables they are
+// taken for the elements that both have, by name.
 func take(keys map[string]bool, table string, into, from reflect.Value) {
 	for i := range into.NumField() {
 		name := keyOf(into.Type().Field(i))
@@ -112,6 +133,13 @@ func take(keys map[string]bool, table string, into, from reflect.Value) {
 		case name == "":
 		case isTable(into.Type().Field(i).Type):
 			take(keys, key, into.Field(i), from.Field(i))
+		case isTables(into.Type().Field(i).Type):
+			is := names(from.Field(i))
+			for j, called := range names(into.Field(i)) {
+				if k := slices.Index(is, called); k >= 0 {
+					take(keys, key+"[]", into.Field(i).Index(j), from.Field(i).Index(k))
+				}
+			}
 		case keys[key]:
 			into.Field(i).Set(from.Field(i))
 		}

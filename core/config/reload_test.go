@@ -104,8 +104,8 @@ func TestEveryKeyCanChangeInARunningAgentOrSaysWhyNot(t *testing.T) {
 		}
 	}
 	for key := range liveKeys {
-		if !known[key] || strings.Contains(key, "[]") {
-			t.Errorf("liveKeys has %s, which is no key outside arrays of tables", key)
+		if !known[key] || strings.HasPrefix(key, "source[]") {
+			t.Errorf("liveKeys has %s, which is no key, or one whose array is not copied by InForce", key)
 		}
 	}
 	if got := LiveKeys(); !slices.IsSorted(got) || len(got) != len(liveKeys) || len(got) == 0 {
@@ -160,5 +160,35 @@ func TestKeysAreTakenFromTables(t *testing.T) {
 	take(map[string]bool{"log_level": true, "sync.frequency": true}, "", reflect.ValueOf(got).Elem(), reflect.ValueOf(next).Elem())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsInForceOfTenantsIsTakenByName(t *testing.T) {
+	t.Parallel()
+	tenants := func(all ...Tenant) *Config {
+		c := Default()
+		c.Tenants = all
+		return c
+	}
+	old := tenants(Tenant{Name: "a", FuelPerSecond: 1, PolicyDir: "/a"}, Tenant{Name: "b", FuelPerSecond: 2}, Tenant{Name: "gone", FuelPerSecond: 3})
+	next := tenants(Tenant{Name: "new", FuelPerSecond: 4}, Tenant{Name: "b", FuelPerSecond: 5}, Tenant{Name: "a", FuelPerSecond: 6, PolicyDir: "/other"})
+	want := tenants(Tenant{Name: "a", FuelPerSecond: 6, PolicyDir: "/a"}, Tenant{Name: "b", FuelPerSecond: 5}, Tenant{Name: "gone", FuelPerSecond: 3})
+	if diff := cmp.Diff(want, old.InForce(next)); diff != "" {
+		t.Errorf("in force (-want +got):\n%s", diff)
+	}
+	if old.Tenants[0].FuelPerSecond != 1 {
+		t.Error("the running configuration was changed")
+	}
+}
+
+func TestARuleIsAKeyWithoutTheNameOfItsElement(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"log_level": "log_level", "sync.frequency": "sync.frequency", "tenant[a].max_suppress": "tenant[].max_suppress",
+		"tenant[a]": "tenant[]", "source": "source", "odd[": "odd[",
+	} {
+		if got := Rule(key); got != want {
+			t.Errorf("%s: rule %s, want %s", key, got, want)
+		}
 	}
 }

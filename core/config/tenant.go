@@ -34,6 +34,17 @@ type Tenant struct {
 	// FuelPerSecond is what decisions about its pods may take, whoever's policies
 	// they are: 500 million is about a quarter of a processor's time.
 	FuelPerSecond int64 `toml:"fuel_per_second"`
+	// CompilePerHour is what compiling its plugins may take of a processor in an
+	// hour, LogBytesPerSecond what plugins may log about its pods, whoever's they
+	// are.
+	CompilePerHour    time.Duration `toml:"compile_per_hour"`
+	LogBytesPerSecond int           `toml:"log_bytes_per_second"`
+	// PolicyMemory is how much memory, in bytes, one instance of each of its own
+	// plugins may take together.
+	PolicyMemory int64 `toml:"policy_memory"`
+	// RecordBytes is how much of the disk the records of decisions about its pods
+	// may take, with what keeps their policies repeatable.
+	RecordBytes int64 `toml:"record_bytes"`
 }
 
 // The bounds of tenant.fuel_per_second: a thousandth of a processor's time or
@@ -44,7 +55,10 @@ const (
 )
 
 // SetDefaults implements strict.Defaulter.
-func (t *Tenant) SetDefaults() { t.MaxSuppress, t.FuelPerSecond = 5*time.Minute, 500_000_000 }
+func (t *Tenant) SetDefaults() {
+	t.MaxSuppress, t.FuelPerSecond, t.RecordBytes = 5*time.Minute, 500_000_000, 8<<20
+	t.CompilePerHour, t.LogBytesPerSecond, t.PolicyMemory = 2*time.Minute, 4<<10, 64<<20
+}
 
 // OperatorName cannot be a tenant's: it stands for who owns the node.
 const OperatorName = "operator"
@@ -89,6 +103,8 @@ func (c *Config) checkTenants(report strict.Report) {
 		if t.FuelPerSecond < minFuelPerSecond || t.FuelPerSecond > maxFuelPerSecond {
 			report(key("fuel_per_second"), "want %d to %d, found %d", minFuelPerSecond, maxFuelPerSecond, t.FuelPerSecond)
 		}
+		checkRecordBytes(report, key("record_bytes"), t.RecordBytes)
+		t.checkBudgets(report, key)
 		checkSigning(report, fmt.Sprintf("tenant[%d]", i), t.TrustedKeys, t.RequireSignature)
 		if len(t.Namespaces) == 0 {
 			report(key("namespaces"), `missing; name those of the tenant, for example namespaces = ["tenant-a-*"]`)

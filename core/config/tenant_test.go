@@ -52,6 +52,18 @@ func TestTenantsThatAreRefused(t *testing.T) {
 		"a budget for nothing": {
 			tenantA + "fuel_per_second = 1000\n" + source, "agent.toml:4: tenant.fuel_per_second: want 1000000 to 1000000000000, found 1000\n",
 		},
+		"compiling that never ends": {
+			tenantA + "compile_per_hour = \"61m\"\n" + source, "agent.toml:4: tenant.compile_per_hour: want 1s to 1h0m0s, found 1h1m0s\n",
+		},
+		"no log at all": {
+			tenantA + "log_bytes_per_second = 0\n" + source, "agent.toml:4: tenant.log_bytes_per_second: want 64 to 16777216, found 0\n",
+		},
+		"memory for no plugin": {
+			tenantA + "policy_memory = 65536\n" + source, "agent.toml:4: tenant.policy_memory: want 4194304 to 1099511627776 bytes, found 65536\n",
+		},
+		"records that take nothing": {
+			tenantA + "record_bytes = 1000\n" + source, "agent.toml:4: tenant.record_bytes: want 1048576 to 17179869184 bytes, found 1000\n",
+		},
 		"the operator's name": {
 			"[[tenant]]\nname = \"operator\"\nnamespaces = [\"b\"]\n" + source,
 			"agent.toml:2: tenant.name: \"operator\" stands for who owns the node; choose another name\n",

@@ -37,6 +37,26 @@ func newBudgets(tenants []Tenant, now time.Time) *budgets {
 	return b
 }
 
+// set has other rates count from now on. What a tenant has left it keeps, as far
+// as there is room for it then; one that had no budget begins with a full one.
+func (b *budgets) set(tenants map[string]TenantTerms, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, t := range tenants {
+		one := b.of[name]
+		switch {
+		case t.FuelPerSecond <= 0:
+			delete(b.of, name)
+		case one == nil:
+			b.of[name] = &budget{t.FuelPerSecond, most(t.FuelPerSecond), now}
+		default:
+			one.fill(now)
+			one.perSecond = t.FuelPerSecond
+			one.left = min(one.left, most(t.FuelPerSecond))
+		}
+	}
+}
+
 // most is what a budget holds at most.
 func most(perSecond int64) int64 { return perSecond * int64(budgetBurst/time.Second) }
 

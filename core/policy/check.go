@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -28,9 +29,9 @@ const (
 	// of candidates in one of them.
 	maxTests      = 100
 	maxCandidates = 16
+	// maxMutablePaths is how many paths a policy may name.
+	maxMutablePaths = 64
 )
-
-const notSupported = "not supported in this version; leave it out"
 
 // check reports what is wrong with keys that decoded.
 func (d *document) check(report strict.Report, allowUnpinned bool) {
@@ -51,9 +52,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	between(report, "priority", d.Priority, 0, maxPriority)
 	oneOf(report, "on_error", d.OnError, nil, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
 	oneOf(report, "on_change", d.OnChange, []string{"report", "evict"}, "ignore")
-	if len(d.MutablePaths) > 0 {
-		report("mutable_paths", notSupported)
-	}
+	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
 		key := fmt.Sprintf("capabilities[%d]", i)
 		oneOf(report, key, name, nil, wasm.CapabilityNodeRead)
@@ -87,6 +86,26 @@ func (d *document) checkHooks(report strict.Report) {
 		oneOf(report, key, hook, nil, hookAdmit, hookMerge, hookFilter)
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
+		}
+	}
+}
+
+func (d *document) checkMutablePaths(report strict.Report) {
+	switch {
+	case len(d.MutablePaths) == 0:
+	case len(d.MutablePaths) > maxMutablePaths:
+		report("mutable_paths", "%d paths, more than the %d a policy may have", len(d.MutablePaths), maxMutablePaths)
+		return
+	case !slices.Contains(d.Hooks, hookAdmit):
+		report("mutable_paths", "only a policy with the hook admit changes pods; leave it out, or add the hook")
+	}
+	for i, path := range d.MutablePaths {
+		key := fmt.Sprintf("mutable_paths[%d]", i)
+		if err := mutate.CheckPath(path); err != nil {
+			report(key, "%v", err)
+		}
+		if slices.Contains(d.MutablePaths[:i], path) {
+			report(key, "%q stands twice", path)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"log/slog"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -39,6 +38,8 @@ type Config struct {
 	// DenyAtOnce lets every denial count at once; else those of pods that one
 	// controller makes again and again are paced.
 	DenyAtOnce bool
+	// MutateAPI lets policies change pods of an API server, too.
+	MutateAPI bool
 	// Kinds gives the kind of each source by its name: file, http or api. A
 	// source that is not in it is of any kind.
 	Kinds map[string]string
@@ -49,6 +50,10 @@ type Config struct {
 	Facts *Node
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept Kept
+	// Opinions keeps what policies said last over restarts, nil: nothing does.
+	Opinions Opinions
+	// Records keeps decisions over restarts, nil: they are only shown.
+	Records Records
 	// Version is the agent's: another one tries again what this one refused.
 	Version string
 	// Loader makes plugins; see Sandbox.
@@ -60,6 +65,9 @@ type Config struct {
 	// once for each decision, from several goroutines; nil where that is never
 	// known.
 	ClockSynchronized func() bool
+	// memory is how many bytes of memory the plugins of the set's owner may take, 0
+	// for any amount.
+	memory int64
 	// Evaluators is how many questions are judged at once; 0 for one less
 	// than the processors Go may use, at least 1.
 	Evaluators int
@@ -78,6 +86,9 @@ type Tenant struct {
 	MaxSuppress time.Duration
 	// FuelPerSecond is what decisions about its pods may take, 0 for any amount.
 	FuelPerSecond int64
+	// PolicyMemory is how many bytes of memory one instance of each of its plugins
+	// may take together, 0 for any amount.
+	PolicyMemory int64
 	// Owns says whether a namespace is the tenant's. No namespace is that of two.
 	Owns func(namespace string) bool
 }
@@ -91,22 +102,6 @@ func (c *Config) tenant(namespace string) string {
 		}
 	}
 	return ""
-}
-
-// maxSuppress is how long the policies of an owner may hold an update back.
-func (c *Config) maxSuppress(tenant string) time.Duration {
-	for i := range c.Tenants {
-		if t := &c.Tenants[i]; tenant != "" && t.Name == tenant {
-			return t.MaxSuppress
-		}
-	}
-	return c.MaxSuppress
-}
-
-// exempt reports whether a pod is one of those that must be able to start.
-func (c *Config) exempt(q *pod.Question, names []string) bool {
-	return c.Kinds[q.Origin.Source] == pod.KindFile &&
-		slices.ContainsFunc(c.Exempt, func(name string) bool { return slices.Contains(names, name) })
 }
 
 func (c *Config) evaluators() int {

@@ -28,6 +28,12 @@ type decision struct {
 	instance string
 	// names are those that an operator may know the pod by.
 	names []string
+	// mutation is what policies have changed of the pod so far, nil for nothing;
+	// mutateAPI: they may change pods of an API server.
+	mutation  *pod.Mutation
+	mutateAPI bool
+	// fallback is the answer where no policy has an opinion.
+	fallback pod.Answer
 	// exempt: the pod must be able to start, whatever becomes of plugins.
 	exempt bool
 	// lasts are the verdicts policies gave before, nil where nobody keeps them.
@@ -38,12 +44,12 @@ type decision struct {
 
 // decision is that on a question to a hook.
 func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *activity) *decision {
-	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at}
+	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at, mutateAPI: p.cfg.MutateAPI}
 	d.look = p.ledger.look
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
-	d.exempt = p.cfg.exempt(q, d.names)
+	d.exempt = p.exempt(q, d.names)
 	var err error
-	if d.instance, err = pod.Instance(q.Pod); err != nil {
+	if d.instance, err = p.instances.of(q.Pod); err != nil {
 		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", d.names[0], "err", err)
 	}
 	return d
@@ -75,7 +81,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 		o = p.failed(unclear)
 	} else {
 		d.show(p)
-		o = p.ask(ctx, d.request)
+		o = p.ask(ctx, d)
 		if ctx.Err() == nil && o.Failure != string(wasm.NotReady) {
 			p.plugin.breakers.note(d.request.Tenant, o.Failure, d.request.Time)
 		}
@@ -84,7 +90,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 		return o
 	}
 	if o.Failure == "" {
-		d.lasts.put(p, d.instance, &o)
+		d.lasts.put(p, d.instance, d.request.Tenant, &o, d.request.Time)
 	} else {
 		p.settle(d, &o)
 	}
@@ -117,6 +123,9 @@ func (p *policy) settle(d *decision, o *opinion) {
 		o.Answer, o.retryAfter = pod.Hold, minRetryAfter
 		return
 	case p.OnError != lastVerdict:
+	case known && last.Patch != "":
+		o.Answer = pod.Hold
+		o.Message += "; before that it changed the pod, and that is not done again without it"
 	case known:
 		o.Answer, o.retryAfter = last.Answer, last.retryAfter
 		o.Message += fmt.Sprintf("; before that it said %s: %s", last.Answer, last.said())

@@ -91,29 +91,6 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 	}
 }
 
-func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
-	t.Parallel()
-	l := &lasts{}
-	p := &policy{document: &document{keys: keys{Name: "p", OnError: lastVerdict}}}
-	name := func(i int) string { return string(rune('a' + i)) }
-	for i := range maxLasts + 1 {
-		l.put(p, name(i), &opinion{})
-		l.get(p, name(0))
-	}
-	if l.order.Len() != maxLasts || len(l.known) != maxLasts {
-		t.Errorf("%d are kept, %d known", l.order.Len(), len(l.known))
-	}
-	_, first := l.get(p, name(0))
-	_, second := l.get(p, name(1))
-	if !first || second {
-		t.Errorf("the one in use is kept: %t, the one that is not: %t", first, second)
-	}
-	l.put(p, name(0), &opinion{retryAfter: 1})
-	if o, _ := l.get(p, name(0)); o.retryAfter != 1 {
-		t.Error("a newer verdict does not replace the older one")
-	}
-}
-
 func TestAFailureLetsAnExemptPodPass(t *testing.T) {
 	t.Parallel()
 	for _, onError := range []string{"hold", "deny", "last_verdict"} {
@@ -133,7 +110,8 @@ func TestAFailureLetsAnExemptPodPass(t *testing.T) {
 
 func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 	t.Parallel()
-	c := Config{Node: "edge", Exempt: []string{"shop/web"}, Kinds: map[string]string{"static": "file", "cluster": "api"}}
+	c := Config{Node: "edge", Exempt: []string{"shop/web"}, Kinds: map[string]string{"static": "file", "cluster": "api"}, Now: time.Now}
+	p := New(c)
 	for name, test := range map[string]struct {
 		change func(*pod.Question)
 		want   bool
@@ -146,7 +124,7 @@ func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 	} {
 		q := question("web", test.change)
 		q.Pod.Annotations[pod.AnnotationSource] = "file"
-		if got := c.exempt(&q, c.names(&q)); got != test.want {
+		if got := p.exempt(&q, c.names(&q)); got != test.want {
 			t.Errorf("%s: exempt %t", name, got)
 		}
 	}

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -8,54 +11,165 @@ import (
 )
 
 const (
-	// maxDecisions is how many decisions are kept.
-	maxDecisions = 500
+	// maxDecisions is how many decisions are shown.
+	maxDecisions = 1000
 	// maxDecisionText bounds what plugins wrote into them, in bytes: where
-	// they write much, fewer are kept.
+	// they write much, fewer are shown.
 	maxDecisionText = 4 << 20
 )
 
-// decisions are the newest ones. It is safe for concurrent use.
+// decisions are the newest ones. Where there are more than are shown, the oldest
+// goes of the owner of pods that has the most: so a tenant's many push out only
+// its own. It is safe for concurrent use.
 type decisions struct {
-	mu   sync.Mutex
-	list []pod.Decision // by Last, newest last
+	mu     sync.Mutex
+	known  map[decisionKey]*list.Element
+	owners map[string]*ownDecisions
+	count  int
+	text   int
+}
+
+// ownDecisions are those about the pods of one owner, of *shownDecision, the newest
+// last.
+type ownDecisions struct {
+	list list.List
 	text int
 }
 
-// add records a decision. One that is equal to another (the same instance,
-// operation and verdict) raises that one's count.
-func (d *decisions) add(n pod.Decision) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := range slices.Backward(d.list) {
-		if old := &d.list[i]; repeats(old, &n) {
-			n.First, n.Count = old.First, old.Count+1
-			d.remove(i)
-			break
+type shownDecision struct {
+	key decisionKey
+	pod.Decision
+}
+
+// decisionKey is equal for equal verdicts on equal inputs. It is zero for a
+// decision that is equal to no other.
+type decisionKey [sha256.Size]byte
+
+// keyOf gives the key of a decision. inputs are the digests of what it saw, none
+// where they are not known: the instance stands for them then.
+func keyOf(d *pod.Decision, inputs ...string) (key decisionKey) {
+	if d.Instance == "" && len(inputs) == 0 {
+		return decisionKey{}
+	}
+	text := make([]byte, 0, 1<<10)
+	add := func(parts ...string) {
+		for _, s := range parts {
+			text = append(binary.AppendUvarint(text, uint64(len(s))), s...)
 		}
 	}
-	d.list = append(d.list, n)
-	d.text += textOf(&n.Verdict)
-	for len(d.list) > maxDecisions || d.text > maxDecisionText && len(d.list) > 1 {
-		d.remove(0)
+	v := &d.Verdict
+	add(d.Hook, string(d.Op), d.Namespace, d.Name, string(d.UID), d.Instance, string(d.Replaces), d.Source, d.Document, d.Tenant)
+	add(string(v.Answer), v.Reason, v.Policy, v.Tenant, v.Mutation.Hash())
+	switch v.Answer {
+	case pod.Hold, pod.Answer(pod.Defer), pod.Answer(pod.Drop):
+		// It has no effect and is asked for again and again; what is said in other
+		// words each time is no news.
+	default:
+		add(v.Message)
+	}
+	add(v.Sets...)
+	add("")
+	for i := range v.Opinions {
+		o := &v.Opinions[i]
+		add(o.Policy, o.Tenant, o.Mode, string(o.Answer), o.Failure, o.Reason)
+	}
+	add("")
+	add(inputs...)
+	return sha256.Sum256(text)
+}
+
+// has gives the decision of a key, where it is among those that are shown.
+func (d *decisions) has(key decisionKey) (pod.Decision, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e, ok := d.known[key]
+	if !ok {
+		return pod.Decision{}, false
+	}
+	return shownAt(e).Decision, true
+}
+
+// add takes a decision in. One that is equal to another raises that one's count,
+// and takes over its ID if it has none itself. It gives what is shown now.
+func (d *decisions) add(n pod.Decision, key decisionKey) pod.Decision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.owners == nil {
+		d.known, d.owners = map[decisionKey]*list.Element{}, map[string]*ownDecisions{}
+	}
+	if e, ok := d.known[key]; ok {
+		old := shownAt(e)
+		n.First, n.Count = old.First, old.Count+n.Count
+		if n.ID == "" && n.NotKept == "" {
+			n.ID, n.NotKept = old.ID, old.NotKept
+		}
+		d.remove(e)
+	}
+	o := d.owners[n.Tenant]
+	if o == nil {
+		o = &ownDecisions{}
+		d.owners[n.Tenant] = o
+	}
+	e := o.list.PushBack(&shownDecision{key, n})
+	if key != (decisionKey{}) {
+		d.known[key] = e
+	}
+	d.size(o, textOf(&n.Verdict), 1)
+	for d.count > maxDecisions || d.text > maxDecisionText && d.count > 1 {
+		d.remove(d.most(d.count > maxDecisions).list.Front())
+	}
+	return n
+}
+
+// most is the owner that has the most decisions, or the most text.
+func (d *decisions) most(count bool) (most *ownDecisions) {
+	size := func(o *ownDecisions) int {
+		if count {
+			return o.list.Len()
+		}
+		return o.text
+	}
+	for _, o := range d.owners {
+		if most == nil || size(o) > size(most) {
+			most = o
+		}
+	}
+	return most
+}
+
+func (d *decisions) remove(e *list.Element) {
+	s := shownAt(e)
+	o := d.owners[s.Tenant]
+	o.list.Remove(e)
+	d.size(o, -textOf(&s.Verdict), -1)
+	if o.list.Len() == 0 {
+		delete(d.owners, s.Tenant)
+	}
+	if d.known[s.key] == e {
+		delete(d.known, s.key)
 	}
 }
 
-func (d *decisions) remove(i int) {
-	d.text -= textOf(&d.list[i].Verdict)
-	d.list = slices.Delete(d.list, i, i+1)
+func (d *decisions) size(o *ownDecisions, text, count int) {
+	o.text += text
+	d.text += text
+	d.count += count
 }
+
+func shownAt(e *list.Element) *shownDecision { return e.Value.(*shownDecision) } // nothing else is in the lists
 
 // newest is a copy of the decisions, newest last.
 func (d *decisions) newest() []pod.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.list)
-}
-
-func repeats(old, n *pod.Decision) bool {
-	return n.Instance != "" && old.Instance == n.Instance && old.UID == n.UID && old.Hook == n.Hook && old.Op == n.Op &&
-		old.Replaces == n.Replaces && old.Verdict.Same(&n.Verdict)
+	all := make([]pod.Decision, 0, d.count)
+	for _, o := range d.owners {
+		for e := o.list.Front(); e != nil; e = e.Next() {
+			all = append(all, shownAt(e).Decision)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pod.Decision) int { return a.Last.Compare(b.Last) })
+	return all
 }
 
 // textOf is the length of what plugins wrote into a verdict.
@@ -63,7 +177,7 @@ func textOf(v *pod.Verdict) int {
 	n := len(v.Message)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
-		n += len(o.Message) + len(o.Explanation)
+		n += len(o.Message) + len(o.Explanation) + len(o.Patch)
 		for _, w := range o.Warnings {
 			n += len(w)
 		}

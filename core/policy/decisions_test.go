@@ -23,29 +23,33 @@ func decisionOf(name string, at int, change ...func(*pod.Decision)) pod.Decision
 	return d
 }
 
+func put(to *decisions, d pod.Decision) { to.add(d, keyOf(&d)) }
+
 func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*pod.Decision)
 		counts bool
 	}{
-		"the same":                       {func(*pod.Decision) {}, true},
-		"by another set":                 {func(d *pod.Decision) { d.Verdict.Sets = []string{"2"} }, true},
-		"with another opinion beside it": {func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{{Policy: "p"}} }, true},
-		"of another instance":            {func(d *pod.Decision) { d.Instance = "c" }, false},
-		"of another pod":                 {func(d *pod.Decision) { d.UID = "b" }, false},
-		"of another operation":           {func(d *pod.Decision) { d.Op = pod.UpdateOp }, false},
-		"that replaces another":          {func(d *pod.Decision) { d.Replaces = "b" }, false},
-		"another answer":                 {func(d *pod.Decision) { d.Verdict.Answer = pod.Hold }, false},
-		"another message":                {func(d *pod.Decision) { d.Verdict.Message = "never" }, false},
+		"the same":                              {func(*pod.Decision) {}, true},
+		"by another set":                        {func(d *pod.Decision) { d.Verdict.Sets = []string{"2"} }, false},
+		"with another opinion beside it":        {func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{{Policy: "p"}} }, false},
+		"held in other words, which was denied": {func(d *pod.Decision) { d.Verdict.Answer, d.Verdict.Message = pod.Hold, "x" }, false},
+		"explained in other words":              {func(d *pod.Decision) { d.Verdict.RetryAfter = 1 }, true},
+		"of another instance":                   {func(d *pod.Decision) { d.Instance = "c" }, false},
+		"of another pod":                        {func(d *pod.Decision) { d.UID = "b" }, false},
+		"of another operation":                  {func(d *pod.Decision) { d.Op = pod.UpdateOp }, false},
+		"that replaces another":                 {func(d *pod.Decision) { d.Replaces = "b" }, false},
+		"another answer":                        {func(d *pod.Decision) { d.Verdict.Answer = pod.Hold }, false},
+		"another message":                       {func(d *pod.Decision) { d.Verdict.Message = "never" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var d decisions
 			again := decisionOf("a", 2, test.change)
-			d.add(decisionOf("a", 0))
-			d.add(decisionOf("b", 1))
-			d.add(again)
+			put(&d, decisionOf("a", 0))
+			put(&d, decisionOf("b", 1))
+			put(&d, again)
 			want := []pod.Decision{decisionOf("a", 0), decisionOf("b", 1), again}
 			if test.counts {
 				again.First, again.Count = instant, 2
@@ -60,7 +64,7 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 		t.Parallel()
 		var d decisions
 		for range 2 {
-			d.add(decisionOf("", 0))
+			put(&d, decisionOf("", 0))
 		}
 		if got := d.newest(); len(got) != 2 {
 			t.Errorf("%d decisions, want 2", len(got))
@@ -72,10 +76,10 @@ func TestTheNewestDecisionsAreKept(t *testing.T) {
 	t.Parallel()
 	var d decisions
 	for i := range maxDecisions + 10 {
-		d.add(decisionOf(strconv.Itoa(i), i))
+		put(&d, decisionOf(strconv.Itoa(i), i))
 	}
 	got := d.newest()
-	if len(got) != 500 || got[0].Name != "10" || got[499].Name != "509" {
+	if len(got) != 1000 || got[0].Name != "10" || got[999].Name != "1009" {
 		t.Errorf("%d decisions from %s to %s", len(got), got[0].Name, got[len(got)-1].Name)
 	}
 }
@@ -93,19 +97,79 @@ func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 	for i := range 100 {
 		var o pod.Opinion
 		fill[i%len(fill)](&o)
-		d.add(decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{o} }))
+		put(&d, decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{o} }))
 	}
 	if got := d.newest(); len(got) != 15 || got[14].Name != "99" {
 		t.Errorf("%d decisions are kept, want 15", len(got))
 	}
-	d.add(decisionOf("huge", 0, func(d *pod.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
+	put(&d, decisionOf("huge", 0, func(d *pod.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
 	if got := d.newest(); len(got) != 1 || got[0].Name != "huge" {
 		t.Errorf("%d decisions are kept, want the newest", len(got))
 	}
 	for i := range maxDecisions {
-		d.add(decisionOf(strconv.Itoa(i), i))
+		put(&d, decisionOf(strconv.Itoa(i), i))
 	}
 	if got := d.newest(); len(got) != maxDecisions || d.text != maxDecisions*len("no") {
 		t.Errorf("%d decisions with %d bytes of text are kept", len(got), d.text)
+	}
+}
+
+func TestAHoldInOtherWordsOnlyCounts(t *testing.T) {
+	t.Parallel()
+	for answer, counts := range map[pod.Answer]bool{
+		pod.Hold: true, pod.Answer(pod.Defer): true, pod.Answer(pod.Drop): true, pod.Deny: false, pod.Allow: false, pod.Answer(pod.Pass): false,
+	} {
+		var d decisions
+		for i := range 3 {
+			put(&d, decisionOf("a", i, func(d *pod.Decision) { d.Verdict.Answer, d.Verdict.Message = answer, strconv.Itoa(i) }))
+		}
+		got := d.newest()
+		if last := got[len(got)-1]; (len(got) == 1) != counts || last.Verdict.Message != "2" {
+			t.Errorf("%s: decisions %+v", answer, got)
+		}
+	}
+}
+
+func TestADecisionThatSawOtherDocumentsIsAnother(t *testing.T) {
+	t.Parallel()
+	var d decisions
+	for _, facts := range []string{"one", "two", "one"} {
+		n := decisionOf("web", 0)
+		d.add(n, keyOf(&n, "pod", facts))
+	}
+	if got := d.newest(); len(got) != 2 || got[0].Count+got[1].Count != 3 {
+		t.Errorf("decisions %+v", got)
+	}
+}
+
+func TestManyDecisionsOfOneTenantPushOutOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, flood := range map[string]func(*pod.Decision){
+		"by number": func(*pod.Decision) {},
+		"by text":   func(d *pod.Decision) { d.Verdict.Message += strings.Repeat("x", 1<<16) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var d decisions
+			for i := range 20 {
+				for _, quiet := range []string{"", "quiet"} {
+					put(&d, decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Tenant = quiet }))
+				}
+			}
+			for i := range 3 * maxDecisions {
+				put(&d, decisionOf("flood"+strconv.Itoa(i), 100+i, flood, func(d *pod.Decision) { d.Tenant = "loud" }))
+			}
+			by := map[string]int{}
+			got := d.newest()
+			for i := range got {
+				by[got[i].Tenant]++
+			}
+			if by[""] != 20 || by["quiet"] != 20 || by["loud"] < 60 || len(got) > maxDecisions || d.text > maxDecisionText {
+				t.Errorf("decisions by tenant: %v, %d bytes of text", by, d.text)
+			}
+			if last := got[len(got)-1].Name; last != "flood"+strconv.Itoa(3*maxDecisions-1) {
+				t.Errorf("the newest is %s", last)
+			}
+		})
 	}
 }

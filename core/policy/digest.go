@@ -21,6 +21,6 @@ func (r *reading) digest() string {
 // content identifies the content together with what could not be read of it,
 // and with all else that decides whether it is refused.
 func (r *reading) content(c *Config) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v\n%q %t %d %t", r.digest(), r.err(), c.Version, c.AllowUnpinned, c.moduleBytes(), c.Trust.Required))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v\n%q %t %d %t %d", r.digest(), r.err(), c.Version, c.AllowUnpinned, c.moduleBytes(), c.Trust.Required, c.memory))
 	return hex.EncodeToString(sum[:])
 }

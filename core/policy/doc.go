@@ -17,8 +17,21 @@
 // directory, reads, loads and tests sets, carries out orders, and is the only one
 // that puts a set of that owner in force. The evaluators take questions and ask the
 // plugins. Questions wait in a line for each tenant of the pods they are about;
-// the line that had the least fuel comes next. Whoever asks only puts a question
-// into a line: nothing of a plugin runs on a goroutine of another package.
+// the line that had the least fuel comes next, and a decision under way pauses for
+// it between two slices of a guest. Whoever asks only puts a question
+// into a line: nothing of a plugin runs on a goroutine of another package. One more
+// writes what policies said last to the disk, at most once a second. The recorder
+// and its writer put decisions on record (Config.Records).
+//
+// # Answers wait for their records
+//
+// A decision is answered when its record is on the disk: so nothing is ever in
+// effect that is not on record, and what a crash cuts off has had no effect and is
+// decided again. The evaluator does not wait for that, only the answer does; the
+// records that come while the disk is busy are written together. Where the disk
+// fails, or takes longer than 2 s, answers are given all the same, and the decision
+// is only shown, with the reason. An owner of pods with 256 decisions that wait for
+// the disk waits for itself.
 //
 // # A set is a transaction
 //
@@ -31,10 +44,22 @@
 // was refused is tried again only when it changes, by another version of the
 // agent, or by Retry.
 //
+// A set with new plugins is on probation. The evaluators count in which decisions
+// these fail; where that is too often, the reloader brings the set before into
+// force and refuses the content, as above. No tenant's pods alone can bring that
+// about for the operator's set.
+//
 // A directory that is missing or holds no policy is a bad set too: it may be a
 // file system that is not mounted. Good sets are kept (Config.Kept): where none is
 // in force, the last one is brought back. Until a first set was good, every pod
 // that it could judge is held (PoliciesNotReady).
+//
+// # Who changes pods
+//
+// Policies with mutable_paths are asked first, the tenant's and then the
+// operator's, each about the pod as the ones before have left it. All others are
+// asked about what has come of it, which is part of the verdict. See package
+// mutate for what a patch may do; what it costs to apply is charged as fuel.
 //
 // # What a decision saw
 //

@@ -48,7 +48,8 @@ type keys struct {
 	OnError pod.Answer `toml:"on_error"`
 	// OnChange is "ignore".
 	OnChange string `toml:"on_change"`
-	// MutablePaths is empty.
+	// MutablePaths are JSON pointers to what the policy may change of a pod, with
+	// "*" for any one element; empty for nothing. See mutate.CheckPath.
 	MutablePaths []string `toml:"mutable_paths"`
 	// Capabilities are what the policy may see beyond the pod: wasm.CapabilityNodeRead.
 	Capabilities []string       `toml:"capabilities"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -40,6 +42,7 @@ func TestADocumentMaySay(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty lists where only those are supported": minimal + "mutable_paths = []\ncapabilities = []\n[match]\nconditions = []\n",
+		"paths that may change":                      minimal + "mutable_paths = [\"/spec/containers/*/image\", \"/metadata/labels\"]\n",
 		"everything of a match":                      minimal + "[match]\nsources = [\"file\", \"http\", \"api\"]\nnamespaces = [\"tenant-a-*\", \"web\"]\nlabel_selector = \"tier in (web,api)\"\noperations = [\"ADD\", \"UPDATE\"]\n",
 		"that matches are of nothing in particular":  minimal + "[match]\nsources = []\nnamespaces = []\nlabel_selector = \"\"\noperations = []\n",
 		"the least limits":                           minimal + "[limits]\nmemory_pages = 1\nfuel = 1000\noutput_bytes = 1024\n",
@@ -106,13 +109,31 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"an exception until a time without a zone": {
 			minimal + "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = 2026-12-31T18:00:00\n", `9: exception.expires: want a date such as`,
 		},
-		"an unknown mode":                 {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit" or "off", found "on"`},
-		"a negative priority":             {minimal + "priority = -1\n", "6: priority: want 0 to 1000, found -1"},
-		"a priority over 1000":            {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
-		"on_error that abstains":          {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny", "allow" or "last_verdict", found "abstain"`},
-		"on_change report":                {minimal + "on_change = \"report\"\n", `6: on_change: "report" is not supported in this version; want "ignore"`},
-		"on_change evict":                 {minimal + "on_change = \"evict\"\n", `6: on_change: "evict" is not supported in this version; want "ignore"`},
-		"mutable paths":                   {minimal + "mutable_paths = [\"/spec\"]\n", "6: mutable_paths: not supported in this version; leave it out"},
+		"an unknown mode":        {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit" or "off", found "on"`},
+		"a negative priority":    {minimal + "priority = -1\n", "6: priority: want 0 to 1000, found -1"},
+		"a priority over 1000":   {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
+		"on_error that abstains": {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny", "allow" or "last_verdict", found "abstain"`},
+		"on_change report":       {minimal + "on_change = \"report\"\n", `6: on_change: "report" is not supported in this version; want "ignore"`},
+		"on_change evict":        {minimal + "on_change = \"evict\"\n", `6: on_change: "evict" is not supported in this version; want "ignore"`},
+		"a mutable path that is no pointer": {
+			minimal + "mutable_paths = [\"/metadata/labels\",\n\"spec\"]\n", `7: mutable_paths: "spec": `,
+		},
+		"a mutable path to what no policy may change": {
+			minimal + "mutable_paths = [\"/metadata/name\"]\n", `6: mutable_paths: "/metadata/name": no policy may change this: it is the pod's identity; leave it out`,
+		},
+		"a mutable path to what pods do not have": {
+			minimal + "mutable_paths = [\"/spec/containers/*/imgae\"]\n", `6: mutable_paths: "/spec/containers/*/imgae": pods have no "imgae"`,
+		},
+		"a mutable path that stands twice": {
+			minimal + "mutable_paths = [\"/spec\", \"/spec\"]\n", `6: mutable_paths: "/spec" stands twice`,
+		},
+		"very many mutable paths": {
+			minimal + "mutable_paths = [" + strings.Repeat("\"/spec\",", 65) + "]\n", "6: mutable_paths: 65 paths, more than the 64 a policy may have",
+		},
+		"mutable paths of a policy that is not asked whether a pod may run": {
+			strings.Replace(minimal, `"admit"`, `"filter"`, 1) + "mutable_paths = [\"/spec\"]\n",
+			"6: mutable_paths: only a policy with the hook admit changes pods; leave it out, or add the hook",
+		},
 		"an unknown capability":           {minimal + "capabilities = [\"node.write\"]\n", `6: capabilities: want "node.read", found "node.write"`},
 		"a capability that stands twice":  {minimal + "capabilities = [\"node.read\", \"node.read\"]\n", `6: capabilities: "node.read" stands twice`},
 		"an unknown kind of source":       {minimal + "[match]\nsources = [\"file\", \"disk\"]\n", `7: match.sources: want "file", "http" or "api", found "disk"`},
@@ -233,10 +254,11 @@ func FuzzParseDocument(f *testing.F) {
 				t.Fatalf("the path %q leaves the directory", path)
 			}
 		}
-		if len(d.SHA256) != 64 || d.Name == "" || len(d.Hooks) != 1 || d.Priority < 0 || d.Priority > maxPriority ||
+		if len(d.SHA256) != 64 || d.Name == "" || len(d.Hooks) == 0 || d.Priority < 0 || d.Priority > maxPriority ||
 			d.Limits.MemoryPages < 1 || d.Limits.MemoryPages > maxMemoryPages ||
 			d.Limits.Fuel < minFuel || d.Limits.Fuel > maxFuel ||
-			(d.Mode != modeEnforce && d.Mode != modeOff) || len(d.MutablePaths)+len(d.Capabilities)+len(d.Match.Conditions) > 0 {
+			!slices.Contains([]string{modeEnforce, modeWarn, modeAudit, modeOff}, d.Mode) ||
+			slices.ContainsFunc(d.MutablePaths, func(path string) bool { return mutate.CheckPath(path) != nil }) {
 			t.Fatalf("accepted: %+v", d.keys)
 		}
 		checkPlain(t, d.Settings)

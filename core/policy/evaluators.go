@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // kindAPI is the kind of sources whose pods controllers make.
@@ -21,7 +22,8 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 		if !ok {
 			return
 		}
-		fuel, goOn := t.decide(ctx, at)
+		turns := wasm.WithTurns(ctx, func(fuel int64) { p.queue.turn(t.tenant, fuel) })
+		fuel, goOn := t.decide(turns, at)
 		if !goOn {
 			return
 		}
@@ -49,11 +51,14 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	sets, lacking, reason := p.use(tenant)
 	defer release(sets)
 	d := p.decision(hookAdmit, q, p.request(q, tenant, now), at)
+	paced := false
 	switch {
 	case lacking == nil:
 		v = p.commit(ctx, sets, d)
-		if d.request.Kind == kindAPI && !p.cfg.DenyAtOnce {
+		if d.request.Kind == kindAPI && !p.terms.Load().DenyAtOnce {
+			judged := v.Answer
 			v = p.pacing.pace(q, v, now)
+			paced = v.Answer != judged
 		}
 	case d.exempt:
 		v = notReady(lacking.dir, reason, now)
@@ -65,9 +70,9 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	p.record(q, &v)
+	observe(sets, tenant, v.Opinions, now)
 	p.readers.note(&v)
-	answer(v)
+	p.record(d, sets, &v, paced, func() { answer(v) })
 	settle(ctx, sets)
 	return d.spent + fuelOf(v.Opinions), true
 }
@@ -76,9 +81,10 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 // admitted meanwhile counts.
 func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdict {
 	for {
-		v := judge(ctx, sets, d, p.cfg.DefaultVerdict)
+		d.fallback = p.terms.Load().DefaultVerdict
+		v := judge(ctx, sets, d, d.fallback)
 		v.ReadsNode = d.saw != nil
-		if ctx.Err() != nil || p.ledger.commit(d.request.Question, v.Answer, d.saw) {
+		if ctx.Err() != nil || p.ledger.commit(passing(d.request.Question, &v), v.Answer, d.saw) {
 			return v
 		}
 		d.spent += fuelOf(v.Opinions)
@@ -133,20 +139,4 @@ func notReady(dir string, reason error, now time.Time) pod.Verdict {
 		Answer: pod.Hold, Reason: pod.ReasonPoliciesNotReady, At: now,
 		Message: fmt.Sprintf("no policies of %s are in force yet: %s", dir, first),
 	}
-}
-
-func (p *Plane) record(q *pod.Question, v *pod.Verdict) {
-	p.put(q, pod.Decision{Hook: hookAdmit, Op: q.Op, Verdict: *v})
-}
-
-// put puts a decision about a pod on record.
-func (p *Plane) put(q *pod.Question, d pod.Decision) {
-	instance, err := pod.Instance(q.Pod)
-	if err != nil {
-		p.cfg.Logger.Warn("a decision is recorded without its instance", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "err", err)
-	}
-	d.First, d.Last, d.Count = d.Verdict.At, d.Verdict.At, 1
-	d.Namespace, d.Name, d.UID, d.Instance, d.Replaces = q.Pod.Namespace, q.Pod.Name, q.Pod.UID, instance, q.Replaces
-	d.Source, d.Document = q.Origin.Source, q.Origin.Document
-	p.decisions.add(d)
 }

@@ -28,7 +28,7 @@ func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
 func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), at *activity) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
-		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.cfg.MaxSuppress}
+		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
 		v.Reason, v.Message = broke(tenant, wait)
 		answer(v)
 		return 0, true
@@ -44,10 +44,12 @@ func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, 
 	if ctx.Err() != nil {
 		return 0, false
 	}
+	observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
-		p.recordFilter(asked, &v)
+		p.recordFilter(d, sets, &v, func() { answer(v) })
+	} else {
+		answer(v)
 	}
-	answer(v)
 	settle(ctx, sets)
 	return d.spent + fuelOf(v.Opinions), true
 }
@@ -83,7 +85,7 @@ func (p *Plane) filterAll(ctx context.Context, sets []*set, d *decision) pod.Fil
 			if !f.suppresses() {
 				continue
 			}
-			f.limit = min(f.limit, p.cfg.maxSuppress(s.tenant))
+			f.limit = min(f.limit, p.terms.Load().maxSuppress(s.tenant))
 			v.Limit = max(v.Limit, f.limit)
 			answer := pod.FilterAnswer(f.Answer)
 			if v.Answer == pod.Pass || v.Answer == pod.Defer && (answer == pod.Drop || f.after > v.After) {
@@ -111,6 +113,7 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 		p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
+	o.Reads = got.Reads
 	if err != nil {
 		code, message, fuel := failureOf(err)
 		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(pod.Pass), code, pod.ReasonPolicyFailed, message, fuel
@@ -129,10 +132,10 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	return filtered{o, got.DeferFor, p.Limits.MaxSuppress}
 }
 
-// recordFilter puts the answer about an update on record.
-func (p *Plane) recordFilter(q *pod.Question, v *pod.FilterVerdict) {
-	p.put(q, pod.Decision{Hook: hookFilter, Op: q.Op, Verdict: pod.Verdict{
+// recordFilter puts the answer about an update on record, and then gives it.
+func (p *Plane) recordFilter(d *decision, sets []*set, v *pod.FilterVerdict, answer func()) {
+	p.record(d, sets, &pod.Verdict{
 		Answer: pod.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,
 		Sets: v.Sets, Opinions: v.Opinions, At: v.At,
-	}})
+	}, false, answer)
 }

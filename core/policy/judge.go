@@ -19,24 +19,41 @@ const (
 var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 
 // judge asks every policy of the sets that matches, in order, and gives their
-// verdict together. fallback is the answer where none has an opinion. It ends
-// early, with a verdict that means nothing, when ctx does.
+// verdict together: first those that may change the pod, each as the ones before
+// have left it, then all others about what has come of it. fallback is the answer
+// where none has an opinion. It ends early, with a verdict that means nothing,
+// when ctx does.
 func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
 	defer d.at.over()
+	asked := d.request.Question
+	d.mutation = nil
 	var opinions []opinion
-	names := make([]string, len(sets))
-	for i, s := range sets {
-		opinions = s.consult(ctx, d, opinions)
-		names[i] = s.named()
+	for _, mutators := range []bool{true, false} {
+		for _, s := range sets {
+			opinions = s.consult(ctx, d, mutators, opinions)
+		}
 	}
 	v := aggregate(opinions, fallback)
-	v.Sets, v.At = names, d.request.Time
+	for _, s := range sets {
+		v.Sets = append(v.Sets, s.named())
+	}
+	v.At = d.request.Time
+	if d.mutation != nil {
+		d.ask(asked)
+		if v.Answer == pod.Allow {
+			v.Mutation = d.mutation
+		}
+	}
 	return v
 }
 
-// consult appends the opinions of the set's policies.
-func (s *set) consult(ctx context.Context, d *decision, opinions []opinion) []opinion {
+// consult appends the opinions of the set's policies: of those that may change
+// the pod, or of the others.
+func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions []opinion) []opinion {
 	for _, p := range s.policies {
+		if p.mutates() != mutators {
+			continue
+		}
 		asked, fuel, err := p.wants(d)
 		if !asked {
 			continue

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -93,11 +94,13 @@ func (k *kept) forget(content string) {
 
 // good remembers that a set comes into force, with its content. What was kept
 // of older ones goes.
-func (k *kept) good(digest, content string, r *reading) {
+func (k *kept) good(s *set, r *reading) {
 	if k.cfg.Kept == nil {
 		return
 	}
-	k.forget(content)
+	digest := s.digest
+	k.forget(s.content)
+	k.record.Trial = s.trialOf()
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == digest })
 	k.record.Good = slices.Insert(k.record.Good, 0, digest)
 	k.record.Good = k.record.Good[:min(len(k.record.Good), keptSets)]
@@ -116,26 +119,15 @@ func (k *kept) good(digest, content string, r *reading) {
 	k.tidy(dir)
 }
 
-// back remembers that a set gave way to an earlier one. Revisions count from that
-// one's on; it gives it.
-func (k *kept) back(from, to string) (revision uint64) {
+// back remembers that a set gave way to an earlier one, and that a content is
+// not to be tried again: in one write, or a restart would bring the wrong one
+// back.
+func (k *kept) back(content string, reason error, from, to string, now time.Time) {
+	k.record.Trial = state.PolicyTrial{}
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == from || d == to })
 	k.record.Good = slices.Insert(k.record.Good, 0, to)
 	k.record.Generation++
-	k.record.Revision = k.revision(to)
-	k.store()
-	return k.record.Revision
-}
-
-// revision is that of a kept set, 0 if it has none.
-func (k *kept) revision(digest string) uint64 {
-	dir, err := k.cfg.Kept.Content(k.tenant)
-	if err != nil {
-		return 0
-	}
-	cfg := *k.cfg
-	cfg.Dir = filepath.Join(dir, digest)
-	return read(&cfg).signature.revision
+	k.refuse(content, reason, now)
 }
 
 func (k *kept) store() {
@@ -179,9 +171,11 @@ func keep(dir string, r *reading) error {
 			return err
 		}
 	}
+	crashpoint.Reached("set content written")
 	if err := os.Rename(part, dir); err != nil {
 		return err
 	}
+	crashpoint.Reached("set content kept")
 	parent, err := os.Open(filepath.Dir(dir))
 	if err != nil {
 		return err
@@ -224,5 +218,10 @@ func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest s
 		}
 		return nil, errors.New(dir + " does not hold what its name says")
 	}
-	return l.load(ctx, got, running)
+	s, err := l.load(ctx, got, running)
+	if err != nil {
+		return nil, err
+	}
+	s.content, s.revision, s.key = got.content(&cfg), got.signature.revision, got.signature.key
+	return s, nil
 }

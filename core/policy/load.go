@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -26,6 +27,7 @@ type loader struct {
 func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, error) {
 	digest := r.digest()
 	l.again = false
+	l.checkMemory(r)
 	var policies []*policy
 	for _, doc := range r.documents {
 		// One that is refused anyway would only repeat itself.
@@ -43,6 +45,7 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 		s.release()
 		return nil, err
 	}
+	l.keep(r, s)
 	for _, p := range s.policies {
 		p.text = nil
 	}
@@ -52,7 +55,7 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 // policy makes one policy; what is wrong is put down in its document.
 func (l *loader) policy(ctx context.Context, r *reading, doc *document, running *set) *policy {
 	l.at.policy(doc.Name)
-	p := &policy{document: doc, tenant: l.tenant, sum: r.files[doc.Module].sum, log: l.cfg.Logger}
+	p := &policy{document: doc, tenant: l.tenant, sum: r.files[doc.Module].sum, source: r.files[doc.path].sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
 	if was != nil {
 		p.counts = was.counts
@@ -63,15 +66,18 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		return p
 	}
 	options := doc.loads(l.cfg.Node)
+	options.Tenant = l.tenant
 	if was != nil && was.plugin != nil && was.plugin.madeFrom(p.sum, &options) {
 		p.plugin = was.plugin.acquire()
 	} else {
+		crashpoint.Reached("set verified")
 		plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
 		if err != nil {
 			l.again = l.again || errors.Is(err, wasm.ErrNotCompiled)
 			doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
 			return p
 		}
+		crashpoint.Reached("set compiled")
 		p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
 	}
 	l.test(ctx, r, p)

@@ -41,22 +41,26 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 	r, opinions := pod.Resolution{
 		Choice: pod.ChooseCurrent, Message: "policies are not ready: what runs goes on",
 	}, []pod.Opinion(nil)
+	var asked *contest
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		r, opinions, fuel = p.choose(ctx, sets, p.mergeRequest(c, tenant, now), at)
+		asked = p.mergeRequest(c, tenant, now)
+		r, opinions, fuel = p.choose(ctx, sets, asked, at)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
+	observe(sets, tenant, opinions, now)
 	r.At = now
 	for _, s := range sets {
 		r.Sets = append(r.Sets, s.named())
 	}
 	if len(opinions) > 0 {
-		p.recordMerge(c, &r, opinions)
+		p.recordMerge(c, asked, sets, &r, opinions, func() { answer(r) })
+	} else {
+		answer(r)
 	}
-	answer(r)
 	settle(ctx, sets)
 	return fuel, true
 }
@@ -136,6 +140,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}
+	o.Reads = got.Reads
 	if err != nil {
 		code, message, fuel := failureOf(err)
 		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(wasm.MergeKeep), code, pod.ReasonPolicyFailed, message, fuel
@@ -191,15 +196,16 @@ func failureOf(err error) (code, message string, fuel int64) {
 	return string(c), message, fuel
 }
 
-// recordMerge puts a contest on record, under the pod of its first candidate.
-func (p *Plane) recordMerge(c *pod.Contest, r *pod.Resolution, opinions []pod.Opinion) {
+// recordMerge puts a contest on record, under the pod of its first candidate, and
+// then gives the answer.
+func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.Resolution, opinions []pod.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.decisions.add(pod.Decision{
+	p.recorder.put(&recording{contest: asked, sets: sets, answer: answer, decision: pod.Decision{
 		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
-		Source: first.Origin.Source, Document: first.Origin.Document,
+		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
 		Verdict: pod.Verdict{
 			Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions, At: r.At,
 		},
-	})
+	}})
 }

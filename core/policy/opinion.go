@@ -18,25 +18,33 @@ type opinion struct {
 	retryAfter time.Duration
 }
 
-// ask asks the policy's plugin. A failure of it is an opinion too.
-func (p *policy) ask(ctx context.Context, r *wasm.Request) opinion {
-	result, err := p.plugin.plugin.Admit(ctx, r)
+// ask asks the policy's plugin, and changes the pod as that says. A failure of it
+// is an opinion too.
+func (p *policy) ask(ctx context.Context, d *decision) opinion {
+	result, err := p.plugin.plugin.Admit(ctx, d.request)
 	if err != nil {
-		return p.failed(err)
+		o := p.failed(err)
+		o.Reads = result.Reads
+		return o
 	}
 	switch result.Answer {
 	case pod.Allow, pod.Deny, pod.Hold, pod.Abstain:
 	default:
 		return p.failed(&wasm.Failure{Code: wasm.BadOutput, Err: fmt.Errorf("%q is no answer", string(result.Answer))})
 	}
-	return opinion{
+	o := opinion{
 		Opinion: pod.Opinion{
 			Policy: p.Name, Answer: result.Answer, Fuel: result.Fuel,
 			Reason: reason(result.Answer, result.Reason), Message: result.Message,
 			Warnings: result.Warnings, Annotations: result.Annotations, Explanation: result.Explanation,
+			Reads: result.Reads,
 		},
 		retryAfter: result.RetryAfter,
 	}
+	if result.Answer == pod.Allow && len(result.Patch) > 0 {
+		return p.propose(d, o, result.Patch)
+	}
+	return o
 }
 
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)

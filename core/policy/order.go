@@ -102,8 +102,8 @@ func (r *reloader) goBack(ctx context.Context) error {
 	}
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back by the operator at %s; change the directory, or take it in again with wardlet policy retry", now.UTC().Format(time.RFC3339))
-	r.kept.refuse(read(r.cfg).content(r.cfg), reason, now)
-	before.revision = r.kept.back(running.digest, before.digest)
+	r.kept.record.Revision = before.revision // only the operator goes back in revisions
+	r.kept.back(read(r.cfg).content(r.cfg), reason, running.digest, before.digest, now)
 	r.put(before)
 	r.standing.refuse(reason, now)
 	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest, "generation", before.generation)

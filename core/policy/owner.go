@@ -17,19 +17,19 @@ type owner struct {
 // owners are those that have a directory, the operator first.
 func (p *Plane) makeOwners() {
 	if p.cfg.Dir != "" {
-		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust))
+		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust, 0))
 	}
 	for i := range p.cfg.Tenants {
 		if t := &p.cfg.Tenants[i]; t.Dir != "" {
-			p.owners = append(p.owners, p.newOwner(t.Name, t.Dir, t.Trust))
+			p.owners = append(p.owners, p.newOwner(t.Name, t.Dir, t.Trust, t.PolicyMemory))
 		}
 	}
 }
 
-func (p *Plane) newOwner(tenant, dir string, trust Trust) *owner {
+func (p *Plane) newOwner(tenant, dir string, trust Trust, memory int64) *owner {
 	o := &owner{tenant: tenant, dir: dir, standing: &standing{tenant: tenant, dir: dir}, tried: make(chan struct{})}
 	cfg := p.cfg
-	cfg.Dir, cfg.Trust = dir, trust
+	cfg.Dir, cfg.Trust, cfg.memory = dir, trust, memory
 	tried := sync.OnceFunc(func() {
 		close(o.tried)
 		p.queue.wake()

@@ -183,3 +183,18 @@ func TestAPluginIsToldWhoseThePodIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAPluginIsCompiledInTheTurnOfItsOwner(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "allow")
+		d.of("a").policy("mine", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "a"))
+		run(t, p)
+		ask(t, p, question("web", in("a")))
+		if node, mine := s.options["node"].Tenant, s.options["mine"].Tenant; node != "" || mine != "a" {
+			t.Errorf("loaded for %q and %q", node, mine)
+		}
+	})
+}

@@ -1,12 +1,13 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // shutdownTime is how long the goroutines may take to come back when Run ends.
@@ -18,11 +19,16 @@ type Plane struct {
 	owners    []*owner
 	queue     *queue
 	decisions decisions
+	recorder  *recorder
 	lasts     lasts
+	instances instances
 	ledger    ledger
 	pacing    pacing
 	budgets   *budgets
-	readers   readers
+	// terms are those in force; setting is held while they change.
+	terms   atomic.Pointer[Terms]
+	setting sync.Mutex
+	readers readers
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
@@ -30,13 +36,16 @@ type Plane struct {
 
 // New makes a Plane; Run sets it going.
 func New(c Config) *Plane {
-	c.DefaultVerdict = cmp.Or(c.DefaultVerdict, pod.Allow)
 	p := &Plane{
 		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
 	}
+	terms := c.Terms()
+	p.terms.Store(&terms)
 	p.readers.changed = make(chan struct{}, 1)
 	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
-	p.queue = newQueue(p.ready)
+	p.queue = newQueue(func(tenant string) bool { return p.ready(tenant) && !p.recorder.behind(tenant) })
+	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.wake)
+	p.queue.slots = c.evaluators()
 	p.makeOwners()
 	return p
 }
@@ -97,11 +106,21 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 // in a plugin after two seconds is given up and its policy named in the log.
 func (p *Plane) Run(ctx context.Context) error {
 	var running sync.WaitGroup
+	if p.cfg.Opinions != nil {
+		for _, err := range p.lasts.load(p.cfg.Opinions) {
+			p.cfg.Logger.Error("what policies said last cannot be read", "err", err)
+		}
+		running.Go(func() { p.keepLasts(ctx) })
+	}
 	for _, o := range p.owners {
 		running.Go(func() { o.reloader.run(ctx) })
 	}
 	running.Go(func() { p.watchNode(ctx) })
-	evaluators := make([]activity, p.cfg.evaluators())
+	if p.cfg.Records != nil {
+		running.Go(func() { p.recorder.run(ctx) })
+	}
+	// Beside those at work there may be one for each line that pauses.
+	evaluators := make([]activity, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
 	}

@@ -26,9 +26,15 @@ type queue struct {
 	// with the lock held; wake is called when its answer may be another.
 	ready func(tenant string) bool
 
+	// slots is how many tasks may be under way at once beside those that pause, 0
+	// for any number.
+	slots int
+
 	mu     sync.Mutex
 	filled *sync.Cond
-	lines  map[string]*line
+	// busy is how many are, idle how many goroutines wait for one.
+	busy, idle int
+	lines      map[string]*line
 	// clock is how much the line had that was served last, before it was.
 	clock  int64
 	seq    uint64
@@ -44,6 +50,11 @@ type line struct {
 	// cost is what its last decision took: the next one is taken for the same
 	// until it is over.
 	cost int64
+	// paused counts the line's tasks that were begun and wait for their turn; while
+	// there are any no other is begun. most is the least that the line had with what
+	// one of them took.
+	paused int
+	most   int64
 }
 
 func newQueue(ready func(tenant string) bool) *queue {
@@ -70,7 +81,7 @@ func (q *queue) add(t task) {
 	q.seq++
 	t.seq = q.seq
 	l.tasks = append(l.tasks, t)
-	q.filled.Signal()
+	q.filled.Broadcast() // those that pause wait, too
 }
 
 // take waits for a task; ok is false once the queue is closed. Whoever takes
@@ -82,35 +93,86 @@ func (q *queue) take() (t task, ok bool) {
 		if q.closed {
 			return task{}, false
 		}
-		if l := q.next(); l != nil {
+		if l := q.next(); l != nil && l.paused == 0 && q.free() {
+			q.busy++
 			q.clock = l.had
 			l.had += l.cost
 			t, l.tasks[0] = l.tasks[0], task{}
 			l.tasks = l.tasks[1:]
 			return t, true
 		}
+		q.idle++
+		q.filled.Wait()
+		q.idle--
+	}
+}
+
+func (q *queue) free() bool { return q.slots == 0 || q.busy < q.slots }
+
+// turn is called while a task of a tenant is under way that took so much fuel so
+// far. If a line waits that had less, and somebody to serve it, the task pauses
+// until it is the turn of its line again.
+func (q *queue) turn(tenant string, fuel int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[tenant]
+	if l == nil || q.idle == 0 || q.slots == 0 || q.busy < q.slots {
+		return
+	}
+	had := l.had - l.cost + fuel
+	if best := q.next(); best == nil || best == l || best.due() >= had {
+		return
+	}
+	if l.paused == 0 || had < l.most {
+		l.most = had
+	}
+	l.paused++
+	q.busy--
+	q.filled.Broadcast()
+	for !q.closed && !(q.free() && q.next() == l) {
 		q.filled.Wait()
 	}
+	l.paused--
+	q.busy++
 }
 
 // next is the line that is served next, nil if none can be: of two that had
 // the same, the one whose task waits longer.
 func (q *queue) next() (best *line) {
 	for tenant, l := range q.lines {
-		if len(l.tasks) == 0 || !q.ready(tenant) {
+		if l.paused == 0 && (len(l.tasks) == 0 || !q.ready(tenant)) {
 			continue
 		}
-		if best == nil || l.had < best.had || l.had == best.had && l.tasks[0].seq < best.tasks[0].seq {
+		if best == nil || l.before(best) {
 			best = l
 		}
 	}
 	return best
 }
 
+// before says that the line is served before another.
+func (l *line) before(other *line) bool {
+	mine, theirs := l.due(), other.due()
+	if mine != theirs || l.paused > 0 || other.paused > 0 {
+		return mine < theirs || mine == theirs && l.paused > 0
+	}
+	return l.tasks[0].seq < other.tasks[0].seq
+}
+
+// due is what the line had for what comes next.
+func (l *line) due() int64 {
+	if l.paused > 0 {
+		return l.most
+	}
+	return l.had
+}
+
 // over says that a task of a tenant was decided, and what that took in fuel.
 func (q *queue) over(tenant string, fuel int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.busy--
+	q.filled.Broadcast()
 	l := q.lines[tenant]
 	if l == nil {
 		return // the queue was closed meanwhile

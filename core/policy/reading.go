@@ -70,7 +70,7 @@ func read(c *Config) *reading {
 	}
 	r.readSignature(d, c.Trust)
 	if len(names) == 0 && !r.empty() {
-		return r.fail(fmt.Errorf("the policy directory %s has no policy (*.toml); add one, or take it out of agent.toml to have no policies", dir))
+		return r.fail(&noPolicies{dir})
 	}
 	for _, name := range names {
 		r.readDocument(d, name, c.AllowUnpinned)
@@ -82,6 +82,13 @@ func read(c *Config) *reading {
 	}
 	r.checkSignature()
 	return r
+}
+
+// noPolicies is a directory without policies whose emptiness nobody has signed.
+type noPolicies struct{ dir string }
+
+func (e *noPolicies) Error() string {
+	return fmt.Sprintf("the policy directory %s has no policy (*.toml); add one, or take it out of agent.toml to have no policies", e.dir)
 }
 
 // fail puts down a fault of the directory itself.

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"runtime/debug"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 )
 
 const (
@@ -36,6 +38,9 @@ type reloader struct {
 	changed func(hooks map[string]bool)
 	// orders are what others have it do. Nobody closes it.
 	orders chan order
+	// trials has room for one value: the probation of a set has ended. Nobody
+	// closes it.
+	trials chan struct{}
 
 	// names are those of the last reading.
 	names map[string]stamp
@@ -51,7 +56,7 @@ type reloader struct {
 func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
 	return &reloader{
 		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
-		tried: tried, changed: changed, orders: make(chan order),
+		tried: tried, changed: changed, orders: make(chan order), trials: make(chan struct{}, 1),
 	}
 }
 
@@ -90,6 +95,13 @@ func (r *reloader) run(ctx context.Context) {
 			next.Reset(listPeriod)
 		case <-rests.C:
 			r.standing.current().rest()
+			if r.judgeTrial(ctx) {
+				next.Reset(settleTime)
+			}
+		case <-r.trials:
+			if r.judgeTrial(ctx) {
+				next.Reset(settleTime)
+			}
 		}
 	}
 }
@@ -140,6 +152,7 @@ func (r *reloader) still(got *reading) bool {
 // act brings what was read into force or refuses it. It reports whether
 // anything was loaded.
 func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
+	crashpoint.Reached("set read")
 	running, content := r.standing.current(), got.content(r.cfg)
 	if running != nil && running.digest == got.digest() && got.err() == nil {
 		if r.standing.refuse(nil, r.cfg.Now()) {
@@ -169,8 +182,13 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 		r.reject(ctx, bounded(err))
 	default:
 		next.revision, next.key = got.signature.revision, got.signature.key
-		r.kept.good(next.digest, content, got)
+		next.content = content
+		r.onTrial(next, running)
+		crashpoint.Reached("set tested")
+		r.kept.good(next, got)
+		crashpoint.Reached("set kept")
 		r.put(next)
+		crashpoint.Reached("set in force")
 		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.policies),
 			"generation", next.generation, "digest", next.digest)
 	}
@@ -212,6 +230,7 @@ func (r *reloader) bringBack(ctx context.Context) {
 	if last == nil {
 		return
 	}
+	r.onTrial(last, nil)
 	r.put(last)
 	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
 		"policies", len(last.policies), "digest", last.digest)

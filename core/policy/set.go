@@ -24,6 +24,10 @@ type set struct {
 	// revision and key are those of its signature, 0 and empty without one.
 	revision uint64
 	key      string
+	// content identifies it among what is refused.
+	content string
+	// probation watches its plugins, nil where it is on none.
+	probation *probation
 	// policies are in the order they are asked.
 	policies []*policy
 	// users counts the decisions that use the set, and its being in force.
@@ -35,8 +39,8 @@ type policy struct {
 	*document
 	// tenant is whose it is, empty for the operator's.
 	tenant string
-	// sum is the digest of its module.
-	sum string
+	// sum is the digest of its module, source that of its document.
+	sum, source string
 	// plugin is nil in mode off.
 	plugin *handle
 	counts *counters

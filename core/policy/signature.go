@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/strict"
@@ -112,11 +113,15 @@ func (r *reading) older(last uint64) error {
 
 // Files are the documents, modules and pods of tests of a directory of
 // policies: what a signature of it is about. Each is given by its path and its
-// SHA-256 in hex.
+// SHA-256 in hex. A directory without policies has none, which is no error.
 func Files(dir string) (map[string]string, error) {
 	r := read(&Config{Dir: dir, AllowUnpinned: true})
 	if !r.steady {
 		return nil, fmt.Errorf("the files in %s change while they are read; try again", dir)
 	}
+	r.refused = slices.DeleteFunc(r.refused, func(f refusal) bool {
+		_, empty := errors.AsType[*noPolicies](f.err)
+		return empty
+	})
 	return r.sums(), r.faults(signed.ManifestName)
 }

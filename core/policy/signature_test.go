@@ -24,7 +24,7 @@ func newKey(t *testing.T) *signed.SecretKey {
 func (d tree) sign(revision uint64, key *signed.SecretKey) {
 	d.t.Helper()
 	sums, err := Files(d.dir)
-	if err != nil && !strings.Contains(err.Error(), "has no policy") {
+	if err != nil {
 		d.t.Fatal(err)
 	}
 	pair, err := signed.Sign(revision, sums, key, instant)
@@ -167,6 +167,49 @@ func TestOnlyASignedSetMayBeEmpty(t *testing.T) {
 	}
 }
 
+func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		trust := func(c *Config) { c.Trust = trusting(true, key) }
+		wants := func(step string, p *Plane, answer pod.Answer, revision uint64) {
+			t.Helper()
+			if got := ask(t, p, question("web")); got.Answer != answer {
+				t.Errorf("%s: verdict %+v, want %s", step, got, answer)
+			}
+			if set := p.Sets()[0]; set.Revision != revision || answer == pod.Allow != (len(set.Policies) == 0) {
+				t.Errorf("%s: set %+v, want revision %d", step, set, revision)
+			}
+		}
+		d.policy("a", "deny")
+		d.sign(1, key)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			wants("with a policy", p, pod.Deny, 1)
+			d.remove("a.toml")
+			d.remove("a.wasm")
+			takenIn()
+			wants("emptied", p, pod.Deny, 1)
+			d.remove("set.toml")
+			d.remove("set.toml.minisig")
+			takenIn()
+			wants("emptied altogether", p, pod.Deny, 1)
+			d.sign(1, newKey(t))
+			takenIn()
+			wants("signed by a stranger", p, pod.Deny, 1)
+			d.sign(2, key)
+			takenIn()
+			wants("signed", p, pod.Allow, 2)
+			if set := p.Sets()[0]; !set.Ready || set.Refused != "" {
+				t.Errorf("set %+v", set)
+			}
+		}, keep, trust)
+		life(t, d, s, func(p *Plane, _ *logs) { wants("after a restart", p, pod.Allow, 2) }, keep, trust)
+		must(t, os.RemoveAll(d.dir))
+		life(t, d, s, func(p *Plane, _ *logs) { wants("as the last good set", p, pod.Allow, 2) }, keep, trust)
+	})
+}
+
 func TestFilesAreThoseThatASignatureIsAbout(t *testing.T) {
 	t.Parallel()
 	d := newTree(t)
@@ -177,6 +220,9 @@ func TestFilesAreThoseThatASignatureIsAbout(t *testing.T) {
 	sums, err := Files(d.dir)
 	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != sumOf(manifest) {
 		t.Errorf("%v, %v", sums, err)
+	}
+	if sums, err := Files(t.TempDir()); err != nil || len(sums) > 0 {
+		t.Errorf("of an empty directory: %v, %v", sums, err)
 	}
 	d.write("p.wasm", "other")
 	if _, err := Files(d.dir); err == nil || !strings.Contains(err.Error(), "p.wasm has the digest") {

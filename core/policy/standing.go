@@ -110,7 +110,7 @@ func (s *standing) show() pod.PolicySet {
 		return out
 	}
 	out.Ready, out.Digest, out.Loaded = true, s.set.digest, s.set.loaded
-	out.Revision, out.Key = s.set.revision, s.set.key
+	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.probation.show()
 	for _, p := range s.set.policies {
 		out.Policies = append(out.Policies, p.state(func(path string) string { return filepath.Join(s.dir, path) }))
 	}

@@ -117,6 +117,11 @@ func (p *policy) testAsk(ctx context.Context, v *vector, q *pod.Question) (answe
 		return string(got.Answer), said(got.Reason, got.Message), err
 	}
 	got, err := p.plugin.plugin.Admit(ctx, r)
+	if err == nil && len(got.Patch) > 0 {
+		if _, _, err = p.apply(q.Pod, got.Patch, true); err != nil {
+			err = &wasm.Failure{Code: codeOf(err), Err: err}
+		}
+	}
 	return string(got.Answer), said(got.Reason, got.Message), err
 }
 

@@ -41,7 +41,7 @@ func (r *Reach) check(differences []difference) error {
 		return nil
 	}
 	if r.API && !r.MutateAPI {
-		return beyond("it changes %s of a pod that an API server has: only a policy with mutate_api = true may; "+
+		return beyond("it changes %s of a pod that an API server has, which policies may only where agent.toml says policy.mutate_api = true; "+
 			"set that, or have the plugin patch no such pods", shown(differences[0].at.String()))
 	}
 	if err := checkForbidden(differences, forbidden); err != nil {

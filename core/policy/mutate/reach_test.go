@@ -89,7 +89,7 @@ func TestAPIPodsChangeOnlyWithMutateAPI(t *testing.T) {
 	t.Parallel()
 	const patch = `[{"op":"replace","path":"/spec/containers/0/image","value":"x:1"}]`
 	r := Reach{Paths: []string{"/spec/containers/*/image"}, API: true}
-	refused(t, apiPod(t), patch, r, ErrReach, `it changes "/spec/containers/0/image" of a pod that an API server has: only a policy with mutate_api = true may`)
+	refused(t, apiPod(t), patch, r, ErrReach, `it changes "/spec/containers/0/image" of a pod that an API server has, which policies may only where agent.toml says policy.mutate_api = true`)
 	applied(t, apiPod(t), `[{"op":"test","path":"/kind","value":"Pod"}]`, r)
 	r.MutateAPI = true
 	if got := applied(t, apiPod(t), patch, r); got.Pod.Spec.Containers[0].Image != "x:1" {

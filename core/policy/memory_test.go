@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+func TestATenantsPluginsHaveOnlySoMuchMemoryTogether(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		memory int64
+		pages  []string
+		want   string
+	}{
+		"as much as they may":         {192 * pageBytes, []string{"64", "128"}, ""},
+		"a page too many":             {192 * pageBytes, []string{"65", "128"}, "p1.toml:8: limits.memory_pages: with these 128 pages the policies of tenant \"a\" may take 12648448 bytes of memory, more than the 12582912 of its policy_memory"},
+		"a limit that is the default": {pageBytes, []string{""}, "p0.toml: limits.memory_pages: with these 64 pages"},
+		"one that is off":             {64 * pageBytes, []string{"64", "1000\n\nmode = \"off\""}, ""},
+		"any amount":                  {0, []string{"1000", "1000"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				for i, pages := range test.pages {
+					pages, mode, _ := strings.Cut(pages, "\n\n")
+					if pages != "" {
+						pages = "[limits]\nmemory_pages = " + pages
+					}
+					d.of("a").policy([]string{"p0", "p1"}[i], "deny", mode, pages)
+				}
+				d.policy("node", "allow", "[limits]\nmemory_pages = 1024")
+				p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].PolicyMemory = test.memory })
+				run(t, p)
+				time.Sleep(time.Minute)
+				got := strings.ReplaceAll(setOf(t, p, "a").Refused, d.of("a").dir+"/", "")
+				if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+					t.Errorf("refused for %q, want %q", got, test.want)
+				}
+				if v := ask(t, p, question("web", in("other"))); v.Answer != pod.Allow {
+					t.Errorf("the operator's own pod: %+v", v)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatTookTooMuchMemoryIsTriedAgainWithMore(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.of("a").policy("p", "deny")
+		d.policy("node", "allow")
+		for _, memory := range []int64{pageBytes, 64 * pageBytes} {
+			life(t, d, s, func(p *Plane, _ *logs) {
+				time.Sleep(time.Minute)
+				if set := setOf(t, p, "a"); set.Ready != (memory > pageBytes) {
+					t.Errorf("with %d bytes: %+v", memory, set)
+				}
+			}, keep, tenanted(d, "a"), func(c *Config) { c.Tenants[0].PolicyMemory = memory })
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "allow", labelsPath)
+		d.policy("b", "quota 5", `capabilities = ["node.read"]`)
+		s.edit = func(policy string, r *wasm.Result) {
+			if policy == "a" {
+				r.Patch = []byte(toLabel("by", "a"))
+			}
+		}
+		var here []NodePod
+		p, _ := listed(t, d, s, func(c *Config) {
+			c.Facts = &Node{Pods: func() []NodePod { return here }, Wanted: func(types.UID) bool { return true }}
+		})
+		run(t, p)
+		q := written(t)
+		instance, err := pod.Instance(q.Pod)
+		must(t, err)
+		first := ask(t, p, q)
+		if m := first.Mutation; m == nil || m.Final.Labels["by"] != "a" || m.Instance != instance {
+			t.Fatalf("verdict %+v", first)
+		}
+		// What was admitted counts as what was made of it, until it is there.
+		other := written(t, func(q *pod.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
+		ask(t, p, other)
+		seen := s.requests["b"].Node.Pods
+		if len(seen) != 1 || seen[0].Labels["by"] != "a" {
+			t.Errorf("on the node are %+v", seen)
+		}
+		here = []NodePod{{first.Mutation.Final, "static"}}
+		ask(t, p, other)
+		if seen := s.requests["b"].Node.Pods; len(seen) != 2 {
+			t.Errorf("then on the node are %+v", seen)
+		}
+		on := p.Decisions()
+		if m := on[0].Verdict.Mutation; m == nil || m.Final != nil || m.By[0].Policy != "a" || m.Instance != instance {
+			t.Errorf("on record: %+v", m)
+		}
+	})
+}
+
+func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
+	t.Parallel()
+	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
+	for keys, want := range map[string]string{
+		imagePath:  "",
+		labelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
+	} {
+		d := newTree(t)
+		d.write("a.yaml", manifest)
+		d.policy("p", "allow", keys, vector)
+		_, err := loadOnce(t, d, patching(map[string]string{"p": toImage("x")}), nil)
+		if got := inDir(err, d.dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %s", keys, got)
+		}
+	}
+}
+
+func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.policy("mirror", string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
+	d.policy("reaching", string(wasmtest.Patching(0, toImage("evil"))), labelsPath, `on_error = "allow"`)
+	d.policy("images", string(wasmtest.Denying("object.spec.containers[*].image", "img")), "priority = 0")
+	p := New(sandboxed(t, d))
+	run(t, p)
+	v := ask(t, p, written(t))
+	if v.Answer != pod.Allow || v.Mutation == nil || v.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
+		t.Fatalf("verdict %+v", v)
+	}
+	if by := v.Mutation.By; len(by) != 1 || by[0].Policy != "mirror" {
+		t.Errorf("changed by %+v", by)
+	}
+	if o := v.Opinions[1]; o.Policy != "reaching" || o.Failure != string(wasm.BadOutput) {
+		t.Errorf("opinion %+v", o)
+	}
+	v = ask(t, p, written(t, ofAPI(t)))
+	if o := v.Opinions[0]; v.Answer != pod.Deny || v.Policy != "images" || v.Mutation != nil ||
+		o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, "policy.mutate_api") {
+		t.Errorf("a pod of an API server, which may not be changed: %+v", v)
+	}
+}
+
+func TestTheCostOfAPatchGrowsWithPodAndPatch(t *testing.T) {
+	t.Parallel()
+	small := &v1.Pod{}
+	large := somePod("web")
+	if patchCost(small, nil) <= 0 || patchCost(large, nil) <= patchCost(small, nil) || patchCost(small, make([]byte, 9)) <= patchCost(small, nil) {
+		t.Errorf("%d, %d, %d", patchCost(small, nil), patchCost(large, nil), patchCost(small, make([]byte, 9)))
+	}
+}

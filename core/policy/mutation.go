@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/mutate"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// What it takes in fuel to apply a patch, and beside that for each byte of the
+// pod and of the patch: some 2 units for each nanosecond, as with conditions. The
+// pod is read, defaulted and validated again.
+const (
+	patchFuel     = 1_000_000
+	patchByteFuel = 2500
+)
+
+// mutates reports whether the policy is one that may change pods: those are asked
+// before all others. In the modes that do not count it is asked in its turn, and
+// changes nothing.
+func (p *policy) mutates() bool { return len(p.MutablePaths) > 0 }
+
+// propose takes the patch of a policy that allows a pod. If the opinion counts,
+// the pod is another one from now on. A patch that cannot be applied, or goes
+// beyond what the policy may change, is a failure of the plugin, in the other
+// modes too.
+func (p *policy) propose(d *decision, o opinion, patch []byte) opinion {
+	text, q := shownPatch(patch), d.request.Question
+	fuel := o.Fuel + patchCost(q.Pod, patch)
+	r, hash, err := p.apply(q.Pod, patch, d.mutateAPI)
+	if err != nil {
+		failed := p.failed(&wasm.Failure{Code: codeOf(err), Err: err, Fuel: fuel})
+		failed.Patch, failed.Reads = text, o.Reads
+		return failed
+	}
+	o.Patch, o.Fuel = text, fuel
+	if len(r.Changed) > 0 && p.counted() == "" {
+		d.change(p, &r, hash)
+	}
+	return o
+}
+
+// apply gives the pod that a patch of the policy makes of p, and its hash.
+func (p *policy) apply(of *v1.Pod, patch []byte, mutateAPI bool) (mutate.Result, string, error) {
+	r, err := mutate.Apply(of, patch, mutate.Reach{Paths: p.MutablePaths, API: !pod.IsStatic(of), MutateAPI: mutateAPI})
+	if err != nil {
+		return r, "", err
+	}
+	if len(r.Pod.Labels) == 0 {
+		r.Pod.Labels = nil // as it is once it was stored
+	}
+	hash, err := pod.FinalHash(r.Pod)
+	return r, hash, err
+}
+
+// patchCost is what applying a patch takes.
+func patchCost(p *v1.Pod, patch []byte) int64 {
+	return patchFuel + patchByteFuel*int64(p.Size()+len(patch))
+}
+
+// codeOf is whose fault it is that a patch was not applied.
+func codeOf(err error) wasm.FailureCode {
+	if errors.Is(err, mutate.ErrPatch) || errors.Is(err, mutate.ErrReach) {
+		return wasm.BadOutput
+	}
+	return wasm.HostError
+}
+
+// shownPatch is a patch as opinions have it.
+func shownPatch(patch []byte) string {
+	if len(patch) > pod.MaxShownPatch {
+		return strings.ToValidUTF8(string(patch[:pod.MaxShownPatch]), "") + "…"
+	}
+	return string(patch)
+}
+
+// change makes what a policy has changed the pod that the next ones are asked
+// about.
+func (d *decision) change(p *policy, r *mutate.Result, hash string) {
+	listed := r.Changed[:min(len(r.Changed), pod.MaxMutatorChanges)]
+	by := pod.Mutator{Policy: p.Name, Tenant: p.tenant, Changed: listed, More: len(r.Changed) - len(listed)}
+	var before []pod.Mutator
+	if d.mutation != nil {
+		before = d.mutation.By
+	}
+	d.mutation = &pod.Mutation{By: append(slices.Clip(before), by), Instance: d.instance, FinalHash: hash, Final: r.Pod}
+	q := *d.request.Question
+	q.Pod = r.Pod
+	d.ask(&q)
+}
+
+// ask makes q what policies are asked from now on.
+func (d *decision) ask(q *pod.Question) {
+	d.request.Question, d.request.Changed, d.input = q, changes(q), nil
+}
+
+// passing is a question about the pod that goes on with a verdict.
+func passing(q *pod.Question, v *pod.Verdict) *pod.Question {
+	if v.Mutation == nil {
+		return q
+	}
+	final := *q
+	final.Pod = v.Mutation.Final
+	return &final
+}

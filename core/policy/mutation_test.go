@@ -1,0 +1,371 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const (
+	imagePath  = `mutable_paths = ["/spec/containers/*/image"]`
+	labelsPath = `mutable_paths = ["/metadata/labels"]`
+)
+
+func toImage(name string) string {
+	return `[{"op":"replace","path":"/spec/containers/0/image","value":"` + name + `"}]`
+}
+
+func toLabel(key, value string) string {
+	return `[{"op":"add","path":"/metadata/labels/` + key + `","value":"` + value + `"}]`
+}
+
+// written is a question about the pod of a manifest from a file.
+func written(t *testing.T, change ...func(*pod.Question)) pod.Question {
+	t.Helper()
+	docs := pod.Decode([]byte(manifest), pod.DecodeFrom{Source: "static", Kind: pod.KindFile, File: "web.yaml", NodeName: "node-1"})
+	if len(docs) != 1 || docs[0].Err != nil {
+		t.Fatalf("documents %+v", docs)
+	}
+	return question("web", append([]func(*pod.Question){func(q *pod.Question) { q.Pod = docs[0].Pod }}, change...)...)
+}
+
+// ofAPI makes it a question about a pod of an API server.
+func ofAPI(t *testing.T) func(*pod.Question) {
+	t.Helper()
+	return func(q *pod.Question) {
+		q.Pod = q.Pod.DeepCopy()
+		delete(q.Pod.Annotations, pod.AnnotationHash)
+		q.Pod.ResourceVersion, q.Pod.Spec.Tolerations = "1", nil
+		d := pod.FromAPI(q.Pod, pod.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
+		if d.Err != nil {
+			t.Fatal(d.Err)
+		}
+		q.Pod, q.Origin.Source = d.Pod, "cluster"
+	}
+}
+
+// patching are scripts whose plugins give these patches, by their policy.
+func patching(patches map[string]string) *scripts {
+	s := newScripts()
+	s.edit = func(policy string, r *wasm.Result) {
+		if patch := patches[policy]; patch != "" && r.Answer == pod.Allow {
+			r.Patch, r.Fuel = []byte(patch), 7
+		}
+	}
+	return s
+}
+
+// ownersSet loads policies of an owner, by their names.
+func ownersSet(t *testing.T, s *scripts, tenant string, documents map[string]string) *set {
+	t.Helper()
+	d := newTree(t)
+	for name, text := range documents {
+		script, keys, _ := strings.Cut(text, "\n")
+		d.policy(name, script, keys)
+	}
+	c := testConfig(d, s)
+	l := loader{cfg: &c, tenant: tenant}
+	got, err := l.load(t.Context(), read(&c), nil)
+	must(t, err)
+	got.tenant = tenant
+	t.Cleanup(got.release)
+	return got
+}
+
+// saw is what a policy was asked about in its newest call: image and labels.
+func (s *scripts) saw(policy string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.requests[policy]
+	if !ok {
+		return "nothing"
+	}
+	p := r.Question.Pod
+	return fmt.Sprintf("%s %v %v", p.Spec.Containers[0].Image, p.Labels, r.Changed)
+}
+
+func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T) {
+	t.Parallel()
+	s := patching(map[string]string{
+		"t2": toImage("tenants"), "t9": toLabel("a", "t"), "o1": toLabel("a", "o"), "o5": toImage("operators"),
+	})
+	tenants := ownersSet(t, s, "a", map[string]string{
+		"t1": "allow\npriority = 0", "t9": "allow\npriority = 9\n" + labelsPath, "t2": "allow\npriority = 10\n" + imagePath,
+	})
+	operators := ownersSet(t, s, "", map[string]string{
+		"o5": "allow\npriority = 5\n" + imagePath, "o1": "allow\npriority = 1\n" + labelsPath, "o0": "allow\npriority = 0",
+	})
+	q := written(t)
+	was := q.Pod.DeepCopy()
+	d := deciding(q)
+	v := judge(t.Context(), []*set{tenants, operators}, d, pod.Allow)
+	name := " " + q.Pod.Name
+	calls := []string{"t9" + name, "t2" + name, "o1" + name, "o5" + name, "t1" + name, "o0" + name}
+	if diff := cmp.Diff(calls, s.called()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	for policy, want := range map[string]string{
+		"t9": "img map[tier:web] []", "t2": "img map[a:t tier:web] []", "o1": "tenants map[a:t tier:web] []",
+		"o5": "tenants map[a:o tier:web] []", "t1": "operators map[a:o tier:web] []", "o0": "operators map[a:o tier:web] []",
+	} {
+		if got := s.saw(policy); got != want {
+			t.Errorf("%s was asked about %s, want %s", policy, got, want)
+		}
+	}
+	want := []pod.Mutator{
+		{Policy: "t9", Tenant: "a", Changed: []string{"/metadata/labels/a"}},
+		{Policy: "t2", Tenant: "a", Changed: []string{"/spec/containers/0/image"}},
+		{Policy: "o1", Changed: []string{"/metadata/labels/a"}},
+		{Policy: "o5", Changed: []string{"/spec/containers/0/image"}},
+	}
+	m := v.Mutation
+	if m == nil {
+		t.Fatalf("verdict %+v", v)
+	}
+	if diff := cmp.Diff(want, m.By); diff != "" {
+		t.Errorf("changed by (-want +got):\n%s", diff)
+	}
+	if m.Final.Spec.Containers[0].Image != "operators" || m.Final.Labels["a"] != "o" {
+		t.Errorf("final pod %+v", m.Final)
+	}
+	if hash, err := pod.FinalHash(m.Final); err != nil || hash != m.FinalHash {
+		t.Errorf("hash %s, want %s, %v", m.FinalHash, hash, err)
+	}
+	if diff := cmp.Diff(was, q.Pod); diff != "" || d.request.Question.Pod != q.Pod {
+		t.Errorf("the source's pod (-want +got):\n%s", diff)
+	}
+	for i := range v.Opinions {
+		o := &v.Opinions[i]
+		if patched := o.Patch != ""; patched != (i < 4) || patched && o.Fuel < patchFuel+7 {
+			t.Errorf("opinion %+v", o)
+		}
+	}
+}
+
+func TestOnlyAPodThatIsLetThroughIsChanged(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{"allow": true, "abstain": true, "deny No no": false, "hold": false, "trap x": false, "deny No no\nmode = \"warn\"": true} {
+		s := patching(map[string]string{"p0": toImage("other")})
+		loaded := loadScripts(t, s, "allow\n"+imagePath, script)
+		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+		if got := v.Mutation != nil; got != want {
+			t.Errorf("%q: verdict %+v", script, v)
+		}
+		if got := s.saw("p1"); got != "other map[tier:web] []" {
+			t.Errorf("%q is asked about %s", script, got)
+		}
+	}
+}
+
+func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ keys, patch, want string }{
+		"beyond its paths": {labelsPath, toImage("x"), `it changes "/spec/containers/0/image"; the policy may change only /metadata/labels`},
+		"of a policy that may change nothing": {
+			"", toImage("x"), `the policy may change nothing, its mutable_paths are empty`,
+		},
+		"what no policy may change": {
+			labelsPath, toLabel("wardlet.dev~1x", "y"), "what begins with wardlet.dev/ is the agent's own",
+		},
+		"the pod's identity": {
+			imagePath, `[{"op":"replace","path":"/metadata/namespace","value":"other"}]`, "it is the pod's identity",
+		},
+		"that does not fit": {imagePath, `[{"op":"replace","path":"/spec/containers/9/image","value":"x"}]`, "the patch cannot be applied"},
+		"that makes no valid pod": {
+			imagePath, toImage(""), "what it makes of the pod is not valid",
+		},
+		"whose test fails":    {imagePath, `[{"op":"test","path":"/kind","value":"Job"}]`, "the patch cannot be applied"},
+		"that is no patch":    {imagePath, `{}`, "the patch cannot be applied"},
+		"that copies a field": {imagePath, `[{"op":"copy","from":"/metadata/name","path":"/metadata/labels/x"}]`, "the patch cannot be applied"},
+	} {
+		for onError, answer := range map[string]pod.Answer{"hold": pod.Hold, "deny": pod.Deny, "allow": pod.Allow, "last_verdict": pod.Hold} {
+			t.Run(name+", on_error "+onError, func(t *testing.T) {
+				t.Parallel()
+				s := patching(map[string]string{"p0": test.patch})
+				loaded := loadScripts(t, s, "allow\non_error = \""+onError+"\"\n"+test.keys, "allow")
+				v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+				o := v.Opinions[0]
+				if v.Answer != answer || v.Mutation != nil || o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, test.want) {
+					t.Errorf("verdict %+v", v)
+				}
+				if o.Patch != test.patch || o.Fuel < patchFuel+7 {
+					t.Errorf("opinion %+v", o)
+				}
+				if got := s.saw("p1"); got != "img map[tier:web] []" {
+					t.Errorf("the next one is asked about %s", got)
+				}
+				if n := loaded.policies[0].counts.failed.Load(); n != 1 {
+					t.Errorf("%d failures are counted", n)
+				}
+			})
+		}
+	}
+}
+
+func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
+	t.Parallel()
+	s := patching(map[string]string{"p0": toImage("x")})
+	loaded := loadScripts(t, s, "allow\n"+labelsPath)
+	for range breakAfter + 3 {
+		judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+	}
+	if n := len(s.called()); n != breakAfter {
+		t.Errorf("%d calls, want %d", n, breakAfter)
+	}
+}
+
+func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{modeWarn, modeAudit} {
+		s := patching(map[string]string{"p0": toImage("x")})
+		loaded := loadScripts(t, s, "allow\n"+imagePath+"\nmode = \""+mode+"\"", "allow\n"+labelsPath, "allow")
+		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+		if o := v.Opinions[0]; v.Mutation != nil || o.Patch != toImage("x") || o.Failure != "" || o.Answer != pod.Allow {
+			t.Errorf("%s: verdict %+v", mode, v)
+		}
+		for _, next := range []string{"p1", "p2"} {
+			if got := s.saw(next); got != "img map[tier:web] []" {
+				t.Errorf("%s: %s is asked about %s", mode, next, got)
+			}
+		}
+		reaching := patching(map[string]string{"p0": toImage("x")})
+		loaded = loadScripts(t, reaching, "allow\n"+labelsPath+"\nmode = \""+mode+"\"")
+		v = judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+		if o := v.Opinions[0]; v.Answer != pod.Allow || o.Failure != string(wasm.BadOutput) {
+			t.Errorf("%s: a patch that reaches too far: %+v", mode, v)
+		}
+	}
+}
+
+func TestAPatchThatChangesNothingIsNoChange(t *testing.T) {
+	t.Parallel()
+	s := patching(map[string]string{"p0": `[{"op":"test","path":"/kind","value":"Pod"}]`})
+	for _, keys := range []string{"", imagePath} {
+		v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+keys)}, deciding(written(t)), pod.Allow)
+		if v.Mutation != nil || v.Opinions[0].Failure != "" || v.Answer != pod.Allow {
+			t.Errorf("%q: verdict %+v", keys, v)
+		}
+	}
+}
+
+func TestAPatchOnRecordIsCut(t *testing.T) {
+	t.Parallel()
+	long := toLabel("a", strings.Repeat("ä", pod.MaxShownPatch))
+	s := patching(map[string]string{"p0": long})
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath+"\non_error = \"allow\"")}, deciding(written(t)), pod.Allow)
+	if o := v.Opinions[0]; len(o.Patch) > pod.MaxShownPatch+len("…") || !strings.HasPrefix(long, strings.TrimSuffix(o.Patch, "…")) {
+		t.Errorf("%d bytes: %.40s", len(o.Patch), o.Patch)
+	}
+}
+
+func TestMatchesAndConditionsAreAboutThePodAsItIsByThen(t *testing.T) {
+	t.Parallel()
+	const isOther = `conditions = ["object.spec.containers[0].image == 'other'"]`
+	s := patching(map[string]string{"p0": toImage("other"), "p1": toLabel("tier", "db")})
+	loaded := loadScripts(t, s,
+		"allow\n"+imagePath, "allow\n"+labelsPath+"\n[match]\n"+isOther,
+		"allow\n[match]\n"+isOther, "deny No no\n[match]\nlabel_selector = \"tier=web\"", "allow\n[match]\nlabel_selector = \"tier=db\"",
+	)
+	v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+	var asked []string
+	for i := range v.Opinions {
+		asked = append(asked, v.Opinions[i].Policy)
+	}
+	if !slices.Equal(asked, []string{"p0", "p1", "p2", "p4"}) || v.Answer != pod.Allow {
+		t.Errorf("asked %q, verdict %+v", asked, v)
+	}
+}
+
+func TestWhatAnUpdateChangesIsSaidOfThePodAsItIsByThen(t *testing.T) {
+	t.Parallel()
+	s := patching(map[string]string{"p0": toImage("other")})
+	loaded := loadScripts(t, s, "allow\n"+imagePath, "allow")
+	q := written(t, func(q *pod.Question) {
+		q.Op, q.Old = pod.UpdateOp, q.Pod.DeepCopy()
+		q.Old.Spec.Containers[0].Image = "other"
+	})
+	d := deciding(q)
+	d.request.Changed = changes(&q)
+	for range 2 { // also when it is decided once more
+		judge(t.Context(), []*set{loaded}, d, pod.Allow)
+		for policy, want := range map[string]string{"p0": "img map[tier:web] [images]", "p1": "other map[tier:web] []"} {
+			if got := s.saw(policy); got != want {
+				t.Errorf("%s was asked about %s, want %s", policy, got, want)
+			}
+		}
+	}
+}
+
+func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		keys, patch string
+		allowed     bool
+		want        string // the failure, empty for none
+	}{
+		"not without mutate_api":            {imagePath, toImage("x"), false, "policy.mutate_api = true"},
+		"an image with it":                  {imagePath, toImage("x"), true, ""},
+		"no container more":                 {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/-","value":{"name":"n","image":"i"}}]`, true, "none can be added or removed"},
+		"no volume more":                    {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/volumes","value":[{"name":"n","emptyDir":{}}]}]`, true, "none can be added or removed"},
+		"not the name of a container":       {`mutable_paths = ["/spec"]`, `[{"op":"replace","path":"/spec/containers/0/name","value":"x"}]`, true, "keep the names"},
+		"not the service account":           {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/serviceAccountName","value":"x"}]`, true, "the service account is the API server's to give"},
+		"not what the scheduler went by":    {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/0/resources/requests","value":{"cpu":"1m"}}]`, true, "the scheduler chose the node by the requests"},
+		"not a port":                        {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/0/ports","value":[{"containerPort":1,"protocol":"TCP"}]}]`, true, "the ports are known to the API server"},
+		"a patch that changes nothing does": {imagePath, `[]`, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := patching(map[string]string{"p0": test.patch})
+			d := deciding(written(t, ofAPI(t)))
+			d.request.Kind, d.mutateAPI = kindAPI, test.allowed
+			v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+test.keys)}, d, pod.Allow)
+			o := v.Opinions[0]
+			if (o.Failure == "") != (test.want == "") || !strings.Contains(o.Message, test.want) {
+				t.Errorf("verdict %+v", v)
+			}
+			if (v.Mutation != nil) != (test.want == "" && test.patch != "[]") {
+				t.Errorf("mutation %+v", v.Mutation)
+			}
+		})
+	}
+}
+
+func TestALastVerdictThatChangedThePodDoesNotLetItThroughUnchanged(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	loaded := loadScripts(t, s, "allow\non_error = \"last_verdict\"\n"+imagePath)
+	s.edit = func(_ string, r *wasm.Result) {
+		if r.Patch = []byte(toImage("x")); len(s.called()) > 1 {
+			r.Answer = "perhaps"
+		}
+	}
+	d := deciding(written(t))
+	d.instance, d.lasts = "i", &lasts{}
+	first := judge(t.Context(), []*set{loaded}, d, pod.Allow)
+	then := judge(t.Context(), []*set{loaded}, d, pod.Allow)
+	if first.Answer != pod.Allow || first.Mutation == nil || first.Mutation.Instance != "i" {
+		t.Errorf("first %+v", first)
+	}
+	if then.Answer != pod.Hold || then.Mutation != nil || !strings.Contains(then.Message, "before that it changed the pod") {
+		t.Errorf("then %+v", then)
+	}
+}
+
+func TestManyChangesOfOnePolicyAreListedInPart(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range pod.MaxMutatorChanges + 5 {
+		all = append(all, fmt.Sprintf(`{"op":"add","path":"/metadata/labels/l%d","value":"x"}`, i))
+	}
+	s := patching(map[string]string{"p0": "[" + strings.Join(all, ",") + "]"})
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath)}, deciding(written(t)), pod.Allow)
+	if by := v.Mutation.By[0]; len(by.Changed) != pod.MaxMutatorChanges || by.More != 5 {
+		t.Errorf("%d and %d more", len(by.Changed), by.More)
+	}
+}

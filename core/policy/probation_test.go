@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// some are decisions about pods of one tenant, the last ones of which failed.
+type some struct {
+	tenant            string
+	decisions, failed int
+}
+
+func TestASetHasFailedOnceTooManyOfItsDecisionsHave(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		owner string
+		had   []some
+		after time.Duration
+		want  outcome
+	}{
+		"nothing was asked":                                       {want: unknown},
+		"19 decisions that all failed are too few":                {had: []some{{"", 19, 19}}, after: time.Hour, want: unknown},
+		"one of 20 is not over 5 percent":                         {had: []some{{"", 20, 1}}, want: unknown},
+		"two of 20 are":                                           {had: []some{{"", 20, 2}}, want: failed},
+		"ten minutes with 20 decisions are enough":                {had: []some{{"", 20, 1}}, after: 10 * time.Minute, want: passed},
+		"ten minutes with 19 decisions are not":                   {had: []some{{"", 19, 0}}, after: 10 * time.Minute, want: unknown},
+		"200 decisions are enough at once":                        {had: []some{{"", 200, 10}}, want: passed},
+		"199 are not":                                             {had: []some{{"", 199, 9}}, want: unknown},
+		"one tenant does not bring the operator's set down":       {had: []some{{"", 10, 0}, {"a", 100, 100}}, want: unknown},
+		"nor does it where there are no others":                   {had: []some{{"a", 100, 100}}, want: unknown},
+		"nor with one failure on the pods of a great many others": {had: []some{{"b", 40, 1}, {"a", 100, 100}}, want: unknown},
+		"nor with one on the operator's":                          {had: []some{{"", 40, 1}, {"a", 100, 100}}, want: unknown},
+		"two tenants do":                                          {had: []some{{"a", 10, 10}, {"b", 10, 10}}, want: failed},
+		"a tenant and the operator do":                            {had: []some{{"a", 10, 10}, {"", 10, 1}}, want: failed},
+		"the operator's pods do":                                  {had: []some{{"a", 10, 0}, {"", 10, 10}}, want: failed},
+		"a tenant's own set needs no other":                       {owner: "a", had: []some{{"a", 20, 2}}, want: failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProbation(test.owner, []string{"p"}, instant, make(chan struct{}, 1))
+			for _, s := range test.had {
+				for i := range s.decisions {
+					o := pod.Opinion{Policy: "p", Tenant: test.owner, Answer: pod.Deny}
+					if i >= s.decisions-s.failed {
+						o.Failure = string(wasm.Trap)
+					}
+					p.note(s.tenant, []pod.Opinion{o}, instant)
+				}
+			}
+			if got, _ := p.ended(instant.Add(test.after)); got != test.want {
+				t.Errorf("outcome %d, want %d, of %+v", got, test.want, p.of)
+			}
+		})
+	}
+}
+
+func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
+	t.Parallel()
+	trap := string(wasm.Trap)
+	for name, test := range map[string]struct {
+		opinion pod.Opinion
+		want    trial
+	}{
+		"a denial":                        {pod.Opinion{Answer: pod.Deny}, trial{1, 0}},
+		"a failure":                       {pod.Opinion{Answer: pod.Hold, Failure: trap}, trial{1, 1}},
+		"a failure that allows":           {pod.Opinion{Answer: pod.Allow, Failure: trap}, trial{1, 1}},
+		"a condition that cannot be told": {pod.Opinion{Failure: string(conditionFailed)}, trial{1, 1}},
+		"an open breaker":                 {pod.Opinion{Failure: string(breakerOpen)}, trial{1, 1}},
+		"no instance at hand":             {pod.Opinion{Failure: string(wasm.NotReady)}, trial{}},
+		"an exception":                    {pod.Opinion{Answer: pod.Abstain, Reason: pod.ReasonException}, trial{}},
+		"a policy that only warns":        {pod.Opinion{Mode: pod.ModeWarn, Failure: trap}, trial{}},
+		"a policy that is only recorded":  {pod.Opinion{Mode: pod.ModeAudit, Failure: trap}, trial{}},
+		"a policy that was there before":  {pod.Opinion{Policy: "old", Failure: trap}, trial{}},
+		"another owner's policy":          {pod.Opinion{Tenant: "a", Failure: trap}, trial{}},
+	} {
+		p := newProbation("", []string{"p"}, instant, make(chan struct{}, 1))
+		if test.opinion.Policy == "" {
+			test.opinion.Policy = "p"
+		}
+		p.note("b", []pod.Opinion{test.opinion}, instant)
+		if got := p.of["b"]; got != test.want {
+			t.Errorf("%s: counted %+v, want %+v", name, got, test.want)
+		}
+	}
+	p := newProbation("", []string{"p", "q"}, instant, make(chan struct{}, 1))
+	p.note("", []pod.Opinion{{Policy: "p", Failure: trap}, {Policy: "q", Failure: trap}}, instant)
+	p.note("", nil, instant)
+	if got := p.of[""]; got != (trial{1, 1}) {
+		t.Errorf("counted %+v for one decision", got)
+	}
+}
+
+func TestWhatASetHasNewIsOnProbation(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		next func(d tree)
+		want []string
+	}{
+		"nothing":                   {func(tree) {}, nil},
+		"another plugin":            {func(d tree) { d.policy("a", "deny") }, []string{"a"}},
+		"other settings":            {func(d tree) { d.policy("a", "allow", "[settings]\nx = 1") }, []string{"a"}},
+		"other limits":              {func(d tree) { d.policy("a", "allow", "[limits]\nfuel = 5000") }, []string{"a"}},
+		"other pods":                {func(d tree) { d.policy("a", "allow", "[match]\nnamespaces = [\"x\"]") }, []string{"a"}},
+		"other conditions":          {func(d tree) { d.policy("a", "allow", "[match]\nconditions = [\"true\"]") }, []string{"a"}},
+		"another policy":            {func(d tree) { d.policy("c", "allow") }, []string{"c"}},
+		"one policy less":           {func(d tree) { d.remove("a.toml") }, nil},
+		"what a failure means":      {func(d tree) { d.policy("a", "allow", "on_error = \"allow\"") }, nil},
+		"another order":             {func(d tree) { d.policy("a", "allow", "priority = 7") }, nil},
+		"one counts less":           {func(d tree) { d.policy("a", "allow", "mode = \"warn\"") }, nil},
+		"one counts that did not":   {func(d tree) { d.policy("b", "allow", "mode = \"enforce\"") }, []string{"b"}},
+		"one that is only recorded": {func(d tree) { d.policy("c", "trap", "mode = \"audit\"") }, nil},
+	} {
+		d, s := newTree(t), newScripts()
+		d.policy("a", "allow")
+		d.policy("b", "allow", "mode = \"audit\"")
+		before, err := loadOnce(t, d, s, nil)
+		must(t, err)
+		test.next(d)
+		next, err := loadOnce(t, d, s, before)
+		must(t, err)
+		if got := next.suspects(before); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q are new, want %q", name, got, test.want)
+		}
+		if got := before.suspects(nil); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("%s: %q are new where there was no set", name, got)
+		}
+	}
+}

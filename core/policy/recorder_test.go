@@ -1,0 +1,421 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// recordsIn opens the records of a state directory until close.
+func recordsIn(t *testing.T, path string) (log *state.DecisionLog, closeAll func()) {
+	t.Helper()
+	d, err := state.Open(path, slog.New(slog.DiscardHandler))
+	must(t, err)
+	log, err = d.Decisions(map[string]int64{"": 4 << 20, "a": 1 << 20})
+	must(t, err)
+	closeAll = sync.OnceFunc(func() {
+		must(t, log.Close())
+		must(t, d.Close())
+	})
+	t.Cleanup(closeAll)
+	return log, closeAll
+}
+
+// recordDisk is a place for records that can fail or hang.
+type recordDisk struct {
+	Records
+
+	mu      sync.Mutex
+	err     error
+	hang    chan struct{}
+	batches int
+	written []string
+	counts  []state.DecisionCount
+}
+
+func (d *recordDisk) Append(tenant string, entries []state.DecisionEntry) []error {
+	d.mu.Lock()
+	hang := d.hang
+	d.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.batches++
+	errs := make([]error, len(entries))
+	for i := range entries {
+		if errs[i] = d.err; d.err == nil {
+			r := entries[i].Record
+			r.ID = fmt.Sprintf("%s-%d", tenant, len(d.written)+1)
+			d.written = append(d.written, fmt.Sprintf("%s %s×%d", r.ID, r.Name, r.Count))
+		}
+	}
+	return errs
+}
+
+func (d *recordDisk) Counted(_ string, counts []state.DecisionCount) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.counts = append(d.counts, counts...)
+	return d.err
+}
+
+func (d *recordDisk) KeepFiles(string, map[string][]byte) error { return nil }
+
+func (d *recordDisk) Newest(int) ([]state.DecisionRecord, error) { return nil, nil }
+
+func (d *recordDisk) set(err error, hang chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err, d.hang = err, hang
+}
+
+func (d *recordDisk) has() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.written)
+}
+
+// recorded is a decision that is to be put on record.
+func recorded(name, tenant, text string, answer func()) *recording {
+	q := question(name)
+	x := &recording{request: asking(q), answer: answer, decision: pod.Decision{
+		First: instant, Last: instant, Count: 1, Hook: hookAdmit, Op: pod.Add, Name: name, Instance: name, Tenant: tenant,
+		Verdict: pod.Verdict{Answer: pod.Deny, Message: text},
+	}}
+	return x
+}
+
+// recording runs a recorder in a bubble.
+func withRecorder(t *testing.T, do func(t *testing.T, r *recorder, d *recordDisk, log *logs)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		log, d := &logs{}, &recordDisk{}
+		c := &Config{Records: d, Logger: log.logger(), Now: time.Now}
+		r := newRecorder(c, &decisions{}, func() {})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.run(ctx) })
+		do(t, r, d, log)
+		stop()
+		running.Wait()
+	})
+}
+
+// shownAs are the decisions as people see them.
+func shownAs(d *decisions) (list []string) {
+	all := d.newest()
+	for i := range all {
+		n := &all[i]
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s×%d %s %s", n.Name, n.Count, n.ID, n.NotKept)))
+	}
+	return list
+}
+
+func TestAnAnswerIsGivenOnceItsRecordIsOnTheDisk(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		hang := make(chan struct{})
+		d.set(nil, hang)
+		var answers []string
+		var mu sync.Mutex
+		for i := range 10 {
+			name := fmt.Sprint("pod-", i)
+			r.put(recorded(name, "", "no", func() {
+				mu.Lock()
+				defer mu.Unlock()
+				answers = append(answers, name)
+				if !slices.Contains(d.has(), fmt.Sprintf("-%d %s×1", i+1, name)) {
+					t.Errorf("%s is answered, and on the disk is %v", name, d.has())
+				}
+			}))
+		}
+		time.Sleep(diskPatience / 2)
+		if len(answers) > 0 {
+			t.Errorf("answered before the disk has it: %v", answers)
+		}
+		d.set(nil, nil)
+		close(hang)
+		synctest.Wait()
+		if len(answers) != 10 || answers[0] != "pod-0" || answers[9] != "pod-9" || d.batches > 2 {
+			t.Errorf("answers %v in %d batches", answers, d.batches)
+		}
+	})
+}
+
+func TestWhatIsDecidedAgainIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		answered := 0
+		again := func(n int, text string) {
+			for range n {
+				r.put(recorded("web", "", text, func() { answered++ }))
+			}
+			synctest.Wait()
+		}
+		again(3, "no") // in one batch
+		again(2, "no") // later
+		again(1, "never")
+		want := []string{"web×5 -1", "web×1 -2"}
+		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" || answered != 6 {
+			t.Errorf("%d answers; decisions (-want +got):\n%s", answered, diff)
+		}
+		if diff := cmp.Diff([]string{"-1 web×1", "-2 web×1"}, d.has()); diff != "" || len(d.counts) > 0 {
+			t.Errorf("counts %v, on the disk (-want +got):\n%s", d.counts, diff)
+		}
+		time.Sleep(countsPeriod)
+		again(1, "no")
+		if len(d.counts) != 1 || d.counts[0].Count != 6 {
+			t.Errorf("counts %v after %s", d.counts, countsPeriod)
+		}
+		again(100, "no")
+		if len(d.counts) != 1 {
+			t.Errorf("counts %v are written more often than once in %s", d.counts, countsPeriod)
+		}
+	})
+}
+
+func TestAnotherVersionOfItsStatusMakesNoOtherRecordOfAPod(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		for i := range 3 {
+			x := recorded("web", "", "no", func() {})
+			x.request.Question.Pod.ResourceVersion = strconv.Itoa(i)
+			x.request.Question.Old = somePod("web", func(p *v1.Pod) { p.ResourceVersion = strconv.Itoa(i) })
+			r.put(x)
+			synctest.Wait()
+		}
+		x := recorded("web", "", "no", func() {})
+		x.request.Question.Old = somePod("web", func(p *v1.Pod) { p.Labels["tier"] = "new" })
+		r.put(x)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"-1 web×1", "-2 web×1"}, d.has()); diff != "" {
+			t.Errorf("on the disk (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestADiskThatFailsStopsNoDecision(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+		t.Helper()
+		answered := 0
+		one := func(name string) {
+			r.put(recorded(name, "", "no", func() { answered++ }))
+			synctest.Wait()
+		}
+		d.set(errors.New("no space left on device"), nil)
+		one("a")
+		one("b")
+		one("a")
+		if answered != 3 || log.count("no space left") != 1 {
+			t.Errorf("%d answers; log:\n%s", answered, log.lines())
+		}
+		want := []string{"b×1  no space left on device", "a×2  no space left on device"}
+		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+		d.set(nil, nil)
+		one("a")
+		want = []string{"b×1  no space left on device", "a×3 -1"}
+		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" || log.count("on record again") != 1 {
+			t.Errorf("log:\n%s\ndecisions (-want +got):\n%s", log.lines(), diff)
+		}
+		if diff := cmp.Diff([]string{"-1 a×3"}, d.has()); diff != "" {
+			t.Errorf("on the disk (-want +got):\n%s", diff)
+		}
+		d.set(state.ErrTooLarge, nil)
+		one("huge")
+		if log.count("are not on record") != 1 || !strings.Contains(fmt.Sprint(shownAs(r.shown)), "huge×1  the record is larger") {
+			t.Errorf("decisions %v, log:\n%s", shownAs(r.shown), log.lines())
+		}
+	})
+}
+
+func TestADiskThatHangsStopsNoDecision(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+		t.Helper()
+		hang := make(chan struct{})
+		d.set(nil, hang)
+		answered := map[string]time.Duration{}
+		began := time.Now()
+		one := func(name string) { r.put(recorded(name, "", "no", func() { answered[name] = time.Since(began) })) }
+		one("a")
+		time.Sleep(time.Second)
+		one("b")
+		time.Sleep(10 * time.Second)
+		one("c")
+		synctest.Wait()
+		if diff := cmp.Diff(map[string]time.Duration{"a": diskPatience, "b": diskPatience, "c": 11 * time.Second}, answered); diff != "" {
+			t.Errorf("answers (-want +got):\n%s", diff)
+		}
+		if log.count("has not taken it within 2s") != 1 {
+			t.Errorf("log:\n%s", log.lines())
+		}
+		d.set(nil, nil)
+		close(hang)
+		synctest.Wait()
+		one("d")
+		synctest.Wait()
+		why := "the disk has not taken it within 2s"
+		want := []string{"b×1  " + why, "c×1  " + why, "a×1 -1", "d×1 -2"}
+		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestATenantWhoseDecisionsWaitForTheDiskWaitsForItself(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		hang := make(chan struct{})
+		d.set(nil, hang)
+		freed := 0
+		r.freed = func() { freed++ }
+		for i := range maxUnrecorded {
+			if r.behind("loud") {
+				t.Fatalf("behind after %d", i)
+			}
+			r.put(recorded(strconv.Itoa(i), "loud", "no", func() {}))
+		}
+		if !r.behind("loud") || r.behind("quiet") || r.behind("") {
+			t.Errorf("behind: loud %t, quiet %t, operator %t", r.behind("loud"), r.behind("quiet"), r.behind(""))
+		}
+		d.set(nil, nil)
+		close(hang)
+		synctest.Wait()
+		if r.behind("loud") || freed != 1 {
+			t.Errorf("behind %t, told %d times", r.behind("loud"), freed)
+		}
+	})
+}
+
+func TestWhatIsPendingAtTheEndIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &recordDisk{}
+		r := newRecorder(&Config{Records: d, Logger: slog.New(slog.DiscardHandler), Now: time.Now}, &decisions{}, func() {})
+		answered := 0
+		r.put(recorded("web", "", "no", func() { answered++ }))
+		r.put(recorded("web", "", "no", func() { answered++ }))
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		r.run(ctx)
+		r.put(recorded("late", "", "no", func() { answered++ }))
+		if len(d.has()) != 1 || answered != 2 || len(d.counts) != 1 {
+			t.Errorf("%d answers, on the disk %v, counts %v", answered, d.has(), d.counts)
+		}
+	})
+}
+
+func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	d, s := newTree(t), newScripts()
+	d.policy("a", "deny No: never")
+	start := func() (*Plane, func()) {
+		log, closeAll := recordsIn(t, path)
+		c := testConfig(d, s)
+		c.Records = log
+		p := New(c)
+		stop := run(t, p)
+		return p, func() { stop(); closeAll() }
+	}
+	p, stop := start()
+	for range 3 {
+		ask(t, p, question("web"))
+	}
+	ask(t, p, question("db"))
+	want := p.Decisions()
+	if len(want) != 2 || want[0].Count != 3 || want[0].ID != "operator-1" || want[1].ID != "operator-2" {
+		t.Fatalf("decisions %+v", want)
+	}
+	stop()
+	p, stop = start()
+	// The verdict that is on record is the first one.
+	got := p.Decisions()
+	for deadline := time.Now().Add(10 * time.Second); len(got) < 2 && time.Now().Before(deadline); got = p.Decisions() {
+		time.Sleep(time.Millisecond)
+	}
+	ignore := cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Verdict.At" }, cmp.Ignore())
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	ask(t, p, question("db"))
+	if got := p.Decisions(); len(got) != 2 || got[1].Name != "db" || got[1].Count != 2 || got[1].ID != "operator-2" {
+		t.Errorf("decisions %+v", got)
+	}
+	stop()
+}
+
+func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("sees", "deny No: never", `capabilities = ["node.read"]`)
+	d.policy("blind", "allow")
+	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
+	c := testConfig(d, s)
+	c.Records, c.Version, c.Tenants = log, "v1", []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
+	c.Facts = &Node{Labels: map[string]string{"zone": "1"}, Pods: func() []NodePod { return nil }}
+	c.ClockSynchronized = func() bool { return true }
+	p := New(c)
+	stop := run(t, p)
+	q := question("web", func(q *pod.Question) {
+		q.Op = pod.UpdateOp
+		q.Old = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = "old" })
+		q.Pod.Status.Phase = v1.PodRunning
+	})
+	v := ask(t, p, q)
+	stop()
+	records, err := log.Newest(10)
+	must(t, err)
+	if len(records) != 1 {
+		t.Fatalf("%d records", len(records))
+	}
+	r := &records[0]
+	if r.Tenant != "a" || r.ID != "tenant-a-1" || !r.ClockSynchronized || r.Agent != "v1" || r.Node != "node-1" || r.Kind != "file" ||
+		r.Default != pod.Allow || !slices.Equal(r.Changed, changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
+		t.Errorf("record %+v", r)
+	}
+	for digest, part := range map[string]string{r.Pod: `"image":"img"`, r.Old: `"image":"old"`, r.Policies[1].NodeFacts: `"zone":"1"`} {
+		text, err := log.Input("a", digest)
+		if err != nil || !strings.Contains(string(text), part) || strings.Contains(string(text), "Running") {
+			t.Errorf("document %q, %v; want one with %s", text, err, part)
+		}
+	}
+	if r.Policies[0].NodeFacts != "" {
+		t.Error("a policy that may not see the node saw it")
+	}
+	for i, name := range []string{"blind", "sees"} {
+		x := &r.Policies[i]
+		document, err := log.PolicyFile(x.Document)
+		must(t, err)
+		module, err := log.PolicyFile(x.Module)
+		must(t, err)
+		if x.Name != name || !strings.Contains(string(document), name+".wasm") || len(module) == 0 || x.Fuel != defaultFuel || x.MemoryPages != 64 {
+			t.Errorf("policy %+v, document %q, module %q", x, document, module)
+		}
+	}
+	closeAll()
+}

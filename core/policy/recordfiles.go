@@ -1,0 +1,23 @@
+package policy
+
+// keep has the files of a set on the disk before the set judges: records name
+// them by digest. A disk that does not take them is no reason to do without the
+// set.
+func (l *loader) keep(r *reading, s *set) {
+	if l.cfg.Records == nil {
+		return
+	}
+	files := map[string][]byte{}
+	for _, p := range s.policies {
+		if p.Mode == modeOff {
+			continue
+		}
+		for _, path := range []string{p.path, p.Module} {
+			f := r.files[path]
+			files[f.sum] = f.data
+		}
+	}
+	if err := l.cfg.Records.KeepFiles(l.tenant, files); err != nil {
+		l.cfg.Logger.Error("the files of these policies are not kept with the decisions they make, which cannot be repeated without them", "directory", r.dir, "err", err)
+	}
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// recording is a decision that was made and is not on record yet, with what it
+// depended on. Nothing in it changes any more.
+type recording struct {
+	decision pod.Decision
+	// request is what was asked by admit or filter, contest by merge; nil for the
+	// other.
+	request *wasm.Request
+	contest *contest
+	// sets are those that were used.
+	sets []*set
+	// facts gives what the policies of an owner saw of the node, nil where nobody
+	// looked.
+	facts                    func(tenant string) *wasm.NodeFacts
+	fallback                 pod.Answer
+	exempt, paced, mutateAPI bool
+	// answer tells whoever asked. It is called once the record is kept.
+	answer func()
+
+	key   decisionKey
+	entry state.DecisionEntry
+	// repeats is the one of the same batch that this one is equal to.
+	repeats *recording
+}
+
+// record puts a verdict on record, and then gives it.
+func (p *Plane) record(d *decision, sets []*set, v *pod.Verdict, paced bool, answer func()) {
+	q := d.request.Question
+	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, answer: answer, decision: pod.Decision{
+		Hook: d.hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,
+		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.instance, Replaces: q.Replaces,
+		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.request.Tenant, Verdict: *v,
+	}}
+	x.decision.Verdict.Mutation = v.Mutation.Shown()
+	if d.saw != nil {
+		saw, sees := d.saw, d.sees
+		x.facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
+	}
+	p.recorder.put(x)
+}
+
+// prepare makes the record and its documents.
+func (r *recording) prepare(c *Config) error {
+	e := state.DecisionEntry{Inputs: map[string][]byte{}, Record: &state.DecisionRecord{
+		Decision: r.decision, Agent: c.Version, Node: c.Node, Default: r.fallback, Exempt: r.exempt, Paced: r.paced, MutateAPI: r.mutateAPI,
+	}}
+	d := documents{into: e.Inputs}
+	if q := r.request; q != nil {
+		e.Record.ClockSynchronized, e.Record.Kind, e.Record.Changed = q.ClockSynchronized, q.Kind, q.Changed
+		e.Record.Pod, e.Record.Old, e.Record.OldInstance = d.pod(q.Question.Pod), d.pod(q.Question.Old), d.instance(q.Question.Old)
+	}
+	if m := r.contest; m != nil {
+		e.Record.ClockSynchronized, e.Record.Old, e.Record.OldInstance = m.ClockSynchronized, d.pod(m.Current), d.instance(m.Current)
+		for i := range m.Candidates {
+			x := &m.Candidates[i]
+			e.Record.Candidates = append(e.Record.Candidates, state.CandidateRecord{
+				Pod: d.pod(x.Pod), Instance: d.instance(x.Pod), UID: x.Pod.UID, Source: x.Origin.Source, Document: x.Origin.Document, Kind: x.Kind,
+				Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
+			})
+		}
+	}
+	e.Record.Policies = r.policies(&d)
+	r.entry = e
+	r.key = keyOf(&r.decision, inputsOf(e.Record)...)
+	return d.err
+}
+
+// policies are what the policies that had an opinion were made from.
+func (r *recording) policies(d *documents) []state.PolicyRecord {
+	facts := map[string]string{}
+	records := make([]state.PolicyRecord, 0, len(r.decision.Verdict.Opinions))
+	for i := range r.decision.Verdict.Opinions {
+		o := &r.decision.Verdict.Opinions[i]
+		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant}
+		if p := r.policy(o); p != nil {
+			record.Document, record.Module = p.source, p.sum
+			record.Fuel, record.MemoryPages, record.OutputBytes = int64(p.Limits.Fuel), p.Limits.MemoryPages, p.Limits.OutputBytes
+			if r.facts != nil && p.readsNode() {
+				if _, made := facts[o.Tenant]; !made {
+					facts[o.Tenant] = d.json(r.facts(o.Tenant))
+				}
+				record.NodeFacts = facts[o.Tenant]
+			}
+		}
+		records = append(records, record)
+	}
+	return records
+}
+
+// policy is the one that has an opinion.
+func (r *recording) policy(o *pod.Opinion) *policy {
+	i := slices.IndexFunc(r.sets, func(s *set) bool { return s.tenant == o.Tenant })
+	if i < 0 {
+		return nil
+	}
+	return r.sets[i].find(o.Policy)
+}
+
+// inputsOf tell what a decision saw from what others did. Pods go by their
+// instances: what a source says of a pod beside that, such as the version of its
+// status, makes no other input of it.
+func inputsOf(r *state.DecisionRecord) []string {
+	all := []string{r.OldInstance, r.Kind}
+	for i := range r.Candidates {
+		x := &r.Candidates[i]
+		all = append(all, x.Instance, x.Source, x.Document, x.Kind)
+		if x.Running {
+			all = append(all, "running")
+		}
+		if x.Restored {
+			all = append(all, "restored")
+		}
+	}
+	for i := range r.Policies {
+		all = append(all, r.Policies[i].NodeFacts)
+	}
+	return all
+}
+
+// documents are what is named by digest.
+type documents struct {
+	into map[string][]byte
+	err  error
+}
+
+// recordedPod is a pod as policies see it: without its status, and without who
+// manages which field.
+type recordedPod struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     *v1.PodSpec       `json:"spec"`
+}
+
+// pod takes a pod in and gives its digest, empty for nil.
+func (d *documents) pod(p *v1.Pod) string {
+	if p == nil {
+		return ""
+	}
+	whole := recordedPod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
+	whole.Metadata.ManagedFields = nil
+	return d.json(&whole)
+}
+
+// instance is that of a pod, empty for nil.
+func (d *documents) instance(p *v1.Pod) string {
+	if p == nil {
+		return ""
+	}
+	instance, err := pod.Instance(p)
+	if err != nil {
+		d.err = err
+	}
+	return instance
+}
+
+func (d *documents) json(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		d.err = err
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	digest := hex.EncodeToString(sum[:])
+	d.into[digest] = text
+	return digest
+}

@@ -1,0 +1,316 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// takenIn lets the plane find a change.
+func takenIn() {
+	time.Sleep(2 * listPeriod)
+	synctest.Wait()
+}
+
+// askAbout asks about n pods of a namespace and gives the last verdict.
+func askAbout(t *testing.T, p *Plane, namespace string, n int) (v pod.Verdict) {
+	t.Helper()
+	for i := range n {
+		v = ask(t, p, question(fmt.Sprintf("web-%d", i), in(namespace)))
+	}
+	synctest.Wait()
+	return v
+}
+
+func drain(p *Plane) {
+	for fired(p) {
+		synctest.Wait()
+	}
+}
+
+func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		var good, bad string
+		life(t, d, s, func(p *Plane, l *logs) {
+			askAbout(t, p, "shop", 1)
+			good = p.Sets()[0].Digest
+			d.policy("a", "trap unreachable")
+			takenIn()
+			drain(p)
+			bad = p.Sets()[0].Digest
+			if got := askAbout(t, p, "shop", leastDecisions-1); got.Answer != pod.Hold || bad == good {
+				t.Errorf("verdict %+v of set %s", got, bad)
+			}
+			if set := p.Sets()[0]; set.Digest != bad || set.Probation == nil || set.Probation.Decisions != 19 || set.Probation.Failed != 19 || fired(p) {
+				t.Errorf("set %+v with probation %+v", set, set.Probation)
+			}
+			askAbout(t, p, "shop", 1)
+			if !fired(p) {
+				t.Error("what is held is not asked again")
+			}
+			if got := ask(t, p, question("web")); got.Answer != pod.Allow || got.Sets[0] != good {
+				t.Errorf("verdict %+v, want that of the set before", got)
+			}
+			takenIn()
+			set := p.Sets()[0]
+			if set.Generation != 3 || set.Probation != nil || !strings.HasPrefix(set.Refused, "rolled back at 2000-") ||
+				!strings.Contains(set.Refused, `plugins failed in 20 of 20 decisions, last policy "a": the plugin failed with Trap: unreachable; mend the policies`) {
+				t.Errorf("set %+v", set)
+			}
+			if l.count("policies are rolled back: their plugins fail") != 1 {
+				t.Errorf("logged %q", l.lines())
+			}
+			if in := s.inUse(); len(in) != 1 {
+				t.Errorf("still loaded: %q", in)
+			}
+		}, keep)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			if got := ask(t, p, question("web")); got.Answer != pod.Allow || got.Sets[0] != good {
+				t.Errorf("after a restart: verdict %+v", got)
+			}
+			if set := p.Sets()[0]; !strings.HasPrefix(set.Refused, "rolled back at") || set.Probation != nil {
+				t.Errorf("after a restart: set %+v", set)
+			}
+			// Somebody says that it is to be tried again: it is on probation again.
+			if set, err := p.Retry(t.Context(), ""); err != nil || set.Digest != bad || set.Probation == nil {
+				t.Errorf("set %+v, %v of a retry", set, err)
+			}
+			askAbout(t, p, "shop", leastDecisions)
+			if set := p.Sets()[0]; set.Digest != good {
+				t.Errorf("set %+v, want a roll-back again", set)
+			}
+			d.policy("a", "deny")
+			takenIn()
+			if set := p.Sets()[0]; set.Refused != "" || ask(t, p, question("web")).Answer != pod.Deny {
+				t.Errorf("set %+v after it was mended", set)
+			}
+		}, keep)
+		if record, err := kept.Load(""); err != nil || len(record.Good) != 2 || record.Good[1] != good || len(record.Trial.Policies) != 1 {
+			t.Errorf("kept %+v, %v", record, err)
+		}
+	})
+}
+
+func TestDenialsAreNoReasonToRollBack(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		life(t, d, s, func(p *Plane, l *logs) {
+			askAbout(t, p, "shop", 1)
+			d.policy("a", "deny")
+			takenIn()
+			if got := askAbout(t, p, "shop", trialDecisions); got.Answer != pod.Deny {
+				t.Errorf("verdict %+v", got)
+			}
+			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.count("the policies have passed their probation") != 1 {
+				t.Errorf("set %+v; logged %q", set, l.lines())
+			}
+			// Whatever comes now is for the breakers and on_error.
+			s.edit = func(_ string, r *wasm.Result) { r.Answer = "perhaps" }
+			askAbout(t, p, "shop", trialDecisions)
+			takenIn()
+			if set := p.Sets()[0]; set.Generation != 2 {
+				t.Errorf("set %+v", set)
+			}
+		}, keep)
+		if record, err := kept.Load(""); err != nil || record.Trial.Set != "" {
+			t.Errorf("kept %+v, %v", record, err)
+		}
+	})
+}
+
+func TestAProbationEndsWithTime(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		life(t, d, s, func(p *Plane, l *logs) {
+			askAbout(t, p, "shop", leastDecisions)
+			time.Sleep(trialTime - time.Minute)
+			if p.Sets()[0].Probation == nil {
+				t.Error("it is over too early")
+			}
+			time.Sleep(2 * time.Minute)
+			if p.Sets()[0].Probation != nil || l.count("have passed their probation") != 1 {
+				t.Errorf("logged %q", l.lines())
+			}
+		}, keep)
+	})
+}
+
+func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("node", "allow")
+		// Its plugin fails on pods that are made for it.
+		s.edit = func(_ string, r *wasm.Result) {
+			if strings.HasPrefix(s.requests["node"].Question.Pod.Namespace, "bad") {
+				r.Answer = "perhaps"
+			}
+		}
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			d.policy("node", "allow # newer")
+			takenIn()
+			askAbout(t, p, "bad", 3*leastDecisions)
+			askAbout(t, p, "shop", leastDecisions)
+			askAbout(t, p, "bad", 5*trialDecisions)
+			set := p.Sets()[0]
+			if set.Generation != 2 || set.Refused != "" {
+				t.Errorf("set %+v", set)
+			}
+			if got := askAbout(t, p, "shop", 1); got.Answer != pod.Allow {
+				t.Errorf("verdict %+v", got)
+			}
+		}, keep, tenanted(d, "bad"), func(c *Config) { c.Tenants[0].Dir = "" })
+	})
+}
+
+func TestATenantsSetFallsBackAlone(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("node", "allow")
+		d.of("a").policy("mine", "deny Mine")
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "a", 1)
+			d.of("a").policy("mine", "trap here")
+			takenIn()
+			askAbout(t, p, "a", leastDecisions)
+			if got := ask(t, p, question("web", in("a"))); got.Reason != "Mine" {
+				t.Errorf("verdict %+v", got)
+			}
+			if node, mine := p.Sets()[0], p.Sets()[1]; node.Generation != 1 || mine.Generation != 3 || node.Refused != "" || mine.Refused == "" {
+				t.Errorf("sets %+v, %+v", node, mine)
+			}
+		}, keep, tenanted(d, "a"))
+	})
+}
+
+func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, ready := range map[string]bool{"it is the first": true, "the one before cannot be read": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+				t := d.t
+				want := "there is no earlier set to go back to"
+				d.policy("a", "trap here")
+				life(t, d, s, func(p *Plane, l *logs) {
+					askAbout(t, p, "shop", 1)
+					if !ready {
+						content, err := kept.Content("")
+						must(t, err)
+						want = "the set before cannot be brought back: " + filepath.Join(content, p.Sets()[0].Digest) + " does not hold what its name says"
+						must(t, os.WriteFile(filepath.Join(content, p.Sets()[0].Digest, "a.wasm"), nil, 0o600))
+						d.policy("a", "trap there")
+						takenIn()
+					}
+					digest := p.Sets()[0].Digest
+					askAbout(t, p, "shop", leastDecisions)
+					takenIn()
+					askAbout(t, p, "shop", trialDecisions)
+					takenIn()
+					set := p.Sets()[0]
+					if set.Digest != digest || set.Refused != "" || set.Probation == nil || set.Probation.Failing != want {
+						t.Errorf("set %+v with probation %+v, want %q", set, set.Probation, want)
+					}
+					if l.count("the policies fail and stay in force") != 1 {
+						t.Errorf("logged %q", l.lines())
+					}
+				}, keep)
+			})
+		})
+	}
+}
+
+func TestARolledBackSetIsNotOnProbation(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("a", "trap one")
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			d.policy("a", "trap two")
+			takenIn()
+			askAbout(t, p, "shop", 20*leastDecisions)
+			takenIn()
+			set := p.Sets()[0]
+			if set.Generation != 3 || set.Probation != nil || set.Refused == "" {
+				t.Errorf("set %+v with probation %+v", set, set.Probation)
+			}
+		}, keep)
+	})
+}
+
+func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("a", "allow")
+		d.policy("b", "allow")
+		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", trialDecisions) }, keep)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			if on := p.Sets()[0].Probation; on != nil {
+				t.Errorf("on probation again: %+v", on)
+			}
+			d.policy("b", "trap here")
+			takenIn()
+			askAbout(t, p, "shop", leastDecisions-1)
+		}, keep)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			if on := p.Sets()[0].Probation; on == nil || len(on.Policies) != 1 || on.Policies[0] != "b" || on.Decisions != 1 {
+				t.Errorf("probation %+v", on)
+			}
+			askAbout(t, p, "shop", leastDecisions)
+			if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+				t.Errorf("verdict %+v", got)
+			}
+		}, keep)
+	})
+}
+
+func TestARollBackOfASignedSetDoesNotGoBackInRevisions(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		trust := func(c *Config) { c.Trust = trusting(true, key) }
+		d.policy("a", "allow")
+		d.sign(4, key)
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			d.policy("a", "trap here")
+			d.sign(5, key)
+			takenIn()
+			askAbout(t, p, "shop", leastDecisions)
+			if set := p.Sets()[0]; set.Revision != 4 || set.Key == "" || set.Refused == "" {
+				t.Errorf("set %+v", set)
+			}
+			d.policy("a", "hold")
+			d.sign(4, key)
+			takenIn()
+			if set := p.Sets()[0]; !strings.Contains(set.Refused, "revision 4 is lower than 5") {
+				t.Errorf("set %+v", set)
+			}
+		}, keep, trust)
+		if record, err := kept.Load(""); err != nil || record.Revision != 5 {
+			t.Errorf("kept %+v, %v", record, err)
+		}
+	})
+}

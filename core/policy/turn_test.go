@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// TestATaskPausesForALineThatHadLess has a dear task of one tenant under way, and
+// evaluators that wait.
+func TestATaskPausesForALineThatHadLess(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fuel  int64  // what the task took so far
+		comes string // whose question comes meanwhile
+		spare bool   // whether somebody is there to take it
+		want  bool   // whether it is answered before the task is over
+	}{
+		"another tenant's question is answered meanwhile": {1000, "b", true, true},
+		"the operator's too":                              {1000, "", true, true},
+		"one of the same tenant waits":                    {1000, "a", true, false},
+		"a task that took nothing does not pause":         {0, "b", true, false},
+		"nor does one where nobody could take the other":  {1000, "b", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(always)
+				q.slots = 1
+				q.add(named("a", "dear"))
+				dear, _ := q.take()
+				answered := false
+				if test.spare {
+					go func() {
+						if other, ok := q.take(); ok {
+							answered = true
+							q.over(other.tenant, 1)
+						}
+					}()
+				}
+				synctest.Wait()
+				q.add(named(test.comes, "other"))
+				synctest.Wait()
+				if answered {
+					t.Error("two tasks are under way, there is one slot")
+				}
+				q.turn(dear.tenant, test.fuel)
+				if answered != test.want {
+					t.Errorf("the other question is answered: %v, want %v", answered, test.want)
+				}
+				q.over(dear.tenant, 2*test.fuel)
+				synctest.Wait()
+				if test.spare && !answered {
+					t.Error("the other question is not answered at all")
+				}
+				q.close()
+			})
+		})
+	}
+}
+
+// TestAPausedTaskGoesOnWhenTheQueueCloses: nobody serves the line it pauses for.
+func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(always)
+		q.slots = 1
+		q.add(named("a", "dear"))
+		if _, ok := q.take(); !ok {
+			t.Fatal("no task")
+		}
+		go func() { q.take() }() // takes the other, and does not come back
+		synctest.Wait()
+		q.add(named("b", "other"))
+		back := false
+		go func() { q.turn("a", 1000); back = true }()
+		synctest.Wait()
+		if back {
+			t.Fatal("it does not pause")
+		}
+		q.close()
+		synctest.Wait()
+		if !back {
+			t.Error("it pauses for ever")
+		}
+	})
+}
+
+// TestPausesShareFairly has two dear tasks and a slot: they take turns by what
+// they had.
+func TestPausesShareFairly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin := false
+		q := newQueue(func(string) bool { return begin })
+		q.slots = 1
+		got := ""
+		run := func() {
+			x, ok := q.take()
+			if !ok {
+				return
+			}
+			for fuel := int64(10); fuel <= 30; fuel += 10 {
+				got += x.tenant
+				q.turn(x.tenant, fuel)
+			}
+			q.over(x.tenant, 30)
+		}
+		q.add(named("a", "one"))
+		q.add(named("b", "two"))
+		for range 3 {
+			go run()
+		}
+		synctest.Wait()
+		q.mu.Lock()
+		begin = true
+		q.mu.Unlock()
+		q.wake()
+		synctest.Wait()
+		ahead := 0
+		for _, tenant := range got {
+			ahead += map[rune]int{'a': 1, 'b': -1}[tenant]
+			if ahead > 2 || ahead < -2 {
+				t.Errorf("turns %s: one was far ahead of the other", got)
+				break
+			}
+		}
+		q.close()
+		synctest.Wait()
+	})
+}
