@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"net/url"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,61 +16,62 @@ import (
 
 func (a *app) getDecisionsCommand() *cobra.Command {
 	var flags getFlags
-	var namespace string
-	var all bool
+	var filter decisionFilter
 	cmd := &cobra.Command{
 		Use:     "decisions [POD...]",
 		Aliases: []string{"decision"},
 		Short:   "Show what the policies have decided, newest last",
 		Long: "Shows the newest decisions of the policies, those on all pods or those on the pods that\n" +
-			"are named. COUNT is how often the same was decided on the same version of a pod. json and\n" +
-			"yaml show what each policy had to say.",
-		Example: "  wardlet get decisions\n  wardlet get decisions web-edge-1 -n default\n  wardlet get decisions -w\n  wardlet get decisions web-edge-1 -o yaml",
-		RunE: func(cmd *cobra.Command, names []string) error {
+			"are named, NAME or NAMESPACE/NAME; a pod of a manifest goes by the name in there, too.\n" +
+			"COUNT is how often the same was decided on the same version of a pod by the same\n" +
+			"policies. json and yaml show what each policy had to say, and what it read. Decisions\n" +
+			"are on record: those from before a restart are shown, too.",
+		Example: "  wardlet get decisions\n  wardlet get decisions default/web\n  wardlet get decisions --answer deny --since 1h\n" +
+			"  wardlet get decisions --policy allowed-images --hook admit --limit 20\n  wardlet get decisions -w\n" +
+			"  wardlet get decisions web-edge-1 -n default -o yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			if all {
-				namespace = ""
+			names, err := filter.take(cmd, args)
+			if err != nil {
+				return &usageError{err, cmd.CommandPath()}
 			}
 			c, err := a.agentClient(cmd)
 			if err != nil {
 				return err
 			}
-			p := decisionPrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
+			p := decisionPrinter{namespace: filter.namespace, wide: flags.output == formatWide, now: a.now}
 			g := getter{
 				app: a, flags: flags, kind: "decision", subject: "decision on pod", kinds: "decisions", columns: p.columns(),
 				names: names, several: true,
 			}
 			g.list = func(ctx context.Context) (listing, error) {
-				var list []pod.Decision
-				if err := c.Get(ctx, decisionsPath(namespace, names), &list); err != nil {
-					return listing{}, err
+				var found []foundDecision
+				for _, path := range filter.paths(names, a.now()) {
+					var list []pod.Decision
+					if err := c.Get(ctx, path.path, &list); err != nil {
+						return listing{}, err
+					}
+					for i := range list {
+						found = append(found, foundDecision{&list[i], path.name})
+					}
 				}
-				return listing{entries: p.entries(list)}, nil
+				return p.list(found), nil
 			}
 			return g.run(cmd.Context())
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only decisions on pods of this namespace")
-	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "decisions on pods of all namespaces, as without --namespace")
+	filter.add(cmd)
 	return cmd
 }
 
-// decisionsPath asks for no more than is shown, where the agent can narrow it.
-func decisionsPath(namespace string, names []string) string {
-	query := url.Values{}
-	if namespace != "" {
-		query.Set("namespace", namespace)
-	}
-	if len(names) == 1 {
-		query.Set("name", names[0])
-	}
-	if len(query) == 0 {
-		return "/v1/decisions"
-	}
-	return "/v1/decisions?" + query.Encode()
+// foundDecision is a decision, and the name it was asked for by, empty for none.
+type foundDecision struct {
+	*pod.Decision
+
+	name string
 }
 
 // decisionPrinter makes table rows of decisions.
@@ -87,18 +88,32 @@ func (p decisionPrinter) columns() []string {
 		columns = slices.Delete(columns, 2, 3)
 	}
 	if p.wide {
-		columns = append(columns, "SOURCE", "DOCUMENT", "INSTANCE")
+		columns = append(columns, "TENANT", "SOURCE", "DOCUMENT", "INSTANCE", "RECORD")
 	}
 	return columns
 }
 
-func (p decisionPrinter) entries(list []pod.Decision) []entry {
-	slices.SortStableFunc(list, func(a, b pod.Decision) int { return a.Last.Compare(b.Last) })
-	entries := make([]entry, len(list))
-	for i := range list {
-		entries[i] = p.entry(&list[i])
+// list orders decisions by time.
+func (p decisionPrinter) list(found []foundDecision) (l listing) {
+	slices.SortStableFunc(found, func(a, b foundDecision) int { return a.Last.Compare(b.Last) })
+	unkept, why := 0, ""
+	for _, d := range found {
+		e := p.entry(d.Decision)
+		if d.name != "" {
+			e.name = d.name
+		}
+		l.entries = append(l.entries, e)
+		if d.NotKept != "" {
+			unkept, why = unkept+1, d.NotKept
+		}
 	}
-	return entries
+	if unkept > 0 {
+		l.notes = append(l.notes, note{
+			text:   fmt.Sprintf("not on record, so gone when the agent ends: %d of these; the newest, because %s", unkept, oneLine(why)),
+			stable: why,
+		})
+	}
+	return l
 }
 
 func (p decisionPrinter) entry(d *pod.Decision) entry {
@@ -111,7 +126,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 		cells = append(cells, d.Name, orNone(d.Hook), orNone(string(d.Op)), string(v.Answer),
 			orNone(v.Policy), orNone(oneLine(v.Reason)), orNone(oneLine(v.Message)))
 		if p.wide {
-			cells = append(cells, orNone(d.Source), orNone(d.Document), orNone(d.Instance))
+			cells = append(cells, orNone(d.Tenant), orNone(d.Source), orNone(d.Document), orNone(d.Instance), orNone(d.ID))
 		}
 		return cells
 	}

@@ -33,8 +33,11 @@ var (
 func someDecisions() []pod.Decision {
 	changed := aDecision("default", "web-edge", 4*time.Second, deniedBy)
 	changed.Op, changed.Count, changed.First = pod.UpdateOp, 7, noon.Add(-time.Minute)
+	tenants := aDecision("tenant-a-1", "shop-edge", 2*time.Hour, pod.Verdict{Answer: pod.Answer(pod.Defer), Policy: "window"})
+	tenants.Tenant, tenants.Hook, tenants.NotKept = "a", "filter", "write /x: no space left\non device"
 	return []pod.Decision{
 		changed,
+		tenants,
 		aDecision("default", "web-edge", time.Hour, admitted),
 		aDecision("kube-system", "dns-edge", 26*time.Hour, noOpinion),
 		aDecision("default", "db-edge", 3*time.Minute, admitted),
@@ -55,6 +58,20 @@ func TestGetDecisions(t *testing.T) {
 		"get-decisions-no-headers": {"decisions", "--no-headers", "-o", "wide"},
 		"get-decisions-name":       {"decisions", "-o", "name"},
 		"get-decisions-none":       {"decisions", "-n", "none"},
+		"get-decisions-manifest":   {"decisions", "default/web", "kube-system/dns"},
+		"get-decisions-policy":     {"decisions", "--policy", "allowed-images"},
+		"get-decisions-answer":     {"decisions", "--answer", "deny"},
+		"get-decisions-hook":       {"decisions", "--hook", "filter"},
+		"get-decisions-since":      {"decisions", "--since", "5m"},
+		"get-decisions-limit":      {"decisions", "--limit", "2"},
+		"get-decisions-tenant":     {"decisions", "--tenant", "a", "-o", "wide"},
+		"get-decisions-operator":   {"decisions", "--tenant", "operator"},
+		"get-decisions-no-hook":    {"decisions", "--hook", "admission"},
+		"get-decisions-no-answer":  {"decisions", "--answer", "yes"},
+		"get-decisions-no-pod":     {"decisions", "default/"},
+		"get-decisions-two-spaces": {"decisions", "default/web", "-n", "kube-system"},
+		"get-decisions-future":     {"decisions", "--since", "-5m"},
+		"get-decisions-some":       {"decisions", "web", "nothing", "--answer", "allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

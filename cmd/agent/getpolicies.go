@@ -146,6 +146,14 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 	} else {
 		notes = append(notes, lasting(ownerOf(set)+": no set was loaded yet; new pods are held ("+pod.ReasonPoliciesNotReady+")"))
 	}
+	if t := set.Probation; t != nil {
+		on := ownerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")
+		text := fmt.Sprintf("%s; plugins failed in %d of %d decisions", on, t.Failed, t.Decisions)
+		if t.Failing != "" {
+			text += "; " + printable(t.Failing)
+		}
+		notes = append(notes, note{text: text, stable: on})
+	}
 	if set.Refused == "" {
 		return notes
 	}

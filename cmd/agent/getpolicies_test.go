@@ -38,6 +38,15 @@ func refused(s *pod.PolicySet) {
 	s.RefusedAt = noon.Add(-65 * time.Second)
 }
 
+func onProbation(s *pod.PolicySet) {
+	s.Probation = &pod.PolicyProbation{Since: noon.Add(-3 * time.Minute), Policies: []string{"allowed-images"}, Decisions: 12, Failed: 1}
+}
+
+func failingFirst(s *pod.PolicySet) {
+	onProbation(s)
+	s.Probation.Decisions, s.Probation.Failed, s.Probation.Failing = 20, 20, "there is no earlier set to go back to"
+}
+
 func neverLoaded(s *pod.PolicySet) {
 	*s = pod.PolicySet{Directory: s.Directory}
 }
@@ -58,6 +67,9 @@ func TestGetPolicies(t *testing.T) {
 	}{
 		"get-policies":                   {[]pod.PolicySet{aSet()}, []string{"policies"}},
 		"get-policies-wide":              {[]pod.PolicySet{aSet()}, []string{"policies", "-o", "wide"}},
+		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},
+		"get-policies-probation-failing": {[]pod.PolicySet{aSet(failingFirst)}, []string{"policies"}},
+		"get-policies-probation-json":    {[]pod.PolicySet{aSet(onProbation)}, []string{"policy", "required-labels", "-o", "json"}},
 		"get-policies-named":             {[]pod.PolicySet{aSet()}, []string{"policy", "required-labels"}},
 		"get-policies-not-found":         {[]pod.PolicySet{aSet()}, []string{"policy", "other"}},
 		"get-policies-refused":           {[]pod.PolicySet{aSet(refused)}, []string{"policies"}},

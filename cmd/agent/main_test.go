@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
@@ -53,6 +54,8 @@ type knowledge struct {
 	suppressed [][]pod.WaitingUpdate
 	foreign    int
 	foreignErr error
+	events     []status.Event
+	origins    map[types.UID]pod.Origin
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -116,11 +119,11 @@ func (k *knowledge) Release(_ context.Context, namespace, name string) ([]pod.Wa
 
 // lists are what knowledge has under one and the same name.
 type (
-	eventList   struct{}
+	eventList   struct{ *knowledge }
 	waitingList struct{ *knowledge }
 )
 
-func (eventList) List() []status.Event { return nil }
+func (l eventList) List() []status.Event { return l.events }
 
 func (l waitingList) List() []pod.Waiting {
 	l.mu.Lock()
@@ -163,8 +166,9 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Pods: k, Sources: k, Events: eventList{}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
+		Pods: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
+		Node: "edge", Origins: func() map[types.UID]pod.Origin { return k.origins }, Now: func() time.Time { return noon },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup

@@ -27,6 +27,7 @@ type signing struct {
 	key, passwordFile string
 	revision          uint64
 	generate          bool
+	allowEmpty        bool
 }
 
 func (a *app) policySignCommand() *cobra.Command {
@@ -38,7 +39,8 @@ func (a *app) policySignCommand() *cobra.Command {
 			"and set.toml.minisig, its signature, into the directory of the policies. An agent that\n" +
 			"requires signatures takes the set only as it was signed, and no revision below the last one\n" +
 			"it took: without --revision the one of set.toml so far plus 1 is written. Make all changes\n" +
-			"first, sign last.\n" +
+			"first, sign last. A directory that empties keeps its policies in force, unless a set without\n" +
+			"any was signed, with --allow-empty.\n" +
 			"\n" +
 			"The key is a secret key of minisign that nobody else can read. If it has a password, that is\n" +
 			"taken from --password-file or asked for on the terminal; to use it takes some seconds and\n" +
@@ -72,6 +74,7 @@ func (a *app) policySignCommand() *cobra.Command {
 	cmd.Flags().StringVar(&s.passwordFile, "password-file", "", "`FILE` whose first line is the password of the key")
 	cmd.Flags().Uint64Var(&s.revision, "revision", 0, "revision `N` of the set, 1 or more (default: the last one plus 1)")
 	cmd.Flags().BoolVar(&s.generate, "generate", false, "make a key, in a new file")
+	cmd.Flags().BoolVar(&s.allowEmpty, "allow-empty", false, "sign a set without policies, which puts all out of force")
 	return cmd
 }
 
@@ -92,8 +95,8 @@ func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 	if err != nil {
 		return reasons("the policies cannot be signed", err)
 	}
-	if len(sums) == 0 {
-		return fmt.Errorf("%s has no policies, and a signed set without any would put all out of force; name the directory that has them", dir)
+	if len(sums) == 0 && !s.allowEmpty {
+		return fmt.Errorf("%s has no policies, and a signed set without any would put all out of force; name the directory that has them, or mean it with --allow-empty", dir)
 	}
 	old, err := signed.Read(dir)
 	if err != nil {

@@ -344,3 +344,38 @@ func TestThePasswordIsNotWaitedForWhenTheCommandIsInterrupted(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestADirectoryWithoutPoliciesIsSignedWhereThatIsMeant(t *testing.T) {
+	t.Parallel()
+	dir, key := policyDirectory(t), keyFile(t, "minisign.key")
+	sign := func(args ...string) string {
+		return wardlet(t.Context(), append([]string{"policy", "sign", dir, "--key", key}, args...)...)
+	}
+	verify := func() string {
+		return strings.ReplaceAll(wardlet(t.Context(), "policy", "verify", dir, "--key", keyFile(t, "minisign.pub")), dir, "DIR")
+	}
+	if got := sign("--allow-empty"); !strings.Contains(got, "Files:        3\n") {
+		t.Errorf("a set with policies: printed\n%s", got)
+	}
+	for path := range policyFiles() {
+		if err := os.Remove(filepath.Join(dir, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := verify(); !strings.Contains(got, "DIR/a.toml: set.toml lists it, but it is not in the set") {
+		t.Errorf("emptied: verify printed\n%s", got)
+	}
+	if got := sign(); !strings.Contains(got, "or mean it with --allow-empty") {
+		t.Errorf("emptied: printed\n%s", got)
+	}
+	if got := sign("--allow-empty"); !strings.HasPrefix(got, "Revision:     2\nFiles:        0\n") {
+		t.Errorf("emptied and meant: printed\n%s", got)
+	}
+	if got := verify(); !strings.HasPrefix(got, "Revision:   2\nFiles:      0\n") {
+		t.Errorf("signed: verify printed\n%s", got)
+	}
+	dir += "/none"
+	if got := sign("--allow-empty"); !strings.Contains(got, "the policy directory "+dir+" is missing") {
+		t.Errorf("missing: printed\n%s", got)
+	}
+}

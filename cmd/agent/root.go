@@ -74,7 +74,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err, cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
 	return root
 }
 

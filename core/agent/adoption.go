@@ -30,10 +30,19 @@ type adoption struct {
 	log  *slog.Logger
 
 	mu sync.Mutex
-	// ran has the instance of every pod that ran at the start and has not
-	// ended since; nil before that is known.
-	ran     map[types.UID]string
+	// ran has every pod that ran at the start and has not ended since; nil before
+	// that is known.
+	ran     map[types.UID]marks
 	waiting []func()
+}
+
+// marks say what the newest sandbox of a pod was made for.
+type marks struct {
+	// instance is what policy judged, empty where the sandbox does not say.
+	instance string
+	// final identifies what policies had made of it, empty where they changed
+	// nothing.
+	final string
 }
 
 // adoptionRuntime is what an adoption must know of pods.
@@ -90,10 +99,10 @@ func (a *adoption) look() bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ran = map[types.UID]string{}
+	a.ran = map[types.UID]marks{}
 	for i := range pods {
 		if pods[i].Active() {
-			a.ran[pods[i].UID] = instanceOf(&pods[i])
+			a.ran[pods[i].UID] = marksOf(&pods[i])
 		}
 	}
 	for _, judge := range a.waiting {
@@ -112,7 +121,11 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 		return
 	}
 	// A sandbox that a kubelet made says nothing of instances.
-	if instance, err := pod.Instance(q.Pod); err == nil && (instance == had || had == "") {
+	if instance, err := pod.Instance(q.Pod); err == nil && (instance == had.instance || had.instance == "") {
+		if had.final != "" {
+			a.rebuild(q, had.final, answer)
+			return
+		}
 		a.log.Info("pod runs, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
 		answer(pod.Verdict{
 			Answer: pod.Allow, Reason: pod.ReasonAdopted, At: time.Now(),
@@ -129,22 +142,45 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 	})
 }
 
-// runs reports whether the pod has run since before the start, in which
-// instance, and nothing but the runtime knows of it.
-func (a *adoption) runs(uid types.UID) (instance string, runs bool) {
-	instance, ran := a.ran[uid]
-	if !ran || instance != "" && !a.lost() || a.runtime.TerminationRequested(uid) {
-		return "", false
+// rebuild answers for a pod that runs as policies have changed it. Where they do
+// the same again it goes on as that. Else nobody knows any more what runs: it is
+// held, so that nothing touches it, until its source changes.
+func (a *adoption) rebuild(q pod.Question, final string, answer func(pod.Verdict)) {
+	a.Gate.Judge(q, func(v pod.Verdict) {
+		if v.Answer == pod.Allow && v.Mutation.Hash() == final {
+			a.log.Info("pod runs as policies change it, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
+			answer(v)
+			return
+		}
+		answer(pod.Verdict{
+			Answer: pod.Hold, Reason: pod.ReasonAdopted, At: v.At, Sets: v.Sets, Opinions: v.Opinions,
+			Message: "the pod runs as policies had changed it, which the agent does not remember and which they do not do again; " +
+				"it runs on untouched until its document changes",
+		})
+	})
+}
+
+// runs reports whether the pod has run since before the start, as what, and
+// nothing but the runtime knows of it.
+func (a *adoption) runs(uid types.UID) (had marks, runs bool) {
+	had, ran := a.ran[uid]
+	if !ran || had.instance != "" && !a.lost() || a.runtime.TerminationRequested(uid) {
+		return marks{}, false
 	}
 	pods, _ := a.runtime.Pods()
 	i := slices.IndexFunc(pods, func(p status.ObservedPod) bool { return p.UID == uid })
-	return instance, i >= 0 && pods[i].Active()
+	return had, i >= 0 && pods[i].Active()
 }
 
-// instanceOf is the instance the newest sandbox was made for.
-func instanceOf(p *status.ObservedPod) string {
+// marksOf are those of the newest sandbox.
+func marksOf(p *status.ObservedPod) (m marks) {
 	if len(p.Sandboxes) == 0 {
-		return ""
+		return m
 	}
-	return p.Sandboxes[0].Annotations[pod.AnnotationInstance]
+	annotations := p.Sandboxes[0].Annotations
+	m.instance = annotations[pod.AnnotationInstance]
+	if annotations[pod.AnnotationMutated] != "" {
+		m.final = annotations[pod.AnnotationFinal]
+	}
+	return m
 }

@@ -99,6 +99,64 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 	}
 }
 
+// changing is a gate that allows everything, with changes by policies.
+type changing struct {
+	denying
+	hash string
+}
+
+func (c *changing) Judge(q pod.Question, answer func(pod.Verdict)) {
+	c.asked = append(c.asked, string(q.Op)+" "+string(q.Pod.UID))
+	v := pod.Verdict{Answer: pod.Allow}
+	if c.hash != "" {
+		v.Mutation = &pod.Mutation{FinalHash: c.hash, Final: q.Pod}
+	}
+	answer(v)
+}
+
+func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		now   string // the hash of what policies make of it now
+		ran   string // and of what they made
+		want  pod.Answer
+		asked bool
+	}{
+		{name: "the same", now: "f1", ran: "f1", want: pod.Allow, asked: true},
+		{name: "something else", now: "f2", ran: "f1", want: pod.Hold, asked: true},
+		{name: "nothing", ran: "f1", want: pod.Hold, asked: true},
+		{name: "policies had changed nothing", now: "f1", want: pod.Allow},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			web := adoptee("u1", "h1")
+			r := &running{at: time.Now(), list: []status.ObservedPod{observed(t, web, true)}}
+			annotations := r.list[0].Sandboxes[0].Annotations
+			annotations[pod.AnnotationFinal] = "of its document"
+			if tc.ran != "" {
+				annotations[pod.AnnotationFinal], annotations[pod.AnnotationMutated] = tc.ran, "true"
+			}
+			gate := &changing{hash: tc.now}
+			a := &adoption{Gate: gate, runtime: r, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
+			if !a.look() {
+				t.Fatal("the list was not seen")
+			}
+			var got pod.Verdict
+			a.Judge(pod.Question{Op: pod.Add, Pod: web}, func(v pod.Verdict) { got = v })
+			if got.Answer != tc.want || (len(gate.asked) > 0) != tc.asked {
+				t.Errorf("verdict %+v, asked %q", got, gate.asked)
+			}
+			if tc.want == pod.Allow && tc.asked != (got.Mutation.Hash() == tc.ran && tc.ran != "") {
+				t.Errorf("it goes on as %q", got.Mutation.Hash())
+			}
+			if tc.want == pod.Hold && got.Reason != pod.ReasonAdopted {
+				t.Errorf("it is held as %+v", got)
+			}
+		})
+	}
+}
+
 func TestQuestionsWaitUntilItIsKnownWhatRuns(t *testing.T) {
 	t.Parallel()
 	gate, r := &denying{}, &running{}

@@ -60,6 +60,8 @@ type Agent struct {
 	// for an agent without policies.
 	waits    *admission.Waits
 	policies *policy.Plane
+	// decisions is what is on record of decisions; nil where there are no policies.
+	decisions *state.DecisionLog
 	// engine runs the plugins of policies; nil where there are none.
 	engine   *wasm.Engine
 	adoption *adoption
@@ -189,6 +191,11 @@ func (a *Agent) close() {
 	if a.engine != nil {
 		if err := a.engine.Close(); err != nil {
 			a.log.Warn("the sandbox of plugins was not closed cleanly", "err", err)
+		}
+	}
+	if a.decisions != nil {
+		if err := a.decisions.Close(); err != nil {
+			a.log.Warn("the log of decisions was not closed cleanly", "err", err)
 		}
 	}
 	if err := a.state.Close(); err != nil {

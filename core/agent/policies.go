@@ -33,7 +33,7 @@ func (a *Agent) wirePolicies(memory int64) error {
 	if !hasPolicies(a.cfg) {
 		return nil
 	}
-	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log)
+	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log, budgets(a.cfg.Tenants)...)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,8 @@ func (a *Agent) wirePolicies(memory int64) error {
 	if err != nil {
 		return err
 	}
-	c.Kept, c.Version, c.Facts = a.state.PolicySets(), a.version, a.nodeFacts(memory)
+	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts(memory)
+	c.Records = a.openDecisions()
 	a.policies = policy.New(c)
 	a.adoption = &adoption{
 		Gate: a.policies, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
@@ -58,8 +59,19 @@ func hasPolicies(cfg *config.Config) bool {
 
 // newEngine makes the sandbox of a configuration, whose compiled code lies
 // below dir.
-func newEngine(dir string, p *config.Policy, log *slog.Logger) (*wasm.Engine, error) {
-	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, wasm.WithCaps(moduleCaps(p)))
+func newEngine(dir string, p *config.Policy, log *slog.Logger, more ...wasm.EngineOption) (*wasm.Engine, error) {
+	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, append(more, wasm.WithCaps(moduleCaps(p)))...)
+}
+
+// budgets are what compiling the plugins of each tenant may take, and what plugins
+// may log about its pods.
+func budgets(tenants []config.Tenant) []wasm.EngineOption {
+	compiling, logs := map[string]time.Duration{}, map[string]int{}
+	for i := range tenants {
+		t := &tenants[i]
+		compiling[t.Name], logs[t.Name] = t.CompilePerHour, t.LogBytesPerSecond
+	}
+	return []wasm.EngineOption{wasm.WithCompileTimes(compiling), wasm.WithLogRates(logs)}
 }
 
 // policyConfig is what a plane is made from, here and for a check.
@@ -78,13 +90,13 @@ func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log
 		if err != nil {
 			return policy.Config{}, err
 		}
-		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, Owns: func(namespace string) bool {
+		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, PolicyMemory: t.PolicyMemory, Owns: func(namespace string) bool {
 			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
 		}}
 	}
 	return policy.Config{
 		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}, nil
 }

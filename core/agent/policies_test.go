@@ -16,7 +16,7 @@ func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
 	cfg := config.Default()
 	cfg.Sources = []config.Source{{Name: "static", Kind: config.KindFile}, {Name: "fleet", Kind: config.KindHTTP}, {Name: "api", Kind: config.KindAPI}}
 	cfg.Policy = config.Policy{Dir: "/policies", AllowUnpinned: true, DefaultVerdict: config.VerdictHold, Exempt: []string{"a/b"}, ModuleBytes: 70_000, CodeBytes: 66_000}
-	cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a-*"}, PolicyDir: "/a"}, {Name: "b", Namespaces: []string{"b"}}}
+	cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a-*"}, PolicyDir: "/a", PolicyMemory: 7 << 20}, {Name: "b", Namespaces: []string{"b"}}}
 	got, err := policyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
 	if got.Dir != "/policies" || !got.AllowUnpinned || got.DefaultVerdict != pod.Hold || len(got.Exempt) != 1 || got.ModuleBytes != 70_000 || got.Node != "edge" {
 		t.Errorf("plane %+v", got)
 	}
-	if len(got.Tenants) != 2 || got.Tenants[0].Dir != "/a" || !got.Tenants[0].Owns("a-web") || got.Tenants[1].Owns("a-web") || !got.Tenants[1].Owns("b") {
+	if len(got.Tenants) != 2 || got.Tenants[0].PolicyMemory != 7<<20 || got.Tenants[0].Dir != "/a" || !got.Tenants[0].Owns("a-web") || got.Tenants[1].Owns("a-web") || !got.Tenants[1].Owns("b") {
 		t.Errorf("tenants %+v", got.Tenants)
 	}
 	if diff := cmp.Diff(map[string]string{"static": "file", "fleet": "http", "api": "api"}, got.Kinds); diff != "" {

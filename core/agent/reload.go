@@ -65,16 +65,8 @@ func (a *Agent) wireReload(with *Reload) {
 		return
 	}
 	a.reload = newReloader(a.cfg, with.Path, reloadParts{
-		apply: appliers(with.Level), asked: with.Asked, events: a.events, node: a.node, log: a.log,
+		apply: a.live(with.Level).appliers(), asked: with.Asked, events: a.events, node: a.node, log: a.log,
 	})
-}
-
-// appliers bring a key into force that can change: those of config.LiveKeys.
-// They are called from one goroutine and do not block.
-func appliers(level *slog.LevelVar) map[string]func(*config.Config) {
-	return map[string]func(*config.Config){
-		"log_level": func(c *config.Config) { _ = level.UnmarshalText([]byte(c.LogLevel)) }, // config.Load has checked it
-	}
 }
 
 // reloadParts is what a reloader works with.

@@ -42,8 +42,8 @@ func TestTheFileIsReadAtOnceWhenSomebodySaysSo(t *testing.T) {
 		}{
 			{firstSource, []string{nothing}},
 			{debugging, []string{levelLine("info", "debug"), level}},
-			{debugging + "[sync]\nfrequency = \"1h\"\n", []string{restartLine("sync.frequency", "1m0s", "1h0m0s", workersTakeIt), restart}},
-			{debugging + "[sync]\nfrequency = \"1h\"\n", []string{restart}},
+			{debugging + "[runtime]\nresolv_conf = \"/one\"\n", []string{restartLine("runtime.resolv_conf", "/etc/resolv.conf", "/one", podsHaveIt), restart}},
+			{debugging + "[runtime]\nresolv_conf = \"/one\"\n", []string{restart}},
 			{"log_level = 1", []string{faultLine(`the configuration cannot be used:\nDIR/agent.toml:1: log_level: want a string, found the number 1`)}},
 		} {
 			f.replace(step.text)

@@ -42,10 +42,10 @@ func (r *reloader) act(next *config.Config, fault error) (Outcome, error) {
 			outcome.Applied = append(outcome.Applied, c)
 		}
 	}
-	for _, c := range outcome.Applied {
-		r.applyKey(c, next)
-	}
 	r.inForce = r.inForce.InForce(next)
+	for _, c := range outcome.Applied {
+		r.applyKey(c)
+	}
 	r.tellRestart(outcome.Restart)
 	return outcome, nil
 }
@@ -59,15 +59,15 @@ func (r *reloader) refuse(fault error) {
 	}
 }
 
-// applyKey brings one key into force.
-func (r *reloader) applyKey(c config.Change, next *config.Config) {
+// applyKey brings one key into force, as it is in force from now on.
+func (r *reloader) applyKey(c config.Change) {
 	tell := func() { r.log.Info("the configuration changed", "key", c.Key, "was", c.From, "is", c.To) }
 	// The level may change so that this is not logged before, or after.
 	told := r.log.Enabled(context.Background(), slog.LevelInfo)
 	if told {
 		tell()
 	}
-	r.apply[c.Key](next)
+	r.apply[config.Rule(c.Key)](r.inForce)
 	if !told {
 		tell()
 	}

@@ -21,15 +21,15 @@ func restartLine(key, force, file, why string) string {
 }
 
 const (
-	workersTakeIt = "workers of pods take it when the agent starts"
-	sourcesAre    = "sources are made once, when the agent starts"
+	podsHaveIt = "pods that run were made with it"
+	sourcesAre = "sources are made once, when the agent starts"
 )
 
 func TestChangesOfTheFile(t *testing.T) {
 	t.Parallel()
 	const (
 		debug    = "log_level = \"debug\"\n" + firstSource
-		hourly   = firstSource + "[sync]\nfrequency = \"1h\"\n"
+		other    = firstSource + "[runtime]\nresolv_conf = \"/one\"\n"
 		unknown  = "log_lvel = \"debug\"\n" + firstSource
 		wrong    = firstSource + "[sync]\nfrequency = 7\n"
 		gone     = ""
@@ -37,8 +37,8 @@ func TestChangesOfTheFile(t *testing.T) {
 		wrongF   = `the configuration cannot be used:\nDIR/agent.toml:6: sync.frequency: want a duration such as \"20s\", \"500ms\" or \"1h30m\", found the number 7`
 		goneF    = "cannot read the configuration: open DIR/agent.toml: no such file or directory; name another file with --config, or begin with a copy of agent.toml"
 	)
-	frequency := restartLine("sync.frequency", "1m0s", "1h0m0s", workersTakeIt)
-	again := `level=INFO msg="the configuration has again what is in force" key=sync.frequency in_force=1m0s`
+	resolver := restartLine("runtime.resolv_conf", "/etc/resolv.conf", "/one", podsHaveIt)
+	again := `level=INFO msg="the configuration has again what is in force" key=runtime.resolv_conf in_force=/etc/resolv.conf`
 	type step struct {
 		text string
 		want []string
@@ -74,28 +74,28 @@ func TestChangesOfTheFile(t *testing.T) {
 			{debug, []string{usableLine, levelLine("info", "debug")}},
 		},
 		"that need a restart are told once": {
-			{hourly, []string{frequency}},
-			{"# comment\n" + hourly, nil},
-			{firstSource + "[sync]\nfrequency = \"2h\"\n", []string{restartLine("sync.frequency", "1m0s", "2h0m0s", workersTakeIt)}},
+			{other, []string{resolver}},
+			{"# comment\n" + other, nil},
+			{firstSource + "[runtime]\nresolv_conf = \"/two\"\n", []string{restartLine("runtime.resolv_conf", "/etc/resolv.conf", "/two", podsHaveIt)}},
 		},
 		"that need a restart can be undone": {
-			{hourly, []string{frequency}},
+			{other, []string{resolver}},
 			{firstSource, []string{again}},
-			{hourly, []string{frequency}},
+			{other, []string{resolver}},
 		},
 		"that need a restart outlast a file that is refused": {
-			{hourly, []string{frequency}},
+			{other, []string{resolver}},
 			{unknown, []string{faultLine(unknownF)}},
-			{hourly, []string{usableLine}},
+			{other, []string{usableLine}},
 			{firstSource, []string{again}},
 		},
 		"take effect or need a restart, each for itself": {
 			{
-				"log_level = \"debug\"\nnode_name = \"other\"\n" + hourly,
+				"log_level = \"debug\"\nnode_name = \"other\"\n" + other,
 				[]string{
 					levelLine("info", "debug"),
 					restartLine("node_name", `""`, "other", "it is part of the UIDs and names of pods"),
-					frequency,
+					resolver,
 				},
 			},
 			{debug, []string{
@@ -168,7 +168,7 @@ func TestEventsTellOfTheConfiguration(t *testing.T) {
 		f.run()
 		for _, text := range []string{
 			"log_level = \"debug\"\n" + firstSource,
-			"node_name = \"b\"\n" + firstSource + "[sync]\nfrequency = \"1h\"\n",
+			"node_name = \"b\"\n" + firstSource + "[runtime]\nresolv_conf = \"/one\"\n",
 			"node_name = \"c\"\n" + firstSource,
 			"node_name = \"c\"\n" + firstSource + "# comment\n",
 			firstSource,
@@ -181,7 +181,7 @@ func TestEventsTellOfTheConfiguration(t *testing.T) {
 		want := []string{
 			`edge Normal ConfigApplied log_level was "info" and is "debug"`,
 			`edge Normal ConfigApplied log_level was "debug" and is "info"`,
-			"edge Warning ConfigNeedsRestart DIR/agent.toml changed; these keys need a restart: node_name, sync.frequency",
+			"edge Warning ConfigNeedsRestart DIR/agent.toml changed; these keys need a restart: node_name, runtime.resolv_conf",
 			"edge Warning ConfigNeedsRestart DIR/agent.toml changed; these keys need a restart: node_name",
 			"edge Normal ConfigInForce DIR/agent.toml is in force; no key needs a restart any more",
 			"edge Warning ConfigRefused the configuration cannot be used:\nDIR/agent.toml:1: lvel: unknown key; known here are node_name, ",
@@ -212,7 +212,7 @@ func TestEventsAreBounded(t *testing.T) {
 func TestEveryKeyThatCanChangeIsBroughtIntoForce(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for key := range appliers(&slog.LevelVar{}) {
+	for key := range (&live{}).appliers() {
 		got = append(got, key)
 	}
 	slices.Sort(got)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -29,8 +31,11 @@ type followed struct {
 	dir, path string
 	r         *reloader
 	level     *slog.LevelVar
-	asked     chan os.Signal
-	ring      *status.Ring
+	// live says in took what it was given.
+	live  *live
+	took  []string
+	asked chan os.Signal
+	ring  *status.Ring
 	// events and errors are those of the watcher, where the test makes them.
 	events chan fsnotify.Event
 	errors chan error
@@ -49,6 +54,13 @@ func newFollowed(t *testing.T) *followed {
 		ring: status.NewRing(100, time.Minute, time.Now), lines: make(chan string, 1000),
 		events: make(chan fsnotify.Event, 1000), errors: make(chan error, 1),
 	}
+	f.live = &live{
+		level:          f.level,
+		requestTimeout: func(d time.Duration) { f.took = append(f.took, "timeout "+d.String()) },
+		syncFrequency:  func(d time.Duration) { f.took = append(f.took, "frequency "+d.String()) },
+		stopDenied:     func(stop bool) { f.took = append(f.took, fmt.Sprintf("stop %t", stop)) },
+		terms:          func(t policy.Terms) { f.took = append(f.took, fmt.Sprintf("terms %+v", t)) },
+	}
 	f.path = filepath.Join(f.dir, "agent.toml")
 	f.replace(firstSource)
 	cfg, err := config.Load(f.path)
@@ -62,7 +74,7 @@ func newFollowed(t *testing.T) *followed {
 		return a
 	}}))
 	f.r = newReloader(cfg, f.path, reloadParts{
-		apply: appliers(f.level), asked: f.asked, events: f.ring, node: "edge", log: log,
+		apply: f.live.appliers(), asked: f.asked, events: f.ring, node: "edge", log: log,
 	})
 	f.r.watch.open = func() (*dirWatcher, error) {
 		return &dirWatcher{

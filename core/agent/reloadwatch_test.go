@@ -109,8 +109,8 @@ func TestTheLastOfAHundredFilesIsInForce(t *testing.T) {
 	for i := range 100 {
 		f.replace(fmt.Sprintf("log_level = %q\n%s# %d\n", levels[i%len(levels)], firstSource, i))
 	}
-	f.replace("log_level = \"info\"\n" + firstSource + "[sync]\nfrequency = \"3h\"\n")
-	f.hears("in_file=3h0m0s")
+	f.replace("log_level = \"info\"\n" + firstSource + "[runtime]\nresolv_conf = \"/last\"\n")
+	f.hears("in_file=/last")
 	f.stop()
 	if got := f.r.inForce.LogLevel; got != "info" || f.level.Level() != 0 {
 		t.Errorf("in force is %s, at level %s", got, f.level.Level())

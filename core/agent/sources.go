@@ -19,7 +19,7 @@ import (
 func (a *Agent) muxConfig() mux.Config {
 	c := mux.Config{
 		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter,
-		StopDenied: a.cfg.Sync.OnDeniedReplacement == config.DeniedStop, Logger: a.log, Now: time.Now,
+		StopDenied: stopsDenied(a.cfg), Logger: a.log, Now: time.Now,
 	}
 	for i := range a.cfg.Sources {
 		s := &a.cfg.Sources[i]

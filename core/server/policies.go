@@ -15,7 +15,7 @@ type Policies interface {
 	PolicyOrders
 }
 
-func (s *Server) servePolicies(p Policies) {
+func (s *Server) servePolicies(p Policies, node string) {
 	s.get("/v1/policies", func(*http.Request) any {
 		if p == nil {
 			return []pod.PolicySet{}
@@ -23,24 +23,13 @@ func (s *Server) servePolicies(p Policies) {
 		return listed(p.Sets())
 	})
 	s.servePolicyOrders(p)
-	s.get("/v1/decisions", func(r *http.Request) any {
-		if p == nil {
-			return []pod.Decision{}
+	s.getOrRefuse("/v1/decisions", func(r *http.Request) (any, error) {
+		q, err := queryOf(r.URL.Query())
+		if err != nil || p == nil {
+			return []pod.Decision{}, err
 		}
-		return decisions(p.Decisions(), r.FormValue("namespace"), r.FormValue("name"))
+		return q.of(p.Decisions(), node), nil
 	})
-}
-
-// decisions are those of all on pods of this namespace and name; empty names
-// any.
-func decisions(all []pod.Decision, namespace, name string) []pod.Decision {
-	some := []pod.Decision{}
-	for i := range all {
-		if (namespace == "" || all[i].Namespace == namespace) && (name == "" || all[i].Name == name) {
-			some = append(some, all[i])
-		}
-	}
-	return some
 }
 
 // listed makes no list an empty one, for clients in other languages.

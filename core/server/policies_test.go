@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,20 +70,38 @@ func TestPoliciesAreThoseInForce(t *testing.T) {
 	}
 }
 
-func TestDecisionsAreNarrowedByNamespaceAndName(t *testing.T) {
+func TestDecisionsAreNarrowed(t *testing.T) {
 	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	socket, _ := start(t, known{policies: judges{decisions: []pod.Decision{
 		{Namespace: "a", Name: "web", Count: 1},
 		{Namespace: "a", Name: "db", Count: 2},
 		{Namespace: "b", Name: "web", Count: 3},
+		{Namespace: "c", Name: "manifest-edge", Count: 4, Hook: "merge", Last: at},
+		{
+			Namespace: "c", Name: "x", Count: 5, Tenant: "a", Last: at.Add(time.Second), Hook: "admit",
+			Verdict: pod.Verdict{Answer: pod.Deny, Policy: "decides", Opinions: []pod.Opinion{{Policy: "decides"}, {Policy: "thinks"}}},
+		},
 	}}})
 	for path, want := range map[string][]int{
-		"/v1/decisions":                      {1, 2, 3},
-		"/v1/decisions?namespace=a":          {1, 2},
-		"/v1/decisions?name=web":             {1, 3},
-		"/v1/decisions?namespace=b&name=web": {3},
-		"/v1/decisions?namespace=b&name=db":  {},
-		"/v1/decisions?namespace=&name=":     {1, 2, 3},
+		"/v1/decisions":                                            {1, 2, 3, 4, 5},
+		"/v1/decisions?namespace=a":                                {1, 2},
+		"/v1/decisions?name=web":                                   {1, 3},
+		"/v1/decisions?namespace=b&name=web":                       {3},
+		"/v1/decisions?namespace=b&name=db":                        {},
+		"/v1/decisions?namespace=&name=":                           {1, 2, 3, 4, 5},
+		"/v1/decisions?limit=2":                                    {4, 5},
+		"/v1/decisions?limit=0":                                    {1, 2, 3, 4, 5},
+		"/v1/decisions?name=web&limit=1":                           {3},
+		"/v1/decisions?name=manifest":                              {4},
+		"/v1/decisions?hook=merge":                                 {4},
+		"/v1/decisions?answer=deny":                                {5},
+		"/v1/decisions?policy=decides":                             {5},
+		"/v1/decisions?policy=thinks":                              {5},
+		"/v1/decisions?tenant=a":                                   {5},
+		"/v1/decisions?tenant=&namespace=c":                        {4},
+		"/v1/decisions?since=2026-01-02T03:04:05Z&namespace=c":     {4, 5},
+		"/v1/decisions?since=2026-01-02T03:04:05.001Z&namespace=c": {5},
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
@@ -116,6 +135,22 @@ func TestListsWithNothingInThemAreEmptyLists(t *testing.T) {
 					t.Errorf("answer %q, error %v; want []", got, err)
 				}
 			})
+		}
+	}
+}
+
+func TestAQuestionForDecisionsThatMakesNoSenseIsRefused(t *testing.T) {
+	t.Parallel()
+	socket, _ := start(t, known{policies: judges{}})
+	for query, want := range map[string]string{
+		"since=yesterday": `since="yesterday" is no time`,
+		"limit=many":      `limit="many" is no number`,
+		"limit=-1":        `limit="-1" is no number`,
+	} {
+		var list []pod.Decision
+		err := client.New(socket).Get(t.Context(), "/v1/decisions?"+query, &list)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %s", query, err, want)
 		}
 	}
 }

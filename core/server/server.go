@@ -13,6 +13,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
@@ -51,6 +52,14 @@ type Options struct {
 	Foreign  Foreign
 	Version  Version
 	Logger   *slog.Logger
+	// Node is the node's name: pods of its own sources are also known by their
+	// names without it.
+	Node string
+	// Origins says where each pod of this node comes from, by UID; nil where that is
+	// not known.
+	Origins func() map[types.UID]pod.Origin
+	// Now is the wall clock.
+	Now func() time.Time
 }
 
 // Server is the local API.
@@ -69,7 +78,8 @@ type Server struct {
 //	/v1/events     []status.Event, newest last
 //	/v1/policies   []pod.PolicySet, none for an agent without policies
 //	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  PolicyOutcome, with POST; ?tenant= for a tenant's
-//	/v1/decisions  []pod.Decision, newest last; ?namespace= and ?name= narrow it
+//	/v1/decisions  []pod.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
+//	/v1/explain    Story of the pod of ?namespace= and ?name=; refused where there is none, with names like it
 //	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/version    Version
 //
@@ -81,7 +91,8 @@ func New(o Options) *Server {
 	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), showEnv(r)) })
 	s.get("/v1/waiting", func(r *http.Request) any { return waitingList(o.Waiting, showEnv(r)) })
 	s.serveUpdates(o.Updates, o.Waiting)
-	s.servePolicies(o.Policies)
+	s.servePolicies(o.Policies, o.Node)
+	s.serveExplain(&o)
 	s.serveForeign(o.Foreign)
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
 	s.get("/v1/conflicts", func(*http.Request) any { return listed(o.Sources.Conflicts()) })
@@ -108,15 +119,20 @@ func (s *Server) getOrRefuse(path string, answer func(*http.Request) (any, error
 			refuse(w, http.StatusServiceUnavailable, err.Error())
 			return
 		}
-		body, err := json.Marshal(value)
-		if err != nil {
-			s.log.Error("cannot encode an answer of the local API", "path", path, "error", err)
-			refuse(w, http.StatusInternalServerError, err.Error())
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(body, '\n')) // a client that left needs no answer
+		s.answer(w, path, value)
 	})
+}
+
+// answer gives a value as JSON.
+func (s *Server) answer(w http.ResponseWriter, path string, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		s.log.Error("cannot encode an answer of the local API", "path", path, "error", err)
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(body, '\n')) // a client that left needs no answer
 }
 
 // refuse answers with an error as the client package reads it.

@@ -61,7 +61,7 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 	}
 	s := New(Options{
 		Pods: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,
-		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler),
+		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler), Node: "edge",
 	})
 	return socket, serve(t, s, l)
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/server"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Tell how something came about",
+		Args:  knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return &usageError{errors.New("say what to explain: pod NAMESPACE/NAME"), cmd.CommandPath()}
+		},
+	}
+	a.addSocketFlag(cmd)
+	cmd.AddCommand(a.explainPodCommand())
+	return cmd
+}
+
+func (a *app) explainPodCommand() *cobra.Command {
+	var namespace, output string
+	cmd := &cobra.Command{
+		Use:     "pod NAMESPACE/NAME",
+		Aliases: []string{"pods", "po"},
+		Short:   "Tell a pod's whole story, in order",
+		Long: "Tells what happened to a pod, the oldest first: which document of which source it comes\n" +
+			"from, who else claimed its name and who won, what each policy said with the fields it\n" +
+			"read and the fuel it took, what the node and the runtime did; and how it stands now: what\n" +
+			"waits, for whom and until when. A pod of a manifest goes by the name in there, too. Events\n" +
+			"and what the runtime did are known since the agent started, decisions also from before.",
+		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, name, err := podArgument(namespace, args)
+			if err != nil {
+				return &usageError{err, cmd.CommandPath()}
+			}
+			if output != "" && !isObjectFormat(output) {
+				return &usageError{fmt.Errorf("unknown output %q; want json or yaml, or none for text", output), cmd.CommandPath()}
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			var story server.Story
+			query := url.Values{"namespace": {in}, "name": {name}}
+			if err := c.Get(cmd.Context(), "/v1/explain?"+query.Encode(), &story); err != nil {
+				return err
+			}
+			if output != "" {
+				return printObject(a.out, output, &story)
+			}
+			a.printStory(&story)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, with all that the story is told from")
+	return cmd
+}
+
+// printStory prints a line for every moment, and its details below it.
+func (a *app) printStory(s *server.Story) {
+	fmt.Fprintf(a.out, "Pod %s/%s\n\n", s.Namespace, s.Name)
+	for i := range s.Moments {
+		m := &s.Moments[i]
+		at := "at some time"
+		if !m.At.IsZero() {
+			at = m.At.UTC().Format(time.RFC3339)
+		}
+		a.printMoment(fmt.Sprintf("%-20s  ", at), m)
+	}
+	if len(s.Moments) > 0 && len(s.Now) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	if len(s.Now) > 0 {
+		fmt.Fprintf(a.out, "Now, %s\n", s.At.UTC().Format(time.RFC3339))
+	}
+	for i := range s.Now {
+		a.printMoment("  ", &s.Now[i])
+	}
+}
+
+func (a *app) printMoment(head string, m *server.Moment) {
+	fmt.Fprintf(a.out, "%s%-8s  %s\n", head, m.Part, oneLine(m.Text))
+	below := strings.Repeat(" ", len(head)+12)
+	for _, line := range m.Details {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		fmt.Fprintln(a.out, below+indent+oneLine(line))
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// aStory is what an agent knows of default/web, whose new version is denied, and of
+// another pod.
+func aStory() *knowledge {
+	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-ago)) }
+	web := v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-edge", UID: "uid-web", Annotations: map[string]string{pod.AnnotationSource: "static"}},
+		Spec:       v1.PodSpec{NodeName: "edge"},
+		Status: v1.PodStatus{
+			Phase: v1.PodRunning, StartTime: new(at(time.Hour)),
+			Conditions: []v1.PodCondition{
+				{Type: v1.PodReady, Status: v1.ConditionTrue},
+				{Type: status.ConditionUpdateAdmitted, Status: v1.ConditionFalse, Reason: "ImageNotAllowed", Message: "evil"},
+			},
+			ContainerStatuses: []v1.ContainerStatus{{
+				Name: "main", RestartCount: 1, Ready: true,
+				LastTerminationState: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+					ExitCode: 137, Reason: "OOMKilled", StartedAt: at(59 * time.Minute), FinishedAt: at(30 * time.Minute),
+				}},
+				State: v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: at(29 * time.Minute)}},
+			}},
+		},
+	}
+	newer := web
+	newer.Annotations = map[string]string{}
+	passed := aDecision("default", "web-edge", time.Hour, pod.Verdict{Answer: pod.Allow, Policy: "allowed-images", Opinions: []pod.Opinion{
+		{Policy: "own", Tenant: "a", Answer: pod.Abstain, Fuel: 12},
+		{
+			Policy: "allowed-images", Answer: pod.Allow, Fuel: 12345, Reads: []string{"object.spec.@containers[*].image", "request"},
+			Explanation: "matches\x1b[31m registry.example/*", Warnings: []string{"no digest"},
+		},
+		{Policy: "quota", Mode: pod.ModeAudit, Answer: pod.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap"},
+	}})
+	denied := aDecision("default", "web-edge", 10*time.Minute, deniedBy)
+	denied.Op, denied.Count, denied.Last, denied.NotKept = pod.UpdateOp, 3, noon.Add(-time.Minute), "no space left"
+	denied.Verdict.Opinions = []pod.Opinion{{Policy: "allowed-images", Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image evil/x", Fuel: 99, Reads: []string{"object.spec.@containers[*].image"}}}
+	origin := pod.Origin{Source: "static", Document: "/m/web.yaml#0", Version: "v7", FirstSeen: noon.Add(-2 * time.Hour)}
+	other := web
+	other.Name, other.UID = "db-edge", "uid-db"
+	return &knowledge{
+		pods:      [][]v1.Pod{{web, other}},
+		decisions: [][]pod.Decision{{passed, denied, aDecision("default", "db-edge", time.Minute, admitted)}},
+		origins:   map[types.UID]pod.Origin{"uid-web": origin, "uid-db": {Source: "static", Document: "/m/db.yaml#0"}},
+		waiting: [][]pod.Waiting{{{
+			Pod: &newer, Running: &web, Origin: origin, Verdict: pod.Verdict{Answer: pod.Hold, Message: "policy \"window\": not now"}, RetryAt: noon.Add(time.Minute),
+		}}},
+		suppressed: [][]pod.WaitingUpdate{{{
+			Namespace: "default", Name: "web-edge", UID: "uid-web", Op: pod.UpdateOp, Policy: "window", Message: "policy \"window\": at night",
+			Since: noon.Add(-5 * time.Minute), Again: noon.Add(time.Minute), Until: noon.Add(time.Hour), Source: "static", Document: "/m/web.yaml#0",
+		}}},
+		conflicts: []pod.Conflict{{
+			Namespace: "default", Name: "web-edge", Rule: pod.RulePolicy, Message: "source-precedence: static comes first", Since: noon.Add(-90 * time.Minute),
+			Claims: []pod.Claim{
+				{Source: "fleet", Document: "https://fleet/x#1", UID: "uid-fleet", State: pod.ClaimLost, Message: "/m/web.yaml of source static has precedence"},
+				{Source: "static", Document: "/m/web.yaml#0", UID: "uid-web", State: pod.ClaimRuns},
+			},
+		}},
+		sources: [][]pod.SourceState{{
+			{Name: "fleet", Err: "connection refused", Seen: true},
+			{Name: "static", Seen: true, Problems: []pod.Problem{
+				{Document: "/m/web.yaml#1", Message: "/m/web.yaml:12: spec.containers: missing", Since: noon.Add(-3 * time.Minute), Kept: true},
+				{Document: "/m/other.yaml#0", Message: "nothing of ours"},
+			}},
+			{Name: "unrelated", Err: "no such file"},
+		}},
+		events: []status.Event{
+			{First: noon.Add(-58 * time.Minute), Last: noon, Count: 2, Type: v1.EventTypeWarning, Reason: "BackOff", Message: "restarting", Namespace: "default", Name: "web-edge", UID: "uid-web"},
+			{First: noon, Type: v1.EventTypeNormal, Reason: "Pulled", Namespace: "default", Name: "db-edge", UID: "uid-db"},
+		},
+	}
+}
+
+func TestExplainPod(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"explain-pod":           {"pod", "default/web-edge"},
+		"explain-pod-manifest":  {"pod", "-n", "default", "web"},
+		"explain-pod-json":      {"pod", "default/web", "-o", "json"},
+		"explain-pod-yaml":      {"pod", "default/db", "-o", "yaml"},
+		"explain-pod-quiet":     {"po", "default/db"},
+		"explain-pod-near":      {"pod", "default/wbe"},
+		"explain-pod-elsewhere": {"pod", "kube-system/web"},
+		"explain-pod-unknown":   {"pod", "kube-system/nothing-like-it"},
+		"explain-pod-no-name":   {"pod"},
+		"explain-pod-no-space":  {"pod", "web"},
+		"explain-pod-format":    {"pod", "default/web", "-o", "wide"},
+		"explain-nothing":       {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket, _ := serve(t, aStory())
+			golden(t, name, wardlet(t.Context(), append([]string{"explain", "--socket", socket}, args...)...), socket, "SOCKET")
+		})
+	}
+}
+
+func TestAPodThatIsGoneIsExplainedByWhatIsOnRecord(t *testing.T) {
+	t.Parallel()
+	k := aStory()
+	*k = knowledge{decisions: k.decisions}
+	socket, _ := serve(t, k)
+	golden(t, "explain-pod-gone", wardlet(t.Context(), "explain", "pod", "default/db", "--socket", socket))
+}

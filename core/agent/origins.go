@@ -1,0 +1,20 @@
+package agent
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// origins are where the pods of this node come from, by UID: those that are wanted,
+// and those that are being ended.
+func (a *Agent) origins() map[types.UID]pod.Origin {
+	from := map[types.UID]pod.Origin{}
+	for _, e := range a.workers.Ending() {
+		from[e.Pod.UID] = e.Origin
+	}
+	for _, d := range a.mux.Pods() {
+		from[d.Pod.UID] = d.Origin
+	}
+	return from
+}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+)
+
+// live is what takes other values while the agent runs. Its functions cannot fail
+// and do not block.
+type live struct {
+	level *slog.LevelVar
+	// requestTimeout and syncFrequency take positive durations.
+	requestTimeout, syncFrequency func(time.Duration)
+	stopDenied                    func(bool)
+	terms                         func(policy.Terms)
+}
+
+// live is that of the agent's own parts.
+func (a *Agent) live(level *slog.LevelVar) *live {
+	return &live{
+		level: level, requestTimeout: a.client.SetTimeout, syncFrequency: a.workers.SetSyncFrequency, stopDenied: a.mux.SetStopDenied,
+		terms: func(t policy.Terms) {
+			if a.policies != nil {
+				a.policies.SetTerms(t)
+			}
+		},
+	}
+}
+
+// appliers bring a key into force that can change: those of config.LiveKeys. They
+// are called from one goroutine with the configuration that is in force from then
+// on, so that keys that change together do so at once.
+func (l *live) appliers() map[string]func(*config.Config) {
+	terms := func(c *config.Config) { l.terms(policyTerms(c)) }
+	return map[string]func(*config.Config){
+		"log_level": func(c *config.Config) { _ = l.level.UnmarshalText([]byte(c.LogLevel)) }, // config.Load has checked it
+
+		"runtime.request_timeout":    func(c *config.Config) { l.requestTimeout(c.Runtime.RequestTimeout) },
+		"sync.frequency":             func(c *config.Config) { l.syncFrequency(c.Sync.Frequency) },
+		"sync.on_denied_replacement": func(c *config.Config) { l.stopDenied(stopsDenied(c)) },
+
+		"policy.default_verdict":   terms,
+		"policy.exempt":            terms,
+		"policy.max_suppress":      terms,
+		"policy.deny_pacing":       terms,
+		"tenant[].max_suppress":    terms,
+		"tenant[].fuel_per_second": terms,
+	}
+}
+
+// stopsDenied reports whether a pod ends whose replacement is denied or held.
+func stopsDenied(c *config.Config) bool { return c.Sync.OnDeniedReplacement == config.DeniedStop }
+
+// policyTerms are the terms of the plane that a configuration says.
+func policyTerms(c *config.Config) policy.Terms {
+	t := policy.Terms{
+		MaxSuppress: c.Policy.MaxSuppress, Exempt: c.Policy.Exempt, DefaultVerdict: pod.Answer(c.Policy.DefaultVerdict),
+		DenyAtOnce: !c.Policy.DenyPacing, Tenants: map[string]policy.TenantTerms{},
+	}
+	for i := range c.Tenants {
+		one := &c.Tenants[i]
+		t.Tenants[one.Name] = policy.TenantTerms{MaxSuppress: one.MaxSuppress, FuelPerSecond: one.FuelPerSecond}
+	}
+	return t
+}

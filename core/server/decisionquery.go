@@ -1,0 +1,69 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// decisionQuery narrows a list of decisions. What is empty narrows nothing.
+type decisionQuery struct {
+	namespace, name, hook, answer string
+	// policy is one that had an opinion, tenant whose pod it is, where tenants has
+	// that be asked.
+	policy  string
+	tenant  string
+	tenants bool
+	// since is the time of the first that is given; limit how many of the newest are.
+	since time.Time
+	limit int
+}
+
+// queryOf reads a query. The error says what is wrong with it.
+func queryOf(v url.Values) (q decisionQuery, err error) {
+	q = decisionQuery{
+		namespace: v.Get("namespace"), name: v.Get("name"), hook: v.Get("hook"), answer: v.Get("answer"),
+		policy: v.Get("policy"), tenant: v.Get("tenant"), tenants: v.Has("tenant"),
+	}
+	if text := v.Get("since"); text != "" {
+		if q.since, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			return q, fmt.Errorf("since=%q is no time; write it as 2006-01-02T15:04:05Z", text)
+		}
+	}
+	if text := v.Get("limit"); text != "" {
+		if q.limit, err = strconv.Atoi(text); err != nil || q.limit < 0 {
+			return q, fmt.Errorf("limit=%q is no number of decisions", text)
+		}
+	}
+	return q, nil
+}
+
+// of are those of all that the query asks for; all is ordered, newest last. node is
+// the node's name, which ends the names of pods from its own sources.
+func (q *decisionQuery) of(all []pod.Decision, node string) []pod.Decision {
+	some := []pod.Decision{}
+	for i := range all {
+		if q.wants(&all[i], node) {
+			some = append(some, all[i])
+		}
+	}
+	if q.limit > 0 {
+		some = some[max(0, len(some)-q.limit):]
+	}
+	return some
+}
+
+func (q *decisionQuery) wants(d *pod.Decision, node string) bool {
+	v := &d.Verdict
+	return (q.namespace == "" || d.Namespace == q.namespace) &&
+		(q.name == "" || d.Name == q.name || node != "" && d.Name == q.name+"-"+node) &&
+		(q.hook == "" || d.Hook == q.hook) &&
+		(q.answer == "" || string(v.Answer) == q.answer) &&
+		(q.policy == "" || v.Policy == q.policy || slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Policy == q.policy })) &&
+		(!q.tenants || d.Tenant == q.tenant) &&
+		!d.Last.Before(q.since)
+}

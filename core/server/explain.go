@@ -1,0 +1,213 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/internal/nearest"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Story is all that is known of the pods of one name: what happened, in order, and
+// how things stand. The lists are what it is told from.
+type Story struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// At is when it was told.
+	At time.Time `json:"at"`
+	// Moments are what happened, the oldest first; Now is how things stand.
+	Moments []Moment `json:"moments"`
+	Now     []Moment `json:"now"`
+
+	Decisions []pod.Decision      `json:"decisions"`
+	Conflicts []pod.Conflict      `json:"conflicts"`
+	Updates   []pod.WaitingUpdate `json:"updates"`
+	Events    []status.Event      `json:"events"`
+}
+
+// Moment is something that happened to a pod, or how something stands.
+type Moment struct {
+	// At is zero where it is not known, or has lasted for a time that is not.
+	At time.Time `json:"at,omitzero"`
+	// Part is what it is about: one of the constants below.
+	Part string `json:"part"`
+	Text string `json:"text"`
+	// Details say more, a line each.
+	Details []string `json:"details,omitempty"`
+}
+
+// The parts of a story.
+const (
+	PartSource   = "source"
+	PartConflict = "conflict"
+	PartAdmit    = "admit"
+	PartMerge    = "merge"
+	PartFilter   = "filter"
+	PartWait     = "wait"
+	PartEvent    = "event"
+	PartRuntime  = "runtime"
+	PartStatus   = "status"
+)
+
+// serveExplain puts together what everybody knows of a pod.
+func (s *Server) serveExplain(o *Options) {
+	s.mux.HandleFunc("GET /v1/explain", func(w http.ResponseWriter, r *http.Request) {
+		namespace, name := r.FormValue("namespace"), r.FormValue("name")
+		if namespace == "" || name == "" {
+			refuse(w, http.StatusBadRequest, "name the pod: /v1/explain?namespace=NAMESPACE&name=NAME")
+			return
+		}
+		t := tale{o: o, story: Story{Namespace: namespace, Name: name}}
+		if o.Now != nil {
+			t.story.At = o.Now()
+		}
+		if !t.gather() {
+			refuse(w, http.StatusNotFound, t.unknown())
+			return
+		}
+		t.tell()
+		s.answer(w, "/v1/explain", t.story)
+	})
+}
+
+// tale is a story while it is put together.
+type tale struct {
+	o     *Options
+	story Story
+	// pods are those of the name, waiting the versions that wait, origins where they
+	// come from.
+	pods    []v1.Pod
+	waiting []pod.Waiting
+	origins map[types.UID]pod.Origin
+	uids    map[types.UID]bool
+	// documents are those that the pods come from, and sources their sources.
+	documents map[string]string
+	known     []string
+}
+
+// gather collects what is known of the name; false where that is nothing.
+func (t *tale) gather() bool {
+	t.uids, t.documents, t.origins = map[types.UID]bool{}, map[string]string{}, map[types.UID]pod.Origin{}
+	if t.o.Origins != nil {
+		t.origins = t.o.Origins()
+	}
+	list := t.o.Pods.PodList()
+	for i := range list.Items {
+		p := &list.Items[i]
+		t.known = append(t.known, p.Namespace+"/"+p.Name)
+		if t.isOf(p) {
+			t.pods = append(t.pods, *p)
+			t.uids[p.UID] = true
+			t.from(t.origins[p.UID])
+		}
+	}
+	if t.o.Waiting != nil {
+		for _, w := range t.o.Waiting.List() {
+			t.known = append(t.known, w.Pod.Namespace+"/"+w.Pod.Name)
+			if t.isOf(w.Pod) || w.Running != nil && t.isOf(w.Running) {
+				t.waiting = append(t.waiting, w)
+				t.uids[w.Pod.UID] = true
+				t.from(w.Origin)
+			}
+		}
+	}
+	t.gatherRest()
+	s := &t.story
+	return len(t.pods)+len(t.waiting)+len(s.Decisions)+len(s.Conflicts)+len(s.Updates)+len(s.Events) > 0
+}
+
+func (t *tale) gatherRest() {
+	s := &t.story
+	s.Decisions, s.Conflicts, s.Updates, s.Events = []pod.Decision{}, []pod.Conflict{}, []pod.WaitingUpdate{}, []status.Event{}
+	for _, c := range t.o.Sources.Conflicts() {
+		about := c.Namespace == s.Namespace && t.isNamed(c.Name)
+		for i := range c.Claims {
+			about = about || t.uids[c.Claims[i].UID]
+		}
+		if about {
+			s.Conflicts = append(s.Conflicts, c)
+			for i := range c.Claims {
+				t.documents[c.Claims[i].Document] = c.Claims[i].Source
+			}
+		}
+	}
+	if t.o.Policies != nil {
+		for _, d := range t.o.Policies.Decisions() {
+			t.known = append(t.known, d.Namespace+"/"+d.Name)
+			if t.isIn(d.Namespace, d.Name, d.UID) {
+				s.Decisions = append(s.Decisions, d)
+			}
+		}
+	}
+	if t.o.Updates != nil {
+		for _, u := range t.o.Updates.Suppressed() {
+			if t.isIn(u.Namespace, u.Name, u.UID) {
+				s.Updates = append(s.Updates, u)
+				t.documents[u.Document] = u.Source
+			}
+		}
+	}
+	for _, e := range t.o.Events.List() {
+		if t.isIn(e.Namespace, e.Name, e.UID) {
+			s.Events = append(s.Events, e)
+		}
+	}
+}
+
+// from notes where a pod comes from.
+func (t *tale) from(o pod.Origin) {
+	if o.Document != "" {
+		t.documents[o.Document] = o.Source
+	}
+}
+
+// isNamed reports whether a name is the one that was asked for, or that of the pod
+// which such a manifest makes.
+func (t *tale) isNamed(name string) bool {
+	return name == t.story.Name || t.o.Node != "" && name == t.story.Name+"-"+t.o.Node
+}
+
+func (t *tale) isOf(p *v1.Pod) bool {
+	return p.Namespace == t.story.Namespace && (t.isNamed(p.Name) || pod.Identity(p).Name == t.story.Name)
+}
+
+func (t *tale) isIn(namespace, name string, uid types.UID) bool {
+	return t.uids[uid] || namespace == t.story.Namespace && t.isNamed(name)
+}
+
+// unknown says that there is no such pod, and which names are like it.
+func (t *tale) unknown() string {
+	text := fmt.Sprintf("nothing is known of a pod %s/%s", t.story.Namespace, t.story.Name)
+	known := slices.Compact(slices.Sorted(slices.Values(t.known)))
+	for _, name := range known {
+		if bare, ok := strings.CutSuffix(name, "-"+t.o.Node); ok && t.o.Node != "" {
+			known = append(known, bare)
+		}
+	}
+	asked := t.story.Namespace + "/" + t.story.Name
+	var near []string
+	for _, name := range known {
+		if strings.HasSuffix(name, "/"+t.story.Name) || strings.HasSuffix(name, "/"+t.story.Name+"-"+t.o.Node) {
+			near = append(near, name) // in another namespace
+		}
+	}
+	for range 3 - min(3, len(near)) {
+		name, ok := nearest.Word(asked, known)
+		if !ok {
+			break
+		}
+		near = append(near, name)
+		known = slices.DeleteFunc(known, func(k string) bool { return k == name })
+	}
+	if len(near) > 0 {
+		return text + "; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
+	}
+	return text + `; "wardlet get pods" shows those of this node`
+}

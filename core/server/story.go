@@ -1,0 +1,257 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// tell makes the moments of the story.
+func (t *tale) tell() {
+	t.tellSources()
+	t.tellConflicts()
+	for i := range t.story.Decisions {
+		t.tellDecision(&t.story.Decisions[i])
+	}
+	t.tellWaiting()
+	t.tellEvents()
+	for i := range t.pods {
+		t.tellStatus(&t.pods[i])
+	}
+	if len(t.pods)+len(t.waiting) == 0 {
+		t.stands(Moment{Part: PartStatus, Text: "no source of this node wants such a pod, and nothing of it runs"})
+	}
+	slices.SortStableFunc(t.story.Moments, func(a, b Moment) int { return a.At.Compare(b.At) })
+	if t.story.Moments == nil {
+		t.story.Moments = []Moment{}
+	}
+	if t.story.Now == nil {
+		t.story.Now = []Moment{}
+	}
+}
+
+func (t *tale) happened(m Moment) { t.story.Moments = append(t.story.Moments, m) }
+
+func (t *tale) stands(m Moment) { t.story.Now = append(t.story.Now, m) }
+
+// tellSources tells which documents the pods come from, and what is wrong with these.
+func (t *tale) tellSources() {
+	for i := range t.pods {
+		p := &t.pods[i]
+		o, ok := t.origins[p.UID]
+		if !ok {
+			continue
+		}
+		t.happened(Moment{
+			At: o.FirstSeen, Part: PartSource, Text: fmt.Sprintf("%s of source %s has pod %s (UID %s)", placeOf(o.Document), o.Source, p.Name, p.UID),
+			Details: given("version", o.Version),
+		})
+	}
+	for i := range t.waiting {
+		w := &t.waiting[i]
+		if w.Running != nil && w.Running.UID != w.Pod.UID {
+			t.happened(Moment{At: w.Origin.FirstSeen, Part: PartSource, Text: fmt.Sprintf(
+				"%s of source %s has a new version, pod %s (UID %s), which would take the place of UID %s",
+				placeOf(w.Origin.Document), w.Origin.Source, w.Pod.Name, w.Pod.UID, w.Running.UID)})
+		}
+	}
+	for _, s := range t.o.Sources.Sources() {
+		for _, problem := range s.Problems {
+			if !t.concerns(s.Name, problem.Document) {
+				continue
+			}
+			text := fmt.Sprintf("%s of source %s cannot be used: %s", placeOf(problem.Document), s.Name, problem.Message)
+			if problem.Kept {
+				text += "; its last valid version stays"
+			}
+			t.happened(Moment{At: problem.Since, Part: PartSource, Text: text})
+		}
+		if s.Err != "" && t.isSource(s.Name) {
+			t.stands(Moment{Part: PartSource, Text: fmt.Sprintf("source %s cannot be read, what it said last stays: %s", s.Name, s.Err)})
+		} else if !s.Seen && t.isSource(s.Name) {
+			t.stands(Moment{Part: PartSource, Text: fmt.Sprintf("source %s has not been read since the agent started", s.Name)})
+		}
+	}
+}
+
+// concerns reports whether a document is one the pods come from, or in one manifest
+// with it.
+func (t *tale) concerns(source, document string) bool {
+	manifest, in := pod.ManifestOf(document)
+	for known, from := range t.documents {
+		if from != source {
+			continue
+		}
+		other, ok := pod.ManifestOf(known)
+		if known == document || in && ok && manifest == other {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *tale) isSource(name string) bool {
+	for _, source := range t.documents {
+		if source == name {
+			return true
+		}
+	}
+	return false
+}
+
+// tellConflicts tells who claims the identity, and who won.
+func (t *tale) tellConflicts() {
+	became := map[pod.ClaimState]string{
+		pod.ClaimRuns: "runs", pod.ClaimWaits: "waits", pod.ClaimGivesWay: "gives way", pod.ClaimRefused: "is denied", pod.ClaimLost: "does not run",
+	}
+	for i := range t.story.Conflicts {
+		c := &t.story.Conflicts[i]
+		m := Moment{At: c.Since, Part: PartConflict, Text: fmt.Sprintf("%d documents claim %s/%s; decided by %s", len(c.Claims), c.Namespace, c.Name, c.Rule)}
+		if c.Message != "" {
+			m.Text += ": " + c.Message
+		}
+		for j := range c.Claims {
+			x := &c.Claims[j]
+			m.Details = append(m.Details, said(fmt.Sprintf("%s of source %s %s", placeOf(x.Document), x.Source, became[x.State]), x.Message))
+		}
+		t.happened(m)
+	}
+}
+
+// tellDecision tells what policies said, each with what it read and what it took.
+func (t *tale) tellDecision(d *pod.Decision) {
+	v := &d.Verdict
+	text := string(v.Answer)
+	if d.Op != "" {
+		text = string(d.Op) + ": " + text
+	}
+	if v.Reason != "" {
+		text += " (" + v.Reason + ")"
+	}
+	m := Moment{At: d.First, Part: d.Hook, Text: said(text, v.Message)}
+	if d.Count > 1 {
+		m.Text += fmt.Sprintf("; so %d times until %s", d.Count, d.Last.UTC().Format(time.RFC3339))
+	}
+	for i := range v.Opinions {
+		m.Details = append(m.Details, opinion(&v.Opinions[i])...)
+	}
+	if changed := v.Mutation.String(); changed != "" {
+		m.Details = append(m.Details, changed)
+	}
+	if d.NotKept != "" {
+		m.Details = append(m.Details, "not on record: "+d.NotKept)
+	}
+	t.happened(m)
+}
+
+// opinion is one policy's, and below it what it says for itself.
+func opinion(o *pod.Opinion) []string {
+	who := "policy " + o.Policy
+	if o.Tenant != "" {
+		who += " of tenant " + o.Tenant
+	}
+	if o.Mode != "" {
+		who += " (" + o.Mode + ", does not count)"
+	}
+	text := who + ": " + string(o.Answer)
+	if o.Reason != "" {
+		text += " (" + o.Reason + ")"
+	}
+	lines := []string{said(text, o.Message)}
+	more := func(text string) { lines = append(lines, "  "+text) }
+	if o.Failure != "" {
+		more("it failed with " + o.Failure + "; on_error decided")
+	}
+	read := "nothing"
+	if len(o.Reads) > 0 {
+		read = strings.Join(o.Reads, ", ")
+	}
+	more(fmt.Sprintf("read %s; fuel %d", read, o.Fuel))
+	if o.Explanation != "" {
+		more(o.Explanation)
+	}
+	for _, w := range o.Warnings {
+		more("warns: " + w)
+	}
+	return lines
+}
+
+// tellWaiting tells what waits, for whom and until when.
+func (t *tale) tellWaiting() {
+	for i := range t.waiting {
+		w := &t.waiting[i]
+		if w.Suppressed {
+			continue // it is among the updates
+		}
+		text := "the pod is held"
+		switch {
+		case w.Running != nil && w.Verdict.Answer == pod.Deny:
+			text = "the new version is denied, the old one runs on"
+		case w.Running != nil:
+			text = "the new version is held, the old one runs on"
+		case w.Verdict.Answer == pod.Deny:
+			text = "the pod is denied"
+		}
+		t.stands(Moment{Part: PartWait, Text: said(text, w.Verdict.Message) + again(w.RetryAt)})
+	}
+	for i := range t.story.Updates {
+		u := &t.story.Updates[i]
+		what := "the update"
+		if u.Op == pod.Add {
+			what = "the new pod"
+		}
+		text := fmt.Sprintf("a filter holds %s back since %s", what, u.Since.UTC().Format(time.RFC3339))
+		text = said(text, cmp.Or(u.Message, u.Policy)) + again(u.Again)
+		if !u.Until.IsZero() {
+			text += "; passes at " + u.Until.UTC().Format(time.RFC3339) + " in any case, or with wardlet release"
+		}
+		t.stands(Moment{Part: PartWait, Text: text})
+	}
+}
+
+func again(at time.Time) string {
+	if at.IsZero() {
+		return "; judged again when the document or the policies change"
+	}
+	return "; judged again at " + at.UTC().Format(time.RFC3339)
+}
+
+// tellEvents tells what the agent said of the pods.
+func (t *tale) tellEvents() {
+	for i := range t.story.Events {
+		e := &t.story.Events[i]
+		m := Moment{At: e.First, Part: PartEvent, Text: said(e.Reason, e.Message)}
+		if e.Type == v1.EventTypeWarning {
+			m.Text = "warning " + m.Text
+		}
+		if e.Count > 1 {
+			m.Text += fmt.Sprintf(" (%d times until %s)", e.Count, e.Last.UTC().Format(time.RFC3339))
+		}
+		t.happened(m)
+	}
+}
+
+// placeOf is the place of a document for people: the first document of a file goes
+// by the file's name.
+func placeOf(document string) string { return strings.TrimSuffix(document, "#0") }
+
+// said is a text and what was said about it.
+func said(text, message string) string {
+	if message == "" {
+		return text
+	}
+	return text + ": " + message
+}
+
+func given(what, value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{what + " " + value}
+}

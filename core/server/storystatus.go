@@ -1,0 +1,97 @@
+package server
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// tellStatus tells what the runtime did with a pod, and how that stands.
+func (t *tale) tellStatus(p *v1.Pod) {
+	st := &p.Status
+	if st.StartTime != nil {
+		t.happened(Moment{At: st.StartTime.Time, Part: PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node and started", p.Name)})
+	}
+	for _, list := range [][]v1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
+		for i := range list {
+			t.tellContainer(&list[i])
+		}
+	}
+	text := fmt.Sprintf("pod %s (UID %s): phase %s", p.Name, p.UID, orUnknown(string(st.Phase)))
+	if st.Reason != "" {
+		text += " (" + st.Reason + ")"
+	}
+	m := Moment{Part: PartStatus, Text: said(text, st.Message)}
+	if p.DeletionTimestamp != nil {
+		m.Details = append(m.Details, "it is being ended since "+p.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	for i := range st.Conditions {
+		if c := &st.Conditions[i]; c.Status != v1.ConditionTrue || c.Reason != "" {
+			m.Details = append(m.Details, conditionText(c))
+		}
+	}
+	for i := range st.ContainerStatuses {
+		m.Details = append(m.Details, containerText(&st.ContainerStatuses[i]))
+	}
+	t.stands(m)
+}
+
+// tellContainer tells of the starts and ends of a container that are known: the
+// newest, and the one before it.
+func (t *tale) tellContainer(c *v1.ContainerStatus) {
+	for _, state := range []*v1.ContainerState{&c.LastTerminationState, &c.State} {
+		if r := state.Running; r != nil && !r.StartedAt.IsZero() {
+			t.happened(Moment{At: r.StartedAt.Time, Part: PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
+		}
+		if e := state.Terminated; e != nil {
+			if !e.StartedAt.IsZero() {
+				t.happened(Moment{At: e.StartedAt.Time, Part: PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
+			}
+			t.happened(Moment{At: e.FinishedAt.Time, Part: PartRuntime, Text: said(fmt.Sprintf("container %s ended with %s", c.Name, endText(e)), e.Message)})
+		}
+	}
+}
+
+func endText(e *v1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("exit code %d", e.ExitCode)
+	if e.Signal != 0 {
+		text = fmt.Sprintf("signal %d", e.Signal)
+	}
+	if e.Reason != "" {
+		text += " (" + e.Reason + ")"
+	}
+	return text
+}
+
+func conditionText(c *v1.PodCondition) string {
+	text := fmt.Sprintf("condition %s is %s", c.Type, c.Status)
+	if c.Reason != "" {
+		text += " (" + c.Reason + ")"
+	}
+	return said(text, c.Message)
+}
+
+func containerText(c *v1.ContainerStatus) string {
+	text := fmt.Sprintf("container %s: ", c.Name)
+	switch {
+	case c.State.Running != nil && c.Ready:
+		text += "runs and is ready"
+	case c.State.Running != nil:
+		text += "runs and is not ready"
+	case c.State.Terminated != nil:
+		text += "has ended with " + endText(c.State.Terminated)
+	case c.State.Waiting != nil:
+		text += said("waits", c.State.Waiting.Reason)
+		text = said(text, c.State.Waiting.Message)
+	default:
+		text += "nothing is known"
+	}
+	return text + fmt.Sprintf("; %d restarts", c.RestartCount)
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
