@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,10 @@ type side struct {
 	settle func(ctx context.Context)
 	// calls is how often it is asked in a turn.
 	calls int
+	// every is the interval between decisions at a rate, zero for interval;
+	// paced how many come in a round, zero for the constant of that name.
+	every time.Duration
+	paced int
 }
 
 // measureDecisions measures decisions of the agent's guests and of rivals, in
@@ -201,12 +206,12 @@ func (s *side) verdicts(ctx context.Context, calm *steady, measured series) erro
 // stays awake.
 func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake bool) error {
 	runtime.GC()
-	empty := side{decide: func(context.Context) error { return nil }}
+	empty := side{decide: func(context.Context) error { return nil }, every: s.every}
 	nothing, _, err := empty.timed(ctx, calm, pacedEmpty, awake)
 	if err != nil {
 		return err
 	}
-	used, times, err := s.timed(ctx, calm, paced, awake)
+	used, times, err := s.timed(ctx, calm, cmp.Or(s.paced, paced), awake)
 	if err != nil {
 		return err
 	}
@@ -225,7 +230,7 @@ func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake 
 // disturbed do not count, unless there are too many.
 func (s *side) timed(ctx context.Context, calm *steady, calls int, awake bool) (used, times []float64, err error) {
 	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
-	p := newPace(interval, awake)
+	p := newPace(cmp.Or(s.every, interval), awake)
 	for tries := 0; len(times) < calls; tries++ {
 		if err := p.wait(); err != nil {
 			return nil, nil, err

@@ -1,11 +1,12 @@
 // Command policies measures what the sandbox of policies costs: a decision, its
-// metering, a restart, an additional policy; and a decision beside those of
-// cel-go and OPA by the same rule.
+// metering, a restart, an additional policy; a decision beside those of
+// cel-go and OPA by the same rule; and decisions through a whole plane, also
+// while its policies are swapped.
 //
 // Comes in: flags, and the sources below guests. Goes out: figures as a list of
 // JSON, each with the limit it must keep; test/bench judges and prints them. The
 // program starts itself for each part, so that none has what another left in
-// its process; a part is one goroutine.
+// its process; a part is one goroutine, beside those of the plane that it asks.
 //
 // # What is fair
 //
@@ -40,6 +41,29 @@
 // is repeated, for half a second at most. What was disturbed all the same counts
 // only where everything was. How many of these probes were slow is printed. All
 // of this is done for rivals as for us.
+//
+// # A whole plane
+//
+// A plane runs as the agent wires it, over a directory of its own, with nothing on
+// disk but what it keeps of its sets: what a record takes on the disk comes after
+// the verdict and is not in it. Its policies are copies of one example with
+// settings each, and for one figure the guest by whose rule everybody judges. More
+// pods are judged in turn than decisions are shown of, so that each is put on
+// record as a new one. Which instance a pod is, is told once for each pod and
+// measured apart (instance).
+//
+// A verdict is from the question to the answer, which comes on another goroutine.
+// The next question is asked when the plane has tidied up, which it has when it
+// answers one about a mirror pod; "untidied" figures are those of questions that do
+// not wait for that. What a policy costs that is not asked is a fiftieth of what
+// fifty of them add to the decisions of a plane without any, both by turns.
+//
+// For a swap all fifty policies get another module and other settings, so that it is
+// compiled and all are loaded. Decisions come at 200 a second, whether or not the ones
+// before are over, until the old policies are closed too; then as many while nothing is
+// swapped. The figure is by how much the longest of the first is longer than the
+// longest of the second, and the median over all swaps: what neighbours disturb is
+// in both.
 //
 // Memory is what is resident in a process of its own, with what snapshots keep
 // beside it. The first policy is not counted: the runtime and the figures of

@@ -60,6 +60,18 @@ func measured() series {
 	} {
 		s[name] = []float64{value}
 	}
+	for _, name := range planeSeries() {
+		s[name] = []float64{1}
+	}
+	for _, m := range matched[1:] { // the first has no policies
+		for _, how := range []string{"", " paced", " awake"} {
+			s[planeName(m.name)+" verdict"+how] = []float64{60_000}
+		}
+	}
+	for _, way := range ways {
+		s[unmatchedName(way.name)] = []float64{200}
+	}
+	s[unmatchedName("condition")], s["swap wait"] = []float64{2000}, []float64{1e6}
 	for _, g := range []string{guest.Go, guest.C} {
 		s[g+" allocations"], s[g+" goroutines"] = []float64{0}, []float64{0}
 		for _, how := range []string{" verdict p99", " verdict paced p99", " verdict awake p99"} {
@@ -106,6 +118,11 @@ func TestTheLimits(t *testing.T) {
 		"ready c-projection":     "policy-ready-c-projection",
 		"resident agent c other": "policy-resident-c", "resident agent go other": "policy-resident-go-other-vs-bare",
 		"resident agent go same": "policy-resident-go-same-vs-bare",
+		"plane 10 verdict":       "policy-plane-10-verdict", "plane 10 verdict paced": "policy-plane-10-verdict-200-a-second",
+		"plane 10 verdict awake": "policy-plane-10-verdict-200-a-second-awake",
+		"unmatched source":       "policy-plane-unmatched-source", "unmatched namespace": "policy-plane-unmatched-namespace",
+		"unmatched labels": "policy-plane-unmatched-labels", "unmatched operation": "policy-plane-unmatched-operation",
+		"unmatched condition": "policy-plane-unmatched-condition", "swap wait": "policy-plane-swap-wait",
 	} {
 		s := measured()
 		s[name] = []float64{s[name][0]*1.01 + 0.001}

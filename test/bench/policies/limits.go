@@ -26,8 +26,8 @@ func figures(s series) (all []figure, err error) {
 			plain("ready-"+name, s.middle("ready "+name), "ns").atMost(60*millisecond),
 			plain("ready-"+name+"-cpu", s.middle("ready "+name+" cpu"), "ns"))
 	}
-	all = append(all, memory(s)...)
-	for _, part := range []string{"decisions", "metering"} {
+	all = slices.Concat(all, memory(s), planes(s), swapping(s))
+	for _, part := range []string{"decisions", "metering", "planes"} {
 		all = append(all, plain("disturbed-"+part, s.middle("disturbed "+part), "ratio"))
 	}
 	return all, nil
@@ -130,6 +130,7 @@ func unmeasured(s series) (missing []string) {
 		names = append(names, "resident "+args[0]+" "+args[1]+" "+args[2])
 	}
 	names = append(names, "disturbed decisions", "disturbed metering")
+	names = append(names, planeSeries()...)
 	for _, name := range names {
 		if len(s[name]) == 0 {
 			missing = append(missing, name)

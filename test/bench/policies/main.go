@@ -26,6 +26,8 @@ type run struct {
 	root, dir string
 	rounds    int
 	progress  io.Writer
+	// compiling has plugins compiled otherwise than the agent does, for tests.
+	compiling []wasm.EngineOption
 }
 
 func main() {
@@ -56,6 +58,8 @@ func mainCode() int {
 var parts = map[string]func(ctx context.Context, r *run, args []string) (series, error){
 	"decide":   measureDecisions,
 	"metering": measureMetering,
+	"planes":   measurePlanes,
+	"swap":     measureSwaps,
 	"ready":    measureReady,
 	"resident": measureResident,
 }
@@ -104,11 +108,14 @@ func (r *run) all(ctx context.Context) ([]figure, error) {
 			return nil, err
 		}
 	}
+	if err := guest.BuildExample(ctx, r.root, r.dir); err != nil {
+		return nil, err
+	}
 	if err := r.dropStale(); err != nil {
 		return nil, err
 	}
 	measured := series{}
-	for _, once := range []string{"decide", "metering"} {
+	for _, once := range []string{"decide", "metering", "planes", "swap"} {
 		fmt.Fprintf(r.progress, "policies: %s\n", once)
 		if err := r.start(ctx, measured, once); err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ var buildGuests = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	return nil
+	return guest.BuildExample(context.Background(), "../../..", built)
 })
 
 func testRun(t *testing.T) *run {

@@ -65,21 +65,15 @@ func (g Guest) Build(ctx context.Context, root, dir string) error {
 		return err
 	}
 	policies := filepath.Join(root, "test", "bench", "policies")
-	var build *exec.Cmd
 	if g.Language == Go {
-		build = exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w",
-			"-o", file, "./guests/"+g.Form)
+		build := goBuild(ctx, file, "./guests/"+g.Form)
 		build.Dir = policies
-		build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
-	} else {
-		const sdk = "../../../../../plugins/sdk/c"
-		build = exec.CommandContext(ctx, "clang-19", "--no-default-config", "@"+sdk+"/wasm.flags", "-Werror", "-I"+sdk, "-o", file, g.Form+".c")
-		build.Dir = filepath.Join(policies, "guests", "c")
+		return finish(build, g.String())
 	}
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("guest %s is not built; tools/setup.sh guests installs what it needs: %w\n%s", g, err, text)
-	}
-	return nil
+	const sdk = "../../../../../plugins/sdk/c"
+	build := exec.CommandContext(ctx, "clang-19", "--no-default-config", "@"+sdk+"/wasm.flags", "-Werror", "-I"+sdk, "-o", file, g.Form+".c")
+	build.Dir = filepath.Join(policies, "guests", "c")
+	return finish(build, g.String())
 }
 
 const variant = "(variant 0000)"

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/test/bench/policies/question"
+)
+
+// instances is how many pods are judged in turn: more than the plane keeps
+// decisions of, so that each is a new one to it.
+const instances = 1024
+
+// plane is a decision plane that runs, as the agent wires it, over a directory of
+// its own.
+type plane struct {
+	*policy.Plane
+	directory *directory
+	engine    *wasm.Engine
+	state     *state.Dir
+	stateDir  string
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+
+	questions []pod.Question
+	next      int
+	// mirror is about a mirror pod.
+	mirror pod.Question
+	// asked is how many policies have an opinion of each pod.
+	asked   int
+	answers chan pod.Verdict
+}
+
+// newPlane starts a plane with policies and waits until they are in force.
+func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err error) {
+	p := &plane{answers: make(chan pod.Verdict, 1), stop: func() {}}
+	for _, g := range groups {
+		if g.match == everyPod {
+			p.asked += g.policies
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if p.directory, err = newDirectory(r.dir); err != nil {
+		return nil, err
+	}
+	if err := p.directory.write(0, groups...); err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	if p.stateDir, err = os.MkdirTemp(r.dir, "state-"); err != nil {
+		return nil, err
+	}
+	if p.state, err = state.Open(p.stateDir, log); err != nil {
+		return nil, err
+	}
+	cache, err := filepath.Abs(r.agentCache())
+	if err != nil {
+		return nil, err
+	}
+	if p.engine, err = wasm.NewEngine(cache, log, r.compiling...); err != nil {
+		return nil, err
+	}
+	if p.questions, err = questions(); err != nil {
+		return nil, err
+	}
+	mirror := p.pod().DeepCopy()
+	mirror.Annotations[pod.AnnotationMirror] = ""
+	p.mirror = *question.Request(mirror).Question
+	p.Plane = policy.New(policy.Config{
+		Dir: p.directory.path, Kinds: map[string]string{"api": "api"}, Sources: []string{"api"}, Node: "node-1",
+		Kept: p.state.PolicySets(), Loader: policy.Sandbox(p.engine), Logger: log, Now: time.Now,
+		ClockSynchronized: func() bool { return true },
+		// One, so that a decision begins when the one before is tidied up.
+		Evaluators: 1,
+	})
+	running, stop := context.WithCancel(ctx)
+	p.stop = stop
+	p.running.Go(func() { _ = p.Run(running) }) // it gives the error of its context
+	return p, p.ask(ctx)
+}
+
+// questions are those about each pod.
+func questions() ([]pod.Question, error) {
+	one, err := question.Pod()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]pod.Question, instances)
+	for i := range all {
+		p := one.DeepCopy()
+		p.Name = fmt.Sprintf("%s-%d", one.Name, i)
+		p.UID = types.UID(fmt.Sprintf("%s-%d", one.UID, i))
+		all[i] = *question.Request(p).Question
+	}
+	return all, nil
+}
+
+// ask has the next pod judged, and waits for the verdict.
+func (p *plane) ask(ctx context.Context) error {
+	p.Judge(p.turn(), p.answer)
+	select {
+	case v := <-p.answers:
+		return p.check(v)
+	case <-ctx.Done(): // the plane ends too, and answers nothing any more
+		return ctx.Err()
+	}
+}
+
+// answer takes a verdict in.
+func (p *plane) answer(v pod.Verdict) { p.answers <- v }
+
+// turn is the question whose turn it is.
+func (p *plane) turn() pod.Question {
+	p.next = (p.next + 1) % len(p.questions)
+	return p.questions[p.next]
+}
+
+// check wants that the pod is allowed, by all policies that are to be asked.
+func (p *plane) check(v pod.Verdict) error {
+	if v.Answer != pod.Allow || len(v.Opinions) != p.asked {
+		return fmt.Errorf("the pod is not allowed by %d policies: %s by %d, %s", p.asked, v.Answer, len(v.Opinions), v.Message)
+	}
+	return nil
+}
+
+// pod is the one that all judge.
+func (p *plane) pod() *v1.Pod { return p.questions[0].Pod }
+
+func (p *plane) close() error {
+	p.stop()
+	p.running.Wait()
+	var errs []error
+	if p.engine != nil {
+		errs = append(errs, p.engine.Close())
+	}
+	if p.state != nil {
+		errs = append(errs, p.state.Close())
+	}
+	if p.stateDir != "" {
+		errs = append(errs, os.RemoveAll(p.stateDir))
+	}
+	if p.directory != nil {
+		errs = append(errs, p.directory.remove())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,61 @@
+package main
+
+// planes are the figures of the whole plane: what its decisions take, and what
+// a policy does that is not asked.
+func planes(s series) (all []figure) {
+	for _, m := range matched {
+		name, of := planeName(m.name), "plane-"+m.name
+		verdict := plain(of+"-verdict", s.middle(name+" verdict"), "ns")
+		if m.policies > 0 {
+			verdict = verdict.beside("the plugins alone", s.middle(aloneName(m.name)+" verdict"))
+		}
+		verdicts := []figure{verdict}
+		if m.policies > 0 {
+			verdicts = append(verdicts,
+				plain(of+"-verdict-200-a-second", s.middle(name+" verdict paced"), "ns"),
+				plain(of+"-verdict-200-a-second-awake", s.middle(name+" verdict awake"), "ns"))
+		}
+		for _, v := range verdicts {
+			if m.policies == 10 {
+				v = v.atMost(60 * microsecond)
+			}
+			all = append(all, v)
+		}
+		all = append(all,
+			plain(of+"-verdict-p99", s.middle(name+" verdict p99"), "ns"),
+			plain(of+"-verdict-untidied", s.middle(name+" packed verdict"), "ns"),
+			plain(of+"-cpu", s.middle(name+" packed cpu"), "ns"),
+			plain(of+"-allocations", s.middle(name+" packed allocations"), "count"))
+	}
+	for _, way := range ways {
+		all = append(all, plain("plane-unmatched-"+way.name, s.middle(unmatchedName(way.name)), "ns").atMost(way.limit))
+	}
+	return append(all, plain("plane-instance", s.middle("instance verdict"), "ns"))
+}
+
+// swapping are the figures of a swap: by how much the longest decision during one
+// is longer than the longest of as many while there is none.
+func swapping(s series) []figure {
+	return []figure{
+		plain("plane-swap-wait", s.middle("swap wait"), "ns").atMost(millisecond),
+		plain("plane-swap-longest", s.middle("swap longest"), "ns").beside("without a swap", s.middle("swap quiet longest")),
+		plain("plane-swap-median", s.middle("swap median"), "ns").beside("without a swap", s.middle("swap quiet median")),
+		plain("plane-swap-decisions", s.middle("swap decisions"), "count"),
+	}
+}
+
+// planeSeries are the series that the figures of planes need.
+func planeSeries() (names []string) {
+	for _, m := range matched {
+		name := planeName(m.name)
+		names = append(names, name+" verdict", name+" verdict p99", name+" packed verdict", name+" packed cpu", name+" packed allocations")
+		if m.policies > 0 {
+			names = append(names, aloneName(m.name)+" verdict", name+" verdict paced", name+" verdict awake")
+		}
+	}
+	for _, way := range ways {
+		names = append(names, unmatchedName(way.name))
+	}
+	return append(names, "instance verdict", "disturbed planes",
+		"swap wait", "swap longest", "swap median", "swap quiet longest", "swap quiet median", "swap decisions")
+}
