@@ -36,26 +36,30 @@ func TestAnAgentThatRunsFollowsItsConfiguration(t *testing.T) {
 	}
 
 	const frequency = "[sync]\nfrequency = \"30s\"\n"
-	const waits = "key=sync.frequency in_force=1m0s in_file=30s"
 	replace(quiet + frequency)
+	a.logs(t, "key=sync.frequency was=1m0s is=30s")
+
+	const precedence = frequency + "[conflicts]\nrule = \"precedence\"\nprecedence = [\"static\"]\n"
+	const waits = "key=conflicts.rule in_force=isolate in_file=precedence"
+	replace(quiet + precedence)
 	a.logs(t, waits)
 	if err := a.command.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	a.logs(t, "the configuration was read again", "applied=0 need_restart=1")
-	if out, err := a.wardlet("reload"); err != nil || !strings.HasPrefix(out, "sync.frequency needs a restart") {
+	a.logs(t, "the configuration was read again", "applied=0 need_restart=2")
+	if out, err := a.wardlet("reload"); err != nil || !strings.HasPrefix(out, "conflicts.rule needs a restart") {
 		t.Errorf("reload says %q, %v", out, err)
 	}
 
 	a.stop(t)
 	a.start(t)
-	replace(string(first) + frequency)
+	replace(string(first) + precedence)
 	a.logs(t, "key=log_level was=info is=debug")
 	log, err := os.ReadFile(a.path("agent.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(log), waits); n != 1 {
-		t.Errorf("the log says %d times that sync.frequency needs a restart, want once", n)
+		t.Errorf("the log says %d times that conflicts.rule needs a restart, want once", n)
 	}
 }

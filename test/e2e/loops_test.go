@@ -1,0 +1,263 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+const (
+	// burners is how many policies each pod of the greedy tenant burns fuel in, and
+	// greedyPods how many of them arrive at once.
+	burners    = 10
+	greedyPods = 200
+	// loopRounds is how many rounds there are, each one quiet and one loud; where
+	// they miss the limit there are so many again, loopTries times at most.
+	loopRounds = 3
+	loopTries  = 2
+	// maxDelay is how many times its quiet value a time may be.
+	maxDelay = 1.5
+)
+
+// plainBinary builds the agent once without the race detector, with which no time
+// says anything.
+var plainBinary = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(buildDir, "wardlet-plain")
+	out, err := exec.Command("go", "build", "-o", binary, "github.com/wardlet/wardlet/cmd/agent").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the agent: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+// burning is a plugin that burns nearly all the fuel a policy gives it by default,
+// and then denies the pod.
+func burning() []byte {
+	const turns = 1_400_000 // of 7 units each
+	m := wasmtest.Plugin()
+	m.Admit(
+		wasmtest.I32Const(turns), wasmtest.LocalSet(0),
+		wasmtest.Loop(
+			wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.LocalSet(0),
+			wasmtest.LocalGet(0), wasmtest.BrIf(0),
+		),
+		wasmtest.I32Const(1),
+	)
+	return m.Bytes()
+}
+
+// TestDecisionsRunOffTheLoops has 200 pods of one tenant burn fuel in ten policies
+// each. Meanwhile another tenant's pod starts, restarts and ends in its time: it
+// waits for no more than one decision, and no loop of the agent for any.
+func TestDecisionsRunOffTheLoops(t *testing.T) {
+	n := startNode(t)
+	a := newAgent(t, n, "loops")
+	binary, err := plainBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.binary = binary
+	a.withPolicies(t)
+	config, err := os.ReadFile(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With so large a budget nothing but the order of the questions protects the
+	// other tenant.
+	a.write(t, a.config, string(config)+`
+[[tenant]]
+name = "greedy"
+namespaces = ["greedy"]
+fuel_per_second = 1_000_000_000_000
+[[tenant]]
+name = "calm"
+namespaces = ["calm"]
+`)
+	for i := range burners {
+		a.module(t, fmt.Sprintf("burner-%d", i), burning(), "[match]\nnamespaces = [\"greedy\"]\n")
+	}
+	a.module(t, "calm", wasmtest.Answering(0, "", ""), "")
+	a.start(t)
+	l := &loops{agent: a, node: n}
+	nothing := func() {}
+	l.round(t, 0, nothing) // what is made on the first pod
+
+	var quiet, loud []delays
+	for try := range loopTries {
+		for i := range loopRounds {
+			number := 1 + 2*(try*loopRounds+i)
+			quiet = append(quiet, l.round(t, number, nothing))
+			loud = append(loud, l.round(t, number+1, func() { l.flood(t) }))
+			l.dry(t)
+		}
+		t.Logf("quiet %v\nloud  %v", quiet, loud)
+		if wrong := compare(quiet, loud); len(wrong) == 0 {
+			return
+		} else if try == loopTries-1 {
+			t.Errorf("beside pods that burn fuel: %s", strings.Join(wrong, "; "))
+		}
+	}
+}
+
+// loops is an agent whose loops are timed from outside.
+type loops struct {
+	*agent
+	node node
+	// floods counts those of the greedy tenant.
+	floods int
+}
+
+// delays are how long it took from a manifest until its container ran, from the
+// end of that container until the next ran, which PLEG must notice, and from the
+// removal of the manifest until the container ended, which the sync loop does.
+type delays struct{ start, restart, end time.Duration }
+
+func (d delays) String() string {
+	return fmt.Sprintf("start %s, restart %s, end %s", d.start.Round(time.Millisecond), d.restart.Round(time.Millisecond), d.end.Round(time.Millisecond))
+}
+
+// compare says what took too long, by the medians. A restart waits for the next
+// look at the runtime, and that is chance: the longest counts.
+func compare(quiet, loud []delays) (wrong []string) {
+	for what, of := range map[string]func(d delays) time.Duration{
+		"a start":   func(d delays) time.Duration { return d.start },
+		"a restart": func(d delays) time.Duration { return d.restart },
+		"a removal": func(d delays) time.Duration { return d.end },
+	} {
+		before, after := sorted(quiet, of), sorted(loud, of)
+		was, is := before[len(before)/2], after[len(after)/2]
+		if what == "a restart" {
+			was = before[len(before)-1]
+		}
+		if float64(is) > maxDelay*float64(was) {
+			wrong = append(wrong, fmt.Sprintf("%s took %s, in quiet %s; want at most %.1f times that", what, is, was, maxDelay))
+		}
+	}
+	return wrong
+}
+
+func sorted(all []delays, of func(delays) time.Duration) []time.Duration {
+	var list []time.Duration
+	for _, d := range all {
+		list = append(list, of(d))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// round times a pod of the calm tenant; before comes before each of its times.
+func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
+	t.Helper()
+	name := fmt.Sprintf("calm-%d", number)
+	text := strings.Replace(imagePod(name, webOne, ""), "metadata:\n", "metadata:\n  namespace: calm\n", 1)
+	text = strings.Replace(text, "terminationGracePeriodSeconds: 2", "terminationGracePeriodSeconds: 1", 1)
+	before()
+	begun := time.Now()
+	l.manifest(t, name+".yaml", text)
+	first := l.container(t, name, "")
+	d.start = time.Since(begun)
+
+	before()
+	begun = time.Now()
+	if _, err := l.node.cri.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: first}); err != nil {
+		t.Fatal(err)
+	}
+	second := l.container(t, name, first)
+	d.restart = time.Since(begun)
+
+	before()
+	begun = time.Now()
+	l.remove(t, name+".yaml")
+	eventually(t, "the end of "+second, func(ctx context.Context) error {
+		status, err := l.node.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: second})
+		if err == nil && status.GetStatus().GetState() == criapi.ContainerState_CONTAINER_RUNNING {
+			return fmt.Errorf("it runs")
+		}
+		return nil // ended, or gone already
+	})
+	d.end = time.Since(begun)
+	return d
+}
+
+// container waits for a container of the pod that runs and is not the one before,
+// and gives its ID.
+func (l *loops) container(t *testing.T, name, before string) (id string) {
+	t.Helper()
+	eventually(t, "a container of "+name, func(ctx context.Context) error {
+		list, err := l.node.cri.ListContainers(ctx, &criapi.ListContainersRequest{Filter: &criapi.ContainerFilter{
+			State:         &criapi.ContainerStateValue{State: criapi.ContainerState_CONTAINER_RUNNING},
+			LabelSelector: map[string]string{"io.kubernetes.pod.name": name + "-" + l.name},
+		}})
+		if err != nil {
+			return err
+		}
+		for _, c := range list.GetContainers() {
+			if id = c.GetId(); id != before {
+				return nil
+			}
+		}
+		return fmt.Errorf("none among %d", len(list.GetContainers()))
+	})
+	return id
+}
+
+// flood has the greedy tenant's pods arrive at once, in the place of those before,
+// and comes back when the first of them was judged.
+func (l *loops) flood(t *testing.T) {
+	t.Helper()
+	l.floods++
+	var text strings.Builder
+	for i := range greedyPods {
+		pod := imagePod(fmt.Sprintf("greedy-%d-%d", l.floods, i), webOne, "")
+		text.WriteString("---\n" + strings.Replace(pod, "metadata:\n", "metadata:\n  namespace: greedy\n", 1))
+	}
+	l.manifest(t, "greedy.yaml", text.String())
+	judged := 0
+	eventually(t, "greedy pods are judged", func(ctx context.Context) (err error) {
+		if judged, err = l.judged(ctx); err != nil || judged == 0 {
+			return fmt.Errorf("%d pods are judged, %w", judged, err)
+		}
+		return nil
+	})
+	if judged == greedyPods {
+		t.Errorf("all %d pods were judged at once: they burn nothing", judged)
+	}
+}
+
+// dry waits until all pods of the last flood are judged, and takes them away.
+func (l *loops) dry(t *testing.T) {
+	t.Helper()
+	eventually(t, "all greedy pods are judged", func(ctx context.Context) error {
+		if judged, err := l.judged(ctx); err != nil || judged < greedyPods {
+			return fmt.Errorf("%d pods are judged, %w", judged, err)
+		}
+		return nil
+	})
+	l.remove(t, "greedy.yaml")
+	l.nothingLeft(t, l.node)
+}
+
+// judged is how many pods of the last flood are denied.
+func (l *loops) judged(ctx context.Context) (judged int, err error) {
+	pods, err := l.pods(ctx)
+	for name, p := range pods {
+		if strings.HasPrefix(name, fmt.Sprintf("greedy-%d-", l.floods)) && p.Status.Phase == v1.PodFailed {
+			judged++
+		}
+	}
+	return judged, err
+}

@@ -1,0 +1,159 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/fakecri"
+)
+
+const (
+	racers = 50
+	places = 10
+	// races is how many of them take place, one of which on a real runtime.
+	races = 100
+	// judges is how many pods are judged at once, at least: on a small machine it
+	// would be one, and no race.
+	judges = 4
+)
+
+// contenders are manifests of pods that are as like as can be, in one text: the
+// agent gets them all at once.
+func contenders(round int) (manifest string, names []string) {
+	var all []string
+	for i := range racers {
+		name := fmt.Sprintf("r%03d-%02d", round, i)
+		names = append(names, name)
+		all = append(all, within("team-a", imagePod(name, webOne, "")))
+	}
+	return strings.Join(all, "---\n"), names
+}
+
+// compete has the pods of a round race for the places, and gives those that
+// were admitted when all were judged.
+func (a *agent) compete(t *testing.T, round int) (admitted []string) {
+	t.Helper()
+	manifest, names := contenders(round)
+	a.manifest(t, "race.yaml", manifest)
+	eventually(t, fmt.Sprintf("all of round %d are judged", round), func(ctx context.Context) error {
+		all, err := a.pods(ctx)
+		if err != nil {
+			return err
+		}
+		admitted = nil
+		held := 0
+		for _, name := range names {
+			p, known := all[name+"-"+a.name]
+			switch {
+			case !known:
+			case conditioned("wardlet.dev/Admitted", v1.PodPending, "QuotaExceeded", `policy "tenant-quota"`)(&p) == nil:
+				held++
+			case ready(p):
+				admitted = append(admitted, p.Name)
+			}
+		}
+		if len(all) != racers || held+len(admitted) != racers {
+			return fmt.Errorf("of %d pods %d are held and %d run", len(all), held, len(admitted))
+		}
+		return nil
+	})
+	if len(admitted) != places {
+		t.Errorf("round %d: %d pods run, want %d", round, len(admitted), places)
+	}
+	return admitted
+}
+
+// withQuota gives the agent the quota that pods compete for. It comes before
+// start.
+func (a *agent) withQuota(t *testing.T) {
+	t.Helper()
+	a.withPolicies(t)
+	a.put(t, a.path("policies"), "tenant-quota", "admit", example(t, "tenant-quota"),
+		fmt.Sprintf("capabilities = [\"node.read\"]\n[settings.quota.\"team-*\"]\npods = %d\n", places))
+}
+
+func TestOfFiftyPodsThatRaceForAQuotaOfTenExactlyTenRun(t *testing.T) {
+	n := startNode(t)
+	a := newAgent(t, n, "race")
+	a.withQuota(t)
+	a.start(t)
+	a.inForce(t, "tenant-quota")
+	first := a.compete(t, 0)
+	if made, err := n.marked(t.Context(), a.name); err != nil || made != 2*places {
+		t.Errorf("%d sandboxes and containers, %v; want those of %d pods", made, err, places)
+	}
+	// One place that is free is taken once.
+	manifest, _ := contenders(0)
+	gone := strings.TrimSuffix(first[0], "-race")
+	a.manifest(t, "race.yaml", strings.Replace(manifest, "name: "+gone+"\n", "name: late\n", 1))
+	eventually(t, "the next one runs", func(ctx context.Context) error {
+		all, err := a.pods(ctx)
+		if err != nil {
+			return err
+		}
+		if _, known := all[first[0]]; known {
+			return fmt.Errorf("%s is still there", first[0])
+		}
+		alive, err := n.alive(ctx)
+		if err != nil {
+			return err
+		}
+		if len(alive) > places {
+			t.Fatalf("%d pods run", len(alive))
+		}
+		if len(alive) < places {
+			return fmt.Errorf("%d pods run", len(alive))
+		}
+		return nil
+	})
+	a.remove(t, "race.yaml")
+	a.nothingLeft(t, n)
+}
+
+// TestAQuotaIsNeverOverdrawn is the race again and again. What runs the pods is
+// a runtime in memory, which counts what it is asked for; all else is real.
+func TestAQuotaIsNeverOverdrawn(t *testing.T) {
+	t.Setenv("GOMAXPROCS", strconv.Itoa(max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
+	n := startNode(t)
+	memory := fakecri.Start(t)
+	memory.Load(webOne, 1, fakecri.Program{})
+	a := newAgent(t, n, "again")
+	a.write(t, a.config, strings.Replace(a.read(t, "agent.toml"), n.Endpoint(), memory.Endpoint(), 1))
+	a.withQuota(t)
+	a.start(t)
+	a.inForce(t, "tenant-quota")
+	for round := range races - 1 {
+		admitted := a.compete(t, round)
+		var made []string
+		for _, call := range memory.Calls("RunPodSandbox") {
+			request, _ := call.Request.(*criapi.RunPodSandboxRequest)
+			if name := request.GetConfig().GetMetadata().GetName(); strings.HasPrefix(name, fmt.Sprintf("r%03d-", round)) {
+				made = append(made, name)
+			}
+		}
+		slices.Sort(made)
+		slices.Sort(admitted)
+		if made = slices.Compact(made); !slices.Equal(made, admitted) || len(made) != places {
+			t.Fatalf("round %d: sandboxes were made for %d pods %q, admitted are %q", round, len(made), made, admitted)
+		}
+		a.remove(t, "race.yaml")
+		eventually(t, "the field is empty", func(ctx context.Context) error {
+			all, err := a.pods(ctx)
+			if err == nil && len(all) > 0 {
+				err = fmt.Errorf("%d pods", len(all))
+			}
+			return err
+		})
+	}
+	a.stop(t)
+}

@@ -1,0 +1,160 @@
+package plane
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// content is what a directory of policies is to hold.
+type content struct {
+	files map[string]string
+	// spoil does to the directory what no file can do.
+	spoil func(dir string) error
+}
+
+// answers are those of the hook admit, in the order of their numbers.
+var answers = []pod.Answer{pod.Allow, pod.Deny, pod.Hold}
+
+// samplePod is for the tests that policies bring along.
+const samplePod = "apiVersion: v1\nkind: Pod\nmetadata: {name: sample, namespace: shop}\nspec:\n  containers: [{name: c, image: i}]\n"
+
+// good is a set of the policies a and b, whose messages say which number it has.
+// Policy a gives the answer. Of every eighth b is another module.
+func good(number, answer int) content {
+	b := telling()
+	if number%8 == 0 {
+		b = wasmtest.Answering(0, "Said", said(number))
+	}
+	return content{files: map[string]string{
+		"a.wasm": string(telling()), "b.wasm": string(b), "sample.yaml": samplePod,
+		"a.toml": written("a", telling(), number, answer) + fmt.Sprintf("[[test]]\npod = \"sample.yaml\"\nexpect = %q\n", answers[answer]),
+		"b.toml": written("b", b, number, 0),
+	}}
+}
+
+func said(number int) string { return fmt.Sprintf("set %d", number) }
+
+// written is a policy document.
+func written(name string, module []byte, number, answer int) string {
+	return fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = \"%s.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n[settings]\nsays = %q\nanswer = %d\n",
+		name, name, sha256.Sum256(module), said(number), answer)
+}
+
+// faults are the ways in which a set can be broken. Each gets a good one.
+var faults = map[string]func(c *content, number int){
+	"no TOML":        edited("a.toml", func(s string, n int) string { return fmt.Sprintf("%s\n[%d", s, n) }),
+	"an unknown key": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("nmae = \"%d\"\n%s", n, s) }),
+	"a key twice":    edited("a.toml", func(s string, n int) string { return fmt.Sprintf("%s# %d\nname = \"a\"\nname = \"a\"\n", s, n) }),
+	"a name twice": edited("b.toml", func(s string, n int) string {
+		return strings.Replace(s, `name = "b"`, fmt.Sprintf("name = \"a\" # %d", n), 1)
+	}),
+	"no API version":    edited("a.toml", func(s string, n int) string { return fmt.Sprintf("# %d\n%s", n, s[strings.Index(s, "\n"):]) }),
+	"an unknown hook":   edited("a.toml", func(s string, n int) string { return strings.Replace(s, `"admit"`, fmt.Sprintf(`"admit%d"`, n), 1) }),
+	"an empty document": edited("a.toml", func(_ string, n int) string { return strings.Repeat("\n", n%50) }),
+	"a limit too large": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("%s[limits]\nfuel = %d\n", s, 2_000_000_000+n) }),
+	"a condition broken": edited("a.toml", func(s string, n int) string {
+		return fmt.Sprintf("%s[match]\nconditions = [\"object.spec.(%d\"]\n", s, n)
+	}),
+	"another digest":     edited("a.wasm", func(s string, n int) string { return s + fmt.Sprint(n) }),
+	"a module cut short": edited("b.wasm", func(s string, n int) string { return s[:1+n%(len(s)-1)] }),
+	"no module":          edited("b.wasm", nil),
+	"a test that fails": edited("a.toml", func(s string, n int) string {
+		return fmt.Sprintf("%s# %d\n[[test]]\npod = \"sample.yaml\"\nexpect = \"abstain\"\n", s, n)
+	}),
+	"a test without pod":  edited("sample.yaml", nil),
+	"a pod that is none":  edited("sample.yaml", func(_ string, n int) string { return fmt.Sprintf("kind: %d\n", n) }),
+	"settings refused":    module(func(n int) []byte { return wasmtest.RefusingSettings(said(n)) }),
+	"a trap at its start": module(func(int) []byte { return wasmtest.TrapAtInit() }),
+	"an unknown import":   module(func(int) []byte { return wasmtest.UnknownImport() }),
+	"no hook":             module(func(int) []byte { return wasmtest.NoHooks() }),
+	"no WebAssembly":      module(func(n int) []byte { return fmt.Appendf(nil, "#!/bin/sh\n# %d\n", n) }),
+	"a module too long":   module(func(n int) []byte { return append(make([]byte, 5<<20), byte(n)) }),
+	"a link": spoiled(func(dir string) error {
+		return replaced(dir, "a.toml", func(name string) error { return os.Symlink("b.toml", name) })
+	}),
+	"a pipe": spoiled(func(dir string) error {
+		return replaced(dir, "a.wasm", func(name string) error { return syscall.Mkfifo(name, 0o600) })
+	}),
+	"a directory": spoiled(func(dir string) error {
+		return replaced(dir, "b.wasm", func(name string) error { return os.Mkdir(name, 0o700) })
+	}),
+	"nothing":      spoiled(emptied),
+	"no directory": spoiled(func(dir string) error { return os.Rename(dir, dir+awaySuffix) }),
+}
+
+// awaySuffix ends the name of a directory that was moved away.
+const awaySuffix = ".away"
+
+func edited(name string, edit func(text string, number int) string) func(*content, int) {
+	return func(c *content, number int) {
+		if edit == nil {
+			delete(c.files, name)
+			return
+		}
+		c.files[name] = edit(c.files[name], number)
+	}
+}
+
+func module(make func(number int) []byte) func(*content, int) {
+	return func(c *content, number int) {
+		m := make(number)
+		c.files["b.wasm"], c.files["b.toml"] = string(m), written("b", m, number, 0)
+	}
+}
+
+func spoiled(spoil func(dir string) error) func(*content, int) {
+	return func(c *content, _ int) { c.spoil = spoil }
+}
+
+func replaced(dir, name string, with func(name string) error) error {
+	path := filepath.Join(dir, name)
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return with(path)
+}
+
+func emptied(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if err == nil {
+			err = os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+	return err
+}
+
+// put makes a directory hold a content: each file as a whole, or in place.
+func (c content) put(t *testing.T, dir string, inPlace bool) {
+	t.Helper()
+	if _, err := os.Stat(dir); err != nil {
+		must(t, os.Rename(dir+awaySuffix, dir))
+	}
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		if _, wanted := c.files[e.Name()]; !wanted || !e.Type().IsRegular() {
+			must(t, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	for name, text := range c.files {
+		path := filepath.Join(dir, name)
+		if inPlace {
+			must(t, os.WriteFile(path, []byte(text), 0o600))
+			continue
+		}
+		must(t, os.WriteFile(dir+".new", []byte(text), 0o600))
+		must(t, os.Rename(dir+".new", path))
+	}
+	if c.spoil != nil {
+		must(t, c.spoil(dir))
+	}
+}

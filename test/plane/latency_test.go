@@ -1,0 +1,70 @@
+package plane
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// questions is how many are asked in a round.
+	questions = 500
+	// questionPeriod is how often one is asked.
+	questionPeriod = 4 * time.Millisecond
+	// rounds is how many there are of each kind; if they miss the limit on a machine
+	// that has others to serve, there are so many again, triesOfRounds times at most.
+	rounds        = 5
+	triesOfRounds = 3
+	// maxLatency is how many times its quiet value the p99 may be.
+	maxLatency = 2.0
+)
+
+// TestIsolationInTime measures how long a tenant waits for verdicts while nobody
+// else asks, and while another tenant does its worst.
+func TestIsolationInTime(t *testing.T) {
+	if raced {
+		t.Skip("times are measured without the race detector")
+	}
+	n := newNeighbours(t)
+	n.round(t, 0) // what is made on the first call
+	var quiet, loud []time.Duration
+	for try := range triesOfRounds {
+		for i := range rounds {
+			number := (try*rounds + i + 1) * 2 * questions
+			quiet = append(quiet, n.round(t, number))
+			ctx, cancel := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { n.hostile.attack(ctx, t) })
+			loud = append(loud, n.round(t, number+questions))
+			cancel()
+			running.Wait()
+		}
+		t.Logf("p99 of the rounds, quiet %v, loud %v", quiet, loud)
+		if ratio := float64(median(loud)) / float64(median(quiet)); ratio < maxLatency {
+			t.Logf("beside a hostile tenant the p99 is %.2f times that without", ratio)
+			return
+		}
+	}
+	t.Errorf("beside a hostile tenant the p99 is %s, without %s; want less than %.1f times that", median(loud), median(quiet), maxLatency)
+}
+
+// round gives the p99 of some questions.
+func (n *neighbours) round(t *testing.T, number int) time.Duration {
+	t.Helper()
+	took := make([]time.Duration, questions)
+	tick := time.NewTicker(questionPeriod)
+	defer tick.Stop()
+	for i := range took {
+		<-tick.C
+		took[i] = n.ask(t, number+i)
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
+}
+
+func median(all []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}

@@ -1,0 +1,158 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// The names of the sources.
+const (
+	sourceName    = "static"
+	hostileSource = "hostile"
+)
+
+// patience bounds what nobody has promised a time for.
+const patience = time.Minute
+
+// recordBytes is what the decisions about the pods of each owner may take on the
+// disk.
+const recordBytes = 8 << 20
+
+// rig is a plane with all that it stands on and the mux that asks it.
+type rig struct {
+	*policy.Plane
+	// home is the directory of all that is the agent's own.
+	home   string
+	gate   *witness
+	stream *stream
+	mux    *mux.Mux
+	// source is that of the pods, hostile another's, who means harm.
+	source, hostile *mux.Sink
+	// stop ends everything and waits for it.
+	stop func()
+}
+
+// newRig makes a rig and runs it until the end of the test. The operator's
+// policies lie in dir. Beside the source there is one for a tenant that means
+// harm.
+func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	home := t.TempDir()
+	disk, err := state.Open(filepath.Join(home, "state"), log)
+	must(t, err)
+	limits := map[string]int64{"": recordBytes}
+	for i := range tenants {
+		limits[tenants[i].Name] = recordBytes
+	}
+	records, err := disk.Decisions(limits)
+	must(t, err)
+	engine, err := wasm.NewEngine(filepath.Join(home, "compiled"), log, wasm.WithCompiling(patient, compile.Normal))
+	must(t, err)
+	r := &rig{home: home, stream: newStream()}
+	r.Plane = policy.New(policy.Config{
+		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: pod.Allow,
+		Kinds: map[string]string{sourceName: pod.KindFile, hostileSource: pod.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
+		Records: records, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
+	})
+	r.gate = newWitness(r.Plane)
+	r.mux = mux.New(mux.Config{
+		Sources: []mux.Source{{Name: sourceName, Kind: pod.KindFile}, {Name: hostileSource, Kind: pod.KindFile}}, Documents: disk.Documents(), Gate: r.gate,
+		Filter: r.Plane, Logger: log, Now: time.Now,
+	})
+	r.source, err = r.mux.Sink(sourceName)
+	must(t, err)
+	r.hostile, err = r.mux.Sink(hostileSource)
+	must(t, err)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, run := range []func(context.Context) error{r.Plane.Run, r.mux.Run} {
+		running.Go(func() {
+			if err := run(ctx); ctx.Err() == nil {
+				t.Errorf("it ended by itself: %v", err)
+			}
+		})
+	}
+	running.Go(func() { r.stream.read(r.mux.Updates()) })
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := records.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(r.stop)
+	return r
+}
+
+// set is the state of an owner's set; the operator's has no name.
+func (r *rig) set(tenant string) pod.PolicySet {
+	for _, s := range r.Sets() {
+		if s.Tenant == tenant {
+			return s
+		}
+	}
+	return pod.PolicySet{}
+}
+
+// ready waits until the operator and the tenants have a set in force.
+func (r *rig) ready(t *testing.T, tenants ...string) {
+	t.Helper()
+	eventually(t, patience, func() string {
+		for _, owner := range append(tenants, "") {
+			if set := r.set(owner); !set.Ready {
+				return fmt.Sprintf("the set of %q is not in force: %s", owner, set.Refused)
+			}
+		}
+		return ""
+	})
+}
+
+// namespaces gives a tenant those that begin with its name.
+func namespaces(tenant string) func(string) bool {
+	return func(namespace string) bool { return strings.HasPrefix(namespace, tenant+"-") }
+}
+
+// eventually waits until check has nothing to say any more.
+func eventually(t *testing.T, within time.Duration, check func() string) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		wrong := check()
+		if wrong == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("after %s: %s", within, wrong)
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,242 @@
+package plane
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+)
+
+const (
+	// stormPods is how many pods there are at once, at most.
+	stormPods = 200
+	// inForce is how soon a content must be in force, or the last good one be
+	// there again.
+	inForce = 2 * time.Second
+	// calmNumber is that of the first set which is no rewriting.
+	calmNumber = 10_001
+	// stormGrowth is how much more memory may be resident at the end than after the
+	// first ten seconds.
+	stormGrowth = 4 << 20
+)
+
+// storming is how often the directory is rewritten, and how many of these sets
+// must at least come into force. The race detector is for races, and gets less.
+func storming() (rewrites, commits int) {
+	if raced {
+		return 300, 20
+	}
+	return 1000, 100
+}
+
+// storm is the writer of the operator's directory, and what it wrote.
+type storm struct {
+	*rig
+	// rewrites is how many there are to be.
+	rewrites int
+	dir      string
+	random   *rand.Rand
+	kinds    []string
+	number   int
+	broken   int
+}
+
+// TestAStorm rewrites the operator's directory a thousand times in a minute,
+// every third time in another broken way, while pods come and go.
+func TestAStorm(t *testing.T) {
+	home := t.TempDir()
+	rewrites, commits := storming()
+	s := &storm{rewrites: rewrites, dir: filepath.Join(home, "operator"), random: rand.New(rand.NewPCG(1, 2))}
+	s.kinds = slices.Sorted(maps.Keys(faults))
+	theirs := filepath.Join(home, "a")
+	for _, dir := range []string{s.dir, theirs} {
+		must(t, os.Mkdir(dir, 0o700))
+	}
+	good(0, 0).put(t, s.dir, false)
+	good(0, 0).put(t, theirs, false)
+	s.rig = newRig(t, s.dir, policy.Tenant{Name: "a", Dir: theirs, Owns: namespaces("a")})
+	known := words{}
+	s.gate.check = func(q *pod.Question, v *pod.Verdict) error {
+		if namespaces("a")(q.Pod.Namespace) {
+			return known.check(v, "a", "")
+		}
+		return known.check(v, "")
+	}
+	s.ready(t, "a")
+
+	var removed map[types.UID]bool
+	var present []pod.Document
+	enough := make(chan struct{})
+	var churn sync.WaitGroup
+	churn.Go(func() { present, removed = s.churn(t, enough) })
+	begun, before := time.Now(), s.set("").Generation
+	var first usage
+	for s.number < rewrites {
+		if first.files == 0 && time.Since(begun) > 10*time.Second {
+			first = s.calm(t)
+		}
+		if s.number%200 < 15 {
+			s.rewrite(t, 60*time.Millisecond) // they never stand still
+		} else {
+			s.gust(t)
+		}
+	}
+	took := time.Since(begun)
+	close(enough)
+	churn.Wait()
+
+	last := s.calm(t)
+	committed := s.set("").Generation - before
+	digest := s.set("").Digest
+	worst := good(calmNumber-1, 1)
+	faults["a test that fails"](&worst, s.number)
+	worst.put(t, s.dir, false)
+	time.Sleep(inForce)
+	if now := s.set(""); now.Digest != digest || now.Refused == "" {
+		t.Errorf("after a last broken write the set is %+v, want %s", now, digest)
+	}
+	s.judgeStream(t, present, removed)
+	t.Logf("%d rewrites, %d of them broken, in %s: %d sets came into force; %d questions\nafter ten seconds %s\nat the end        %s",
+		s.number, s.broken, took.Round(time.Second), committed, s.gate.asked, first, last)
+	if committed < commits {
+		t.Errorf("%d sets came into force, want %d", committed, commits)
+	}
+	if last.goroutines > first.goroutines || last.files > first.files || !raced && last.resident > first.resident+stormGrowth {
+		t.Errorf("at the end there are %s; after ten seconds %s", last, first)
+	}
+	s.judgeDisk(t)
+}
+
+// rewrite writes the next content, and waits.
+func (s *storm) rewrite(t *testing.T, pause time.Duration) {
+	t.Helper()
+	s.number++
+	// Most sets allow, some hold or deny.
+	c := good(s.number, max(0, s.random.IntN(10)-7))
+	if s.number%3 == 0 {
+		faults[s.kinds[s.broken%len(s.kinds)]](&c, s.number)
+		s.broken++
+	}
+	c.put(t, s.dir, s.random.IntN(4) == 0)
+	time.Sleep(pause)
+}
+
+// gust writes some contents in a quick row, and then leaves time to read the
+// last one.
+func (s *storm) gust(t *testing.T) {
+	t.Helper()
+	for range 1 + s.random.IntN(7) {
+		if s.number == s.rewrites {
+			break
+		}
+		s.rewrite(t, 10*time.Millisecond)
+	}
+	time.Sleep(190 * time.Millisecond)
+}
+
+// calm writes a good content, sees that it comes into force in time and that all
+// is answered, and then looks at what the process holds.
+func (s *storm) calm(t *testing.T) usage {
+	t.Helper()
+	before := s.set("").Generation
+	good(calmNumber+8*s.number, 0).put(t, s.dir, false) // of the same modules each time
+	eventually(t, inForce, func() string {
+		if now := s.set(""); now.Generation == before || now.Refused != "" {
+			return fmt.Sprintf("the last good content is not in force: %+v", now)
+		}
+		return ""
+	})
+	eventually(t, 10*time.Second, func() string {
+		if n := s.gate.open(); n > 0 {
+			return fmt.Sprintf("%d questions have no answer", n)
+		}
+		return ""
+	})
+	return used(t)
+}
+
+// churn has pods come and go until enough is closed. Then it gives those that
+// are there, and those that went.
+func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []pod.Document, removed map[types.UID]bool) {
+	random := rand.New(rand.NewPCG(3, 4))
+	there, lives := map[int]pod.Document{}, map[int]int{}
+	removed = map[types.UID]bool{}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	if err := s.source.Replace(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	for {
+		select {
+		case <-enough:
+			return slices.Collect(maps.Values(there)), removed
+		case <-tick.C:
+		}
+		var come []pod.Document
+		var gone []string
+		for _, i := range random.Perm(stormPods)[:10] {
+			if d, ok := there[i]; ok {
+				gone = append(gone, path(&d))
+				removed[d.Pod.UID] = true
+				delete(there, i)
+				continue
+			}
+			lives[i]++
+			namespace := []string{"shop", "a-shop"}[i%2]
+			there[i] = document(namespace, fmt.Sprintf("pod-%d", i), "image", lives[i])
+			come = append(come, there[i])
+		}
+		if err := s.source.Apply(t.Context(), come, gone); err != nil {
+			t.Error(err)
+			return nil, nil
+		}
+	}
+}
+
+// judgeStream looks at what became of the pods: those that are there run, those
+// that were admitted were never taken back, and nothing was said twice.
+func (s *storm) judgeStream(t *testing.T, present []pod.Document, removed map[types.UID]bool) {
+	t.Helper()
+	for i := range present {
+		if uid := present[i].Pod.UID; s.stream.answer(uid) != pod.Allow {
+			t.Errorf("pod %s is there and does not run: %q", uid, s.stream.answer(uid))
+		}
+	}
+	s.stop()
+	for uid := range s.stream.has {
+		if removed[uid] {
+			t.Errorf("pod %s is gone and was handed on", uid)
+		}
+	}
+	for uid := range s.stream.ended {
+		if !removed[uid] {
+			t.Errorf("pod %s was admitted, and ended although it was wanted", uid)
+		}
+	}
+	if len(s.stream.admitted) < stormPods {
+		t.Errorf("only %d pods came and went", len(s.stream.admitted))
+	}
+	for _, fault := range append(s.stream.faults, s.gate.faults...) {
+		t.Error(fault)
+	}
+}
+
+// judgeDisk looks at what is kept of the operator's sets.
+func (s *storm) judgeDisk(t *testing.T) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(s.home, "state", "policies", "operator"))
+	must(t, err)
+	if len(entries) != 2 {
+		t.Errorf("the contents of %d sets are kept, want that in force and the one before: %v", len(entries), entries)
+	}
+}

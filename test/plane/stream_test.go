@@ -1,0 +1,69 @@
+package plane
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// stream reads what the mux hands on, as the sync loop would.
+type stream struct {
+	mu sync.Mutex
+	// has are the pods that were handed on, with their verdicts; admitted those
+	// that were ever admitted, ended those that were taken back after that.
+	has             map[types.UID]pod.Answer
+	admitted, ended map[types.UID]bool
+	faults          []string
+}
+
+func newStream() *stream {
+	return &stream{has: map[types.UID]pod.Answer{}, admitted: map[types.UID]bool{}, ended: map[types.UID]bool{}}
+}
+
+// read works until the stream ends.
+func (s *stream) read(updates <-chan pod.Update) {
+	for u := range updates {
+		s.mu.Lock()
+		for i := range u.Changes {
+			s.take(&u.Changes[i])
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (s *stream) take(c *pod.Change) {
+	uid := c.Pod().UID
+	_, have := s.has[uid]
+	switch c.Op {
+	case pod.Add, pod.Restore:
+		if have {
+			s.faults = append(s.faults, fmt.Sprintf("%s of %s, which is there", c.Op, uid))
+		}
+		if c.Verdict == nil {
+			s.faults = append(s.faults, fmt.Sprintf("%s of %s without a verdict", c.Op, uid))
+			return
+		}
+		s.has[uid] = c.Verdict.Answer
+		s.admitted[uid] = s.admitted[uid] || c.Verdict.Answer == pod.Allow
+	case pod.Remove:
+		if !have {
+			s.faults = append(s.faults, fmt.Sprintf("REMOVE of %s, which is not there", uid))
+		}
+		if s.has[uid] == pod.Allow {
+			s.ended[uid] = true
+		}
+		delete(s.has, uid)
+	default:
+		s.faults = append(s.faults, fmt.Sprintf("%s of %s, which nobody changed", c.Op, uid))
+	}
+}
+
+// answer is what a pod was handed on with, empty for one that is not there.
+func (s *stream) answer(uid types.UID) pod.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.has[uid]
+}

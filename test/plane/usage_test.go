@@ -1,0 +1,56 @@
+package plane
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
+)
+
+// usage is what the process holds.
+type usage struct {
+	goroutines, files int
+	// resident is the memory of the process, heap what live objects take of it,
+	// guests what snapshots do, in bytes.
+	resident, heap, guests int64
+}
+
+func (u usage) String() string {
+	const mib = 1 << 20
+	return fmt.Sprintf("%d goroutines, %d files, %.1f MiB resident, of which live objects %.1f MiB and snapshots %.1f MiB",
+		u.goroutines, u.files, float64(u.resident)/mib, float64(u.heap)/mib, float64(u.guests)/mib)
+}
+
+func used(t *testing.T) usage {
+	t.Helper()
+	debug.FreeOSMemory()
+	debug.FreeOSMemory() // what the first one finalised
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	u := usage{heap: int64(stats.HeapAlloc), guests: int64(memory.Usage().Committed)} //nolint:gosec // far below
+	text, err := os.ReadFile("/proc/self/statm")
+	must(t, err)
+	var size, pages int64
+	_, err = fmt.Sscan(string(text), &size, &pages)
+	must(t, err)
+	u.resident = pages * int64(os.Getpagesize())
+	u.goroutines, u.files = opened(t)
+	for range 20 { // what was told to end has some time for it
+		time.Sleep(50 * time.Millisecond)
+		goroutines, files := opened(t)
+		u.goroutines, u.files = min(u.goroutines, goroutines), min(u.files, files)
+	}
+	return u
+}
+
+// opened counts the goroutines and the open files of the process.
+func opened(t *testing.T) (goroutines, files int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return runtime.NumGoroutine(), len(entries)
+}

@@ -1,0 +1,98 @@
+package plane
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// witness stands between the mux and the plane, and sees every question and its
+// verdict.
+type witness struct {
+	mux.Gate
+
+	mu sync.Mutex
+	// asked and answered count; open are questions without an answer yet.
+	asked, answered int
+	// given is what was said of an instance by the sets of these digests, as hashes:
+	// there are many, and memory is looked at.
+	given map[uint64]uint64
+	seed  maphash.Seed
+	// check looks at a verdict; nil: nobody does.
+	check  func(q *pod.Question, v *pod.Verdict) error
+	faults []string
+}
+
+func newWitness(g mux.Gate) *witness {
+	return &witness{Gate: g, given: map[uint64]uint64{}, seed: maphash.MakeSeed()}
+}
+
+// Judge implements mux.Gate.
+func (w *witness) Judge(q pod.Question, answer func(pod.Verdict)) {
+	w.mu.Lock()
+	w.asked++
+	w.mu.Unlock()
+	var once bool
+	w.Gate.Judge(q, func(v pod.Verdict) {
+		w.mu.Lock()
+		if once {
+			w.fault("%s is answered twice", q.Pod.Name)
+		}
+		once = true
+		w.answered++
+		w.see(&q, &v)
+		w.mu.Unlock()
+		answer(v)
+	})
+}
+
+// see compares a verdict with those before.
+func (w *witness) see(q *pod.Question, v *pod.Verdict) {
+	if w.check != nil {
+		if err := w.check(q, v); err != nil {
+			w.fault("%s/%s: %v: %+v", q.Pod.Namespace, q.Pod.Name, err, v)
+		}
+	}
+	// A plugin that fails is not asked for a while: that is no word of a set.
+	if slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Failure != "" }) {
+		return
+	}
+	instance, err := pod.Instance(q.Pod)
+	if err != nil {
+		w.fault("%v", err)
+	}
+	key, said := w.hash(instance+" "+strings.Join(v.Sets, " ")), w.hash(saidBy(v))
+	if before, ok := w.given[key]; ok && before != said {
+		w.fault("%s/%s: the same sets have said something else before: %s", q.Pod.Namespace, q.Pod.Name, saidBy(v))
+	}
+	w.given[key] = said
+}
+
+func (w *witness) hash(text string) uint64 { return maphash.String(w.seed, text) }
+
+func (w *witness) fault(format string, args ...any) {
+	const most = 5
+	if len(w.faults) < most {
+		w.faults = append(w.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// open is how many questions have no answer.
+func (w *witness) open() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked - w.answered
+}
+
+// saidBy is all of a verdict but its time.
+func saidBy(v *pod.Verdict) string {
+	timeless := *v
+	timeless.At = time.Time{}
+	return fmt.Sprintf("%+v", timeless)
+}
