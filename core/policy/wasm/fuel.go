@@ -17,10 +17,6 @@ const (
 	// what it gets in an instance that is not trusted.
 	mostSlice  = 100_000
 	leastSlice = 50
-	// mostReturns is how much of the stack the calls of an instance that is trusted
-	// give back at once: 8 of them or fewer, of which each goes on with what a
-	// block takes.
-	mostReturns = 8 * meter.MinFrame
 	// A slice that took longer than longSlice makes the next ones shorter, one
 	// that took less than shortSlice makes them longer.
 	longSlice  = 50 * time.Microsecond
@@ -55,7 +51,7 @@ const (
 // tank is the fuel of an instance. A guest has a slice of it in a global of
 // its own; package meter has it ask for more.
 type tank struct {
-	fuel, stack, ceiling api.MutableGlobal
+	fuel, stack api.MutableGlobal
 	// slice is what the guest gets at once, up to most. It goes by what the last
 	// ones took: the sum is the same, however it is cut. begun is when the last
 	// began.
@@ -81,7 +77,6 @@ func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
 	t.begun, t.turn, t.asked, t.pause = time.Time{}, time.Time{}, time.Time{}, pauser(ctx)
 	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
-	t.ceiling.Set(meter.StackBudget)
 	t.refill(0)
 }
 
@@ -125,17 +120,7 @@ func (t *tank) yield() {
 		t.turn = now
 	}
 	t.begun = now
-	t.ceiling.Set(t.stack.Get() + t.returns())
 	t.refill(has)
-}
-
-// returns is how many bytes of the stack calls may give back until the host has
-// another look: what their callers go on with was charged before they called.
-func (t *tank) returns() uint64 {
-	if t.most == leastSlice {
-		return 0
-	}
-	return mostReturns
 }
 
 // pace makes the next slice longer or shorter by how long the last one took.

@@ -62,9 +62,6 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	if i.tank.stack, err = global(i.module, meter.Stack); err != nil {
 		return nil, err
 	}
-	if i.tank.ceiling, err = global(i.module, meter.Ceiling); err != nil {
-		return nil, err
-	}
 	for _, name := range p.globals {
 		g, err := global(i.module, name)
 		if err != nil {

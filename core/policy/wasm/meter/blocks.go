@@ -16,10 +16,20 @@ type block struct {
 	fuel    uint32
 	touches uint32
 	checked bool
+	// back is where the last call that may be deep has returned to, nil if there is
+	// none in the block.
+	back *back
 	// loop says that the block begins a loop that takes no operands, and sets
 	// are the integer variables that are set in the loop, if they are few.
 	loop bool
 	sets []uint32
+}
+
+// back is a place within a block: what the instructions before it take and
+// touch.
+type back struct {
+	at            int
+	fuel, touches uint32
 }
 
 // plan is what is known of a function before it is rewritten.
@@ -34,20 +44,25 @@ type plan struct {
 
 // plan cuts a function into blocks: one begins with the function, after loop,
 // if and else, after the end of a loop and of an if, after the end of a block
-// that a branch goes to, and where the one before has taken longestBlock or
-// has longestTouches.
+// that a branch goes to, where the one before has taken longestBlock or has
+// longestTouches, and after a call that may be deep, unless little comes after it.
 func (w *rewriter) plan(i int) (*plan, error) {
 	p := &planning{opened: []opened{{kind: module.OpBlock}}}
 	p.begin(w.m.Bodies[i].CodeOffset)
 	p.current.checked = true
 	code := w.m.Code(i)
 	var in module.Instruction
-	for dead := false; code.Next(&in); dead = code.Dead() {
-		if !dead {
+	for code.Next(&in) {
+		if !p.dead {
 			p.current.fuel += weight(in.Info)
 			p.current.touches += touches[in.Info.Class]
+			p.comeBack()
 		}
 		p.instruction(&in, code.Ended())
+		if !p.dead && w.mayBeDeep(&in) {
+			p.current.back = &back{in.Offset + len(in.Raw), p.current.fuel, p.current.touches}
+		}
+		p.dead = code.Dead()
 	}
 	if err := code.Err(); err != nil {
 		return nil, err
@@ -62,11 +77,12 @@ type planning struct {
 	plan
 
 	current block
+	// dead says that the instruction is not reached by falling through.
+	dead bool
+	// since is what was done since the last look before the current block.
+	since path
 	// opened are the blocks of the format that are open, the function first.
 	opened []opened
-	// unchecked is what the blocks since the last that is checked take, and
-	// uncheckedTouches what they touch, that one too.
-	unchecked, uncheckedTouches uint32
 }
 
 // opened is an open block of the format: a block, loop, if or else.
@@ -76,6 +92,10 @@ type opened struct {
 	// variables that were set in it so far.
 	begins int
 	sets   []uint32
+	// before is what was done before an if, ways what was done on all ways that
+	// lead behind the end but that of falling through to it.
+	before path
+	ways   ways
 }
 
 // begin begins a block.
@@ -86,14 +106,8 @@ func (p *planning) finish() {
 	if p.current.fuel == 0 && !p.current.checked {
 		return
 	}
-	p.unchecked += p.current.fuel
-	p.uncheckedTouches += p.current.touches
-	if p.unchecked > uncheckedFuel || p.uncheckedTouches > uncheckedTouches {
-		p.current.checked = true
-	}
-	if p.current.checked {
-		p.unchecked, p.uncheckedTouches = 0, p.current.touches
-	}
+	p.current.checked = p.current.checked || p.overdue()
+	p.since = p.now()
 	p.blocks = append(p.blocks, p.current)
 }
 
@@ -104,8 +118,8 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 	case module.OpBlock:
 		p.opened = append(p.opened, opened{kind: in.Op})
 	case module.OpIf:
-		p.opened = append(p.opened, opened{kind: in.Op})
 		p.finish()
+		p.opened = append(p.opened, opened{kind: in.Op, before: p.since})
 		p.begin(after)
 	case module.OpLoop:
 		p.finish()
@@ -113,6 +127,11 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 		p.current = block{at: after, checked: true, fuel: 1, loop: len(in.Block.Params) == 0}
 	case module.OpElse:
 		p.finish()
+		top := p.top()
+		if !p.dead {
+			top.ways.add(p.since)
+		}
+		top.kind, p.since = in.Op, top.before
 		p.begin(after)
 	case module.OpEnd:
 		p.end(after, targeted)
@@ -120,10 +139,13 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 		p.set(in.Index)
 		p.cut(after)
 	default:
+		p.branch(in)
 		p.note(in)
 		p.cut(after)
 	}
 }
+
+func (p *planning) top() *opened { return &p.opened[len(p.opened)-1] }
 
 // cut ends a block that has become long.
 func (p *planning) cut(after int) {
@@ -143,6 +165,7 @@ func (p *planning) end(after int, targeted bool) {
 	}
 	if closed.kind != module.OpBlock || targeted {
 		p.finish()
+		p.join(&closed)
 		p.begin(after)
 	}
 	if closed.kind == module.OpLoop {
@@ -156,7 +179,7 @@ func (p *planning) end(after int, targeted bool) {
 
 // set remembers that a variable is set in the innermost open block.
 func (p *planning) set(local uint32) {
-	top := &p.opened[len(p.opened)-1]
+	top := p.top()
 	if len(top.sets) <= maxSets && !slices.Contains(top.sets, local) {
 		top.sets = append(top.sets, local)
 	}

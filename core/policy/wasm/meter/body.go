@@ -125,21 +125,14 @@ func (r *rewriting) enter(first *block) {
 	r.op(module.OpEnd)
 }
 
-// leave ends a function: it gives the frame back, and asks the host where that
-// makes more of the stack free than the host lets calls give back at once.
+// leave ends a function: it gives the frame back.
 func (r *rewriting) leave() {
 	if r.frame > 0 {
 		r.op(module.OpEnd)
-		r.give(r.w.stack, r.frame)
-		r.begin(module.OpLoop)
 		r.indexed(module.OpGlobalGet, r.w.stack)
-		r.indexed(module.OpGlobalGet, r.w.ceiling)
-		r.op(opI64LeS)
-		r.begin(module.OpIf)
-		r.op(module.OpElse)
-		r.yield()
-		r.indexed(module.OpBr, 1)
-		r.op(module.OpEnd, module.OpEnd)
+		r.i64(r.frame)
+		r.op(opI64Add)
+		r.indexed(module.OpGlobalSet, r.w.stack)
 	}
 	r.op(module.OpEnd)
 }
@@ -175,7 +168,7 @@ func (r *rewriting) look(fuel, frame int64, sets []uint32) {
 	r.begin(module.OpIf)
 	r.op(module.OpElse)
 	r.detach(sets)
-	r.yield()
+	r.indexed(module.OpCall, r.w.yield)
 	r.give(r.w.fuel, fuel)
 	if frame > 0 {
 		r.give(r.w.stack, frame)
@@ -183,8 +176,6 @@ func (r *rewriting) look(fuel, frame int64, sets []uint32) {
 	r.indexed(module.OpBr, 1)
 	r.op(module.OpEnd)
 }
-
-func (r *rewriting) yield() { r.indexed(module.OpCall, r.w.yield) }
 
 // detach makes new values of variables, the same as they were. A value that
 // changes with every turn of a loop would otherwise be stored in every turn,

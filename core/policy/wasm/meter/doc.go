@@ -8,9 +8,9 @@
 //     the weights of weights.go, and for ranges of memory by their length;
 //   - takes from another global what each call needs of the stack, and gives
 //     it back at the call's end;
-//   - calls the host's function Yield where either has gone below zero,
-//     between the pieces of long ranges, and where a call returns so far up that
-//     the host wants to have a look. The host refills the fuel or ends the call;
+//   - calls the host's function Yield where either has gone below zero, and
+//     between the pieces of long ranges. The host refills the fuel or ends the
+//     call;
 //   - turns every NaN whose bits the specification leaves open into the one
 //     that has only the highest bit of its fraction set.
 //

@@ -57,7 +57,6 @@ const (
 	opI32LeU    module.Op = 0x4d
 	opI32Eq     module.Op = 0x46
 	opI64LtS    module.Op = 0x53
-	opI64LeS    module.Op = 0x57
 	opI64GeS    module.Op = 0x59
 	opI64GtU    module.Op = 0x56
 	opF32Eq     module.Op = 0x5b

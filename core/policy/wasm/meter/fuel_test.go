@@ -356,3 +356,23 @@ func TestARowOfTouchesIsLookedAtOften(t *testing.T) {
 		}
 	}
 }
+
+// A look that a branch jumps over does not count.
+func TestALookOnAnotherWayDoesNotCount(t *testing.T) {
+	t.Parallel()
+	const pieces = 200
+	load := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop)
+	never := wasmtest.Join(wasmtest.I32Const(0), wasmtest.If(wasmtest.Loop())) // a loop begins with a look
+	for name, piece := range map[string]wasmtest.Code{
+		"an if":             wasmtest.Join(repeatCode(31, load), never),
+		"a block":           wasmtest.Join(repeatCode(31, load), wasmtest.Block(wasmtest.I32Const(1), wasmtest.BrIf(0), wasmtest.Loop())),
+		"a block of blocks": wasmtest.Block(wasmtest.Block(repeatCode(31, load), wasmtest.I32Const(0), op(module.OpBrTable, 1, 1, 0)), wasmtest.Loop()),
+	} {
+		m := newMachine(t, wazero.NewRuntimeConfigInterpreter(), exporting(nil, nil, repeatCode(pieces, piece)))
+		m.slice = 0
+		m.mustCall(t, "f")
+		if least := pieces * 31 / (longestTouches + uncheckedTouches); m.asked < least {
+			t.Errorf("%s: the host was asked %d times for %d loads, want at least %d", name, m.asked, pieces*31, least)
+		}
+	}
+}

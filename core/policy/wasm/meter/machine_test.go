@@ -35,12 +35,10 @@ var (
 
 // machine is an instance of a metered module and the host that it asks.
 type machine struct {
-	module               api.Module
-	fuel, stack, ceiling api.MutableGlobal
+	module      api.Module
+	fuel, stack api.MutableGlobal
 	// slice is what fuel is refilled to, limit the most that a call may take.
 	slice, limit int64
-	// returns is how much of the stack calls may give back at once.
-	returns int64
 	// deep raises the stack's budget where it is used up, by raised so far.
 	deep   bool
 	raised int64
@@ -77,7 +75,7 @@ func newRuntime(tb testing.TB, config wazero.RuntimeConfig) wazero.Runtime {
 }
 
 func (m *machine) yield(guest api.Module) {
-	fuel, stack, ceiling := counters(guest)
+	fuel, stack := counters(guest)
 	has := int64(fuel.Get())
 	m.asked++
 	m.lowest = min(m.lowest, has)
@@ -88,7 +86,6 @@ func (m *machine) yield(guest api.Module) {
 		m.raised += StackBudget
 		stack.Set(uint64(left + StackBudget))
 	}
-	ceiling.Set(stack.Get() + uint64(m.returns))
 	switch {
 	case m.used(has) > m.limit:
 		panic(errFuel)
@@ -101,9 +98,8 @@ func (m *machine) yield(guest api.Module) {
 func (m *machine) used(has int64) int64 { return m.refilled - has }
 
 // counters are the globals that the meter adds.
-func counters(guest api.Module) (fuel, stack, ceiling api.MutableGlobal) {
-	added := func(name string) api.MutableGlobal { return guest.ExportedGlobal(name).(api.MutableGlobal) }
-	return added(Fuel), added(Stack), added(Ceiling)
+func counters(guest api.Module) (fuel, stack api.MutableGlobal) {
+	return guest.ExportedGlobal(Fuel).(api.MutableGlobal), guest.ExportedGlobal(Stack).(api.MutableGlobal)
 }
 
 // rewritten meters a module.
@@ -134,7 +130,7 @@ func (m *machine) start(tb testing.TB, r wazero.Runtime, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	m.fuel, m.stack, m.ceiling = counters(m.module)
+	m.fuel, m.stack = counters(m.module)
 	return nil
 }
 
@@ -151,7 +147,6 @@ func newMachine(tb testing.TB, config wazero.RuntimeConfig, binary []byte) *mach
 // call calls a function with a budget that is full. fuel is what it took.
 func (m *machine) call(name string, params ...uint64) (results []uint64, fuel int64, err error) {
 	m.stack.Set(StackBudget)
-	m.ceiling.Set(StackBudget)
 	m.fuel.Set(0)
 	m.refilled, m.asked, m.raised, m.lowest = 0, 0, 0, 0
 	ctx := context.WithValue(context.Background(), machineKey{}, m)

@@ -18,18 +18,10 @@ const (
 	// with 0, Stack with StackBudget.
 	Fuel  = "wardlet:fuel"
 	Stack = "wardlet:stack"
-	// Ceiling names another: a call that returns asks Yield if Stack is above it
-	// then, and again until it is not. It begins with StackBudget, which Stack
-	// never is above. What the callers have left to do was charged before they
-	// called, so fuel alone would let all of them do it in one go.
-	Ceiling = "wardlet:ceiling"
 	// Global begins the names under which it exports its mutable numeric
 	// globals, with their numbers after it.
 	Global = "wardlet:global:"
 )
-
-// addedGlobals is how many globals are added.
-const addedGlobals = 3
 
 // Rewritten is a module as it is compiled.
 type Rewritten struct {
@@ -44,9 +36,11 @@ type Rewritten struct {
 func Rewrite(m *module.Module, most int) (*Rewritten, error) {
 	w := &rewriter{m: m, known: map[string]uint32{}, helpers: map[helper]uint32{}}
 	w.yield = uint32(m.ImportedFunctions)
-	w.fuel = uint32(len(m.Globals))
-	w.stack, w.ceiling = w.fuel+1, w.fuel+2
+	w.fuel, w.stack = uint32(len(m.Globals)), uint32(len(m.Globals))+1
 	w.nothing = w.addType(nil, nil)
+	if err := w.findDeep(); err != nil {
+		return nil, err
+	}
 	bodies := make([][]byte, len(m.Bodies))
 	size := 0
 	for i := range m.Bodies {
@@ -75,13 +69,15 @@ func tooLarge(m *module.Module, body, most int) error {
 type rewriter struct {
 	m     *module.Module
 	yield uint32
-	// fuel, stack and ceiling are the numbers of the globals.
-	fuel, stack, ceiling uint32
+	// fuel and stack are the numbers of the globals.
+	fuel, stack uint32
 	// types are those that are added, known their numbers; nothing is that of
 	// a function without parameters and results.
 	types   [][]byte
 	known   map[string]uint32
 	nothing uint32
+	// deep says of the functions that are not imported which call others.
+	deep []bool
 	// helpers are the functions that are added, added their types and bodies.
 	helpers map[helper]uint32
 	added   []addedFunction
@@ -186,15 +182,15 @@ func (w *rewriter) importYield() []byte {
 	return binary.AppendUvarint(append(out, byte(module.KindFunction)), uint64(w.nothing))
 }
 
-// globalSection is the module's globals, then those that are added.
+// globalSection is the module's globals, then fuel and stack.
 func (w *rewriter) globalSection() []byte {
 	own := w.m.Globals[w.m.ImportedGlobals:]
-	out := binary.AppendUvarint(nil, uint64(len(own)+addedGlobals))
+	out := binary.AppendUvarint(nil, uint64(len(own)+2))
 	for i := range own {
 		out = append(out, byte(own[i].Type), flag(own[i].Mutable))
 		out = w.expression(out, own[i].Init)
 	}
-	for _, start := range [addedGlobals]int64{0, StackBudget, StackBudget} {
+	for _, start := range []int64{0, StackBudget} {
 		out = append(out, byte(module.I64), flag(true), byte(module.OpI64Const))
 		out = append(appendSigned(out, start), byte(module.OpEnd))
 	}
@@ -208,8 +204,8 @@ func flag(b bool) byte {
 	return 0
 }
 
-// exportSection is what the module exports, its mutable numeric globals, and
-// those that are added.
+// exportSection is what the module exports, its mutable numeric globals, fuel
+// and stack.
 func (w *rewriter) exportSection() []byte {
 	var out []byte
 	n := len(w.m.Exports)
@@ -234,8 +230,7 @@ func (w *rewriter) exportSection() []byte {
 	}
 	export(Fuel, module.KindGlobal, w.fuel)
 	export(Stack, module.KindGlobal, w.stack)
-	export(Ceiling, module.KindGlobal, w.ceiling)
-	return append(binary.AppendUvarint(nil, uint64(n+addedGlobals)), out...)
+	return append(binary.AppendUvarint(nil, uint64(n+2)), out...)
 }
 
 func codeSection(bodies [][]byte) []byte {

@@ -257,33 +257,37 @@ func TestLeavesWithLargeFramesAreCharged(t *testing.T) {
 	}
 }
 
-// What callers have left to do was charged before they called.
+// What callers go on with must not have been charged before they called: nobody
+// would look at the fuel on the way back from a recursion.
 func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 	t.Parallel()
 	const depth = 500
 	load := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop)
-	m := wasmtest.New()
-	m.Memory(1)
-	m.Export("f", m.Func(types(i32), nil, nil,
-		wasmtest.LocalGet(0), wasmtest.If(wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.Call(0), repeatCode(20, load))))
-	binary := m.Bytes()
-	eachEngine(t, func(t *testing.T, config wazero.RuntimeConfig) {
-		t.Helper()
-		for _, test := range []struct {
-			slice, returns int64
-			least, most    int
-		}{
-			{0, 0, 2 * depth, 2*depth + 2},
-			{0, 10 * MinFrame, depth + depth/11, depth + depth/9},
-			{manyFuel, 10 * MinFrame, 1, 1},
-		} {
-			host := newMachine(t, config, binary)
-			host.slice, host.returns = test.slice, test.returns
-			host.mustCall(t, "f", depth)
-			if host.asked < test.least || host.asked > test.most {
-				t.Errorf("slices of %d, %d bytes given back at once: the host is asked %d times, want %d to %d",
-					test.slice, test.returns, host.asked, test.least, test.most)
-			}
+	addition := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Const(0), wasmtest.I32Add, wasmtest.Drop)
+	down := wasmtest.Join(wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.Call(0))
+	for name, test := range map[string]struct {
+		again wasmtest.Code
+		least int // how often for each call
+	}{
+		"in the same block":  {wasmtest.If(down, load), 2},
+		"behind it":          {wasmtest.Join(wasmtest.If(down), load), 2},
+		"on one of two ways": {wasmtest.Join(wasmtest.Drop, wasmtest.Block(wasmtest.LocalGet(0), wasmtest.If(down, wasmtest.Br(1)), load), load), 2},
+		"with nothing":       {wasmtest.If(down), 1},
+		"with little":        {wasmtest.If(down, repeatCode(10, addition)), 1},
+		"with much":          {wasmtest.If(down, repeatCode(20, addition)), 2},
+		"with little, often": {wasmtest.If(down, repeatCode(20, wasmtest.I32Const(1), wasmtest.If(addition))), 2},
+		"and call a leaf":    {wasmtest.If(down, wasmtest.Call(1)), 2}, // which looks when it is entered
+		"in an if":           {wasmtest.If(down, wasmtest.I32Const(1), wasmtest.If(load)), 2},
+	} {
+		m := wasmtest.New()
+		m.Memory(1)
+		m.Export("f", m.Func(types(i32), nil, nil, wasmtest.LocalGet(0), test.again))
+		m.Func(nil, nil, nil, load)
+		host := newMachine(t, wazero.NewRuntimeConfigInterpreter(), m.Bytes())
+		host.slice = 0
+		host.mustCall(t, "f", depth)
+		if host.asked < test.least*depth || test.least == 1 && host.asked > depth+1 {
+			t.Errorf("callers that go on %s: the host is asked %d times in %d calls, want %d for each, or more if not 1", name, host.asked, depth, test.least)
 		}
-	})
+	}
 }

@@ -48,6 +48,10 @@ const (
 	// touches.
 	longestTouches   = 32
 	uncheckedTouches = 32
+	// uncheckedReturn is the most that is done after a call that may have been deep
+	// without a look, if it touches no memory. On the way back from a recursion
+	// each of a thousand calls may do that.
+	uncheckedReturn = 64
 )
 
 // touches are how much an instruction may take, by its class, if it is the first

@@ -55,26 +55,16 @@ func metered(c *Config) {
 	c.Prepare = func(m api.Module) {
 		if stack, ok := m.ExportedGlobal(meter.Stack).(api.MutableGlobal); ok {
 			stack.Set(meter.StackBudget)
-			raiseCeiling(m, meter.StackBudget)
 		}
 	}
 }
 
 func refill(_ context.Context, m api.Module, _ []uint64) {
 	const slice = 100_000
-	left := m.ExportedGlobal(meter.Stack).Get()
-	if int64(left) < 0 {
+	if int64(m.ExportedGlobal(meter.Stack).Get()) < 0 {
 		panic("StackLimit") // how host functions end a call
 	}
-	raiseCeiling(m, left)
 	if fuel, ok := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal); ok {
 		fuel.Set(slice)
-	}
-}
-
-// raiseCeiling lets calls return until so much of the stack's budget is free.
-func raiseCeiling(m api.Module, to uint64) {
-	if ceiling, ok := m.ExportedGlobal(meter.Ceiling).(api.MutableGlobal); ok {
-		ceiling.Set(to)
 	}
 }

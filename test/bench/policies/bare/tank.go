@@ -13,7 +13,7 @@ import (
 // does, with the same numbers; where a module is not metered it is nil and does
 // nothing.
 type tank struct {
-	fuel, stack, ceiling api.MutableGlobal
+	fuel, stack api.MutableGlobal
 	// left is what of the call's fuel is not in the guest's global.
 	left int64
 	// begun is when the last slice began, turn when the guest's turn did.
@@ -25,8 +25,6 @@ const (
 	slice = 100_000
 	// turn is how long it runs on before others come first.
 	turn = time.Millisecond
-	// returns is how many bytes of the stack calls give back at once.
-	returns = 8 << 10
 	// perCall is what a call may take.
 	perCall = 10_000_000
 	// hostCall is what a call of the host takes, hostBytes how many bytes are
@@ -41,11 +39,7 @@ func tankOf(m api.Module) *tank {
 	if !metered || stack == nil {
 		return nil
 	}
-	ceiling, _ := m.ExportedGlobal(meter.Ceiling).(api.MutableGlobal)
-	if ceiling == nil {
-		return nil
-	}
-	return &tank{fuel: fuel, stack: stack, ceiling: ceiling}
+	return &tank{fuel: fuel, stack: stack}
 }
 
 // fill begins a call.
@@ -54,7 +48,6 @@ func (t *tank) fill(fuel int64) {
 		return
 	}
 	t.left = fuel
-	t.ceiling.Set(meter.StackBudget)
 	t.begun, t.turn = time.Time{}, time.Time{}
 	t.refill(0)
 }
@@ -81,7 +74,6 @@ func (t *tank) yield() {
 		t.turn = now
 	}
 	t.begun = now
-	t.ceiling.Set(t.stack.Get() + returns)
 	t.refill(has)
 }
 

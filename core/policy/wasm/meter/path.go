@@ -1,0 +1,122 @@
+package meter
+
+import "github.com/wardlet/wardlet/core/policy/wasm/module"
+
+// path is the most that a function may have done since the last look at the fuel,
+// on any way to a place in it.
+type path struct {
+	fuel, touches uint32
+	// back says that a call that may be deep has returned, and after what was taken
+	// since.
+	back  bool
+	after uint32
+}
+
+// ways are those that lead to one place.
+type ways struct {
+	any  bool
+	most path
+}
+
+func (w *ways) add(p path) {
+	w.any = true
+	w.most.fuel, w.most.touches = max(w.most.fuel, p.fuel), max(w.most.touches, p.touches)
+	w.most.back, w.most.after = w.most.back || p.back, max(w.most.after, p.after)
+}
+
+// overdue says that the fuel must be looked at when the current block begins.
+func (p *planning) overdue() bool {
+	b := &p.current
+	return p.since.fuel+b.fuel > uncheckedFuel || p.since.touches+b.touches > uncheckedTouches ||
+		p.since.back && (b.touches > 0 || p.since.after+b.fuel > uncheckedReturn)
+}
+
+// now is what was done since the last look with the current block, as far as it
+// goes yet.
+func (p *planning) now() path {
+	b := &p.current
+	done := p.since
+	if b.checked || p.overdue() {
+		done = path{}
+	}
+	done.fuel += b.fuel
+	done.touches += b.touches
+	done.after += b.fuel
+	if b.back != nil {
+		done.back, done.after = true, b.fuel-b.back.fuel
+	}
+	return done
+}
+
+// comeBack cuts the current block where a call in it has returned that may have
+// been deep, as soon as more than little comes after it: what comes after was
+// charged otherwise before the call, and nobody looked at the fuel when it is
+// done.
+func (p *planning) comeBack() {
+	b := p.current
+	if b.back == nil || b.touches == b.back.touches && b.fuel-b.back.fuel <= uncheckedReturn {
+		return
+	}
+	p.current.fuel, p.current.touches = b.back.fuel, b.back.touches
+	p.finish()
+	p.begin(b.back.at)
+	p.current.fuel, p.current.touches = b.fuel-b.back.fuel, b.touches-b.back.touches
+}
+
+// branch takes in the ways that a branch leads. Those to a loop begin with a look.
+func (p *planning) branch(in *module.Instruction) {
+	if p.dead {
+		return
+	}
+	lead := func(label uint32) {
+		if to := &p.opened[len(p.opened)-1-int(label)]; to.kind != module.OpLoop {
+			to.ways.add(p.now())
+		}
+	}
+	switch in.Op {
+	case module.OpBr, module.OpBrIf:
+		lead(in.Index)
+	case module.OpBrTable:
+		for _, label := range in.Labels {
+			lead(label)
+		}
+	}
+}
+
+// join makes what was done on all ways that lead behind a block of the format
+// what was done since the last look.
+func (p *planning) join(closed *opened) {
+	if !p.dead {
+		closed.ways.add(p.since)
+	}
+	if closed.kind == module.OpIf {
+		closed.ways.add(closed.before)
+	}
+	p.since = closed.ways.most
+}
+
+// findDeep finds the functions that call others.
+func (w *rewriter) findDeep() error {
+	w.deep = make([]bool, len(w.m.Bodies))
+	var in module.Instruction
+	for i := range w.deep {
+		code := w.m.Code(i)
+		for !w.deep[i] && code.Next(&in) {
+			w.deep[i] = in.Op == module.OpCall || in.Op == module.OpCallIndirect
+		}
+		if err := code.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayBeDeep says that an instruction calls a function that may call others, and
+// those others.
+func (w *rewriter) mayBeDeep(in *module.Instruction) bool {
+	if in.Op == module.OpCall {
+		i := int(in.Index) - w.m.ImportedFunctions
+		return i >= 0 && w.deep[i]
+	}
+	return in.Op == module.OpCallIndirect
+}
