@@ -18,16 +18,15 @@ type block struct {
 	checked bool
 	// back is where the last call that may be deep has returned to, nil if there is
 	// none in the block.
-	back *back
+	back *place
 	// loop says that the block begins a loop that takes no operands, and sets
 	// are the integer variables that are set in the loop, if they are few.
 	loop bool
 	sets []uint32
 }
 
-// back is a place within a block: what the instructions before it take and
-// touch.
-type back struct {
+// place is one within a block: what the instructions before it take and touch.
+type place struct {
 	at            int
 	fuel, touches uint32
 }
@@ -56,11 +55,19 @@ func (w *rewriter) plan(i int) (*plan, error) {
 		if !p.dead {
 			p.current.fuel += weight(in.Info)
 			p.current.touches += touches[in.Info.Class]
+			p.outgrow()
 			p.comeBack()
 		}
 		p.instruction(&in, code.Ended())
 		if !p.dead && w.mayBeDeep(&in) {
-			p.current.back = &back{in.Offset + len(in.Raw), p.current.fuel, p.current.touches}
+			p.cutIfs(in.Offset)
+			p.current.back = p.here(&in)
+		}
+		if w.each {
+			after := in.Offset + len(in.Raw)
+			p.cutIfs(after)
+			p.finish()
+			p.begin(after)
 		}
 		p.dead = code.Dead()
 	}
@@ -92,7 +99,10 @@ type opened struct {
 	// variables that were set in it so far.
 	begins int
 	sets   []uint32
-	// before is what was done before an if, ways what was done on all ways that
+	// short is where an if begins that is not cut yet, as it may be short, and other
+	// where its else does.
+	short, other *place
+	// before is what was done before an if that is, ways what was done on all ways that
 	// lead behind the end but that of falling through to it.
 	before path
 	ways   ways
@@ -118,20 +128,20 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 	case module.OpBlock:
 		p.opened = append(p.opened, opened{kind: in.Op})
 	case module.OpIf:
-		p.finish()
-		p.opened = append(p.opened, opened{kind: in.Op, before: p.since})
-		p.begin(after)
+		p.opened = append(p.opened, opened{kind: in.Op, short: p.here(in)})
 	case module.OpLoop:
+		p.cutIfs(after)
 		p.finish()
 		p.opened = append(p.opened, opened{kind: in.Op, begins: len(p.blocks)})
 		p.current = block{at: after, checked: true, fuel: 1, loop: len(in.Block.Params) == 0}
 	case module.OpElse:
-		p.finish()
 		top := p.top()
-		if !p.dead {
-			top.ways.add(p.since)
+		if top.short != nil {
+			top.other = p.here(in)
+			return
 		}
-		top.kind, p.since = in.Op, top.before
+		p.finish()
+		p.elseOf(top)
 		p.begin(after)
 	case module.OpEnd:
 		p.end(after, targeted)
@@ -150,6 +160,7 @@ func (p *planning) top() *opened { return &p.opened[len(p.opened)-1] }
 // cut ends a block that has become long.
 func (p *planning) cut(after int) {
 	if p.current.fuel >= longestBlock || p.current.touches >= longestTouches {
+		p.cutIfs(after)
 		p.finish()
 		p.begin(after)
 	}
@@ -163,7 +174,10 @@ func (p *planning) end(after int, targeted bool) {
 	if last == 0 {
 		return
 	}
-	if closed.kind != module.OpBlock || targeted {
+	switch {
+	case closed.short != nil:
+	case closed.kind != module.OpBlock || targeted:
+		p.cutIfs(after)
 		p.finish()
 		p.join(&closed)
 		p.begin(after)

@@ -125,6 +125,36 @@ func TestLoopsThatAskTheHostKeepTheirVariables(t *testing.T) {
 	}
 }
 
+func TestAShortIfIsTakenWithWhatIsAroundIt(t *testing.T) {
+	t.Parallel()
+	add := wasmtest.Join(wasmtest.I32Const(1), wasmtest.Drop)
+	for name, test := range map[string]struct {
+		code   wasmtest.Code
+		differ int64 // how much more it takes if the if is done
+	}{
+		"as long as it may be":         {wasmtest.If(repeatCode(20, add)), 0},
+		"longer":                       {wasmtest.If(repeatCode(20, add), op(module.OpMemorySize, 0), wasmtest.Drop), 42},
+		"with an else, both short":     {enclose(module.OpIf, emptyKind, repeatCode(10, add), elseCode, repeatCode(10, add)), 0},
+		"with an else, together long":  {enclose(module.OpIf, emptyKind, repeatCode(11, add), elseCode, repeatCode(10, add)), 2},
+		"one in another":               {wasmtest.If(wasmtest.I32Const(1), wasmtest.If(repeatCode(19, add))), 0},
+		"one in another, too long":     {wasmtest.If(repeatCode(12, add), wasmtest.I32Const(1), wasmtest.If(repeatCode(12, add))), 50},
+		"with a loop":                  {wasmtest.If(wasmtest.Loop(add)), 3},
+		"with a call that may be deep": {wasmtest.If(wasmtest.Call(1), wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop), 4 + 4 + 4},
+		"with a call that is not":      {wasmtest.If(wasmtest.Call(2), wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop), 0},
+	} {
+		m := wasmtest.New()
+		m.Memory(1)
+		m.Export("f", m.Func(types(i32), nil, nil, add, wasmtest.LocalGet(0), test.code, add))
+		m.Func(nil, nil, nil, wasmtest.Call(2))
+		m.Func(nil, nil, nil)
+		_, done, _ := both(t, m.Bytes(), "f", 1)
+		_, not, _ := both(t, m.Bytes(), "f", 0)
+		if done-not != test.differ {
+			t.Errorf("an if %s: %d done and %d not, want %d more", name, done, not, test.differ)
+		}
+	}
+}
+
 func TestNestedLoopsMultiply(t *testing.T) {
 	t.Parallel()
 	set := wasmtest.Join(wasmtest.LocalGet(1), wasmtest.LocalSet(2))
@@ -143,12 +173,12 @@ func TestNestedLoopsMultiply(t *testing.T) {
 
 func TestAnIfTakesWhatItsBranchTakes(t *testing.T) {
 	t.Parallel()
-	long := wasmtest.Join(work, work, work)
+	long := repeatCode(10, work)
 	both2 := exporting(types(i32), nil, wasmtest.LocalGet(0), enclose(module.OpIf, emptyKind, long, elseCode, work), work)
 	_, then, _ := both(t, both2, "f", 1)
 	_, other, _ := both(t, both2, "f", 0)
-	if then-other != 2*sum(t, work) {
-		t.Errorf("the branches take %d and %d, want %d more", then, other, 2*sum(t, work))
+	if then-other != 9*sum(t, work) {
+		t.Errorf("the branches take %d and %d, want %d more", then, other, 9*sum(t, work))
 	}
 	single := exporting(types(i32), nil, wasmtest.LocalGet(0), wasmtest.If(long), work)
 	_, then, _ = both(t, single, "f", 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
 )
 
@@ -93,6 +94,31 @@ func assertSame(t *testing.T, what string, a, b *outcome) {
 	}
 }
 
+// chargedSingly meters a module so that each instruction is charged when it is
+// reached, and no other with it.
+func chargedSingly(t *testing.T, binary []byte) []byte {
+	t.Helper()
+	m, err := module.Parse(binary, module.Caps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := (&rewriter{m: m, each: true}).rewrite(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Binary
+}
+
+// assertCharged checks that what was charged by blocks is all that was done.
+func assertCharged(t *testing.T, blocks, singly *outcome) {
+	t.Helper()
+	for i, fuel := range singly.fuel {
+		if blocks.fuel[i] < fuel {
+			t.Fatalf("call %d takes %d units by blocks, and does what takes %d", i, blocks.fuel[i], fuel)
+		}
+	}
+}
+
 // slices of fuel that a fuzzed module is refilled to.
 var fuzzSlices = []int64{manyFuel, 100_000, 1000, 7}
 
@@ -108,6 +134,7 @@ func differ(t *testing.T, compiler, interpreter wazero.Runtime, input []byte) {
 	binary := rewritten(t, g.Binary).Binary
 	compiled := metered(t, compiler, g, binary, manyFuel)
 	assertSame(t, "compiler and interpreter", compiled, metered(t, interpreter, g, binary, fuzzSlices[choice>>1&3]))
+	assertCharged(t, compiled, metered(t, interpreter, g, chargedSingly(t, g.Binary), manyFuel))
 	if choice&1 == 0 {
 		original := interpreter
 		if choice&8 != 0 {

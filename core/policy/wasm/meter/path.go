@@ -53,14 +53,12 @@ func (p *planning) now() path {
 // charged otherwise before the call, and nobody looked at the fuel when it is
 // done.
 func (p *planning) comeBack() {
-	b := p.current
+	b := &p.current
 	if b.back == nil || b.touches == b.back.touches && b.fuel-b.back.fuel <= uncheckedReturn {
 		return
 	}
-	p.current.fuel, p.current.touches = b.back.fuel, b.back.touches
-	p.finish()
-	p.begin(b.back.at)
-	p.current.fuel, p.current.touches = b.fuel-b.back.fuel, b.touches-b.back.touches
+	p.cutIfs(b.back.at)
+	p.split(*b.back)
 }
 
 // branch takes in the ways that a branch leads. Those to a loop begin with a look.

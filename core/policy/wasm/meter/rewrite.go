@@ -34,7 +34,12 @@ type Rewritten struct {
 // read, or that takes more than most bytes rewritten; 0 is no bound. m is not
 // changed.
 func Rewrite(m *module.Module, most int) (*Rewritten, error) {
-	w := &rewriter{m: m, known: map[string]uint32{}, helpers: map[helper]uint32{}}
+	return (&rewriter{m: m}).rewrite(most)
+}
+
+func (w *rewriter) rewrite(most int) (*Rewritten, error) {
+	m := w.m
+	w.known, w.helpers = map[string]uint32{}, map[helper]uint32{}
 	w.yield = uint32(m.ImportedFunctions)
 	w.fuel, w.stack = uint32(len(m.Globals)), uint32(len(m.Globals))+1
 	w.nothing = w.addType(nil, nil)
@@ -76,6 +81,8 @@ type rewriter struct {
 	types   [][]byte
 	known   map[string]uint32
 	nothing uint32
+	// each has every instruction charged when it is reached: for tests.
+	each bool
 	// deep says of the functions that are not imported which call others.
 	deep []bool
 	// helpers are the functions that are added, added their types and bodies.

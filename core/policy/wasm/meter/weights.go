@@ -37,6 +37,10 @@ const (
 	fuelPerPage = 50_000
 )
 
+// shortIf is the most that an if takes, with its else, that is taken together with
+// what comes before and after it.
+const shortIf = 40
+
 // What bounds how long a module runs between two looks at the fuel.
 const (
 	// longestBlock is the most that a block takes: longer ones are cut.

@@ -13,11 +13,11 @@
     ;; After loop: 1, and 5 for the instructions, three times over: 18.
     (loop $again
       (br_if $again (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
-    ;; After its end: 2 for the constant and if. Only one of both arms is reached: 2.
+    ;; After its end: 2 for the constant and if, 8 for both arms, which are short, and 2 after them, of the same block.
     (if (i32.const 0)
       (then (drop (i32.const 9)) (drop (i32.const 9)) (drop (i32.const 9)))
       (else (drop (i32.const 9))))
-    ;; After the end of if: 2. What follows return takes nothing.
+    ;; What follows return takes nothing.
     (return (i32.const 0))
     (drop (i32.const 9))
     (i32.const 1)))
