@@ -96,8 +96,9 @@ func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 				t.Error(err)
 				continue
 			}
-			if most := bound(m, slower); took.cpu > most.cpu || took.allocated > most.allocated {
-				t.Errorf("asked about %s it took %v (at most %v) and %d bytes (at most %d)", q.Image, took.cpu, most.cpu, took.allocated, most.allocated)
+			if most := bound(m, slower); took.beyond(most) {
+				t.Errorf("asked about %s it took %v (at most %v), %d bytes (at most %d) and %d page faults (at most %d) of %v",
+					q.Image, took.cpu, most.cpu, took.allocated, most.allocated, took.faults, most.faults, faultCPU())
 			}
 			if first, ok := all[key]; ok {
 				if !reflect.DeepEqual(outcome, first) {

@@ -4,17 +4,19 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// usage is what the process took so far: processor time, and bytes that Go
-// allocated.
+// usage is what the process took so far: processor time, bytes that Go
+// allocated, and page faults.
 type usage struct {
 	cpu       time.Duration
 	allocated uint64
+	faults    int64
 }
 
 func used(t *testing.T) usage {
@@ -25,15 +27,31 @@ func used(t *testing.T) usage {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return usage{cpu: time.Duration(r.Utime.Nano() + r.Stime.Nano()), allocated: m.TotalAlloc}
+	return usage{cpu: time.Duration(r.Utime.Nano() + r.Stime.Nano()), allocated: m.TotalAlloc, faults: r.Minflt}
 }
 
 // since is what was taken since then.
 func (u usage) since(t *testing.T) usage {
 	t.Helper()
 	now := used(t)
-	return usage{cpu: now.cpu - u.cpu, allocated: now.allocated - u.allocated}
+	return usage{cpu: now.cpu - u.cpu, allocated: now.allocated - u.allocated, faults: now.faults - u.faults}
 }
+
+// faultCPU is what a page fault takes on this machine: half a microsecond, or 20
+// times that on a virtual one whose host has a say in each.
+var faultCPU = sync.OnceValue(func() time.Duration {
+	const size = 16 << 20
+	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = unix.Munmap(memory) }() // it is mapped
+	begun := time.Now()
+	for at := 0; at < size; at += os.Getpagesize() {
+		memory[at] = 1
+	}
+	return time.Since(begun) / time.Duration(size/os.Getpagesize())
+})
 
 // Bounds of what one load or question may take. They are far above what honest
 // work takes, and far below what an attack would that is not stopped.
@@ -50,6 +68,8 @@ const (
 	// baseCPU is the processor time of a question without fuel: a new instance,
 	// the collection of garbage that others left.
 	baseCPU = 60 * time.Millisecond
+	// baseFaults are the page faults that Go may have meanwhile.
+	baseFaults = 20_000
 	// cpuPerUnit is what a unit of fuel may take, a hundred times of what it
 	// does.
 	cpuPerUnit = 40 * time.Nanosecond
@@ -61,7 +81,17 @@ func bound(m *Module, slower int) usage {
 	return usage{
 		cpu:       slowdown * (baseCPU + time.Duration(slower)*time.Duration(m.Fuel())*cpuPerUnit),
 		allocated: baseBytes + bytesPerUnit*uint64(m.Fuel()),
+		faults:    baseFaults + 2*int64(m.pages)*wasmPage/int64(os.Getpagesize()),
 	}
+}
+
+// wasmPage is a page of linear memory, in bytes.
+const wasmPage = 64 << 10
+
+// beyond says that more was taken than may be, beside the time of page faults,
+// which is the machine's.
+func (u usage) beyond(most usage) bool {
+	return u.cpu-2*time.Duration(u.faults)*faultCPU() > most.cpu || u.allocated > most.allocated || u.faults > most.faults
 }
 
 // open are the process's goroutines, descriptors, and maps of guests' memory.
