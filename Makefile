@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench bench-attack lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench bench-attack bench-isolation lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ test-unit: ## the unit tests of every module, and some inputs for each fuzz targ
 	@tools/setup.sh race guests
 	CGO_ENABLED=1 $(GO) test -race ./...
 	cd core/policy/wasm/spectest && $(GO) test -run TestTheSpecificationHolds # says how much of it was run
-	$(GO) test -timeout 15m ./test/plane # the whole storm, and times, which the race detector would spoil
+	$(GO) test -timeout 15m ./test/plane # the whole storm, for which the race detector is too slow
 	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/examples && CGO_ENABLED=1 $(GO) test -race ./...
@@ -73,6 +73,9 @@ bench: ## figures beside a kubelet's and other policy engines', as a table and i
 
 bench-attack: plugins ## what the attacks of two tenants cost a third and the process, in 8 minutes; fails where a limit is missed
 	@$(GO) run ./test/attack/interference
+
+bench-isolation: ## how long a tenant waits for verdicts while another does its worst, in 2 minutes; fails where the limit is missed
+	@$(GO) test -count=1 -v -timeout 15m -run InTime ./test/plane -timed
 
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint

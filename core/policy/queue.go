@@ -129,7 +129,7 @@ func (q *queue) turn(tenant string, fuel int64) {
 	l.paused++
 	q.busy--
 	q.filled.Broadcast()
-	for !q.closed && !(q.free() && q.next() == l) {
+	for !q.closed && (!q.free() || q.next() != l) {
 		q.filled.Wait()
 	}
 	l.paused--

@@ -93,14 +93,14 @@ func TestPausesShareFairly(t *testing.T) {
 		begin := false
 		q := newQueue(func(string) bool { return begin })
 		q.slots = 1
-		got := ""
+		var got []string
 		run := func() {
 			x, ok := q.take()
 			if !ok {
 				return
 			}
 			for fuel := int64(10); fuel <= 30; fuel += 10 {
-				got += x.tenant
+				got = append(got, x.tenant)
 				q.turn(x.tenant, fuel)
 			}
 			q.over(x.tenant, 30)
@@ -118,7 +118,7 @@ func TestPausesShareFairly(t *testing.T) {
 		synctest.Wait()
 		ahead := 0
 		for _, tenant := range got {
-			ahead += map[rune]int{'a': 1, 'b': -1}[tenant]
+			ahead += map[string]int{"a": 1, "b": -1}[tenant]
 			if ahead > 2 || ahead < -2 {
 				t.Errorf("turns %s: one was far ahead of the other", got)
 				break

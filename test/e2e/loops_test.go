@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -185,7 +186,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 	eventually(t, "the end of "+second, func(ctx context.Context) error {
 		status, err := l.node.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: second})
 		if err == nil && status.GetStatus().GetState() == criapi.ContainerState_CONTAINER_RUNNING {
-			return fmt.Errorf("it runs")
+			return errors.New("it runs")
 		}
 		return nil // ended, or gone already
 	})

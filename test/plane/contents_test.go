@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,19 +52,19 @@ func written(name string, module []byte, number, answer int) string {
 // faults are the ways in which a set can be broken. Each gets a good one.
 var faults = map[string]func(c *content, number int){
 	"no TOML":        edited("a.toml", func(s string, n int) string { return fmt.Sprintf("%s\n[%d", s, n) }),
-	"an unknown key": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("nmae = \"%d\"\n%s", n, s) }),
+	"an unknown key": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("naem = \"%d\"\n%s", n, s) }),
 	"a key twice":    edited("a.toml", func(s string, n int) string { return fmt.Sprintf("%s# %d\nname = \"a\"\nname = \"a\"\n", s, n) }),
 	"a name twice": edited("b.toml", func(s string, n int) string {
 		return strings.Replace(s, `name = "b"`, fmt.Sprintf("name = \"a\" # %d", n), 1)
 	}),
-	"no API version":    edited("a.toml", func(s string, n int) string { return fmt.Sprintf("# %d\n%s", n, s[strings.Index(s, "\n"):]) }),
+	"no API version":    edited("a.toml", func(s string, n int) string { return fmt.Sprintf("# %d\n%s", n, strings.Replace(s, "api = ", "# ", 1)) }),
 	"an unknown hook":   edited("a.toml", func(s string, n int) string { return strings.Replace(s, `"admit"`, fmt.Sprintf(`"admit%d"`, n), 1) }),
 	"an empty document": edited("a.toml", func(_ string, n int) string { return strings.Repeat("\n", n%50) }),
 	"a limit too large": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("%s[limits]\nfuel = %d\n", s, 2_000_000_000+n) }),
 	"a condition broken": edited("a.toml", func(s string, n int) string {
 		return fmt.Sprintf("%s[match]\nconditions = [\"object.spec.(%d\"]\n", s, n)
 	}),
-	"another digest":     edited("a.wasm", func(s string, n int) string { return s + fmt.Sprint(n) }),
+	"another digest":     edited("a.wasm", func(s string, n int) string { return s + strconv.Itoa(n) }),
 	"a module cut short": edited("b.wasm", func(s string, n int) string { return s[:1+n%(len(s)-1)] }),
 	"no module":          edited("b.wasm", nil),
 	"a test that fails": edited("a.toml", func(s string, n int) string {
@@ -103,9 +104,9 @@ func edited(name string, edit func(text string, number int) string) func(*conten
 	}
 }
 
-func module(make func(number int) []byte) func(*content, int) {
+func module(build func(number int) []byte) func(*content, int) {
 	return func(c *content, number int) {
-		m := make(number)
+		m := build(number)
 		c.files["b.wasm"], c.files["b.toml"] = string(m), written("b", m, number, 0)
 	}
 }

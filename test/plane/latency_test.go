@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"sync"
 	"testing"
@@ -21,11 +22,14 @@ const (
 	maxLatency = 2.0
 )
 
+// timed has times measured: make bench-isolation sets it.
+var timed = flag.Bool("timed", false, "measure times, on a machine that has nothing else to do")
+
 // TestIsolationInTime measures how long a tenant waits for verdicts while nobody
 // else asks, and while another tenant does its worst.
 func TestIsolationInTime(t *testing.T) {
-	if raced {
-		t.Skip("times are measured without the race detector")
+	if !*timed {
+		t.Skip("a measurement: make bench-isolation makes it")
 	}
 	n := newNeighbours(t)
 	n.round(t, 0) // what is made on the first call

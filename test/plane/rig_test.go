@@ -80,7 +80,7 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{r.Plane.Run, r.mux.Run} {
+	for _, run := range []func(context.Context) error{r.Run, r.mux.Run} {
 		running.Go(func() {
 			if err := run(ctx); ctx.Err() == nil {
 				t.Errorf("it ended by itself: %v", err)

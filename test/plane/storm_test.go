@@ -168,6 +168,7 @@ func (s *storm) calm(t *testing.T) usage {
 // churn has pods come and go until enough is closed. Then it gives those that
 // are there, and those that went.
 func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []pod.Document, removed map[types.UID]bool) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(3, 4))
 	there, lives := map[int]pod.Document{}, map[int]int{}
 	removed = map[types.UID]bool{}

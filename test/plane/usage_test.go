@@ -31,7 +31,7 @@ func used(t *testing.T) usage {
 	debug.FreeOSMemory() // what the first one finalised
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	u := usage{heap: int64(stats.HeapAlloc), guests: int64(memory.Usage().Committed)} //nolint:gosec // far below
+	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed} //nolint:gosec // far below
 	text, err := os.ReadFile("/proc/self/statm")
 	must(t, err)
 	var size, pages int64
