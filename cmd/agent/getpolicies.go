@@ -24,9 +24,11 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 		Aliases: []string{"policy"},
 		Short:   "Show the policies in force, and what is wrong with newer ones",
 		Long: "Shows the policies in force in the order they are asked, and how often each has allowed,\n" +
-			"denied and held since the agent started. FAILED counts failures of the plugin, each of\n" +
-			"which is also counted as what ON ERROR says. Below: which set is in force and, if the\n" +
-			"directory holds another that cannot be used, why.",
+			"denied and held since the agent started. Of a filter ALLOWED counts updates that pass, and\n" +
+			"HELD those it drops or defers; of a merge policy ALLOWED counts winners, DENIED conflicts it\n" +
+			"rejects, and HELD those where what runs goes on. FAILED counts failures of the plugin, each\n" +
+			"of which is also counted as what follows from it: for admission, what ON ERROR says. Below:\n" +
+			"which set is in force and, if the directory holds another that cannot be used, why.",
 		Example: "  wardlet get policies\n  wardlet get policies -o wide\n  wardlet get policy allowed-images -o yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

@@ -40,6 +40,9 @@ func shows(p *v1.Pod, w *pod.Waiting) bool {
 
 // waitNote is stable until another version waits or for another reason.
 func waitNote(name string, w *pod.Waiting, now time.Time) note {
+	if w.Suppressed {
+		return suppressedNote(name, w, now)
+	}
 	state := "held"
 	if w.Verdict.Answer == pod.Deny {
 		state = "denied"
@@ -55,6 +58,39 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	return note{
 		text:   text + again(w, now),
 		stable: strings.Join([]string{text, w.Verdict.Reason, w.Origin.Document, w.Origin.Version}, "\x00"),
+	}
+}
+
+// suppressedNote is that of a version which a filter holds back, until when and
+// why, as "get updates" has it.
+func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
+	what, beside := "the new pod in ", ""
+	if w.Running != nil {
+		what, beside = "the update in ", ", the old one runs on"
+	}
+	what = name + what + fileOf(w.Origin.Document) + " is suppressed"
+	why := oneLine(w.Verdict.Reason)
+	if message := strings.TrimRight(oneLine(w.Verdict.Message), ": "); message != "" {
+		why += ": " + message
+	}
+	text := what
+	if !w.Until.IsZero() {
+		text += " until " + w.Until.UTC().Format(time.RFC3339) + " at the latest"
+	}
+	text += beside + ": " + why
+	switch left := w.RetryAt.Sub(now); {
+	case w.RetryAt.IsZero() && w.Verdict.Reason == pod.ReasonNotAnswered: // it is being asked
+	case w.RetryAt.IsZero():
+		text += "; the filter is asked again when it changes"
+	case w.RetryAt.Equal(w.Until): // that was said
+	case left < time.Second:
+		text += "; the filter is asked again now"
+	default:
+		text += "; the filter is asked again in " + duration.HumanDuration(left)
+	}
+	return note{
+		text:   text,
+		stable: strings.Join([]string{what, beside, why, w.Origin.Document, w.Origin.Version}, "\x00"),
 	}
 }
 

@@ -79,6 +79,30 @@ func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
 	}
 }
 
+func TestGetPodsSaysUntilWhenAndWhyAFilterHoldsBack(t *testing.T) {
+	t.Parallel()
+	names := []string{"closed", "dropped", "fresh", "new", "soon"}
+	var pods []v1.Pod
+	var waiting []pod.Waiting
+	for _, name := range names {
+		p := aPod("default", name, created)
+		w := wait(p, pod.Hold, `policy "hours": the window is closed`, name != "new", 5*time.Minute)
+		w.Suppressed, w.Verdict.Reason, w.Until = true, "Window", noon.Add(23*time.Hour)
+		switch name {
+		case "dropped": // until it changes or the time is over
+			w.Verdict.Message, w.Verdict.Reason, w.RetryAt = `policy "hours": `, "PolicySuppressed", w.Until
+		case "fresh": // not answered yet
+			w.Verdict = pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}
+			w.Until, w.RetryAt = time.Time{}, time.Time{}
+		case "soon":
+			w.RetryAt = noon
+		}
+		pods, waiting = append(pods, p), append(waiting, w)
+	}
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]pod.Waiting{waiting}})
+	golden(t, "get-pods-suppressed", wardlet(t.Context(), "get", "pods", "--socket", socket))
+}
+
 func TestWideOutputCountsForeignPods(t *testing.T) {
 	t.Parallel()
 	for name, k := range map[string]*knowledge{

@@ -121,7 +121,7 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 		return
 	}
 	// A sandbox that a kubelet made says nothing of instances.
-	if instance, err := pod.Instance(q.Pod); err == nil && (instance == had.instance || had.instance == "") {
+	if instance, err := instanceOf(&q); err == nil && (instance == had.instance || had.instance == "") {
 		if had.final != "" {
 			a.rebuild(q, had.final, answer)
 			return
@@ -142,12 +142,20 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 	})
 }
 
+// instanceOf is the instance of the document that a question is about.
+func instanceOf(q *pod.Question) (string, error) {
+	if q.Base != nil {
+		return q.Base.Instance, nil
+	}
+	return pod.Instance(q.Pod)
+}
+
 // rebuild answers for a pod that runs as policies have changed it. Where they do
 // the same again it goes on as that. Else nobody knows any more what runs: it is
 // held, so that nothing touches it, until its source changes.
 func (a *adoption) rebuild(q pod.Question, final string, answer func(pod.Verdict)) {
 	a.Gate.Judge(q, func(v pod.Verdict) {
-		if v.Answer == pod.Allow && v.Mutation.Hash() == final {
+		if v.Answer == pod.Allow && q.Base.Then(v.Mutation).Hash() == final {
 			a.log.Info("pod runs as policies change it, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
 			answer(v)
 			return

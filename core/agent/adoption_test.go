@@ -119,6 +119,7 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		now   string // the hash of what policies make of it now
+		base  string // and of what a merge policy makes of it before
 		ran   string // and of what they made
 		want  pod.Answer
 		asked bool
@@ -127,6 +128,10 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 		{name: "something else", now: "f2", ran: "f1", want: pod.Hold, asked: true},
 		{name: "nothing", ran: "f1", want: pod.Hold, asked: true},
 		{name: "policies had changed nothing", now: "f1", want: pod.Allow},
+		{name: "the same by a merge policy", base: "f1", ran: "f1", want: pod.Allow, asked: true},
+		{name: "something else by a merge policy", base: "f2", ran: "f1", want: pod.Hold, asked: true},
+		{name: "the same on top of a merge policy", base: "f0", now: "f1", ran: "f1", want: pod.Allow, asked: true},
+		{name: "no merge policy had changed anything", base: "f1", want: pod.Allow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -142,16 +147,23 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 			if !a.look() {
 				t.Fatal("the list was not seen")
 			}
+			q := pod.Question{Op: pod.Add, Pod: web}
+			if tc.base != "" {
+				q.Base = &pod.Mutation{Instance: annotations[pod.AnnotationInstance], FinalHash: tc.base, Final: web}
+				q.Pod = web.DeepCopy()
+				q.Pod.Annotations[pod.AnnotationHash] = "of what was made of it"
+			}
 			var got pod.Verdict
-			a.Judge(pod.Question{Op: pod.Add, Pod: web}, func(v pod.Verdict) { got = v })
+			a.Judge(q, func(v pod.Verdict) { got = v })
+			got.Mutation = q.Base.Then(got.Mutation)
 			if got.Answer != tc.want || (len(gate.asked) > 0) != tc.asked {
 				t.Errorf("verdict %+v, asked %q", got, gate.asked)
 			}
-			if tc.want == pod.Allow && tc.asked != (got.Mutation.Hash() == tc.ran && tc.ran != "") {
+			if tc.want == pod.Allow && tc.asked && got.Mutation.Hash() != tc.ran {
 				t.Errorf("it goes on as %q", got.Mutation.Hash())
 			}
-			if tc.want == pod.Hold && got.Reason != pod.ReasonAdopted {
-				t.Errorf("it is held as %+v", got)
+			if adopted := tc.want == pod.Hold || !tc.asked; adopted && got.Reason != pod.ReasonAdopted {
+				t.Errorf("it is held, or goes on, as %+v", got)
 			}
 		})
 	}

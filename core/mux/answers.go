@@ -14,6 +14,7 @@ import (
 // of them does. One that cannot be written takes none: its version is held, and
 // judged again like any other.
 func (m *Mux) secure(given []answer[pod.Verdict]) {
+	m.store.complete(given)
 	var records []state.Record
 	for i := range given {
 		if w := m.store.asked[given[i].ticket]; w != nil && m.store.takesEffect(w, given[i].value.Answer) {

@@ -87,10 +87,13 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	}
 	free := t.free(batch)
 	moving := t.moving(batch, free)
-	removed := map[*slot]int{}
+	removed, successors := map[*slot]int{}, map[int]types.UID{}
 	for _, sl := range batch {
 		if moving[sl] && sl.sent != nil {
 			removed[sl] = len(out)
+			if sl.stance == outranked && !sl.contest.winner.stands() {
+				successors[len(out)] = sl.contest.winner.first.pod.UID
+			}
 			out = append(out, t.remove(sl))
 		}
 	}
@@ -114,6 +117,9 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 			}
 		}
 		t.drop(sl)
+	}
+	for i, uid := range successors {
+		out[i].Replaces = cmp.Or(out[i].Replaces, uid)
 	}
 	return out
 }
@@ -183,8 +189,11 @@ func (t *merging) relinquish(sl *slot) {
 // of this one, nil if there is none or it has it already.
 func (sl *slot) awaits() *slot {
 	switch {
-	case sl.stance == outranked && !sl.contest.winner.runs():
-		return sl.contest.winner
+	case sl.stance == outranked:
+		// One that runs as something else is only updated.
+		if w := sl.contest.winner; !w.stands() && (!w.runs() || !w.has()) {
+			return w
+		}
 	case sl.stance == unopposed && sl.successor != nil:
 		return sl.successor.slot
 	}
@@ -304,6 +313,9 @@ func (t *merging) add(sl *slot) pod.Change {
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored}
 	t.handOn(sl.sent, e.pod, sl.verdict())
+	if sl.wait != nil && sl.sent.denied() {
+		sl.sent.base = sl.wait.base.Hash()
+	}
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
 	c := pod.Change{Op: pod.Add, New: sl.sent.final, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}

@@ -3,6 +3,7 @@ package mux
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,6 +42,9 @@ func (s *store) conflict(identity types.NamespacedName) pod.Conflict {
 			c.Message = r.Message
 			if r.Policy != "" {
 				c.Message = r.Policy + ": " + r.Message
+			}
+			if r.Mutation != nil {
+				c.Message = strings.TrimPrefix(c.Message+"; "+r.Mutation.String(), "; ")
 			}
 		}
 	} else if s.precedence != nil {

@@ -24,6 +24,8 @@ type contest struct {
 	// runs, and where nothing may change.
 	rule   string
 	winner *slot
+	// pending: the resolver has not answered yet.
+	pending bool
 
 	// key names the set of candidates that resolution is the answer for; nil
 	// while there is none. ticket is the question under way, 0 for none.
@@ -120,7 +122,7 @@ func (t *merging) agree(identity types.NamespacedName) {
 func (t *merging) decide(c *contest) {
 	c.winner = nil
 	r := t.resolution(c)
-	c.rule = pod.RulePolicy
+	c.rule, c.pending = pod.RulePolicy, r == nil
 	switch {
 	case r == nil || r.Choice == pod.ChooseNone:
 		c.hold()
@@ -143,7 +145,7 @@ func (t *merging) resolution(c *contest) *pod.Resolution {
 	}
 	if key := c.candidatesKey(); key != c.key {
 		c.key, c.resolution = key, nil
-		if kept, ok := t.store.kept[c.identity]; ok && kept.Key == key {
+		if kept, ok := t.store.kept[c.identity]; ok && kept.Key == key && (kept.Resolution.Choice != pod.ChooseWinner || c.names(&kept.Resolution)) {
 			c.resolution = &kept.Resolution
 		} else {
 			t.dispute(c)
@@ -166,7 +168,7 @@ func (s *store) placeOf(source string) int {
 }
 
 // hold lets no rival begin or end anything. A newer version of the very pod
-// that runs is none of this contest's business.
+// that runs goes on; while the answer is still to come it waits for that.
 func (c *contest) hold() {
 	for _, sl := range c.rivals {
 		if sl.contest = c; sl.sent == nil || sl.sent.pod.UID != sl.first.pod.UID {
@@ -201,10 +203,15 @@ func (sl *slot) mayLeave(free map[*slot]bool) bool {
 	return sl.successor == nil || free[sl.successor.slot]
 }
 
-// admitted reports whether a version of the slot runs, or may from now on.
+// admitted reports whether a version of the slot runs as what that stands for,
+// or may from now on.
 func (sl *slot) admitted(free map[*slot]bool) bool {
-	return sl.runs() || free[sl] && sl.sent == nil && (sl.wait == nil || sl.wait.verdict == nil || sl.wait.verdict.Answer == pod.Allow)
+	return sl.stands() || free[sl] && (sl.sent == nil || sl.runs()) && (sl.wait == nil || sl.wait.verdict == nil || sl.wait.verdict.Answer == pod.Allow)
 }
+
+// stands reports whether what the sync loop has of the slot was admitted as what
+// the slot stands for: a document may have moved there, with the pod that it was.
+func (sl *slot) stands() bool { return sl.runs() && pod.Identity(sl.sent.pod) == sl.identity }
 
 // has reports whether the sync loop has the slot's chosen pod.
 func (sl *slot) has() bool {

@@ -17,6 +17,8 @@
 //
 // Where documents of several sources claim one identity, a contest decides what
 // each of their slots runs: by the rule of the node, or as the Resolver says.
+// What that makes of the winner's document is what the Gate is asked about
+// (base.go); a newer version of what runs is not asked about before the answer.
 //
 // A change that must be judged is parked, per pod, between merge and output;
 // everything else passes it. A pod that runs is ended by a replacement only

@@ -27,6 +27,8 @@ type judge struct {
 	asked   []string
 	lenient bool
 	set     string
+	// images has questions on record with the image that is asked about.
+	images bool
 	// allowed are the instances that were ever allowed.
 	allowed map[string]bool
 	retry   time.Duration
@@ -50,6 +52,9 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	line := fmt.Sprintf("%s %s", q.Op, q.Pod.UID)
+	if j.images {
+		line += " " + q.Pod.Spec.Containers[0].Image
+	}
 	if q.Old != nil {
 		line += " old " + q.Old.Spec.Containers[0].Image
 	}
@@ -72,6 +77,9 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 		instance, err := pod.Instance(q.Pod)
 		if err != nil {
 			panic(err)
+		}
+		if q.Base != nil {
+			instance = q.Base.Instance
 		}
 		j.allowed[instance] = true
 		v.Mutation = j.mutation(q.Pod, instance)

@@ -49,6 +49,7 @@ func (t *merging) let(sl *slot) bool {
 		return true
 	}
 	if sl.sent != nil && sl.sent.denied() {
+		t.rebase(sl)
 		t.stand(sl)
 		return true
 	}
@@ -68,6 +69,7 @@ func (t *merging) let(sl *slot) bool {
 		t.park(sl, op, judged, w)
 		sl.wait.told = told
 	}
+	t.rebase(sl)
 	w := sl.wait
 	w.stale = w.stale || !sameContent(w.pod, sl.chosen.pod)
 	w.entry, w.pod = sl.chosen, sl.chosen.pod
@@ -143,7 +145,7 @@ func (sl *slot) overruled() bool {
 // verdict.
 func (t *merging) stand(sl *slot) {
 	if w := sl.wait; w != nil && w.verdict != nil {
-		sl.sent.verdict = w.verdict
+		sl.sent.verdict, sl.sent.base = w.verdict, w.base.Hash()
 		t.settled(sl, sl.chosen)
 	}
 }
@@ -171,6 +173,7 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 	if op == pod.Add {
 		t.store.claims[w.pod.UID] = append(t.store.claims[w.pod.UID], sl)
 	}
+	w.base, w.unbased = sl.base(), sl.undecided()
 	t.recall(w)
 	if judged && w.verdict == nil {
 		t.ask(w)
@@ -199,7 +202,7 @@ func (t *merging) recall(w *wait) {
 	t.unhold(w.slot)
 	w.slot.held = remembered(kept, t.now)
 	w.slot.held.beside = w.beside()
-	if w.judged {
+	if w.judged && kept.Verdict != nil && kept.Verdict.Mutation.BaseHash() == w.base.Hash() {
 		w.verdict = kept.Verdict
 	}
 }
@@ -233,6 +236,9 @@ func (t *merging) predecessor(sl *slot, before *wait) *slot {
 // earlier one does not count any more.
 func (t *merging) ask(w *wait) {
 	t.store.tickets++
+	if w.unbased {
+		return
+	}
 	delete(t.store.asked, w.ticket)
 	w.ticket = t.store.tickets
 	t.store.asked[w.ticket] = w

@@ -14,7 +14,8 @@ import (
 type Resolver interface {
 	// Resolve takes a contest and returns at once. answer is called once, by
 	// any goroutine and at any time, or never if the resolver stops first. It
-	// does not block. A winner that is no candidate counts as NoChoice.
+	// does not block. A winner that is no candidate counts as NoChoice, and so
+	// does one with a mutation of another pod. Mutations count only with a Gate.
 	Resolve(c pod.Contest, answer func(pod.Resolution))
 	// Changed gives a value when other policies are in force than before: every
 	// contest is then asked again.
@@ -58,13 +59,25 @@ func (s *store) resolved(given []answer[pod.Resolution], t *merging) outcome {
 
 // settle makes an answer one that says the same whatever runs later.
 func (c *contest) settle(r pod.Resolution) *pod.Resolution {
+	if r.Choice != pod.ChooseWinner {
+		r.Mutation = nil
+	}
 	switch current := slices.IndexFunc(c.rivals, (*slot).runs); {
 	case r.Choice == pod.ChooseCurrent && current >= 0:
 		r.Choice, r.Winner = pod.ChooseWinner, current
-	case r.Choice == pod.ChooseCurrent, r.Choice == pod.ChooseWinner && (r.Winner < 0 || r.Winner >= len(c.rivals)):
-		r.Choice, r.Winner = pod.NoChoice, 0
+	case r.Choice == pod.ChooseCurrent, r.Choice == pod.ChooseWinner && !c.names(&r):
+		r.Choice, r.Winner, r.Mutation = pod.NoChoice, 0, nil
 	}
 	return &r
+}
+
+// names reports whether the winner of an answer is one of the contest, and what
+// the answer makes of it is that pod.
+func (c *contest) names(r *pod.Resolution) bool {
+	if r.Winner < 0 || r.Winner >= len(c.rivals) {
+		return false
+	}
+	return r.Mutation == nil || r.Mutation.Usable(c.rivals[r.Winner].first.pod) == nil
 }
 
 // askContests puts every contest to the resolver again. What was decided

@@ -154,6 +154,9 @@ type sent struct {
 	after types.UID
 	// verdict is what policy said of it, nil where nobody was asked.
 	verdict *pod.Verdict
+	// base is FinalHash of what a contest's answer had made of it before that,
+	// empty for nothing; only of a rejected pod.
+	base string
 }
 
 // denied reports whether the pod was handed on as rejected: it does not run.

@@ -30,6 +30,11 @@ type wait struct {
 	op    pod.Op
 	// judged: policy is asked, not only a filter.
 	judged bool
+	// base is what a contest's answer has made of the version before it is judged,
+	// nil for nothing. unbased: that answer is still to come, and nobody is asked
+	// before.
+	base    *pod.Mutation
+	unbased bool
 	// from is the slot whose pod runs until this one passes, nil for none, old
 	// that pod. With UpdateOp from is the slot itself.
 	from *slot
@@ -89,7 +94,7 @@ func (w *wait) stops() bool {
 
 // question is what the gate is asked.
 func (w *wait) question() pod.Question {
-	q := pod.Question{Op: w.op, Pod: w.pod, Old: w.running(), Origin: w.origin()}
+	q := pod.Question{Op: w.op, Pod: w.base.Of(w.pod), Old: w.running(), Origin: w.origin(), Base: w.base}
 	if q.Old != nil && q.Old.UID != w.pod.UID {
 		q.Replaces = q.Old.UID
 	}
@@ -135,7 +140,7 @@ func (w *wait) waiting() pod.Waiting {
 	if s := w.suppressed(); s != nil {
 		return pod.Waiting{
 			Pod: w.pod, Running: w.running(), Origin: w.origin(),
-			Verdict: s.asVerdict(), RetryAt: s.next(), Suppressed: true,
+			Verdict: s.asVerdict(), RetryAt: s.next(), Suppressed: true, Until: s.until(),
 		}
 	}
 	return pod.Waiting{

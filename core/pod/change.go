@@ -73,7 +73,8 @@ type Change struct {
 	// Replaces is the UID of the pod this ADD takes the place of, which must
 	// have ended before this one starts (a RESTORE has it, too, if that was so
 	// before the restart), and on the REMOVE half the UID of its
-	// successor; empty where there is none. An ADD may have it where the
+	// successor; empty where there is none. Of several that give way to one pod
+	// its ADD names one. An ADD may have it where the
 	// REMOVE, which came earlier, has not: where a source no longer has the
 	// winner of a conflict.
 	Replaces types.UID

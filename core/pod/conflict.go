@@ -50,6 +50,9 @@ type Resolution struct {
 	Choice Choice `json:"choice"`
 	// Winner is the index of the candidate, with ChooseWinner only.
 	Winner int `json:"winner,omitempty"`
+	// Mutation is what the policy changed of the winner, nil for nothing: that is
+	// judged in place of the source's document. With ChooseWinner only.
+	Mutation *Mutation `json:"mutation,omitempty"`
 	// Policy is who decided, Message why, in a sentence.
 	Policy  string `json:"policy,omitempty"`
 	Message string `json:"message,omitempty"`

@@ -3,6 +3,7 @@ package pod
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -20,6 +21,9 @@ type Mutation struct {
 	// Final is the version that was judged as it is after all changes. It is nil
 	// in what is only shown.
 	Final *v1.Pod `json:"final,omitempty"`
+	// Base is FinalHash of what a merge policy, the first of By, had made of the
+	// pod before it was judged; empty where none had made anything of it.
+	Base string `json:"base,omitempty"`
 }
 
 // Mutator is a policy that changed a pod.
@@ -68,6 +72,29 @@ func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 
 // configPrefix begins the annotations that say where and when a node got a pod.
 const configPrefix = "kubernetes.io/config."
+
+// Then is what became of a pod of which m was made before it was judged and then
+// judged, which made it later; later may be nil. A nil m gives later.
+func (m *Mutation) Then(later *Mutation) *Mutation {
+	if m == nil {
+		return later
+	}
+	both := *m
+	both.Base = m.FinalHash
+	if later != nil {
+		both.By = slices.Concat(m.By, later.By)
+		both.FinalHash, both.Final = later.FinalHash, later.Final
+	}
+	return &both
+}
+
+// BaseHash is Base, empty for a nil mutation.
+func (m *Mutation) BaseHash() string {
+	if m == nil {
+		return ""
+	}
+	return m.Base
+}
 
 // Usable says what keeps a mutation that was stored from being one of p, nil
 // for nothing.

@@ -61,8 +61,10 @@ type PolicyState struct {
 	Priority int    `json:"priority"`
 	// OnError is hold, deny or allow.
 	OnError string `json:"onError"`
-	// Allowed, Denied, Held and Abstained count this process's opinions,
-	// Failed those of them that on_error gave.
+	// Allowed, Denied, Held and Abstained count this process's opinions, Failed
+	// those of them that the policy's plugin did not give because it failed. Updates
+	// that pass and named winners of conflicts count as allowed; updates that are
+	// held back and conflicts that change nothing as held; rejected ones as denied.
 	Allowed   uint64 `json:"allowed"`
 	Denied    uint64 `json:"denied"`
 	Held      uint64 `json:"held"`

@@ -20,6 +20,9 @@ type Question struct {
 	// Replaces is the UID of Old where it is another pod's; empty otherwise.
 	Replaces types.UID
 	Origin   Origin
+	// Base is what a merge policy has made of the source's document, and Pod that;
+	// nil where Pod is as its source has it.
+	Base *Mutation
 }
 
 // Waiting is a version of a pod that policy or a filter has not let through.
@@ -34,7 +37,10 @@ type Waiting struct {
 	// Suppressed is true where policy admits the version and a filter holds it
 	// back; Verdict then says why.
 	Suppressed bool `json:"suppressed,omitempty"`
-	// RetryAt is when it is judged again, zero where only a change of the
+	// RetryAt is when policy or the filter is asked again, zero where only a change of the
 	// document or of the policies makes it so.
 	RetryAt time.Time `json:"retryAt,omitzero"`
+	// Until is when it passes whatever a filter says, zero where Suppressed is
+	// false and while that is not known.
+	Until time.Time `json:"until,omitzero"`
 }

@@ -96,8 +96,8 @@ func (d *document) checkMutablePaths(report strict.Report) {
 	case len(d.MutablePaths) > maxMutablePaths:
 		report("mutable_paths", "%d paths, more than the %d a policy may have", len(d.MutablePaths), maxMutablePaths)
 		return
-	case !slices.Contains(d.Hooks, hookAdmit):
-		report("mutable_paths", "only a policy with the hook admit changes pods; leave it out, or add the hook")
+	case !slices.Contains(d.Hooks, hookAdmit) && !slices.Contains(d.Hooks, hookMerge):
+		report("mutable_paths", "only a policy with the hook admit or merge changes pods; leave it out, or add one of them")
 	}
 	for i, path := range d.MutablePaths {
 		key := fmt.Sprintf("mutable_paths[%d]", i)

@@ -2,14 +2,18 @@ package policy
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // counters count the opinions of one policy, for as long as its name is in
-// force.
+// force. What filters and merge policies say is counted as that of admission it is
+// most like: an update that passes and a named winner as allowed, what is held back
+// and a conflict that changes nothing as held, a conflict nobody wins as denied.
 type counters struct {
 	allowed, denied, held, abstained, failed atomic.Uint64
 	// failure is the newest one.
@@ -21,14 +25,18 @@ type counters struct {
 
 func (c *counters) count(o *pod.Opinion) {
 	switch o.Answer {
-	case pod.Allow:
+	case pod.Allow, pod.Answer(pod.Pass):
 		c.allowed.Add(1)
-	case pod.Deny:
+	case pod.Deny, pod.Answer(wasm.MergeReject):
 		c.denied.Add(1)
-	case pod.Hold:
+	case pod.Hold, pod.Answer(pod.Defer), pod.Answer(pod.Drop), pod.Answer(wasm.MergeKeep):
 		c.held.Add(1)
 	case pod.Abstain:
 		c.abstained.Add(1)
+	default:
+		if strings.HasPrefix(string(o.Answer), winnerPrefix) {
+			c.allowed.Add(1)
+		}
 	}
 	if o.Failure != "" {
 		c.failed.Add(1)

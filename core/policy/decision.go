@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,11 +50,19 @@ func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *acti
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
 	d.exempt = p.exempt(q, d.names)
 	var err error
+	if q.Base != nil {
+		d.instance = q.Base.Instance
+		return d
+	}
 	if d.instance, err = p.instances.of(q.Pod); err != nil {
 		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", d.names[0], "err", err)
 	}
 	return d
 }
+
+// lastKey is what policies' last verdicts are kept for: the instance or, where a
+// merge policy made something of that, what it made.
+func (d *decision) lastKey() string { return cmp.Or(d.request.Question.Base.Hash(), d.instance) }
 
 // names are those of a pod, as NAMESPACE/NAME: its own, and for a pod of the
 // node's own sources that of its manifest.
@@ -90,7 +99,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 		return o
 	}
 	if o.Failure == "" {
-		d.lasts.put(p, d.instance, d.request.Tenant, &o, d.request.Time)
+		d.lasts.put(p, d.lastKey(), d.request.Tenant, &o, d.request.Time)
 	} else {
 		p.settle(d, &o)
 	}
@@ -113,7 +122,7 @@ func (d *decision) show(p *policy) {
 // settle makes a failure of the plugin the policy's answer.
 func (p *policy) settle(d *decision, o *opinion) {
 	news := p.counts.fail(o.Message)
-	switch last, known := d.lasts.get(p, d.instance); {
+	switch last, known := d.lasts.get(p, d.lastKey()); {
 	case d.exempt:
 		o.Answer = pod.Allow
 		p.log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.names[0], "failure", o.Message)

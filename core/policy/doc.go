@@ -59,7 +59,9 @@
 // Policies with mutable_paths are asked first, the tenant's and then the
 // operator's, each about the pod as the ones before have left it. All others are
 // asked about what has come of it, which is part of the verdict. See package
-// mutate for what a patch may do; what it costs to apply is charged as fuel.
+// mutate for what a patch may do; what it costs to apply is charged as fuel. What a
+// merge policy makes of the winner it names is part of the answer (base.go); when
+// that is judged, it is the question.
 //
 // # What a decision saw
 //

@@ -132,7 +132,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		},
 		"mutable paths of a policy that is not asked whether a pod may run": {
 			strings.Replace(minimal, `"admit"`, `"filter"`, 1) + "mutable_paths = [\"/spec\"]\n",
-			"6: mutable_paths: only a policy with the hook admit changes pods; leave it out, or add the hook",
+			"6: mutable_paths: only a policy with the hook admit or merge changes pods; leave it out, or add one of them",
 		},
 		"an unknown capability":           {minimal + "capabilities = [\"node.write\"]\n", `6: capabilities: want "node.read", found "node.write"`},
 		"a capability that stands twice":  {minimal + "capabilities = [\"node.read\", \"node.read\"]\n", `6: capabilities: "node.read" stands twice`},

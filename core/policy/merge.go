@@ -70,12 +70,17 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 type contest struct {
 	*wasm.MergeRequest
 	places []int
+	// mutateAPI: policies may change pods of an API server.
+	mutateAPI bool
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
 // ordered by the rank of their source, then by source and document.
 func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *contest {
-	m := &contest{&wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized()}, nil}
+	m := &contest{
+		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized()},
+		mutateAPI:    p.cfg.MutateAPI,
+	}
 	for i := range c.Candidates {
 		m.places = append(m.places, i)
 		if running := c.Candidates[i].Running; running != nil && m.Current == nil {
@@ -128,19 +133,25 @@ func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activit
 	return decided, opinions, spent
 }
 
+// winnerPrefix begins an opinion that names a winner.
+const winnerPrefix = string(wasm.MergeWinner) + " "
+
 // merge asks one policy, unless its conditions could not be told: err is why.
 func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion, pod.Resolution) {
 	var got wasm.MergeResult
+	var made *pod.Mutation
 	if err == nil {
 		err = p.plugin.breakers.open(m.Tenant, m.Time)
 	}
 	if err == nil {
-		got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest)
+		if got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest); err == nil {
+			made, err = p.base(m, &got)
+		}
 		p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}
-	o.Reads = got.Reads
+	o.Reads, o.Patch = got.Reads, shownPatch(got.Patch)
 	if err != nil {
 		code, message, fuel := failureOf(err)
 		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(wasm.MergeKeep), code, pod.ReasonPolicyFailed, message, fuel
@@ -157,7 +168,8 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	case wasm.MergeWinner:
 		r.Choice, r.Winner = pod.ChooseWinner, m.places[got.Winner]
 		won := &m.Candidates[got.Winner]
-		o.Answer = pod.Answer(fmt.Sprintf("winner %s of %s", won.Origin.Document, won.Origin.Source))
+		o.Answer = pod.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", won.Origin.Document, won.Origin.Source))
+		r.Mutation = made
 	case wasm.MergeKeep:
 		r.Choice = pod.ChooseCurrent
 	case wasm.MergeReject:
@@ -200,12 +212,13 @@ func failureOf(err error) (code, message string, fuel int64) {
 // then gives the answer.
 func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.Resolution, opinions []pod.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.recorder.put(&recording{contest: asked, sets: sets, answer: answer, decision: pod.Decision{
+	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, answer: answer, decision: pod.Decision{
 		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
 		Verdict: pod.Verdict{
-			Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions, At: r.At,
+			Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions,
+			Mutation: r.Mutation.Shown(), At: r.At,
 		},
 	}})
 }

@@ -82,8 +82,7 @@ func shownPatch(patch []byte) string {
 // change makes what a policy has changed the pod that the next ones are asked
 // about.
 func (d *decision) change(p *policy, r *mutate.Result, hash string) {
-	listed := r.Changed[:min(len(r.Changed), pod.MaxMutatorChanges)]
-	by := pod.Mutator{Policy: p.Name, Tenant: p.tenant, Changed: listed, More: len(r.Changed) - len(listed)}
+	by := p.changed(r)
 	var before []pod.Mutator
 	if d.mutation != nil {
 		before = d.mutation.By

@@ -62,6 +62,7 @@ func (r *recording) prepare(c *Config) error {
 	d := documents{into: e.Inputs}
 	if q := r.request; q != nil {
 		e.Record.ClockSynchronized, e.Record.Kind, e.Record.Changed = q.ClockSynchronized, q.Kind, q.Changed
+		e.Record.Base = q.Question.Base.Hash()
 		e.Record.Pod, e.Record.Old, e.Record.OldInstance = d.pod(q.Question.Pod), d.pod(q.Question.Old), d.instance(q.Question.Old)
 	}
 	if m := r.contest; m != nil {
@@ -115,7 +116,7 @@ func (r *recording) policy(o *pod.Opinion) *policy {
 // instances: what a source says of a pod beside that, such as the version of its
 // status, makes no other input of it.
 func inputsOf(r *state.DecisionRecord) []string {
-	all := []string{r.OldInstance, r.Kind}
+	all := []string{r.OldInstance, r.Kind, r.Base}
 	for i := range r.Candidates {
 		x := &r.Candidates[i]
 		all = append(all, x.Instance, x.Source, x.Document, x.Kind)

@@ -48,6 +48,8 @@ type scripts struct {
 	merges map[string]wasm.MergeRequest
 	// edit changes what a script answered, if it is set.
 	edit func(policy string, r *wasm.Result)
+	// patch is what a policy that names a winner makes of it, if it is set.
+	patch func(policy string) []byte
 	// free lets plugins that wait go on; they say on waits that they do.
 	free  chan struct{}
 	waits chan string
@@ -177,6 +179,9 @@ func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 	p.of.mu.Unlock()
 	r.Answer, r.Fuel = wasm.MergeAnswer(word), 3
 	r.Reason, r.Message, _ = strings.Cut(rest, " ")
+	if r.Answer == wasm.MergeWinner && p.of.patch != nil {
+		r.Patch = p.of.patch(p.policy)
+	}
 	return r, nil
 }
 

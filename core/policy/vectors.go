@@ -139,6 +139,9 @@ func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.P
 		}
 	}
 	got, err := p.plugin.plugin.Merge(ctx, m)
+	if err == nil {
+		_, err = p.base(&contest{MergeRequest: m, mutateAPI: true}, &got)
+	}
 	answer = string(got.Answer)
 	if got.Answer == wasm.MergeWinner {
 		answer = v.Candidates[got.Winner].Pod

@@ -27,6 +27,9 @@ type DecisionRecord struct {
 	// is empty where there was none. Of merge, Pod is empty and Old what ran.
 	Pod string `json:"pod,omitempty"`
 	Old string `json:"old,omitempty"`
+	// Base is FinalHash of Pod where that is what a merge policy made of the
+	// document before it was judged.
+	Base string `json:"base,omitempty"`
 	// OldInstance is the instance of Old.
 	OldInstance string `json:"oldInstance,omitempty"`
 	// Candidates are those of merge, in the order they were asked about.

@@ -1,0 +1,199 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// patchedContest is a contest of documents as sources give them; the policy's
+// candidate 0 is the pod of the file, candidate 1 that of the API server.
+func patchedContest(t *testing.T) pod.Contest {
+	t.Helper()
+	c := contestOf("shop", "")
+	for i := range c.Candidates {
+		q := written(t)
+		if x := &c.Candidates[i]; x.Origin.Source == "cluster" {
+			q = written(t, ofAPI(t))
+		}
+		c.Candidates[i].Pod = q.Pod
+	}
+	return c
+}
+
+// based has the policies m of a plane give these patches of their winners.
+func based(s *scripts, patch string) {
+	s.patch = func(string) []byte { return []byte(patch) }
+}
+
+func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
+	t.Parallel()
+	const label = `[{"op":"add","path":"/metadata/labels","value":{"tier":"edge"}}]`
+	for name, test := range map[string]struct {
+		patch, keys string
+		candidate   string
+		mutateAPI   bool
+		// changed is what the resolution has changed, failure what becomes of the
+		// plugin instead.
+		changed, failure string
+	}{
+		"within its mutable_paths":             {label, `mutable_paths = ["/metadata/labels"]`, "0", false, "/metadata/labels/tier", ""},
+		"a patch that changes nothing":         {`[]`, `mutable_paths = ["/metadata/labels"]`, "0", false, "", ""},
+		"beyond its mutable_paths":             {label, `mutable_paths = ["/spec/priority"]`, "0", false, "", "the policy may change only /spec/priority"},
+		"without mutable_paths":                {label, "", "0", false, "", "the policy may change nothing, its mutable_paths are empty"},
+		"never the name":                       {`[{"op":"replace","path":"/metadata/name","value":"x"}]`, `mutable_paths = ["/metadata/labels"]`, "0", false, "", "/metadata/name"},
+		"never the identity":                   {`[{"op":"add","path":"/metadata/annotations/wardlet.dev~1identity","value":"x"}]`, `mutable_paths = ["/metadata/annotations"]`, "0", false, "", "wardlet.dev~1identity"},
+		"what is no patch of the pod":          {`[{"op":"remove","path":"/spec/none"}]`, `mutable_paths = ["/metadata/labels"]`, "0", false, "", "/spec/none"},
+		"a pod of an API server":               {label, `mutable_paths = ["/metadata/labels"]`, "1", false, "", "mutate_api"},
+		"a pod of an API server, by the owner": {label, `mutable_paths = ["/metadata/labels"]`, "1", true, "/metadata/labels/tier", ""},
+		"in the mode audit":                    {label, "mode = \"audit\"\n" + `mutable_paths = ["/metadata/labels"]`, "0", false, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				based(s, test.patch)
+				d.hooked("m", hookMerge, "winner "+test.candidate, test.keys)
+				p, _ := listed(t, d, s, ranked, func(c *Config) { c.MutateAPI = test.mutateAPI })
+				run(t, p)
+				c := patchedContest(t)
+				got := resolve(t, p, c)
+				on := p.Decisions()[0].Verdict.Opinions[0]
+				if on.Patch != test.patch {
+					t.Errorf("patch on record: %q", on.Patch)
+				}
+				if test.failure != "" {
+					if got.Choice != pod.ChooseCurrent || got.Mutation != nil || on.Failure != "BadOutput" || !strings.Contains(got.Message, test.failure) {
+						t.Errorf("resolution %+v of %+v, want that the plugin has failed: %s", got, on, test.failure)
+					}
+					return
+				}
+				if on.Failure != "" || on.Fuel < patchFuel {
+					t.Errorf("opinion %+v", on)
+				}
+				if test.changed == "" {
+					if got.Mutation != nil {
+						t.Errorf("changed: %s", got.Mutation)
+					}
+					return
+				}
+				won := c.Candidates[got.Winner].Pod
+				instance, err := pod.Instance(won)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := got.Mutation
+				if got.Choice != pod.ChooseWinner || m == nil || m.Usable(won) != nil || m.Instance != instance {
+					t.Fatalf("resolution %+v, want the winner changed and its instance kept", got)
+				}
+				if diff := cmp.Diff([]pod.Mutator{{Policy: "m", Changed: []string{test.changed}}}, m.By); diff != "" {
+					t.Errorf("changed (-want +got):\n%s", diff)
+				}
+				if m.Final.Labels["tier"] != "edge" || won.Labels["tier"] == "edge" {
+					t.Errorf("labels %v, of the source's %v", m.Final.Labels, won.Labels)
+				}
+			})
+		})
+	}
+}
+
+func TestATenantsMergePolicyChangesItsOwnPodsOnly(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		based(s, `[{"op":"add","path":"/metadata/labels/tier","value":"edge"}]`)
+		d.policy("a", "allow")
+		d.of("shop").hooked("mine", hookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
+		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
+		run(t, p)
+		c := patchedContest(t)
+		got := resolve(t, p, c)
+		if got.Mutation == nil || got.Mutation.By[0].Tenant != "shop" {
+			t.Errorf("resolution %+v", got)
+		}
+		c.Identity.Namespace = "other"
+		if got := resolve(t, p, c); got.Choice != pod.NoChoice || got.Mutation != nil {
+			t.Errorf("resolution %+v of another tenant's pods", got)
+		}
+	})
+}
+
+func TestMergePluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		based(s, `[{"op":"remove","path":"/spec/none"}]`)
+		d.hooked("m", hookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
+		p, _ := listed(t, d, s, ranked)
+		run(t, p)
+		var got pod.Resolution
+		for range 6 {
+			got = resolve(t, p, patchedContest(t))
+		}
+		if got.Choice != pod.ChooseCurrent || !strings.Contains(got.Message, "BreakerOpen") || len(s.called()) != 5 {
+			t.Errorf("resolution %+v after %d calls", got, len(s.called()))
+		}
+	})
+}
+
+func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
+	t.Parallel()
+	const vector = "[[test]]\nhook = \"merge\"\nexpect = \"a.yaml\"\n" +
+		"[[test.candidate]]\npod = \"a.yaml\"\nsource = \"static\"\n[[test.candidate]]\npod = \"b.yaml\"\nsource = \"cluster\""
+	for keys, want := range map[string]string{
+		imagePath:  "",
+		labelsPath: "want a.yaml, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
+	} {
+		d := newTree(t)
+		d.write("a.yaml", manifest)
+		d.write("b.yaml", manifest)
+		d.hooked("p", hookMerge, "winner 0", keys, vector)
+		s := newScripts()
+		based(s, toImage("x"))
+		_, err := loadOnce(t, d, s, nil)
+		if got := inDir(err, d.dir); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %s", keys, got)
+		}
+	}
+}
+
+func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.hooked("mirror", hookMerge, string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
+	config := sandboxed(t, d)
+	ranked(&config)
+	p := New(config)
+	run(t, p)
+	c := patchedContest(t)
+	r := resolve(t, p, c)
+	if r.Choice != pod.ChooseWinner || r.Mutation == nil || r.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
+		t.Fatalf("resolution %+v", r)
+	}
+	q := pod.Question{Op: pod.Add, Pod: r.Mutation.Final, Origin: c.Candidates[r.Winner].Origin, Base: r.Mutation}
+	if v := ask(t, p, q); v.Answer != pod.Allow {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+// What a policy said of the document is nothing it said of what is made of it.
+func TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		p, _ := listed(t, d, s, ranked)
+		q := written(t)
+		plain := p.decision(hookAdmit, &q, p.request(&q, "", p.cfg.Now()), nil)
+		based := q
+		based.Base = &pod.Mutation{Instance: plain.instance, FinalHash: "0123"}
+		patched := p.decision(hookAdmit, &based, p.request(&based, "", p.cfg.Now()), nil)
+		if plain.instance == "" || patched.instance != plain.instance || plain.lastKey() != plain.instance || patched.lastKey() != "0123" {
+			t.Errorf("the document is %q, kept for %q; what was made of it %q, kept for %q",
+				plain.instance, plain.lastKey(), patched.instance, patched.lastKey())
+		}
+	})
+}
