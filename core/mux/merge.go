@@ -140,7 +140,11 @@ func (t *merging) document(d *pod.Document) {
 	if t.matters(e, d.Pod) {
 		t.changed = append(t.changed, e)
 	}
-	if e.suppressed != nil && !pod.SameInstance(e.pod, d.Pod) {
+	switch {
+	case e.suppressed == nil:
+	case e.slot.identity != pod.Identity(d.Pod):
+		e.suppressed = nil // it was another pod that was held back
+	case !pod.SameInstance(e.pod, d.Pod):
 		e.suppressed.Verdict = nil
 	}
 	t.unseal(e.pod)

@@ -87,11 +87,15 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 }
 
 // resume hands on what was last decided for a document: its newest version, or
-// the one that runs until that may take its place.
+// the one that runs until that may take its place. It is found where it was:
+// that need not be what its document stands for, nor what the pod says.
 func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 	p := cmp.Or(d.Pod, e.pod)
 	sl := e.slot
-	if sl.sent != nil || !isMerely(p, e.pod) {
+	switch {
+	case d.Identity != nil:
+		sl = t.source.slot(*d.Identity)
+	case sl.sent != nil || !isMerely(p, e.pod):
 		sl = t.source.slot(pod.Identity(p))
 	}
 	if sl != e.slot {
@@ -130,11 +134,15 @@ func (t *merging) records() []state.Record {
 			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: e.firstSeen,
 			Runs: e.slot.first == e,
 		}
-		if have := e.decided(); have != nil {
+		if at := e.decided(); at != nil {
+			have := at.sent
 			r.FirstSeen = have.origin.FirstSeen
 			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict, After: have.after}
 			if have.pod != e.pod {
 				r.Decided.Pod = have.pod
+			}
+			if at.identity != e.slot.identity || at.identity != pod.Identity(have.pod) {
+				r.Decided.Identity = new(at.identity)
 			}
 		}
 		if r.Suppressed = e.suppressed; r.Runs && r.Suppressed == nil {
@@ -147,17 +155,20 @@ func (t *merging) records() []state.Record {
 	return records
 }
 
-// decided is what was handed on for a document: of its own slot, or of the one
-// it has left and whose pod it is to replace.
-func (e *entry) decided() *sent {
+// decided is the slot of what was handed on for a document: its own, or the one
+// it has left and whose pod it is to replace; nil where nothing was.
+func (e *entry) decided() *slot {
 	sl := e.slot
-	switch {
-	case sl.first != e:
+	if sl.first != e {
 		return nil
-	case sl.sent == nil && sl.wait != nil && sl.wait.from != nil && sl.wait.from.source == sl.source:
-		return sl.wait.from.sent
 	}
-	return sl.sent
+	if sl.sent == nil && sl.wait != nil && sl.wait.from != nil && sl.wait.from.source == sl.source {
+		sl = sl.wait.from
+	}
+	if sl.sent == nil {
+		return nil
+	}
+	return sl
 }
 
 // writeAgain is how long a write that failed waits for the next try.

@@ -46,6 +46,9 @@ type Decided struct {
 	// After is the pod whose place it takes, and that has to end first; empty
 	// for none.
 	After types.UID `json:"after,omitempty"`
+	// Identity is what the pod runs as, where its document has come to stand for
+	// something else since; nil where the pod says it, as the record's does.
+	Identity *types.NamespacedName `json:"identity,omitempty"`
 }
 
 // Suppressed is how long a filter has held a version back, and may.
@@ -152,6 +155,9 @@ func (r *Record) usable() error {
 		if p = r.Decided.Pod; complete(p) != nil {
 			return complete(p)
 		}
+	}
+	if id := r.Decided.Identity; id != nil && (id.Name == "" || id.Namespace != p.Namespace) {
+		return fmt.Errorf("what was decided runs as %q, which a pod of namespace %q cannot", id, p.Namespace)
 	}
 	return changes(r.Decided.Verdict, p)
 }

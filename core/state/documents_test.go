@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -59,6 +60,7 @@ func TestRecordsComeBack(t *testing.T) {
 		Pod: record("files", "/m/b.yaml#0", "0").Pod, Origin: pod.Origin{Source: "files", Document: "/m/b.yaml#0", Version: "0"},
 		Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "R", Message: "m", Policy: "p", Sets: []string{"d"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny}}},
 	}
+	b.Decided.Identity = &types.NamespacedName{Namespace: b.Pod.Namespace, Name: "before"}
 	b.Suppressed = &Suppressed{
 		Since: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Until: time.Date(2026, 1, 2, 7, 4, 5, 6, time.UTC),
 		Verdict: &pod.Verdict{Answer: pod.Allow, Sets: []string{"d"}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -39,6 +40,12 @@ var unusable = map[string]struct {
 		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Pod: record("files", "a", "0").Pod}
 		r.Decided.Pod.UID = ""
 	}, "the pod has no UID"},
+	"decided as a pod of another namespace": {func(r *Record) {
+		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: "other", Name: "a"}}
+	}, `what was decided runs as "other/a"`},
+	"decided as nothing": {func(r *Record) {
+		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: r.Pod.Namespace}}
+	}, "what was decided runs as"},
 	"a verdict that is none": {func(r *Record) {
 		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Verdict: &pod.Verdict{Answer: "maybe"}}
 	}, `the verdict "maybe" is none`},
