@@ -152,7 +152,7 @@ func TestAFailureOfTheMachineIsNotHeldAgainstTheModule(t *testing.T) {
 		"no such program":                {[]string{"/nowhere/wardlet"}, Limits{}, "no such file"},
 		"a program that is none":         {[]string{"/dev/null"}, Limits{}, "permission denied"},
 		"ended from outside":             {[]string{"/proc/self/exe", "pretend", "struck", "15"}, Limits{}, "ended from outside (terminated)"},
-		"it gets no processor":           {[]string{"/proc/self/exe", "pretend", "asleep", "/dev/null"}, Limits{Wall: 1e8}, "the node is busy, try again"},
+		"it gets no processor":           {[]string{"/proc/self/exe", "pretend", "asleep", "/dev/null"}, Limits{Wall: 1e9}, "the node is busy, try again"},
 		"no report":                      {said("0", ""), Limits{}, "it wrote 0 bytes that are no report"},
 		"a report that is none":          {said("0", "ready\n"), Limits{}, "its report is not JSON"},
 		"two reports":                    {said("0", "{}\n{}\n"), Limits{}, "that are no report"},
