@@ -55,7 +55,7 @@ test-unit: ## the unit tests of every module, and some inputs for each fuzz targ
 
 test-e2e: build plugins ## the tests on a real containerd (as root)
 	@tools/setup.sh race runtime cluster
-	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 30m \
+	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 45m \
 		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
