@@ -129,7 +129,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 		}
 	}
 	a.says(t, "get updates", "UNTIL", "kept-later", "freed-later", "Deferred", "window", outside(), "in 11h")
-	a.says(t, "get pods", "kept-later", "Running", "kept.yaml is held, the old one runs on", `policy "window"`)
+	a.says(t, "get pods", "kept-later", "Running", "kept.yaml is suppressed until ", "the old one runs on", `policy "window"`)
 	same("suppressed", "kept", "freed")
 
 	a.kill()
