@@ -11,5 +11,6 @@
 // Each test starts the goroutines it needs and waits for them; the tests do not
 // run beside each other, for they look at what the process holds.
 //
-// Tests of time are for a build without the race detector, and skipped in others.
+// The test of time is a measurement and runs only with -timed, as make
+// bench-isolation has it.
 package plane
