@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tetratelabs/wazero"
+
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
@@ -29,6 +31,11 @@ func testAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	built = dir
+	// wazero keeps its own version in a variable without a lock: it must have
+	// it before tests make runtimes side by side.
+	if err := wazero.NewRuntime(context.Background()).Close(context.Background()); err != nil {
+		return 1
+	}
 	return m.Run()
 }
 
