@@ -22,12 +22,12 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 		if !ok {
 			return
 		}
-		turns := wasm.WithTurns(ctx, func(fuel int64) { p.queue.turn(t.tenant, fuel) })
+		turns := wasm.WithTurns(ctx, func(fuel int64) { p.queue.turn(&t, fuel) })
 		fuel, goOn := t.decide(turns, at)
 		if !goOn {
 			return
 		}
-		p.queue.over(t.tenant, fuel)
+		p.queue.over(&t, fuel)
 		p.budgets.spend(t.tenant, fuel, p.cfg.Now())
 	}
 }

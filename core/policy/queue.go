@@ -14,6 +14,9 @@ type task struct {
 
 	// seq numbers the tasks in the order they came.
 	seq uint64
+	// took is what it took in fuel so far, as far as that is known; charged is what
+	// its line was charged for it.
+	took, charged int64
 }
 
 // queue holds the questions that wait: a line for each tenant, and one for the
@@ -48,13 +51,11 @@ type line struct {
 	// empty has no credit from then.
 	had int64
 	// cost is what its last decision took: the next one is taken for the same
-	// until it is over.
+	// until it is over, or took more.
 	cost int64
 	// paused counts the line's tasks that were begun and wait for their turn; while
-	// there are any no other is begun. most is the least that the line had with what
-	// one of them took.
+	// there are any no other is begun.
 	paused int
-	most   int64
 }
 
 func newQueue(ready func(tenant string) bool) *queue {
@@ -96,9 +97,10 @@ func (q *queue) take() (t task, ok bool) {
 		if l := q.next(); l != nil && l.paused == 0 && q.free() {
 			q.busy++
 			q.clock = l.had
-			l.had += l.cost
 			t, l.tasks[0] = l.tasks[0], task{}
 			l.tasks = l.tasks[1:]
+			t.charged = l.cost
+			l.had += t.charged
 			return t, true
 		}
 		q.idle++
@@ -109,22 +111,26 @@ func (q *queue) take() (t task, ok bool) {
 
 func (q *queue) free() bool { return q.slots == 0 || q.busy < q.slots }
 
-// turn is called while a task of a tenant is under way that took so much fuel so
-// far. If a line waits that had less, and somebody to serve it, the task pauses
-// until it is the turn of its line again.
-func (q *queue) turn(tenant string, fuel int64) {
+// turn is called while a task is under way that took so much more fuel. If a line
+// waits that had less, and somebody to serve it, the task pauses until it is the
+// turn of its line again.
+func (q *queue) turn(t *task, fuel int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lines[tenant]
-	if l == nil || q.idle == 0 || q.slots == 0 || q.busy < q.slots {
+	l := q.lines[t.tenant]
+	if l == nil {
+		return // the queue was closed meanwhile
+	}
+	t.took += fuel
+	if more := t.took - t.charged; more > 0 {
+		t.charged += more
+		l.had += more
+	}
+	if q.idle == 0 || q.slots == 0 || q.busy < q.slots {
 		return
 	}
-	had := l.had - l.cost + fuel
-	if best := q.next(); best == nil || best == l || best.due() >= had {
+	if best := q.next(); best == nil || best == l || best.had >= l.had {
 		return
-	}
-	if l.paused == 0 || had < l.most {
-		l.most = had
 	}
 	l.paused++
 	q.busy--
@@ -152,33 +158,24 @@ func (q *queue) next() (best *line) {
 
 // before says that the line is served before another.
 func (l *line) before(other *line) bool {
-	mine, theirs := l.due(), other.due()
-	if mine != theirs || l.paused > 0 || other.paused > 0 {
-		return mine < theirs || mine == theirs && l.paused > 0
+	if l.had != other.had || l.paused > 0 || other.paused > 0 {
+		return l.had < other.had || l.had == other.had && l.paused > 0
 	}
 	return l.tasks[0].seq < other.tasks[0].seq
 }
 
-// due is what the line had for what comes next.
-func (l *line) due() int64 {
-	if l.paused > 0 {
-		return l.most
-	}
-	return l.had
-}
-
-// over says that a task of a tenant was decided, and what that took in fuel.
-func (q *queue) over(tenant string, fuel int64) {
+// over says that a task was decided, and what that took in fuel.
+func (q *queue) over(t *task, fuel int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy--
 	q.filled.Broadcast()
-	l := q.lines[tenant]
+	l := q.lines[t.tenant]
 	if l == nil {
 		return // the queue was closed meanwhile
 	}
 	fuel = max(fuel, 1)
-	l.had += fuel - l.cost
+	l.had += fuel - t.charged
 	l.cost = fuel
 }
 

@@ -54,7 +54,7 @@ func serve(t *testing.T, q *queue, n int, costs map[string]int64) (names []strin
 		if !ok {
 			t.Fatal("the queue is closed")
 		}
-		q.over(next.tenant, costs[next.tenant])
+		q.over(&next, costs[next.tenant])
 		names = append(names, nameOf(next))
 	}
 	return names
@@ -170,7 +170,7 @@ func TestAClosedQueueDropsWhatWaits(t *testing.T) {
 	q := newQueue(always)
 	q.add(task{tenant: "a"})
 	q.close()
-	q.over("a", 1)
+	q.over(&task{tenant: "a"}, 1)
 	if _, ok := q.take(); ok || q.waiting() > 0 {
 		t.Errorf("a question was given: %t; %d wait on", ok, q.waiting())
 	}

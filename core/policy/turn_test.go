@@ -13,27 +13,33 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 		fuel  int64  // what the task took so far
 		comes string // whose question comes meanwhile
 		spare bool   // whether somebody is there to take it
+		more  int    // how many more tasks of the same tenant wait
 		want  bool   // whether it is answered before the task is over
 	}{
-		"another tenant's question is answered meanwhile": {1000, "b", true, true},
-		"the operator's too":                              {1000, "", true, true},
-		"one of the same tenant waits":                    {1000, "a", true, false},
-		"a task that took nothing does not pause":         {0, "b", true, false},
-		"nor does one where nobody could take the other":  {1000, "b", false, false},
+		"another tenant's question is answered meanwhile": {1000, "b", true, 0, true},
+		"before those of the same tenant that wait":       {1000, "b", true, 5, true},
+		"the operator's too":                              {1000, "", true, 0, true},
+		"one of the same tenant waits":                    {1000, "a", true, 0, false},
+		"a task that took nothing does not pause":         {0, "b", true, 0, false},
+		"nor does one where nobody could take the other":  {1000, "b", false, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				q := newQueue(always)
 				q.slots = 1
+				q.lines["b"] = &line{had: 10, cost: 10} // what another had before counts
 				q.add(named("a", "dear"))
 				dear, _ := q.take()
+				for range test.more {
+					q.add(named("a", "more"))
+				}
 				answered := false
 				if test.spare {
 					go func() {
 						if other, ok := q.take(); ok {
 							answered = true
-							q.over(other.tenant, 1)
+							q.over(&other, 1)
 						}
 					}()
 				}
@@ -43,11 +49,11 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 				if answered {
 					t.Error("two tasks are under way, there is one slot")
 				}
-				q.turn(dear.tenant, test.fuel)
+				q.turn(&dear, test.fuel)
 				if answered != test.want {
 					t.Errorf("the other question is answered: %v, want %v", answered, test.want)
 				}
-				q.over(dear.tenant, 2*test.fuel)
+				q.over(&dear, 2*test.fuel)
 				synctest.Wait()
 				if test.spare && !answered {
 					t.Error("the other question is not answered at all")
@@ -65,14 +71,15 @@ func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 		q := newQueue(always)
 		q.slots = 1
 		q.add(named("a", "dear"))
-		if _, ok := q.take(); !ok {
+		dear, ok := q.take()
+		if !ok {
 			t.Fatal("no task")
 		}
 		go func() { q.take() }() // takes the other, and does not come back
 		synctest.Wait()
 		q.add(named("b", "other"))
 		back := false
-		go func() { q.turn("a", 1000); back = true }()
+		go func() { q.turn(&dear, 1000); back = true }()
 		synctest.Wait()
 		if back {
 			t.Fatal("it does not pause")
@@ -99,11 +106,11 @@ func TestPausesShareFairly(t *testing.T) {
 			if !ok {
 				return
 			}
-			for fuel := int64(10); fuel <= 30; fuel += 10 {
+			for range 3 {
 				got = append(got, x.tenant)
-				q.turn(x.tenant, fuel)
+				q.turn(&x, 10)
 			}
-			q.over(x.tenant, 30)
+			q.over(&x, 30)
 		}
 		q.add(named("a", "one"))
 		q.add(named("b", "two"))

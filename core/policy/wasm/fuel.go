@@ -65,9 +65,10 @@ type tank struct {
 	linear     *memory.Linear
 	stay       stay
 	// pause is asked whether it is another's turn, nil: nobody is; asked is when that
-	// was last.
+	// was last, and told how much fuel had been taken then.
 	pause func(fuel int64)
 	asked time.Time
+	told  int64
 	// ctx ends a call at the end of a slice.
 	ctx context.Context //nolint:containedctx // of the one call under way
 }
@@ -75,7 +76,7 @@ type tank struct {
 // fill begins a call.
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left = ctx, fuel, fuel
-	t.begun, t.turn, t.asked, t.pause = time.Time{}, time.Time{}, time.Time{}, pauser(ctx)
+	t.begun, t.turn, t.asked, t.told, t.pause = time.Time{}, time.Time{}, time.Time{}, 0, pauser(ctx)
 	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
 }

@@ -12,8 +12,8 @@ const askPeriod = 50 * time.Microsecond
 type turnsKey struct{}
 
 // WithTurns gives calls with the context somebody to ask, between two slices,
-// whether it is another's turn: pause gets what the call took so far in fuel, and
-// comes back when the call may go on. It may be called some ten thousand times a
+// whether it is another's turn: pause gets what the call took in fuel since it was
+// last asked, and comes back when the call may go on. It may be called some ten thousand times a
 // second, by the goroutine of the call, which keeps its instance meanwhile. A call
 // that is over soon never asks. What a call gives, and what it takes, is the
 // same with pauses and without.
@@ -36,7 +36,9 @@ func (t *tank) ask(now time.Time) time.Time {
 	if t.pause == nil || now.Sub(t.asked) < askPeriod {
 		return now
 	}
-	t.pause(t.used())
+	used := t.used()
+	t.pause(used - t.told)
+	t.told = used
 	t.asked = time.Now()
 	return t.asked
 }
