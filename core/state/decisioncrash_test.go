@@ -37,7 +37,7 @@ func onDisk(t *testing.T, model *disk, path string, limit int64) *DecisionLog {
 	}
 	return &DecisionLog{
 		dir: root, limits: map[string]int64{"": limit, "a": limit}, owners: map[string]*ownerLog{},
-		files: policyFiles{sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}},
+		files: newPolicyFiles(),
 	}
 }
 

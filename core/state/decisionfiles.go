@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 )
 
 const (
@@ -28,7 +28,8 @@ const (
 type fileKey struct{ digest, tenant string }
 
 // policyFiles are the modules and documents of policies. A file stays while a
-// segment names it, or one of its owner's newest sets has it.
+// segment names it, or one of its owner's newest sets has it. DecisionLog.mu guards
+// them.
 type policyFiles struct {
 	// sizes are those of the files on the disk, in bytes, by digest.
 	sizes map[string]int64
@@ -36,11 +37,23 @@ type policyFiles struct {
 	held map[fileKey]int
 	// live are the digests of each tenant's newest sets, the newest last.
 	live map[string][][]string
+	// sums are what kept gave, by tenant, as long as that stands.
+	sums map[string]int64
+	// stale: there may be files that nothing needs.
+	stale atomic.Bool
 }
 
 // KeepFiles puts the files of a set of a tenant's policies on the disk, by digest,
 // compressed. It is called before the set judges.
 func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
+	err := l.store(tenant, files)
+	l.makeRoom(tenant, 0)
+	return err
+}
+
+func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	var digests []string
 	var errs []error
 	written := map[string]int64{}
@@ -64,8 +77,7 @@ func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
 	maps.Copy(l.files.sizes, written)
 	live := slices.Concat(l.files.live[tenant], [][]string{digests})
 	l.files.live[tenant] = live[max(0, len(live)-liveSets):]
-	l.sweep()
-	l.makeRoom(tenant, 0)
+	l.files.changed()
 	return errors.Join(errs...)
 }
 
@@ -114,45 +126,44 @@ func (l *DecisionLog) writeFile(digest string, data []byte) (size int64, err err
 	return int64(packed.Len()), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed.Bytes())
 }
 
-// sweep removes files that nothing needs.
-func (l *DecisionLog) sweep() {
+// changed: what is kept for whom is to be found out anew, and some of it may be
+// needed no more.
+func (f *policyFiles) changed() {
+	clear(f.sums)
+	f.stale.Store(true)
+}
+
+// needed are the digests of the files that something needs.
+func (f *policyFiles) needed() map[string]bool {
 	needed := map[string]bool{}
-	for key := range l.files.held {
+	for key := range f.held {
 		needed[key.digest] = true
 	}
-	for _, sets := range l.files.live {
+	for _, sets := range f.live {
 		for _, digest := range slices.Concat(sets...) {
 			needed[digest] = true
 		}
 	}
-	for digest := range l.files.sizes {
-		if needed[digest] {
-			continue
-		}
-		if err := l.dir.fs.remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			l.log().Error("a file of an old policy cannot be removed", "file", l.filePath(digest), "err", err)
-		}
-		delete(l.files.sizes, digest)
-	}
+	return needed
 }
 
 // hold notes that one more segment names files.
 func (f *policyFiles) hold(keys []fileKey) {
 	for _, key := range keys {
-		f.held[key]++
+		if f.held[key]++; f.held[key] == 1 {
+			clear(f.sums)
+		}
 	}
 }
 
-// letGo notes that a segment is gone, and reports whether one of its files is named
-// by no other.
-func (f *policyFiles) letGo(s *segment) (free bool) {
+// letGo notes that a segment is gone.
+func (f *policyFiles) letGo(s *segment) {
 	for key := range s.files {
 		if f.held[key]--; f.held[key] <= 0 {
 			delete(f.held, key)
-			free = true
+			f.changed()
 		}
 	}
-	return free
 }
 
 // only reports whether only records keep a file.
@@ -162,11 +173,15 @@ func (f *policyFiles) only(key fileKey) bool {
 
 // kept is how many bytes of a tenant's policies only records keep.
 func (f *policyFiles) kept(tenant string) (bytes int64) {
+	if known, ok := f.sums[tenant]; ok {
+		return known
+	}
 	for key := range f.held {
 		if key.tenant == tenant && f.only(key) {
 			bytes += f.sizes[key.digest]
 		}
 	}
+	f.sums[tenant] = bytes
 	return bytes
 }
 
@@ -181,6 +196,10 @@ func (f *policyFiles) heldBy(segments []*segment, tenant string) bool {
 		}
 	}
 	return false
+}
+
+func newPolicyFiles() policyFiles {
+	return policyFiles{sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}, sums: map[string]int64{}}
 }
 
 func digestOf(data []byte) string {

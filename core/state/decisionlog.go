@@ -1,10 +1,13 @@
 package state
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -16,16 +19,21 @@ const decisionsDir = "decisions"
 // owner of pods. A log consists of segments, files that are only appended to. A
 // segment holds each document that its records name once, so that it can go as a
 // whole: where an owner has more than its share, its oldest one does. It is safe
-// for concurrent use.
+// for concurrent use, and who appends for one owner waits for no file of another's.
 type DecisionLog struct {
 	dir    *Dir
 	limits map[string]int64
 
+	// mu guards what is known of the files of all owners. Nothing is written, read
+	// or removed while it is held.
 	mu     sync.Mutex
 	owners map[string]*ownerLog
 	files  policyFiles
 	// order numbers the segments of all owners by age.
 	order uint64
+
+	// storing is held while files of policies are written or removed.
+	storing sync.Mutex
 }
 
 // Decisions opens the log of decisions. limits are how many bytes each owner of
@@ -43,8 +51,6 @@ func (d *Dir) Decisions(limits map[string]int64) (*DecisionLog, error) {
 	if err := l.openOwners(); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path(), err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for tenant := range l.limits {
 		l.makeRoom(tenant, 0)
 	}
@@ -63,14 +69,13 @@ var ErrTooLarge = errors.New("the record is larger than a quarter of what may be
 // each its ID. What comes back is an error for each, nil for one that is on the
 // disk. Older records make room for them.
 func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	o := l.owner(tenant)
+	o.appending.Lock()
+	defer o.appending.Unlock()
 	o.failed = nil
 	errs := make([]error, len(entries))
-	var sum sums
 	for i := range entries {
-		errs[i] = l.add(o, &entries[i], &sum)
+		errs[i] = l.add(o, &entries[i])
 	}
 	err := o.sync()
 	for i := range errs {
@@ -82,55 +87,91 @@ func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {
 }
 
 // add writes one entry; it is on the disk after the next sync.
-func (l *DecisionLog) add(o *ownerLog, e *DecisionEntry, sum *sums) error {
+func (l *DecisionLog) add(o *ownerLog, e *DecisionEntry) error {
 	limit := l.limits[o.tenant]
 	if limit <= 0 {
 		return errors.New("nothing is kept of its owner's decisions")
 	}
 	e.Record.ID = o.id(o.next)
-	text, err := l.fit(o, e, sum, limit)
+	body, err := json.Marshal(e.Record)
 	if err == nil {
-		err = o.write(text, sum)
-		o.next++
+		err = l.write(o, e, body, limit)
 	}
 	if err != nil {
 		e.Record.ID = ""
+	}
+	return err
+}
+
+// write puts an entry, with the record as JSON, into the owner's active segment or
+// a new one, once there is room for it.
+func (l *DecisionLog) write(o *ownerLog, e *DecisionEntry, body []byte, limit int64) error {
+	for {
+		if err := l.begin(o); err != nil {
+			return err
+		}
+		text, sum := o.lines(e, body)
+		size := int64(len(text))
+		if size > min(limit/4, maxFile/2) {
+			return fmt.Errorf("%w: it has %d bytes, its owner may have %d", ErrTooLarge, size, limit)
+		}
+		if o.full(size, limit) {
+			o.rotate()
+			continue // another segment lacks what this one had
+		}
+		l.makeRoom(o.tenant, size)
+		if !l.reserve(o.active, size, sum.files) {
+			continue // it has made room
+		}
+		o.next++
+		return o.write(text, sum.inputs)
+	}
+}
+
+// begin has the owner write to a segment that there is.
+func (l *DecisionLog) begin(o *ownerLog) error {
+	if o.active != nil {
+		l.mu.Lock()
+		gone := o.active.gone
+		l.mu.Unlock()
+		if !gone {
+			return nil
+		}
+		o.close()
+	}
+	s, err := o.open()
+	if err != nil {
 		return err
 	}
-	l.files.hold(sum.files)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.order++
+	s.order = l.order
+	o.segments = append(o.segments, s)
 	return nil
 }
 
-// fit gives the lines of an entry once there is room for them.
-func (l *DecisionLog) fit(o *ownerLog, e *DecisionEntry, sum *sums, limit int64) ([]byte, error) {
-	for {
-		text, err := o.lines(e, sum)
-		switch {
-		case err != nil:
-			return nil, err
-		case int64(len(text)) > min(limit/4, maxFile/2):
-			return nil, fmt.Errorf("%w: it has %d bytes, its owner may have %d", ErrTooLarge, len(text), limit)
-		}
-		into := o.active
-		if o.full(int64(len(text)), limit) {
-			if err := o.rotate(); err != nil {
-				return nil, err
-			}
-		}
-		l.makeRoom(o.tenant, int64(len(text)))
-		if o.active == into {
-			return text, nil
-		}
-		// Another segment lacks what this one had.
+// reserve counts what a segment is about to get, unless it is gone.
+func (l *DecisionLog) reserve(s *segment, size int64, files []fileKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.gone {
+		return false
 	}
+	s.size += size
+	for _, key := range files {
+		s.files[key] = true
+	}
+	l.files.hold(files)
+	return true
 }
 
 // Counted notes how often decisions of one owner's pods have been repeated. It
 // is on the disk some time later.
 func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	o := l.owner(tenant)
+	o.appending.Lock()
+	defer o.appending.Unlock()
 	if o.active == nil || len(counts) == 0 {
 		return nil
 	}
@@ -138,8 +179,9 @@ func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
 	if err != nil {
 		return err
 	}
-	l.makeRoom(tenant, int64(len(text)))
-	if o.active == nil {
+	size := int64(len(text))
+	l.makeRoom(tenant, size)
+	if !l.reserve(o.active, size, nil) {
 		return nil // what was counted made room
 	}
 	return o.write(text, nil)
@@ -148,65 +190,23 @@ func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
 // Close closes the segments; nothing is appended any more.
 func (l *DecisionLog) Close() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	owners := slices.Collect(maps.Values(l.owners))
+	l.mu.Unlock()
 	var errs []error
-	for _, o := range l.owners {
+	for _, o := range owners {
+		o.appending.Lock()
 		errs = append(errs, o.close())
+		o.appending.Unlock()
 	}
 	return errors.Join(errs...)
 }
 
-// bytes is what counts as an owner's: its segments, and the files of its policies
-// that only records keep.
-func (l *DecisionLog) bytes(tenant string) int64 {
-	n := l.files.kept(tenant)
-	if o := l.owners[tenant]; o != nil {
-		for _, s := range o.segments {
-			n += s.size
-		}
-	}
-	return n
-}
-
-// makeRoom removes segments until an owner may have so many bytes more: its own,
-// the oldest first; and where it has none left, those that keep files of its
-// policies.
-func (l *DecisionLog) makeRoom(tenant string, more int64) {
-	for l.bytes(tenant)+more > l.limits[tenant] {
-		o := l.owners[tenant]
-		if o == nil || len(o.segments) == 0 {
-			if o = l.keeper(tenant); o == nil {
-				return
-			}
-		}
-		s := o.drop()
-		if err := l.dir.fs.remove(s.path); err != nil {
-			l.log().Error("old decisions cannot be removed", "file", s.path, "err", err)
-		}
-		if l.files.letGo(s) {
-			l.sweep()
-		}
-	}
-}
-
-// keeper is the owner of the oldest segment that keeps files of a tenant's
-// policies, as its oldest; nil if there is none.
-func (l *DecisionLog) keeper(tenant string) (oldest *ownerLog) {
-	for _, o := range l.owners {
-		if len(o.segments) == 0 || !l.files.heldBy(o.segments, tenant) {
-			continue
-		}
-		if oldest == nil || o.segments[0].order < oldest.segments[0].order {
-			oldest = o
-		}
-	}
-	return oldest
-}
-
 func (l *DecisionLog) owner(tenant string) *ownerLog {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	o := l.owners[tenant]
 	if o == nil {
-		o = &ownerLog{dir: l.dir, order: &l.order, tenant: tenant, path: filepath.Join(l.path(), ownerOf(tenant)), next: 1}
+		o = &ownerLog{dir: l.dir, tenant: tenant, path: filepath.Join(l.path(), ownerOf(tenant)), next: 1}
 		l.owners[tenant] = o
 	}
 	return o

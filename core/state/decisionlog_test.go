@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -334,11 +335,12 @@ func TestWhatIsHarmedInTheLogIsPassedOver(t *testing.T) {
 
 func FuzzCutLine(f *testing.F) {
 	r := entry("web", "pod")
-	o := &ownerLog{}
-	text, err := o.lines(&r, &sums{})
+	body, err := json.Marshal(r.Record)
 	if err != nil {
 		f.Fatal(err)
 	}
+	o := &ownerLog{active: &segment{}}
+	text, _ := o.lines(&r, body)
 	f.Add(text)
 	f.Add([]byte("00000000 r {}\n"))
 	f.Add([]byte("\n\n1234"))

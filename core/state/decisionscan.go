@@ -17,7 +17,7 @@ import (
 
 // openFiles finds the files of policies.
 func (l *DecisionLog) openFiles() error {
-	l.files = policyFiles{sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}}
+	l.files = newPolicyFiles()
 	if err := ownDir(l.filesPath()); err != nil {
 		return fmt.Errorf("%s: %w", filesDir, err)
 	}
@@ -80,7 +80,7 @@ func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 			}
 			continue
 		}
-		s, last, torn := scan(path, text)
+		s, inputs, last, torn := scan(path, text)
 		if last == 0 {
 			if err := l.dir.fs.remove(path); err != nil {
 				return err
@@ -98,19 +98,18 @@ func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 		}
 		if i == len(names)-1 && torn == 0 {
 			if f, err := l.dir.fs.appendTo(path); err == nil {
-				o.active, o.file, o.entered = s, f, true
-				continue
+				o.active, o.file, o.inputs, o.entered = s, f, inputs, true
 			}
 		}
-		s.inputs = nil
 	}
 	return nil
 }
 
-// scan looks at the lines of a segment. last is the number of its last record, 0
-// for none, torn counts what is no line.
-func scan(path string, text []byte) (s *segment, last uint64, torn int) {
-	s = &segment{path: path, size: int64(len(text)), inputs: map[string]bool{}, files: map[fileKey]bool{}}
+// scan looks at the lines of a segment. inputs are the digests of the documents in
+// it, last is the number of its last record, 0 for none, torn counts what is no
+// line.
+func scan(path string, text []byte) (s *segment, inputs map[string]bool, last uint64, torn int) {
+	s, inputs = &segment{path: path, size: int64(len(text)), files: map[fileKey]bool{}}, map[string]bool{}
 	var newest []byte
 	for len(text) > 0 {
 		one, rest, err := cutLine(text)
@@ -119,7 +118,7 @@ func scan(path string, text []byte) (s *segment, last uint64, torn int) {
 		case err != nil:
 			torn++
 		case one.kind == lineInput:
-			s.inputs[one.digest] = true
+			inputs[one.digest] = true
 		case one.kind == lineFile:
 			if tenant, ok := ownerCalled(string(one.body)); ok {
 				s.files[fileKey{one.digest, tenant}] = true
@@ -134,7 +133,7 @@ func scan(path string, text []byte) (s *segment, last uint64, torn int) {
 	if newest != nil && json.Unmarshal(newest, &r) == nil {
 		last, _ = strconv.ParseUint(r.ID[strings.LastIndexByte(r.ID, '-')+1:], 10, 64)
 	}
-	return s, last, torn
+	return s, inputs, last, torn
 }
 
 // segmentNames are the names of the segments in a directory, the oldest first.

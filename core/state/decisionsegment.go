@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -24,16 +25,23 @@ const (
 // ownerLog is the log of one owner's pods.
 type ownerLog struct {
 	dir    *Dir
-	order  *uint64
 	tenant string
 	path   string
+
+	// segments are in order, the active one last, unless it is gone. DecisionLog.mu
+	// guards them.
+	segments []*segment
+
+	// appending is held while records are appended, until they are on the disk. It
+	// guards all that follows.
+	appending sync.Mutex
 	// next is the number of the next record, from 1.
 	next uint64
-	// segments are in order, the active one last.
-	segments []*segment
 	// active is the segment that is written to, nil for none; file is open.
 	active *segment
 	file   file
+	// inputs are the digests of the documents in the active segment.
+	inputs map[string]bool
 	// entered: the directory's entry of the active segment is on the disk.
 	entered bool
 	// failed is why something that was written since the last sync is not on the
@@ -41,16 +49,17 @@ type ownerLog struct {
 	failed error
 }
 
-// segment is a file of the log.
+// segment is a file of the log. DecisionLog.mu guards it; who has its owner's
+// appending may read files of the active one.
 type segment struct {
 	path string
 	size int64
 	// order is less than that of younger ones.
 	order uint64
-	// inputs are the digests of the documents in it. Only the active one has them.
-	inputs map[string]bool
 	// files are the digests of the policy files that its records name.
 	files map[fileKey]bool
+	// gone: it has made room.
+	gone bool
 }
 
 // sums are the digests that a text adds to a segment.
@@ -62,29 +71,23 @@ type sums struct {
 // id names a record for people: OWNER-NUMBER.
 func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", ownerOf(o.tenant), number) }
 
-// lines is an entry as the lines that the active segment lacks of it. sum takes
-// what they add.
-func (o *ownerLog) lines(e *DecisionEntry, sum *sums) ([]byte, error) {
-	sum.inputs, sum.files = sum.inputs[:0], sum.files[:0]
-	var text []byte
+// lines is an entry as the lines that the active segment lacks of it, and what
+// they add to that. body is the record as JSON.
+func (o *ownerLog) lines(e *DecisionEntry, body []byte) (text []byte, sum sums) {
 	for _, digest := range slices.Sorted(maps.Keys(e.Inputs)) {
-		if o.active == nil || !o.active.inputs[digest] {
+		if !o.inputs[digest] {
 			text = (&line{kind: lineInput, digest: digest, body: e.Inputs[digest]}).append(text)
 			sum.inputs = append(sum.inputs, digest)
 		}
 	}
 	e.Record.files(func(digest, owner string) {
 		key := fileKey{digest, owner}
-		if (o.active == nil || !o.active.files[key]) && !slices.Contains(sum.files, key) {
+		if !o.active.files[key] && !slices.Contains(sum.files, key) {
 			text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(owner))}).append(text)
 			sum.files = append(sum.files, key)
 		}
 	})
-	body, err := json.Marshal(e.Record)
-	if err != nil {
-		return nil, err
-	}
-	return (&line{kind: lineRecord, body: body}).append(text), nil
+	return (&line{kind: lineRecord, body: body}).append(text), sum
 }
 
 func countLines(counts []DecisionCount) (text []byte, err error) {
@@ -100,30 +103,33 @@ func countLines(counts []DecisionCount) (text []byte, err error) {
 
 // full reports whether so many bytes more belong into another segment.
 func (o *ownerLog) full(more, limit int64) bool {
-	return o.active != nil && o.active.size > 0 && o.active.size+more > min(limit/segmentParts, maxSegment)
+	return o.active.size > 0 && o.active.size+more > min(limit/segmentParts, maxSegment)
 }
 
-// write appends text to the active segment, or to a new one. It is on the disk
-// after the next sync that gives no error.
-func (o *ownerLog) write(text []byte, sum *sums) error {
-	if o.active == nil {
-		if err := o.begin(); err != nil {
-			return err
-		}
+// open begins a new segment.
+func (o *ownerLog) open() (*segment, error) {
+	if err := ownDir(o.path); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.path, err)
 	}
-	n, err := o.file.Write(text)
-	o.active.size += int64(n)
+	path := filepath.Join(o.path, fmt.Sprintf("%016d%s", o.next, segmentSuffix))
+	f, err := o.dir.fs.appendTo(path)
 	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	o.active = &segment{path: path, files: map[fileKey]bool{}}
+	o.file, o.inputs, o.entered = f, map[string]bool{}, false
+	return o.active, nil
+}
+
+// write appends text to the active segment, which gets documents with it. It is on
+// the disk after the next sync that gives no error.
+func (o *ownerLog) write(text []byte, inputs []string) error {
+	if _, err := o.file.Write(text); err != nil {
 		// What follows must not stand behind half a line.
 		return o.fail(err)
 	}
-	if sum != nil {
-		for _, digest := range sum.inputs {
-			o.active.inputs[digest] = true
-		}
-		for _, key := range sum.files {
-			o.active.files[key] = true
-		}
+	for _, digest := range inputs {
+		o.inputs[digest] = true
 	}
 	return nil
 }
@@ -135,23 +141,6 @@ func (o *ownerLog) fail(err error) error {
 	o.failed = errors.Join(o.failed, err)
 	_ = o.close() // it is given up
 	return err
-}
-
-// begin opens a new segment.
-func (o *ownerLog) begin() error {
-	if err := ownDir(o.path); err != nil {
-		return fmt.Errorf("%s: %w", o.path, err)
-	}
-	path := filepath.Join(o.path, fmt.Sprintf("%016d%s", o.next, segmentSuffix))
-	f, err := o.dir.fs.appendTo(path)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
-	}
-	*o.order++
-	s := &segment{path: path, order: *o.order, inputs: map[string]bool{}, files: map[fileKey]bool{}}
-	o.segments = append(o.segments, s)
-	o.active, o.file, o.entered = s, f, false
-	return nil
 }
 
 // flush puts the active segment on the disk.
@@ -182,12 +171,11 @@ func (o *ownerLog) sync() error {
 	return err
 }
 
-// rotate ends the active segment.
-func (o *ownerLog) rotate() error {
-	if err := o.flush(); err != nil {
-		return err
+// rotate ends the active segment. What comes of that the next sync says.
+func (o *ownerLog) rotate() {
+	if o.flush() == nil {
+		_ = o.close() // it is on the disk
 	}
-	return o.close()
 }
 
 // close ends the active segment.
@@ -196,19 +184,8 @@ func (o *ownerLog) close() error {
 		return nil
 	}
 	err := o.file.Close()
-	o.active.inputs = nil
-	o.active, o.file = nil, nil
+	o.active, o.file, o.inputs = nil, nil, nil
 	return err
-}
-
-// drop takes the oldest segment out.
-func (o *ownerLog) drop() *segment {
-	s := o.segments[0]
-	o.segments = o.segments[1:]
-	if s == o.active {
-		_ = o.close() // it goes
-	}
-	return s
 }
 
 // segmentNumber is the number of the first record of a segment, by its name.

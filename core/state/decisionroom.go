@@ -1,0 +1,94 @@
+package state
+
+import (
+	"errors"
+	"os"
+)
+
+// bytes is what counts as an owner's: its segments, and the files of its policies
+// that only records keep.
+func (l *DecisionLog) bytes(tenant string) int64 {
+	n := l.files.kept(tenant)
+	if o := l.owners[tenant]; o != nil {
+		for _, s := range o.segments {
+			n += s.size
+		}
+	}
+	return n
+}
+
+// makeRoom removes segments until an owner may have so many bytes more: its own,
+// the oldest first; and where it has none left, those that keep files of its
+// policies.
+func (l *DecisionLog) makeRoom(tenant string, more int64) {
+	for _, path := range l.outdated(tenant, more) {
+		if err := l.dir.fs.remove(path); err != nil {
+			l.log().Error("old decisions cannot be removed", "file", path, "err", err)
+		}
+	}
+	l.sweep()
+}
+
+// outdated forgets the segments that must go for that, and gives their paths. One
+// that is empty stays: the next one would have its name.
+func (l *DecisionLog) outdated(tenant string, more int64) (paths []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.bytes(tenant)+more > l.limits[tenant] {
+		o := l.owners[tenant]
+		if o == nil || len(o.segments) == 0 || o.segments[0].size == 0 {
+			if o = l.keeper(tenant); o == nil {
+				break
+			}
+		}
+		s := o.segments[0]
+		o.segments = o.segments[1:]
+		s.gone = true
+		paths = append(paths, s.path)
+		l.files.letGo(s)
+	}
+	return paths
+}
+
+// keeper is the owner of the oldest segment that keeps files of a tenant's
+// policies, as its oldest; nil if there is none.
+func (l *DecisionLog) keeper(tenant string) (oldest *ownerLog) {
+	for _, o := range l.owners {
+		if len(o.segments) == 0 || !l.files.heldBy(o.segments, tenant) {
+			continue
+		}
+		if oldest == nil || o.segments[0].order < oldest.segments[0].order {
+			oldest = o
+		}
+	}
+	return oldest
+}
+
+// sweep removes the files of policies that nothing needs. While others write such
+// files it leaves that to them: they sweep when they are done.
+func (l *DecisionLog) sweep() {
+	for l.files.stale.Load() && l.storing.TryLock() {
+		l.files.stale.Store(false)
+		for _, digest := range l.unneeded() {
+			if err := l.dir.fs.remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				l.log().Error("a file of an old policy cannot be removed", "file", l.filePath(digest), "err", err)
+			}
+		}
+		l.storing.Unlock()
+	}
+}
+
+// unneeded forgets the files of policies that nothing needs, and gives their
+// digests.
+func (l *DecisionLog) unneeded() (digests []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	needed := l.files.needed()
+	for digest := range l.files.sizes {
+		if !needed[digest] {
+			digests = append(digests, digest)
+			delete(l.files.sizes, digest)
+		}
+	}
+	return digests
+}
