@@ -14,22 +14,13 @@ type batch struct {
 	errs  []error
 }
 
-// write puts the batch on the disk.
-func (b *batch) write(into Records) {
-	b.errs = make([]error, len(b.fresh))
-	places := map[string][]int{}
+// write puts the batch on the disk, about the pods of one owner.
+func (b *batch) write(into Records, tenant string) {
+	entries := make([]state.DecisionEntry, len(b.fresh))
 	for i, x := range b.fresh {
-		places[x.decision.Tenant] = append(places[x.decision.Tenant], i)
+		entries[i] = x.entry
 	}
-	for tenant, at := range places {
-		entries := make([]state.DecisionEntry, len(at))
-		for j, i := range at {
-			entries[j] = b.fresh[i].entry
-		}
-		for j, err := range into.Append(tenant, entries) {
-			b.errs[at[j]] = err
-		}
-	}
+	b.errs = into.Append(tenant, entries)
 }
 
 // err is a failure of the disk, nil where there is none.

@@ -12,33 +12,26 @@ import (
 const countsPeriod = time.Hour
 
 // repeated notes that a decision on record was made again.
-func (r *recorder) repeated(d *pod.Decision) {
-	of := r.counts[d.Tenant]
-	if of == nil {
-		of = map[string]state.DecisionCount{}
-		r.counts[d.Tenant] = of
-	}
-	if _, known := of[d.ID]; !known && len(of) >= maxDecisions {
+func (r *ownRecorder) repeated(d *pod.Decision) {
+	if _, known := r.counts[d.ID]; !known && len(r.counts) >= maxDecisions {
 		return // it is counted if it is repeated again after these were written
 	}
-	of[d.ID] = state.DecisionCount{ID: d.ID, Count: d.Count, Last: d.Last}
+	r.counts[d.ID] = state.DecisionCount{ID: d.ID, Count: d.Count, Last: d.Last}
 }
 
 // count writes from time to time how often decisions were repeated.
-func (r *recorder) count(last bool) {
+func (r *ownRecorder) count(last bool) {
 	now := r.cfg.Now()
 	if len(r.counts) == 0 || !last && now.Sub(r.counted) < countsPeriod {
 		return
 	}
 	r.counted = now
-	for tenant, of := range r.counts {
-		list := make([]state.DecisionCount, 0, len(of))
-		for _, c := range of {
-			list = append(list, c)
-		}
-		if err := r.cfg.Records.Counted(tenant, list); err != nil {
-			r.fault(err.Error())
-		}
+	list := make([]state.DecisionCount, 0, len(r.counts))
+	for _, c := range r.counts {
+		list = append(list, c)
+	}
+	if err := r.cfg.Records.Counted(r.tenant, list); err != nil {
+		r.fault(err.Error())
 	}
 	clear(r.counts)
 }

@@ -40,9 +40,11 @@ func recordsIn(t *testing.T, path string) (log *state.DecisionLog, closeAll func
 type recordDisk struct {
 	Records
 
-	mu      sync.Mutex
-	err     error
-	hang    chan struct{}
+	mu   sync.Mutex
+	err  error
+	hang chan struct{}
+	// only is the owner whose records hang, if it is not all.
+	only    *string
 	batches int
 	written []string
 	counts  []state.DecisionCount
@@ -51,6 +53,9 @@ type recordDisk struct {
 func (d *recordDisk) Append(tenant string, entries []state.DecisionEntry) []error {
 	d.mu.Lock()
 	hang := d.hang
+	if d.only != nil && *d.only != tenant {
+		hang = nil
+	}
 	d.mu.Unlock()
 	if hang != nil {
 		<-hang
@@ -107,7 +112,7 @@ func withRecorder(t *testing.T, do func(t *testing.T, r *recorder, d *recordDisk
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		log, d := &logs{}, &recordDisk{}
-		c := &Config{Records: d, Logger: log.logger(), Now: time.Now}
+		c := &Config{Records: d, Logger: log.logger(), Now: time.Now, Tenants: []Tenant{{Name: "loud"}, {Name: "quiet"}}}
 		r := newRecorder(c, &decisions{}, func() {})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -285,6 +290,45 @@ func TestADiskThatHangsStopsNoDecision(t *testing.T) {
 	})
 }
 
+func TestNobodyWaitsForTheRecordsOfOthers(t *testing.T) {
+	t.Parallel()
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+		t.Helper()
+		loud, hang := "loud", make(chan struct{})
+		d.only = &loud
+		d.set(nil, hang)
+		var mu sync.Mutex
+		var answered []string
+		one := func(name, tenant string) {
+			r.put(recorded(name, tenant, "no", func() {
+				mu.Lock()
+				defer mu.Unlock()
+				answered = append(answered, name)
+			}))
+		}
+		soFar := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(answered)
+		}
+		one("a", "loud")
+		synctest.Wait()
+		one("b", "quiet")
+		synctest.Wait()
+		one("c", "")
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"b", "c"}, soFar()); diff != "" {
+			t.Errorf("answers while the records of one tenant hang (-want +got):\n%s", diff)
+		}
+		time.Sleep(diskPatience)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"b", "c", "a"}, soFar()); diff != "" || log.count("tenant=loud") != 1 {
+			t.Errorf("log:\n%s\nanswers (-want +got):\n%s", log.lines(), diff)
+		}
+		close(hang)
+	})
+}
+
 func TestATenantWhoseDecisionsWaitForTheDiskWaitsForItself(t *testing.T) {
 	t.Parallel()
 	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
@@ -292,7 +336,7 @@ func TestATenantWhoseDecisionsWaitForTheDiskWaitsForItself(t *testing.T) {
 		hang := make(chan struct{})
 		d.set(nil, hang)
 		freed := 0
-		r.freed = func() { freed++ }
+		r.of["loud"].freed = func() { freed++ }
 		for i := range maxUnrecorded {
 			if r.behind("loud") {
 				t.Fatalf("behind after %d", i)
