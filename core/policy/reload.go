@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
+	"runtime"
 	"time"
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
@@ -51,6 +51,8 @@ type reloader struct {
 	// restless is since when the files have not stood still, zero where they
 	// do.
 	restless time.Time
+	// untidy: something was loaded since tidy.
+	untidy bool
 }
 
 func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
@@ -95,6 +97,7 @@ func (r *reloader) run(ctx context.Context) {
 			next.Reset(listPeriod)
 		case <-rests.C:
 			r.standing.current().rest()
+			r.tidy()
 			if r.judgeTrial(ctx) {
 				next.Reset(settleTime)
 			}
@@ -134,9 +137,19 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	r.acted = got.whole
 	r.watch.aim(r.names)
 	if r.act(ctx, got) {
-		debug.FreeOSMemory() // compiling takes much of it, once
+		r.untidy = true
 	}
 	return listPeriod
+}
+
+// tidy collects what loading has left, of which there is much and which nobody
+// else makes soon. It does not give it to the kernel at once: that would hold up
+// whoever is judged just then.
+func (r *reloader) tidy() {
+	if r.untidy {
+		r.untidy = false
+		runtime.GC()
+	}
 }
 
 // still reports whether what was read has stood still long enough: since its
