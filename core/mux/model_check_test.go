@@ -1,0 +1,158 @@
+package mux
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func check(t *testing.T, step int, g *gated, l *loop, current map[string][]pod.Document) {
+	t.Helper()
+	g.judge.questions()
+	for uid := range l.pods {
+		if !g.mux.Wanted(uid) {
+			t.Errorf("step %d: the loop has %s, which is not wanted", step, uid)
+		}
+	}
+	g.mux.mu.RLock()
+	defer g.mux.mu.RUnlock()
+	for source, documents := range current {
+		checkSource(t, step, g, source, documents)
+	}
+	checkContests(t, step, g)
+	for uid, sl := range g.mux.store.owner {
+		if sl.sent == nil || sl.sent.pod.UID != uid {
+			t.Errorf("step %d: %s is owned by a slot that does not have it", step, uid)
+		}
+		if runs, has := l.pods[uid]; !has || runs == sl.sent.denied() {
+			t.Errorf("step %d: %s: the loop has it %v, running %v; the mux thinks denied %v", step, uid, has, runs, sl.sent.denied())
+		}
+	}
+	for uid := range l.pods {
+		if g.mux.store.owner[uid] == nil {
+			t.Errorf("step %d: the loop has %s, the mux does not know", step, uid)
+		}
+	}
+	if n := len(g.mux.store.retries); n > len(g.mux.store.parked) {
+		t.Errorf("step %d: %d waits are to be asked again, of %d", step, n, len(g.mux.store.parked))
+	}
+}
+
+// hold gives the pods that documents of a source are, by identity.
+func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
+	g.mux.mu.RLock()
+	defer g.mux.mu.RUnlock()
+	had := map[types.NamespacedName][]*v1.Pod{}
+	for id, sl := range g.mux.store.sources[source].slots {
+		for _, e := range sl.entries {
+			had[id] = append(had[id], e.pod)
+		}
+	}
+	return had
+}
+
+// checkClaims holds what became of the pods of a source against the rule: one
+// that only a document with a fault names is still its last valid version.
+func checkClaims(t *testing.T, step int, g *gated, source string, documents []pod.Document, had map[types.NamespacedName][]*v1.Pod) {
+	t.Helper()
+	now := g.hold(source)
+	valid := map[types.NamespacedName]bool{}
+	for _, d := range documents {
+		if d.Pod != nil {
+			valid[pod.Identity(d.Pod)] = true
+		}
+	}
+	for _, d := range documents {
+		before := had[d.Claims]
+		if d.Pod != nil || valid[d.Claims] || len(before) == 0 {
+			continue
+		}
+		if len(now[d.Claims]) == 0 || len(before) == 1 && now[d.Claims][0] != before[0] {
+			t.Errorf("step %d: %s of %s would be %s, of which the last valid version was lost", step, d.ID, source, d.Claims)
+		}
+	}
+}
+
+// check holds what a restart would begin with against what the loop has.
+func (d *disk) check(t *testing.T, step int, g *gated) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	decided := map[types.UID]bool{}
+	for _, r := range d.records {
+		if r.Decided != nil {
+			decided[cmp.Or(r.Decided.Pod, r.Pod).UID] = true
+		}
+	}
+	g.mux.mu.RLock()
+	defer g.mux.mu.RUnlock()
+	for uid := range g.mux.store.owner {
+		if !decided[uid] {
+			t.Errorf("step %d: %s was handed on, and a restart would not know", step, uid)
+		}
+		delete(decided, uid)
+	}
+	for uid := range decided {
+		t.Errorf("step %d: a restart would begin with %s, which was not handed on", step, uid)
+	}
+	d.checkSuppressed(t, step, g)
+}
+
+// checkContests holds who runs of those that claim one identity against the
+// rule: a loser only while the winner does not, as what it stands for.
+func checkContests(t *testing.T, step int, g *gated) {
+	t.Helper()
+	for id, c := range g.mux.store.contests {
+		if len(c.rivals) < 2 {
+			t.Errorf("step %d: %s is contested by %d", step, id, len(c.rivals))
+		}
+		if c.winner == nil {
+			continue
+		}
+		for _, sl := range c.rivals {
+			if sl != c.winner && sl.wait != nil {
+				t.Errorf("step %d: %s: a loser waits for a verdict", step, id)
+			}
+			if sl != c.winner && sl.sent != nil && c.winner.stands() {
+				t.Errorf("step %d: %s: %s and %s run", step, id, sl.sent.pod.UID, c.winner.sent.pod.UID)
+			}
+		}
+	}
+}
+
+// checkSource holds what became of the newest documents of a source against
+// the rules.
+func checkSource(t *testing.T, step int, g *gated, source string, documents []pod.Document) {
+	t.Helper()
+	var uids []types.UID
+	for _, d := range documents {
+		if d.Pod != nil {
+			uids = append(uids, d.Pod.UID)
+		}
+	}
+	for id, sl := range g.mux.store.sources[source].slots {
+		if len(sl.entries) == 0 && (sl.successor == nil || sl.sent == nil) {
+			t.Errorf("step %d: slot %s holds nothing and is still there", step, id)
+		}
+		switch w := sl.wait; {
+		case sl.chosen == nil, sl.clash != "":
+		case w != nil && w.unbased && sl.contest != nil && sl.contest.pending: // the umpire is silent
+		case w != nil && w.judged && w.verdict == nil:
+			t.Errorf("step %d: %s has no verdict although everything was answered", step, id)
+		case w != nil && w.suppressed() != nil:
+			checkSuppression(t, step, g, w)
+		case w != nil && (w.verdict.Answer == pod.Allow || w.passes()):
+			t.Errorf("step %d: %s waits with a verdict that lets it pass", step, id)
+		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.pod.UID):
+			t.Errorf("step %d: %s neither waits nor was sent", step, id)
+		}
+		if sl.sent != nil && sl.chosen != nil && sl.chosen.fault == nil && sl.wait == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
+			t.Errorf("step %d: %s runs, which no document names", step, sl.sent.pod.UID)
+		}
+	}
+}

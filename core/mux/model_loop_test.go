@@ -1,0 +1,81 @@
+package mux
+
+import (
+	"cmp"
+	"testing"
+	"testing/synctest"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// loop is a sync loop that only keeps books.
+type loop struct {
+	t *testing.T
+	// pods are by UID, true for one that may run.
+	pods map[types.UID]bool
+	// restored are those that the last restart brought back.
+	restored map[types.UID]bool
+	// successor is what took the place of a pod.
+	successor map[types.UID]types.UID
+	// newest are the pods as they were handed on last.
+	newest map[types.UID]*v1.Pod
+	// filtered is what filters said, nil where none is asked.
+	filtered *strainer
+}
+
+func (l *loop) take(g *gated) {
+	l.t.Helper()
+	synctest.Wait()
+	for len(g.mux.Updates()) > 0 {
+		u := <-g.mux.Updates()
+		for _, c := range u.Changes {
+			uid := c.Pod().UID
+			l.t.Logf("  %s %s for %q of %s", c.Op, uid, c.Replaces, c.Source)
+			_, has := l.pods[uid]
+			switch c.Op {
+			case pod.Remove:
+				if !has {
+					l.t.Errorf("REMOVE of %s, which was never handed on", uid)
+				}
+				delete(l.pods, uid)
+				l.successor[uid] = c.Replaces
+			case pod.Add, pod.Restore:
+				if has {
+					l.t.Errorf("%s of %s, which is there already", c.Op, uid)
+				}
+				l.pods[uid] = c.Verdict == nil || c.Verdict.Answer == pod.Allow
+				if c.Op == pod.Restore {
+					l.restored[uid] = true
+				}
+			default:
+				if !has {
+					l.t.Errorf("%s of %s, which is not there", c.Op, uid)
+				}
+			}
+			v := c.Verdict
+			l.checkFinal(&c)
+			l.filtered.check(l.t, &c)
+			switch {
+			case c.Op == pod.Remove:
+			case v == nil:
+				l.t.Errorf("%s of %s without a verdict", c.Op, uid)
+			case v.Answer == pod.Hold:
+				l.t.Errorf("%s of %s with a verdict of hold", c.Op, uid)
+			case v.Answer == pod.Allow && !g.judge.allowed[cmp.Or(c.Origin.Instance, instanceOf(l.t, c.New))]:
+				l.t.Errorf("%s of %s, an instance that was never allowed: %s", c.Op, uid, c.New.Spec.Containers[0].Image)
+			}
+		}
+	}
+}
+
+func instanceOf(t *testing.T, p *v1.Pod) string {
+	t.Helper()
+	instance, err := pod.Instance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return instance
+}
