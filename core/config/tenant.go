@@ -32,7 +32,8 @@ type Tenant struct {
 	// MaxSuppress is how long these may hold an update back; positive.
 	MaxSuppress time.Duration `toml:"max_suppress"`
 	// FuelPerSecond is what decisions about its pods may take, whoever's policies
-	// they are: 500 million is about a quarter of a processor's time.
+	// they are, with their records: 500 million is about a quarter of a processor's
+	// time, or 500 kB of records.
 	FuelPerSecond int64 `toml:"fuel_per_second"`
 	// CompilePerHour is what compiling its plugins may take of a processor in an
 	// hour, LogBytesPerSecond what plugins may log about its pods, whoever's they

@@ -12,7 +12,7 @@ import (
 const budgetBurst = 10 * time.Second
 
 // budgets are what the decisions about the pods of each tenant may take in fuel,
-// whoever's policies they are. A decision under way is not cut off; what it took
+// whoever's policies they are, with their records. A decision under way is not cut off; what it took
 // too much, later ones wait for. They are safe for concurrent use.
 type budgets struct {
 	mu sync.Mutex
@@ -60,6 +60,13 @@ func (b *budgets) set(tenants map[string]TenantTerms, now time.Time) {
 // most is what a budget holds at most.
 func most(perSecond int64) int64 { return perSecond * int64(budgetBurst/time.Second) }
 
+// limits reports whether a tenant has a budget.
+func (b *budgets) limits(tenant string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of[tenant] != nil
+}
+
 // wait is how long until there is something in a tenant's budget, 0 where there
 // is, or where it has none.
 func (b *budgets) wait(tenant string, now time.Time) time.Duration {
@@ -76,7 +83,7 @@ func (b *budgets) wait(tenant string, now time.Time) time.Duration {
 	return time.Duration(float64(1-one.left)/float64(one.perSecond)*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
 }
 
-// spend takes what a decision took.
+// spend takes what a decision or its record took.
 func (b *budgets) spend(tenant string, fuel int64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +103,9 @@ func (b *budget) fill(now time.Time) {
 	}
 }
 
-// broke is what is said of a pod whose tenant has spent its budget.
-func broke(tenant string, wait time.Duration) (reason, message string) {
-	return pod.ReasonBudgetExhausted, fmt.Sprintf("tenant %q has spent its fuel_per_second; judged again in %s", tenant, wait.Round(time.Millisecond))
+// broke is what is said of a pod whose tenant has spent its budget. For how long
+// is not in it: what waits is shown with that, and what is said in other words each
+// time would be news each time.
+func broke(tenant string) (reason, message string) {
+	return pod.ReasonBudgetExhausted, fmt.Sprintf("tenant %q has spent its fuel_per_second", tenant)
 }

@@ -84,7 +84,8 @@ type Tenant struct {
 	Trust Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
-	// FuelPerSecond is what decisions about its pods may take, 0 for any amount.
+	// FuelPerSecond is what decisions about its pods and their records may take, 0 for
+	// any amount.
 	FuelPerSecond int64
 	// PolicyMemory is how many bytes of memory one instance of each of its plugins
 	// may take together, 0 for any amount.

@@ -20,8 +20,8 @@
 // the line that had the least fuel comes next, and a decision under way pauses for
 // it between two slices of a guest. Whoever asks only puts a question
 // into a line: nothing of a plugin runs on a goroutine of another package. One more
-// writes what policies said last to the disk, at most once a second. The recorder
-// and its writer put decisions on record (Config.Records).
+// writes what policies said last to the disk, at most once a second. For each
+// owner of pods a recorder and its writer put decisions on record (Config.Records).
 //
 // # Answers wait for their records
 //
@@ -31,7 +31,8 @@
 // records that come while the disk is busy are written together. Where the disk
 // fails, or takes longer than 2 s, answers are given all the same, and the decision
 // is only shown, with the reason. An owner of pods with 256 decisions that wait for
-// the disk waits for itself.
+// the disk waits for itself. What is written comes out of the budget of the tenant
+// (recordcost.go); what finds that empty has no verdict, and no record.
 //
 // # A set is a transaction
 //

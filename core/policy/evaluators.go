@@ -43,8 +43,9 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	}
 	var v pod.Verdict
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
+		// It is no verdict, and so not on record: who has nothing left writes nothing.
 		v := pod.Verdict{Answer: pod.Hold, At: now, RetryAfter: wait}
-		v.Reason, v.Message = broke(tenant, wait)
+		v.Reason, v.Message = broke(tenant)
 		answer(v)
 		return 0, true
 	}

@@ -29,7 +29,7 @@ func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, 
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
 		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
-		v.Reason, v.Message = broke(tenant, wait)
+		v.Reason, v.Message = broke(tenant)
 		answer(v)
 		return 0, true
 	}

@@ -178,7 +178,7 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	first, err := loadOnce(t, d, s, nil)
 	must(t, err)
 	judge(t.Context(), []*set{first}, deciding(question("web")), pod.Allow)
-	d.policy("p", "trap x")
+	d.policy("p", "trap x", labelsPath, `capabilities = ["node.read"]`)
 	second, err := loadOnce(t, d, s, first)
 	must(t, err)
 	judge(t.Context(), []*set{second}, deciding(question("web")), pod.Allow)
@@ -186,7 +186,8 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	want := pod.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: "hold", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},
-		LastFailure: "the plugin failed with Trap: x",
+		LastFailure:  "the plugin failed with Trap: x",
+		MutablePaths: []string{"/metadata/labels"}, Capabilities: []string{"node.read"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)

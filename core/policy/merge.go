@@ -41,11 +41,10 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 	r, opinions := pod.Resolution{
 		Choice: pod.ChooseCurrent, Message: "policies are not ready: what runs goes on",
 	}, []pod.Opinion(nil)
-	var asked *contest
+	asked := p.mergeRequest(c, tenant, now)
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		asked = p.mergeRequest(c, tenant, now)
 		r, opinions, fuel = p.choose(ctx, sets, asked, at)
 	}
 	if ctx.Err() != nil {
@@ -56,7 +55,7 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 	for _, s := range sets {
 		r.Sets = append(r.Sets, s.named())
 	}
-	if len(opinions) > 0 {
+	if len(opinions) > 0 || lacking != nil {
 		p.recordMerge(c, asked, sets, &r, opinions, func() { answer(r) })
 	} else {
 		answer(r)

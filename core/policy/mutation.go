@@ -58,9 +58,12 @@ func (p *policy) apply(of *v1.Pod, patch []byte, mutateAPI bool) (mutate.Result,
 	return r, hash, err
 }
 
-// patchCost is what applying a patch takes.
+// patchCost is what applying a patch takes. What policies do not see of a pod is
+// not on record, and so does not count.
 func patchCost(p *v1.Pod, patch []byte) int64 {
-	return patchFuel + patchByteFuel*int64(p.Size()+len(patch))
+	seen := v1.Pod{ObjectMeta: p.ObjectMeta, Spec: p.Spec}
+	seen.ManagedFields = nil
+	return patchFuel + patchByteFuel*int64(seen.Size()+len(patch))
 }
 
 // codeOf is whose fault it is that a patch was not applied.

@@ -43,6 +43,9 @@ func New(c Config) *Plane {
 	p.terms.Store(&terms)
 	p.readers.changed = make(chan struct{}, 1)
 	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
+	if c.Records != nil {
+		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)
+	}
 	p.queue = newQueue(func(tenant string) bool { return p.ready(tenant) && !p.recorder.behind(tenant) })
 	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.wake)
 	p.queue.slots = c.evaluators()

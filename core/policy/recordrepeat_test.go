@@ -2,7 +2,9 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -171,4 +173,81 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 		})
 	}
 	closeAll()
+}
+
+// judgedAgain makes the decision of a record of one owner's policies again, with
+// nothing but what is on the disk and mutate_api.
+func judgedAgain(t *testing.T, log *state.DecisionLog, s *scripts, r *state.DecisionRecord, mutateAPI bool) pod.Verdict {
+	t.Helper()
+	d := newTree(t)
+	for i := range r.Policies {
+		x := &r.Policies[i]
+		for suffix, digest := range map[string]string{".toml": x.Document, ".wasm": x.Module} {
+			text, err := log.PolicyFile(digest)
+			must(t, err)
+			d.write(x.Name+suffix, string(text))
+		}
+	}
+	policies, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	defer policies.release()
+	text, err := log.Input(r.Tenant, r.Pod)
+	must(t, err)
+	q := pod.Question{Op: r.Op, Pod: &v1.Pod{}, Origin: pod.Origin{Source: r.Source, Document: r.Document}}
+	must(t, json.Unmarshal(text, q.Pod))
+	made := deciding(q)
+	made.request.Kind, made.request.Time, made.instance, made.mutateAPI = r.Kind, r.Verdict.At, r.Instance, mutateAPI
+	v := judge(t.Context(), []*set{policies}, made, r.Default)
+	v.Mutation = v.Mutation.Shown()
+	v.Sets = r.Verdict.Sets // of a set, only the policies that had an opinion are on record
+	return v
+}
+
+func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
+	d.policy("labels", "allow", labelsPath, "[match]\nnamespaces = [\"shop\"]")
+	d.policy("other", "allow")
+	at := filepath.Join(t.TempDir(), "state")
+	changed, plain := written(t, ofAPI(t)), written(t, in("elsewhere"), ofAPI(t))
+	plain.Pod.UID = "uid-plain"
+	for _, mutateAPI := range []bool{true, false, true} { // the agent is started again with another configuration
+		log, closeAll := recordsIn(t, at)
+		c := testConfig(d, s)
+		c.Records, c.MutateAPI = log, mutateAPI
+		p := New(c)
+		stop := run(t, p)
+		if v := ask(t, p, changed); (v.Answer == pod.Allow) != mutateAPI || (v.Mutation != nil) != mutateAPI {
+			t.Errorf("mutate_api %v: verdict %+v", mutateAPI, v)
+		}
+		ask(t, p, plain)
+		stop()
+		closeAll()
+	}
+
+	log, closeAll := recordsIn(t, at)
+	defer closeAll()
+	records, err := log.Newest(10)
+	must(t, err)
+	var got []string
+	for i := range records {
+		r := &records[i]
+		got = append(got, fmt.Sprintf("%s/%s %s ×%d, mutate_api %v", r.Namespace, r.Name, r.Verdict.Answer, r.Count, r.MutateAPI))
+		for _, mutateAPI := range []bool{true, false} {
+			diff := cmp.Diff(r.Verdict, judgedAgain(t, log, s, r, mutateAPI))
+			same := mutateAPI == r.MutateAPI || r.Namespace == "elsewhere"
+			if same && diff != "" {
+				t.Errorf("%s, made again with mutate_api %v (-on record +made again):\n%s", got[i], mutateAPI, diff)
+			}
+			if !same && diff == "" {
+				t.Errorf("%s: it is the same with mutate_api %v, so this test says nothing", got[i], mutateAPI)
+			}
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{
+		"elsewhere/web-node-1 allow ×3, mutate_api true", "shop/web-node-1 allow ×2, mutate_api true", "shop/web-node-1 hold ×1, mutate_api false",
+	}, got); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
 }

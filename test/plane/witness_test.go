@@ -59,8 +59,9 @@ func (w *witness) see(q *pod.Question, v *pod.Verdict) {
 			w.fault("%s/%s: %v: %+v", q.Pod.Namespace, q.Pod.Name, err, v)
 		}
 	}
-	// A plugin that fails is not asked for a while: that is no word of a set.
-	if slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Failure != "" }) {
+	// A plugin that fails is not asked for a while, and without a budget nobody is:
+	// that is no word of a set.
+	if v.Reason == pod.ReasonBudgetExhausted || slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Failure != "" }) {
 		return
 	}
 	instance, err := pod.Instance(q.Pod)

@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// shownBy are the decisions of a plane: what was decided, how often, and as which
+// record.
+func shownBy(p *Plane) (all []string) {
+	for _, d := range p.Decisions() {
+		all = append(all, fmt.Sprintf("%s %s/%s %s %s ×%d as %s", d.Hook, d.Namespace, d.Name, d.Verdict.Answer, d.Verdict.Reason, d.Count, d.ID))
+	}
+	return all
+}
+
+func TestWhatIsOnRecord(t *testing.T) {
+	t.Parallel()
+	contest := func(t *testing.T, p *Plane) {
+		t.Helper()
+		resolved := make(chan pod.Resolution, 1)
+		p.Rules().Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: "a", Name: "web"}, Candidates: []pod.Candidate{
+			{Pod: somePod("web"), Origin: pod.Origin{Source: "static", Document: "a#0"}, Running: somePod("web")},
+			{Pod: somePod("other"), Origin: pod.Origin{Source: "cluster", Document: "b#0"}},
+		}}, func(r pod.Resolution) { resolved <- r })
+		<-resolved
+	}
+	for name, test := range map[string]struct {
+		policies func(d tree)
+		// spent: the tenant's budget is spent, by one decision about shop/first.
+		spent bool
+		ask   func(t *testing.T, p *Plane)
+		want  []string
+	}{
+		"a verdict, once however often it is given": {
+			policies: func(d tree) { d.policy("p", "deny") },
+			ask: func(t *testing.T, p *Plane) {
+				t.Helper()
+				ask(t, p, question("web", in("a")))
+				ask(t, p, question("web", in("a")))
+			},
+			want: []string{"admit a/web deny PolicyDenied ×2 as a-1"},
+		},
+		"that policies are not ready, once": {
+			policies: func(d tree) { d.write("p.toml", "broken") },
+			ask: func(t *testing.T, p *Plane) {
+				t.Helper()
+				for range 3 {
+					ask(t, p, question("web", in("a")))
+				}
+			},
+			want: []string{"admit a/web hold PoliciesNotReady ×3 as a-1"},
+		},
+		"that a conflict goes on as it is while policies are not ready, once": {
+			policies: func(d tree) { d.write("p.toml", "broken") },
+			ask: func(t *testing.T, p *Plane) {
+				t.Helper()
+				contest(t, p)
+				contest(t, p)
+			},
+			want: []string{"merge a/web current  ×2 as a-1"},
+		},
+		"nothing of a conflict and an update of which no policy is asked": {
+			policies: func(d tree) { d.policy("p", "allow") },
+			ask: func(t *testing.T, p *Plane) {
+				t.Helper()
+				contest(t, p)
+				filterBy(t, p, filterQuestion("a"))
+			},
+		},
+		"nothing where a spent budget leaves no verdict": {
+			policies: func(d tree) {
+				d.policy("p", "deny")
+				d.hooked("f", hookFilter, "drop")
+			},
+			spent: true,
+			ask: func(t *testing.T, p *Plane) {
+				t.Helper()
+				for range 3 {
+					if v := ask(t, p, question("web", in("a"))); v.Reason != pod.ReasonBudgetExhausted {
+						t.Errorf("verdict %+v", v)
+					}
+					if v := filterBy(t, p, filterQuestion("a")); v.Reason != pod.ReasonBudgetExhausted {
+						t.Errorf("filter %+v", v)
+					}
+				}
+			},
+			want: []string{"admit a/first deny PolicyDenied ×1 as a-1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				test.policies(d)
+				s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+				disk := &recordDisk{}
+				p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
+					c.Records = disk
+					c.Tenants[0].Dir = ""
+					if test.spent {
+						c.Tenants[0].FuelPerSecond = 100
+					}
+				})
+				run(t, p)
+				if test.spent {
+					ask(t, p, question("first", in("a")))
+				}
+				test.ask(t, p)
+				synctest.Wait()
+				if diff := cmp.Diff(test.want, shownBy(p)); diff != "" {
+					t.Errorf("decisions (-want +got):\n%s", diff)
+				}
+				if written := disk.has(); len(written) != len(test.want) {
+					t.Errorf("written %q", written)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("sees", "deny No: never", `capabilities = ["node.read"]`)
+	d.policy("blind", "allow")
+	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
+	c := testConfig(d, s)
+	c.Records, c.Version, c.Tenants = log, "v1", []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
+	c.Facts = &Node{Labels: map[string]string{"zone": "1"}, Pods: func() []NodePod { return nil }}
+	c.ClockSynchronized = func() bool { return true }
+	p := New(c)
+	stop := run(t, p)
+	q := question("web", func(q *pod.Question) {
+		q.Op = pod.UpdateOp
+		q.Old = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = "old" })
+		q.Pod.Status.Phase = v1.PodRunning
+	})
+	v := ask(t, p, q)
+	stop()
+	records, err := log.Newest(10)
+	must(t, err)
+	if len(records) != 1 {
+		t.Fatalf("%d records", len(records))
+	}
+	r := &records[0]
+	if r.Tenant != "a" || r.ID != "tenant-a-1" || !r.ClockSynchronized || r.Agent != "v1" || r.Node != "node-1" || r.Kind != "file" ||
+		r.Default != pod.Allow || !slices.Equal(r.Changed, changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
+		t.Errorf("record %+v", r)
+	}
+	for digest, part := range map[string]string{r.Pod: `"image":"img"`, r.Old: `"image":"old"`, r.Policies[1].NodeFacts: `"zone":"1"`} {
+		text, err := log.Input("a", digest)
+		if err != nil || !strings.Contains(string(text), part) || strings.Contains(string(text), "Running") {
+			t.Errorf("document %q, %v; want one with %s", text, err, part)
+		}
+	}
+	if r.Policies[0].NodeFacts != "" {
+		t.Error("a policy that may not see the node saw it")
+	}
+	for i, name := range []string{"blind", "sees"} {
+		x := &r.Policies[i]
+		document, err := log.PolicyFile(x.Document)
+		must(t, err)
+		module, err := log.PolicyFile(x.Module)
+		must(t, err)
+		if x.Name != name || !strings.Contains(string(document), name+".wasm") || len(module) == 0 || x.Fuel != defaultFuel || x.MemoryPages != 64 {
+			t.Errorf("policy %+v, document %q, module %q", x, document, module)
+		}
+	}
+	closeAll()
+}
