@@ -80,7 +80,7 @@ const (
 // use until Run has ended, and nothing else: the runtime need not be there.
 func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 	a := &Agent{cfg: cfg, version: opts.Version, log: opts.Logger}
-	a.state, err = state.Open(cfg.Paths.StateRoot, a.log)
+	a.state, err = state.Open(cfg.Paths.StateRoot, a.log, state.WithIdentity(layoutOf(cfg).IdentityDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,14 @@ func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 	return a, nil
 }
 
+func layoutOf(cfg *config.Config) pod.Layout {
+	return pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
+}
+
 // wire makes every part, what others stand on first.
 func (a *Agent) wire() error {
 	cfg, log, now := a.cfg, a.log, time.Now
-	layout := pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
+	layout := layoutOf(cfg)
 	memory, err := memoryCapacity()
 	if err != nil {
 		return err
@@ -144,7 +148,7 @@ func (a *Agent) wire() error {
 		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
 		Cgroups: cgroups, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
-		RuntimeName: "containerd", Layout: layout, Hash: runtime.ContainerHash,
+		RuntimeName: runtimeName, Layout: layout, Hash: runtime.ContainerHash,
 		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: a.outcomes, Log: log, Now: now, Jitter: jitter,
 	})
 

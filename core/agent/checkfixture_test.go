@@ -40,7 +40,7 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	n := &site{dir: dir, cfg: config.Default()}
 	n.cfg.NodeName = "edge"
-	n.cfg.Paths.StateRoot = n.path("state")
+	n.cfg.Paths.StateRoot, n.cfg.Paths.PodRoot = n.path("state"), n.path("root")
 	n.cfg.Paths.Socket = n.path("run/w.sock")
 	n.cfg.Runtime.Endpoint = "unix://" + n.path("cri.sock")
 	return n

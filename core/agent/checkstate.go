@@ -15,7 +15,7 @@ import (
 
 // identity is who an agent would be.
 type identity struct {
-	// installation matches no mark where there is no state yet.
+	// installation matches no mark where there is none yet.
 	installation string
 	node         string
 }
@@ -24,8 +24,8 @@ type identity struct {
 // character long, and a node name is needed to read manifests.
 var nobody = identity{installation: "-", node: "unknown"}
 
-// checkState opens a copy of the state: the directory itself may be an agent's
-// that runs.
+// checkState opens a copy of the state, and of the second copy of who the node
+// is: the directories themselves may be an agent's that runs.
 func checkState(cfg *config.Config) (identity, []Finding) {
 	subject := "state " + cfg.Paths.StateRoot
 	fail := func(err error) (identity, []Finding) {
@@ -36,45 +36,55 @@ func checkState(cfg *config.Config) (identity, []Finding) {
 		return fail(err)
 	}
 	defer os.RemoveAll(temp)
-	found, err := copyState(temp, cfg.Paths.StateRoot)
+	root, elsewhere := filepath.Join(temp, "state"), filepath.Join(temp, "identity")
+	found, err := copyState(root, cfg.Paths.StateRoot, "state_root")
 	if err != nil {
 		return fail(err)
 	}
-	dir, err := state.Open(temp, slog.New(slog.DiscardHandler))
+	place := layoutOf(cfg).IdentityDir()
+	if _, err := copyState(elsewhere, place, "pod_root"); err != nil {
+		return fail(fmt.Errorf("second copy of the installation ID in %s: %w", place, err))
+	}
+	dir, err := state.Open(root, slog.New(slog.DiscardHandler), state.WithIdentity(elsewhere))
 	if err != nil {
-		return fail(errors.New(strings.ReplaceAll(err.Error(), "state directory "+temp+": ", "")))
+		return fail(errors.New(strings.NewReplacer("state directory "+root+": ", "", elsewhere, place).Replace(err.Error())))
 	}
 	defer dir.Close()
 	id := identity{installation: dir.Installation()}
-	if !found {
-		id.installation = nobody.installation
-	}
 	var differs string
 	if id.node, differs, err = dir.NodeName(cfg.NodeName, os.Hostname); err != nil {
 		return fail(err)
 	}
 
 	findings := []Finding{{LevelOK, subject, "installation " + id.installation + ", node " + id.node}}
-	if !found {
+	switch {
+	case dir.New():
+		id.installation = nobody.installation
 		findings[0].Message = "not there yet, the first start makes it; node " + id.node
+	case !found:
+		findings[0] = Finding{LevelWarn, subject, "not there; the next start makes it anew, for installation " + id.installation + ", node " + id.node +
+			", as " + place + " says, and takes what runs as admitted"}
 	}
 	if differs != "" {
 		findings = append(findings, Finding{LevelWarn, "state", differs})
 	}
-	corrupt, err := os.ReadDir(filepath.Join(temp, "quarantine"))
-	if err != nil {
-		return fail(err)
-	}
-	for _, file := range corrupt {
-		findings = append(findings, Finding{LevelFail, "state", filepath.Join(cfg.Paths.StateRoot, file.Name()) +
-			" is corrupt; the next start moves it aside and has forgotten what it said: restore it from a backup"})
+	for _, one := range []struct{ read, real string }{{root, cfg.Paths.StateRoot}, {elsewhere, place}} {
+		corrupt, err := os.ReadDir(filepath.Join(one.read, "quarantine"))
+		if err != nil {
+			return fail(err)
+		}
+		for _, file := range corrupt {
+			findings = append(findings, Finding{LevelFail, "state", filepath.Join(one.real, file.Name()) +
+				" is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"})
+		}
 	}
 	return id, findings
 }
 
-// copyState copies the mode and the files of a state directory, not what lies
-// deeper. found is false where there is none yet.
-func copyState(to, from string) (found bool, err error) {
+// copyState copies the mode and the files of a directory to one that it makes,
+// not what lies deeper. found is false where there is none yet. The key of
+// agent.toml says where it is.
+func copyState(to, from, key string) (found bool, err error) {
 	info, err := os.Lstat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,13 +92,16 @@ func copyState(to, from string) (found bool, err error) {
 	case err != nil:
 		return false, err
 	case !info.IsDir():
-		return false, errors.New("not a directory, and links are not followed: name another state_root, or remove it")
+		return false, fmt.Errorf("not a directory, and links are not followed: name another %s, or remove it", key)
 	}
 	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w; check as the user the agent runs as", err)
 	}
 	if err != nil {
+		return false, err
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
 		return false, err
 	}
 	for _, e := range entries {

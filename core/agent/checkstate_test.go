@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,13 +17,24 @@ import (
 // openState makes the node's state and keeps it as an agent does.
 func (n *site) openState(t *testing.T) *state.Dir {
 	t.Helper()
-	dir, err := state.Open(n.cfg.Paths.StateRoot, slog.New(slog.DiscardHandler))
+	dir, err := state.Open(n.cfg.Paths.StateRoot, slog.New(slog.DiscardHandler), state.WithIdentity(layoutOf(n.cfg).IdentityDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
 	return dir
 }
+
+// other has the files of pods be those of another installation.
+func (n *site) other(t *testing.T) {
+	t.Helper()
+	root := n.cfg.Paths.StateRoot
+	n.cfg.Paths.StateRoot = n.path("other")
+	n.openState(t)
+	n.cfg.Paths.StateRoot = root
+}
+
+var installations = regexp.MustCompile("[0-9a-f]{32}")
 
 func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
 	t.Parallel()
@@ -91,6 +103,67 @@ func TestCheckState(t *testing.T) {
 				`warn state: node_name in agent.toml is "edge", so far this node was "core": static pods get other UIDs and are replaced`,
 			},
 		},
+		"removed from a node whose pods are there": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.RemoveAll(n.cfg.Paths.StateRoot); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"warn state DIR/state: not there; the next start makes it anew, for installation ID, node edge, as DIR/root/identity says, and takes what runs as admitted"},
+		},
+		"made in advance": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				if err := os.Mkdir(n.cfg.Paths.StateRoot, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"ok state DIR/state: not there yet, the first start makes it; node edge"},
+		},
+		"beside the pods of another installation": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.RemoveAll(n.cfg.Paths.PodRoot); err != nil {
+					t.Fatal(err)
+				}
+				n.other(t)
+			},
+			[]string{"fail state DIR/state: it is the state of installation ID1, but DIR/root/identity/identity.json says that the pods there are those of ID2: " +
+				"give each agent a state_root and a pod_root of its own; if this is the wrong state, move it away, and the next start makes it anew for the pods that are there; " +
+				"if those are gone for good, remove DIR/root/identity"},
+		},
+		"with a second copy that others may enter": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.Chmod(n.path("root/identity"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"fail state DIR/state: second copy of the installation ID in DIR/root/identity: its mode is 0755, so others than its owner may enter: " +
+				"name a directory of its own as pod_root, or chmod 0700 it"},
+		},
+		"with a second copy that is a file": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.write(t, "root/identity", "")
+			},
+			[]string{"fail state DIR/state: second copy of the installation ID in DIR/root/identity: not a directory, and links are not followed: name another pod_root, or remove it"},
+		},
+		"with a second copy that is corrupt": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				n.write(t, "root/identity/identity.json", "half")
+			},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				"fail state: DIR/root/identity/identity.json is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup",
+			},
+		},
 		"corrupt": {
 			func(t *testing.T, n *site) {
 				t.Helper()
@@ -99,7 +172,7 @@ func TestCheckState(t *testing.T) {
 			},
 			[]string{
 				"ok state DIR/state: installation ID, node edge",
-				"fail state: DIR/state/node.json is corrupt; the next start moves it aside and has forgotten what it said: restore it from a backup",
+				"fail state: DIR/state/node.json is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup",
 			},
 		},
 	} {
@@ -110,6 +183,9 @@ func TestCheckState(t *testing.T) {
 			id, findings := checkState(n.cfg)
 			for i := range findings {
 				findings[i].Message = strings.ReplaceAll(findings[i].Message, "installation "+id.installation, "installation ID")
+				for number, unknown := range installations.FindAllString(findings[i].Message, -1) {
+					findings[i].Message = strings.ReplaceAll(findings[i].Message, unknown, fmt.Sprint("ID", number+1))
+				}
 			}
 			n.expect(t, findings, test.want...)
 			if id.installation == "" || id.node == "" {

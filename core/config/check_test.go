@@ -89,6 +89,10 @@ func TestLoadRefuses(t *testing.T) {
 			source + api + "token_file = \"/var/lib/wardlet/pods/token\"\nexperimental = true\n",
 			`agent.toml:9: source.token_file: /var/lib/wardlet/pods/token lies in /var/lib/wardlet/pods, from which`,
 		},
+		"state where the agent keeps who it is": {
+			source + "[paths]\nstate_root = \"/var/lib/wardlet/identity\"\n",
+			`agent.toml:6: paths.state_root: /var/lib/wardlet/identity lies in /var/lib/wardlet/identity, where the agent keeps who it is`,
+		},
 		"pods and logs in one place": {
 			source + "[paths]\nlog_root = \"/var/lib/wardlet\"\n",
 			`agent.toml:6: paths.log_root: /var/lib/wardlet/pods and /var/lib/wardlet/pods lie in each other`,

@@ -33,7 +33,7 @@ const (
 type Paths struct {
 	// StateRoot holds what survives a restart.
 	StateRoot string `toml:"state_root"`
-	// PodRoot holds "pods/<uid>".
+	// PodRoot holds "pods/<uid>", and "identity".
 	PodRoot string `toml:"pod_root"`
 	// LogRoot holds "pods" and "containers".
 	LogRoot string `toml:"log_root"`

@@ -90,6 +90,12 @@ func (c *Config) checkPaths(report strict.Report) {
 	}
 	places = append(places, policies...)
 
+	identity := filepath.Join(c.Paths.PodRoot, "identity")
+	for _, p := range places {
+		if within(p.path, identity) {
+			report(p.key, "%s lies in %s, where the agent keeps who it is", p.path, identity)
+		}
+	}
 	pods := filepath.Join(c.Paths.PodRoot, "pods")
 	logs := filepath.Join(c.Paths.LogRoot, "pods")
 	links := filepath.Join(c.Paths.LogRoot, "containers")

@@ -11,7 +11,7 @@ import (
 // Layout says where the files of pods lie, as a kubelet lays them out below
 // its root and below /var/log.
 type Layout struct {
-	// PodRoot holds "pods/<uid>".
+	// PodRoot holds "pods/<uid>", and "identity".
 	PodRoot string
 	// LogRoot holds "pods/<namespace>_<name>_<uid>" and "containers".
 	LogRoot string
@@ -19,6 +19,9 @@ type Layout struct {
 
 // PodsDir holds one directory per pod UID.
 func (l Layout) PodsDir() string { return filepath.Join(l.PodRoot, "pods") }
+
+// IdentityDir says which installation's the pods are.
+func (l Layout) IdentityDir() string { return filepath.Join(l.PodRoot, "identity") }
 
 // PodDir is the first thing made for a pod and the last thing removed.
 func (l Layout) PodDir(uid types.UID) string { return filepath.Join(l.PodsDir(), string(uid)) }

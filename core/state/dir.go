@@ -30,15 +30,23 @@ type Dir struct {
 	lock         *os.File
 	fs           filesystem
 	installation string
+	made         bool
+	// copy is nil where there is no second copy of who this node is.
+	copy *identityCopy
 	// lost: documents were there once and cannot be read any more.
 	lost atomic.Bool
 }
 
 // Open makes the directory if it is missing, or checks that it is the agent's
 // own, locks it against other agents, and makes the installation ID at the
-// first start. It fails where the state was written by a newer agent.
-func Open(path string, log *slog.Logger) (*Dir, error) {
-	if err := ownDir(path); err != nil {
+// first start. It fails where the state was written by a newer agent, or where a
+// second copy names another installation.
+func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = ownDir(path)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
 	lock, err := lockDir(path)
@@ -46,6 +54,9 @@ func Open(path string, log *slog.Logger) (*Dir, error) {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
 	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}}
+	for _, option := range options {
+		option(d)
+	}
 	if err := d.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", path, err), d.Close())
 	}
@@ -53,7 +64,7 @@ func Open(path string, log *slog.Logger) (*Dir, error) {
 }
 
 // Close lets other agents have the directory.
-func (d *Dir) Close() error { return d.lock.Close() }
+func (d *Dir) Close() error { return errors.Join(d.copy.close(), d.lock.Close()) }
 
 // Path is the directory.
 func (d *Dir) Path() string { return d.path }
@@ -62,10 +73,18 @@ func (d *Dir) Path() string { return d.path }
 // everything this agent makes.
 func (d *Dir) Installation() string { return d.installation }
 
+// New reports whether the installation ID was made when the directory was
+// opened: nothing that runs carries it yet.
+func (d *Dir) New() bool { return d.made }
+
 // ownDir makes a directory only its owner can enter, or checks that path is
-// one, of this process's user.
-func ownDir(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+// one, of this process's user. What is missing above it is made the same way:
+// it may be the state directory, removed while the agent runs.
+func ownDir(path string) error { return ownDirOf(path, "state_root") }
+
+// ownDirOf is ownDir for a directory whose place the key of agent.toml says.
+func ownDirOf(path, key string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -78,11 +97,11 @@ func ownDir(path string) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return errors.New("not a directory, and links are not followed: name another state_root, or remove it")
+		return fmt.Errorf("not a directory, and links are not followed: name another %s, or remove it", key)
 	case !ok || int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("it belongs to user %d, the agent runs as %d: name another state_root, or change the owner", stat.Uid, os.Geteuid())
+		return fmt.Errorf("it belongs to user %d, the agent runs as %d: name another %s, or change the owner", stat.Uid, os.Geteuid(), key)
 	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf("its mode is %#o, so others than its owner may enter: name a directory of its own as state_root, or chmod 0700 it", info.Mode().Perm())
+		return fmt.Errorf("its mode is %#o, so others than its owner may enter: name a directory of its own as %s, or chmod 0700 it", info.Mode().Perm(), key)
 	}
 	return nil
 }
@@ -145,18 +164,22 @@ func (d *Dir) prepare() error {
 	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes), removeTemps(opinions)); err != nil {
 		return err
 	}
-	first := d.fresh()
+	if err := d.copy.open(); err != nil {
+		return err
+	}
+	forgotten := missing != nil || d.fresh()
 	if err := d.identify(); err != nil {
 		return err
 	}
-	if missing != nil && !first {
+	if forgotten && !d.made {
 		d.lost.Store(true)
 		d.log.Error("what was known of documents is lost; what runs is taken as admitted", "directory", documents)
 	}
 	return nil
 }
 
-// fresh reports whether no agent has used the directory yet.
+// fresh reports whether no agent has used the directory yet: it is new, or lost
+// what it held.
 func (d *Dir) fresh() bool {
 	_, err := os.Lstat(filepath.Join(d.path, installationFile))
 	return errors.Is(err, os.ErrNotExist)

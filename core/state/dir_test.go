@@ -29,9 +29,9 @@ func wantError(t *testing.T, err error, part string) {
 // tryOpen opens a state directory. A process that is being made, by another
 // test, holds what this one has open for a moment, also a lock that was given
 // up meanwhile; that is waited for.
-func tryOpen(path string, log io.Writer) (*Dir, error) {
+func tryOpen(path string, log io.Writer, options ...Option) (*Dir, error) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		d, err := Open(path, slog.New(slog.NewTextHandler(log, nil)))
+		d, err := Open(path, slog.New(slog.NewTextHandler(log, nil)), options...)
 		if err == nil || !strings.Contains(err.Error(), "another agent uses it") || time.Now().After(deadline) {
 			return d, err
 		}
@@ -39,10 +39,10 @@ func tryOpen(path string, log io.Writer) (*Dir, error) {
 }
 
 // open opens a state directory until the test, or the caller, closes it.
-func open(t *testing.T, path string) (*Dir, *bytes.Buffer) {
+func open(t *testing.T, path string, options ...Option) (*Dir, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	d, err := tryOpen(path, log)
+	d, err := tryOpen(path, log, options...)
 	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d, log
@@ -123,6 +123,18 @@ func TestTwoAgentsCannotShareADirectory(t *testing.T) {
 	d, _ := open(t, path)
 	_, err := Open(path, slog.New(slog.DiscardHandler))
 	wantError(t, err, fmt.Sprintf("another agent uses it, process %d: stop that one", os.Getpid()))
+	check(t, d.Close())
+	open(t, path)
+}
+
+func TestAStateThatIsRemovedWhileAnAgentUsesItIsMadeAnewForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	d, _ := open(t, path)
+	check(t, os.RemoveAll(path))
+	_, err := d.PolicySets().Content("a")
+	check(t, err)
+	check(t, d.PolicySets().Store(&PolicySet{Tenant: "a"}))
 	check(t, d.Close())
 	open(t, path)
 }

@@ -10,6 +10,10 @@
 // batch is written by a few goroutines that its call waits for; else the
 // package owns none. Dir, Documents and Place are safe for concurrent use.
 //
+// Who the node is, its installation ID and its name, is kept a second time in a
+// directory apart from the state, so that what runs is known when the state is
+// lost. Each is made anew from the other; where they differ Open fails.
+//
 // Every file is readable JSON behind a checksum and is replaced as a whole,
 // durably: after a crash or a power cut it is the old one or the new one. A
 // file that is corrupt all the same, or is no file the agent can have written

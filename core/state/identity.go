@@ -3,6 +3,7 @@ package state
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,23 +14,49 @@ type installation struct {
 	ID string `json:"id"`
 }
 
-// identify reads the installation ID, or makes one.
+var errNoInstallation = errors.New("it holds no installation ID")
+
+// isInstallation reports whether text can be an installation ID.
+func isInstallation(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 2*installationBytes
+}
+
+// installationBytes is how many random bytes an installation ID stands for.
+const installationBytes = 16
+
+// identify reads the installation ID from the state, else from the second copy,
+// or makes one. Where both say something else it changes neither.
 func (d *Dir) identify() error {
 	var stored installation
 	found, err := d.load(installationFile, &stored)
+	if err == nil && found && !isInstallation(stored.ID) {
+		found, err = false, d.quarantine(installationFile, errNoInstallation)
+	}
 	if err != nil {
 		return err
 	}
-	if !found {
-		var id [16]byte
+	copied := d.copy.said()
+	switch {
+	case found && copied.Installation != "" && copied.Installation != stored.ID:
+		return d.copy.differs(stored.ID)
+	case found:
+	case copied.Installation != "":
+		stored.ID = copied.Installation
+		d.log.Warn("the state does not say which installation this is, its second copy does", "installation", stored.ID, "copy", d.copy.files.path)
+	default:
+		var id [installationBytes]byte
 		rand.Read(id[:]) // never fails
-		stored.ID = hex.EncodeToString(id[:])
+		stored.ID, d.made = hex.EncodeToString(id[:]), true
+		d.log.Info("new installation: what runs under another installation ID is foreign to it", "installation", stored.ID)
+	}
+	if !found {
 		if err := d.store(installationFile, stored); err != nil {
 			return err
 		}
-		d.log.Info("new installation: what runs under another installation ID is foreign to it", "installation", stored.ID)
 	}
 	d.installation = stored.ID
+	d.copy.keep(identity{Installation: stored.ID, Node: copied.Node})
 	return nil
 }
 
@@ -43,8 +70,12 @@ type node struct {
 // says so, for people.
 func (d *Dir) NodeName(configured string, hostname func() (string, error)) (name, differs string, err error) {
 	var stored node
-	if _, err := d.load(nodeFile, &stored); err != nil {
+	found, err := d.load(nodeFile, &stored)
+	if err != nil {
 		return "", "", err
+	}
+	if !found {
+		stored.Name = d.copy.said().Node
 	}
 	name = configured
 	switch {
@@ -68,8 +99,11 @@ func (d *Dir) NodeName(configured string, hostname func() (string, error)) (name
 	if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 		return "", "", fmt.Errorf("name of the node %q: %s; set node_name in agent.toml", name, strings.Join(faults, "; "))
 	}
-	if name == stored.Name {
-		return name, differs, nil
+	if !found || name != stored.Name {
+		if err := d.store(nodeFile, node{Name: name}); err != nil {
+			return name, differs, err
+		}
 	}
-	return name, differs, d.store(nodeFile, node{Name: name})
+	d.copy.keep(identity{Installation: d.installation, Node: name})
+	return name, differs, nil
 }

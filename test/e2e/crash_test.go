@@ -11,13 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
@@ -39,18 +35,8 @@ var startPoints = []string{
 
 const storedPoint = 3
 
-// crashingBinary builds the agent once that can be told to kill itself.
-var crashingBinary = sync.OnceValues(func() (string, error) {
-	binary := filepath.Join(buildDir, "wardlet-crashing")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", binary, "github.com/wardlet/wardlet/cmd/agent").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the agent that crashes: %w\n%s", err, out)
-	}
-	return binary, nil
-})
-
-// crashing is an agent that kills itself where it is told, with two policies and
-// a pod that runs.
+// crashing is an agent that kills itself where it is told, with three policies, of
+// which one changes pods, and a pod that runs.
 type crashing struct {
 	*agent
 	node   node
@@ -67,12 +53,13 @@ func newCrashing(t *testing.T, name string) *crashing {
 		t.Fatal(err)
 	}
 	a.binary, a.file = binary, a.path("crash")
-	t.Setenv("WARDLET_CRASH_FILE", a.file)
+	a.env = append(a.env, "WARDLET_CRASH_FILE="+a.file)
 	a.withPolicies(t)
 	a.module(t, "other", wasmtest.Answering(0, "Said", "always the same"), "")
+	a.module(t, "labels", labelling("one"), changing)
 	a.answers(t, 0)
 	a.start(t)
-	a.manifest(t, "steady.yaml", imagePod("steady", webOne, ""))
+	a.manifest(t, "steady.yaml", imagePod("steady", webOne, "app: web"))
 	a.steady = container(a.running(t, "steady")["steady"])
 	return a
 }
@@ -121,7 +108,7 @@ func (a *crashing) dies(t *testing.T, point string) {
 }
 
 // set waits until the operator's set is as wanted, and gives it.
-func (a *crashing) set(t *testing.T, what string, wanted func(*pod.PolicySet) bool) pod.PolicySet {
+func (a *agent) set(t *testing.T, what string, wanted func(*pod.PolicySet) bool) pod.PolicySet {
 	t.Helper()
 	var set pod.PolicySet
 	eventually(t, "a set "+what, func(ctx context.Context) error {
@@ -147,6 +134,7 @@ func (a *crashing) untouched(t *testing.T, when string) {
 }
 
 func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *testing.T) {
+	t.Parallel()
 	a := newCrashing(t, "reloading")
 	good := func(s *pod.PolicySet) bool { return s.Refused == "" }
 	old := a.set(t, "in force", good)
@@ -170,7 +158,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 		if i >= keptPoint {
 			want = now.Digest
 		}
-		if kept.Digest != want || len(kept.Policies) != 2 {
+		if kept.Digest != want || len(kept.Policies) != 3 {
 			t.Errorf("killed at %q: the next start has the set %+v; the old one is %s, the new one %s", point, kept, old.Digest, now.Digest)
 		}
 		contents, err := os.ReadDir(a.path("state", "policies", "operator"))
@@ -185,6 +173,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 }
 
 func TestKilledBetweenAVerdictAndTheStartOfItsPodTheVerdictIsMadeAgainOrStands(t *testing.T) {
+	t.Parallel()
 	a := newCrashing(t, "starting")
 	number := 0
 	become := func(answer int32) string {
@@ -196,7 +185,7 @@ func TestKilledBetweenAVerdictAndTheStartOfItsPodTheVerdictIsMadeAgainOrStands(t
 		name := fmt.Sprintf("pod-%d", i)
 		files = append(files, name+".yaml")
 		a.armed(t, point)
-		a.manifest(t, name+".yaml", imagePod(name, webOne, ""))
+		a.manifest(t, name+".yaml", imagePod(name, webOne, "app: web"))
 		a.dies(t, point)
 		become(1) // nothing new may run any more
 		a.start(t)
@@ -218,88 +207,4 @@ func TestKilledBetweenAVerdictAndTheStartOfItsPodTheVerdictIsMadeAgainOrStands(t
 	}
 	a.remove(t, files...)
 	a.nothingLeft(t, a.node)
-}
-
-// changing is a policy whose plugin adds a label.
-const changing = `mutable_paths = ["/metadata/labels"]
-`
-
-func labelling(value string) []byte {
-	return wasmtest.Patching(0, fmt.Sprintf(`[{"op":"add","path":"/metadata/labels/added","value":%q}]`, value))
-}
-
-func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsLost(t *testing.T) {
-	n := startNode(t)
-	a := newAgent(t, n, "forgetful")
-	a.withPolicies(t)
-	a.module(t, "labels", labelling("one"), changing)
-	a.start(t)
-	a.manifest(t, "web.yaml", imagePod("web", webOne, "app: web"))
-	web := a.running(t, "web")["web"]
-	if web.Labels["added"] != "one" {
-		t.Fatalf("labels %v", web.Labels)
-	}
-	// Only the mark stays: by it the agent knows what is its own.
-	forget := func() {
-		t.Helper()
-		a.kill()
-		entries, err := os.ReadDir(a.path("state"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if e.Name() == "installation.json" {
-				continue
-			}
-			if err := os.RemoveAll(a.path("state", e.Name())); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	same := func(when string, check func(*v1.Pod) error) {
-		t.Helper()
-		steadily(t, 3*time.Second, when, func(ctx context.Context) error {
-			containers, err := n.containersOf(ctx, "web-"+a.name)
-			if err == nil && (len(containers) != 1 || "containerd://"+containers[0] != container(web)) {
-				err = fmt.Errorf("containers %v, it was %s", containers, container(web))
-			}
-			return err
-		})
-		a.pod(t, "web", check)
-	}
-	forget()
-	a.start(t)
-	same("policies change it as before", func(p *v1.Pod) error {
-		if p.Labels["added"] != "one" || !ready(*p) {
-			return fmt.Errorf("phase %s, labels %v", p.Status.Phase, p.Labels)
-		}
-		return nil
-	})
-
-	forget()
-	a.module(t, "labels", labelling("two"), changing)
-	a.start(t)
-	same("policies change it otherwise", func(p *v1.Pod) error {
-		if !slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == pod.ReasonAdopted }) {
-			return fmt.Errorf("phase %s, conditions %+v", p.Status.Phase, p.Status.Conditions)
-		}
-		return nil
-	})
-	a.remove(t, "web.yaml")
-	a.nothingLeft(t, n)
-}
-
-// containersOf are the IDs of all containers of a pod, also of those that ended.
-func (n node) containersOf(ctx context.Context, name string) ([]string, error) {
-	list, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{
-		Filter: &criapi.ContainerFilter{LabelSelector: map[string]string{"io.kubernetes.pod.name": name}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, c := range list.GetContainers() {
-		ids = append(ids, c.GetId())
-	}
-	return ids, nil
 }

@@ -1,0 +1,131 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// identityFile is the file of an identityCopy.
+const identityFile = "identity.json"
+
+// identity is who this node is, whatever else it forgets.
+type identity struct {
+	Installation string `json:"installation"`
+	// Node is empty until the node's name is known.
+	Node string `json:"node,omitempty"`
+}
+
+// Option changes how a state directory is opened.
+type Option func(*Dir)
+
+// WithIdentity keeps a second copy of the installation ID and of the node's name
+// in a directory of its own, made if it is missing, which should not be lost
+// together with the state: with either of both the agent knows what is its own.
+// It belongs to one agent at a time, too.
+func WithIdentity(path string) Option {
+	return func(d *Dir) { d.copy = &identityCopy{files: Dir{path: path, log: d.log, fs: d.fs}} }
+}
+
+// identityCopy is the second copy. A nil one holds nothing and keeps nothing.
+type identityCopy struct {
+	// files is the directory; only what reads and writes files is used of it.
+	files Dir
+	// held is what the file says, empty where it says nothing.
+	held identity
+}
+
+// open takes the directory and reads what it holds.
+func (c *identityCopy) open() error {
+	if c == nil {
+		return nil
+	}
+	dir := c.files.path
+	err := os.MkdirAll(filepath.Dir(dir), 0o755)
+	if err == nil {
+		err = ownDirOf(dir, "pod_root")
+	}
+	if err == nil {
+		err = ownDirOf(filepath.Join(dir, quarantineDir), "pod_root")
+	}
+	if err == nil {
+		c.files.lock, err = lockItself(dir)
+	}
+	if err == nil {
+		err = removeTemps(dir)
+	}
+	if err == nil {
+		err = c.read()
+	}
+	if err != nil {
+		return fmt.Errorf("second copy of the installation ID in %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (c *identityCopy) read() error {
+	var stored identity
+	found, err := c.files.load(identityFile, &stored)
+	if err == nil && found && !isInstallation(stored.Installation) {
+		return c.files.quarantine(identityFile, errNoInstallation)
+	}
+	if found {
+		c.held = stored
+	}
+	return err
+}
+
+// said is what the copy says.
+func (c *identityCopy) said() identity {
+	if c == nil {
+		return identity{}
+	}
+	return c.held
+}
+
+// keep has the copy say who this node is. An agent that has its state can do
+// without, so failing is no more than told.
+func (c *identityCopy) keep(id identity) {
+	if c == nil || c.held == id {
+		return
+	}
+	if err := c.files.store(identityFile, id); err != nil {
+		c.files.log.Error("there is no second copy of the installation ID; if the state is lost, what runs is taken for another's", "err", err)
+		return
+	}
+	c.held = id
+}
+
+// differs is the error for a copy that says otherwise than the state. To go on
+// would be to remove another installation's files of pods.
+func (c *identityCopy) differs(installation string) error {
+	return fmt.Errorf("it is the state of installation %s, but %s says that the pods there are those of %s: give each agent a state_root and a pod_root of its own; "+
+		"if this is the wrong state, move it away, and the next start makes it anew for the pods that are there; if those are gone for good, remove %s",
+		installation, filepath.Join(c.files.path, identityFile), c.held.Installation, c.files.path)
+}
+
+func (c *identityCopy) close() error {
+	if c == nil || c.files.lock == nil {
+		return nil
+	}
+	return c.files.lock.Close()
+}
+
+// lockItself locks a directory until the file is closed or the process ends. It
+// writes nothing: the disk may be full of what pods wrote.
+func lockItself(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errors.New("another agent uses it: stop that one, or name another pod_root")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
