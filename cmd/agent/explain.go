@@ -36,7 +36,8 @@ func (a *app) explainPodCommand() *cobra.Command {
 			"from, who else claimed its name and who won, what each policy said with the fields it\n" +
 			"read and the fuel it took, what the node and the runtime did; and how it stands now: what\n" +
 			"waits, for whom and until when. A pod of a manifest goes by the name in there, too. Events\n" +
-			"and what the runtime did are known since the agent started, decisions also from before.",
+			"are known since the agent started; what is known from before stands above the line that\n" +
+			"says so: decisions, what is stored with the pod, and what the runtime shows.",
 		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name, err := podArgument(namespace, args)

@@ -107,6 +107,33 @@ func TestExplainPod(t *testing.T) {
 	}
 }
 
+func TestWhatIsToldFromBeforeARestartIsMarked(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"explain-pod-restarted":      {"pod", "default/web"},
+		"explain-pod-restarted-json": {"pod", "default/db", "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := aStory()
+			k.started = noon.Add(-40 * time.Minute)
+			k.events = k.events[1:]
+			k.events[0].First = noon
+			// Of web the decision is still shown, of db only its verdict is left.
+			k.verdicts = map[types.UID]*pod.Verdict{
+				"uid-web": &k.decisions[0][0].Verdict,
+				"uid-db": {
+					Answer: pod.Allow, Policy: "allowed-images", At: noon.Add(-2 * time.Hour),
+					Opinions: []pod.Opinion{{Policy: "allowed-images", Answer: pod.Allow, Fuel: 7, Reads: []string{"request"}}},
+				},
+			}
+			k.decisions[0][0].UID, k.verdicts["uid-web"].At = "uid-web", k.decisions[0][0].First
+			socket, _ := serve(t, k)
+			golden(t, name, wardlet(t.Context(), append([]string{"explain", "--socket", socket}, args...)...))
+		})
+	}
+}
+
 func TestAPodThatIsGoneIsExplainedByWhatIsOnRecord(t *testing.T) {
 	t.Parallel()
 	k := aStory()

@@ -28,7 +28,8 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 			"HELD those it drops or defers; of a merge policy ALLOWED counts winners, DENIED conflicts it\n" +
 			"rejects, and HELD those where what runs goes on. FAILED counts failures of the plugin, each\n" +
 			"of which is also counted as what follows from it: for admission, what ON ERROR says. Below:\n" +
-			"which set is in force and, if the directory holds another that cannot be used, why.",
+			"which set is in force and, if the directory holds another that cannot be used, why. The wide\n" +
+			"table also has what a policy may change of pods and see beside them.",
 		Example: "  wardlet get policies\n  wardlet get policies -o wide\n  wardlet get policy allowed-images -o yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
@@ -63,7 +64,7 @@ type policyPrinter struct {
 func (p policyPrinter) columns() []string {
 	columns := []string{"NAME", "OWNER", "HOOKS", "MODE", "PRIORITY", "ON ERROR", "ALLOWED", "DENIED", "HELD", "FAILED"}
 	if p.wide {
-		columns = append(columns, "MODULE", "SHA256")
+		columns = append(columns, "MUTABLE PATHS", "CAPABILITIES", "MODULE", "SHA256")
 	}
 	return columns
 }
@@ -106,7 +107,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
 		if p.wide {
-			cells = append(cells, s.Module, shortDigest(s.SHA256))
+			cells = append(cells, fewOf(s.MutablePaths), fewOf(s.Capabilities), s.Module, shortDigest(s.SHA256))
 		}
 		return cells
 	}
@@ -122,6 +123,18 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
 	}
 	return e
+}
+
+// shownPaths is how many of a policy's paths a table has room for.
+const shownPaths = 3
+
+// fewOf names the first of a list, and how many more there are.
+func fewOf(list []string) string {
+	text := strings.Join(list[:min(len(list), shownPaths)], ",")
+	if more := len(list) - shownPaths; more > 0 {
+		text += fmt.Sprintf(",+%d", more)
+	}
+	return orNone(printable(text))
 }
 
 // ownerOf names whose set it is.

@@ -51,6 +51,12 @@ func neverLoaded(s *pod.PolicySet) {
 	*s = pod.PolicySet{Directory: s.Directory}
 }
 
+// changing lets the policies change pods, and see the node.
+func changing(s *pod.PolicySet) {
+	s.Policies[0].MutablePaths, s.Policies[0].Capabilities = []string{"/metadata/labels"}, []string{"node.read"}
+	s.Policies[1].MutablePaths = []string{"/spec/containers/*/image", "/metadata/labels", "/metadata/annotations/a\x1b", "/spec/priority", "/spec/hostname"}
+}
+
 func counted(s *pod.PolicySet) { s.Policies[0].Allowed++ }
 
 func aged(s *pod.PolicySet) { s.Loaded = s.Loaded.Add(-time.Minute) }
@@ -67,6 +73,8 @@ func TestGetPolicies(t *testing.T) {
 	}{
 		"get-policies":                   {[]pod.PolicySet{aSet()}, []string{"policies"}},
 		"get-policies-wide":              {[]pod.PolicySet{aSet()}, []string{"policies", "-o", "wide"}},
+		"get-policies-changing-wide":     {[]pod.PolicySet{aSet(changing)}, []string{"policies", "-o", "wide"}},
+		"get-policies-changing-yaml":     {[]pod.PolicySet{aSet(changing)}, []string{"policies", "-o", "yaml"}},
 		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},
 		"get-policies-probation-failing": {[]pod.PolicySet{aSet(failingFirst)}, []string{"policies"}},
 		"get-policies-probation-json":    {[]pod.PolicySet{aSet(onProbation)}, []string{"policy", "required-labels", "-o", "json"}},

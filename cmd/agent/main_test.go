@@ -56,6 +56,8 @@ type knowledge struct {
 	foreignErr error
 	events     []status.Event
 	origins    map[types.UID]pod.Origin
+	verdicts   map[types.UID]*pod.Verdict
+	started    time.Time
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -169,6 +171,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		Pods: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Origins: func() map[types.UID]pod.Origin { return k.origins }, Now: func() time.Time { return noon },
+		Verdicts: func() map[types.UID]*pod.Verdict { return k.verdicts }, Started: k.started,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup

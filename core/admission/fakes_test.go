@@ -93,6 +93,11 @@ func update(p, running *v1.Pod, answer pod.Answer, message string) pod.Waiting {
 	return pod.Waiting{Pod: p, Running: running, Verdict: verdict(answer, message)}
 }
 
+// suppressed is admitted and held back by a filter.
+func suppressed(p, running *v1.Pod, until time.Time) pod.Waiting {
+	return pod.Waiting{Pod: p, Running: running, Verdict: verdict(pod.Hold, "at night"), Suppressed: true, Until: until}
+}
+
 func mark(kind v1.PodConditionType, reason, message string, minute int) v1.PodCondition {
 	return v1.PodCondition{
 		Type: kind, Status: v1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: 3,

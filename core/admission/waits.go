@@ -46,8 +46,8 @@ func NewWaits(statuses Statuses, events Events, now func() time.Time) *Waits {
 	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]pod.Waiting{}}
 }
 
-// Waits takes in that a version waits, or what policy said when it was judged
-// again. A verdict that says something new becomes a warning event.
+// Waits takes in that a version waits, or what policy or a filter said when it was
+// asked again. A verdict that says something new becomes a warning event.
 func (w *Waits) Waits(x pod.Waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *Waits) Waits(x pod.Waiting) {
 	w.waiting[uid] = x
 	w.show(&x)
 	if !known || !old.Verdict.Same(&x.Verdict) {
-		w.events.Event(bearer(&x), v1.EventTypeWarning, x.Verdict.Reason, headline(&x)+x.Verdict.Message)
+		w.events.Event(bearer(&x), v1.EventTypeWarning, x.Verdict.Reason, headline(&x)+": "+why(&x))
 	}
 }
 
@@ -137,14 +137,28 @@ func bearer(x *pod.Waiting) *v1.Pod {
 
 func key(x *pod.Waiting) types.UID { return bearer(x).UID }
 
-// headline begins the message of an event.
+// headline begins the message of an event. A version that a filter holds back is
+// admitted: it passes, at the latest when its time is over.
 func headline(x *pod.Waiting) string {
-	answer := "held: "
-	if x.Verdict.Answer == pod.Deny {
-		answer = "denied: "
+	text := "held"
+	switch {
+	case x.Suppressed && x.Until.IsZero():
+		text = "suppressed"
+	case x.Suppressed:
+		text = "suppressed, passes at " + x.Until.UTC().Format(time.RFC3339) + " at the latest"
+	case x.Verdict.Answer == pod.Deny:
+		text = "denied"
 	}
 	if x.Running != nil {
-		return "update " + answer
+		return "update " + text
 	}
-	return answer
+	return text
+}
+
+// why is what was said of x.
+func why(x *pod.Waiting) string {
+	if x.Verdict.Message == "" && x.Verdict.Reason == pod.ReasonNotAnswered {
+		return "the filter has not answered yet"
+	}
+	return x.Verdict.Message
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -66,6 +67,27 @@ func TestAnUpdateThatWaitsIsShownOnWhatRuns(t *testing.T) {
 			func(running *v1.Pod) pod.Waiting { return update(newPod("2"), running, pod.Deny, "x") },
 			mark("wardlet.dev/UpdateAdmitted", "Policydeny", "x", 1), "Warning 1 Policydeny: update denied: x",
 		},
+		{
+			"a version that a filter holds back",
+			func(running *v1.Pod) pod.Waiting { return suppressed(newPod("1"), running, noon.Add(time.Hour)) },
+			mark("wardlet.dev/UpdateAdmitted", "Policyhold", "at night", 1),
+			"Warning 1 Policyhold: update suppressed, passes at 2026-03-01T13:00:00Z at the latest: at night",
+		},
+		{
+			"a version that a filter holds back, nobody knows for how long",
+			func(running *v1.Pod) pod.Waiting { return suppressed(newPod("1"), running, time.Time{}) },
+			mark("wardlet.dev/UpdateAdmitted", "Policyhold", "at night", 1), "Warning 1 Policyhold: update suppressed: at night",
+		},
+		{
+			"a version of which the filter has said nothing yet",
+			func(running *v1.Pod) pod.Waiting {
+				x := suppressed(newPod("1"), running, time.Time{})
+				x.Verdict = pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}
+				return x
+			},
+			mark("wardlet.dev/UpdateAdmitted", "FilterNotAnswered", "", 1),
+			"Warning 1 FilterNotAnswered: update suppressed: the filter has not answered yet",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +109,13 @@ func TestAnUpdateThatWaitsIsShownOnWhatRuns(t *testing.T) {
 			r.expectEvents(t, c.event)
 		})
 	}
+}
+
+func TestANewPodThatAFilterHoldsBackIsNotCalledHeld(t *testing.T) {
+	t.Parallel()
+	r := newRig()
+	r.Waits.Waits(suppressed(newPod("1"), nil, noon.Add(time.Hour)))
+	r.expectEvents(t, "Warning 1 Policyhold: suppressed, passes at 2026-03-01T13:00:00Z at the latest: at night")
 }
 
 func TestAnEventComesForEveryVerdictThatSaysSomethingNew(t *testing.T) {

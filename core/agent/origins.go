@@ -18,3 +18,14 @@ func (a *Agent) origins() map[types.UID]pod.Origin {
 	}
 	return from
 }
+
+// verdicts are those that are stored with the pods of this node, by UID.
+func (a *Agent) verdicts() map[types.UID]*pod.Verdict {
+	stored := map[types.UID]*pod.Verdict{}
+	for _, d := range a.mux.Pods() {
+		if d.Verdict != nil {
+			stored[d.Pod.UID] = d.Verdict
+		}
+	}
+	return stored
+}

@@ -46,7 +46,7 @@ func (a *Agent) PodList() *v1.PodList {
 func (a *Agent) reported(p *v1.Pod, firstSeen time.Time) v1.Pod {
 	out := *p
 	if st, ok := a.statuses.Get(p.UID); ok {
-		out.Status = st
+		out.Status = a.shown(p, st)
 	}
 	if out.CreationTimestamp.IsZero() {
 		out.CreationTimestamp = metav1.NewTime(firstSeen)

@@ -15,7 +15,7 @@ func (a *Agent) stages() ([]stage, error) {
 	}
 	options := server.Options{
 		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.waits, Updates: a.mux, Foreign: a.runtime,
-		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Now: time.Now,
+		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
 	}
 	if a.policies != nil {
 		options.Policies = a.policies

@@ -61,6 +61,10 @@ type PolicyState struct {
 	Priority int    `json:"priority"`
 	// OnError is hold, deny or allow.
 	OnError string `json:"onError"`
+	// MutablePaths are what it may change of a pod, none for nothing; Capabilities
+	// what it sees beside the pod.
+	MutablePaths []string `json:"mutablePaths,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
 	// Allowed, Denied, Held and Abstained count this process's opinions, Failed
 	// those of them that the policy's plugin did not give because it failed. Updates
 	// that pass and named winners of conflicts count as allowed; updates that are

@@ -41,10 +41,14 @@ type Moment struct {
 	Text string `json:"text"`
 	// Details say more, a line each.
 	Details []string `json:"details,omitempty"`
+	// Before: it was before the agent started. Of that time is known what is on the
+	// disk and what the runtime shows.
+	Before bool `json:"before,omitempty"`
 }
 
 // The parts of a story.
 const (
+	PartAgent    = "agent"
 	PartSource   = "source"
 	PartConflict = "conflict"
 	PartAdmit    = "admit"

@@ -58,8 +58,12 @@ type Options struct {
 	// Origins says where each pod of this node comes from, by UID; nil where that is
 	// not known.
 	Origins func() map[types.UID]pod.Origin
-	// Now is the wall clock.
-	Now func() time.Time
+	// Verdicts are those that are stored with pods, by UID; nil where there are none.
+	Verdicts func() map[types.UID]*pod.Verdict
+	// Now is the wall clock, Started when the agent started; zero where that is not
+	// known.
+	Now     func() time.Time
+	Started time.Time
 }
 
 // Server is the local API.

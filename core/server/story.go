@@ -19,6 +19,7 @@ func (t *tale) tell() {
 	for i := range t.story.Decisions {
 		t.tellDecision(&t.story.Decisions[i])
 	}
+	t.tellStored()
 	t.tellWaiting()
 	t.tellEvents()
 	for i := range t.pods {
@@ -27,6 +28,7 @@ func (t *tale) tell() {
 	if len(t.pods)+len(t.waiting) == 0 {
 		t.stands(Moment{Part: PartStatus, Text: "no source of this node wants such a pod, and nothing of it runs"})
 	}
+	t.tellStart()
 	slices.SortStableFunc(t.story.Moments, func(a, b Moment) int { return a.At.Compare(b.At) })
 	if t.story.Moments == nil {
 		t.story.Moments = []Moment{}
@@ -134,20 +136,25 @@ func (t *tale) tellDecision(d *pod.Decision) {
 	if v.Reason != "" {
 		text += " (" + v.Reason + ")"
 	}
-	m := Moment{At: d.First, Part: d.Hook, Text: said(text, v.Message)}
+	m := Moment{At: d.First, Part: d.Hook, Text: said(text, v.Message), Details: reasons(v)}
 	if d.Count > 1 {
 		m.Text += fmt.Sprintf("; so %d times until %s", d.Count, d.Last.UTC().Format(time.RFC3339))
-	}
-	for i := range v.Opinions {
-		m.Details = append(m.Details, opinion(&v.Opinions[i])...)
-	}
-	if changed := v.Mutation.String(); changed != "" {
-		m.Details = append(m.Details, changed)
 	}
 	if d.NotKept != "" {
 		m.Details = append(m.Details, "not on record: "+d.NotKept)
 	}
 	t.happened(m)
+}
+
+// reasons are what each policy said, and what became of the pod.
+func reasons(v *pod.Verdict) (lines []string) {
+	for i := range v.Opinions {
+		lines = append(lines, opinion(&v.Opinions[i])...)
+	}
+	if changed := v.Mutation.String(); changed != "" {
+		lines = append(lines, changed)
+	}
+	return lines
 }
 
 // opinion is one policy's, and below it what it says for itself.
@@ -206,8 +213,11 @@ func (t *tale) tellWaiting() {
 		if u.Op == pod.Add {
 			what = "the new pod"
 		}
-		text := fmt.Sprintf("a filter holds %s back since %s", what, u.Since.UTC().Format(time.RFC3339))
-		text = said(text, cmp.Or(u.Message, u.Policy)) + again(u.Again)
+		text := "a filter holds " + what + " back"
+		if !u.Since.IsZero() {
+			text += " since " + u.Since.UTC().Format(time.RFC3339)
+		}
+		text = said(text, cmp.Or(u.Message, u.Policy)) + askedAgain(u)
 		if !u.Until.IsZero() {
 			text += "; passes at " + u.Until.UTC().Format(time.RFC3339) + " in any case, or with wardlet release"
 		}
@@ -220,6 +230,19 @@ func again(at time.Time) string {
 		return "; judged again when the document or the policies change"
 	}
 	return "; judged again at " + at.UTC().Format(time.RFC3339)
+}
+
+// askedAgain says when the filter is asked again about what it holds back.
+func askedAgain(u *pod.WaitingUpdate) string {
+	switch {
+	case u.Wait == pod.WaitAsked:
+		return "; it has not answered yet"
+	case u.Again.IsZero():
+		return "; the filter is asked again when the pod changes"
+	case u.Again.Equal(u.Until):
+		return "" // the update passes then
+	}
+	return "; the filter is asked again at " + u.Again.UTC().Format(time.RFC3339)
 }
 
 // tellEvents tells what the agent said of the pods.

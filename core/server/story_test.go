@@ -1,0 +1,130 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	update := func(wait string, again, until time.Time) pod.WaitingUpdate {
+		return pod.WaitingUpdate{Op: pod.UpdateOp, Wait: wait, Message: "at night", Since: noon, Again: again, Until: until}
+	}
+	const passes = "; passes at 2026-03-01T13:00:00Z in any case, or with wardlet release"
+	later, end := noon.Add(time.Minute), noon.Add(time.Hour)
+	for name, test := range map[string]struct {
+		update pod.WaitingUpdate
+		want   string
+	}{
+		"deferred": {
+			update(pod.WaitDeferred, later, end),
+			"a filter holds the update back since 2026-03-01T12:00:00Z: at night; the filter is asked again at 2026-03-01T12:01:00Z" + passes,
+		},
+		"deferred until it passes": {
+			update(pod.WaitDeferred, end, end), "a filter holds the update back since 2026-03-01T12:00:00Z: at night" + passes,
+		},
+		"dropped": {
+			update(pod.WaitDropped, time.Time{}, end),
+			"a filter holds the update back since 2026-03-01T12:00:00Z: at night; the filter is asked again when the pod changes" + passes,
+		},
+		"a new pod": {
+			pod.WaitingUpdate{Op: pod.Add, Wait: pod.WaitDropped, Policy: "window", Since: noon, Until: end},
+			"a filter holds the new pod back since 2026-03-01T12:00:00Z: window; the filter is asked again when the pod changes" + passes,
+		},
+		"not answered": {
+			pod.WaitingUpdate{Op: pod.UpdateOp, Wait: pod.WaitAsked}, "a filter holds the update back; it has not answered yet",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tale{story: Story{Updates: []pod.WaitingUpdate{test.update}}}
+			s.tellWaiting()
+			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
+				t.Errorf("what is said (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAStoredVerdictIsToldWhereNoDecisionTellsIt(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const stored = "as it is stored with the pod; the decision itself is not shown any more"
+	decision := func(uid types.UID, answer pod.Answer, first, last time.Duration) pod.Decision {
+		return pod.Decision{Hook: "admit", UID: uid, First: noon.Add(first), Last: noon.Add(last), Count: 1, Verdict: pod.Verdict{Answer: answer}}
+	}
+	for name, test := range map[string]struct {
+		verdict   *pod.Verdict
+		decisions []pod.Decision
+		told      bool
+	}{
+		"no verdict":            {nil, nil, false},
+		"no decision is shown":  {&pod.Verdict{Answer: pod.Allow, At: noon}, nil, true},
+		"its decision is shown": {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, 0, 0)}, false},
+		"a decision that was made again later is shown": {
+			&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, -time.Hour, time.Hour)}, false,
+		},
+		"a later decision is shown":                   {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, 1, 1)}, true},
+		"an earlier decision is shown":                {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, -2, -1)}, true},
+		"another decision at the time is shown":       {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Hold, 0, 0)}, true},
+		"a decision about another pod is shown":       {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u2", pod.Allow, 0, 0)}, true},
+		"it was adopted, which no policy has decided": {&pod.Verdict{Answer: pod.Allow, Reason: pod.ReasonAdopted, At: noon}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			verdicts := map[types.UID]*pod.Verdict{"u0": {Answer: pod.Deny}}
+			if test.verdict != nil {
+				verdicts["u1"] = test.verdict
+			}
+			s := tale{
+				o:     &Options{Verdicts: func() map[types.UID]*pod.Verdict { return verdicts }},
+				pods:  []v1.Pod{{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}},
+				story: Story{Decisions: test.decisions},
+			}
+			s.tellStored()
+			var want []Moment
+			if test.told {
+				want = []Moment{{At: noon, Part: PartAdmit, Text: "allow", Details: []string{stored}}}
+				if test.verdict.Reason != "" {
+					want[0].Text += " (" + test.verdict.Reason + ")"
+				}
+			}
+			if diff := cmp.Diff(want, s.story.Moments); diff != "" {
+				t.Errorf("what is told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		started time.Time
+		at      time.Time
+		marked  bool
+	}{
+		"before the start":              {noon, noon.Add(-1), true},
+		"at the start":                  {noon, noon, false},
+		"at a time that is not known":   {noon, time.Time{}, false},
+		"and when it was, is not known": {time.Time{}, noon, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tale{o: &Options{Started: test.started}, story: Story{Moments: []Moment{{At: test.at}}}}
+			s.tellStart()
+			last := s.story.Moments[len(s.story.Moments)-1]
+			if last.Before != test.marked || (len(s.story.Moments) == 2) != test.marked {
+				t.Errorf("told %+v", s.story.Moments)
+			}
+		})
+	}
+}
