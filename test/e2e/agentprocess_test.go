@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,21 +21,6 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 )
-
-// wardletBinary builds the agent once, with the race detector.
-var wardletBinary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "wardlet-e2e-")
-	if err != nil {
-		return "", err
-	}
-	buildDir = dir
-	binary := filepath.Join(dir, "wardlet")
-	out, err := exec.Command("go", "build", "-race", "-o", binary, "github.com/wardlet/wardlet/cmd/agent").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the agent: %w\n%s", err, out)
-	}
-	return binary, nil
-})
 
 // agent is a wardlet process with roots of its own.
 type agent struct {
@@ -49,11 +34,21 @@ type agent struct {
 	log       *os.File
 	ended     chan error
 	client    *client.Client
+	// env is what its processes find in their environment besides that of the test.
+	env []string
+	// cold is true for one that compiles every plugin itself.
+	cold bool
 }
 
 // newAgent prepares an agent on the node's runtime; start runs it. When the
 // test ends it is stopped if it runs, and its log is shown if the test failed.
 func newAgent(t *testing.T, n node, name string) *agent {
+	t.Helper()
+	return newAgentAt(t, n.Endpoint(), name)
+}
+
+// newAgentAt is newAgent for a runtime that is no node's.
+func newAgentAt(t *testing.T, endpoint, name string) *agent {
 	t.Helper()
 	binary, err := wardletBinary()
 	if err != nil {
@@ -64,9 +59,10 @@ func newAgent(t *testing.T, n node, name string) *agent {
 		t.Fatal(err)
 	}
 	a := &agent{
-		name: name, binary: binary, dir: dir, endpoint: n.Endpoint(),
+		name: name, binary: binary, dir: dir, endpoint: endpoint,
 		config: filepath.Join(dir, "agent.toml"), manifests: filepath.Join(dir, "manifests"),
 		client: client.New(filepath.Join(dir, "run", "w.sock")),
+		env:    []string{"GORACE=" + raceOptions},
 	}
 	if err := os.Mkdir(a.manifests, 0o700); err != nil {
 		t.Fatal(err)
@@ -87,7 +83,7 @@ name = "static"
 kind = "file"
 path = %q
 period = "1s"
-`, name, a.path("state"), a.path("root"), a.path("log"), a.path("run", "w.sock"), a.cgroup(), n.Endpoint(), a.manifests))
+`, name, a.path("state"), a.path("root"), a.path("log"), a.path("run", "w.sock"), a.cgroup(), endpoint, a.manifests))
 	t.Cleanup(func() {
 		if a.command != nil {
 			a.stop(t)
@@ -95,6 +91,9 @@ period = "1s"
 		out, _ := os.ReadFile(a.path("agent.log"))
 		if strings.Contains(string(out), "a pod that is shared was changed") {
 			t.Error("the agent changed a pod that all of its parts share")
+		}
+		if strings.Contains(string(out), "WARNING: DATA RACE") {
+			t.Error("the agent has a data race") // one that is killed cannot say so when it ends
 		}
 		if t.Failed() {
 			t.Logf("log of agent %s:\n%s", name, out)
@@ -120,6 +119,13 @@ func (a *agent) write(t *testing.T, path, content string) {
 	}
 }
 
+// ownSession has a process share the processor with others as a service with a
+// cgroup does: compilers have the lowest priority in their session, and would
+// hardly run where they compete with all the tests beside.
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true}
+}
+
 // start runs the agent and waits until it answers.
 func (a *agent) start(t *testing.T) {
 	t.Helper()
@@ -129,21 +135,34 @@ func (a *agent) start(t *testing.T) {
 	}
 	a.log = log
 	a.command = exec.Command(a.binary, "run", "--config", a.config)
+	a.command.Env, a.command.SysProcAttr = append(os.Environ(), a.env...), ownSession()
 	a.command.Stdout, a.command.Stderr = log, log
-	if err := a.command.Start(); err != nil {
+	// Outside of the tests' session no ^C reaches it: it ends with them, whose
+	// thread it goes by must stay.
+	a.command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	started := make(chan error)
+	ended := make(chan error, 1)
+	go func(command *exec.Cmd) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		if started <- err; err == nil {
+			ended <- command.Wait()
+		}
+	}(a.command)
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	a.ended = make(chan error, 1)
-	go func() { a.ended <- a.command.Wait() }()
-	eventually(t, "agent "+a.name+" answers", func(context.Context) error {
+	a.ended = ended
+	eventually(t, "agent "+a.name+" answers", func(ctx context.Context) error {
 		select {
 		case err := <-a.ended:
 			a.ended <- err
 			t.Fatalf("agent %s ended by itself: %v", a.name, err)
 		default:
 		}
-		_, err := a.wardlet("get", "sources")
-		return err
+		var sources []pod.SourceState
+		return a.client.Get(ctx, "/v1/sources", &sources)
 	})
 }
 
@@ -174,6 +193,7 @@ func (a *agent) end(signal syscall.Signal) error {
 // wardlet runs a subcommand against the agent.
 func (a *agent) wardlet(args ...string) (string, error) {
 	command := exec.Command(a.binary, append(args, "--config", a.config)...)
+	command.Env, command.SysProcAttr = append(os.Environ(), a.env...), ownSession()
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -46,6 +46,7 @@ client_key_file = %q
 }
 
 func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	programs, err := filepath.Abs(clusterPrograms)
 	if err != nil {

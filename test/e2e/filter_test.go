@@ -92,6 +92,7 @@ func (a *agent) image(t *testing.T, name, image string) string {
 }
 
 func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
+	t.Parallel()
 	const brief = 20 * time.Second
 	n := startNode(t)
 	a := newAgent(t, n, "later")
@@ -209,6 +210,7 @@ func (n node) alive(ctx context.Context) (map[string]int, error) {
 }
 
 func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	a := newAgent(t, n, "restless")

@@ -11,11 +11,12 @@ import (
 )
 
 func TestAPluginThatLoopsCostsNobodyElseAnything(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "calm")
 	a.withPolicies(t)
 	a.policy(t, "allowed-images", allow(webOne))
-	a.module(t, "looping", wasmtest.Looping(), "[match]\nlabel_selector = \"loop = on\"\n[limits]\nfuel = 1_000_000_000\n")
+	a.module(t, "looping", wasmtest.Looping(), "[match]\nlabel_selector = \"loop = on\"\n[limits]\nfuel = 100_000_000\n")
 	a.module(t, "trapping", wasmtest.Trapping(), "[match]\nlabel_selector = \"trap = on\"\n")
 	a.start(t)
 	a.manifest(t, "web.yaml", imagePod("web", webOne, ""))

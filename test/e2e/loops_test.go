@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -33,17 +30,6 @@ const (
 	// maxDelay is how many times its quiet value a time may be.
 	maxDelay = 1.5
 )
-
-// plainBinary builds the agent once without the race detector, with which no time
-// says anything.
-var plainBinary = sync.OnceValues(func() (string, error) {
-	binary := filepath.Join(buildDir, "wardlet-plain")
-	out, err := exec.Command("go", "build", "-o", binary, "github.com/wardlet/wardlet/cmd/agent").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the agent: %w\n%s", err, out)
-	}
-	return binary, nil
-})
 
 // burning is a plugin that burns nearly all the fuel a policy gives it by default,
 // and then denies the pod.
@@ -183,7 +169,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 	before()
 	begun = time.Now()
 	l.remove(t, name+".yaml")
-	eventually(t, "the end of "+second, func(ctx context.Context) error {
+	promptly(t, "the end of "+second, func(ctx context.Context) error {
 		status, err := l.node.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: second})
 		if err == nil && status.GetStatus().GetState() == criapi.ContainerState_CONTAINER_RUNNING {
 			return errors.New("it runs")
@@ -198,7 +184,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 // and gives its ID.
 func (l *loops) container(t *testing.T, name, before string) (id string) {
 	t.Helper()
-	eventually(t, "a container of "+name, func(ctx context.Context) error {
+	promptly(t, "a container of "+name, func(ctx context.Context) error {
 		list, err := l.node.cri.ListContainers(ctx, &criapi.ListContainersRequest{Filter: &criapi.ContainerFilter{
 			State:         &criapi.ContainerStateValue{State: criapi.ContainerState_CONTAINER_RUNNING},
 			LabelSelector: map[string]string{"io.kubernetes.pod.name": name + "-" + l.name},
@@ -228,7 +214,7 @@ func (l *loops) flood(t *testing.T) {
 	}
 	l.manifest(t, "greedy.yaml", text.String())
 	judged := 0
-	eventually(t, "greedy pods are judged", func(ctx context.Context) (err error) {
+	promptly(t, "greedy pods are judged", func(ctx context.Context) (err error) {
 		if judged, err = l.judged(ctx); err != nil || judged == 0 {
 			return fmt.Errorf("%d pods are judged, %w", judged, err)
 		}

@@ -8,12 +8,17 @@ import (
 	"testing"
 )
 
-// buildDir holds what tests built, if any did; it goes when they have ended.
+// buildDir holds what tests built; it goes when they have ended.
 var buildDir string
 
 func TestMain(m *testing.M) {
 	if os.Geteuid() != 0 {
 		fmt.Fprintln(os.Stderr, "the end-to-end tests start containers and need root: run them as root, or with sudo -E")
+		os.Exit(1)
+	}
+	var err error
+	if buildDir, err = os.MkdirTemp("", "wardlet-e2e-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

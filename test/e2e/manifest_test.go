@@ -54,6 +54,7 @@ spec:
 }
 
 func TestAManifestBecomesARunningPodAndItsRemovalLeavesNothing(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "solo")
 	a.start(t)
@@ -89,13 +90,14 @@ func TestAManifestBecomesARunningPodAndItsRemovalLeavesNothing(t *testing.T) {
 	}
 }
 
-// strays are what lies in the agent's roots besides its state and log.
+// strays are what lies in the agent's roots besides its state, its log and its
+// identity.
 func (a *agent) strays(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	for _, root := range []string{"root", "log"} {
 		err := filepath.WalkDir(a.path(root), func(path string, entry os.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() {
+			if err == nil && !entry.IsDir() && path != a.path("root", "identity", "identity.json") {
 				found = append(found, path)
 			}
 			return err
@@ -108,6 +110,7 @@ func (a *agent) strays(t *testing.T) []string {
 }
 
 func TestManifestsDroppedAtOnceAllRunBesideAnotherAgentAndAForeignPod(t *testing.T) {
+	t.Parallel()
 	const count = 20
 	n := startNode(t)
 	foreign := n.run(t, podSpec{name: "foreign", hostNetwork: true, args: []string{"sleep"}})
@@ -140,6 +143,7 @@ func TestManifestsDroppedAtOnceAllRunBesideAnotherAgentAndAForeignPod(t *testing
 }
 
 func TestAnAgentThatIsKilledAdoptsWhatRuns(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "adopt")
 	a.start(t)
@@ -169,6 +173,7 @@ func TestAnAgentThatIsKilledAdoptsWhatRuns(t *testing.T) {
 }
 
 func TestWhatChangesNothingRestartsNothing(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "calm")
 	a.start(t)
@@ -199,6 +204,7 @@ func TestWhatChangesNothingRestartsNothing(t *testing.T) {
 }
 
 func TestAnEditedManifestReplacesThePod(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "edit")
 	a.start(t)
@@ -222,6 +228,7 @@ func TestAnEditedManifestReplacesThePod(t *testing.T) {
 }
 
 func TestAContainerThatEndsIsStartedAgainWithBackOff(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "crash")
 	a.start(t)
@@ -247,6 +254,7 @@ func TestAContainerThatEndsIsStartedAgainWithBackOff(t *testing.T) {
 }
 
 func TestABadManifestTakesNothingElseWithIt(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "bad")
 	a.manifest(t, "broken.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containerz: []\n")

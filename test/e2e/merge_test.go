@@ -35,6 +35,7 @@ func (a *agent) only(t *testing.T, from string) v1.Pod {
 }
 
 func TestAMergePolicyDecidesWhichSourceRuns(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(imagePod("web", webOne, "from: fleet"))
@@ -86,6 +87,7 @@ func TestAMergePolicyDecidesWhichSourceRuns(t *testing.T) {
 }
 
 func TestAMergePolicyThatRejectsAllStopsNothing(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(imagePod("web", webOne, "from: fleet"), imagePod("db", webOne, "from: elsewhere"))

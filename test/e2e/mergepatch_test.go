@@ -24,6 +24,7 @@ func (a *agent) labelled(t *testing.T, name, from string) v1.Pod {
 }
 
 func TestAMergePolicyChangesTheWinnerBeforeItIsJudged(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(imagePod("web", webOne, "from: fleet"), imagePod("db", webOne, "from: elsewhere"))

@@ -36,6 +36,7 @@ func changedTo(image string) func(*v1.Pod) error {
 }
 
 func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "changing")
 	a.withPolicies(t)
@@ -77,7 +78,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.start(t)
-	a.pod(t, "web", conditioned("wardlet.dev/Admitted", v1.PodPending, "Adopted", "runs on untouched"))
+	a.pod(t, "web", conditioned("wardlet.dev/Admitted", v1.PodRunning, "Adopted", "runs on untouched"))
 	if sandboxes, err := n.marked(t.Context(), a.name); err != nil || sandboxes != 2 {
 		t.Errorf("%d sandboxes and containers, %v; want those of the pod that runs on", sandboxes, err)
 	}

@@ -59,6 +59,7 @@ func (a *agent) outcomes(t *testing.T) []string {
 }
 
 func TestAPodThatEndedIsNotStartedAgainWhenTheRuntimeHasLostIt(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "done")
 	a.start(t)
@@ -126,6 +127,7 @@ func TestAPodThatEndedIsNotStartedAgainWhenTheRuntimeHasLostIt(t *testing.T) {
 }
 
 func TestARestartCountGoesOnWhenTheRuntimeHasLostThePod(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "count")
 	a.start(t)

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,14 +45,20 @@ func (a *agent) policy(t *testing.T, name, rest string) {
 // module puts a policy with a plugin of the test's own into the directory.
 func (a *agent) module(t *testing.T, name string, module []byte, rest string) {
 	t.Helper()
+	a.compiles(t, module)
 	a.place(t, name+".wasm", module)
-	sum := sha256.Sum256(module)
-	a.place(t, name+".toml", fmt.Appendf(nil, `api = "wardlet.dev/v1"
+	a.place(t, name+".toml", document(name, "admit", module, rest))
+}
+
+// document is that of a policy with one hook; rest is what follows the keys that
+// every policy has.
+func document(name, hook string, module []byte, rest string) []byte {
+	return fmt.Appendf(nil, `api = "wardlet.dev/v1"
 name = %q
 module = %q
-sha256 = %q
-hooks = ["admit"]
-%s`, name, name+".wasm", hex.EncodeToString(sum[:]), rest))
+sha256 = "%x"
+hooks = [%q]
+%s`, name, name+".wasm", sha256.Sum256(module), hook, rest)
 }
 
 // place moves a file into the policy directory.

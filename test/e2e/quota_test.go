@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +21,10 @@ const (
 	places = 10
 	// races is how many of them take place, one of which on a real runtime.
 	races = 100
+	// courses are how many agents have the others, the first of them watched races
+	// with the race detector.
+	courses = 4
+	watched = 9
 	// judges is how many pods are judged at once, at least: on a small machine it
 	// would be one, and no race.
 	judges = 4
@@ -83,6 +86,7 @@ func (a *agent) withQuota(t *testing.T) {
 }
 
 func TestOfFiftyPodsThatRaceForAQuotaOfTenExactlyTenRun(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "race")
 	a.withQuota(t)
@@ -120,19 +124,41 @@ func TestOfFiftyPodsThatRaceForAQuotaOfTenExactlyTenRun(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// TestAQuotaIsNeverOverdrawn is the race again and again. What runs the pods is
-// a runtime in memory, which counts what it is asked for; all else is real.
+// TestAQuotaIsNeverOverdrawn is the race again and again, on some agents side by
+// side. What runs the pods is a runtime in memory, which counts what it is asked
+// for; all else is real. One agent has the race detector, which makes it so slow
+// that the others, without it, have nearly all of the races.
 func TestAQuotaIsNeverOverdrawn(t *testing.T) {
-	t.Setenv("GOMAXPROCS", strconv.Itoa(max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
-	n := startNode(t)
+	t.Parallel()
+	for i := range courses {
+		binary := plainBinary
+		from, to := watched+(races-1-watched)*(i-1)/(courses-1), watched+(races-1-watched)*i/(courses-1)
+		if i == 0 {
+			binary, from, to = wardletBinary, 0, watched
+		}
+		t.Run(fmt.Sprintf("races %d to %d", from+1, to), func(t *testing.T) {
+			t.Parallel()
+			built, err := binary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			raceInMemory(t, built, from, to)
+		})
+	}
+}
+
+// raceInMemory runs the rounds from the first up to the second on one agent.
+func raceInMemory(t *testing.T, binary string, from, to int) {
+	t.Helper()
 	memory := fakecri.Start(t)
 	memory.Load(webOne, 1, fakecri.Program{})
-	a := newAgent(t, n, "again")
-	a.write(t, a.config, strings.Replace(a.read(t, "agent.toml"), n.Endpoint(), memory.Endpoint(), 1))
+	a := newAgentAt(t, memory.Endpoint(), "again")
+	a.binary = binary
+	a.env = append(a.env, fmt.Sprintf("GOMAXPROCS=%d", max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
 	a.withQuota(t)
 	a.start(t)
 	a.inForce(t, "tenant-quota")
-	for round := range races - 1 {
+	for round := from; round < to; round++ {
 		admitted := a.compete(t, round)
 		var made []string
 		for _, call := range memory.Calls("RunPodSandbox") {

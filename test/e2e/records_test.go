@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,12 +47,13 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	a.start(t)
 	a.manifest(t, "good.yaml", imagePod("good", webOne, ""))
 	a.manifest(t, "bad.yaml", imagePod("bad", webTwo, ""))
-	a.pod(t, "bad", func(p *v1.Pod) error {
+	failed := func(p *v1.Pod) error {
 		if p.Status.Phase != v1.PodFailed {
 			return fmt.Errorf("phase %s", p.Status.Phase)
 		}
 		return nil
-	})
+	}
+	a.pod(t, "bad", failed)
 	a.running(t, "good")
 	before := a.decisions(t, 2)
 	for name, d := range before {
@@ -79,9 +81,11 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
+	a.pod(t, "bad", failed)
+	a.running(t, "good")
 	for args, parts := range map[string][]string{
 		"explain pod default/bad":                         {"bad.yaml of source", "ADD: deny", "policy allowed-images: deny", "object.spec.@containers[*].image", "; fuel ", "phase Failed"},
-		"explain pod default/good":                        {"good.yaml of source", "ADD: allow", "container main started", "phase Running", "runs and is ready"},
+		"explain pod default/good":                        {"good.yaml of source", "ADD: allow", "container main started", "the agent started; what stands above is from before", "phase Running", "runs and is ready"},
 		"get decisions default/bad --answer deny -o wide": {"allowed-images", "operator-"},
 	} {
 		out, err := a.wardlet(strings.Fields(args)...)
@@ -93,6 +97,20 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	}
 	if out, err := a.wardlet("explain", "pod", "default/god"); err == nil || !strings.Contains(err.Error(), "did you mean default/good") {
 		t.Errorf("error %v\n%s", err, out)
+	}
+	a.stop(t)
+
+	// What was stored with a pod that runs is known also without its record.
+	if err := os.RemoveAll(a.path("state", "decisions")); err != nil {
+		t.Fatal(err)
+	}
+	a.start(t)
+	a.running(t, "good")
+	out, err := a.wardlet("explain", "pod", "default/good")
+	for _, part := range []string{"admit     allow", "policy allowed-images: allow", "as it is stored with the pod", "the agent started"} {
+		if err != nil || !strings.Contains(out, part) {
+			t.Errorf("explain without records: %v, no %q in\n%s", err, part, out)
+		}
 	}
 	a.stop(t)
 }

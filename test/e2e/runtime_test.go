@@ -16,8 +16,13 @@ import (
 // patience bounds every wait of a test; nothing takes that long unless it is broken.
 const patience = 60 * time.Second
 
-// poll is how often something that gives no notice is looked at.
-const poll = 10 * time.Millisecond
+// Something that gives no notice is looked at every poll in the beginning, and
+// less and less often, down to every slowPoll: an agent that is asked all the
+// time takes the processor from those of the tests beside.
+const (
+	poll     = 10 * time.Millisecond
+	slowPoll = 100 * time.Millisecond
+)
 
 // node is a private runtime and the CRI clients of a test.
 type node struct {
@@ -69,11 +74,20 @@ func closeConnection(t *testing.T, connection *grpc.ClientConn) {
 // eventually polls until check returns no error; its last error fails the test.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
+	await(t, slowPoll, what, check)
+}
+
+// promptly is eventually for what is timed: it polls as often all the while.
+func promptly(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	await(t, poll, what, check)
+}
+
+func await(t *testing.T, slowest time.Duration, what string, check func(ctx context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ticker := time.NewTicker(poll)
-	defer ticker.Stop()
-	for {
+	for pause := poll; ; pause = min(pause*5/4, slowest) {
 		err := check(ctx)
 		if err == nil {
 			return
@@ -81,7 +95,7 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 		select {
 		case <-ctx.Done():
 			t.Fatalf("%s: %v", what, err)
-		case <-ticker.C:
+		case <-time.After(pause):
 		}
 	}
 }

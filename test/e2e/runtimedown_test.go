@@ -12,6 +12,7 @@ import (
 )
 
 func TestARuntimeThatDiesIsWaitedForAndNothingIsLost(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "steady")
 	a.start(t)
@@ -45,6 +46,7 @@ func TestARuntimeThatDiesIsWaitedForAndNothingIsLost(t *testing.T) {
 }
 
 func TestAnAgentStartsBeforeItsRuntime(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "early")
 	if err := n.Kill(t.Context()); err != nil {
@@ -62,6 +64,7 @@ func TestAnAgentStartsBeforeItsRuntime(t *testing.T) {
 }
 
 func TestANewBuildOfTheAgentRestartsNothing(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "fresh")
 	a.start(t)

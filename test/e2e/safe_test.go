@@ -85,6 +85,7 @@ func (a *agent) stay(t *testing.T, before map[string]v1.Pod) {
 }
 
 func TestAPodThatRunsStaysUntilTheEditOfItsManifestIsAllowed(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "safe")
 	a.withPolicies(t)
@@ -123,6 +124,7 @@ func TestAPodThatRunsStaysUntilTheEditOfItsManifestIsAllowed(t *testing.T) {
 }
 
 func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	plane := startPlane(t)
 	ask := func(method, path string, in, out any) {

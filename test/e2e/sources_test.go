@@ -86,6 +86,7 @@ func (a *agent) showsConflict(t *testing.T, want string) {
 }
 
 func TestPodsComeFromAURLAndOutliveItsOutage(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(hostPod("web", "sleep"), hostPod("db", "sleep"))
@@ -126,6 +127,7 @@ func TestPodsComeFromAURLAndOutliveItsOutage(t *testing.T) {
 }
 
 func TestTwoSourcesThatClaimOnePodAreIsolatedAndShown(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(hostPod("web", "sleep"))
@@ -157,6 +159,7 @@ func TestTwoSourcesThatClaimOnePodAreIsolatedAndShown(t *testing.T) {
 }
 
 func TestTheSourceThatComesFirstWinsAndTheOtherTakesOver(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	f := startFleet(t)
 	f.serves(hostPod("web", "sleep"))

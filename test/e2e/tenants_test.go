@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,13 +46,9 @@ func example(t *testing.T, name string) []byte {
 // keys that every policy has.
 func (a *agent) put(t *testing.T, dir, name, hook string, module []byte, rest string) {
 	t.Helper()
-	for file, text := range map[string]string{
-		name + ".wasm": string(module),
-		name + ".toml": fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = %q\nsha256 = \"%x\"\nhooks = [%q]\n%s",
-			name, name+".wasm", sha256.Sum256(module), hook, rest),
-	} {
-		a.move(t, filepath.Join(dir, file), text)
-	}
+	a.compiles(t, module)
+	a.move(t, filepath.Join(dir, name+".wasm"), string(module))
+	a.move(t, filepath.Join(dir, name+".toml"), string(document(name, hook, module, rest)))
 }
 
 // move puts a file of this text in a place in one step.
@@ -118,6 +113,7 @@ func (a *agent) owners(t *testing.T, want map[string]string) {
 }
 
 func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "shared")
 	a.withPolicies(t)

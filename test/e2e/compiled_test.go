@@ -1,0 +1,147 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+// slowToCompile is the size from which on a plugin takes the compiler long: those of Go have the whole of its runtime,
+// and cost an agent with the race detector ten seconds of processor time.
+const slowToCompile = 1 << 20
+
+// examples are the plugins of plugins/examples that are slow to compile, each with a hook and settings that it accepts.
+var examples = []struct{ name, hook, rest string }{
+	{"allowed-images", "admit", allow(webOne)},
+	{"required-labels", "admit", "[settings]\nrequired = [\"team\"]\n"},
+	{"tenant-quota", "admit", "capabilities = [\"node.read\"]\n[settings.quota.all]\nnamespaces = [\"*\"]\npods = 1\n"},
+	{"change-window", "filter", closed("all", "1h")},
+	{"source-precedence", "merge", order("file")},
+}
+
+// compiledExamples is a directory of compiled code, as agents keep one, with all these. An
+// agent without the race detector has made it; what it compiles is the same.
+var compiledExamples = sync.OnceValues(func() (string, error) {
+	binary, err := plainBinary()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(buildDir, "examples")
+	policies := filepath.Join(dir, "policies")
+	if err := os.MkdirAll(policies, 0o700); err != nil {
+		return "", err
+	}
+	for _, e := range examples {
+		module, err := os.ReadFile(filepath.Join(builtPolicies, e.name+".wasm"))
+		if err == nil {
+			err = errors.Join(
+				os.WriteFile(filepath.Join(policies, e.name+".wasm"), module, 0o600),
+				os.WriteFile(filepath.Join(policies, e.name+".toml"), document(e.name, e.hook, module, e.rest), 0o600),
+			)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	config := filepath.Join(dir, "agent.toml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, `node_name = "compiles"
+[paths]
+state_root = %q
+pod_root = %q
+log_root = %q
+socket = %q
+[runtime]
+endpoint = %q
+[policy]
+dir = %q
+[[source]]
+name = "static"
+kind = "file"
+path = %q
+`, dir+"/state", dir+"/root", dir+"/log", dir+"/w.sock", "unix://"+dir+"/none.sock", policies, dir+"/none"), 0o600); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "state", "compiled"), compileAll(binary, config, filepath.Join(dir, "w.sock"))
+})
+
+// compileAll runs an agent until its policies are in force. It needs no runtime for that.
+func compileAll(binary, config, socket string) error {
+	command := exec.Command(binary, "run", "--config", config)
+	command.SysProcAttr = ownSession()
+	var log strings.Builder
+	command.Stdout, command.Stderr = &log, &log
+	if err := command.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	asked := client.New(socket)
+	err := errors.New("it was not asked")
+	for err != nil && ctx.Err() == nil {
+		var sets []pod.PolicySet
+		if err = asked.Get(ctx, "/v1/policies", &sets); err == nil && (len(sets) != 1 || !sets[0].Ready) {
+			err = fmt.Errorf("sets %+v", sets)
+		}
+		time.Sleep(poll) // there is no test yet whose wait this is
+	}
+	err = errors.Join(err, command.Process.Signal(syscall.SIGTERM), command.Wait())
+	if err != nil {
+		return fmt.Errorf("an agent that compiles the plugins of plugins/examples: %w\n%s", err, log.String())
+	}
+	return nil
+}
+
+// compiles has the agent find the code of a plugin that is slow to compile; it verifies and rewrites the module itself.
+// Agents may share such a directory, so it may run already.
+func (a *agent) compiles(t *testing.T, module []byte) {
+	t.Helper()
+	if a.cold || len(module) < slowToCompile {
+		return
+	}
+	from, err := compiledExamples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The document of what is known of a module follows a line with its digest.
+	sum := sha256.Sum256(module)
+	known, err := os.ReadFile(filepath.Join(from, "accepted", hex.EncodeToString(sum[:])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(known), "\n")
+	var accepted struct {
+		Accepted struct{ Metered string }
+	}
+	if err := json.Unmarshal([]byte(line), &accepted); err != nil || accepted.Accepted.Metered == "" {
+		t.Fatalf("%v in %s", err, known)
+	}
+	entry := accepted.Accepted.Metered
+	to := a.path("state", "compiled", "modules", entry)
+	if _, err := os.Stat(to); err == nil {
+		return
+	}
+	temp := a.path("compiled.tmp")
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(to), 0o700), // with the mode that the agent wants of all of them
+		os.CopyFS(temp, os.DirFS(filepath.Join(from, "modules", entry))), os.Chmod(temp, 0o700),
+		os.Rename(temp, to),
+	); err != nil {
+		t.Fatal(err)
+	}
+}
