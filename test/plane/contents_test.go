@@ -2,6 +2,7 @@ package plane
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,26 +137,39 @@ func emptied(dir string) error {
 // put makes a directory hold a content: each file as a whole, or in place.
 func (c content) put(t *testing.T, dir string, inPlace bool) {
 	t.Helper()
+	must(t, c.write(dir, inPlace))
+}
+
+func (c content) write(dir string, inPlace bool) error {
 	if _, err := os.Stat(dir); err != nil {
-		must(t, os.Rename(dir+awaySuffix, dir))
+		if err := os.Rename(dir+awaySuffix, dir); err != nil {
+			return err
+		}
 	}
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	if err != nil {
+		return err
+	}
 	for _, e := range entries {
 		if _, wanted := c.files[e.Name()]; !wanted || !e.Type().IsRegular() {
-			must(t, os.RemoveAll(filepath.Join(dir, e.Name())))
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	for name, text := range c.files {
 		path := filepath.Join(dir, name)
 		if inPlace {
-			must(t, os.WriteFile(path, []byte(text), 0o600))
-			continue
+			err = os.WriteFile(path, []byte(text), 0o600)
+		} else {
+			err = errors.Join(os.WriteFile(dir+".new", []byte(text), 0o600), os.Rename(dir+".new", path))
 		}
-		must(t, os.WriteFile(dir+".new", []byte(text), 0o600))
-		must(t, os.Rename(dir+".new", path))
+		if err != nil {
+			return err
+		}
 	}
 	if c.spoil != nil {
-		must(t, c.spoil(dir))
+		return c.spoil(dir)
 	}
+	return nil
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
+	"os"
+	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
 
 const (
@@ -41,32 +42,23 @@ func (h *hostile) attack(ctx context.Context, t *testing.T) {
 	running.Wait()
 }
 
-// rewrite writes one set after the other, for a while without a pause and then
-// with pauses in which each is loaded.
+// rewrite has a rewriter change the set, in a process of its own: the agent shares the
+// processor with a tenant as with any other, and no goroutines.
 func (h *hostile) rewrite(ctx context.Context, t *testing.T) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(5, 6))
-	kinds := slices.Sorted(maps.Keys(faults))
-	for ctx.Err() == nil {
-		h.rewrote++
-		c := good(10_000+h.rewrote, 0)
-		switch h.rewrote % 4 {
-		case 0:
-			module(func(int) []byte { return wasmtest.Trapping() })(&c, 10_000+h.rewrote)
-		case 1:
-			module(func(int) []byte { return wasmtest.Looping() })(&c, 10_000+h.rewrote)
-		case 2:
-			faults[kinds[random.IntN(len(kinds))]](&c, 10_000+h.rewrote)
-		}
-		c.put(t, h.dir, random.IntN(2) == 0)
-		pause := time.Duration(0)
-		if h.rewrote/100%2 == 1 {
-			pause = 150 * time.Millisecond
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), rewriterDir+"="+h.dir, rewriterFrom+"="+strconv.Itoa(h.rewrote))
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	command.Stderr = os.Stderr
+	end, err := command.StdinPipe()
+	must(t, err)
+	var out strings.Builder
+	command.Stdout = &out
+	must(t, command.Start())
+	<-ctx.Done()
+	err = errors.Join(end.Close(), command.Wait())
+	if _, scanned := fmt.Sscan(out.String(), &h.rewrote); err != nil || scanned != nil {
+		t.Errorf("the rewriter: %v, it said %q", errors.Join(err, scanned), out.String())
 	}
 }
 

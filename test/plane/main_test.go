@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if status, isChild := wasm.Child(); isChild {
 		os.Exit(status)
 	}
+	if dir := os.Getenv(rewriterDir); dir != "" {
+		os.Exit(rewriter(dir))
+	}
 	goleak.VerifyTestMain(m)
 }
 

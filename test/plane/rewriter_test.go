@@ -1,0 +1,66 @@
+package plane
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// What tells a process of this program that it is a rewriter: the directory of
+// which, and how many sets were written before.
+const (
+	rewriterDir  = "WARDLET_TEST_REWRITES"
+	rewriterFrom = "WARDLET_TEST_REWROTE"
+)
+
+// rewriter writes one set after the other into a directory, for a while without a
+// pause and then with pauses in which each is loaded, until its standard input
+// ends. It says how many were written, and gives an exit status.
+func rewriter(dir string) int {
+	rewrote, err := strconv.Atoi(os.Getenv(rewriterFrom))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}()
+	random := rand.New(rand.NewPCG(5, uint64(rewrote))) //nolint:gosec // it is not below 0
+	kinds := slices.Sorted(maps.Keys(faults))
+	for {
+		rewrote++
+		number := 10_000 + rewrote
+		c := good(number, 0)
+		switch rewrote % 4 {
+		case 0:
+			module(func(int) []byte { return wasmtest.Trapping() })(&c, number)
+		case 1:
+			module(func(int) []byte { return wasmtest.Looping() })(&c, number)
+		case 2:
+			faults[kinds[random.IntN(len(kinds))]](&c, number)
+		}
+		if err := c.write(dir, random.IntN(2) == 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		pause := time.Duration(0)
+		if rewrote/100%2 == 1 {
+			pause = 150 * time.Millisecond
+		}
+		select {
+		case <-ended:
+			fmt.Println(rewrote)
+			return 0
+		case <-time.After(pause):
+		}
+	}
+}
