@@ -69,18 +69,21 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	options.Tenant = l.tenant
 	if was != nil && was.plugin != nil && was.plugin.madeFrom(p.sum, &options) {
 		p.plugin = was.plugin.acquire()
-	} else {
-		crashpoint.Reached("set verified")
-		plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
-		if err != nil {
-			l.again = l.again || errors.Is(err, wasm.ErrNotCompiled)
-			doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
-			return p
-		}
-		crashpoint.Reached("set compiled")
-		p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
+		l.test(ctx, r, p)
+		return p
 	}
-	l.test(ctx, r, p)
+	crashpoint.Reached("set verified")
+	plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
+	if err != nil {
+		l.again = l.again || errors.Is(err, wasm.ErrNotCompiled)
+		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
+		return p
+	}
+	crashpoint.Reached("set compiled")
+	p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
+	if l.test(ctx, r, p); len(doc.wrong) == 0 {
+		plugin.Warm(ctx, doc.Hooks)
+	}
 	return p
 }
 

@@ -21,6 +21,9 @@ type Plugin interface {
 	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
 	// Filter says whether an update may go on. The error is a *wasm.Failure.
 	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
+	// Warm calls hooks to no effect, so that the first questions are answered as
+	// fast as later ones.
+	Warm(ctx context.Context, hooks []string)
 	// Settle makes the plugin ready for the next call, after a verdict was given.
 	Settle(ctx context.Context)
 	// Rest gives back what calls have not needed since the last Rest.

@@ -201,6 +201,8 @@ func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 	return r, nil
 }
 
+func (p *script) Warm(context.Context, []string) {}
+
 func (p *script) Settle(context.Context) {}
 
 func (p *script) Rest() {

@@ -8,7 +8,7 @@ import (
 
 // ask calls a hook with the record of a question: r, or m in the hook merge.
 // The error is a *Failure, ErrNotReady, or that of ctx, which ends a call.
-func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest) (s said, err error) {
+func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest) (said, error) {
 	tenant := ""
 	if m != nil {
 		tenant = m.Tenant
@@ -18,6 +18,11 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 	if !p.pool.mayAsk(tenant) {
 		return said{}, ErrNotReady
 	}
+	return p.askFor(ctx, tenant, p.fuel, hook, r, m)
+}
+
+// askFor is ask on a tenant's account, with so much fuel.
+func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hook, r *Request, m *MergeRequest) (s said, err error) {
 	i, err := p.take(ctx)
 	if err != nil {
 		return said{}, err
@@ -43,7 +48,7 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 		again = true
 		return said{}, err
 	}
-	if err := i.run(ctx, f, p.fuel); err != nil {
+	if err := i.run(ctx, f, fuel); err != nil {
 		again = i.stopped(err)
 		return said{reads: i.call.reads()}, err
 	}

@@ -34,6 +34,9 @@ func (l *pool) mayAsk(tenant string) bool {
 
 // lost takes in that an instance is thrown away after a call about a tenant's pod.
 func (l *pool) lost(tenant string) {
+	if tenant == nobody {
+		return
+	}
 	if l.losses == nil {
 		l.losses = map[string]*losses{}
 	}

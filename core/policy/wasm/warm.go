@@ -1,0 +1,101 @@
+package wasm
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+const (
+	// warmCalls is how many calls of a hook a plugin gets at most before it is asked
+	// in earnest: calmCalls that show that it can be trusted, and some before that
+	// touch its pages for the first time.
+	warmCalls = calmCalls + 4
+	// warmFuel is what each of them may take at most.
+	warmFuel = 200_000
+)
+
+// nobody is the tenant of pods that there are not: no other has a name like that.
+// What its calls break and log does not count.
+const nobody = "\x00"
+
+// Warm calls the hooks a few times about pods that there are not, so that the first
+// questions in earnest take no longer than later ones: the pages that a call writes
+// are there then, and the instance is trusted with long slices. Nothing of what the
+// plugin says or logs is kept, and where it fails, that is left to be found out when
+// it is asked.
+func (p *Plugin) Warm(ctx context.Context, hooks []string) {
+	for _, name := range hooks {
+		for n := range warmCalls {
+			if n > 1 && p.pool.trusted() {
+				break
+			}
+			r, m := imaginedQuestion(Hook(name))
+			_, err := p.askFor(ctx, nobody, min(p.fuel, warmFuel), Hook(name), r, m)
+			survived := p.pool.ready()
+			p.Settle(ctx)
+			if err != nil || !survived {
+				break
+			}
+		}
+	}
+}
+
+// ready says that there is an instance that need not be made.
+func (l *pool) ready() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.clean)+len(l.used) > 0
+}
+
+// trusted says that the instance that is next is trusted with long slices.
+func (l *pool) trusted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.clean) > 0 && l.clean[len(l.clean)-1].trusted()
+}
+
+// imaginedQuestion is one to a hook, about pods that there are not.
+func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
+	q := pod.Question{Op: pod.Add, Pod: imagined("a"), Origin: pod.Origin{Source: pod.KindHTTP}}
+	switch hook {
+	case HookMerge:
+		m := &MergeRequest{Time: startTime}
+		for _, kind := range []string{pod.KindFile, pod.KindHTTP} {
+			m.Candidates = append(m.Candidates, Candidate{Pod: imagined(kind), Origin: pod.Origin{Source: kind}, Kind: kind, FirstSeen: startTime})
+		}
+		return nil, m
+	case HookFilter:
+		q.Op, q.Old = pod.UpdateOp, imagined("b")
+	}
+	return &Request{Question: &q, Kind: pod.KindHTTP, Time: startTime}, nil
+}
+
+// imagined is a pod of usual size with the given image tag.
+func imagined(tag string) *v1.Pod {
+	resources := v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("64Mi")}
+	container := func(name string) v1.Container {
+		return v1.Container{
+			Name: name, Image: "registry.example/" + name + ":" + tag, Command: []string{"/" + name, "--config", "/etc/" + name},
+			Env: []v1.EnvVar{{Name: "NODE", Value: "node"}}, Ports: []v1.ContainerPort{{ContainerPort: 8080}},
+			Resources:    v1.ResourceRequirements{Requests: resources, Limits: resources},
+			VolumeMounts: []v1.VolumeMount{{Name: "data", MountPath: "/data"}},
+		}
+	}
+	return &v1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "imagined", Namespace: "default", UID: "00000000-0000-0000-0000-000000000000", CreationTimestamp: metav1.Time{Time: startTime},
+			Labels: map[string]string{"app": "imagined", "tier": "web"}, Annotations: map[string]string{"example/of": "nothing"},
+		},
+		Spec: v1.PodSpec{
+			Containers: []v1.Container{container("web"), container("sidecar")}, InitContainers: []v1.Container{container("setup")},
+			Volumes:      []v1.Volume{{Name: "data", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}},
+			NodeSelector: map[string]string{"kubernetes.io/os": "linux"},
+		},
+	}
+}
