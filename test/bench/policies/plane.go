@@ -93,7 +93,18 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	running, stop := context.WithCancel(ctx)
 	p.stop = stop
 	p.running.Go(func() { _ = p.Run(running) }) // it gives the error of its context
-	return p, p.ask(ctx)
+	return p, p.tell(ctx)
+}
+
+// tell has each pod judged once: which instance it is, is told then and not again,
+// and measured apart.
+func (p *plane) tell(ctx context.Context) error {
+	for range p.questions {
+		if err := p.ask(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // questions are those about each pod.
