@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -46,6 +49,7 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		t := d.t
 		d.policy("node", "deny")
 		d.hooked("late", hookFilter, "pass")
+		d.hooked("keeps", hookMerge, "keep")
 		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), patient, func(c *Config) {
 			for i := range c.Tenants {
@@ -70,6 +74,15 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		if f.Answer != pod.Defer || f.Reason != pod.ReasonBudgetExhausted || f.After != v.RetryAfter || f.Limit != 24*time.Hour {
 			t.Errorf("filter %+v", f)
 		}
+		decided := make(chan pod.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", "fleet"), func(r pod.Resolution) { decided <- r })
+		synctest.Wait()
+		if len(decided) > 0 || slices.ContainsFunc(s.called(), func(call string) bool { return strings.Contains(call, "merges") }) {
+			t.Errorf("a contest of a tenant that has spent its budget is decided: %+v", <-decided)
+		}
+		if r := resolve(t, p, contestOf("b", "fleet")); r.Choice != pod.ChooseCurrent {
+			t.Errorf("a contest of another tenant: %+v", r)
+		}
 		want("another tenant", "b", pod.Deny, pod.ReasonPolicyDenied)
 		want("the operator", "shop", pod.Deny, pod.ReasonPolicyDenied)
 		want("the operator again", "shop", pod.Deny, pod.ReasonPolicyDenied)
@@ -77,10 +90,13 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		if again := want("a second later", "a", pod.Hold, pod.ReasonBudgetExhausted); !again.Same(&v) {
 			t.Errorf("what is said a second later is news: %+v", again)
 		}
-		if shown := p.Decisions(); len(shown) != 3 {
+		if shown := p.Decisions(); len(shown) != 4 {
 			t.Errorf("without a verdict there is nothing to put on record: %+v", shown)
 		}
 		time.Sleep(v.RetryAfter)
+		if r := <-decided; r.Choice != pod.ChooseCurrent {
+			t.Errorf("a contest, once there is something in the budget: %+v", r)
+		}
 		want("refilled", "a", pod.Deny, pod.ReasonPolicyDenied)
 	})
 }

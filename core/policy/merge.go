@@ -36,6 +36,10 @@ func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
 // in fuel.
 func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), at *activity) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
+	if wait := p.budgets.wait(tenant, now); wait > 0 {
+		p.resolveLater(c, answer, wait)
+		return 0, true
+	}
 	sets, lacking, _ := p.use(tenant)
 	defer release(sets)
 	r, opinions := pod.Resolution{
@@ -62,6 +66,17 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 	}
 	settle(ctx, sets)
 	return fuel, true
+}
+
+// mostPatience is after how long a contest of a tenant that has spent its budget is
+// looked at again: the budget may be another by then.
+const mostPatience = 10 * time.Second
+
+// resolveLater puts a contest at the end of its line once there may be something
+// in the budget: until then it has no answer, and nothing of the pod begins or ends.
+// After Run that comes to nothing.
+func (p *Plane) resolveLater(c *pod.Contest, answer func(pod.Resolution), wait time.Duration) {
+	time.AfterFunc(min(wait, mostPatience), func() { p.Rules().Resolve(*c, answer) })
 }
 
 // contest is a question to the hook merge, with the place that each of its
