@@ -54,8 +54,9 @@ type line struct {
 	// until it is over, or took more.
 	cost int64
 	// paused counts the line's tasks that were begun and wait for their turn; while
-	// there are any no other is begun.
-	paused int
+	// there are any no other is begun. pausedSeq is the seq of the last that paused.
+	paused    int
+	pausedSeq uint64
 }
 
 func newQueue(ready func(tenant string) bool) *queue {
@@ -133,6 +134,7 @@ func (q *queue) turn(t *task, fuel int64) {
 		return
 	}
 	l.paused++
+	l.pausedSeq = t.seq
 	q.busy--
 	q.filled.Broadcast()
 	for !q.closed && (!q.free() || q.next() != l) {
@@ -156,12 +158,24 @@ func (q *queue) next() (best *line) {
 	return best
 }
 
-// before says that the line is served before another.
+// before says that the line is served before another. Of two lines it is always the
+// same one: each who waits finds out for itself whether it is its turn.
 func (l *line) before(other *line) bool {
-	if l.had != other.had || l.paused > 0 || other.paused > 0 {
-		return l.had < other.had || l.had == other.had && l.paused > 0
+	if l.had != other.had {
+		return l.had < other.had
 	}
-	return l.tasks[0].seq < other.tasks[0].seq
+	if (l.paused > 0) != (other.paused > 0) {
+		return l.paused > 0
+	}
+	return l.first() < other.first()
+}
+
+// first is the seq of the task that goes on or begins next.
+func (l *line) first() uint64 {
+	if l.paused > 0 {
+		return l.pausedSeq
+	}
+	return l.tasks[0].seq
 }
 
 // over says that a task was decided, and what that took in fuel.

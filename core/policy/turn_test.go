@@ -135,3 +135,48 @@ func TestPausesShareFairly(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Whoever pauses finds out for itself whether it goes on: of two that had the same
+// exactly one must.
+func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
+	t.Parallel()
+	for range 100 { // which is looked at first is chance
+		synctest.Test(t, func(t *testing.T) {
+			q := newQueue(always)
+			q.slots = 1
+			costs := map[string]int64{"a": 100, "b": 100, "c": 1}
+			goOn := map[string]chan bool{"a": make(chan bool), "b": make(chan bool), "c": make(chan bool)}
+			over := make(chan string, len(costs))
+			for range costs {
+				go func() {
+					for {
+						x, ok := q.take()
+						if !ok {
+							return
+						}
+						<-goOn[x.tenant]
+						q.turn(&x, costs[x.tenant])
+						q.over(&x, costs[x.tenant])
+						over <- x.tenant
+					}
+				}()
+			}
+			synctest.Wait()
+			for _, next := range []struct{ comes, goesOn string }{{"a", ""}, {"b", "a"}, {"c", "b"}, {"", "c"}} {
+				if next.comes != "" {
+					q.add(task{tenant: next.comes})
+					synctest.Wait()
+				}
+				if next.goesOn != "" {
+					goOn[next.goesOn] <- true
+					synctest.Wait()
+				}
+			}
+			if len(over) != len(costs) {
+				t.Errorf("%d of %d decisions are over, and %d of the queue's %d places are taken", len(over), len(costs), q.busy, q.slots)
+			}
+			q.close()
+			synctest.Wait()
+		})
+	}
+}
