@@ -39,6 +39,9 @@ const (
 	// each entry of a map, which are sorted.
 	valueFuel = 10
 	entryFuel = 100
+	// pieceFuel is what a piece takes that is written to a descriptor, beside its
+	// bytes.
+	pieceFuel = 50
 	// textFuel is what a byte of a text takes that is made safe to show,
 	// lineFuel a line that is written to a descriptor, waitFuel a subscription of
 	// poll_oneoff, and pathFuel a path that is declared.

@@ -32,32 +32,30 @@ type segment struct {
 
 // parsePath reads a path: names with dots between them, each followed by any
 // number of ['key'], [0] or [*]. In a key \' and \\ stand for ' and \. The
-// segments are appended to room, and share their texts with the path.
+// segments are appended to room, and share their texts with the path; it is given
+// back with an error, too.
 func parsePath(room []segment, text string) ([]segment, error) {
 	if len(text) > maxPathBytes {
-		return nil, fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
+		return room, fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
 	}
 	if !utf8.ValidString(text) {
-		return nil, errors.New("the path is not valid UTF-8")
+		return room, errors.New("the path is not valid UTF-8")
 	}
-	p := pathParser{text: text, segments: room}
+	p := pathParser{text: text, segments: room, most: len(room) + maxPathSegments}
 	for {
 		if err := p.field(); err != nil {
-			return nil, err
+			return p.segments, err
 		}
 		for p.skip('[') {
 			if err := p.bracket(); err != nil {
-				return nil, err
+				return p.segments, err
 			}
-		}
-		if len(p.segments) > maxPathSegments {
-			return nil, fmt.Errorf("the path has more than %d segments", maxPathSegments)
 		}
 		if p.at == len(text) {
 			return p.segments, nil
 		}
 		if !p.skip('.') {
-			return nil, p.fault("expected a dot")
+			return p.segments, p.fault("expected a dot")
 		}
 	}
 }
@@ -66,6 +64,18 @@ type pathParser struct {
 	text     string
 	at       int
 	segments []segment
+	// most is how many segments there may be.
+	most int
+}
+
+var errTooLong = fmt.Errorf("the path has more than %d segments", maxPathSegments)
+
+func (p *pathParser) add(s segment) error {
+	if len(p.segments) == p.most {
+		return errTooLong
+	}
+	p.segments = append(p.segments, s)
+	return nil
 }
 
 func (p *pathParser) fault(what string) error {
@@ -87,8 +97,7 @@ func (p *pathParser) field() error {
 		p.at++
 	}
 	if name := p.text[begin:p.at]; name != "" && name != "@" {
-		p.segments = append(p.segments, segment{kind: segmentField, name: name})
-		return nil
+		return p.add(segment{kind: segmentField, name: name})
 	}
 	return p.fault("expected a name")
 }
@@ -123,8 +132,7 @@ func (p *pathParser) bracket() error {
 	if !p.skip(']') {
 		return p.fault("expected ]")
 	}
-	p.segments = append(p.segments, s)
-	return nil
+	return p.add(s)
 }
 
 // quoted reads a key up to its closing quote.

@@ -90,11 +90,11 @@ func (s settings) lookup(r *record, steps *[]segment, path string) bool {
 		return true
 	}
 	segments, err := parsePath((*steps)[:0], path)
+	*steps = segments
+	defer clear(segments)
 	if err != nil {
 		return false
 	}
-	*steps = segments
-	defer clear(segments)
 	var at any = s.root
 	for _, step := range segments {
 		table, ok := at.(*settingTable)

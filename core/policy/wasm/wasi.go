@@ -113,6 +113,7 @@ func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 	if !ok {
 		return errnoFault
 	}
+	i.tank.charge(int64(count) * pieceFuel)
 	written := uint32(0)
 	for ; len(pieces) > 0; pieces = pieces[8:] {
 		piece, ok := memory.Read(binary.LittleEndian.Uint32(pieces), binary.LittleEndian.Uint32(pieces[4:]))

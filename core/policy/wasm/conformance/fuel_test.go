@@ -82,6 +82,7 @@ var rateSentences = map[string]string{
 	"bytes of texts":         `- (\d+) for every byte of a text of`,
 	"bytes of JSON":          `- (\d+) for every byte that the host encodes as JSON`,
 	"lines":                  `(\d+) for every line that .fd_write. ends`,
+	"pieces":                 `(\d+) for every piece that .fd_write. is given`,
 	"subscriptions":          `(\d+) for every subscription of .poll_oneoff.`,
 	"bytes filled or copied": `.memory\.init. take a unit for every (\d+) bytes`,
 	"pages added":            `.memory\.grow. takes (\d+) for every page`,
