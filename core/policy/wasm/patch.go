@@ -24,8 +24,12 @@ func (o *output) setPatch(text []byte) {
 	}
 }
 
+// maxPatchOperations is how many operations a patch may have.
+const maxPatchOperations = 1024
+
 // checkPatch says how many operations a JSON patch has. Whether they fit a
-// document is not looked at.
+// document is not looked at. It reads one after the other and up to the first that is
+// none: a patch may be long, and what is wrong in it comes early.
 func checkPatch(text []byte) (operations int, err error) {
 	if !utf8.Valid(text) {
 		return 0, errors.New("it is not valid UTF-8")
@@ -33,20 +37,53 @@ func checkPatch(text []byte) (operations int, err error) {
 	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '[' {
 		return 0, errors.New("want a JSON array of operations")
 	}
-	var all []map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return 0, fmt.Errorf("want a JSON array of objects: %s", shown(err.Error()))
+	if !json.Valid(text) {
+		var none json.RawMessage
+		return 0, fmt.Errorf("want a JSON array of operations: %s", shown(json.Unmarshal(text, &none).Error()))
 	}
-	for i, operation := range all {
-		op, ok := stringOf(operation["op"])
-		if !ok || !patchOperations[op] {
-			return 0, fmt.Errorf(`operation %d: "op" must be add, replace, remove or test`, i)
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, err = d.Token() // the [
+	for ; err == nil && d.More(); operations++ {
+		if operations == maxPatchOperations {
+			return 0, fmt.Errorf("it has more than %d operations", maxPatchOperations)
 		}
-		if _, ok := stringOf(operation["path"]); !ok {
-			return 0, fmt.Errorf(`operation %d: "path" must be a string`, i)
+		if err := checkOperation(d); err != nil {
+			return 0, fmt.Errorf("operation %d: %w", operations, err)
 		}
 	}
-	return len(all), nil
+	return operations, err
+}
+
+// checkOperation reads the next operation of a patch that is valid JSON.
+func checkOperation(d *json.Decoder) error {
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return errors.Join(errors.New("want an object"), err)
+	}
+	var op, path json.RawMessage
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		switch key {
+		case "op":
+			op = value
+		case "path":
+			path = value
+		}
+	}
+	if name, ok := stringOf(op); !ok || !patchOperations[name] {
+		return errors.New(`"op" must be add, replace, remove or test`)
+	}
+	if _, ok := stringOf(path); !ok {
+		return errors.New(`"path" must be a string`)
+	}
+	_, err := d.Token() // the }
+	return err
 }
 
 // stringOf is a JSON value as a string, if it is one.

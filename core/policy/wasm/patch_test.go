@@ -15,11 +15,11 @@ func TestPatchesThatAreNone(t *testing.T) {
 		`null`:             "want a JSON array of operations",
 		`{}`:               "want a JSON array of operations",
 		`"[]"`:             "want a JSON array of operations",
-		`[`:                "want a JSON array of objects: unexpected end of JSON input",
-		`[] []`:            "want a JSON array of objects: invalid character '[' after top-level value",
-		`[1]`:              "want a JSON array of objects: json: cannot unmarshal number into Go value of type map[string]json.RawMessage",
-		`[[]]`:             "want a JSON array of objects: json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
-		`[null]`:           `operation 0: "op" must be add, replace, remove or test`,
+		`[`:                "want a JSON array of operations: unexpected end of JSON input",
+		`[] []`:            "want a JSON array of operations: invalid character '[' after top-level value",
+		`[1]`:              "operation 0: want an object",
+		`[[]]`:             "operation 0: want an object",
+		`[null]`:           `operation 0: want an object`,
 		`[{}]`:             `operation 0: "op" must be add, replace, remove or test`,
 		`[{"op":1}]`:       `operation 0: "op" must be add, replace, remove or test`,
 		`[{"op":"mov"}]`:   `operation 0: "op" must be add, replace, remove or test`,
@@ -34,8 +34,8 @@ func TestPatchesThatAreNone(t *testing.T) {
 		`[{"op":"remove","Path":"/a"}]`:             `operation 0: "path" must be a string`,
 		`[{"op":"remove","path":"/a"},{"op":"x"}]`:  `operation 1: "op" must be add, replace, remove or test`,
 		"[{\"op\":\"remove\",\"path\":\"/\xff\"}]":  "it is not valid UTF-8",
-		"[{\"op\":\"remove\",\"path\":\"/a\x00\"}]": `want a JSON array of objects: invalid character '\x00' in string literal`,
-		strings.Repeat("[", 200):                    "want a JSON array of objects: unexpected end of JSON input",
+		"[{\"op\":\"remove\",\"path\":\"/a\x00\"}]": `want a JSON array of operations: invalid character '\x00' in string literal`,
+		strings.Repeat("[", 200):                    "want a JSON array of operations: unexpected end of JSON input",
 	} {
 		n, err := checkPatch([]byte(text))
 		if err == nil || err.Error() != want {
@@ -156,4 +156,23 @@ func FuzzPatch(f *testing.F) {
 			t.Fatalf("%d operations in %q", n, text)
 		}
 	})
+}
+
+func TestALongPatchIsReadUpToWhatIsWrongWithIt(t *testing.T) { //nolint:paralleltest // it counts allocations
+	const remove = `{"op":"remove","path":"/a"},`
+	for text, want := range map[string]string{
+		"[" + strings.Repeat(`{"":0},`, 100_000) + "{}]":                 `operation 0: "op" must be add, replace, remove or test`,
+		"[" + strings.Repeat(remove, maxPatchOperations) + `{"op":"x"}]`: "it has more than 1024 operations",
+	} {
+		var err error
+		if made := testing.AllocsPerRun(1, func() { _, err = checkPatch([]byte(text)) }); made > 40*maxPatchOperations {
+			t.Errorf("%.40s…: %.0f allocations", text, made)
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%.40s…: error %v, want %s", text, err, want)
+		}
+	}
+	if n, err := checkPatch([]byte("[" + strings.Repeat(remove, maxPatchOperations-1) + `{"op":"remove","path":"/b"}]`)); n != maxPatchOperations || err != nil {
+		t.Errorf("%d operations, %v", n, err)
+	}
 }
