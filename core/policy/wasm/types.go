@@ -41,7 +41,7 @@ func typeReasons(m *module.Module) []reason {
 	for i := range m.Exports {
 		e := &m.Exports[i]
 		results, ok := called[e.Name]
-		if !ok {
+		if !ok && !strings.HasPrefix(e.Name, markerPrefix+abiMajor+"_") {
 			continue
 		}
 		wrong := "the module exports " + e.Name + ", but not as a function"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
@@ -139,16 +138,19 @@ func memoryReasons(m *module.Module, pages uint32) []reason {
 func markers(m *module.Module) (found []*module.Export, supported bool) {
 	for i := range m.Exports {
 		e := &m.Exports[i]
-		version, ok := strings.CutPrefix(e.Name, markerPrefix)
-		if !ok || e.Kind != module.KindFunction {
+		if !isMarker(e) {
 			continue
 		}
-		major, minor, _ := strings.Cut(version, "_")
-		_, err := strconv.ParseUint(minor, 10, 16)
-		supported = supported || err == nil && major == abiMajor
+		major, minor, _ := strings.Cut(strings.TrimPrefix(e.Name, markerPrefix), "_")
+		digits := minor != "" && strings.Trim(minor, "0123456789") == ""
+		supported = supported || digits && major == abiMajor
 		found = append(found, e)
 	}
 	return found, supported
+}
+
+func isMarker(e *module.Export) bool {
+	return e.Kind == module.KindFunction && strings.HasPrefix(e.Name, markerPrefix)
 }
 
 func abiReasons(m *module.Module) []reason {

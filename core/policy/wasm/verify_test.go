@@ -55,6 +55,12 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 			module: wasmtest.Plugin(make([]wasmtest.Import, 12)...).Bytes(), hooks: []string{},
 			want: `"" of "" and 2 more`,
 		},
+		"a marker of another type": {
+			module: complete(func(m *wasmtest.Module) {
+				m.Export("wardlet_abi_1_1", m.Func(nil, []wasmtest.Type{wasmtest.I32}, nil, wasmtest.I32Const(0)))
+			}),
+			want: `AbiMismatch: the module exports wardlet_abi_1_1 as () -> (i32): its type must be () -> ()`,
+		},
 		"an import of another type": {
 			module: wasmtest.Plugin(wasmtest.Import{Module: "wardlet1", Name: "path"}).Bytes(), hooks: []string{},
 			want: `AbiMismatch: the module imports path of wardlet1 as () -> (): its type must be (i32, i32) -> (i32)`,
@@ -179,7 +185,7 @@ func TestHigherMinorVersionsAreAccepted(t *testing.T) {
 	m := wasmtest.New()
 	m.Memory(1)
 	m.Export("wardlet_abi_2_0", m.Func(nil, nil, nil))
-	m.Export("wardlet_abi_1_7", m.Func(nil, nil, nil))
+	m.Export("wardlet_abi_1_70000", m.Func(nil, nil, nil))
 	m.Admit(wasmtest.I32Const(3))
 	p, _ := load(t, m.Bytes())
 	if got := admit(t, p); got.Answer != "abstain" {
