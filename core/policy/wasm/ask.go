@@ -15,7 +15,7 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 	} else {
 		tenant = r.Tenant
 	}
-	if !p.pool.mayAsk(tenant) {
+	if !p.pool.mayAsk(tenant) && !onNobodysAccount(ctx) {
 		return said{}, ErrNotReady
 	}
 	return p.askFor(ctx, tenant, p.fuel, hook, r, m)
@@ -28,12 +28,18 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		return said{}, err
 	}
 	i.tenant = tenant
-	again := false
+	again, rehearsed := false, tenant == nobody || onNobodysAccount(ctx)
+	if rehearsed {
+		i.doubt()
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err, again = hostFailed(r), false
 		}
 		i.call.forget()
+		if rehearsed { // what it logged was the tenant's
+			i.tenant = nobody
+		}
 		p.give(i, again)
 	}()
 	f := i.hooks.of(hook)

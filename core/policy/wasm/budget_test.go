@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"strings"
@@ -16,6 +17,40 @@ func logging(answer int32) []byte {
 	m := w.Plugin(w.Log)
 	m.Admit(w.Join(w.I32Const(1), w.I32Const(0), w.I32Const(1000), w.Call(m.Imported("log"))), w.I32Const(answer))
 	return m.Bytes()
+}
+
+func TestAModuleThatIsForgottenIsCompiledOnceMore(t *testing.T) {
+	t.Parallel()
+	e, _ := testEngine(t)
+	m := w.Plugin()
+	m.Func(nil, nil, nil, w.I64Const(1), w.Code{0x45}, w.Drop) // an operand of the wrong type
+	m.Admit(w.I32Const(0))
+	binary, o := m.Bytes(), testOptions()
+	refused := func() string {
+		p, err := e.Load(t.Context(), binary, o)
+		if p != nil || err == nil || !strings.Contains(err.Error(), "the module is refused (invalid, tried at ") {
+			t.Fatalf("loaded: %v, %v", p, err)
+		}
+		return err.Error()
+	}
+	first := refused()
+	if again := refused(); again != first {
+		t.Errorf("%s\nand the next time\n%s", first, again)
+	}
+	_, source, err := e.accept(binary, sha256.Sum256(binary), &o)
+	if err != nil || e.cache.Refused(source.Digest) == nil {
+		t.Fatal("it is not remembered", err)
+	}
+	if err := e.Forget(binary, o); err != nil || e.cache.Refused(source.Digest) != nil {
+		t.Errorf("it is not forgotten: %v", err)
+	}
+	refused()
+	if e.cache.Refused(source.Digest) == nil {
+		t.Error("it was not tried again")
+	}
+	if err := e.Forget([]byte("no module"), o); err != nil {
+		t.Errorf("what was never compiled: %v", err)
+	}
 }
 
 func TestAnEngineKeepsTheBudgetsOfTenants(t *testing.T) {

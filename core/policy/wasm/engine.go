@@ -26,6 +26,7 @@ type Engine struct {
 	// shares are what plugins may log about the pods of each tenant.
 	shares *logShares
 	stays  *Stays
+	storms stormCounts
 	// plugins counts those that are open.
 	plugins atomic.Int64
 }

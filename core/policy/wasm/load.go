@@ -82,6 +82,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy, e.shares),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
 		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
+		storms: e.storms.count(sum, o.Tenant),
 	}
 	if p.code, err = e.library.Acquire(ctx, o.Tenant, source); err != nil {
 		return nil, uncompiled(err)
@@ -94,6 +95,24 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	p.pool.open(first)
 	e.plugins.Add(1)
 	return p, nil
+}
+
+// Forget has a module compiled once more that was refused for what it takes or
+// does. binary is not kept.
+func (e *Engine) Forget(binary []byte, o Options) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = hostFailed(r)
+		}
+	}()
+	_, source, err := e.accept(binary, sha256.Sum256(binary), &o)
+	if _, refused := errors.AsType[*Failure](err); refused {
+		return nil // it was never compiled
+	}
+	if err != nil {
+		return err
+	}
+	return e.cache.Forget(source.Digest)
 }
 
 // ErrNotCompiled is that the machine, and not the module, is why there is no

@@ -29,8 +29,9 @@ type Plugin struct {
 	// image is what instances begin from.
 	image image
 	pool  pool
-	// storms counts the calls that were trusted for nothing, see trust.go.
-	storms atomic.Int64
+	// storms counts the calls that were trusted for nothing, see trust.go. Plugins of
+	// one module and owner share it.
+	storms *atomic.Int64
 	once   sync.Once
 }
 

@@ -23,9 +23,21 @@ const (
 // What its calls break and log does not count.
 const nobody = "\x00"
 
+type nobodysKey struct{}
+
+// OnNobodysAccount gives calls with the context leave to break instances: about pods
+// that there are not, whatever tenant the plugin sees them to be of.
+func OnNobodysAccount(ctx context.Context) context.Context {
+	return context.WithValue(ctx, nobodysKey{}, true)
+}
+
+// onNobodysAccount says that what a call breaks does not count.
+func onNobodysAccount(ctx context.Context) bool { return ctx.Value(nobodysKey{}) != nil }
+
 // Warm calls the hooks a few times about pods that there are not, so that the first
 // questions in earnest take no longer than later ones: the pages that a call writes
-// are there then, and the instance is trusted with long slices. Nothing of what the
+// are there then, and the instance is trusted with long slices, of which these calls
+// themselves get none. Nothing of what the
 // plugin says or logs is kept, and where it fails, that is left to be found out when
 // it is asked.
 func (p *Plugin) Warm(ctx context.Context, hooks []string) {

@@ -1,7 +1,9 @@
 package wasm
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,33 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 	}
 }
 
+func TestWhatCallsOnNobodysAccountBreakDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, module := range map[string][]byte{"it traps": w.Trapping(), "it grows": growingByOne()} {
+		p, _ := load(t, module)
+		p.pool.now = func() time.Time { return testTime }
+		q := question(testPod())
+		q.Tenant = "a"
+		for range 2 * rebuildsPerSecond {
+			if _, err := p.Admit(OnNobodysAccount(t.Context()), q); errors.Is(err, ErrNotReady) {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if len(p.pool.losses) != 0 {
+			t.Errorf("%s: losses %v", name, p.pool.losses)
+		}
+		for range 2 * rebuildsPerSecond {
+			_, _ = p.Admit(t.Context(), q)
+		}
+		if _, err := p.Admit(t.Context(), q); !errors.Is(err, ErrNotReady) {
+			t.Errorf("%s: on the tenant's account: %v", name, err)
+		}
+		if _, err := p.Admit(OnNobodysAccount(t.Context()), q); errors.Is(err, ErrNotReady) {
+			t.Errorf("%s: kept from it by what the tenant broke", name)
+		}
+	}
+}
+
 func TestNothingIsLoggedOfPodsThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin(w.Log)
@@ -60,8 +89,44 @@ func TestNothingIsLoggedOfPodsThatThereAreNot(t *testing.T) {
 	if text := log.String(); text != "" {
 		t.Errorf("logged: %s", text)
 	}
-	admit(t, p)
-	if log.String() == "" {
-		t.Error("the plugin logs nothing, so this shows nothing")
+	q := question(testPod())
+	q.Tenant = "a"
+	if _, err := p.Admit(OnNobodysAccount(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
+		t.Errorf("%v, and of one that there is it logs %q", err, log.String())
+	}
+}
+
+// A storm needs long slices.
+func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
+	t.Parallel()
+	const touched = 64 << 16
+	m := w.Plugin()
+	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(63), w.MemoryGrow, w.Drop))
+	m.Admit(w.I32Const(0))
+	m.Filter(w.Loop(
+		w.LocalGet(0), w.I32Const(1), w.I32Store(0),
+		w.LocalGet(0), w.I32Const(4096), w.I32Add, w.LocalSet(0),
+		w.LocalGet(0), w.I32Const(touched), w.I32LtU, w.BrIf(0)), w.I32Const(0))
+	hooks := []string{string(HookAdmit), string(HookFilter)}
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks, o.MemoryPages = hooks, 64 })
+	p.Warm(t.Context(), hooks)
+	if p.storms.Load() != 0 {
+		t.Error("a storm while it was warmed")
+	}
+	ask := func(ctx context.Context) {
+		if _, err := p.Filter(ctx, question(testPod())); err != nil {
+			t.Error(err)
+		}
+		p.Settle(t.Context())
+	}
+	for range 2 {
+		calls(t, p, calmCalls+1, 0, 0)
+		p.Rest()
+		p.Rest() // its pages are given back
+		calls(t, p, calmCalls+1, 0, 0)
+		ask(OnNobodysAccount(t.Context()))
+	}
+	if p.storms.Load() != 0 {
+		t.Error("a storm in a test of its policy")
 	}
 }

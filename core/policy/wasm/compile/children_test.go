@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -124,7 +125,6 @@ func TestAModuleThatKillsItsChildIsRefused(t *testing.T) {
 		reason Reason
 		text   string
 	}{
-		"killed by somebody":     {[]string{"struck", "9"}, Crash, "the compiler died of signal 9 (killed)"},
 		"a segmentation fault":   {[]string{"struck", "11"}, Crash, "the compiler ended with status 2; it said: \"SIGSEGV: segmentation violation\""},
 		"Go has no memory":       {[]string{"saying", "2", "", "fatal error: runtime: out of memory\n\ngoroutine 1"}, Memory, "runtime: out of memory"},
 		"threads have no memory": {[]string{"saying", "2", "", "runtime: failed to create new OS thread (have 5 already; errno=11)"}, Memory, "failed to create"},
@@ -151,6 +151,7 @@ func TestAFailureOfTheMachineIsNotHeldAgainstTheModule(t *testing.T) {
 	}{
 		"no such program":                {[]string{"/nowhere/wardlet"}, Limits{}, "no such file"},
 		"a program that is none":         {[]string{"/dev/null"}, Limits{}, "permission denied"},
+		"killed from outside":            {[]string{"/proc/self/exe", "pretend", "struck", "9"}, Limits{}, "killed from outside"},
 		"ended from outside":             {[]string{"/proc/self/exe", "pretend", "struck", "15"}, Limits{}, "ended from outside (terminated)"},
 		"it gets no processor":           {[]string{"/proc/self/exe", "pretend", "asleep", "/dev/null"}, Limits{Wall: 1e9}, "the node is busy, try again"},
 		"no report":                      {said("0", ""), Limits{}, "it wrote 0 bytes that are no report"},
@@ -171,6 +172,17 @@ func TestAFailureOfTheMachineIsNotHeldAgainstTheModule(t *testing.T) {
 			f := library(t, t.TempDir()+"/cache", limited(test.limits), func(o *Options) { o.Command = test.command })
 			failsForNow(t, f, small(1), test.text)
 		})
+	}
+}
+
+func TestATenantPaysForChildrenThatAreKilled(t *testing.T) {
+	t.Parallel()
+	f := library(t, t.TempDir()+"/cache", acting("struck", "9"), func(o *Options) { o.PerHour = map[string]time.Duration{"a": 1} })
+	for n, spent := range []bool{false, true} {
+		_, err := f.Acquire(t.Context(), "a", Whole(small(1)))
+		if _, ok := errors.AsType[*Spent](err); err == nil || ok != spent {
+			t.Errorf("try %d: %v, want one that is spent: %t", n, err, spent)
+		}
 	}
 }
 
@@ -202,9 +214,8 @@ func TestAChildKilledInTheMiddleLeavesNothing(t *testing.T) {
 	}()
 	process := announced(t, fifo)
 	ends(t, process, func() { check(t, unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0)) })
-	refused, ok := errors.AsType[*Refused](<-ended)
-	if !ok || refused.Reason != Crash {
-		t.Errorf("refused %+v", refused)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed from outside") {
+		t.Errorf("error %v", err)
 	}
 	f.isClean(t)
 	isEmpty(t, filepath.Join(f.dir, modulesDir))

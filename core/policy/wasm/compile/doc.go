@@ -22,8 +22,8 @@
 //
 // A module that is at fault is remembered on the disk and refused at once, also
 // after a restart, until Forget or other terms. Failures of the machine are
-// not: no memory for a process, a full disk, the end of the agent, a node so
-// busy that the child hardly ran. A disk that cannot be written to costs a
+// not: no memory for a process, a child that somebody killed, a full disk, the
+// end of the agent, a node so busy that the child hardly ran. A disk that cannot be written to costs a
 // warning: code and refusals are kept in memory then.
 //
 // Where wazero has no compiler, or Options wants none, there is no code to keep:

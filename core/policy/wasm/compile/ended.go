@@ -54,6 +54,9 @@ func (e *ended) judge(l Limits) (*report, error) {
 		return nil, e.stopped
 	case saysOutOfMemory(e.stderr):
 		return refused(Memory, "it takes more than %d bytes of memory to compile: %s", l.Memory, says)
+	// What it may take is bounded from within: a module cannot bring this about.
+	case killed:
+		return nil, errors.New("the child that compiles was killed from outside, as the kernel does where memory runs out: try again")
 	case signal == syscall.SIGTERM, signal == syscall.SIGINT, signal == syscall.SIGHUP:
 		return nil, fmt.Errorf("the child that compiles was ended from outside (%v): try again", signal)
 	case e.status.Signaled():

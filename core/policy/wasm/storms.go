@@ -1,0 +1,38 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+)
+
+// maxStormCounts is how many modules are remembered with their storms.
+const maxStormCounts = 4096
+
+// stormCounts are the storms of the plugins of each module and owner, while the
+// engine lives: a set that is loaded again does not begin with new trust. The zero
+// value is ready, and safe for concurrent use.
+type stormCounts struct {
+	mu sync.Mutex
+	of map[stormsOf]*atomic.Int64
+}
+
+type stormsOf struct {
+	module [sha256.Size]byte
+	tenant string
+}
+
+// count is that of a module of an owner, empty for the operator.
+func (s *stormCounts) count(module [sha256.Size]byte, tenant string) *atomic.Int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := stormsOf{module, tenant}
+	if one := s.of[key]; one != nil {
+		return one
+	}
+	if s.of == nil || len(s.of) >= maxStormCounts {
+		s.of = map[stormsOf]*atomic.Int64{}
+	}
+	s.of[key] = &atomic.Int64{}
+	return s.of[key]
+}
