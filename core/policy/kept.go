@@ -108,7 +108,7 @@ func (k *kept) good(s *set, r *reading) {
 	k.record.Revision = max(k.record.Revision, r.signature.revision)
 	dir, err := k.cfg.Kept.Content(k.tenant)
 	if err == nil {
-		err = keep(filepath.Join(dir, digest), r)
+		err = k.keep(filepath.Join(dir, digest), r)
 	}
 	if err != nil {
 		k.cfg.Logger.Error("the content of the policies is not kept; should their directory break, they are lost at the next start",
@@ -153,10 +153,10 @@ func (k *kept) tidy(dir string) {
 }
 
 // keep writes the files of a reading to a directory, so that it is whole or not
-// there.
-func keep(dir string, r *reading) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil // its name is the digest of what is in it
+// there. What is there and damaged is replaced.
+func (k *kept) keep(dir string, r *reading) error {
+	if _, err := os.Stat(dir); err == nil && k.read(dir).digest() == r.digest() {
+		return nil
 	}
 	part := dir + newSuffix
 	if err := os.RemoveAll(part); err != nil {
@@ -172,6 +172,9 @@ func keep(dir string, r *reading) error {
 		}
 	}
 	crashpoint.Reached("set content written")
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
 	if err := os.Rename(part, dir); err != nil {
 		return err
 	}
@@ -184,16 +187,20 @@ func keep(dir string, r *reading) error {
 }
 
 // last loads the newest good set that is kept, leaving out those that skip names.
-// It gives nil where there is none that can be loaded, and why.
+// It gives nil where there is none that can be loaded, and why; the loader's again
+// then says whether the machine is why for any of them.
 func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string) (*set, error) {
+	l.again = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
 		return nil, nil
 	}
 	dir, err := k.cfg.Kept.Content(k.tenant)
 	if err != nil {
+		l.again = true
 		return nil, err
 	}
 	var errs []error
+	machine := false
 	for _, digest := range k.record.Good {
 		if slices.Contains(skip, digest) {
 			continue
@@ -203,25 +210,33 @@ func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string
 			return s, nil
 		}
 		errs = append(errs, err)
+		machine = machine || l.again
 	}
+	l.again = machine
 	return nil, errors.Join(errs...)
+}
+
+// read reads a kept content.
+func (k *kept) read(dir string) *reading {
+	cfg := *k.cfg
+	cfg.Dir = dir
+	return read(&cfg)
 }
 
 // again loads a kept content.
 func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest string) (*set, error) {
-	cfg := *k.cfg
-	cfg.Dir = dir
-	got := read(&cfg)
-	if got.digest() != digest {
+	got := k.read(dir)
+	if l.again = false; got.digest() != digest {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+		l.again = !got.whole
 		return nil, errors.New(dir + " does not hold what its name says")
 	}
 	s, err := l.load(ctx, got, running)
 	if err != nil {
 		return nil, err
 	}
-	s.content, s.revision, s.key = got.content(&cfg), got.signature.revision, got.signature.key
+	s.content, s.revision, s.key = got.content(k.cfg), got.signature.revision, got.signature.key
 	return s, nil
 }

@@ -168,6 +168,62 @@ func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 	})
 }
 
+func TestAKeptSetThatWasDamagedIsKeptAnew(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("a", "deny Why")
+		var digest string
+		judge := func(p *Plane, _ *logs) {
+			if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Reason != "Why" {
+				t.Errorf("verdict %+v", got)
+			}
+			digest = p.Sets()[0].Digest
+		}
+		life(t, d, s, judge, keep)
+		content, err := kept.Content("")
+		must(t, err)
+		must(t, os.Truncate(filepath.Join(content, digest, "a.wasm"), 0))
+		life(t, d, s, judge, keep)
+		must(t, os.RemoveAll(d.dir))
+		life(t, d, s, judge, keep)
+		if entries, err := os.ReadDir(content); err != nil || len(entries) != 1 {
+			t.Errorf("%d contents are kept: %v, %v", len(entries), entries, err)
+		}
+	})
+}
+
+func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackLater(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"busy", "unmapped"} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.t
+				d.policy("a", script)
+				s.faults = 2
+				life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep)
+				d.write("a.toml", "api = 1")
+				s.faults = 0
+				life(t, d, s, func(p *Plane, l *logs) {
+					if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+						t.Errorf("verdict %+v", got)
+					}
+					time.Sleep(time.Minute)
+					if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+						t.Errorf("verdict %+v after a minute", got)
+					}
+					loads := s.loads
+					time.Sleep(time.Minute)
+					if s.loads != loads || l.count("policies that were kept cannot be brought back") != 1 {
+						t.Errorf("%d loads, %d before; logged %q", s.loads, loads, l.lines())
+					}
+				}, keep)
+			})
+		})
+	}
+}
+
 func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
 	t.Parallel()
 	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {

@@ -19,6 +19,8 @@ type loader struct {
 	// again says that the last set was refused because of the machine: the same
 	// content may be good next time.
 	again bool
+	// anew has modules tried again that were refused in earlier loads.
+	anew bool
 }
 
 // load makes a set of what was read, or gives every reason why not. What the
@@ -73,9 +75,14 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		return p
 	}
 	crashpoint.Reached("set verified")
+	if l.anew {
+		if err := l.cfg.Loader.Forget(r.files[doc.Module].data, options); err != nil {
+			l.cfg.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
+		}
+	}
 	plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
 	if err != nil {
-		l.again = l.again || errors.Is(err, wasm.ErrNotCompiled)
+		l.again = l.again || ofMachine(err)
 		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
 		return p
 	}
@@ -85,6 +92,13 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		plugin.Warm(ctx, doc.Hooks)
 	}
 	return p
+}
+
+// ofMachine says of why a plugin could not be loaded or asked that it may be
+// over next time, and says nothing about the plugin.
+func ofMachine(err error) bool {
+	failure, ok := errors.AsType[*wasm.Failure](err)
+	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
 }
 
 // state is what `get policies` shows of a policy.

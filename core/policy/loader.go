@@ -11,6 +11,8 @@ type Loader interface {
 	// Load compiles a module and runs what it does at its start. The error
 	// says why the module cannot be used.
 	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
+	// Forget has the next Load try a module again that was refused before.
+	Forget(binary []byte, o wasm.Options) error
 }
 
 // Plugin is a loaded module. Calls may come from several goroutines at once.
@@ -44,3 +46,5 @@ func (s sandbox) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugi
 	}
 	return p, nil
 }
+
+func (s sandbox) Forget(binary []byte, o wasm.Options) error { return s.engine.Forget(binary, o) }

@@ -27,6 +27,8 @@ func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
 	return p.order(ctx, tenant, func(r *reloader) func(context.Context) error {
 		return func(ctx context.Context) error {
 			r.kept.retry()
+			r.loader.anew = true
+			defer func() { r.loader.anew = false }()
 			return r.readNow(ctx)
 		}
 	})

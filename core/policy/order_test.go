@@ -38,6 +38,33 @@ func TestReloadWaitsForWhatComesOfIt(t *testing.T) {
 	})
 }
 
+func TestARetryHasModulesTriedAgainThatWereRefused(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("a", "refused it was killed")
+		d.policy("b", "allow")
+		d.of("shop").policy("c", "refused it was slow")
+		p, _ := listed(t, d, s, tenanted(d, "shop"))
+		run(t, p)
+		for _, tenant := range []string{"", "shop"} {
+			if _, err := p.Reload(t.Context(), tenant); err == nil || !strings.Contains(err.Error(), "it was ") {
+				t.Errorf("error %v of a reload", err)
+			}
+		}
+		if set, err := p.Retry(t.Context(), ""); err != nil || !set.Ready {
+			t.Errorf("set %+v, %v of a retry", set, err)
+		}
+		if _, err := p.Reload(t.Context(), "shop"); err == nil {
+			t.Error("the retry of one owner was another's too")
+		}
+		d.policy("d", "refused it was large")
+		if _, err := p.Reload(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "it was large") {
+			t.Errorf("error %v of a reload after a retry", err)
+		}
+	})
+}
+
 func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing.T) {
 	t.Parallel()
 	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {

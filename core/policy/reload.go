@@ -178,14 +178,16 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 		return false
 	}
 	var next *set
+	again := false
 	err := got.older(r.kept.record.Revision)
 	if err == nil {
 		next, err = r.loader.load(ctx, got, running)
+		again = r.loader.again
 	}
 	switch {
 	case ctx.Err() != nil:
 		next.release()
-	case err != nil && r.loader.again:
+	case err != nil && again:
 		r.acted = false // it is tried again with the next listing
 		r.reject(ctx, bounded(err))
 	case err != nil:
@@ -235,12 +237,14 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 }
 
 // bringBack brings the last good set into force that an earlier process kept.
+// Where the machine is why it cannot, that is tried again with the next listing.
 func (r *reloader) bringBack(ctx context.Context) {
 	last, err := r.kept.last(ctx, &r.loader, nil)
 	if err != nil && r.standing.news(err) {
 		r.cfg.Logger.Error("policies that were kept cannot be brought back", "directory", r.cfg.Dir, "err", err)
 	}
 	if last == nil {
+		r.acted = r.acted && !r.loader.again
 		return
 	}
 	r.onTrial(last, nil)

@@ -194,22 +194,33 @@ func TestContentThatWasRefusedIsTriedAgainOnlyWhenItChanges(t *testing.T) {
 
 func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "busy")
-		p, l := listed(t, d, s)
-		run(t, p)
-		time.Sleep(listPeriod + time.Second)
-		synctest.Wait()
-		if s.loads != 2 || p.Sets()[0].Ready || l.count("the node is busy") != 1 {
-			t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
-		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if s.loads != 3 || !p.Sets()[0].Ready {
-			t.Errorf("after a minute %d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
-		}
-	})
+	for script, test := range map[string]struct{ vector, reason string }{
+		"busy":     {"", "the node is busy"},
+		"unmapped": {"", "cannot allocate memory"},
+		"late":     {"[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"", "ask again later"},
+		"unwell":   {"[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"", "cannot allocate memory"},
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.write("a.yaml", manifest)
+				d.policy("a", script, test.vector)
+				p, l := listed(t, d, s)
+				run(t, p)
+				time.Sleep(listPeriod + time.Second)
+				synctest.Wait()
+				if s.loads != 2 || p.Sets()[0].Ready || l.count(test.reason) != 1 {
+					t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if s.loads != 3 || !p.Sets()[0].Ready {
+					t.Errorf("after a minute %d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+				}
+			})
+		})
+	}
 }
 
 func TestFilesAreReadOnceTheyStandStill(t *testing.T) {

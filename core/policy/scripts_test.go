@@ -22,6 +22,9 @@ import (
 //	trap MESSAGE                              fails at each call
 //	unready                                   has no instance for any call
 //	error MESSAGE                             fails with an error that is no *wasm.Failure
+//	refused MESSAGE                           cannot be loaded until it is forgotten; allows
+//	busy|unmapped                             the machine has it not loaded the first two times
+//	late|unwell                               the machine fails its first two calls; allows
 //	wait                                      denies once freed
 //	quota N [NAME...]                         allows while fewer than N pods are on the
 //	                                          node, else holds; without facts it fails
@@ -42,6 +45,10 @@ type scripts struct {
 	options map[string]wasm.Options
 	// rests are how often each policy's plugin was told to rest.
 	rests map[string]int
+	// forgotten are the modules that were told to be forgotten.
+	forgotten []string
+	// faults counts the failures of the machine.
+	faults int
 	// requests are the newest call of each policy.
 	requests map[string]wasm.Request
 	// merges are the newest questions to the hook merge of each policy.
@@ -70,12 +77,35 @@ func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loads++
-	if text == "busy" && s.loads < 3 {
-		return nil, fmt.Errorf("%w: the node is busy", wasm.ErrNotCompiled)
+	if message, refused := strings.CutPrefix(text, "refused "); refused && !slices.Contains(s.forgotten, text) {
+		return nil, errors.New(message)
+	}
+	switch text {
+	case "busy":
+		if s.fault() {
+			return nil, fmt.Errorf("%w: the node is busy", wasm.ErrNotCompiled)
+		}
+	case "unmapped":
+		if s.fault() {
+			return nil, &wasm.Failure{Code: wasm.HostError, Err: errors.New("map memory: cannot allocate memory")}
+		}
 	}
 	s.loaded = append(s.loaded, o.Policy)
 	s.options[o.Policy] = o
 	return &script{of: s, policy: o.Policy, text: text}, nil
+}
+
+func (s *scripts) Forget(binary []byte, _ wasm.Options) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgotten = append(s.forgotten, string(binary))
+	return nil
+}
+
+// fault says that the machine fails, which it does twice. s.mu is held.
+func (s *scripts) fault() bool {
+	s.faults++
+	return s.faults <= 2
 }
 
 // inUse are the policies whose plugins are loaded, in the order they were.
@@ -106,9 +136,10 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	p.of.calls = append(p.of.calls, p.policy+" "+r.Question.Pod.Name)
 	p.of.requests[p.policy] = *r
 	edit := p.of.edit
+	word, rest, _ := strings.Cut(p.text, " ")
+	fault := (word == "late" || word == "unwell") && p.of.fault()
 	p.of.mu.Unlock()
 
-	word, rest, _ := strings.Cut(p.text, " ")
 	var result wasm.Result
 	switch word {
 	case "trap":
@@ -117,6 +148,13 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		return wasm.Result{}, wasm.ErrNotReady
 	case "error":
 		return wasm.Result{}, errors.New(rest)
+	case "late", "unwell", "busy", "unmapped", "refused":
+		switch result.Answer = pod.Allow; {
+		case fault && word == "late":
+			return wasm.Result{}, wasm.ErrNotReady
+		case fault:
+			return wasm.Result{}, &wasm.Failure{Code: wasm.HostError, Err: errors.New("map memory: cannot allocate memory")}
+		}
 	case "wait":
 		p.of.waits <- p.policy
 		<-p.of.free

@@ -24,6 +24,8 @@ func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
 
 // test runs the policy's own tests; what fails is put down in its document.
 func (l *loader) test(ctx context.Context, r *reading, p *policy) {
+	// What they break must not keep the running set from the same plugin.
+	ctx = wasm.OnNobodysAccount(ctx)
 	for i := range p.Tests {
 		if ctx.Err() != nil {
 			return
@@ -33,7 +35,9 @@ func (l *loader) test(ctx context.Context, r *reading, p *policy) {
 		if !ok {
 			continue
 		}
-		if got := p.testAnswer(ctx, v, pods); got != "" {
+		got, err := p.testAnswer(ctx, v, pods)
+		l.again = l.again || ofMachine(err)
+		if got != "" {
 			p.complain(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
 		}
 	}
@@ -67,10 +71,9 @@ func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods ma
 }
 
 // testAnswer gives what a test got instead of what it should; empty where it
-// got that.
-func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) string {
+// got that. The error is why there was no answer.
+func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, err error) {
 	var answer, why string
-	var err error
 	if v.Hook == hookMerge {
 		answer, why, err = p.testMerge(ctx, v, pods)
 	} else {
@@ -78,9 +81,9 @@ func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.
 		var matches bool
 		if matches, err = p.testMatches(v, q); !matches && err == nil {
 			if v.Expect == string(pod.Abstain) {
-				return ""
+				return "", nil
 			}
-			return "abstain (the pod does not match [match])"
+			return "abstain (the pod does not match [match])", nil
 		}
 		if err == nil {
 			answer, why, err = p.testAsk(ctx, v, q)
@@ -89,13 +92,13 @@ func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.
 	switch {
 	case err != nil:
 		_, message, _ := failureOf(err)
-		return "a failure: " + message
+		return "a failure: " + message, err
 	case answer == v.Expect:
-		return ""
+		return "", nil
 	case why == "":
-		return answer
+		return answer, nil
 	}
-	return fmt.Sprintf("%s (%s)", answer, why)
+	return fmt.Sprintf("%s (%s)", answer, why), nil
 }
 
 // testMatches reports whether the policy matches a test's pod: its source and

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
 
 func TestTestsOfAPolicy(t *testing.T) {
@@ -88,6 +89,18 @@ func TestTestsDoNotCount(t *testing.T) {
 	must(t, err)
 	if n := got.policies[0].counts.denied.Load(); n != 0 {
 		t.Errorf("%d denials are counted", n)
+	}
+}
+
+func TestAPluginThatGrowsMayHaveAnyNumberOfTests(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	m := wasmtest.Plugin()
+	m.Admit(wasmtest.I32Const(1), wasmtest.MemoryGrow, wasmtest.Drop, wasmtest.I32Const(0))
+	d.write("a.yaml", manifest)
+	d.policy("p", string(m.Bytes()), strings.Repeat("[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n", 20))
+	if _, err := Check(t.Context(), sandboxed(t, d)); err != nil {
+		t.Error(inDir(err, d.dir))
 	}
 }
 
