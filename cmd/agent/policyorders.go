@@ -33,7 +33,7 @@ func (a *app) policyRetryCommand() *cobra.Command {
 		Short: "Have the agent try policies again that it has refused",
 		Long: "Forgets which contents of a directory of policies were refused or rolled back, and reads it\n" +
 			"as \"wardlet policy reload\" does. Without it a refused content is tried again only when it\n" +
-			"changes, not even after a restart.",
+			"changes or another version of the agent runs, not after a mere restart.",
 		Example: "  wardlet policy retry\n  wardlet policy retry --tenant a",
 	})
 }

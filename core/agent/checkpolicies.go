@@ -23,7 +23,7 @@ const policyPatience = 5 * time.Minute
 // checkPolicies loads the policies of each owner as the agent would, with a
 // compile cache of its own that is removed again.
 func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Finding {
-	if !hasPolicies(cfg) {
+	if !cfg.HasPolicies() {
 		return []Finding{{LevelOK, "policies", "none, every pod is admitted; policy.dir names no directory"}}
 	}
 	var found []Finding

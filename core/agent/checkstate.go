@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/state"
@@ -42,14 +43,23 @@ func checkState(cfg *config.Config) (identity, []Finding) {
 		return fail(err)
 	}
 	place := layoutOf(cfg).IdentityDir()
-	if _, err := copyState(elsewhere, place, "pod_root"); err != nil {
-		return fail(fmt.Errorf("second copy of the installation ID in %s: %w", place, err))
+	fault := copyIdentity(elsewhere, place)
+	options := []state.Option{state.WithIdentity(elsewhere)}
+	if fault != nil {
+		options = nil
 	}
-	dir, err := state.Open(root, slog.New(slog.DiscardHandler), state.WithIdentity(elsewhere))
+	dir, err := state.Open(root, slog.New(slog.DiscardHandler), options...)
+	names := strings.NewReplacer("state directory "+root+": ", "", elsewhere, place)
 	if err != nil {
-		return fail(errors.New(strings.NewReplacer("state directory "+root+": ", "", elsewhere, place).Replace(err.Error())))
+		return fail(errors.New(names.Replace(err.Error())))
 	}
 	defer dir.Close()
+	if fault != nil && dir.New() {
+		return fail(fault)
+	}
+	if fault == nil {
+		fault = dir.SecondCopy()
+	}
 	id := identity{installation: dir.Installation()}
 	var differs string
 	if id.node, differs, err = dir.NodeName(cfg.NodeName, os.Hostname); err != nil {
@@ -65,20 +75,104 @@ func checkState(cfg *config.Config) (identity, []Finding) {
 		findings[0] = Finding{LevelWarn, subject, "not there; the next start makes it anew, for installation " + id.installation + ", node " + id.node +
 			", as " + place + " says, and takes what runs as admitted"}
 	}
+	if err := podsDirFault(layoutOf(cfg).PodsDir()); err != nil {
+		findings = append(findings, Finding{LevelFail, "pod_root " + cfg.Paths.PodRoot, err.Error() + ": the agent cannot make the directory of the pods"})
+	} else if fault != nil {
+		findings = append(findings, Finding{LevelWarn, "state", names.Replace(fault.Error()) +
+			"; the agent goes on without it, and if the state is lost, what runs is taken for another's: mend it and start the agent again"})
+	}
 	if differs != "" {
 		findings = append(findings, Finding{LevelWarn, "state", differs})
 	}
-	for _, one := range []struct{ read, real string }{{root, cfg.Paths.StateRoot}, {elsewhere, place}} {
-		corrupt, err := os.ReadDir(filepath.Join(one.read, "quarantine"))
-		if err != nil {
-			return fail(err)
+	corrupt, err := corruptFindings(corruptPlace{root, cfg.Paths.StateRoot, true}, corruptPlace{elsewhere, place, dir.New()})
+	if err != nil {
+		return fail(err)
+	}
+	return id, append(findings, corrupt...)
+}
+
+// corruptPlace is a directory of which a copy was opened. lost: what a corrupt file
+// of it said, nothing else does.
+type corruptPlace struct {
+	copied, path string
+	lost         bool
+}
+
+// corruptFindings are about the files that opening the copies has moved aside.
+func corruptFindings(places ...corruptPlace) (findings []Finding, err error) {
+	for _, place := range places {
+		files, err := os.ReadDir(filepath.Join(place.copied, "quarantine"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
-		for _, file := range corrupt {
-			findings = append(findings, Finding{LevelFail, "state", filepath.Join(one.real, file.Name()) +
-				" is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"})
+		for _, file := range files {
+			f := Finding{LevelWarn, "state", filepath.Join(place.path, file.Name()) + " is corrupt; it is written anew at the next start, as the state says the same"}
+			if place.lost {
+				f.Level = LevelFail
+				f.Message = filepath.Join(place.path, file.Name()) + " is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"
+			}
+			findings = append(findings, f)
 		}
 	}
-	return id, findings
+	return findings, nil
+}
+
+// copyIdentity copies the second copy of who the node is. Where there is none yet,
+// it says why an agent could not make it, as far as that can be told.
+func copyIdentity(to, place string) error {
+	found, err := copyState(to, place, "pod_root")
+	if err == nil && !found {
+		err = roomFor(place)
+	}
+	if err != nil {
+		return fmt.Errorf("second copy of the installation ID in %s: %w", place, err)
+	}
+	return nil
+}
+
+// podsDirFault says why the directory of the pods is not there and cannot be made.
+func podsDirFault(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return roomFor(path)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s: %w", path, syscall.ENOTDIR)
+	}
+	return err
+}
+
+// roomFor says why a directory cannot be made, nil where it seems that it can. Who
+// checks may be somebody else than who runs the agent: what only the former may not
+// do says nothing.
+func roomFor(path string) error {
+	above := filepath.Dir(path)
+	info, err := os.Stat(above)
+	for errors.Is(err, fs.ErrNotExist) {
+		above = filepath.Dir(above)
+		info, err = os.Stat(above)
+	}
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	const enter, write = 1, 2
+	if err == nil {
+		err = syscall.Access(above, enter|write)
+	}
+	if err != nil {
+		if errors.Is(err, syscall.EACCES) {
+			return nil
+		}
+		return fmt.Errorf("%s: %w", above, err)
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(above, &disk); err != nil {
+		return fmt.Errorf("%s: %w", above, err)
+	}
+	if disk.Blocks > 0 && disk.Bfree == 0 || disk.Files > 0 && disk.Ffree == 0 {
+		return fmt.Errorf("%s: %w", above, syscall.ENOSPC)
+	}
+	return nil
 }
 
 // copyState copies the mode and the files of a directory to one that it makes,

@@ -54,6 +54,9 @@ func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
 	}
 }
 
+// goesOn ends a warning about a second copy that an agent can do without.
+const goesOn = "; the agent goes on without it, and if the state is lost, what runs is taken for another's: mend it and start the agent again"
+
 func TestCheckState(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -143,8 +146,11 @@ func TestCheckState(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			[]string{"fail state DIR/state: second copy of the installation ID in DIR/root/identity: its mode is 0755, so others than its owner may enter: " +
-				"name a directory of its own as pod_root, or chmod 0700 it"},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				"warn state: second copy of the installation ID in DIR/root/identity: its mode is 0755, so others than its owner may enter: " +
+					"name a directory of its own as pod_root, or chmod 0700 it" + goesOn,
+			},
 		},
 		"with a second copy that is a file": {
 			func(t *testing.T, n *site) {
@@ -161,7 +167,49 @@ func TestCheckState(t *testing.T) {
 			},
 			[]string{
 				"ok state DIR/state: installation ID, node edge",
+				"warn state: DIR/root/identity/identity.json is corrupt; it is written anew at the next start, as the state says the same",
+			},
+		},
+		"lost, with a second copy that is corrupt": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.RemoveAll(n.cfg.Paths.StateRoot); err != nil {
+					t.Fatal(err)
+				}
+				n.write(t, "root/identity/identity.json", "half")
+			},
+			[]string{
+				"ok state DIR/state: not there yet, the first start makes it; node edge",
 				"fail state: DIR/root/identity/identity.json is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup",
+			},
+		},
+		"with a file in place of its second copy": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.RemoveAll(n.path("root/identity")); err != nil {
+					t.Fatal(err)
+				}
+				n.write(t, "root/identity", "")
+			},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				"warn state: second copy of the installation ID in DIR/root/identity: not a directory, and links are not followed: name another pod_root, or remove it" + goesOn,
+			},
+		},
+		"with a file in place of pod_root": {
+			func(t *testing.T, n *site) {
+				t.Helper()
+				n.openState(t)
+				if err := os.RemoveAll(n.cfg.Paths.PodRoot); err != nil {
+					t.Fatal(err)
+				}
+				n.write(t, "root", "")
+			},
+			[]string{
+				"ok state DIR/state: installation ID, node edge",
+				"fail pod_root DIR/root: stat DIR/root/pods: not a directory: the agent cannot make the directory of the pods",
 			},
 		},
 		"corrupt": {
@@ -192,6 +240,22 @@ func TestCheckState(t *testing.T) {
 				t.Errorf("identity %+v has a part that is empty", id)
 			}
 		})
+	}
+}
+
+func TestWhatCannotBeMadeIsFoundWithoutMakingIt(t *testing.T) {
+	t.Parallel()
+	n := newSite(t)
+	n.write(t, "file", "")
+	before := n.contents(t)
+	if err := roomFor(n.path("file/identity")); err == nil {
+		t.Error("a directory could be made below a file")
+	}
+	if err := roomFor(n.path("some/where")); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, n.contents(t)); diff != "" {
+		t.Errorf("something was made:\n%s", diff)
 	}
 }
 

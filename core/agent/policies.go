@@ -30,7 +30,7 @@ func Child() (status int, isChild bool) { return wasm.Child() }
 // Without a directory of policies there is none, and every pod passes. memory is
 // the node's, in bytes.
 func (a *Agent) wirePolicies(memory int64) error {
-	if !hasPolicies(a.cfg) {
+	if !a.cfg.HasPolicies() {
 		return nil
 	}
 	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log, budgets(a.cfg.Tenants)...)
@@ -50,11 +50,6 @@ func (a *Agent) wirePolicies(memory int64) error {
 	}
 	a.removals.adoption = a.adoption
 	return nil
-}
-
-// hasPolicies says that the operator or a tenant has a directory of policies.
-func hasPolicies(cfg *config.Config) bool {
-	return cfg.Policy.Dir != "" || slices.ContainsFunc(cfg.Tenants, func(t config.Tenant) bool { return t.PolicyDir != "" })
 }
 
 // newEngine makes the sandbox of a configuration, whose compiled code lies

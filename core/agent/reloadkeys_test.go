@@ -39,7 +39,7 @@ func TestTheTermsOfThePlaneAreTheSameAtTheStartAndLater(t *testing.T) {
 	}
 }
 
-const tenantText = "[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\n"
+const tenantText = "[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\npolicy_dir = \"policies\"\n"
 
 func TestKeysThatChangeReachTheirParts(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,7 @@ func (c *Config) check(report strict.Report) {
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	c.Policy.check(report)
+	c.checkDefaultVerdict(report)
 	c.checkSources(report)
 	c.checkTenants(report)
 	c.checkConflicts(report)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -54,6 +55,22 @@ func (p *Policy) check(report strict.Report) {
 	if module && code && p.CodeBytes > p.ModuleBytes {
 		report("policy.code_bytes", "want at most policy.module_bytes, of which the code is a part: %d bytes, found %d", p.ModuleBytes, p.CodeBytes)
 	}
+}
+
+// HasPolicies says that the operator or a tenant has a directory of policies.
+func (c *Config) HasPolicies() bool {
+	return c.Policy.Dir != "" || slices.ContainsFunc(c.Tenants, func(t Tenant) bool { return t.PolicyDir != "" })
+}
+
+// checkDefaultVerdict wants policies for a verdict that keeps pods out: who sets it
+// would take them for judged, and they would all be admitted.
+func (c *Config) checkDefaultVerdict(report strict.Report) {
+	verdict := c.Policy.DefaultVerdict
+	if verdict != VerdictDeny && verdict != VerdictHold || c.HasPolicies() {
+		return
+	}
+	report("policy.default_verdict", "%q counts only where there are policies, and without a directory of them every pod is admitted: "+
+		"name one as policy.dir, or as policy_dir of a tenant", verdict)
 }
 
 // publicKey is the form of a public key of minisign: 42 bytes in base64 that

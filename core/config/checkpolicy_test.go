@@ -78,6 +78,24 @@ func TestTheSizeOfPluginsMayBe(t *testing.T) {
 	}
 }
 
+func TestADefaultVerdictThatNothingWouldGiveIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range []string{VerdictDeny, VerdictHold} {
+		refuses(t, policyTable+"default_verdict = \""+verdict+"\"\n",
+			"agent.toml:6: policy.default_verdict: \""+verdict+"\" counts only where there are policies, and without a directory of them every pod is admitted: "+
+				"name one as policy.dir, or as policy_dir of a tenant\n")
+	}
+	for _, text := range []string{
+		policyTable + "default_verdict = \"allow\"\n",
+		policyTable + "default_verdict = \"deny\"\ndir = \"/policies\"\n",
+		tenantA + "policy_dir = \"/policies\"\n" + source + "[policy]\ndefault_verdict = \"hold\"\n",
+	} {
+		if _, err := load(write(t, text), noEnv); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestExemptPodsAreNamedWithTheirNamespace(t *testing.T) {
 	t.Parallel()
 	refuses(t, policyTable+"exempt = [\"kube-system/dns\", \"dns\", \"a/b/c\", \"A/dns\"]\n",

@@ -37,6 +37,8 @@ type policyFiles struct {
 	held map[fileKey]int
 	// live are the digests of each tenant's newest sets, the newest last.
 	live map[string][][]string
+	// storing counts who is putting a file on the disk.
+	storing map[string]int
 	// sums are what kept gave, by tenant, as long as that stands.
 	sums map[string]int64
 	// stale: there may be files that nothing needs.
@@ -51,14 +53,14 @@ func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
 	return err
 }
 
+// store waits for no file that another owner has written: where two store the same,
+// both write it.
 func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
-	l.storing.Lock()
-	defer l.storing.Unlock()
-	var digests []string
+	digests := slices.Collect(maps.Keys(files))
+	l.needs(digests)
 	var errs []error
 	written := map[string]int64{}
 	for digest, data := range files {
-		digests = append(digests, digest)
 		if l.has(digest) {
 			continue
 		}
@@ -77,8 +79,21 @@ func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
 	maps.Copy(l.files.sizes, written)
 	live := slices.Concat(l.files.live[tenant], [][]string{digests})
 	l.files.live[tenant] = live[max(0, len(live)-liveSets):]
-	l.files.changed()
+	l.files.stored(digests)
 	return errors.Join(errs...)
+}
+
+// needs has files stay that are about to be stored. Once it returns none of them
+// is being removed.
+func (l *DecisionLog) needs(digests []string) {
+	// Whoever removes files has decided which: wait until they are gone, too.
+	l.removing.Lock()
+	defer l.removing.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, digest := range digests {
+		l.files.storing[digest]++
+	}
 }
 
 // PolicyFile reads a file of a policy. It is the one whose digest was asked for.
@@ -126,6 +141,16 @@ func (l *DecisionLog) writeFile(digest string, data []byte) (size int64, err err
 	return int64(packed.Len()), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed.Bytes())
 }
 
+// stored: the files are on the disk, or could not be put there.
+func (f *policyFiles) stored(digests []string) {
+	for _, digest := range digests {
+		if f.storing[digest]--; f.storing[digest] == 0 {
+			delete(f.storing, digest)
+		}
+	}
+	f.changed()
+}
+
 // changed: what is kept for whom is to be found out anew, and some of it may be
 // needed no more.
 func (f *policyFiles) changed() {
@@ -138,6 +163,9 @@ func (f *policyFiles) needed() map[string]bool {
 	needed := map[string]bool{}
 	for key := range f.held {
 		needed[key.digest] = true
+	}
+	for digest := range f.storing {
+		needed[digest] = true
 	}
 	for _, sets := range f.live {
 		for _, digest := range slices.Concat(sets...) {
@@ -199,7 +227,9 @@ func (f *policyFiles) heldBy(segments []*segment, tenant string) bool {
 }
 
 func newPolicyFiles() policyFiles {
-	return policyFiles{sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}, sums: map[string]int64{}}
+	return policyFiles{
+		sizes: map[string]int64{}, held: map[fileKey]int{}, live: map[string][][]string{}, storing: map[string]int{}, sums: map[string]int64{},
+	}
 }
 
 func digestOf(data []byte) string {

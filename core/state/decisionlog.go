@@ -32,8 +32,8 @@ type DecisionLog struct {
 	// order numbers the segments of all owners by age.
 	order uint64
 
-	// storing is held while files of policies are written or removed.
-	storing sync.Mutex
+	// removing is held while files of policies are removed.
+	removing sync.Mutex
 }
 
 // Decisions opens the log of decisions. limits are how many bytes each owner of

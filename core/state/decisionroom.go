@@ -64,17 +64,17 @@ func (l *DecisionLog) keeper(tenant string) (oldest *ownerLog) {
 	return oldest
 }
 
-// sweep removes the files of policies that nothing needs. While others write such
-// files it leaves that to them: they sweep when they are done.
+// sweep removes the files of policies that nothing needs. While another does, or is
+// about to store files, it leaves that to that one: it sweeps when it is done.
 func (l *DecisionLog) sweep() {
-	for l.files.stale.Load() && l.storing.TryLock() {
+	for l.files.stale.Load() && l.removing.TryLock() {
 		l.files.stale.Store(false)
 		for _, digest := range l.unneeded() {
 			if err := l.dir.fs.remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				l.log().Error("a file of an old policy cannot be removed", "file", l.filePath(digest), "err", err)
 			}
 		}
-		l.storing.Unlock()
+		l.removing.Unlock()
 	}
 }
 

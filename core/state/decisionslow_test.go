@@ -7,15 +7,24 @@ import (
 	"testing"
 )
 
-// slowDisk takes its time for the files of one owner.
+// slowDisk takes its time for the files of one owner, or for those of policies
+// whose name begins so.
 type slowDisk struct {
 	kernel
 
-	owner string
+	owner, digest string
 	// begun gets a value when it begins to flush a file, which is done when hang is
 	// closed.
 	begun chan struct{}
 	hang  chan struct{}
+}
+
+func (d *slowDisk) create(dir, pattern string) (file, error) {
+	f, err := d.kernel.create(dir, pattern)
+	if err != nil || d.digest == "" || !strings.HasPrefix(pattern, tempPrefix+d.digest) {
+		return f, err
+	}
+	return slowFile{f, d}, nil
 }
 
 type slowFile struct {
@@ -68,6 +77,72 @@ func TestNobodyWaitsForTheDiskOfOthersRecords(t *testing.T) {
 	}
 	if names := on(t, l); len(names) != 3 {
 		t.Errorf("records of %v", names)
+	}
+}
+
+// storing has a log whose disk is at a file of the policies of tenant a.
+func storing(t *testing.T) (l *DecisionLog, d *slowDisk, digest string, done <-chan error) {
+	t.Helper()
+	l, closeAll := decisions(t, filepath.Join(t.TempDir(), "state"), map[string]int64{"": 1 << 20, "a": 1 << 20, "b": 1 << 20})
+	t.Cleanup(closeAll)
+	digest = digestOf([]byte("large"))
+	d = &slowDisk{digest: digest, begun: make(chan struct{}, 100), hang: make(chan struct{})}
+	l.dir.fs = d
+	came := make(chan error, 1)
+	go func() { came <- l.KeepFiles("a", map[string][]byte{digest: []byte("large")}) }()
+	<-d.begun
+	return l, d, digest, came
+}
+
+func TestNobodyWaitsForTheDiskOfOthersPolicies(t *testing.T) {
+	t.Parallel()
+	l, d, _, done := storing(t)
+	small := digestOf([]byte("small"))
+	for _, tenant := range []string{"", "b"} {
+		check(t, l.KeepFiles(tenant, map[string][]byte{small: []byte("small")}))
+	}
+	if data, err := l.PolicyFile(small); err != nil || string(data) != "small" {
+		t.Errorf("%q, %v", data, err)
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("what is not on the disk is said to be: %v", err)
+	default:
+	}
+	close(d.hang)
+	check(t, <-done)
+}
+
+func TestAFileThatIsBeingStoredIsNotSweptAway(t *testing.T) {
+	t.Parallel()
+	l, d, digest, done := storing(t)
+	// Another owner has it on the disk first, and needs it no more.
+	both := make(chan error, 1)
+	go func() { both <- l.KeepFiles("b", map[string][]byte{digest: []byte("large")}) }()
+	<-d.begun
+	d.hang <- struct{}{} // one of the two is done
+	var other <-chan error
+	select {
+	case err := <-done:
+		check(t, err)
+		other = both
+	case err := <-both:
+		check(t, err)
+		other = done
+	}
+	for _, tenant := range []string{"a", "b"} {
+		for i := range liveSets + 1 {
+			text := tenant + strings.Repeat("x", i)
+			check(t, l.KeepFiles(tenant, map[string][]byte{digestOf([]byte(text)): []byte(text)}))
+		}
+	}
+	if data, err := l.PolicyFile(digest); err != nil || string(data) != "large" {
+		t.Errorf("%q, %v", data, err)
+	}
+	close(d.hang)
+	check(t, <-other)
+	if data, err := l.PolicyFile(digest); err != nil || string(data) != "large" {
+		t.Errorf("once it was stored: %q, %v", data, err)
 	}
 }
 

@@ -39,8 +39,9 @@ type Dir struct {
 
 // Open makes the directory if it is missing, or checks that it is the agent's
 // own, locks it against other agents, and makes the installation ID at the
-// first start. It fails where the state was written by a newer agent, or where a
-// second copy names another installation.
+// first start. It fails where the state was written by a newer agent, and where a
+// second copy names another installation, is another agent's, or cannot be used
+// and the state does not say which installation this is.
 func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -76,6 +77,10 @@ func (d *Dir) Installation() string { return d.installation }
 // New reports whether the installation ID was made when the directory was
 // opened: nothing that runs carries it yet.
 func (d *Dir) New() bool { return d.made }
+
+// SecondCopy is why the agent goes on without a second copy of who this node is,
+// nil where there is one, or none was wanted.
+func (d *Dir) SecondCopy() error { return d.copy.broken() }
 
 // ownDir makes a directory only its owner can enter, or checks that path is
 // one, of this process's user. What is missing above it is made the same way:

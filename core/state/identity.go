@@ -26,7 +26,8 @@ func isInstallation(text string) bool {
 const installationBytes = 16
 
 // identify reads the installation ID from the state, else from the second copy,
-// or makes one. Where both say something else it changes neither.
+// or makes one. Where both say something else it changes neither. Where only the
+// state says it, it goes on without a copy that cannot be used.
 func (d *Dir) identify() error {
 	var stored installation
 	found, err := d.load(installationFile, &stored)
@@ -36,11 +37,15 @@ func (d *Dir) identify() error {
 	if err != nil {
 		return err
 	}
-	copied := d.copy.said()
+	copied, fault := d.copy.said(), d.copy.broken()
 	switch {
 	case found && copied.Installation != "" && copied.Installation != stored.ID:
 		return d.copy.differs(stored.ID)
+	case found && fault != nil:
+		d.log.Warn("the agent goes on without a second copy of the installation ID; if the state is lost, what runs is taken for another's: mend it and start the agent again", "err", fault)
 	case found:
+	case fault != nil:
+		return fault
 	case copied.Installation != "":
 		stored.ID = copied.Installation
 		d.log.Warn("the state does not say which installation this is, its second copy does", "installation", stored.ID, "copy", d.copy.files.path)

@@ -29,19 +29,48 @@ func WithIdentity(path string) Option {
 	return func(d *Dir) { d.copy = &identityCopy{files: Dir{path: path, log: d.log, fs: d.fs}} }
 }
 
+// errOtherAgent is the error for a copy that another process has.
+var errOtherAgent = errors.New("another agent uses it: stop that one, or name another pod_root")
+
 // identityCopy is the second copy. A nil one holds nothing and keeps nothing.
 type identityCopy struct {
 	// files is the directory; only what reads and writes files is used of it.
 	files Dir
 	// held is what the file says, empty where it says nothing.
 	held identity
+	// fault is why there is no copy that can be used. The file may have been read
+	// all the same, and stays as it is.
+	fault error
 }
 
-// open takes the directory and reads what it holds.
+// open takes the directory and reads what it holds. It fails where another agent
+// has it; what else is wrong with it is the fault.
 func (c *identityCopy) open() error {
 	if c == nil {
 		return nil
 	}
+	dir := c.files.path
+	err := c.prepare()
+	if errors.Is(err, errOtherAgent) {
+		return c.wrap(err)
+	}
+	if err != nil {
+		c.fault = c.wrap(err)
+		c.peek()
+		return nil
+	}
+	if err = removeTemps(dir); err == nil {
+		err = c.read()
+	}
+	if err != nil {
+		c.fault = c.wrap(err)
+	}
+	return nil
+}
+
+// prepare makes the directory, and locks it even where it is not as it should be:
+// another agent may use it nevertheless.
+func (c *identityCopy) prepare() error {
 	dir := c.files.path
 	err := os.MkdirAll(filepath.Dir(dir), 0o755)
 	if err == nil {
@@ -50,19 +79,14 @@ func (c *identityCopy) open() error {
 	if err == nil {
 		err = ownDirOf(filepath.Join(dir, quarantineDir), "pod_root")
 	}
-	if err == nil {
-		c.files.lock, err = lockItself(dir)
+	var locked error
+	if c.files.lock, locked = lockItself(dir); errors.Is(locked, errOtherAgent) {
+		return locked
 	}
 	if err == nil {
-		err = removeTemps(dir)
+		err = locked
 	}
-	if err == nil {
-		err = c.read()
-	}
-	if err != nil {
-		return fmt.Errorf("second copy of the installation ID in %s: %w", dir, err)
-	}
-	return nil
+	return err
 }
 
 func (c *identityCopy) read() error {
@@ -77,6 +101,28 @@ func (c *identityCopy) read() error {
 	return err
 }
 
+// peek reads what can be read, and changes nothing: the pods may be those of
+// another installation.
+func (c *identityCopy) peek() {
+	var stored identity
+	data, err := readFile(filepath.Join(c.files.path, identityFile))
+	if err == nil && unseal(data, &stored) == nil && isInstallation(stored.Installation) {
+		c.held = stored
+	}
+}
+
+func (c *identityCopy) wrap(err error) error {
+	return fmt.Errorf("second copy of the installation ID in %s: %w", c.files.path, err)
+}
+
+// broken is the fault, nil where there is none.
+func (c *identityCopy) broken() error {
+	if c == nil {
+		return nil
+	}
+	return c.fault
+}
+
 // said is what the copy says.
 func (c *identityCopy) said() identity {
 	if c == nil {
@@ -88,7 +134,7 @@ func (c *identityCopy) said() identity {
 // keep has the copy say who this node is. An agent that has its state can do
 // without, so failing is no more than told.
 func (c *identityCopy) keep(id identity) {
-	if c == nil || c.held == id {
+	if c == nil || c.fault != nil || c.held == id {
 		return
 	}
 	if err := c.files.store(identityFile, id); err != nil {
@@ -116,13 +162,13 @@ func (c *identityCopy) close() error {
 // lockItself locks a directory until the file is closed or the process ends. It
 // writes nothing: the disk may be full of what pods wrote.
 func lockItself(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errors.New("another agent uses it: stop that one, or name another pod_root")
+		err = errOtherAgent
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -161,25 +161,92 @@ func TestTheSecondCopyBelongsToOneAgent(t *testing.T) {
 	}
 }
 
-func TestAPlaceForTheSecondCopyThatIsNotTheAgentsOwnIsRefused(t *testing.T) {
+// badPlaces are ways in which the place of the second copy is none.
+var badPlaces = map[string]struct {
+	plant func(path string) error
+	err   string
+}{
+	"others may enter": {func(path string) error { return errors.Join(os.MkdirAll(path, 0o700), os.Chmod(path, 0o755)) }, "its mode is 0755, so others than its owner may enter: name a directory of its own as pod_root"},
+	"a link":           {func(path string) error { return os.Symlink(os.TempDir(), path) }, "links are not followed: name another pod_root"},
+	"a file":           {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "not a directory"},
+	"below a file": {func(path string) error {
+		return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
+	}, "not a directory"},
+	"with a file where what is corrupt goes": {
+		func(path string) error {
+			return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, quarantineDir), nil, 0o600))
+		}, "not a directory",
+	},
+	"corrupt, and not to be moved aside": {
+		func(path string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(path, quarantineDir, identityFile), 0o700), os.WriteFile(filepath.Join(path, identityFile), nil, 0o600),
+				os.Chmod(path, 0o700), os.Chmod(filepath.Join(path, quarantineDir), 0o700))
+		}, "cannot be moved aside",
+	},
+}
+
+func TestAnAgentWithoutItsIDIsRefusedAPlaceForTheSecondCopyThatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		plant func(path string) error
-		err   string
-	}{
-		"others may enter": {func(path string) error { return os.Mkdir(path, 0o755) }, "its mode is 0755, so others than its owner may enter: name a directory of its own as pod_root"},
-		"a link":           {func(path string) error { return os.Symlink(os.TempDir(), path) }, "links are not followed: name another pod_root"},
-		"a file":           {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "not a directory"},
-	} {
+	for name, tc := range badPlaces {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlaces(t)
 			check(t, os.MkdirAll(filepath.Dir(p.copy), 0o755))
 			check(t, tc.plant(p.copy))
-			_, err := tryOpen(p.state, io.Discard, WithIdentity(p.copy))
-			wantError(t, err, tc.err)
+			for range 2 {
+				_, err := tryOpen(p.state, io.Discard, WithIdentity(p.copy))
+				wantError(t, err, "second copy of the installation ID in "+p.copy+": ")
+				wantError(t, err, tc.err)
+			}
 		})
 	}
+}
+
+func TestAnAgentWithItsIDGoesOnWithoutASecondCopy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range badPlaces {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlaces(t)
+			d, _ := p.open(t)
+			first := d.Installation()
+			check(t, d.Close())
+			p.loseCopy(t)
+			check(t, tc.plant(p.copy))
+			for range 2 {
+				d, log := p.open(t)
+				if d.Installation() != first || d.New() || d.Lost() {
+					t.Errorf("installation %s, was %s; new %v, lost %v", d.Installation(), first, d.New(), d.Lost())
+				}
+				if said := log.String(); !strings.Contains(said, "level=WARN") || !strings.Contains(said, tc.err) || !strings.Contains(said, "start the agent again") {
+					t.Errorf("logged: %s", said)
+				}
+				wantError(t, d.SecondCopy(), tc.err)
+				name, _, err := d.NodeName("edge", nil)
+				if check(t, err); name != "edge" {
+					t.Errorf("the node is called %q", name)
+				}
+				check(t, d.Close())
+			}
+		})
+	}
+}
+
+func TestASecondCopyThatOthersMayEnterIsStillReadAndBelongsToOneAgent(t *testing.T) {
+	t.Parallel()
+	p, q := newPlaces(t), newPlaces(t)
+	d, _ := p.open(t)
+	mine := d.Installation()
+	check(t, d.Close())
+	other, _ := q.open(t)
+	check(t, os.Chmod(q.copy, 0o755))
+	for _, path := range []string{filepath.Join(t.TempDir(), "state"), p.state} {
+		_, err := Open(path, d.log, WithIdentity(q.copy))
+		wantError(t, err, "another agent uses it: stop that one")
+	}
+	check(t, other.Close())
+	_, err := tryOpen(p.state, io.Discard, WithIdentity(q.copy))
+	wantError(t, err, "it is the state of installation "+mine+", but ")
 }
 
 // stopping is a file system on which nothing below a directory can be changed
