@@ -123,7 +123,7 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	o.Answer, o.Reason, o.Message, o.Fuel = pod.Answer(got.Answer), pod.ReasonPolicySuppressed, got.Message, got.Fuel
 	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
 	switch {
-	case codeForm.MatchString(got.Reason):
+	case isReason(got.Reason):
 		o.Reason = got.Reason
 	case got.Answer != wasm.FilterDrop && got.Answer != wasm.FilterDefer:
 		o.Reason = ""

@@ -46,6 +46,16 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 			nil,
 			pod.FilterVerdict{Answer: pod.Defer, Reason: "Window", Message: `policy "p1": it is closed`, Policy: "p1", After: time.Hour, Limit: time.Hour},
 		},
+		"a word of the agent's own is no reason of a plugin": {
+			[]string{"defer FilterNotAnswered it is closed"},
+			nil,
+			pod.FilterVerdict{Answer: pod.Defer, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", After: time.Hour, Limit: time.Hour},
+		},
+		"nor is that of a policy that failed": {
+			[]string{"drop PolicyFailed it is closed"},
+			nil,
+			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", Limit: time.Hour},
+		},
 		"drop is before defer": {
 			[]string{"defer", "drop\n[limits]\nmax_suppress = \"30m\""},
 			nil,

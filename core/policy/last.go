@@ -28,9 +28,10 @@ type lasts struct {
 	total  int
 
 	// dirty are the instances of which the disk has something else; stirred has
-	// room for one value: there are some. Both are nil where nothing is written.
-	dirty   map[string]bool
-	stirred chan struct{}
+	// room for one value: there are some. stored are those that the disk has, or,
+	// where it says false, may have. All are nil where nothing is written.
+	dirty, stored map[string]bool
+	stirred       chan struct{}
 }
 
 // put remembers what a policy said of an instance of a tenant's pod.
@@ -133,7 +134,11 @@ func (l *lasts) shrink() {
 		delete(l.known, gone.Instance)
 		l.counts[most] -= len(gone.Opinions)
 		l.total -= len(gone.Opinions)
-		l.stir(gone.Instance)
+		if _, stored := l.stored[gone.Instance]; stored {
+			l.stir(gone.Instance)
+		} else {
+			delete(l.dirty, gone.Instance)
+		}
 	}
 }
 

@@ -240,3 +240,61 @@ func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 		t.Errorf("%d are known again", again.total)
 	}
 }
+
+func TestADiskThatFailsLeavesNoTrailOfWhatItNeverHad(t *testing.T) {
+	t.Parallel()
+	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer dir.Close()
+	d := &disk{Opinions: dir.Opinions()}
+	l, p := &lasts{}, lasting("p")
+	if errs := l.load(d); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	l.put(p, "had", "", answering(pod.Allow), instant)
+	must(t, l.flush(d))
+	d.err = errors.New("disk full")
+	for i := range 5 * maxLasts {
+		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant)
+		if i%1000 == 0 && l.flush(d) == nil {
+			t.Fatal("the disk does not fail")
+		}
+	}
+	if l.flush(d) == nil || len(l.dirty) != maxLasts+1 || len(l.stored) > maxLasts+1 {
+		t.Errorf("%d are to be written, the disk may have %d", len(l.dirty), len(l.stored))
+	}
+	if _, gone := l.dirty["had"]; !gone {
+		t.Error("what the disk has is not removed any more")
+	}
+}
+
+// evicting has a verdict pushed out while it is written.
+type evicting struct {
+	Opinions
+	during func()
+}
+
+func (e *evicting) Apply(put []state.LastOpinions, remove []string) error {
+	e.during()
+	return e.Opinions.Apply(put, remove)
+}
+
+func TestAVerdictThatIsPushedOutWhileItIsWrittenIsRemovedAgain(t *testing.T) {
+	t.Parallel()
+	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer dir.Close()
+	l, p := &lasts{}, lasting("p")
+	l.load(dir.Opinions())
+	l.put(p, "i", "", answering(pod.Allow), instant)
+	must(t, l.flush(&evicting{dir.Opinions(), func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.total += maxLasts
+		l.shrink()
+	}}))
+	must(t, l.flush(dir.Opinions()))
+	if all, _ := dir.Opinions().Load(); len(all) > 0 || len(l.stored) > 0 || len(l.dirty) > 0 {
+		t.Errorf("kept %+v; the disk may have %v, to be written %v", all, l.stored, l.dirty)
+	}
+}

@@ -31,8 +31,9 @@ func (l *lasts) load(disk Opinions) []error {
 	all, errs := disk.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dirty, l.stirred = map[string]bool{}, make(chan struct{}, 1)
+	l.dirty, l.stored, l.stirred = map[string]bool{}, map[string]bool{}, make(chan struct{}, 1)
 	for i := range all {
+		l.stored[all[i].Instance] = true
 		if l.known[all[i].Instance] == nil {
 			l.begin(&all[i])
 		}
@@ -87,32 +88,61 @@ func (l *lasts) again() {
 
 // flush writes what the disk has otherwise. What fails is left for another time.
 func (l *lasts) flush(disk Opinions) error {
-	var put []state.LastOpinions
-	var remove []string
-	l.mu.Lock()
-	dirty := l.dirty
-	l.dirty = map[string]bool{}
-	for instance := range dirty {
-		if e := l.known[instance]; e != nil {
-			all, _ := e.Value.(*state.LastOpinions)
-			one := *all
-			one.Opinions = slices.Clone(all.Opinions)
-			put = append(put, one)
-		} else {
-			remove = append(remove, instance)
-		}
-	}
-	l.mu.Unlock()
-	if len(dirty) == 0 {
+	put, remove := l.take()
+	if len(put)+len(remove) == 0 {
 		return nil
 	}
 	err := disk.Apply(put, remove)
-	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for instance := range dirty {
-			l.dirty[instance] = true
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range put {
+		if err == nil {
+			l.stored[put[i].Instance] = true
+		} else {
+			l.untaken(put[i].Instance)
+		}
+	}
+	for _, instance := range remove {
+		if err == nil {
+			delete(l.stored, instance)
+		} else {
+			l.untaken(instance)
 		}
 	}
 	return err
+}
+
+// take gives what is to be written, as of now.
+func (l *lasts) take() (put []state.LastOpinions, remove []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for instance := range l.dirty {
+		e := l.known[instance]
+		if e == nil {
+			remove = append(remove, instance)
+			continue
+		}
+		all, _ := e.Value.(*state.LastOpinions)
+		one := *all
+		one.Opinions = slices.Clone(all.Opinions)
+		put = append(put, one)
+		if _, known := l.stored[instance]; !known {
+			l.stored[instance] = false // from now on the disk may have it
+		}
+	}
+	clear(l.dirty)
+	return put, remove
+}
+
+// untaken has an instance that the disk did not take written another time. One that
+// is forgotten by now is only if the disk is sure to have it: else a disk that fails
+// would leave more and more of them. What it has of others nevertheless is read at
+// the next start, and goes in its turn.
+func (l *lasts) untaken(instance string) {
+	if l.known[instance] == nil && !l.stored[instance] {
+		delete(l.stored, instance)
+		delete(l.dirty, instance)
+		return
+	}
+	l.dirty[instance] = true
 }

@@ -175,7 +175,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	}
 	o.Answer, o.Message, o.Fuel = pod.Answer(got.Answer), got.Message, got.Fuel
 	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
-	if codeForm.MatchString(got.Reason) {
+	if isReason(got.Reason) {
 		o.Reason = got.Reason
 	}
 	switch got.Answer {

@@ -50,11 +50,19 @@ func (p *policy) ask(ctx context.Context, d *decision) opinion {
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 
 // agentReasons are those a plugin cannot give: they are the agent's own word.
-var agentReasons = []string{pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted, pod.ReasonBudgetExhausted}
+var agentReasons = []string{
+	pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted, pod.ReasonBudgetExhausted,
+	pod.ReasonVerdictNotKept, pod.ReasonException, pod.ReasonPolicySuppressed, pod.ReasonNotAnswered,
+}
+
+// isReason reports whether a plugin's code can be a reason.
+func isReason(code string) bool {
+	return codeForm.MatchString(code) && !slices.Contains(agentReasons, code)
+}
 
 // reason is the plugin's code if it can be a reason, else that of the answer.
 func reason(answer pod.Answer, code string) string {
-	if codeForm.MatchString(code) && !slices.Contains(agentReasons, code) {
+	if isReason(code) {
 		return code
 	}
 	switch answer {

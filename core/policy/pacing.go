@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"container/list"
 	"fmt"
 	"sync"
 	"time"
@@ -17,17 +18,32 @@ const (
 	// A denial waits for minPace, and each further one twice as long up to maxPace.
 	minPace = 10 * time.Second
 	maxPace = 5 * time.Minute
-	// maxPaced is how many loops are known at once; that which was quiet for longest
-	// is forgotten.
+	// maxPaced is how many loops are known at once of the pods of one tenant; that
+	// which was quiet for longest is forgotten.
 	maxPaced = 4096
+	// maxWaiting is how many denials of one tenant's pods are known to wait; those
+	// that began first are forgotten.
+	maxWaiting = 4096
 )
 
 // pacing slows down controllers that make a new pod as soon as one is denied,
 // which that will be, too. The first denial counts at once. Each further one is
 // shown as a hold before it does. It is safe for concurrent use.
 type pacing struct {
-	mu    sync.Mutex
+	// tenant is whose pods are those of a namespace; nil: all are the operator's.
+	tenant func(namespace string) string
+
+	mu sync.Mutex
+	// paces are by whose the pods are: nobody's push out another's.
+	paces map[string]*paces
+}
+
+// paces are the loops of one tenant's pods.
+type paces struct {
 	loops map[loopKey]*loop
+	// quiet are the loops, that which was quiet for longest first; waiting are the
+	// denials that wait, in the order in which they began to.
+	quiet, waiting *list.List
 }
 
 // loopKey is a controller, and why its pods are denied: the policy, with whose it
@@ -39,11 +55,21 @@ type loopKey struct {
 
 // loop is a controller whose pods are denied for one reason.
 type loop struct {
+	key  loopKey
 	last time.Time
 	// denied counts the denials that had to wait.
 	denied int
-	// due are the pods that wait, and until when.
-	due map[types.UID]time.Time
+	// due are the pods that wait; a value is a *wait.
+	due map[types.UID]*list.Element
+	// at is where it is among the quiet.
+	at *list.Element
+}
+
+// wait is a denial that waits.
+type wait struct {
+	of         *loop
+	pod        types.UID
+	since, due time.Time
 }
 
 // pace gives a denial of a new pod of a controller, or a hold that comes before
@@ -56,26 +82,8 @@ func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict
 	key := loopKey{controller.UID, v.Tenant, v.Policy, v.Reason}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.loops[key]
-	if l == nil || now.Sub(l.last) >= paceWindow {
-		c.make(key).last = now
-		return v
-	}
-	for uid, due := range l.due {
-		if now.Sub(due) >= paceWindow {
-			delete(l.due, uid) // it is gone, or policy has let it pass
-		}
-	}
-	due, waits := l.due[q.Pod.UID]
-	if !waits {
-		due = now.Add(min(minPace<<min(l.denied, 10), maxPace))
-		l.denied++
-		l.last, l.due[q.Pod.UID] = now, due
-	}
-	left := due.Sub(now)
+	left := c.of(q.Pod.Namespace).left(key, q.Pod.UID, now)
 	if left <= 0 {
-		delete(l.due, q.Pod.UID)
-		l.last = now
 		return v
 	}
 	v.Answer, v.RetryAfter = pod.Hold, left
@@ -84,21 +92,92 @@ func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict
 	return v
 }
 
-// make begins to know a loop, and forgets those that are over.
-func (c *pacing) make(key loopKey) *loop {
-	if c.loops == nil {
-		c.loops = map[loopKey]*loop{}
+// of gives the loops of whose pods are those of a namespace.
+func (c *pacing) of(namespace string) *paces {
+	tenant := ""
+	if c.tenant != nil {
+		tenant = c.tenant(namespace)
 	}
-	if _, known := c.loops[key]; !known && len(c.loops) >= maxPaced {
-		var quiet loopKey
-		for k, l := range c.loops {
-			if o := c.loops[quiet]; o == nil || l.last.Before(o.last) {
-				quiet = k
-			}
+	p := c.paces[tenant]
+	if p == nil {
+		if c.paces == nil {
+			c.paces = map[string]*paces{}
 		}
-		delete(c.loops, quiet)
+		p = &paces{map[loopKey]*loop{}, list.New(), list.New()}
+		c.paces[tenant] = p
 	}
-	l := &loop{due: map[types.UID]time.Time{}}
-	c.loops[key] = l
-	return l
+	return p
+}
+
+// left is for how long the denial of a pod waits, 0 if it counts now.
+func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
+	p.expire(now)
+	l := p.loops[key]
+	if l == nil || now.Sub(l.last) >= paceWindow {
+		p.begin(key, now)
+		return 0
+	}
+	e := l.due[uid]
+	if e == nil {
+		e = p.waiting.PushBack(&wait{l, uid, now, now.Add(min(minPace<<min(l.denied, 10), maxPace))})
+		l.due[uid] = e
+		l.denied++
+		p.stir(l, now)
+		if p.waiting.Len() > maxWaiting {
+			p.passed(p.waiting.Front())
+		}
+	}
+	one, _ := e.Value.(*wait)
+	left := one.due.Sub(now)
+	if left <= 0 {
+		p.passed(e)
+		p.stir(l, now)
+	}
+	return left
+}
+
+// expire forgets denials that nobody has asked for since they were due: the pod is
+// gone, or policy has let it pass. It looks at no more than one that is to stay, for
+// which it goes by when they began to wait.
+func (p *paces) expire(now time.Time) {
+	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
+		if one, _ := e.Value.(*wait); now.Sub(one.since) < maxPace+paceWindow {
+			return
+		}
+		p.passed(e)
+	}
+}
+
+// passed forgets a denial that waits.
+func (p *paces) passed(e *list.Element) {
+	one, _ := p.waiting.Remove(e).(*wait)
+	delete(one.of.due, one.pod)
+}
+
+// stir has a loop be the last to be forgotten.
+func (p *paces) stir(l *loop, now time.Time) {
+	l.last = now
+	p.quiet.MoveToBack(l.at)
+}
+
+// begin begins to know a loop, anew where it is known.
+func (p *paces) begin(key loopKey, now time.Time) {
+	if l := p.loops[key]; l != nil {
+		p.forget(l)
+	} else if p.quiet.Len() >= maxPaced {
+		l, _ = p.quiet.Front().Value.(*loop)
+		p.forget(l)
+	}
+	l := &loop{key: key, last: now, due: map[types.UID]*list.Element{}}
+	l.at = p.quiet.PushBack(l)
+	p.loops[key] = l
+}
+
+// forget forgets a loop, and its denials that wait.
+func (p *paces) forget(l *loop) {
+	for _, e := range l.due {
+		p.waiting.Remove(e)
+	}
+	p.quiet.Remove(l.at)
+	delete(p.loops, l.key)
 }

@@ -97,11 +97,63 @@ func TestLoopsThatWereQuietForLongestAreForgotten(t *testing.T) {
 		q := ofController("a", strconv.Itoa(i))
 		c.pace(&q, denial("No"), instant.Add(time.Duration(i)*time.Millisecond))
 	}
-	if len(c.loops) != maxPaced {
-		t.Errorf("%d are known", len(c.loops))
+	p := c.of("")
+	if len(p.loops) != maxPaced || p.quiet.Len() != maxPaced {
+		t.Errorf("%d and %d are known", len(p.loops), p.quiet.Len())
 	}
-	if _, known := c.loops[loopKey{"0", "", "p", "No"}]; known {
+	if _, known := p.loops[loopKey{"0", "", "p", "No"}]; known {
 		t.Error("the first is still known")
+	}
+}
+
+// byNamespace is pacing where each namespace is a tenant's.
+func byNamespace() *pacing {
+	return &pacing{tenant: func(namespace string) string { return namespace }}
+}
+
+func TestATenantsManyControllersAndPodsLetNobodyElsesPass(t *testing.T) {
+	t.Parallel()
+	c := byNamespace()
+	pace := func(namespace, name, controller string, after time.Duration) pod.Answer {
+		q := ofController(name, controller, in(namespace))
+		return c.pace(&q, denial("No"), instant.Add(after)).Answer
+	}
+	pace("victim", "a", "rs", 0)
+	for i := range maxPaced + 1 {
+		pace("hostile", "h", fmt.Sprint("rs", i), time.Second)
+	}
+	for i := range 3 * maxWaiting {
+		pace("hostile", fmt.Sprint("h", i), "rs1", 2*time.Second)
+	}
+	if got := pace("victim", "b", "rs", 3*time.Second); got != pod.Hold {
+		t.Errorf("the victim's second: %s", got)
+	}
+	p := c.of("hostile")
+	if n := len(p.loops[loopKey{"rs1", "", "p", "No"}].due); n != maxWaiting || p.waiting.Len() != n || len(p.loops) != maxPaced {
+		t.Errorf("%d denials of %d wait, of %d loops", n, p.waiting.Len(), len(p.loops))
+	}
+}
+
+func TestDenialsThatNobodyAsksForAreForgotten(t *testing.T) {
+	t.Parallel()
+	var c pacing
+	for i := range 100 {
+		q := ofController(fmt.Sprint("p", i), "rs")
+		c.pace(&q, denial("No"), instant.Add(time.Duration(i)*time.Second))
+	}
+	p := c.of("")
+	if n := p.waiting.Len(); n != 99 {
+		t.Fatalf("%d wait", n)
+	}
+	other := ofController("a", "other")
+	c.pace(&other, denial("No"), instant.Add(maxPace+paceWindow+50*time.Second))
+	if n := p.waiting.Len(); n != 49 || len(p.loops[loopKey{"rs", "", "p", "No"}].due) != n {
+		t.Errorf("%d wait", n)
+	}
+	// A loop that begins anew leaves none behind.
+	again := ofController("again", "rs")
+	if v := c.pace(&again, denial("No"), instant.Add(maxPace+paceWindow+50*time.Second)); v.Answer != pod.Deny || p.waiting.Len() != 0 {
+		t.Errorf("%s, %d wait", v.Answer, p.waiting.Len())
 	}
 }
 

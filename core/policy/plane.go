@@ -42,6 +42,7 @@ func New(c Config) *Plane {
 	terms := c.Terms()
 	p.terms.Store(&terms)
 	p.readers.changed = make(chan struct{}, 1)
+	p.pacing.tenant = p.cfg.tenant
 	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
 	if c.Records != nil {
 		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)

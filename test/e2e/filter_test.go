@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -217,11 +218,19 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
 	a.put(t, a.path("policies"), "never", "filter", wasmtest.Filtering(2, 1000, "Never", "not yet"), "[limits]\nmax_suppress = \"4s\"\n")
-	rule := func(kinds ...string) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed of the orders of the kinds:", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // to be repeated, not to be kept secret
+	// rule has the kinds win in a random order, and gives the first.
+	rule := func() (winner string) {
 		t.Helper()
+		kinds := []string{"file", "http"}
+		random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		t.Log("from now on first wins", kinds[0])
 		a.put(t, a.path("policies"), "rule", "merge", example(t, "source-precedence"), order(kinds...))
+		return kinds[0]
 	}
-	rule("file", "http")
+	winner := rule()
 	names := []string{"one", "two", "three"}
 	// sets has both sources claim every pod, in a new version.
 	sets := func(version string) {
@@ -248,15 +257,18 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	sets("a")
 	a.start(t)
 	a.inForce(t, "never", "rule")
-	for i, kinds := range [][]string{{"http", "file"}, {"file", "http"}, {"http", "file"}} {
+	const changes = 5
+	for i := range changes {
 		sets(string(rune('b' + i)))
-		rule(kinds...)
+		winner = rule()
 		if i == 1 {
 			a.kill()
 			a.start(t)
 		}
 		steadily(t, 3*time.Second, "every pod runs once", once)
 	}
+	from := map[string]string{"file": "static", "http": "fleet"}[winner]
+	newest := string(rune('a' + changes))
 	eventually(t, "the newest versions of the winner run, and nothing else", func(ctx context.Context) error {
 		if err := once(ctx); err != nil {
 			t.Fatal(err)
@@ -266,7 +278,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 			return err
 		}
 		for _, name := range names {
-			if p := pods[name+"-"+a.name]; len(pods) != len(names) || !ready(p) || p.Labels["from"] != "fleet" || p.Labels["version"] != "d" {
+			if p := pods[name+"-"+a.name]; len(pods) != len(names) || !ready(p) || p.Labels["from"] != from || p.Labels["version"] != newest {
 				return fmt.Errorf("%d pods; %s has labels %v and is %s", len(pods), name, p.Labels, p.Status.Phase)
 			}
 		}
