@@ -66,9 +66,10 @@
 //
 // # What a decision saw
 //
-// A decision of a policy that sees the node counts only if nobody was admitted
-// since it looked; else it is made again. What was admitted counts until the pod is
-// among those of the node, or is not wanted any more.
+// A decision of a policy that sees the node counts only if what its policies were
+// shown is the same still; else it is made again, and after three times others that
+// would change it wait for it. What was admitted counts until the pod is among those
+// of the node, or is not wanted any more.
 //
 // # What is read
 //

@@ -78,17 +78,28 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	return d.spent + fuelOf(v.Opinions), true
 }
 
+// mostTries is how often a decision is made before others wait for it.
+const mostTries = 3
+
 // commit judges until what was seen of the node is the newest: what others were
-// admitted meanwhile counts.
+// admitted meanwhile counts. Where they are always faster, they wait in the end.
 func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdict {
-	for {
+	for try := 1; ; try++ {
 		d.fallback = p.terms.Load().DefaultVerdict
 		v := judge(ctx, sets, d, d.fallback)
 		v.ReadsNode = d.saw != nil
-		if ctx.Err() != nil || p.ledger.commit(passing(d.request.Question, &v), v.Answer, d.saw) {
+		if ctx.Err() != nil || p.ledger.commit(ctx, d, &v) {
 			return v
 		}
 		d.spent += fuelOf(v.Opinions)
+		if try == mostTries {
+			// It does not pause either: it could wait for the place of one that waits for it.
+			ctx = wasm.WithTurns(ctx, nil)
+			defer p.ledger.goOn(d)
+		}
+		if try >= mostTries {
+			p.ledger.holdOff(ctx, d)
+		}
 		d.saw = nil
 	}
 }

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"cmp"
+	"context"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -33,17 +35,17 @@ type NodePod struct {
 }
 
 // ledger knows which pods were admitted, also those that nobody has started yet,
-// and lets a decision that has seen them count only if it saw the newest.
+// and lets a decision that has seen them count only if they are the same still.
 type ledger struct {
 	node *Node
 
 	mu sync.Mutex
-	// generation counts what was admitted, and what of it was taken back.
-	generation uint64
 	// reserved are pods that were admitted and are not yet among the node's.
 	reserved map[types.UID]NodePod
 	// facts are what was made of pods before.
 	facts map[types.UID]fact
+	// alone is the decision that others wait for, nil where there is none.
+	alone *alone
 }
 
 // fact is what plugins see of a pod, and the pod it was made from.
@@ -52,12 +54,22 @@ type fact struct {
 	pod wasm.NodePod
 }
 
-// sight is what a decision sees of the node, and when.
+// sight is what a decision sees of the node.
 type sight struct {
-	generation uint64
-	labels     map[string]string
-	capacity   map[string]string
-	pods       []wasm.NodePod
+	labels   map[string]string
+	capacity map[string]string
+	pods     []wasm.NodePod
+	// shown is what of it policies were shown, by their owner.
+	shown map[string]*wasm.NodeFacts
+}
+
+// alone is a decision that is made while those wait that would change what it
+// sees. There is one at a time, and it waits for none of them.
+type alone struct {
+	decision *decision
+	// tenant is whose pods those are about, empty for anybody's.
+	tenant string
+	over   chan struct{}
 }
 
 // look gives what is known now; nil where nothing is known of the node.
@@ -67,20 +79,15 @@ func (l *ledger) look() *sight {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	running := map[types.UID]NodePod{}
-	for _, p := range l.node.Pods() {
-		running[p.Pod.UID] = p
-	}
-	for uid, p := range l.reserved {
-		if was, ok := running[uid]; ok && pod.SameInstance(was.Pod, p.Pod) || !l.node.Wanted(uid) {
-			delete(l.reserved, uid)
-			continue
-		}
-		running[uid] = p
-	}
-	s := &sight{generation: l.generation, labels: l.node.Labels, capacity: l.node.Allocatable}
-	known := make(map[types.UID]fact, len(running))
-	for uid, p := range running {
+	return l.see()
+}
+
+// see is look with the lock held.
+func (l *ledger) see() *sight {
+	pods := l.sweep()
+	s := &sight{labels: l.node.Labels, capacity: l.node.Allocatable, shown: map[string]*wasm.NodeFacts{}}
+	known := make(map[types.UID]fact, len(pods))
+	for uid, p := range pods {
 		f, ok := l.facts[uid]
 		if !ok || f.of != p.Pod {
 			f = fact{p.Pod, factOf(p)}
@@ -95,30 +102,132 @@ func (l *ledger) look() *sight {
 	return s
 }
 
-// commit makes an answer about a pod one that others see: one that lets it pass
-// reserves what it asks for. It gives false, and does nothing, where that was
-// decided by what has been seen of the node, and that is not the newest.
-func (l *ledger) commit(q *pod.Question, answer pod.Answer, seen *sight) bool {
+// sweep forgets what is reserved for nothing, and gives the pods that count. The
+// lock is held.
+func (l *ledger) sweep() map[types.UID]NodePod {
+	pods := map[types.UID]NodePod{}
+	for _, p := range l.node.Pods() {
+		pods[p.Pod.UID] = p
+	}
+	for uid, p := range l.reserved {
+		if was, ok := pods[uid]; ok && pod.SameInstance(was.Pod, p.Pod) || !l.node.Wanted(uid) {
+			delete(l.reserved, uid)
+			continue
+		}
+		pods[uid] = p
+	}
+	return pods
+}
+
+// commit makes a verdict about a pod one that others see: one that lets it pass
+// reserves what it asks for. It gives false, and does nothing, where that or a
+// denial was decided by what was seen of the node, and that is another now.
+func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 	if l.node == nil {
 		return true
 	}
+	q := passing(d.request.Question, v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if answer != pod.Allow {
-		if _, was := l.reserved[q.Pod.UID]; was {
-			delete(l.reserved, q.Pod.UID)
-			l.generation++
+	for l.waits(d, q.Pod.UID, v.Answer) {
+		if !l.await(ctx) {
+			return false
 		}
-		return true
 	}
-	if seen != nil && seen.generation != l.generation {
+	if v.Answer != pod.Hold && !l.current(d) {
 		return false
+	}
+	if v.Answer != pod.Allow {
+		delete(l.reserved, q.Pod.UID)
+		return true
 	}
 	if l.reserved == nil {
 		l.reserved = map[types.UID]NodePod{}
 	}
 	l.reserved[q.Pod.UID] = NodePod{q.Pod, q.Origin.Source}
-	l.generation++
+	return true
+}
+
+// current reports whether what policies were shown is what they would be shown
+// now. Of a decision that others wait for it is: a pod that ends meanwhile only
+// makes room.
+func (l *ledger) current(d *decision) bool {
+	if d.saw == nil || l.alone != nil && l.alone.decision == d && l.alone.covers(d.saw) {
+		return true
+	}
+	now := l.see()
+	for tenant, before := range d.saw.shown {
+		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
+		if !slices.EqualFunc(before.Pods, d.sees(tenant, now).Pods, same) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdOff has others wait for a decision from now on, if they would change what
+// it has seen, or what another one like it may see.
+func (l *ledger) holdOff(ctx context.Context, d *decision) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.alone != nil && l.alone.decision != d {
+		if !l.await(ctx) {
+			return
+		}
+	}
+	if l.alone == nil {
+		l.alone = &alone{decision: d, tenant: d.request.Tenant, over: make(chan struct{})}
+	}
+	if !l.alone.covers(d.saw) {
+		l.alone.tenant = ""
+	}
+}
+
+// goOn ends that others wait for a decision.
+func (l *ledger) goOn(d *decision) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.alone != nil && l.alone.decision == d {
+		close(l.alone.over)
+		l.alone = nil
+	}
+}
+
+// waits reports whether the answer to a decision has to wait: it changes what
+// another sees that is made alone.
+func (l *ledger) waits(d *decision, uid types.UID, answer pod.Answer) bool {
+	if l.alone == nil || l.alone.decision == d || l.alone.tenant != "" && l.alone.tenant != d.request.Tenant {
+		return false
+	}
+	_, reserved := l.reserved[uid]
+	return answer == pod.Allow || reserved
+}
+
+// await waits, without the lock, until the decision made alone is over. It gives
+// false where ctx ends before.
+func (l *ledger) await(ctx context.Context) bool {
+	over := l.alone.over
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	select {
+	case <-over:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// covers reports whether nothing of what was shown can be changed by those that do
+// not wait.
+func (a *alone) covers(s *sight) bool {
+	if s == nil {
+		return true
+	}
+	for tenant := range s.shown {
+		if a.tenant != "" && a.tenant != tenant {
+			return false
+		}
+	}
 	return true
 }
 
@@ -127,10 +236,14 @@ func (s *sight) of(tenant string, owns func(namespace string) string) *wasm.Node
 	if s == nil {
 		return nil
 	}
+	if f := s.shown[tenant]; f != nil {
+		return f
+	}
 	f := &wasm.NodeFacts{Labels: s.labels, Allocatable: s.capacity, Pods: s.pods}
 	if tenant != "" {
 		f.Pods = slices.DeleteFunc(slices.Clone(s.pods), func(p wasm.NodePod) bool { return owns(p.Namespace) != tenant })
 	}
+	s.shown[tenant] = f
 	return f
 }
 

@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -37,6 +40,12 @@ func (n *aNode) node() *Node {
 			return !n.unwanted[uid]
 		},
 	}
+}
+
+func (n *aNode) set(pods ...NodePod) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pods = pods
 }
 
 const reads = "capabilities = [\"node.read\"]"
@@ -104,31 +113,257 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 	})
 }
 
+// onNode is a decision about a pod that has seen the node as a tenant's policies
+// do, and those of the others named.
+func onNode(l *ledger, q pod.Question, tenant string, sees ...string) *decision {
+	d := deciding(q)
+	d.request.Tenant = tenant
+	d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
+		return s.of(tenant, func(namespace string) string { return namespace })
+	}
+	for _, who := range sees {
+		if d.saw == nil {
+			d.saw = l.look()
+		}
+		d.sees(who, d.saw)
+	}
+	return d
+}
+
+func says(answer pod.Answer) *pod.Verdict { return &pod.Verdict{Answer: answer} }
+
 func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	t.Parallel()
-	n := &aNode{}
+	n, ctx := &aNode{}, t.Context()
 	l := &ledger{node: n.node()}
-	q := question("a")
-	seen := l.look()
-	if !l.commit(&q, pod.Allow, seen) {
+	first := onNode(l, question("a"), "", "")
+	before := onNode(l, question("b"), "", "")
+	if !l.commit(ctx, first, says(pod.Allow)) {
 		t.Fatal("the newest does not count")
 	}
-	other := question("b")
-	if l.commit(&other, pod.Allow, seen) {
+	if l.commit(ctx, before, says(pod.Allow)) {
 		t.Error("what was seen before counts")
 	}
-	if !l.commit(&other, pod.Hold, seen) {
+	if !l.commit(ctx, before, says(pod.Hold)) {
 		t.Error("a pod that takes nothing has to wait")
 	}
-	if !l.commit(&q, pod.Deny, l.look()) || len(l.look().pods) != 0 {
+	full := onNode(l, question("b"), "", "")
+	if !l.commit(ctx, onNode(l, question("a"), "", ""), says(pod.Deny)) || len(l.look().pods) != 0 {
 		t.Errorf("reserved: %+v", l.look().pods)
 	}
-	if l.commit(&other, pod.Allow, seen) {
+	if l.commit(ctx, full, says(pod.Allow)) {
 		t.Error("what was seen before it was given back counts")
 	}
-	if !l.commit(&other, pod.Allow, nil) {
+	if l.commit(ctx, full, says(pod.Deny)) {
+		t.Error("a denial counts by what was seen before it was given back")
+	}
+	if !l.commit(ctx, onNode(l, question("b"), ""), says(pod.Allow)) {
 		t.Error("who has not looked has to wait")
 	}
+}
+
+func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
+	t.Parallel()
+	// admits has a pod of a tenant admitted that has not looked.
+	admits := func(name, tenant string) func(*ledger, *aNode) {
+		return func(l *ledger, _ *aNode) {
+			l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), says(pod.Allow))
+		}
+	}
+	runs := func(pods ...NodePod) func(*ledger, *aNode) { return func(_ *ledger, n *aNode) { n.set(pods...) } }
+	for name, test := range map[string]struct {
+		sees      []string
+		meanwhile func(l *ledger, n *aNode)
+		want      bool
+	}{
+		"nothing happened":                  {[]string{"a"}, func(*ledger, *aNode) {}, true},
+		"a pod of the tenant was admitted":  {[]string{"a"}, admits("other", "a"), false},
+		"one of another tenant was":         {[]string{"a"}, admits("other", "b"), true},
+		"which the operator's policies see": {[]string{"a", ""}, admits("other", "b"), false},
+		"what is reserved was so again":     {[]string{"a"}, admits("reserved", "a"), true},
+		"what was reserved runs":            {[]string{"a"}, runs(aPod("a", "running"), aPod("a", "reserved")), true},
+		"a pod has ended":                   {[]string{"a"}, runs(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := &aNode{}
+			n.set(aPod("a", "running"))
+			l := &ledger{node: n.node()}
+			admits("reserved", "a")(l, n)
+			d := onNode(l, question("web", in("a")), "a", test.sees...)
+			test.meanwhile(l, n)
+			if got := l.commit(t.Context(), d, says(pod.Allow)); got != test.want {
+				t.Errorf("it counts: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func aPod(namespace, name string) NodePod {
+	return NodePod{somePod(name, func(p *v1.Pod) { p.Namespace = namespace }), "static"}
+}
+
+func TestADenialByWhatIsNotSoAnyMoreIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("quota", "quota 1", reads)
+		n := &aNode{}
+		n.set(aPod("shop", "a"))
+		s.edit = func(_ string, r *wasm.Result) {
+			if r.Answer == pod.Hold {
+				r.Answer = pod.Deny
+				n.set() // it ends while the plugin answers
+			}
+		}
+		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
+		run(t, p)
+		if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+			t.Errorf("the last pod has ended, and the answer is %s", got.Answer)
+		}
+	})
+}
+
+func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
+	t.Parallel()
+	const onlyVictim = "\n[match]\nconditions = [\"object.metadata.name == 'victim'\"]"
+	for name, test := range map[string]struct {
+		slow  func(d tree) tree // whose policy is slow
+		comes string            // whose pods come meanwhile
+		most  int
+	}{
+		"the operator's policy": {func(d tree) tree { return d }, "a", mostTries + 1},
+		"the tenant's own":      {func(d tree) tree { return d.of("b") }, "b", mostTries + 1},
+		"it sees none of those": {func(d tree) tree { return d.of("b") }, "a", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				for _, other := range []tree{d, d.of("a"), d.of("b")} {
+					other.policy("fast", "allow")
+				}
+				test.slow(d).policy("slow", "quota 100000", reads, onlyVictim)
+				s.edit = func(policy string, _ *wasm.Result) {
+					if policy == "slow" {
+						time.Sleep(5 * time.Millisecond)
+					}
+				}
+				p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Facts, c.Evaluators = (&aNode{}).node(), 3 })
+				stop := run(t, p)
+				ask(t, p, question("first", in("a")))
+				ctx, cancel := context.WithCancel(t.Context())
+				var coming sync.WaitGroup
+				coming.Go(func() {
+					for i := 0; ctx.Err() == nil; i++ {
+						p.Judge(question(fmt.Sprint("p", i), in(test.comes)), func(pod.Verdict) {})
+						time.Sleep(2 * time.Millisecond)
+					}
+				})
+				defer coming.Wait()
+				defer cancel()
+				got := ask(t, p, question("victim", in("b")))
+				asked := 0
+				for _, call := range s.called() {
+					if call == "slow victim" {
+						asked++
+					}
+				}
+				if got.Answer != pod.Allow || asked > test.most {
+					t.Errorf("it is answered %s, and the policy was asked %d times, want %d", got.Answer, asked, test.most)
+				}
+				synctest.Wait()
+				if p.ledger.alone != nil {
+					t.Error("others are still held off")
+				}
+				stop()
+			})
+		})
+	}
+}
+
+func TestOfPodsThatOvertakeEachOtherExactlyTheQuotaIsAdmitted(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("quota", "quota 10", reads)
+		d.of("a").policy("own", "quota 3", reads)
+		took := time.Duration(0)
+		var mu sync.Mutex
+		s.edit = func(string, *wasm.Result) {
+			mu.Lock()
+			took = (took + 7*time.Millisecond) % (20 * time.Millisecond)
+			nap := took
+			mu.Unlock()
+			time.Sleep(nap)
+		}
+		d.of("b").policy("own", "allow")
+		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Facts, c.Evaluators = (&aNode{}).node(), 8 })
+		run(t, p)
+		answers := map[string]int{}
+		var all sync.WaitGroup
+		for i := range 50 {
+			for _, namespace := range []string{"a", "b"} {
+				all.Add(1)
+				p.Judge(question(fmt.Sprint(namespace, i), in(namespace)), func(v pod.Verdict) {
+					mu.Lock()
+					answers[namespace+" "+string(v.Answer)]++
+					mu.Unlock()
+					all.Done()
+				})
+			}
+		}
+		all.Wait()
+		if answers["a allow"] > 3 || answers["a allow"]+answers["b allow"] != 10 || answers["a hold"]+answers["b hold"] != 90 {
+			t.Errorf("answers %v", answers)
+		}
+	})
+}
+
+func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, _ *scripts) {
+		t := d.t
+		l := &ledger{node: (&aNode{}).node()}
+		alone := onNode(l, question("alone", in("a")), "a", "a")
+		l.holdOff(t.Context(), alone)
+		var answered []string
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		answer := func(name, tenant string, v *pod.Verdict) {
+			all.Go(func() {
+				l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), v)
+				mu.Lock()
+				defer mu.Unlock()
+				answered = append(answered, name)
+			})
+			synctest.Wait()
+		}
+		answer("own", "a", says(pod.Allow))
+		answer("other", "b", says(pod.Allow))
+		answer("held", "a", says(pod.Hold))
+		if got := strings.Join(answered, " "); got != "other held" {
+			t.Errorf("answered: %s", got)
+		}
+		alone.sees("", alone.saw)
+		answer("another", "b", says(pod.Allow))
+		if l.commit(t.Context(), alone, says(pod.Allow)) {
+			t.Error("an operator's policy has looked, too, and nobody waited for that")
+		}
+		l.holdOff(t.Context(), alone)
+		answer("third", "b", says(pod.Allow))
+		if got := strings.Join(answered, " "); got != "other held another" {
+			t.Errorf("answered: %s", got)
+		}
+		if !l.commit(t.Context(), alone, says(pod.Allow)) {
+			t.Error("all wait for it, and it does not count")
+		}
+		l.goOn(alone)
+		all.Wait()
+		if len(l.look().pods) != 5 {
+			t.Errorf("admitted: %+v", l.look().pods)
+		}
+	})
 }
 
 func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
@@ -139,7 +374,7 @@ func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 		q.Op = pod.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
-	l.commit(&q, pod.Allow, nil)
+	l.commit(t.Context(), onNode(l, q, ""), says(pod.Allow))
 	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}

@@ -40,7 +40,8 @@ func (r *readers) note(v *pod.Verdict) {
 	}
 }
 
-// watchNode looks at the node from time to time, while that is of interest.
+// watchNode looks at the node from time to time, while that is of interest. Pods
+// take their places also while it is not: a policy that sees them may come.
 func (p *Plane) watchNode(ctx context.Context) {
 	if p.ledger.node == nil {
 		return
@@ -55,6 +56,7 @@ func (p *Plane) watchNode(ctx context.Context) {
 		case <-every.C:
 		}
 		if !p.readers.used.Load() {
+			p.ledger.tidy()
 			continue
 		}
 		now := p.ledger.present()
@@ -67,6 +69,15 @@ func (p *Plane) watchNode(ctx context.Context) {
 		case p.readers.changed <- struct{}{}:
 		default: // the one that waits says it too
 		}
+	}
+}
+
+// tidy forgets what is reserved for nothing.
+func (l *ledger) tidy() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.reserved) > 0 {
+		l.sweep()
 	}
 }
 

@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -31,11 +34,6 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 				}
 			}
 		}
-		set := func(pods ...NodePod) {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			n.pods = pods
-		}
 		told("nobody waits", false)
 		if got := ask(t, p, question("web")); got.Answer != pod.Hold || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
@@ -44,16 +42,49 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 		told("nothing happens", false)
 		ask(t, p, question("web"))
 		told("still nothing happens", false)
-		set()
+		n.set()
 		told("a pod has ended", true)
-		set(NodePod{somePod("b"), "static"})
+		n.set(NodePod{somePod("b"), "static"})
 		told("it was told, and nobody has asked since", false)
 		ask(t, p, question("web"))
-		set()
+		n.set()
 		told("another has ended", true)
 		if got := ask(t, p, question("web")); got.Answer != pod.Allow || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
 		}
 		told("it was admitted", false)
+	})
+}
+
+func TestNothingIsReservedForPodsThatAreGoneAlsoWhereNobodyLooks(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "allow")
+		n := &aNode{unwanted: map[types.UID]bool{}}
+		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
+		run(t, p)
+		for i := range 100 {
+			ask(t, p, question(fmt.Sprint("p", i)))
+		}
+		reserved := func() int {
+			time.Sleep(2 * readersPeriod)
+			synctest.Wait()
+			p.ledger.mu.Lock()
+			defer p.ledger.mu.Unlock()
+			return len(p.ledger.reserved)
+		}
+		if got := reserved(); got != 100 {
+			t.Errorf("%d of 100 pods that were admitted are reserved", got)
+		}
+		n.set(aPod("shop", "p0"))
+		n.mu.Lock()
+		for i := range 98 {
+			n.unwanted[types.UID(fmt.Sprint("uid-p", i+1))] = true
+		}
+		n.mu.Unlock()
+		if got := reserved(); got != 1 {
+			t.Errorf("one runs, 98 are gone, and %d are reserved", got)
+		}
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
@@ -66,7 +68,7 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	r.Plane = policy.New(policy.Config{
 		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: pod.Allow,
 		Kinds: map[string]string{sourceName: pod.KindFile, hostileSource: pod.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
-		Records: records, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
+		Records: records, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now, Facts: r.nodeFacts(),
 	})
 	r.gate = newWitness(r.Plane)
 	r.mux = mux.New(mux.Config{
@@ -103,6 +105,23 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	})
 	t.Cleanup(r.stop)
 	return r
+}
+
+// nodeFacts is what policies may know of the node, as in the agent: the pods that
+// the mux has handed on. They run until they are taken back.
+func (r *rig) nodeFacts() *policy.Node {
+	return &policy.Node{
+		Allocatable: map[string]string{"pods": "110"},
+		Pods: func() (pods []policy.NodePod) {
+			for _, d := range r.mux.Pods() {
+				if d.Admitted {
+					pods = append(pods, policy.NodePod{Pod: d.Pod, Source: d.Origin.Source})
+				}
+			}
+			return pods
+		},
+		Wanted: func(uid types.UID) bool { return r.mux.Wanted(uid) },
+	}
 }
 
 // set is the state of an owner's set; the operator's has no name.

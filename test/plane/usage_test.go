@@ -3,8 +3,10 @@ package plane
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 // usage is what the process holds.
 type usage struct {
 	goroutines, files int
-	// resident is the memory of the process, heap what live objects take of it,
+	// resident is the memory that only the process keeps in use, heap what live objects take of it,
 	// guests what snapshots do, in bytes.
 	resident, heap, guests int64
 }
@@ -32,12 +34,7 @@ func used(t *testing.T) usage {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed} //nolint:gosec // far below
-	text, err := os.ReadFile("/proc/self/statm")
-	must(t, err)
-	var size, pages int64
-	_, err = fmt.Sscan(string(text), &size, &pages)
-	must(t, err)
-	u.resident = pages * int64(os.Getpagesize())
+	u.resident = owned(t)
 	u.goroutines, u.files = opened(t)
 	for range 20 { // what was told to end has some time for it
 		time.Sleep(50 * time.Millisecond)
@@ -45,6 +42,24 @@ func used(t *testing.T) usage {
 		u.goroutines, u.files = min(u.goroutines, goroutines), min(u.files, files)
 	}
 	return u
+}
+
+// owned is the resident memory without the pages of files, which the kernel can drop:
+// of the program itself more come with each fault that a set has for the first time.
+func owned(t *testing.T) (bytes int64) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	must(t, err)
+	found := regexp.MustCompile(`(?m)^Rss(?:Anon|Shmem):\s+(\d+) kB$`).FindAllStringSubmatch(string(text), -1)
+	if len(found) != 2 {
+		t.Fatalf("%d of 2 kinds of memory in\n%s", len(found), text)
+	}
+	for _, kind := range found {
+		n, err := strconv.ParseInt(kind[1], 10, 64)
+		must(t, err)
+		bytes += n << 10
+	}
+	return bytes
 }
 
 // opened counts the goroutines and the open files of the process.
