@@ -100,3 +100,26 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		want("refilled", "a", pod.Deny, pod.ReasonPolicyDenied)
 	})
 }
+
+func TestAnExemptPodIsJudgedAlsoWhereTheBudgetIsSpent(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "deny")
+		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+		p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
+			c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 100
+			c.Exempt = []string{"a/dns"}
+		})
+		run(t, p)
+		for _, step := range []struct {
+			name, reason string
+		}{
+			{"web", pod.ReasonPolicyDenied}, {"web", pod.ReasonBudgetExhausted}, {"dns", pod.ReasonPolicyDenied}, {"web", pod.ReasonBudgetExhausted},
+		} {
+			if v := ask(t, p, question(step.name, in("a"))); v.Reason != step.reason {
+				t.Errorf("pod %s: verdict %+v, want %s", step.name, v, step.reason)
+			}
+		}
+	})
+}
