@@ -40,12 +40,16 @@ func onNobodysAccount(ctx context.Context) bool { return ctx.Value(nobodysKey{})
 // themselves get none. Nothing of what the
 // plugin says or logs is kept, and where it fails, that is left to be found out when
 // it is asked.
-func (p *Plugin) Warm(ctx context.Context, hooks []string) {
+func (p *Plugin) Warm(ctx context.Context, hooks []string) { p.warm(ctx, hooks) }
+
+// warm is Warm, and says how many calls there were.
+func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int) {
 	for _, name := range hooks {
 		for n := range warmCalls {
 			if n > 1 && p.pool.trusted() {
 				break
 			}
+			calls++
 			r, m := imaginedQuestion(Hook(name))
 			_, err := p.askFor(ctx, nobody, min(p.fuel, warmFuel), Hook(name), r, m)
 			survived := p.pool.ready()
@@ -55,6 +59,7 @@ func (p *Plugin) Warm(ctx context.Context, hooks []string) {
 			}
 		}
 	}
+	return calls
 }
 
 // ready says that there is an instance that need not be made.

@@ -39,7 +39,9 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 	} {
 		p, _ := load(t, module)
 		p.pool.now = func() time.Time { return testTime }
-		p.Warm(t.Context(), everyHook)
+		if calls := p.warm(t.Context(), everyHook[:1]); calls != 1 && name != "it answers nonsense" {
+			t.Errorf("%s: %d calls", name, calls)
+		}
 		if len(p.pool.losses) != 0 || p.pool.made != 1 || len(p.pool.clean) != 1 {
 			t.Errorf("%s: losses %v, %d instances, of which %d are ready", name, p.pool.losses, p.pool.made, len(p.pool.clean))
 		}
@@ -93,6 +95,34 @@ func TestNothingIsLoggedOfPodsThatThereAreNot(t *testing.T) {
 	q.Tenant = "a"
 	if _, err := p.Admit(OnNobodysAccount(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
 		t.Errorf("%v, and of one that there is it logs %q", err, log.String())
+	}
+}
+
+func TestAPluginIsWarmedAFewTimesAndWithLittleFuel(t *testing.T) {
+	t.Parallel()
+	module := func(turns int32) []byte {
+		m := w.Plugin()
+		m.Admit(w.Loop(
+			w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0),
+			w.LocalGet(0), w.I32Const(turns), w.I32LtU, w.BrIf(0)), w.I32Const(0))
+		return m.Bytes()
+	}
+	for _, tc := range []struct {
+		name   string
+		turns  int32
+		storms int64
+		calls  int
+	}{
+		{"it is trusted soon", 1, 0, calmCalls + 1},
+		{"it is never trusted", 1, mostStorms, warmCalls},
+		{"it takes what it may", 20_000, 0, calmCalls + 1},
+		{"it takes more", 80_000, 0, 1},
+	} {
+		p, _ := load(t, module(tc.turns), func(o *Options) { o.Fuel = 1 << 30 })
+		p.storms.Store(tc.storms)
+		if calls := p.warm(t.Context(), everyHook[:1]); calls != tc.calls {
+			t.Errorf("%s: %d calls, want %d", tc.name, calls, tc.calls)
+		}
 	}
 }
 
