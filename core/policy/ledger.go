@@ -63,15 +63,6 @@ type sight struct {
 	shown map[string]*wasm.NodeFacts
 }
 
-// alone is a decision that is made while those wait that would change what it
-// sees. There is one at a time, and it waits for none of them.
-type alone struct {
-	decision *decision
-	// tenant is whose pods those are about, empty for anybody's.
-	tenant string
-	over   chan struct{}
-}
-
 // look gives what is known now; nil where nothing is known of the node.
 func (l *ledger) look() *sight {
 	if l.node == nil {
@@ -159,72 +150,6 @@ func (l *ledger) current(d *decision) bool {
 	for tenant, before := range d.saw.shown {
 		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
 		if !slices.EqualFunc(before.Pods, d.sees(tenant, now).Pods, same) {
-			return false
-		}
-	}
-	return true
-}
-
-// holdOff has others wait for a decision from now on, if they would change what
-// it has seen, or what another one like it may see.
-func (l *ledger) holdOff(ctx context.Context, d *decision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.alone != nil && l.alone.decision != d {
-		if !l.await(ctx) {
-			return
-		}
-	}
-	if l.alone == nil {
-		l.alone = &alone{decision: d, tenant: d.request.Tenant, over: make(chan struct{})}
-	}
-	if !l.alone.covers(d.saw) {
-		l.alone.tenant = ""
-	}
-}
-
-// goOn ends that others wait for a decision.
-func (l *ledger) goOn(d *decision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.alone != nil && l.alone.decision == d {
-		close(l.alone.over)
-		l.alone = nil
-	}
-}
-
-// waits reports whether the answer to a decision has to wait: it changes what
-// another sees that is made alone.
-func (l *ledger) waits(d *decision, uid types.UID, answer pod.Answer) bool {
-	if l.alone == nil || l.alone.decision == d || l.alone.tenant != "" && l.alone.tenant != d.request.Tenant {
-		return false
-	}
-	_, reserved := l.reserved[uid]
-	return answer == pod.Allow || reserved
-}
-
-// await waits, without the lock, until the decision made alone is over. It gives
-// false where ctx ends before.
-func (l *ledger) await(ctx context.Context) bool {
-	over := l.alone.over
-	l.mu.Unlock()
-	defer l.mu.Lock()
-	select {
-	case <-over:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// covers reports whether nothing of what was shown can be changed by those that do
-// not wait.
-func (a *alone) covers(s *sight) bool {
-	if s == nil {
-		return true
-	}
-	for tenant := range s.shown {
-		if a.tenant != "" && a.tenant != tenant {
 			return false
 		}
 	}
