@@ -93,7 +93,7 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	running, stop := context.WithCancel(ctx)
 	p.stop = stop
 	p.running.Go(func() { _ = p.Run(running) }) // it gives the error of its context
-	return p, p.tell(ctx)
+	return p, p.ask(ctx)
 }
 
 // tell has each pod judged once: which instance it is, is told then and not again,

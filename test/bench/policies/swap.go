@@ -36,6 +36,9 @@ func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error)
 			err = closed
 		}
 	}()
+	if err := p.tell(ctx); err != nil {
+		return nil, err
+	}
 	measured := series{}
 	// The first swap finds out what a second set takes of memory. Each is to another
 	// edition than any before, also in an earlier run: nothing is compiled yet.

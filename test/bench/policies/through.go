@@ -137,6 +137,9 @@ func (r *run) planeSide(ctx context.Context, name string, policies group) (*plan
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s := &planeSide{plane: p}
+	if err := p.tell(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), s.close())
+	}
 	s.spaced = side{name: name, decide: p.ask, settle: p.tidied, every: slow, paced: slowDecisions}
 	s.packed = side{name: name + " packed", decide: p.ask}
 	for _, of := range []*side{&s.spaced, &s.packed} {
