@@ -83,6 +83,9 @@ func (f *found) decorate(i interpreter.InterpretableV2) (interpreter.Interpretab
 	if !ok {
 		return i, nil
 	}
+	if l := logicOf(call); l != nil {
+		return l, nil
+	}
 	if do := f.operation(call); do != nil {
 		return &ahead{call: call, do: do}, nil
 	}

@@ -66,6 +66,6 @@ func (l *language) compile(expression string) (*Condition, error) {
 func (l *language) plan(checked *cel.Ast, f *found) (cel.Program, error) {
 	return l.environment.Program(checked,
 		cel.EvalOptions(cel.OptOptimize),
-		cel.CostLimit(MaxCost), cel.CostTrackerOptions(trackers(f.programs)...),
+		cel.CostLimit(MaxCost), cel.CostTrackerOptions(f.trackers()...),
 		cel.CustomDecoratorV2(f.decorate))
 }

@@ -40,8 +40,33 @@ func (l *list) Get(index ref.Val) ref.Val {
 
 // Fold goes through the elements.
 func (l *list) Fold(f traits.Folder) {
+	if l.element.of != nil {
+		l.foldObjects(f)
+		return
+	}
 	for i := range l.items.Len() {
 		if !f.FoldEntry(types.Int(i), l.at(i)) {
+			return
+		}
+	}
+}
+
+// foldObjects is Fold where the elements are objects: they are made at once, and
+// their type is known.
+func (l *list) foldObjects(f traits.Folder) {
+	objects := make([]object, l.items.Len())
+	for i := range objects {
+		got, err := l.element.get(l.items.Index(i))
+		var element ref.Val = &objects[i]
+		switch {
+		case err != nil:
+			element = types.WrapErr(err)
+		case got == types.NullValue:
+			element = types.NullValue
+		default:
+			objects[i] = object{pointer: got, of: l.element.of}
+		}
+		if !f.FoldEntry(types.Int(i), element) {
 			return
 		}
 	}

@@ -18,6 +18,8 @@ type reading struct {
 	get func(reflect.Value) (any, error)
 	// isSet is what has tells.
 	isSet func(reflect.Value) bool
+	// of is the type of objects that get gives pointers to, nil for other values.
+	of *structure
 }
 
 // epoch is what a time that is not set reads as.
@@ -93,11 +95,11 @@ func (v *vocabulary) reading(t reflect.Type) (*reading, error) {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return &reading{types.BoolType, func(v reflect.Value) (any, error) { return types.Bool(v.Bool()), nil }, isNotZero}, nil
+		return &reading{types.BoolType, func(v reflect.Value) (any, error) { return types.Bool(v.Bool()), nil }, isNotZero, nil}, nil
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		return &reading{types.IntType, func(v reflect.Value) (any, error) { return types.Int(v.Int()), nil }, isNotZero}, nil
+		return &reading{types.IntType, func(v reflect.Value) (any, error) { return types.Int(v.Int()), nil }, isNotZero, nil}, nil
 	case reflect.String:
-		return &reading{types.StringType, func(v reflect.Value) (any, error) { return text(v.String()) }, isNotZero}, nil
+		return &reading{types.StringType, func(v reflect.Value) (any, error) { return text(v.String()) }, isNotZero, nil}, nil
 	case reflect.Pointer:
 		return v.pointerReading(t)
 	case reflect.Struct:
@@ -105,7 +107,7 @@ func (v *vocabulary) reading(t reflect.Type) (*reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &reading{s.celType, func(v reflect.Value) (any, error) { return v.Addr().Interface(), nil }, isNotZero}, nil
+		return &reading{s.celType, func(v reflect.Value) (any, error) { return v.Addr().Interface(), nil }, isNotZero, s}, nil
 	case reflect.Slice:
 		return v.listReading(t)
 	case reflect.Map:
@@ -143,6 +145,7 @@ func (v *vocabulary) pointerReading(t reflect.Type) (*reading, error) {
 			return of.get(v.Elem())
 		},
 		isSet: func(v reflect.Value) bool { return !v.IsNil() },
+		of:    of.of,
 	}, nil
 }
 

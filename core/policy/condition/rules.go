@@ -20,6 +20,9 @@ type found struct {
 	// many instructions each has.
 	patterns map[string]*regexp.Regexp
 	programs map[string]int
+	// called are the operations that it may do, by the names that costs are counted
+	// under.
+	called map[string]bool
 }
 
 // rules look for what CEL allows and conditions do not: what grows, or is gone
@@ -35,7 +38,7 @@ type rules struct {
 // inspect applies the rules to an expression whose types are checked.
 func inspect(tree *ast.AST) (*found, error) {
 	r := &rules{tree: tree, found: found{
-		maps: map[int64]bool{}, patterns: map[string]*regexp.Regexp{}, programs: map[string]int{},
+		maps: map[int64]bool{}, patterns: map[string]*regexp.Regexp{}, programs: map[string]int{}, called: map[string]bool{},
 	}}
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(r.inspect))
 	if r.fault != "" {
@@ -100,6 +103,7 @@ func (r *rules) inspectRange(e ast.Expr) {
 			r.refuse(e, "only a map of the pod itself can be gone through, such as object.metadata.labels")
 		}
 		r.found.maps[e.ID()] = true
+		r.found.called[overloadKeys] = true
 	default:
 		r.refuse(e, "only lists and maps can be gone through")
 	}
@@ -107,6 +111,9 @@ func (r *rules) inspectRange(e ast.Expr) {
 
 func (r *rules) inspectCall(e ast.Expr) {
 	call := e.AsCall()
+	for _, overload := range r.tree.GetOverloadIDs(e.ID()) {
+		r.found.called[overload] = true
+	}
 	args := call.Args()
 	if call.IsMemberFunction() {
 		args = append([]ast.Expr{call.Target()}, args...)

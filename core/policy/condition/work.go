@@ -29,9 +29,10 @@ const textPart = 10
 func textWork(s string) uint64 { return 1 + uint64(len(s)/textPart) }
 
 // trackers say what operations cost that CEL takes for a single step, or for
-// less than they are. programs is how many instructions each pattern has.
-func trackers(programs map[string]int) []cost.TrackerOption {
-	matching := func(args []ref.Val) uint64 { return workOnPattern(args, programs) }
+// less than they are: of those that an expression does, as each is looked for among
+// them for every step.
+func (f *found) trackers() []cost.TrackerOption {
+	matching := func(args []ref.Val) uint64 { return workOnPattern(args, f.programs) }
 	counted := map[string]func(args []ref.Val) uint64{
 		overloads.SizeString:        workOnText,
 		overloads.SizeStringInst:    workOnText,
@@ -45,8 +46,11 @@ func trackers(programs map[string]int) []cost.TrackerOption {
 		overloads.Matches:           matching,
 		overloads.MatchesString:     matching,
 	}
-	options := make([]cost.TrackerOption, 0, len(counted))
+	var options []cost.TrackerOption
 	for overload, work := range counted {
+		if !f.called[overload] {
+			continue
+		}
 		options = append(options, cost.OverloadTracker(overload,
 			func(args []ref.Val, _ ref.Val) *uint64 { return new(work(args)) }))
 	}
