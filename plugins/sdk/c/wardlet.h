@@ -1154,6 +1154,16 @@ static inline wardlet_filter_verdict wardlet_filter_defer(int64_t ms) {
 	return (wardlet_filter_verdict){{.given = true, .answer = 2}};
 }
 
+// wardlet_filter_because says why a change is dropped or deferred. It means nothing to other verdicts.
+static inline wardlet_filter_verdict wardlet_filter_because(wardlet_filter_verdict v, const char *code, wardlet_text message) {
+	if (v.is.answer == 1 || v.is.answer == 2) {
+		v.is.reasoned = true;
+		v.is.code = code;
+		v.is.message = message;
+	}
+	return v;
+}
+
 // wardlet_filter_abstain has no opinion.
 static inline wardlet_filter_verdict wardlet_filter_abstain(void) { return (wardlet_filter_verdict){{.given = true, .answer = 3}}; }
 

@@ -98,6 +98,10 @@ static void a_merge_chooses_among_its_candidates(void) {
 }
 
 static wardlet_filter_verdict defer(void) { return wardlet_filter_defer(5000); }
+static wardlet_filter_verdict closed(void) { return wardlet_filter_because(wardlet_filter_drop(), "Closed", T("not now")); }
+static wardlet_filter_verdict later(void) { return wardlet_filter_because(wardlet_filter_defer(5000), "Closed", T("not now")); }
+static wardlet_filter_verdict open(void) { return wardlet_filter_because(wardlet_filter_pass(), "Open", T("never shown")); }
+static wardlet_filter_verdict astray(void) { return wardlet_filter_because(wardlet_filter_fail(T("no idea")), "Closed", T("not now")); }
 static wardlet_filter_verdict lost(void) { return wardlet_filter_fail(T("no idea")); }
 
 static void a_filter_passes_or_holds_back(void) {
@@ -105,15 +109,18 @@ static void a_filter_passes_or_holds_back(void) {
 		wardlet_filter_verdict (*sift)(void);
 		const char *answer;
 		int64_t retry;
+		const char *code, *message;
 	} tests[] = {
-		{wardlet_filter_pass, "pass", -1}, {wardlet_filter_drop, "drop", -1}, {defer, "defer", 5000},
-		{wardlet_filter_abstain, "abstain", -1}, {lost, "failed", -1},
+		{wardlet_filter_pass, "pass", -1, "", ""}, {wardlet_filter_drop, "drop", -1, "", ""}, {defer, "defer", 5000, "", ""},
+		{closed, "drop", -1, "Closed", "not now"}, {later, "defer", 5000, "Closed", "not now"}, {open, "pass", -1, "", ""},
+		{wardlet_filter_abstain, "abstain", -1, "", ""}, {lost, "failed", -1, "", "no idea"}, {astray, "failed", -1, "", "no idea"},
 	};
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
 		sift = tests[i].sift;
 		const wardlet_result *got = wardlet_test_filter(.settings = NULL);
-		WARDLET_CHECK(wardlet_same(got->answer, tests[i].answer) && got->retry_after_ms == tests[i].retry, "%zu: got %s, %lld", i, got->answer,
-			(long long)got->retry_after_ms);
+		WARDLET_CHECK(wardlet_same(got->answer, tests[i].answer) && got->retry_after_ms == tests[i].retry &&
+			wardlet_same(got->code, tests[i].code) && wardlet_same(got->message, tests[i].message), "%zu: got %s, %lld, %s, %s", i, got->answer,
+			(long long)got->retry_after_ms, got->code, got->message);
 	}
 }
 

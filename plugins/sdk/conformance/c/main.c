@@ -62,9 +62,9 @@ static wardlet_filter_verdict answer_filter(void) {
 	case 0:
 		return wardlet_filter_pass();
 	case 1:
-		return wardlet_filter_drop();
+		return wardlet_filter_because(wardlet_filter_drop(), terminated(text("code")), text("message"));
 	case 2:
-		return wardlet_filter_defer(number("retry"));
+		return wardlet_filter_because(wardlet_filter_defer(number("retry")), terminated(text("code")), text("message"));
 	case 3:
 		return wardlet_filter_abstain();
 	}

@@ -52,9 +52,9 @@ func answerFilter() filter.Verdict {
 	case 0:
 		return filter.Pass()
 	case 1:
-		return filter.Drop()
+		return filter.Drop().Because(text("code"), text("message"))
 	case 2:
-		return filter.Defer(sdk.Duration(number("retry")))
+		return filter.Defer(sdk.Duration(number("retry"))).Because(text("code"), text("message"))
 	case 3:
 		return filter.Abstain()
 	}
