@@ -41,11 +41,11 @@ func TestAModuleIsRefusedThat(t *testing.T) {
 		},
 		"lacks a hook its policy names": {
 			wasmtest.NoHooks(),
-			`AbiMismatch: the policy names the hook "admit", but the module exports no function wardlet_admit`,
+			`AbiMismatch: export section, at byte 0x19: the policy names the hook "admit", but the module exports no function wardlet_admit`,
 		},
 		"asks for a function no host offers": {
 			wasmtest.UnknownImport(),
-			`HostDenied: the module asks for functions that are not offered: "open_socket" of "env"; docs/abi.md lists those that are`,
+			`HostDenied: import section, import 0, at byte 0x15: the module asks for "open_socket" of "env", which is not offered; docs/abi.md lists what is`,
 		},
 		"traps at its start": {
 			wasmtest.TrapAtInit(),

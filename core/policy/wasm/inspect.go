@@ -49,7 +49,7 @@ func (r *Refusal) Error() string {
 	if r.Index != nil {
 		fault.Index = *r.Index
 	}
-	return string(r.Code) + ": " + fault.Error()
+	return reason{r.Code, &fault}.String()
 }
 
 // Contents is what a module consists of. Where code is refused, the figures of
@@ -121,8 +121,6 @@ type MemorySize struct {
 const (
 	maxMarkers = 10
 	maxReasons = 100
-	// maxShape is how many reasons verify.Check gives before it looks no further.
-	maxShape = 20
 	// defaultMemoryPages is memory_pages of a policy that does not say.
 	defaultMemoryPages = 64
 )
@@ -146,16 +144,13 @@ func Inspect(binary []byte, options ...EngineOption) *Report {
 		r.refuseBy(err)
 		return r
 	}
-	for _, found := range pluginReasons(m, &Options{MemoryPages: defaultMemoryPages}) {
+	shape, ofShape, more := shapeReasons(m, caps)
+	for _, found := range slices.Concat(pluginReasons(m, &Options{MemoryPages: defaultMemoryPages}), ofShape) {
 		r.refuse(found.code, found.fault)
 	}
-	shape, refused := verify.Check(m, caps)
-	for _, fault := range refused {
-		r.refuse(AbiMismatch, fault)
-	}
-	r.MoreRefused = r.MoreRefused || len(refused) >= maxShape || slices.ContainsFunc(refused, ofCode)
+	r.MoreRefused = r.MoreRefused || more
 	r.Contents = contents(m, &shape)
-	if len(refused) > 0 {
+	if len(ofShape) > 0 {
 		return r
 	}
 	metered, err := meter.Rewrite(m, caps.Metered)
@@ -188,11 +183,6 @@ func (r *Report) refuseBy(err error) {
 	}
 	r.refuse(AbiMismatch, fault)
 	r.MoreRefused = r.MoreRefused || fault.Offset >= 8
-}
-
-func ofCode(fault *module.Fault) bool {
-	s := module.Section{ID: module.SectionCode}
-	return fault.Section == s.Name()
 }
 
 // codeBytes is the length of a module's code section.

@@ -44,9 +44,9 @@ func typeReasons(m *module.Module) []reason {
 		if !ok && !strings.HasPrefix(e.Name, markerPrefix+abiMajor+"_") {
 			continue
 		}
-		wrong := "the module exports " + e.Name + ", but not as a function"
+		wrong := "the module exports " + shown(e.Name) + ", but not as a function"
 		if e.Kind == module.KindFunction {
-			wrong = wrongType(m, "exports "+e.Name, e.Index, nil, results)
+			wrong = wrongType(m, "exports "+shown(e.Name), e.Index, nil, results)
 		}
 		if wrong != "" {
 			found = append(found, reasonAt(AbiMismatch, module.SectionExport, i, e.Offset, "%s", wrong))

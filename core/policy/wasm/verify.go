@@ -15,42 +15,46 @@ const (
 	abiMajor     = "1"
 )
 
-// plugin reads a module and refuses what is no plugin. The error is a *Failure.
-func plugin(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
+// verified reads a module and refuses what cannot be run as a plugin, before
+// any of it is compiled. The error is a *Failure with every reason.
+func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
 	m, err := module.Parse(binary, caps.Counts)
 	if err != nil {
 		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	return m, verifyPlugin(m, o)
-}
-
-// verified reads a module and refuses what cannot be run as a plugin, before
-// any of it is compiled. The error is a *Failure.
-func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
-	m, err := plugin(binary, caps, o)
-	if err != nil {
-		return nil, err
+	_, ofShape, more := shapeReasons(m, caps)
+	if found := slices.Concat(pluginReasons(m, o), ofShape); len(found) > 0 {
+		return nil, failureFor(found, more)
 	}
-	return m, verifyShape(m, caps)
+	return m, nil
 }
 
-// verifyShape refuses a module for its shape.
-func verifyShape(m *module.Module, caps verify.Caps) error {
-	if _, refused := verify.Check(m, caps); len(refused) > 0 {
-		reasons := make([]error, len(refused))
-		for i, fault := range refused {
-			reasons[i] = fault
-		}
-		return &Failure{Code: AbiMismatch, Err: errors.Join(reasons...)}
+// maxShape is how many reasons verify.Check gives before it looks no further.
+const maxShape = 20
+
+// shapeReasons are all reasons for which a module is refused for its shape. more
+// says that there may be others: a function is read up to the first that it gives.
+func shapeReasons(m *module.Module, caps verify.Caps) (shape verify.Shape, found []reason, more bool) {
+	shape, refused := verify.Check(m, caps)
+	for _, fault := range refused {
+		found = append(found, reason{AbiMismatch, fault})
 	}
-	return nil
+	return shape, found, len(refused) >= maxShape || slices.ContainsFunc(refused, ofCode)
 }
 
-// reason is why a module is no plugin, and where that shows.
+func ofCode(fault *module.Fault) bool {
+	s := module.Section{ID: module.SectionCode}
+	return fault.Section == s.Name()
+}
+
+// reason is why a module is refused, and where that shows.
 type reason struct {
 	code  FailureCode
 	fault *module.Fault
 }
+
+// String is the code, the place and what is wrong.
+func (r reason) String() string { return string(r.code) + ": " + r.fault.Error() }
 
 // reasonAt is a reason that a place in a section gives.
 func reasonAt(code FailureCode, section byte, index, offset int, format string, args ...any) reason {
@@ -67,39 +71,38 @@ func reasonOf(m *module.Module, section byte, format string, args ...any) reason
 	return reasonAt(AbiMismatch, section, -1, m.Sections[at].Offset, format, args...)
 }
 
-// maxTold bounds the reasons in one error.
-const maxTold = 20
+// Bounds of the reasons that one error tells: it is one line, and whoever shows
+// it must not have to cut off how many more there are.
+const (
+	maxTold      = 10
+	maxToldBytes = 1500
+)
 
-func failureFor(reasons ...reason) *Failure {
-	told := make([]error, min(len(reasons), maxTold))
-	for i := range told {
-		told[i] = errors.New(reasons[i].fault.What)
+// failureFor is the failure for these reasons, of the first one's code. more says
+// that there may be others.
+func failureFor(reasons []reason, more bool) *Failure {
+	told := cut(reasons[0].fault.Error(), maxToldBytes)
+	n := 1
+	for ; n < min(len(reasons), maxTold); n++ {
+		next := "; also " + reasons[n].String()
+		if len(told)+len(next) > maxToldBytes {
+			break
+		}
+		told += next
 	}
-	return &Failure{Code: reasons[0].code, Err: errors.Join(told...)}
+	if left := len(reasons) - n; left > 0 {
+		orMore := ""
+		if more {
+			orMore = " or more"
+		}
+		told += fmt.Sprintf("; and %d%s others, which `wardlet policy inspect` shows", left, orMore)
+	}
+	return &Failure{Code: reasons[0].code, Err: errors.New(told)}
 }
 
 // pluginReasons are all reasons for which a module is no plugin of this ABI.
-// verifyPlugin tells the first kind of them.
 func pluginReasons(m *module.Module, o *Options) []reason {
 	return slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), nameReasons(m), importReasons(m), typeReasons(m), memoryReasons(m, o.MemoryPages))
-}
-
-// verifyPlugin refuses what is no plugin of this ABI. All unknown imports are
-// named at once.
-func verifyPlugin(m *module.Module, o *Options) error {
-	if found := slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), nameReasons(m)); len(found) > 0 {
-		return failureFor(found...)
-	}
-	if err := verifyImports(m); err != nil {
-		return &Failure{Code: HostDenied, Err: err}
-	}
-	if found := typeReasons(m); len(found) > 0 {
-		return failureFor(found[0])
-	}
-	if found := memoryReasons(m, o.MemoryPages); len(found) > 0 {
-		return failureFor(found...)
-	}
-	return nil
 }
 
 // reservedPrefix begins the names that a module gets when it is metered.
@@ -185,48 +188,16 @@ func hookReasons(m *module.Module, wanted []string) []reason {
 	return found
 }
 
-// unknownImports are the places of functions that are not offered. What is no
-// function is refused by the module's shape.
-func unknownImports(m *module.Module) []int {
-	var unknown []int
+// importReasons are the functions that are not offered. What is no function is
+// refused by the module's shape.
+func importReasons(m *module.Module) (found []reason) {
 	for i := range m.Imports {
 		in := &m.Imports[i]
 		if _, ok := offered(in.Module, in.Name); !ok && in.Kind == module.KindFunction {
-			unknown = append(unknown, i)
+			found = append(found, reasonAt(HostDenied, module.SectionImport, i, in.Offset,
+				"the module asks for %q of %q, which is not offered; docs/abi.md lists what is",
+				cut(in.Name, maxShown), cut(in.Module, maxShown)))
 		}
 	}
-	return unknown
-}
-
-func importName(in *module.Import) string {
-	return fmt.Sprintf("%q of %q", cut(in.Name, maxShown), cut(in.Module, maxShown))
-}
-
-func importReasons(m *module.Module) []reason {
-	var found []reason
-	for _, i := range unknownImports(m) {
-		in := &m.Imports[i]
-		found = append(found, reasonAt(HostDenied, module.SectionImport, i, in.Offset,
-			"the module asks for %s, which is not offered; docs/abi.md lists what is", importName(in)))
-	}
 	return found
-}
-
-func verifyImports(m *module.Module) error {
-	places := unknownImports(m)
-	if len(places) == 0 {
-		return nil
-	}
-	const shown = 10
-	more := ""
-	if len(places) > shown {
-		more = fmt.Sprintf(" and %d more", len(places)-shown)
-		places = places[:shown]
-	}
-	names := make([]string, len(places))
-	for i, place := range places {
-		names[i] = importName(&m.Imports[place])
-	}
-	return fmt.Errorf("the module asks for functions that are not offered: %s%s; docs/abi.md lists those that are",
-		strings.Join(names, ", "), more)
 }

@@ -1,6 +1,8 @@
 package wasm
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,36 +36,36 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 		"a text":              {module: []byte("#!/bin/sh\n"), want: `AbiMismatch: at byte 0x0: not a WebAssembly module`},
 		"a component":         {module: []byte("\x00asm\x0d\x00\x01\x00"), want: `AbiMismatch: at byte 0x4: a WebAssembly component`},
 		"another version":     {module: []byte("\x00asm\x02\x00\x00\x00"), want: `AbiMismatch: at byte 0x4: a WebAssembly module of another version than 1`},
-		"a header alone":      {module: []byte("\x00asm\x01\x00\x00\x00"), want: `exports no function wardlet_abi_1_0`},
+		"a header alone":      {module: []byte("\x00asm\x01\x00\x00\x00"), want: `AbiMismatch: at byte 0x8: the module exports no function wardlet_abi_1_0`},
 		"a torn module":       {module: complete(none)[:40], want: `AbiMismatch: at byte 0x1e: 44 bytes are announced, 10 are left`},
 		"a torn section":      {module: complete(func(m *wasmtest.Module) { m.Replace(7, []byte{9}) }), want: `AbiMismatch: export section, at byte 0x1e: 9 elements are announced, 0 bytes are left`},
 		"no marker":           {module: marked("wardlet_abi"), want: `exports no function wardlet_abi_1_0: it is not a Wardlet plugin`},
 		"another major ABI":   {module: marked("wardlet_abi_2_0"), want: `made for wardlet_abi_2_0: only wardlet_abi_1 is supported in this version`},
 		"a marker no ABI has": {module: marked("wardlet_abi_1_x"), want: `made for wardlet_abi_1_x`},
-		"a missing hook":      {module: wasmtest.NoHooks(), want: `the policy names the hook "admit", but the module exports no function wardlet_admit`},
-		"an unknown hook":     {module: complete(none), hooks: []string{"admit", "score"}, want: `AbiMismatch: the hook "score" is not supported in this version`},
-		"an unknown import":   {module: wasmtest.UnknownImport(), want: `HostDenied: the module asks for functions that are not offered: "open_socket" of "env"`},
+		"a missing hook":      {module: wasmtest.NoHooks(), want: `AbiMismatch: export section, at byte 0x19: the policy names the hook "admit", but the module exports no function wardlet_admit`},
+		"an unknown hook":     {module: complete(none), hooks: []string{"admit", "score"}, want: `AbiMismatch: export section, at byte 0x1e: the hook "score" is not supported in this version`},
+		"an unknown import":   {module: wasmtest.UnknownImport(), want: `HostDenied: import section, import 0, at byte 0x15: the module asks for "open_socket" of "env", which is not offered`},
 		"an unknown import of the ABI": {
 			module: wasmtest.Plugin(wasmtest.Import{Module: "wardlet1", Name: "lookup"}).Bytes(), hooks: []string{},
-			want: `"lookup" of "wardlet1"; docs/abi.md lists those that are`,
+			want: `"lookup" of "wardlet1", which is not offered; docs/abi.md lists what is`,
 		},
 		"an unknown import of WASI": {
 			module: wasmtest.Plugin(wasmtest.WASI("path_open"), wasmtest.WASI("fd_read")).Bytes(), hooks: []string{},
-			want: `"path_open" of "wasi_snapshot_preview1", "fd_read" of "wasi_snapshot_preview1"`,
+			want: `docs/abi.md lists what is; also HostDenied: import section, import 1, at byte 0x38: the module asks for "fd_read" of`,
 		},
 		"many unknown imports": {
 			module: wasmtest.Plugin(make([]wasmtest.Import, 12)...).Bytes(), hooks: []string{},
-			want: `"" of "" and 2 more`,
+			want: "which is not offered; docs/abi.md lists what is; and 2 others, which `wardlet policy inspect` shows",
 		},
 		"a marker of another type": {
 			module: complete(func(m *wasmtest.Module) {
 				m.Export("wardlet_abi_1_1", m.Func(nil, []wasmtest.Type{wasmtest.I32}, nil, wasmtest.I32Const(0)))
 			}),
-			want: `AbiMismatch: the module exports wardlet_abi_1_1 as () -> (i32): its type must be () -> ()`,
+			want: `AbiMismatch: export section, export 3, at byte 0x4b: the module exports wardlet_abi_1_1 as () -> (i32): its type must be () -> ()`,
 		},
 		"an import of another type": {
 			module: wasmtest.Plugin(wasmtest.Import{Module: "wardlet1", Name: "path"}).Bytes(), hooks: []string{},
-			want: `AbiMismatch: the module imports path of wardlet1 as () -> (): its type must be (i32, i32) -> (i32)`,
+			want: `AbiMismatch: import section, import 0, at byte 0x11: the module imports path of wardlet1 as () -> (): its type must be (i32, i32) -> (i32)`,
 		},
 		"a hook of another type": {
 			module: func() []byte {
@@ -71,7 +73,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 				m.Export("wardlet_admit", m.Func([]wasmtest.Type{wasmtest.I32}, nil, nil))
 				return m.Bytes()
 			}(),
-			want: `AbiMismatch: the module exports wardlet_admit as (i32) -> (): its type must be () -> (i32)`,
+			want: `AbiMismatch: export section, export 2, at byte 0x3a: the module exports wardlet_admit as (i32) -> (): its type must be () -> (i32)`,
 		},
 		"an imported memory": {
 			module: complete(func(m *wasmtest.Module) { m.Replace(2, []byte("\x01\x03env\x06memory\x02\x00\x01")) }),
@@ -82,7 +84,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 		"a shared memory": {module: complete(func(m *wasmtest.Module) { m.Replace(5, []byte{1, 3, 1, 1}) }), want: `memory section, memory 0, at byte 0x1a: limits of kind 0x3: shared and 64-bit memories and tables are not supported`},
 		"a memory beyond the limit": {
 			module: complete(func(m *wasmtest.Module) { m.Replace(5, []byte{1, 0, 5}) }),
-			want:   `MemoryLimit: the module begins with 5 pages of memory, the policy allows 4: raise memory_pages`,
+			want:   `MemoryLimit: memory section, memory 0, at byte 0x1a: the module begins with 5 pages of memory, the policy allows 4: raise memory_pages`,
 		},
 		"a memory that is not exported": {
 			module: complete(func(m *wasmtest.Module) {
@@ -92,7 +94,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 		},
 		"a name of the host's": {
 			module: complete(func(m *wasmtest.Module) { m.Export("wardlet:fuel", 0) }),
-			want:   `AbiMismatch: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`,
+			want:   `AbiMismatch: export section, export 3, at byte 0x4a: the module exports "wardlet:fuel": names that begin with "wardlet:" are the host's`,
 		},
 		"a start section": {module: complete(func(m *wasmtest.Module) { m.Start(0) }), want: `start section, at byte 0x4c: the module has a start function: it would run before the sandbox is ready`},
 		"a mutable global that cannot be put back": {
@@ -154,7 +156,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 			module: complete(func(m *wasmtest.Module) {
 				m.Replace(7, []byte("\x04\x06memory\x02\x00\x0fwardlet_abi_1_0\x00\x00\x0dwardlet_admit\x00\x01\x0dwardlet_input\x02\x00"))
 			}),
-			want: `AbiMismatch: the module exports wardlet_input, but not as a function`,
+			want: `AbiMismatch: export section, export 3, at byte 0x4a: the module exports wardlet_input, but not as a function`,
 		},
 		"data outside of the memory": {
 			module: complete(func(m *wasmtest.Module) { m.Data(1<<16-1, "xy") }),
@@ -178,6 +180,78 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 			}
 		})
 	}
+}
+
+// faulty is a module with something wrong of every kind.
+func faulty() []byte {
+	grows := wasmtest.Code{0xd0, 0x70, 0x41, 0x00, 0xfc, 0x0f, 0x00, 0x1a} // ref.null, i32.const, table.grow, drop
+	m := wasmtest.New(wasmtest.Import{Module: "env", Name: "open"}, wasmtest.Import{Module: "wardlet1", Name: "path"}, wasmtest.Import{Module: "env", Name: "close"})
+	m.Memory(65)
+	m.Global(wasmtest.FuncRef, true, wasmtest.Code{0xd0, 0x70})
+	m.Export("wardlet_admit", m.Func([]wasmtest.Type{wasmtest.I32}, nil, nil))
+	m.Export("wardlet_abi_2_0", m.Func(nil, nil, nil, grows))
+	m.Func(nil, nil, nil, grows)
+	m.Start(4)
+	m.Replace(4, []byte("\x01\x70\x00\x01"))
+	m.Data(65<<16-1, "xy")
+	return m.Bytes()
+}
+
+func TestLoadingTellsWhatInspectingShows(t *testing.T) {
+	t.Parallel()
+	many := wasmtest.Plugin(make([]wasmtest.Import, 40)...)
+	long := wasmtest.Plugin(slices.Repeat([]wasmtest.Import{{Module: "env", Name: strings.Repeat("\x01", 500)}}, 3)...)
+	for name, test := range map[string]struct {
+		module []byte
+		told   int
+		end    string
+	}{
+		"of every kind": {faulty(), 10, "; and 1 or more others, which `wardlet policy inspect` shows"},
+		"one":           {wasmtest.UnknownImport(), 1, ""},
+		"many":          {many.Bytes(), 10, "; and 30 others, which `wardlet policy inspect` shows"},
+	} {
+		want := strings.Join(reasons(Inspect(test.module))[:test.told], "; also ") + test.end
+		if got := refusal(t, test.module); got.Error() != want {
+			t.Errorf("%s:\n%v\nwant\n%s", name, got, want)
+		}
+	}
+	got := refusal(t, long.Bytes()).Error()
+	if len(got) > maxToldBytes+100 || !strings.HasSuffix(got, "; and 2 others, which `wardlet policy inspect` shows") {
+		t.Errorf("%d bytes about long names: %s", len(got), got)
+	}
+}
+
+func TestAFailureHasTheCodeOfItsFirstReason(t *testing.T) {
+	t.Parallel()
+	large := func(imports ...wasmtest.Import) []byte {
+		m := wasmtest.Plugin(imports...)
+		m.Replace(5, []byte{1, 0, 65})
+		m.Start(0)
+		return m.Bytes()
+	}
+	for want, module := range map[FailureCode][]byte{
+		AbiMismatch: faulty(),
+		HostDenied:  large(wasmtest.Import{Module: "env", Name: "open"}),
+		MemoryLimit: large(),
+	} {
+		if got := refusal(t, module); got.Code != want {
+			t.Errorf("want %s: %v", want, got)
+		}
+	}
+}
+
+// refusal is why a policy without hooks and with limits by default cannot have the module.
+func refusal(t *testing.T, module []byte) *Failure {
+	t.Helper()
+	e, _ := testEngine(t)
+	o := testOptions()
+	o.Hooks, o.MemoryPages = nil, defaultMemoryPages
+	_, err := e.Load(t.Context(), module, o)
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok {
+		t.Fatalf("error %v", err)
+	}
+	return failure
 }
 
 func TestHigherMinorVersionsAreAccepted(t *testing.T) {
