@@ -85,20 +85,29 @@ func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm
 // as it must.
 func (m *Module) Ask(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
 	for {
-		o, err := m.put(ctx, p, q)
-		if errors.Is(err, wasm.ErrNotReady) { // one that throws instances away gets only so many
-			select {
-			case <-time.After(retryAfter):
-				continue
-			case <-ctx.Done():
-				return o, ctx.Err()
-			}
+		o, err := m.Try(ctx, p, q)
+		if !errors.Is(err, wasm.ErrNotReady) { // one that throws instances away gets only so many
+			return o, err
 		}
-		if err != nil {
-			o = Outcome{Failure: err.Error()}
+		select {
+		case <-time.After(retryAfter):
+		case <-ctx.Done():
+			return o, ctx.Err()
 		}
-		return o, q.judge(&o, err)
 	}
+}
+
+// Try is Ask without patience: where the plugin has no instance for the question,
+// the error is wasm.ErrNotReady.
+func (m *Module) Try(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
+	o, err := m.put(ctx, p, q)
+	if errors.Is(err, wasm.ErrNotReady) {
+		return o, err
+	}
+	if err != nil {
+		o = Outcome{Failure: err.Error()}
+	}
+	return o, q.judge(&o, err)
 }
 
 // put puts a question to its hook.
@@ -126,22 +135,11 @@ func (m *Module) put(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome,
 		}, err
 	default:
 		r, err := p.Admit(ctx, Request(q.Image))
-		return admitted(&r), err
+		return Outcome{
+			Answer: string(r.Answer), Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
+			Warnings: r.Warnings, Annotations: r.Annotations, RetryAfter: r.RetryAfter, Patch: r.Patch, Fuel: r.Fuel,
+		}, err
 	}
-}
-
-func admitted(r *wasm.Result) Outcome {
-	return Outcome{
-		Answer: string(r.Answer), Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
-		Warnings: r.Warnings, Annotations: r.Annotations, RetryAfter: r.RetryAfter, Patch: r.Patch, Fuel: r.Fuel,
-	}
-}
-
-// Judge says what is wrong with the end of a question to the hook admit: its
-// answer, or its failure.
-func (q *Question) Judge(result wasm.Result, err error) error {
-	o := admitted(&result)
-	return q.judge(&o, err)
 }
 
 func (q *Question) judge(o *Outcome, err error) error {

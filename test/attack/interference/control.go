@@ -43,7 +43,7 @@ func (c *control) run(ctx context.Context) {
 	for _, d := range took {
 		c.rows[bits.Len64(uint64(max(d, 0)))]++
 	}
-	c.longest = slices.Max(append(took, 0))
+	c.longest = slices.Max(append(took, c.longest))
 }
 
 // threadTime is how long this thread has run.

@@ -19,8 +19,11 @@ func main() {
 	}
 	var o options
 	flag.DurationVar(&o.calm, "calm", time.Minute, "how long well-behaved policies run, for comparison")
-	flag.DurationVar(&o.storm, "storm", 5*time.Minute+10*time.Second, "how long the attacks run; the limits on memory need more than 5m")
-	flag.DurationVar(&o.stays, "stays", time.Minute, "how long they run once more, while it is counted how long guests stay in their code")
+	flag.DurationVar(&o.early, "early", 30*time.Second, "how long the attacks run first, while it is counted how long guests stay in their code")
+	flag.DurationVar(&o.storm, "storm", 5*time.Minute+10*time.Second, "how long they run then; it must be longer than -second")
+	flag.DurationVar(&o.stays, "stays", 30*time.Second, "how long they run once more, while stays are counted again")
+	flag.DurationVar(&o.first, "first", time.Minute, "when in -storm it is looked first at memory, open files and goroutines")
+	flag.DurationVar(&o.second, "second", 5*time.Minute, "when it is looked at them again")
 	flag.StringVar(&o.plugin, "plugin", "build/policies/allowed-images.wasm", "the well-behaved plugin: allowed-images")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
@@ -30,8 +33,9 @@ func main() {
 }
 
 type options struct {
-	calm, storm, stays time.Duration
-	plugin             string
+	calm, early, storm, stays time.Duration
+	first, second             time.Duration
+	plugin                    string
 }
 
 func run(ctx context.Context, o options) error {

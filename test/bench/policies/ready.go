@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
 // measureReady measures how long a policy takes to be ready in a process that
-// has just started: from opening the engine until its plugin is loaded. The
-// guest is the argument. The code is compiled before unless this is the first
-// run.
+// has just started: from opening the engine until its plugin is loaded and warm,
+// as it is before its set is in force. The guest is the argument. The code is
+// compiled before unless this is the first run.
 func measureReady(ctx context.Context, r *run, args []string) (_ series, err error) {
 	g, err := named(args)
 	if err != nil {
@@ -36,11 +37,12 @@ func measureReady(ctx context.Context, r *run, args []string) (_ series, err err
 	a := &agent{engine: engine}
 	defer func() { err = errors.Join(err, a.close()) }()
 	plugin, err := load(ctx, engine, g, binary)
-	took := time.Since(start)
-	used = processorTime() - used
 	if err != nil {
 		return nil, err
 	}
+	plugin.Warm(ctx, []string{string(wasm.HookAdmit)})
+	took := time.Since(start)
+	used = processorTime() - used
 	a.guests = []*loaded{{plugin, question.Request(p)}}
 	measured := series{"ready " + g.String(): {float64(took)}, "ready " + g.String() + " cpu": {float64(used)}}
 	return measured, a.guests[0].decide(ctx)
