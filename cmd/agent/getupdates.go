@@ -22,8 +22,9 @@ func (a *app) getUpdatesCommand() *cobra.Command {
 		Short:   "Show which updates of pods wait, for which policy, and until when",
 		Long: "Shows the new versions of pods that have not taken effect. WAIT is why: Held and Denied\n" +
 			"are said by admit policies, and the version before runs on; Deferred and Dropped by filter\n" +
-			"policies, which also hold back pods that are new; Asked is not answered yet. UNTIL is when\n" +
-			"an update passes whatever a filter says; \"wardlet release\" lets it pass before.",
+			"policies, which also hold back pods that are new. Those of Unjudged and Asked have not\n" +
+			"answered yet; -o wide says what that waits for. UNTIL is when an update passes whatever a\n" +
+			"filter says; \"wardlet release\" lets it pass before.",
 		Example: "  wardlet get updates\n  wardlet get updates -n default -o wide\n  wardlet get update web-edge-1 -o yaml\n  wardlet get updates -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

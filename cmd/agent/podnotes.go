@@ -16,7 +16,7 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 	var notes []note
 	name := p.Namespace + "/" + p.Name + ": "
 	for i := range waits {
-		if w := &waits[i]; shows(p, w) {
+		if w := &waits[i]; shows(p, w) && !isFresh(w, now) {
 			notes = append(notes, waitNote(name, w, now))
 		}
 	}
@@ -38,13 +38,25 @@ func shows(p *v1.Pod, w *pod.Waiting) bool {
 	return w.Pod != nil && p.UID == w.Pod.UID
 }
 
+// isFresh reports whether nothing was said of w yet and that need not take long.
+func isFresh(w *pod.Waiting, now time.Time) bool {
+	unanswered := w.Verdict.Answer == "" || w.Verdict.Reason == pod.ReasonNotAnswered
+	return w.Asked != nil && unanswered && now.Sub(w.Asked.Since) < answerTime
+}
+
+// answerTime is how long an answer takes that is not worth a line.
+const answerTime = 2 * time.Second
+
 // waitNote is stable until another version waits or for another reason.
 func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	if w.Suppressed {
 		return suppressedNote(name, w, now)
 	}
 	state := "held"
-	if w.Verdict.Answer == pod.Deny {
+	switch {
+	case w.Verdict.Answer == "" && w.Asked != nil:
+		return unjudgedNote(name, w)
+	case w.Verdict.Answer == pod.Deny:
 		state = "denied"
 	}
 	why := w.Verdict.Message
@@ -58,6 +70,18 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	return note{
 		text:   text + again(w, now),
 		stable: strings.Join([]string{text, w.Verdict.Reason, w.Origin.Document, w.Origin.Version}, "\x00"),
+	}
+}
+
+// unjudgedNote is that of a version of which policy has said nothing yet.
+func unjudgedNote(name string, w *pod.Waiting) note {
+	what := name
+	if w.Running != nil {
+		what += "the new version in " + fileOf(w.Origin.Document) + " waits, the old one runs on: "
+	}
+	return note{
+		text:   what + oneLine(w.Asked.String()),
+		stable: strings.Join([]string{what, w.Asked.Hook, w.Origin.Document, w.Origin.Version}, "\x00"),
 	}
 }
 
@@ -79,6 +103,8 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 	}
 	text += beside + ": " + why
 	switch left := w.RetryAt.Sub(now); {
+	case w.Asked != nil:
+		text += "; " + oneLine(w.Asked.String())
 	case w.RetryAt.IsZero() && w.Verdict.Reason == pod.ReasonNotAnswered: // it is being asked
 	case w.RetryAt.IsZero():
 		text += "; the filter is asked again when it changes"
@@ -98,6 +124,8 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 // when the document or a policy changes.
 func again(w *pod.Waiting, now time.Time) string {
 	switch left := w.RetryAt.Sub(now); {
+	case w.Asked != nil && now.Sub(w.Asked.Since) >= answerTime:
+		return "; " + oneLine(w.Asked.String())
 	case w.RetryAt.IsZero() && w.Verdict.Answer == pod.Deny:
 		return ""
 	case w.RetryAt.IsZero():

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,49 @@ func wait(p v1.Pod, answer pod.Answer, message string, runs bool, retryIn time.D
 		w.Pod.UID += "-new"
 	}
 	return w
+}
+
+func TestGetPodsSaysWhoIsAskedWhereThatTakesLong(t *testing.T) {
+	t.Parallel()
+	p := aPod("default", "web")
+	asked := func(hook string, ago time.Duration) *pod.Asked {
+		return &pod.Asked{Hook: hook, Since: noon.Add(-ago), Policy: "slow", Message: `policy "slow" is being asked`}
+	}
+	because := func(w pod.Waiting, asked *pod.Asked) pod.Waiting {
+		w.Asked = asked
+		return w
+	}
+	suppressed := wait(p, pod.Hold, "", true, 0)
+	suppressed.Suppressed, suppressed.Verdict.Reason = true, pod.ReasonNotAnswered
+	since := func(what string) string {
+		return what + " is being asked since " + noon.Add(-time.Minute).UTC().Format(time.RFC3339) + `: policy "slow" is being asked`
+	}
+	for name, test := range map[string]struct {
+		waits pod.Waiting
+		want  string
+	}{
+		"a new pod":             {because(wait(p, "", "", false, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: admission")},
+		"a new pod, just now":   {because(wait(p, "", "", false, 0), asked(pod.HookAdmit, time.Second)), ""},
+		"a new version":         {because(wait(p, "", "", true, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: the new version in /etc/wardlet/manifests/web.yaml waits, the old one runs on: admission")},
+		"a pod that is held":    {because(wait(p, pod.Hold, "no", false, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: held: no; admission")},
+		"one that is, just now": {because(wait(p, pod.Hold, "no", false, 5*time.Second), asked(pod.HookAdmit, time.Second)), "default/web: held: no; judged again in 5s"},
+		"an update, of a filter": {
+			because(suppressed, asked(pod.HookFilter, time.Minute)),
+			since("default/web: the update in /etc/wardlet/manifests/web.yaml is suppressed, the old one runs on: FilterNotAnswered; the filter"),
+		},
+		"an update, of a filter, just now": {because(suppressed, asked(pod.HookFilter, time.Second)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, n := range podNotes(&p, []pod.Waiting{test.waits}, noon) {
+				got = append(got, n.text)
+			}
+			if text := strings.Join(got, "\n"); text != test.want {
+				t.Errorf("%q, want %q", text, test.want)
+			}
+		})
+	}
 }
 
 func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {

@@ -112,6 +112,16 @@ func (a *adoption) look() bool {
 	return true
 }
 
+// unlisted reports whether questions wait until it is known what ran.
+func (a *adoption) unlisted() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ran == nil
+}
+
 // judge answers for a pod that runs just as it is asked about. One that runs
 // in another version is judged as changed; it is not rejected, for it runs.
 func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
@@ -152,7 +162,7 @@ func instanceOf(q *pod.Question) (string, error) {
 
 // rebuild answers for a pod that runs as policies have changed it. Where they do
 // the same again it goes on as that. Else nobody knows any more what runs: it is
-// held, so that nothing touches it, until its source changes.
+// held, so that nothing touches it, and judged again like anything that is held.
 func (a *adoption) rebuild(q pod.Question, final string, answer func(pod.Verdict)) {
 	a.Gate.Judge(q, func(v pod.Verdict) {
 		if v.Answer == pod.Allow && q.Base.Then(v.Mutation).Hash() == final {
@@ -160,12 +170,26 @@ func (a *adoption) rebuild(q pod.Question, final string, answer func(pod.Verdict
 			answer(v)
 			return
 		}
-		answer(pod.Verdict{
-			Answer: pod.Hold, Reason: pod.ReasonAdopted, At: v.At, Sets: v.Sets, Opinions: v.Opinions,
-			Message: "the pod runs as policies had changed it, which the agent does not remember and which they do not do again; " +
-				"it runs on untouched until its document changes",
-		})
+		v.Message = untouched(&v)
+		if v.Answer == pod.Allow {
+			v.Policy, v.Tenant = "", "" // it is not for them that it is held
+		}
+		v.Answer, v.Reason, v.Mutation = pod.Hold, pod.ReasonAdopted, nil
+		answer(v)
 	})
+}
+
+// untouched says why a pod runs on that policies do not make again as it runs, and
+// what of that may be over soon.
+func untouched(v *pod.Verdict) string {
+	const lost = "the pod runs as policies had changed it, which the agent does not remember"
+	switch v.Answer {
+	case pod.Hold:
+		return lost + "; it runs on untouched while they cannot say what they would make of it: " + v.Message
+	case pod.Deny:
+		return lost + " and which they deny now; it runs on untouched: " + v.Message
+	}
+	return lost + " and which they do not do again; it runs on untouched until they do, or its document changes"
 }
 
 // runs reports whether the pod has run since before the start, as what, and

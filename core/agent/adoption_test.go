@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -164,6 +165,57 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 			}
 			if adopted := tc.want == pod.Hold || !tc.asked; adopted && got.Reason != pod.ReasonAdopted {
 				t.Errorf("it is held, or goes on, as %+v", got)
+			}
+		})
+	}
+}
+
+// answering is a gate with one answer.
+type answering struct {
+	denying
+	verdict pod.Verdict
+}
+
+func (g *answering) Judge(_ pod.Question, answer func(pod.Verdict)) { answer(g.verdict) }
+
+func TestOfAPodThatRunsOnUntouchedIsSaidWhatThatDependsOn(t *testing.T) {
+	t.Parallel()
+	const lost = "the pod runs as policies had changed it, which the agent does not remember"
+	for name, test := range map[string]struct {
+		now  pod.Verdict
+		want pod.Verdict
+	}{
+		"policies make something else of it": {
+			pod.Verdict{Answer: pod.Allow, Policy: "quota", Mutation: &pod.Mutation{FinalHash: "f2", Final: adoptee("u1", "h1")}, ReadsNode: true},
+			pod.Verdict{Message: lost + " and which they do not do again; it runs on untouched until they do, or its document changes", ReadsNode: true},
+		},
+		"policies hold it for now": {
+			pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonBudgetExhausted, Message: "all is spent", RetryAfter: time.Second},
+			pod.Verdict{Message: lost + "; it runs on untouched while they cannot say what they would make of it: all is spent", RetryAfter: time.Second},
+		},
+		"a policy holds it": {
+			pod.Verdict{Answer: pod.Hold, Policy: "quota", Tenant: "a", Message: "no room", ReadsNode: true},
+			pod.Verdict{
+				Message: lost + "; it runs on untouched while they cannot say what they would make of it: no room", Policy: "quota", Tenant: "a", ReadsNode: true,
+			},
+		},
+		"a policy denies it": {
+			pod.Verdict{Answer: pod.Deny, Policy: "images", Message: "a bad image"},
+			pod.Verdict{Message: lost + " and which they deny now; it runs on untouched: a bad image", Policy: "images"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			web := adoptee("u1", "h1")
+			r := &running{at: time.Now(), list: []status.ObservedPod{observed(t, web, true)}}
+			r.list[0].Sandboxes[0].Annotations[pod.AnnotationFinal], r.list[0].Sandboxes[0].Annotations[pod.AnnotationMutated] = "f1", "true"
+			a := &adoption{Gate: &answering{verdict: test.now}, runtime: r, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
+			a.look()
+			var got pod.Verdict
+			a.Judge(pod.Question{Op: pod.Add, Pod: web}, func(v pod.Verdict) { got = v })
+			test.want.Answer, test.want.Reason = pod.Hold, pod.ReasonAdopted
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -175,8 +175,9 @@ func roomFor(path string) error {
 	return nil
 }
 
-// copyState copies the mode and the files of a directory to one that it makes,
-// not what lies deeper. found is false where there is none yet. The key of
+// copyState copies the mode and the files of a directory to one that it makes, with a
+// directory for each that is no regular file, and
+// nothing of what lies deeper. found is false where there is none yet. The key of
 // agent.toml says where it is.
 func copyState(to, from, key string) (found bool, err error) {
 	info, err := os.Lstat(from)
@@ -199,7 +200,14 @@ func copyState(to, from, key string) (found bool, err error) {
 		return false, err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".json" {
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		if !e.Type().IsRegular() {
+			// To the agent it does not matter what it is, and nobody opens it to find out.
+			if err := os.Mkdir(filepath.Join(to, e.Name()), 0o700); err != nil {
+				return false, err
+			}
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(from, e.Name()))

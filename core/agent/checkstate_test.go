@@ -2,11 +2,14 @@ package agent
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -240,6 +243,62 @@ func TestCheckState(t *testing.T) {
 				t.Errorf("identity %+v has a part that is empty", id)
 			}
 		})
+	}
+}
+
+func TestAStateFileThatIsNoRegularFileIsCorruptAsAtTheStart(t *testing.T) {
+	t.Parallel()
+	const corrupt = " is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"
+	for kind, replace := range map[string]func(path string) error{
+		"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a directory":      func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link to a file": func(path string) error { return os.Symlink(filepath.Join(filepath.Dir(path), "elsewhere"), path) },
+		"a dangling link":  func(path string) error { return os.Symlink("nowhere", path) },
+	} {
+		for name, test := range map[string]struct {
+			file string
+			lost bool
+			want []string
+		}{
+			"identity.json": {"root/identity/identity.json", false, []string{
+				"ok state DIR/state: installation ID, node edge",
+				"warn state: DIR/root/identity/identity.json is corrupt; it is written anew at the next start, as the state says the same",
+			}},
+			"identity.json, with the state lost": {"root/identity/identity.json", true, []string{
+				"ok state DIR/state: not there yet, the first start makes it; node edge",
+				"fail state: DIR/root/identity/identity.json" + corrupt,
+			}},
+			"installation.json": {"state/installation.json", false, []string{
+				"ok state DIR/state: installation ID, node edge",
+				"fail state: DIR/state/installation.json" + corrupt,
+			}},
+			"node.json": {"state/node.json", false, []string{
+				"ok state DIR/state: installation ID, node edge",
+				"fail state: DIR/state/node.json" + corrupt,
+			}},
+		} {
+			t.Run(name+" as "+kind, func(t *testing.T) {
+				t.Parallel()
+				n := newSite(t)
+				dir := n.openState(t)
+				if _, _, err := dir.NodeName("edge", nil); err != nil {
+					t.Fatal(err)
+				}
+				path := n.path(test.file)
+				err := errors.Join(os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")), replace(path))
+				if test.lost {
+					err = errors.Join(err, os.RemoveAll(n.cfg.Paths.StateRoot))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				id, findings := checkState(n.cfg)
+				for i := range findings {
+					findings[i].Message = strings.ReplaceAll(findings[i].Message, "installation "+id.installation, "installation ID")
+				}
+				n.expect(t, findings, test.want...)
+			})
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ func (a *Agent) nodeFacts(memory int64) *policy.Node {
 			string(v1.ResourcePods):   strconv.Itoa(maxPods),
 		},
 		Pods:   a.admittedPods,
-		Wanted: func(uid types.UID) bool { return a.mux.Wanted(uid) },
+		Wanted: func(uid types.UID, instance string) bool { return a.mux.WantedAs(uid, instance) },
+		Ended:  func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || a.outcomes.Ended(p) },
 	}
 }
 

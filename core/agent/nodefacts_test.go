@@ -42,7 +42,9 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	a := &Agent{node: "edge", statuses: status.NewStore()}
+	outcomes := newOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
+	outcomes.wanted = func(types.UID) bool { return true }
+	a := &Agent{node: "edge", statuses: status.NewStore(), outcomes: outcomes}
 	a.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: "static", Kind: pod.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
@@ -59,7 +61,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	var docs []pod.Document
 	for _, name := range []string{"denied", "done", "runs"} {
 		docs = append(docs, pod.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file"},
+			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file", pod.AnnotationHash: name},
 		}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "img"}}}}})
 	}
 	if err := sink.Replace(ctx, docs); err != nil {
@@ -76,6 +78,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if _, err := a.statuses.Set(docs[1].Pod, v1.PodStatus{Phase: v1.PodSucceeded}); err != nil {
 		t.Fatal(err)
 	}
+	outcomes.Keep(docs[1].Pod, &v1.PodStatus{Phase: v1.PodSucceeded})
 	n := a.nodeFacts(3 << 30)
 	var names []string
 	for _, p := range n.Pods() {
@@ -84,8 +87,21 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if slices.Sort(names); strings.Join(names, ", ") != "runs of static" {
 		t.Errorf("pods %q", names)
 	}
-	if !n.Wanted("done") || n.Wanted("other") {
+	newer := docs[1].Pod.DeepCopy()
+	newer.Annotations[pod.AnnotationHash] = "newer"
+	wanted := func(p *v1.Pod) bool {
+		instance, err := pod.Instance(p)
+		return err == nil && n.Wanted(p.UID, instance)
+	}
+	if !n.Wanted("done", "") || n.Wanted("other", "") || !wanted(docs[1].Pod) || wanted(newer) {
 		t.Error("the node does not know what is wanted")
+	}
+	if !n.Ended(docs[1].Pod) || n.Ended(docs[2].Pod) || n.Ended(newer) {
+		t.Error("the node does not know what has ended")
+	}
+	newer.Status.Phase = v1.PodFailed
+	if !n.Ended(newer) {
+		t.Error("a pod that has ended by its source has not")
 	}
 	if n.Labels[v1.LabelHostname] != "edge" || n.Labels[v1.LabelArchStable] != goruntime.GOARCH || n.Allocatable["memory"] != "3Gi" || n.Allocatable["cpu"] == "" {
 		t.Errorf("labels %v, allocatable %v", n.Labels, n.Allocatable)

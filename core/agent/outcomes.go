@@ -77,11 +77,26 @@ func (o *outcomes) Kept(p *v1.Pod) (v1.PodStatus, bool) {
 		return v1.PodStatus{}, false
 	}
 	e.claimed = true
-	if instance, err := outcomeInstance(p); err != nil || instance != e.kept.Instance {
+	if !isOutcomeOf(p, e.kept) {
 		o.forget(e)
 		return v1.PodStatus{}, false
 	}
 	return e.kept.Status, true
+}
+
+// Ended reports whether the pod has ended. That another one did which had its UID
+// counts for nothing.
+func (o *outcomes) Ended(p *v1.Pod) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	e := o.entries[p.UID]
+	return e != nil && e.kept != nil && pod.IsTerminal(e.kept.Status.Phase) && isOutcomeOf(p, e.kept)
+}
+
+// isOutcomeOf reports whether an outcome is that of this pod.
+func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
+	instance, err := outcomeInstance(p)
+	return err == nil && instance == kept.Instance
 }
 
 // Keep implements worker.Outcomes. Of a pod that nobody wants any more nothing

@@ -173,6 +173,26 @@ func TestAnEndIsOnTheDiskAtOnceAndWrittenOnce(t *testing.T) {
 	})
 }
 
+func TestOnlyAPodOfWhichTheEndIsKnownHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, p, newer := runOutcomes(t), outcomePod("h"), outcomePod("i")
+		ended := func(when string, want bool) {
+			t.Helper()
+			if got := r.Ended(p); got != want || r.Ended(newer) {
+				t.Errorf("%s: it has ended: %v, another pod of its UID: %v", when, got, r.Ended(newer))
+			}
+		}
+		ended("nothing is known", false)
+		r.Keep(p, fares(v1.PodRunning, 1))
+		ended("it runs", false)
+		r.Keep(p, fares(v1.PodSucceeded, 1))
+		ended("it has succeeded", true)
+		r.Forget("u1")
+		ended("it is gone, and may come back", false)
+	})
+}
+
 func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ func (a *Agent) stages() ([]stage, error) {
 		return nil, err
 	}
 	options := server.Options{
-		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.waits, Updates: a.mux, Foreign: a.runtime,
+		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
 		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
 	}
 	if a.policies != nil {

@@ -313,8 +313,11 @@ func (t *merging) add(sl *slot) pod.Change {
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored}
 	t.handOn(sl.sent, e.pod, sl.verdict())
-	if sl.wait != nil && sl.sent.denied() {
-		sl.sent.base = sl.wait.base.Hash()
+	if sl.wait != nil {
+		sl.sent.instance = sl.wait.instance
+		if sl.sent.denied() {
+			sl.sent.base = sl.wait.base.Hash()
+		}
 	}
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
@@ -329,7 +332,10 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	if old == nil || old.pod == e.pod {
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{seq: old.seq, after: old.after, origin: origin(sl, e, old.origin.FirstSeen)}
+	sl.sent = &sent{seq: old.seq, after: old.after, instance: old.instance, origin: origin(sl, e, old.origin.FirstSeen)}
+	if sl.wait != nil && sl.wait.judged {
+		sl.sent.instance = sl.wait.instance
+	}
 	t.takeBack(old)
 	t.handOn(sl.sent, e.pod, cmp.Or(sl.verdict(), old.verdict))
 	fields := t.finalDifference(old, sl.sent.final, e)

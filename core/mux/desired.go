@@ -20,6 +20,28 @@ func (m *Mux) Wanted(uid types.UID) bool {
 	return m.store.owner[uid] != nil || len(m.store.claims[uid]) > 0
 }
 
+// WantedAs reports whether the pod is wanted as this instance of it: the sync loop
+// has that, and not as rejected, or it waits. Any version counts where instance is
+// empty.
+func (m *Mux) WantedAs(uid types.UID, instance string) bool {
+	if instance == "" {
+		return m.Wanted(uid)
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if sl := m.store.owner[uid]; sl != nil {
+		if sl.runs() && sl.sent.instance == instance || sl.awaitsAs(uid, instance) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.store.claims[uid], func(sl *slot) bool { return sl.awaitsAs(uid, instance) })
+}
+
+// awaitsAs reports whether a version of the slot waits that is this instance of a pod.
+func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
+	return sl.wait != nil && sl.wait.pod.UID == uid && sl.wait.instance == instance
+}
+
 // Seen reports whether the named source has given its first snapshot; until
 // then nothing that runs from it may be ended. A name that is not configured
 // (any more) counts as seen: nobody is left who could want its pods.

@@ -5,7 +5,7 @@
 // source gets; verdicts, from the Gate; answers of the Filter; answers to
 // conflicts, from the Resolver; and from a person, what to Release.
 // Goes out: pod.Update values on one channel; the desired set (Wanted, Seen,
-// Sources, Pods) that every clean-up asks, Conflicts, and what is Suppressed;
+// Sources, Pods) that every clean-up asks, Conflicts, what is Suppressed or Asked;
 // questions to the Gate, the Filter and the Resolver; and, to Waits, what policy
 // or a filter does not let pass.
 //

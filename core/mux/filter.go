@@ -80,6 +80,7 @@ func (t *merging) offerTo(w *wait, s *suppression) {
 	t.store.tickets++
 	delete(t.store.offered, s.ticket)
 	s.ticket, s.asked, s.again, s.stuck = t.store.tickets, w.pod, time.Time{}, time.Time{}
+	s.askedAt = t.now
 	t.store.offered[s.ticket] = w.slot
 	t.offers = append(t.offers, offer{s.ticket, w.filterQuestion()})
 }

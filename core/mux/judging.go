@@ -105,7 +105,7 @@ func (w *wait) isFor(p *v1.Pod, op pod.Op, judged bool) bool {
 	case w.op != op || w.judged != judged:
 		return false
 	case judged:
-		return pod.SameInstance(w.pod, p)
+		return w.pod == p || w.instance != "" && w.instance == judgedAs(p)
 	}
 	return w.pod.UID == p.UID
 }
@@ -158,6 +158,9 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 	if w.entry.restored {
 		w.since = w.entry.firstSeen
 	}
+	if judged {
+		w.instance = judgedAs(w.pod)
+	}
 	w.from = sl
 	if !sl.runs() {
 		w.from = t.predecessor(sl, before)
@@ -181,6 +184,15 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 		t.store.tickets++
 	}
 	w.seq = t.store.tickets
+}
+
+// judgedAs is pod.Instance, empty where that cannot be told.
+func judgedAs(p *v1.Pod) string {
+	instance, err := pod.Instance(p)
+	if err != nil {
+		return ""
+	}
+	return instance
 }
 
 // recollect takes from an entry what the disk had of how long it was held back.
@@ -236,6 +248,7 @@ func (t *merging) predecessor(sl *slot, before *wait) *slot {
 // earlier one does not count any more.
 func (t *merging) ask(w *wait) {
 	t.store.tickets++
+	w.askedAt = t.now
 	if w.unbased {
 		return
 	}

@@ -38,8 +38,25 @@ func check(t *testing.T, step int, g *gated, l *loop, current map[string][]pod.D
 			t.Errorf("step %d: the loop has %s, the mux does not know", step, uid)
 		}
 	}
+	checkInstances(t, step, g.mux.store)
 	if n := len(g.mux.store.retries); n > len(g.mux.store.parked) {
 		t.Errorf("step %d: %d waits are to be asked again, of %d", step, n, len(g.mux.store.parked))
+	}
+}
+
+// checkInstances holds what versions are wanted as against what they are.
+func checkInstances(t *testing.T, step int, s *store) {
+	t.Helper()
+	for w := range s.parked {
+		if w.judged != (w.instance != "") || w.judged && w.instance != instanceOf(t, w.pod) {
+			t.Errorf("step %d: %s waits as the instance %q, judged %v", step, w.pod.UID, w.instance, w.judged)
+		}
+	}
+	for uid, sl := range s.owner {
+		have := sl.sent.instance
+		if have != "" && sl.runs() && sl.sent.pod.DeletionTimestamp == nil && have != instanceOf(t, sl.sent.pod) {
+			t.Errorf("step %d: the loop has %s as another instance than %s", step, uid, have)
+		}
 	}
 }
 

@@ -152,8 +152,10 @@ type sent struct {
 	restored bool
 	// after is the pod whose place it takes, empty for none.
 	after types.UID
-	// verdict is what policy said of it, nil where nobody was asked.
-	verdict *pod.Verdict
+	// verdict is what policy said of it, nil where nobody was asked, instance what
+	// it was asked about, empty where that was before a restart.
+	verdict  *pod.Verdict
+	instance string
 	// base is FinalHash of what a contest's answer had made of it before that,
 	// empty for nothing; only of a rejected pod.
 	base string

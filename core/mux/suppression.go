@@ -20,10 +20,11 @@ const minDefer = time.Second
 type suppression struct {
 	// beside is the pod that runs on meanwhile, empty for none.
 	beside types.UID
-	// asked is the version of the newest question, ticket that question while it
-	// is under way, verdict the newest answer; nil before the first.
+	// asked is the version of the newest question, askedAt when that was, ticket that
+	// question while it is under way, verdict the newest answer; nil before the first.
 	asked   *v1.Pod
 	ticket  uint64
+	askedAt time.Time
 	verdict *pod.FilterVerdict
 	// since is when it was held back first, zero before that. It is not for
 	// longer than limit from then on; 0 while that is not known.

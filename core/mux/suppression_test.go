@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -83,6 +84,47 @@ func TestASuppressedNewPodIsWanted(t *testing.T) {
 		if g.mux.Wanted("u1") || len(g.mux.Pods()) != 0 {
 			t.Error("it is desired although its document is gone")
 		}
+	})
+}
+
+func TestAPodIsWantedAsWhatRunsAndAsWhatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newSieve(passes)
+		g := startFiltered(t, newDisk(), newJudge(), f)
+		older, newer := doc("a#0", "web", "u1", "web:1"), doc("a#0", "web", "u1", "web:2")
+		want := func(when string, asOlder, asNewer bool) {
+			t.Helper()
+			g.got()
+			for _, as := range []struct {
+				doc  pod.Document
+				want bool
+			}{{older, asOlder}, {newer, asNewer}} {
+				if got := g.mux.WantedAs("u1", judgedAs(as.doc.Pod)); got != as.want {
+					t.Errorf("%s: wanted as %s: %t", when, as.doc.Pod.Spec.Containers[0].Image, got)
+				}
+			}
+			if got := g.mux.WantedAs("u1", ""); got != (asOlder || asNewer) {
+				t.Errorf("%s: wanted as anything: %t", when, got)
+			}
+		}
+		want("before it came", false, false)
+		g.deliver("one", older)
+		want("it runs", true, false)
+		f.turn(drops)
+		g.deliver("one", newer)
+		want("an update is suppressed", true, true)
+		g.deliver("one", doc("a#0", "web", "u1", "web:2", phase(v1.PodRunning)))
+		want("its status changes", true, true)
+		g.deliver("one", older)
+		want("the update was taken back", true, false)
+		f.turn(passes)
+		g.deliver("one", newer)
+		want("it is updated", false, true)
+		g.deliver("one", doc("a#0", "web", "u1", "web:2", phase(v1.PodRunning)))
+		want("its status changes", false, true)
+		g.deliver("one")
+		want("it is gone", false, false)
 	})
 }
 

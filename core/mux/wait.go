@@ -28,8 +28,10 @@ type wait struct {
 	entry *entry
 	pod   *v1.Pod
 	op    pod.Op
-	// judged: policy is asked, not only a filter.
-	judged bool
+	// judged: policy is asked, not only a filter. instance is what it knows the
+	// version by, empty where it is not asked.
+	judged   bool
+	instance string
 	// base is what a contest's answer has made of the version before it is judged,
 	// nil for nothing. unbased: that answer is still to come, and nobody is asked
 	// before.
@@ -42,6 +44,9 @@ type wait struct {
 	// seq numbers the waits in the order they began, ticket the question under
 	// way, 0 for none.
 	seq, ticket uint64
+	// askedAt is when the newest question was asked, or would have been if it were
+	// not unbased.
+	askedAt time.Time
 	// verdict is the newest one, nil before the first.
 	verdict *pod.Verdict
 	// stored: the disk has the verdict, as if the version had passed.

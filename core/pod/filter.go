@@ -68,9 +68,11 @@ func (v *FilterVerdict) Suppresses() bool {
 
 // The kinds of waiting updates.
 const (
-	// WaitHeld and WaitDenied: policy does not admit the new version.
-	WaitHeld   = "Held"
-	WaitDenied = "Denied"
+	// WaitHeld and WaitDenied: policy does not admit the new version. WaitUnjudged:
+	// it has not answered yet.
+	WaitHeld     = "Held"
+	WaitDenied   = "Denied"
+	WaitUnjudged = "Unjudged"
 	// WaitDeferred, WaitDropped and WaitAsked: a filter holds it back, or has
 	// not answered yet.
 	WaitDeferred = "Deferred"
@@ -107,4 +109,6 @@ type WaitingUpdate struct {
 }
 
 // Suppressed reports whether a filter holds the update back, not policy.
-func (u *WaitingUpdate) Suppressed() bool { return u.Wait != WaitHeld && u.Wait != WaitDenied }
+func (u *WaitingUpdate) Suppressed() bool {
+	return u.Wait != WaitHeld && u.Wait != WaitDenied && u.Wait != WaitUnjudged
+}

@@ -25,6 +25,38 @@ type Question struct {
 	Base *Mutation
 }
 
+// The hooks of policies.
+const (
+	HookAdmit  = "admit"
+	HookMerge  = "merge"
+	HookFilter = "filter"
+)
+
+// Asked is a question about a version of a pod that has no answer yet.
+type Asked struct {
+	// Hook is the one that is asked; see the constants above.
+	Hook string `json:"hook"`
+	// Since is when it was asked.
+	Since time.Time `json:"since"`
+	// Policy is the policy that is at it, empty for none. Message says what the
+	// answer waits for, empty where that is not known.
+	Policy  string `json:"policy,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// String says who is asked since when, and what the answer waits for.
+func (a *Asked) String() string {
+	text := map[string]string{
+		HookAdmit:  "admission is being asked since ",
+		HookMerge:  "who wins the conflict is being asked since ",
+		HookFilter: "the filter is being asked since ",
+	}[a.Hook] + a.Since.UTC().Format(time.RFC3339)
+	if a.Message != "" {
+		text += ": " + a.Message
+	}
+	return text
+}
+
 // Waiting is a version of a pod that policy or a filter has not let through.
 type Waiting struct {
 	// Pod is the version that waits.
@@ -32,8 +64,11 @@ type Waiting struct {
 	// Running is what runs on meanwhile, nil where nothing does.
 	Running *v1.Pod `json:"running,omitempty"`
 	Origin  Origin  `json:"origin"`
-	// Verdict is Hold, or Deny where Running is set.
+	// Verdict is Hold, or Deny where Running is set; its answer is empty where there
+	// was none before the question that is Asked.
 	Verdict Verdict `json:"verdict"`
+	// Asked is the question that is under way, nil for none.
+	Asked *Asked `json:"asked,omitempty"`
 	// Suppressed is true where policy admits the version and a filter holds it
 	// back; Verdict then says why.
 	Suppressed bool `json:"suppressed,omitempty"`

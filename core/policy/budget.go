@@ -17,6 +17,8 @@ const budgetBurst = 10 * time.Second
 type budgets struct {
 	mu sync.Mutex
 	of map[string]*budget
+	// loading are those for loading policies (loadBudget), of the same rates.
+	loading *budgets
 }
 
 // budget is that of one tenant.
@@ -28,10 +30,11 @@ type budget struct {
 
 // newBudgets gives each tenant that has one its budget, full.
 func newBudgets(tenants []Tenant, now time.Time) *budgets {
-	b := &budgets{of: map[string]*budget{}}
+	b := &budgets{of: map[string]*budget{}, loading: &budgets{of: map[string]*budget{}}}
 	for i := range tenants {
 		if rate := tenants[i].FuelPerSecond; rate > 0 {
 			b.of[tenants[i].Name] = &budget{rate, most(rate), now}
+			b.loading.of[tenants[i].Name] = &budget{rate, most(rate), now}
 		}
 	}
 	return b
@@ -40,6 +43,9 @@ func newBudgets(tenants []Tenant, now time.Time) *budgets {
 // set has other rates count from now on. What a tenant has left it keeps, as far
 // as there is room for it then; one that had no budget begins with a full one.
 func (b *budgets) set(tenants map[string]TenantTerms, now time.Time) {
+	if b.loading != nil {
+		b.loading.set(tenants, now)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name, t := range tenants {

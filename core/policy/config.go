@@ -68,6 +68,8 @@ type Config struct {
 	// memory is how many bytes of memory the plugins of the set's owner may take, 0
 	// for any amount.
 	memory int64
+	// loads is what loading the set may take, nil for any amount.
+	loads *loadBudget
 	// Evaluators is how many questions are judged at once; 0 for one less
 	// than the processors Go may use, at least 1.
 	Evaluators int
@@ -84,11 +86,11 @@ type Tenant struct {
 	Trust Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
-	// FuelPerSecond is what decisions about its pods and their records may take, 0 for
-	// any amount.
+	// FuelPerSecond is what decisions about its pods and their records may take, and
+	// loading its policies once more, 0 for any amount.
 	FuelPerSecond int64
 	// PolicyMemory is how many bytes of memory one instance of each of its plugins
-	// may take together, 0 for any amount.
+	// may take together, and its documents once they are decoded, 0 for any amount.
 	PolicyMemory int64
 	// Owns says whether a namespace is the tenant's. No namespace is that of two.
 	Owns func(namespace string) bool

@@ -17,7 +17,8 @@ type decision struct {
 	hook, node string
 	request    *wasm.Request
 	// input is what conditions see, nil before the first is asked; spent is what
-	// those took in fuel whose policies were not asked.
+	// those took in fuel whose policies were not asked, and what else no opinion shows:
+	// what calls cost beside their fuel, and earlier tries.
 	input *condition.Input
 	spent int64
 	// sees gives what the policies of an owner see of the node; saw is what they

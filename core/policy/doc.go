@@ -69,7 +69,7 @@
 // A decision of a policy that sees the node counts only if what its policies were
 // shown is the same still; else it is made again, and after three times others that
 // would change it wait for it. What was admitted counts until the pod is among those
-// of the node, or is not wanted any more.
+// of the node, has ended, or is not wanted in that version any more.
 //
 // # What is read
 //

@@ -27,8 +27,9 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 		if !goOn {
 			return
 		}
-		p.queue.over(&t, fuel)
+		// First, or the tenant's next question could be taken before this one is paid.
 		p.budgets.spend(t.tenant, fuel, p.cfg.Now())
+		p.queue.over(&t, fuel)
 	}
 }
 

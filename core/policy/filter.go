@@ -14,9 +14,9 @@ import (
 // ends before.
 func (p *Plane) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.FilterVerdict)) (int64, bool) {
 		return p.pass(ctx, &q, tenant, answer, at)
-	}})
+	})
 }
 
 // FilterChanged has a value whenever other policies with the hook filter came
@@ -110,6 +110,7 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	if err == nil {
 		d.show(p)
 		got, err = p.plugin.plugin.Filter(ctx, d.request)
+		d.spent += got.Extra
 		p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -130,15 +129,6 @@ func (k *kept) back(content string, reason error, from, to string, now time.Time
 	k.refuse(content, reason, now)
 }
 
-func (k *kept) store() {
-	if k.cfg.Kept == nil {
-		return
-	}
-	if err := k.cfg.Kept.Store(&k.record); err != nil {
-		k.cfg.Logger.Error("what is known of the policies is not kept over a restart", "owner", k.owner(), "err", err)
-	}
-}
-
 // tidy removes contents that are not those of good sets.
 func (k *kept) tidy(dir string) {
 	entries, err := os.ReadDir(dir)
@@ -150,40 +140,6 @@ func (k *kept) tidy(dir string) {
 			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // the next good set tries again
 		}
 	}
-}
-
-// keep writes the files of a reading to a directory, so that it is whole or not
-// there. What is there and damaged is replaced.
-func (k *kept) keep(dir string, r *reading) error {
-	if _, err := os.Stat(dir); err == nil && k.read(dir).digest() == r.digest() {
-		return nil
-	}
-	part := dir + newSuffix
-	if err := os.RemoveAll(part); err != nil {
-		return err
-	}
-	for path, f := range r.files {
-		below := filepath.Join(part, filepath.Dir(path))
-		if err := os.MkdirAll(below, 0o700); err != nil {
-			return err
-		}
-		if err := state.WriteFile(below, filepath.Base(path), f.data); err != nil {
-			return err
-		}
-	}
-	crashpoint.Reached("set content written")
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.Rename(part, dir); err != nil {
-		return err
-	}
-	crashpoint.Reached("set content kept")
-	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
 }
 
 // last loads the newest good set that is kept, leaving out those that skip names.
@@ -220,7 +176,9 @@ func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string
 func (k *kept) read(dir string) *reading {
 	cfg := *k.cfg
 	cfg.Dir = dir
-	return read(&cfg)
+	got := read(&cfg)
+	k.cfg.loads.pay(got.took())
+	return got
 }
 
 // again loads a kept content.

@@ -24,8 +24,12 @@ type Node struct {
 	// Pods are the pods that were admitted and handed on to run, and have not
 	// ended, in no order.
 	Pods func() []NodePod
-	// Wanted reports whether a pod is still desired.
-	Wanted func(uid types.UID) bool
+	// Wanted reports whether a pod is still desired as this instance of it: it runs,
+	// or waits. Any counts where instance is empty.
+	Wanted func(uid types.UID, instance string) bool
+	// Ended reports whether a pod that was admitted has run as this and ended; nil
+	// where none does.
+	Ended func(p *v1.Pod) bool
 }
 
 // NodePod is an admitted pod, and the name of its source.
@@ -41,11 +45,20 @@ type ledger struct {
 
 	mu sync.Mutex
 	// reserved are pods that were admitted and are not yet among the node's.
-	reserved map[types.UID]NodePod
+	reserved map[types.UID]reservation
 	// facts are what was made of pods before.
 	facts map[types.UID]fact
 	// alone is the decision that others wait for, nil where there is none.
 	alone *alone
+}
+
+// reservation is a pod that was admitted, as it is to run, and the instance that
+// policy has judged, empty where that is not known. With update it is a newer version
+// of one that runs.
+type reservation struct {
+	NodePod
+	instance string
+	update   bool
 }
 
 // fact is what plugins see of a pod, and the pod it was made from.
@@ -100,14 +113,27 @@ func (l *ledger) sweep() map[types.UID]NodePod {
 	for _, p := range l.node.Pods() {
 		pods[p.Pod.UID] = p
 	}
-	for uid, p := range l.reserved {
-		if was, ok := pods[uid]; ok && pod.SameInstance(was.Pod, p.Pod) || !l.node.Wanted(uid) {
+	for uid, r := range l.reserved {
+		if l.over(r, pods[uid].Pod) {
 			delete(l.reserved, uid)
 			continue
 		}
-		pods[uid] = p
+		pods[uid] = r.NodePod
 	}
 	return pods
+}
+
+// over reports whether nothing is to be reserved for a pod any more: it is there as
+// what was admitted, has ended, or is not to run as that. was is how it is among the
+// node's pods, nil where it is not: then an update starts nothing.
+func (l *ledger) over(r reservation, was *v1.Pod) bool {
+	switch {
+	case was != nil && pod.SameInstance(was, r.Pod), was == nil && r.update:
+		return true
+	case l.node.Ended != nil && l.node.Ended(r.Pod):
+		return true
+	}
+	return !l.node.Wanted(r.Pod.UID, r.instance)
 }
 
 // commit makes a verdict about a pod one that others see: one that lets it pass
@@ -133,9 +159,9 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 		return true
 	}
 	if l.reserved == nil {
-		l.reserved = map[types.UID]NodePod{}
+		l.reserved = map[types.UID]reservation{}
 	}
-	l.reserved[q.Pod.UID] = NodePod{q.Pod, q.Origin.Source}
+	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, d.instance, q.Op == pod.UpdateOp}
 	return true
 }
 

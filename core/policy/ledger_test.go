@@ -24,6 +24,10 @@ type aNode struct {
 	mu       sync.Mutex
 	pods     []NodePod
 	unwanted map[types.UID]bool
+	// wants are the instances in which pods are wanted, any where it has none.
+	wants map[types.UID]string
+	// ended are the versions that have ended.
+	ended []*v1.Pod
 }
 
 func (n *aNode) node() *Node {
@@ -34,10 +38,15 @@ func (n *aNode) node() *Node {
 			defer n.mu.Unlock()
 			return slices.Clone(n.pods)
 		},
-		Wanted: func(uid types.UID) bool {
+		Wanted: func(uid types.UID, instance string) bool {
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			return !n.unwanted[uid]
+			return !n.unwanted[uid] && (instance == "" || n.wants[uid] == "" || n.wants[uid] == instance)
+		},
+		Ended: func(p *v1.Pod) bool {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return slices.ContainsFunc(n.ended, func(e *v1.Pod) bool { return pod.SameInstance(e, p) })
 		},
 	}
 }
@@ -381,6 +390,53 @@ func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 	n.pods[0].Pod = q.Pod.DeepCopy()
 	if l.look(); len(l.reserved) != 0 {
 		t.Errorf("what runs is reserved on: %v", l.reserved)
+	}
+}
+
+func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
+	t.Parallel()
+	again := func(q *pod.Question) { q.Pod.Labels = map[string]string{"tier": "db"} }
+	update := func(q *pod.Question) { q.Op = pod.UpdateOp }
+	for name, test := range map[string]struct {
+		ended []*v1.Pod
+		as    func(*pod.Question)
+		want  int
+	}{
+		"nothing has ended":                  {nil, again, 1},
+		"it has":                             {[]*v1.Pod{question("a", again).Pod}, again, 0},
+		"one that had its UID before it has": {[]*v1.Pod{somePod("a")}, again, 1},
+		"it is an update, which starts none": {[]*v1.Pod{somePod("a")}, update, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := &aNode{ended: test.ended}
+			l := &ledger{node: n.node()}
+			l.commit(t.Context(), onNode(l, question("a", again, test.as), ""), says(pod.Allow))
+			if l.look(); len(l.reserved) != test.want {
+				t.Errorf("%d pods are reserved, want %d", len(l.reserved), test.want)
+			}
+		})
+	}
+}
+
+func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
+	t.Parallel()
+	n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
+	l := &ledger{node: n.node()}
+	q := question("a", func(q *pod.Question) {
+		q.Op = pod.UpdateOp
+		q.Pod.Labels = map[string]string{"tier": "db"}
+	})
+	d := onNode(l, q, "")
+	d.instance = "newer"
+	l.commit(t.Context(), d, says(pod.Allow))
+	n.wants = map[types.UID]string{"uid-a": "newer"}
+	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
+		t.Errorf("%+v, want the newer version", got)
+	}
+	n.wants["uid-a"] = "older"
+	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "web" || len(l.reserved) != 0 {
+		t.Errorf("%+v, want the version that runs, and nothing reserved", got)
 	}
 }
 

@@ -19,6 +19,8 @@ type loader struct {
 	// again says that the last set was refused because of the machine: the same
 	// content may be good next time.
 	again bool
+	// stale: the last set was not loaded to its end, as the files are others by now.
+	stale bool
 	// anew has modules tried again that were refused in earlier loads.
 	anew bool
 }
@@ -28,19 +30,24 @@ type loader struct {
 // again; running may be nil. Of a set that is refused nothing stays loaded.
 func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, error) {
 	digest := r.digest()
-	l.again = false
+	l.again, l.stale = false, false
 	l.checkMemory(r)
 	var policies []*policy
 	for _, doc := range r.documents {
 		// One that is refused anyway would only repeat itself.
-		if len(doc.wrong) == 0 && ctx.Err() == nil {
+		if len(doc.wrong) == 0 && ctx.Err() == nil && !l.stale {
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
 	l.at.over()
+	l.cfg.loads.over()
 	s := newSet(digest, policies)
 	err := ctx.Err()
-	if err == nil {
+	switch {
+	case err != nil:
+	case l.stale:
+		err = errStale
+	default:
 		err = r.err()
 	}
 	if err != nil {
@@ -74,6 +81,9 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		l.test(ctx, r, p)
 		return p
 	}
+	if !l.afford(ctx, r) {
+		return p
+	}
 	crashpoint.Reached("set verified")
 	if l.anew {
 		if err := l.cfg.Loader.Forget(r.files[doc.Module].data, options); err != nil {
@@ -81,6 +91,7 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		}
 	}
 	plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
+	l.cfg.loads.pay(loadTook(plugin, err) + moduleByteFuel*int64(len(r.files[doc.Module].data)))
 	if err != nil {
 		l.again = l.again || ofMachine(err)
 		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
@@ -89,9 +100,18 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	crashpoint.Reached("set compiled")
 	p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
 	if l.test(ctx, r, p); len(doc.wrong) == 0 {
-		plugin.Warm(ctx, doc.Hooks)
+		l.cfg.loads.pay(plugin.Warm(ctx, doc.Hooks))
 	}
 	return p
+}
+
+// loadTook is what the start of a plugin took, or of one that cannot be loaded.
+func loadTook(plugin Plugin, err error) int64 {
+	if err != nil {
+		_, _, fuel := failureOf(err)
+		return fuel
+	}
+	return plugin.LoadFuel()
 }
 
 // ofMachine says of why a plugin could not be loaded or asked that it may be

@@ -23,9 +23,12 @@ type Plugin interface {
 	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
 	// Filter says whether an update may go on. The error is a *wasm.Failure.
 	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
+	// LoadFuel is what its start took. That of a Load which fails is in the
+	// *wasm.Failure.
+	LoadFuel() int64
 	// Warm calls hooks to no effect, so that the first questions are answered as
-	// fast as later ones.
-	Warm(ctx context.Context, hooks []string)
+	// fast as later ones. It gives what that took.
+	Warm(ctx context.Context, hooks []string) (fuel int64)
 	// Settle makes the plugin ready for the next call, after a verdict was given.
 	Settle(ctx context.Context)
 	// Rest gives back what calls have not needed since the last Rest.

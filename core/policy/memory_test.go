@@ -65,3 +65,30 @@ func TestWhatTookTooMuchMemoryIsTriedAgainWithMore(t *testing.T) {
 		}
 	})
 }
+
+func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
+	t.Parallel()
+	const text = 10_000
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		for _, name := range []string{"p0", "p1", "p2"} {
+			document := documentOf(name, "deny", "mode = \"off\"\n#")
+			d.of("a").policy(name, "deny", "mode = \"off\"\n#"+strings.Repeat("x", text-len(document)))
+		}
+		for _, of := range []string{"a", ""} {
+			c := testConfig(d, s)
+			if c.memory = 2 * text * decodedFactor; of == "" {
+				c.memory = 0
+			}
+			c.Dir = d.of("a").dir
+			got := read(&c)
+			err, want := got.err(), `p2.toml: with it the documents have 30000 bytes together, more than the 20000 for which policy_memory in agent.toml has room`
+			if (err != nil) != (of != "") || of != "" && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "p1.toml")) {
+				t.Errorf("of %q: %v", of, err)
+			}
+			if decoded := len(got.documents); decoded != 3 && of == "" || decoded != 2 && of != "" {
+				t.Errorf("of %q: %d are decoded", of, decoded)
+			}
+		}
+	})
+}

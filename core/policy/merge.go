@@ -23,9 +23,9 @@ func (p *Plane) Rules() Rules { return Rules{p} }
 // called where Run ends before.
 func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
-	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+	pose(p, about{hook: hookMerge, identity: c.Identity}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution)) (int64, bool) {
 		return p.resolve(ctx, &c, tenant, answer, at)
-	}})
+	})
 }
 
 // Changed has a value whenever other policies with the hook merge came into
@@ -86,6 +86,8 @@ type contest struct {
 	places []int
 	// mutateAPI: policies may change pods of an API server.
 	mutateAPI bool
+	// extra is what calls cost beside their fuel.
+	extra int64
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
@@ -144,7 +146,7 @@ func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activit
 			}
 		}
 	}
-	return decided, opinions, spent
+	return decided, opinions, spent + m.extra
 }
 
 // winnerPrefix begins an opinion that names a winner.
@@ -158,7 +160,9 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 		err = p.plugin.breakers.open(m.Tenant, m.Time)
 	}
 	if err == nil {
-		if got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest); err == nil {
+		got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest)
+		m.extra += got.Extra
+		if err == nil {
 			made, err = p.base(m, &got)
 		}
 		p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)

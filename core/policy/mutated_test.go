@@ -26,7 +26,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 		}
 		var here []NodePod
 		p, _ := listed(t, d, s, func(c *Config) {
-			c.Facts = &Node{Pods: func() []NodePod { return here }, Wanted: func(types.UID) bool { return true }}
+			c.Facts = &Node{Pods: func() []NodePod { return here }, Wanted: func(types.UID, string) bool { return true }}
 		})
 		run(t, p)
 		q := written(t)

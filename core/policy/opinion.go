@@ -22,6 +22,7 @@ type opinion struct {
 // is an opinion too.
 func (p *policy) ask(ctx context.Context, d *decision) opinion {
 	result, err := p.plugin.plugin.Admit(ctx, d.request)
+	d.spent += result.Extra
 	if err != nil {
 		o := p.failed(err)
 		o.Reads = result.Reads

@@ -69,7 +69,6 @@ func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) f
 // readNow reads the directory until it stands still, and acts on it.
 func (r *reloader) readNow(ctx context.Context) error {
 	r.acted, r.restless = false, time.Time{}
-	begun := r.cfg.Now()
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
@@ -82,7 +81,7 @@ func (r *reloader) readNow(ctx context.Context) error {
 		if delay == listPeriod {
 			return r.standing.reason()
 		}
-		if r.cfg.Now().Sub(begun) >= restlessTime {
+		if !r.restless.IsZero() && r.cfg.Now().Sub(r.restless) >= restlessTime {
 			return fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime)
 		}
 		wait.Reset(delay)

@@ -29,6 +29,7 @@ type Plane struct {
 	terms   atomic.Pointer[Terms]
 	setting sync.Mutex
 	readers readers
+	open    openQuestions
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
@@ -51,6 +52,9 @@ func New(c Config) *Plane {
 	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.wake)
 	p.queue.slots = c.evaluators()
 	p.makeOwners()
+	for _, o := range p.owners {
+		o.reloader.cfg.loads = o.reloader.budget(p.budgets.loading)
+	}
 	return p
 }
 
@@ -61,9 +65,9 @@ func New(c Config) *Plane {
 // over.
 func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict)) (int64, bool) {
 		return p.judge(ctx, &q, tenant, answer, at)
-	}})
+	})
 }
 
 // Changed has a value whenever another set came into force since the last one
@@ -75,6 +79,7 @@ func (p *Plane) Sets() []pod.PolicySet {
 	sets := make([]pod.PolicySet, len(p.owners))
 	for i, o := range p.owners {
 		sets[i] = o.standing.show()
+		o.reloader.cfg.loads.show(&sets[i])
 	}
 	return sets
 }

@@ -28,7 +28,8 @@ type reading struct {
 	documents []*document
 	// files are the documents, modules and pods that could be read, by path.
 	files map[string]file
-	size  int64
+	// size is how many bytes they have, text how many the documents.
+	size, text int64
 	// stamps are those of the directory (".") and of every name that was
 	// looked at.
 	stamps map[string]stamp
@@ -73,7 +74,7 @@ func read(c *Config) *reading {
 		return r.fail(&noPolicies{dir})
 	}
 	for _, name := range names {
-		r.readDocument(d, name, c.AllowUnpinned)
+		r.readDocument(d, name, c)
 	}
 	r.unite()
 	for _, doc := range r.documents {
@@ -98,14 +99,19 @@ func (r *reading) fail(err error) *reading {
 	return r
 }
 
-func (r *reading) readDocument(d *directory, name string, allowUnpinned bool) {
+func (r *reading) readDocument(d *directory, name string, c *Config) {
 	whole := filepath.Join(r.dir, name)
 	f, err := r.fetch(d, name, strict.MaxSize)
 	if err != nil {
 		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: cannot be read: %w", whole, err)})
 		return
 	}
-	doc, err := parseDocument(name, whole, f.data, allowUnpinned)
+	r.text += int64(len(f.data))
+	if err := c.roomFor(r.text); err != nil {
+		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: %w", whole, err)})
+		return
+	}
+	doc, err := parseDocument(name, whole, f.data, c.AllowUnpinned)
 	if err != nil {
 		r.refused = append(r.refused, refusal{name, err})
 		return
@@ -172,6 +178,9 @@ func (r *reading) fetch(d *directory, path string, limit int64) (file, error) {
 	r.files[path] = f
 	return f, nil
 }
+
+// took is what it took to read that, in fuel.
+func (r *reading) took() int64 { return r.size*readByteFuel + r.text*textByteFuel }
 
 var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB together")
 

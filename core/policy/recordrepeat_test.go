@@ -116,7 +116,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	c.Facts = &Node{
 		Labels: map[string]string{"zone": "1"}, Allocatable: map[string]string{"cpu": "4"},
 		Pods:   func() []NodePod { return []NodePod{{somePod("other"), "static"}} },
-		Wanted: func(types.UID) bool { return true },
+		Wanted: func(types.UID, string) bool { return true },
 	}
 	p := New(c)
 	stop := run(t, p)

@@ -128,7 +128,15 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	if r.acted && unchanged(r.cfg.Dir, r.names) {
 		return listPeriod
 	}
+	defer r.cfg.loads.over()
+	if waited := r.cfg.loads.afford(ctx, func() bool { return false }); !r.restless.IsZero() {
+		r.restless = r.restless.Add(waited) // nobody has looked meanwhile
+	}
+	if ctx.Err() != nil {
+		return listPeriod
+	}
 	got := read(r.cfg)
+	r.cfg.loads.pay(got.took())
 	if !r.still(got) {
 		r.stir(ctx)
 		return settleTime
@@ -136,8 +144,13 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	r.restless = time.Time{}
 	r.acted = got.whole
 	r.watch.aim(r.names)
+	r.loader.stale = false
 	if r.act(ctx, got) {
 		r.untidy = true
+	}
+	if r.loader.stale {
+		r.acted = false
+		return settleTime
 	}
 	return listPeriod
 }
@@ -187,6 +200,7 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 	switch {
 	case ctx.Err() != nil:
 		next.release()
+	case errors.Is(err, errStale): // what the files are now is read next
 	case err != nil && again:
 		r.acted = false // it is tried again with the next listing
 		r.reject(ctx, bounded(err))

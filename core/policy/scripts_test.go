@@ -57,6 +57,10 @@ type scripts struct {
 	edit func(policy string, r *wasm.Result)
 	// patch is what a policy that names a winner makes of it, if it is set.
 	patch func(policy string) []byte
+	// loadFuel is what loading the plugin of a policy takes, warmFuel what warming any,
+	// admitFuel what a call takes of the hook admit.
+	loadFuel            map[string]int64
+	warmFuel, admitFuel int64
 	// free lets plugins that wait go on; they say on waits that they do.
 	free  chan struct{}
 	waits chan string
@@ -71,11 +75,14 @@ func newScripts() *scripts {
 
 func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin, error) {
 	text, _, _ := strings.Cut(string(binary), " # ")
-	if message, broken := strings.CutPrefix(text, "broken "); broken {
-		return nil, errors.New(message)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if message, broken := strings.CutPrefix(text, "broken "); broken {
+		if fuel := s.loadFuel[o.Policy]; fuel > 0 {
+			return nil, &wasm.Failure{Code: wasm.Trap, Err: errors.New(message), Fuel: fuel}
+		}
+		return nil, errors.New(message)
+	}
 	s.loads++
 	if message, refused := strings.CutPrefix(text, "refused "); refused && !slices.Contains(s.forgotten, text) {
 		return nil, errors.New(message)
@@ -140,10 +147,10 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	fault := (word == "late" || word == "unwell") && p.of.fault()
 	p.of.mu.Unlock()
 
-	var result wasm.Result
+	result := wasm.Result{Fuel: p.of.admitFuel}
 	switch word {
 	case "trap":
-		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest)}
+		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: p.of.admitFuel}
 	case "unready":
 		return wasm.Result{}, wasm.ErrNotReady
 	case "error":
@@ -171,11 +178,11 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	case "deny-image":
 		result.Answer = pod.Abstain
 		if r.Question.Pod.Spec.Containers[0].Image == rest {
-			result = wasm.Result{Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed"}
+			result = wasm.Result{Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.admitFuel}
 		}
 	default:
 		code, message, _ := strings.Cut(rest, " ")
-		result = wasm.Result{Answer: pod.Answer(word), Reason: code, Message: message}
+		result = wasm.Result{Answer: pod.Answer(word), Reason: code, Message: message, Fuel: p.of.admitFuel}
 	}
 	if edit != nil {
 		edit(p.policy, &result)
@@ -239,7 +246,13 @@ func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 	return r, nil
 }
 
-func (p *script) Warm(context.Context, []string) {}
+func (p *script) LoadFuel() int64 {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	return p.of.loadFuel[p.policy]
+}
+
+func (p *script) Warm(context.Context, []string) int64 { return p.of.warmFuel }
 
 func (p *script) Settle(context.Context) {}
 

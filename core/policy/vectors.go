@@ -25,9 +25,9 @@ func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
 // test runs the policy's own tests; what fails is put down in its document.
 func (l *loader) test(ctx context.Context, r *reading, p *policy) {
 	// What they break must not keep the running set from the same plugin.
-	ctx = wasm.OnNobodysAccount(ctx)
+	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
-		if ctx.Err() != nil {
+		if !l.afford(ctx, r) {
 			return
 		}
 		v, key := &p.Tests[i], testKey(i)
@@ -35,7 +35,8 @@ func (l *loader) test(ctx context.Context, r *reading, p *policy) {
 		if !ok {
 			continue
 		}
-		got, err := p.testAnswer(ctx, v, pods)
+		got, fuel, err := p.testAnswer(ctx, v, pods)
+		l.cfg.loads.pay(fuel)
 		l.again = l.again || ofMachine(err)
 		if got != "" {
 			p.complain(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
@@ -60,6 +61,7 @@ func (v *vector) about() string {
 func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods map[string]*v1.Pod, ok bool) {
 	pods, ok = map[string]*v1.Pod{}, true
 	for _, f := range v.files(key) {
+		l.cfg.loads.pay(textByteFuel * int64(len(r.files[f.path].data)))
 		manifest, err := testPod(r, f.path, l.cfg.Node)
 		if err != nil {
 			p.complain(f.key, "%v", err)
@@ -70,66 +72,74 @@ func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods ma
 	return pods, ok
 }
 
-// testAnswer gives what a test got instead of what it should; empty where it
-// got that. The error is why there was no answer.
-func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, err error) {
-	var answer, why string
+// reply is what a policy says in a test, why, and what that took.
+type reply struct {
+	answer, why string
+	fuel        int64
+}
+
+// testAnswer gives what a test got instead of what it should, empty where it got
+// that, and what it took. The error is why there was no answer.
+func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
+	var said reply
 	if v.Hook == hookMerge {
-		answer, why, err = p.testMerge(ctx, v, pods)
+		said, err = p.testMerge(ctx, v, pods)
 	} else {
 		q := p.testQuestion(v, pods)
 		var matches bool
-		if matches, err = p.testMatches(v, q); !matches && err == nil {
+		if matches, fuel, err = p.testMatches(v, q); !matches && err == nil {
 			if v.Expect == string(pod.Abstain) {
-				return "", nil
+				return "", fuel, nil
 			}
-			return "abstain (the pod does not match [match])", nil
+			return "abstain (the pod does not match [match])", fuel, nil
 		}
 		if err == nil {
-			answer, why, err = p.testAsk(ctx, v, q)
+			said, err = p.testAsk(ctx, v, q)
 		}
 	}
+	fuel += said.fuel
 	switch {
 	case err != nil:
-		_, message, _ := failureOf(err)
-		return "a failure: " + message, err
-	case answer == v.Expect:
-		return "", nil
-	case why == "":
-		return answer, nil
+		_, message, took := failureOf(err)
+		return "a failure: " + message, fuel + took, err
+	case said.answer == v.Expect:
+		return "", fuel, nil
+	case said.why == "":
+		return said.answer, fuel, nil
 	}
-	return fmt.Sprintf("%s (%s)", answer, why), nil
+	return fmt.Sprintf("%s (%s)", said.answer, said.why), fuel, nil
 }
 
 // testMatches reports whether the policy matches a test's pod: its source and
-// operation are whatever the policy wants.
-func (p *policy) testMatches(v *vector, q *pod.Question) (bool, error) {
+// operation are whatever the policy wants. fuel is what its conditions took.
+func (p *policy) testMatches(v *vector, q *pod.Question) (matches bool, fuel int64, err error) {
 	if !p.Match.matchesPod(q) {
-		return false, nil
+		return false, 0, nil
 	}
 	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at)}
-	ok, _, err := p.Match.hold(d.conditions())
-	return ok, err
+	return p.Match.hold(d.conditions())
 }
 
-// testAsk asks the policy about one pod.
-func (p *policy) testAsk(ctx context.Context, v *vector, q *pod.Question) (answer, why string, err error) {
+// testAsk asks the policy about one pod. What a call took that failed is in its
+// *wasm.Failure, but for its extra.
+func (p *policy) testAsk(ctx context.Context, v *vector, q *pod.Question) (reply, error) {
 	r := p.testRequest(q, v.at)
 	if v.Hook == hookFilter {
 		got, err := p.plugin.plugin.Filter(ctx, r)
-		return string(got.Answer), said(got.Reason, got.Message), err
+		return reply{string(got.Answer), said(got.Reason, got.Message), got.Fuel + got.Extra}, err
 	}
 	got, err := p.plugin.plugin.Admit(ctx, r)
 	if err == nil && len(got.Patch) > 0 {
+		got.Fuel += patchCost(q.Pod, got.Patch)
 		if _, _, err = p.apply(q.Pod, got.Patch, true); err != nil {
 			err = &wasm.Failure{Code: codeOf(err), Err: err}
 		}
 	}
-	return string(got.Answer), said(got.Reason, got.Message), err
+	return reply{string(got.Answer), said(got.Reason, got.Message), got.Fuel + got.Extra}, err
 }
 
 // testMerge asks the policy which of a test's candidates wins.
-func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.Pod) (answer, why string, err error) {
+func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.Pod) (reply, error) {
 	m := &wasm.MergeRequest{Time: v.at, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
@@ -145,11 +155,14 @@ func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.P
 	if err == nil {
 		_, err = p.base(&contest{MergeRequest: m, mutateAPI: true}, &got)
 	}
-	answer = string(got.Answer)
+	if err != nil {
+		return reply{fuel: got.Extra}, err
+	}
+	answer := string(got.Answer)
 	if got.Answer == wasm.MergeWinner {
 		answer = v.Candidates[got.Winner].Pod
 	}
-	return answer, said(got.Reason, got.Message), err
+	return reply{answer, said(got.Reason, got.Message), got.Fuel + got.Extra}, nil
 }
 
 // testQuestion asks about the one pod of a manifest: as a change of the old one

@@ -85,6 +85,8 @@ func (s *Server) serveExplain(o *Options) {
 type tale struct {
 	o     *Options
 	story Story
+	// waits are all versions of pods that wait.
+	waits []pod.Waiting
 	// pods are those of the name, waiting the versions that wait, origins where they
 	// come from.
 	pods    []v1.Pod
@@ -113,7 +115,8 @@ func (t *tale) gather() bool {
 		}
 	}
 	if t.o.Waiting != nil {
-		for _, w := range t.o.Waiting.List() {
+		t.waits = t.o.Waiting.List()
+		for _, w := range t.waits {
 			t.known = append(t.known, w.Pod.Namespace+"/"+w.Pod.Name)
 			if t.isOf(w.Pod) || w.Running != nil && t.isOf(w.Running) {
 				t.waiting = append(t.waiting, w)
@@ -151,7 +154,7 @@ func (t *tale) gatherRest() {
 		}
 	}
 	if t.o.Updates != nil {
-		for _, u := range t.o.Updates.Suppressed() {
+		for _, u := range suppressed(t.o.Updates, t.waits) {
 			if t.isIn(u.Namespace, u.Name, u.UID) {
 				s.Updates = append(s.Updates, u)
 				t.documents[u.Document] = u.Source

@@ -75,7 +75,7 @@ type Server struct {
 // New makes a server of these endpoints:
 //
 //	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in
-//	/v1/waiting    []pod.Waiting; ?env=show as above
+//	/v1/waiting    []pod.Waiting, also versions that are not judged yet; ?env=show as above
 //	/v1/updates    []pod.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []pod.SourceState
 //	/v1/conflicts  []pod.Conflict

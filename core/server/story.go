@@ -198,6 +198,10 @@ func (t *tale) tellWaiting() {
 		}
 		text := "the pod is held"
 		switch {
+		case w.Running != nil && w.Verdict.Answer == "":
+			text = "the new version waits, the old one runs on"
+		case w.Verdict.Answer == "":
+			text = "the pod waits"
 		case w.Running != nil && w.Verdict.Answer == pod.Deny:
 			text = "the new version is denied, the old one runs on"
 		case w.Running != nil:
@@ -205,7 +209,7 @@ func (t *tale) tellWaiting() {
 		case w.Verdict.Answer == pod.Deny:
 			text = "the pod is denied"
 		}
-		t.stands(Moment{Part: PartWait, Text: said(text, w.Verdict.Message) + again(w.RetryAt)})
+		t.stands(Moment{Part: PartWait, Text: said(text, w.Verdict.Message) + judgedAgain(w)})
 	}
 	for i := range t.story.Updates {
 		u := &t.story.Updates[i]
@@ -214,7 +218,9 @@ func (t *tale) tellWaiting() {
 			what = "the new pod"
 		}
 		text := "a filter holds " + what + " back"
-		if !u.Since.IsZero() {
+		if u.Wait == pod.WaitAsked && u.Message != "" {
+			text = what + " waits"
+		} else if !u.Since.IsZero() {
 			text += " since " + u.Since.UTC().Format(time.RFC3339)
 		}
 		text = said(text, cmp.Or(u.Message, u.Policy)) + askedAgain(u)
@@ -225,16 +231,22 @@ func (t *tale) tellWaiting() {
 	}
 }
 
-func again(at time.Time) string {
-	if at.IsZero() {
+// judgedAgain says when policy is asked about a version, or that it is being asked.
+func judgedAgain(w *pod.Waiting) string {
+	switch {
+	case w.Asked != nil:
+		return "; " + w.Asked.String()
+	case w.RetryAt.IsZero():
 		return "; judged again when the document or the policies change"
 	}
-	return "; judged again at " + at.UTC().Format(time.RFC3339)
+	return "; judged again at " + w.RetryAt.UTC().Format(time.RFC3339)
 }
 
 // askedAgain says when the filter is asked again about what it holds back.
 func askedAgain(u *pod.WaitingUpdate) string {
 	switch {
+	case u.Wait == pod.WaitAsked && u.Message != "":
+		return "" // that it is being asked was said
 	case u.Wait == pod.WaitAsked:
 		return "; it has not answered yet"
 	case u.Again.IsZero():

@@ -54,6 +54,42 @@ func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *te
 	}
 }
 
+func TestWhatIsAskedIsToldWithWhatTheAnswerWaitsFor(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	asked := &pod.Asked{Hook: pod.HookAdmit, Since: noon, Policy: "p", Message: `policy "p" is being asked`}
+	const is = `admission is being asked since 2026-03-01T12:00:00Z: policy "p" is being asked`
+	running := &v1.Pod{}
+	for name, test := range map[string]struct {
+		waits  pod.Waiting
+		update *pod.WaitingUpdate
+		want   string
+	}{
+		"a new pod":     {pod.Waiting{Asked: asked}, nil, "the pod waits; " + is},
+		"a new version": {pod.Waiting{Running: running, Asked: asked}, nil, "the new version waits, the old one runs on; " + is},
+		"a pod that is held": {
+			pod.Waiting{Verdict: pod.Verdict{Answer: pod.Hold, Message: "not now"}, RetryAt: noon, Asked: asked}, nil, "the pod is held: not now; " + is,
+		},
+		"an update that a filter has not answered": {
+			pod.Waiting{Running: running, Suppressed: true, Asked: asked},
+			&pod.WaitingUpdate{Op: pod.UpdateOp, Wait: pod.WaitAsked, Message: is},
+			"the update waits: " + is,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tale{waiting: []pod.Waiting{test.waits}}
+			if test.update != nil {
+				s.story.Updates = []pod.WaitingUpdate{*test.update}
+			}
+			s.tellWaiting()
+			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
+				t.Errorf("what is said (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestAStoredVerdictIsToldWhereNoDecisionTellsIt(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

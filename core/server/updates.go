@@ -45,14 +45,16 @@ func (s *Server) serveUpdates(updates Updates, waiting Waiting) {
 // namespace and name.
 func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
 	all := []pod.WaitingUpdate{}
-	if updates != nil {
-		all = append(all, updates.Suppressed()...)
-	}
+	var waits []pod.Waiting
 	if waiting != nil {
-		for _, w := range waiting.List() {
-			if w.Running != nil && !w.Suppressed {
-				all = append(all, unadmitted(&w))
-			}
+		waits = waiting.List()
+	}
+	if updates != nil {
+		all = append(all, suppressed(updates, waits)...)
+	}
+	for i := range waits {
+		if w := &waits[i]; w.Running != nil && !w.Suppressed {
+			all = append(all, unadmitted(w))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pod.WaitingUpdate) int {
@@ -61,7 +63,24 @@ func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
 	return all
 }
 
-// unadmitted is a version of a pod that runs which policy does not admit.
+// suppressed are the updates that filters hold back, those that are not answered yet
+// with what the answer waits for.
+func suppressed(updates Updates, waits []pod.Waiting) []pod.WaitingUpdate {
+	all := slices.Clone(updates.Suppressed())
+	for i := range all {
+		u := &all[i]
+		at := slices.IndexFunc(waits, func(w pod.Waiting) bool {
+			return w.Asked != nil && w.Suppressed && w.Pod.UID == u.UID && w.Origin.Source == u.Source && w.Origin.Document == u.Document
+		})
+		if u.Wait == pod.WaitAsked && at >= 0 {
+			u.Policy, u.Message = waits[at].Asked.Policy, waits[at].Asked.String()
+		}
+	}
+	return all
+}
+
+// unadmitted is a version of a pod that runs which policy does not admit, or has not
+// judged yet.
 func unadmitted(w *pod.Waiting) pod.WaitingUpdate {
 	u := pod.WaitingUpdate{
 		Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: w.Pod.UID, Op: pod.UpdateOp, Wait: pod.WaitHeld,
@@ -69,8 +88,11 @@ func unadmitted(w *pod.Waiting) pod.WaitingUpdate {
 		Since: w.Origin.FirstSeen, Again: w.RetryAt,
 		Source: w.Origin.Source, Document: w.Origin.Document, Version: w.Origin.Version,
 	}
-	if w.Verdict.Answer == pod.Deny {
+	switch {
+	case w.Verdict.Answer == pod.Deny:
 		u.Wait = pod.WaitDenied
+	case w.Verdict.Answer == "" && w.Asked != nil:
+		u.Wait, u.Policy, u.Message = pod.WaitUnjudged, w.Asked.Policy, w.Asked.String()
 	}
 	if w.Running.UID != w.Pod.UID {
 		u.Replaces = w.Running.UID

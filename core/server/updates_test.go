@@ -76,6 +76,50 @@ func TestUpdatesAreThoseOfPodsThatRunAndThoseThatFiltersHoldBack(t *testing.T) {
 	}
 }
 
+func TestOfAnUpdateThatHasNoAnswerIsSaidWhatThatWaitsFor(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	asked := func(hook string) *pod.Asked {
+		return &pod.Asked{Hook: hook, Since: noon, Policy: "p", Message: `policy "p" is being asked`}
+	}
+	update := func(document string) pod.WaitingUpdate {
+		return pod.WaitingUpdate{Namespace: "b", Name: "web", UID: "u5", Op: pod.UpdateOp, Wait: pod.WaitAsked, Reason: pod.ReasonNotAnswered, Source: "static", Document: document}
+	}
+	waits := held{
+		{
+			Pod: podOf("a", "db", "u2"), Running: podOf("a", "db", "u1"), Asked: asked(pod.HookAdmit),
+			Origin: pod.Origin{Source: "static", Document: "d#0", FirstSeen: noon},
+		},
+		{Pod: podOf("a", "new", "u3"), Asked: asked(pod.HookAdmit)},
+		{
+			Pod: podOf("b", "web", "u5"), Running: podOf("b", "web", "u5"), Suppressed: true, Asked: asked(pod.HookFilter),
+			Verdict: pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}, Origin: pod.Origin{Source: "static", Document: "w#0"},
+		},
+		{
+			Pod: podOf("c", "x", "u6"), Running: podOf("c", "x", "u6"), Verdict: pod.Verdict{Answer: pod.Hold, Policy: "q", Message: "no"},
+			Asked: asked(pod.HookAdmit),
+		},
+	}
+	answered := update("w#0")
+	answered.Policy, answered.Message = "p", `the filter is being asked since 2026-01-02T12:00:00Z: policy "p" is being asked`
+	want := []pod.WaitingUpdate{
+		{
+			Namespace: "a", Name: "db", UID: "u2", Op: pod.UpdateOp, Wait: pod.WaitUnjudged, Replaces: "u1", Since: noon, Source: "static", Document: "d#0",
+			Policy: "p", Message: `admission is being asked since 2026-01-02T12:00:00Z: policy "p" is being asked`,
+		},
+		answered, update("v#0"),
+		{Namespace: "c", Name: "x", UID: "u6", Op: pod.UpdateOp, Wait: pod.WaitHeld, Policy: "q", Message: "no"},
+	}
+	socket, _ := start(t, known{waiting: waits, updates: filtered{update("w#0"), update("v#0")}})
+	var got []pod.WaitingUpdate
+	if err := client.New(socket).Get(t.Context(), "/v1/updates", &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("updates (-want +got):\n%s", diff)
+	}
+}
+
 func TestReleaseAnswersWhatItReleasedOrRefuses(t *testing.T) {
 	t.Parallel()
 	one := filtered{{Namespace: "default", Name: "web", UID: "u1"}}

@@ -120,7 +120,7 @@ func (r *rig) nodeFacts() *policy.Node {
 			}
 			return pods
 		},
-		Wanted: func(uid types.UID) bool { return r.mux.Wanted(uid) },
+		Wanted: func(uid types.UID, instance string) bool { return r.mux.WantedAs(uid, instance) },
 	}
 }
 

@@ -25,6 +25,11 @@ type Result struct {
 	Patch []byte
 	// Fuel is what the call took.
 	Fuel int64
+	// Extra is what the call cost beside that, in units of fuel: that the guest came
+	// back to the host so often, and that its instance must be made anew. It is
+	// another each time, so it is for budgets and on no record. It is known of calls
+	// that fail, too.
+	Extra int64
 	// Reads are the fields and documents of the question that the plugin got, by
 	// the names of docs/abi.md. They are known of calls that fail, too. Whoever
 	// gets them does not change them.
@@ -41,10 +46,10 @@ func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 		err = s.check(HookAdmit, len(answers))
 	}
 	if err != nil {
-		return Result{Reads: s.reads}, err
+		return Result{Reads: s.reads, Extra: s.extra}, err
 	}
 	result := Result{
-		Reads:  s.reads,
+		Reads: s.reads, Extra: s.extra,
 		Answer: answers[s.number], Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
@@ -60,8 +65,8 @@ func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 // said is what a hook gave, and what the guest handed over before.
 type said struct {
 	number int32
-	// fuel is what the call took.
-	fuel int64
+	// fuel is what the call took, extra what it cost beside that.
+	fuel, extra int64
 	// reads is what the guest got of the question.
 	reads []string
 	output
@@ -73,12 +78,21 @@ func (s *said) check(hook Hook, n int) error {
 	case s.number < 0:
 		return s.failed(hook)
 	case int(s.number) >= n:
-		return failf(BadOutput, "%s gives %d: answers are 0 to %d", hooks[string(hook)], s.number, n-1)
+		return s.spoiled("%s gives %d: answers are 0 to %d", hooks[string(hook)], s.number, n-1)
 	}
 	return nil
 }
 
 // failed is the failure of a plugin that says it cannot decide.
 func (s *said) failed(hook Hook) error {
-	return failf(PluginError, "%s reports an error%s", hooks[string(hook)], s.why(s.number))
+	failure := failf(PluginError, "%s reports an error%s", hooks[string(hook)], s.why(s.number))
+	failure.Fuel = s.fuel
+	return failure
+}
+
+// spoiled is the failure of a plugin whose answer means nothing.
+func (s *said) spoiled(format string, args ...any) error {
+	failure := failf(BadOutput, format, args...)
+	failure.Fuel = s.fuel
+	return failure
 }

@@ -15,7 +15,7 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 	} else {
 		tenant = r.Tenant
 	}
-	if !p.pool.mayAsk(tenant) && !onNobodysAccount(ctx) {
+	if !p.pool.mayAsk(tenant) && !rehearses(ctx) {
 		return said{}, ErrNotReady
 	}
 	return p.askFor(ctx, tenant, p.fuel, hook, r, m)
@@ -28,7 +28,8 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		return said{}, err
 	}
 	i.tenant = tenant
-	again, rehearsed := false, tenant == nobody || onNobodysAccount(ctx)
+	i.tank.yields = 0
+	again, rehearsed := false, rehearses(ctx)
 	if rehearsed {
 		i.doubt()
 	}
@@ -40,7 +41,8 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		if rehearsed { // what it logged was the tenant's
 			i.tenant = nobody
 		}
-		p.give(i, again)
+		s.extra = i.tank.extra()
+		s.extra += p.give(i, again)
 	}()
 	f := i.hooks.of(hook)
 	if f == nil {

@@ -112,6 +112,23 @@ func BenchmarkHostCall(b *testing.B) {
 	}
 }
 
+// BenchmarkYield has a plugin come back to the host every 50 units, which are part of
+// what it shows.
+func BenchmarkYield(b *testing.B) {
+	p, _ := load(b, turning(20_000))
+	p.storms.Store(mostStorms)
+	q, yields := question(benchPod()), int64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		result, err := p.Admit(b.Context(), q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		yields += result.Extra / yieldFuel
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(yields), "ns/yield")
+}
+
 // BenchmarkLoad loads the Go guest, with its compiled code in the cache and
 // without.
 func BenchmarkLoad(b *testing.B) {

@@ -15,8 +15,8 @@
 // documents), facts about the node if its policy may, its settings, a frozen
 // clock and seeded random numbers. It cannot read the network, the disk or the
 // environment. Every call finds the linear memory and the mutable globals as
-// they were after wardlet_init: they are put back after each call, and an
-// instance that trapped or grew is thrown away.
+// they were after wardlet_init: they are put back after each call, also the size
+// of the memory, and an instance that trapped is thrown away.
 //
 // What happens to a module on its way: package module reads it; package verify
 // and this one refuse what is too large, of a hostile shape, or not made for

@@ -36,6 +36,8 @@ type FilterResult struct {
 	DeferFor time.Duration
 	// Fuel is what the call took.
 	Fuel int64
+	// Extra is as in Result.
+	Extra int64
 	// Reads is as in Result.
 	Reads []string
 }
@@ -49,10 +51,10 @@ func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
 		err = s.check(HookFilter, len(filterAnswers))
 	}
 	if err != nil {
-		return FilterResult{Reads: s.reads}, err
+		return FilterResult{Reads: s.reads, Extra: s.extra}, err
 	}
 	result := FilterResult{
-		Reads:  s.reads,
+		Reads: s.reads, Extra: s.extra,
 		Answer: filterAnswers[s.number], Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}

@@ -107,6 +107,47 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 	}
 }
 
+// Where an instance is not trusted the guest comes back to the host each 50 units:
+// that costs more than these, and no fuel.
+func TestWhatComingBackToTheHostCostsIsToldBesideTheFuel(t *testing.T) {
+	t.Parallel()
+	const turns = 10_000
+	for name, test := range map[string]struct {
+		slice, most, least int64
+	}{
+		"in an instance that is not trusted": {slice: leastSlice, least: 9 * turns / (leastSlice + 10) * yieldFuel, most: 20 * turns / leastSlice * yieldFuel},
+		"where one slice is enough":          {slice: 1 << 40, least: 0, most: 2 * yieldFuel},
+	} {
+		for ending, fuel := range map[string]int64{"answers": 1 << 30, "has not enough fuel": 9*turns - 1} {
+			p, _ := load(t, turning(turns), func(o *Options) { o.Fuel = fuel })
+			i, err := p.take(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			i.tank.slice, i.tank.most = test.slice, test.slice
+			p.give(i, true)
+			p.pool.clean, p.pool.used = p.pool.used, nil // as it is
+			result, err := p.Admit(t.Context(), question(testPod()))
+			if (err == nil) != (ending == "answers") {
+				t.Errorf("%s, a call that %s: %v", name, ending, err)
+			}
+			if result.Extra < test.least || result.Extra > test.most {
+				t.Errorf("%s, a call that %s cost %d beside its fuel, want %d to %d", name, ending, result.Extra, test.least, test.most)
+			}
+		}
+	}
+}
+
+func TestAPluginThatGivesNoAnswerTookItsFuel(t *testing.T) {
+	t.Parallel()
+	for name, module := range map[string][]byte{"its answer means nothing": w.Answering(99, "", ""), "it says that it failed": w.Answering(-1, "", "")} {
+		p, _ := load(t, module)
+		if got := admitFailure(t, p); got.Fuel <= 0 {
+			t.Errorf("%s: it took %d units", name, got.Fuel)
+		}
+	}
+}
+
 func TestTheEndOfTheContextEndsACall(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, w.Looping(), func(o *Options) { o.Fuel = 1 << 62 })

@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -37,6 +38,7 @@ type instance struct {
 
 // make makes an instance of which nothing has run yet.
 func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
+	begun := time.Now()
 	linear, err := memory.NewLinear(uint64(p.memoryPages) * pageSize)
 	if err != nil {
 		return nil, failf(HostError, "%w", err)
@@ -69,6 +71,7 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 		}
 		i.globals = append(i.globals, g)
 	}
+	p.rebuilding.took(time.Since(begun))
 	return i, nil
 }
 
@@ -146,7 +149,9 @@ func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 	if f == nil {
 		return 0, nil
 	}
-	if err := i.run(ctx, f, initFuel); err != nil {
+	err := i.run(ctx, f, initFuel)
+	i.plugin.loadFuel += min(i.tank.used(), i.tank.full)
+	if err != nil {
 		if failure, ok := err.(*Failure); ok { //nolint:errorlint // its own, not one behind it
 			err = &Failure{Code: failure.Code, Err: fmt.Errorf("%s: %w", name, failure.Err)}
 		}

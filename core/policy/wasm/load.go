@@ -82,7 +82,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy, e.shares),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
 		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
-		storms: e.storms.count(sum, o.Tenant),
+		storms: e.storms.count(sum, o.Tenant), longest: longestSlice(o.Tenant),
 	}
 	if p.code, err = e.library.Acquire(ctx, o.Tenant, source); err != nil {
 		return nil, uncompiled(err)
@@ -90,11 +90,23 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	first, err := p.first(ctx)
 	if err != nil {
 		p.code.Release()
-		return nil, err
+		return nil, p.failed(err)
 	}
 	p.pool.open(first)
 	e.plugins.Add(1)
 	return p, nil
+}
+
+// LoadFuel is what initialising the plugin took. That of a load which fails is in its
+// Failure.
+func (p *Plugin) LoadFuel() int64 { return p.loadFuel }
+
+// failed is why the plugin was not loaded, with what that took.
+func (p *Plugin) failed(err error) error {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		return &Failure{Code: failure.Code, Err: failure.Err, Fuel: p.loadFuel}
+	}
+	return err
 }
 
 // Forget has a module compiled once more that was refused for what it takes or

@@ -55,7 +55,7 @@ func newPluginLog(logger *slog.Logger, policy string, shares *logShares) *plugin
 // line logs a line about a pod of a tenant, empty for the operator's, if there is
 // a pod.
 func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, text string) {
-	if tenant == nobody || !l.logger.Enabled(ctx, level) {
+	if silences(ctx) || !l.logger.Enabled(ctx, level) {
 		return
 	}
 	dropped, ok := l.admit(tenant, len(text))

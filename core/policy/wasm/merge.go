@@ -56,6 +56,8 @@ type MergeResult struct {
 	Patch []byte
 	// Fuel is what the call took.
 	Fuel int64
+	// Extra is as in Result.
+	Extra int64
 	// Reads is as in Result.
 	Reads []string
 }
@@ -72,30 +74,30 @@ const (
 func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error) {
 	s, err := p.ask(ctx, HookMerge, nil, m)
 	if err != nil {
-		return MergeResult{Reads: s.reads}, err
+		return MergeResult{Reads: s.reads, Extra: s.extra}, err
 	}
 	result := MergeResult{
-		Reads:  s.reads,
+		Reads: s.reads, Extra: s.extra,
 		Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
 	n := len(m.Candidates)
 	switch {
 	case s.number < mergeAbstain:
-		return MergeResult{Reads: s.reads}, s.failed(HookMerge)
+		return MergeResult{Reads: s.reads, Extra: s.extra}, s.failed(HookMerge)
 	case s.number == mergeAbstain:
 		result.Answer = MergeAbstain
 	case s.number == mergeReject:
 		result.Answer = MergeReject
 	case s.number == mergeKeep:
 		if !slices.ContainsFunc(m.Candidates, func(c Candidate) bool { return c.Running }) {
-			return MergeResult{Reads: s.reads}, failf(BadOutput, "wardlet_merge keeps what runs, but none of the %d candidates runs", n)
+			return MergeResult{Reads: s.reads, Extra: s.extra}, s.spoiled("wardlet_merge keeps what runs, but none of the %d candidates runs", n)
 		}
 		result.Answer = MergeKeep
 	case int(s.number) < n:
 		result.Answer, result.Winner, result.Patch = MergeWinner, int(s.number), s.patch
 	default:
-		return MergeResult{Reads: s.reads}, failf(BadOutput, "wardlet_merge names candidate %d: there are %d, counted from 0", s.number, n)
+		return MergeResult{Reads: s.reads, Extra: s.extra}, s.spoiled("wardlet_merge names candidate %d: there are %d, counted from 0", s.number, n)
 	}
 	return result, nil
 }

@@ -22,17 +22,22 @@ type Plugin struct {
 	// globals are the names that the module's mutable globals are exported by.
 	globals []string
 	seed    [sha256.Size]byte
+	// loadFuel is what initialising the plugin took.
+	loadFuel int64
 	// readsNode: the policy has the capability node.read.
 	readsNode bool
 
 	code *compile.Code
 	// image is what instances begin from.
-	image image
-	pool  pool
+	image      image
+	pool       pool
+	rebuilding rebuilding
 	// storms counts the calls that were trusted for nothing, see trust.go. Plugins of
 	// one module and owner share it.
 	storms *atomic.Int64
-	once   sync.Once
+	// longest is what a trusted instance gets at once at most.
+	longest int64
+	once    sync.Once
 }
 
 // Rest gives back what calls have not needed since the last Rest: instances that

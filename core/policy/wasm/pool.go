@@ -12,7 +12,7 @@ const warmInstances = 1
 // ErrNotReady is that the plugin gets no instance for the call, because it has
 // thrown away too many that were asked about the pods of the same tenant. It is no
 // verdict: the question may be asked again.
-var ErrNotReady = failf(NotReady, "the plugin threw away its instances by traps or by growing, and is given no more than 10 a second for the pods of one tenant: ask again later")
+var ErrNotReady = failf(NotReady, "the plugin broke its instances on pods of the same tenant, and is given no more than 10 new ones a second for all tenants with such pods: ask again later")
 
 var errClosed = failf(HostError, "the plugin is closed")
 
@@ -99,18 +99,21 @@ func pop(list *[]*instance) *instance {
 	return i
 }
 
-// give takes an instance back. One that cannot be put back is thrown away.
-func (p *Plugin) give(i *instance, again bool) {
+// give takes an instance back. One that cannot be put back is thrown away: extra is
+// what it costs in fuel that another must be made.
+func (p *Plugin) give(i *instance, again bool) (extra int64) {
 	l := &p.pool
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.idle.ended(l.inUse())
-	if again && !l.closed && !i.linear.Grown() {
+	if again && !l.closed && i.linear.Shrink(i.memory) {
 		l.used = append(l.used, i)
 	} else {
 		l.lose(i)
+		extra = p.rebuilding.fuel()
 	}
 	l.freed.Signal()
+	return extra
 }
 
 // lose throws an instance away. It counts until it is closed: who drains the

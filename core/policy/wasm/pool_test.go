@@ -131,9 +131,11 @@ func TestInstancesThatOneTenantsPodsBreakAreNotMissedByOthers(t *testing.T) {
 	}
 }
 
-// growingByOne is a plugin that grows its memory by a page each time.
+// growingByOne is a plugin that grows its memory by a page each time, to the most
+// that its module declares: so that it cannot be put back.
 func growingByOne() []byte {
 	m := w.Plugin()
+	m.Replace(5, []byte{1, 1, 1, 2})
 	m.Admit(w.I32Const(1), w.MemoryGrow, w.Drop, w.I32Const(0))
 	return m.Bytes()
 }

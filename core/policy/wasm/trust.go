@@ -19,27 +19,41 @@ const (
 	// many calm calls from then on.
 	stormFactor = 32
 	mostStorms  = 4
+	// tenantSlice is what a trusted instance of a tenant's plugin gets: who writes
+	// plugins to harm others can have them calm as often as it takes, and a touch
+	// takes 4 units at least.
+	tenantSlice = 128
 )
+
+// longestSlice is what a trusted instance of an owner's plugin gets at once at most.
+// tenant is empty for the operator.
+func longestSlice(tenant string) int64 {
+	if tenant != "" {
+		return tenantSlice
+	}
+	return mostSlice
+}
 
 // judge trusts the instance, or no longer, by what its last call touched.
 func (i *instance) judge(last memory.Restored) {
 	if last.Fresh > stormBytes {
 		// Where memories are put back by Drop the count has the page faults of
 		// others in it: that is a reason for doubt, and for no more.
-		if i.trusted() && i.linear.Method() != memory.Drop {
+		if (i.trusted() || i.tank.cut) && i.linear.Method() != memory.Drop {
 			i.plugin.storms.Add(1)
 		}
 		i.calm = 0
 		i.doubt()
 		return
 	}
+	i.tank.cut = false
 	if last.Dropped > 0 && i.linear.Method() == memory.Scan {
 		i.dropped()
 	}
 	need := i.plugin.needsCalm()
 	i.calm = min(i.calm, need) + 1
 	if i.calm > need {
-		i.tank.most = mostSlice
+		i.tank.most = i.plugin.longest
 	} else {
 		i.doubt()
 	}
@@ -49,7 +63,7 @@ func (i *instance) judge(last memory.Restored) {
 func (i *instance) trusted() bool { return i.tank.most > leastSlice }
 
 // doubt has the next call get short slices.
-func (i *instance) doubt() { i.tank.slice, i.tank.most = leastSlice, leastSlice }
+func (i *instance) doubt() { i.tank.slice, i.tank.most, i.tank.cut = leastSlice, leastSlice, false }
 
 // dropped is for an instance whose pages are not mapped any more, so that each
 // will be a fault again: it must show as many calm calls as a new one.
@@ -68,7 +82,7 @@ func (p *Plugin) needsCalm() int {
 }
 
 // judgeLost is judge for an instance that is thrown away: its last call may have
-// touched much before it trapped, or let its memory grow.
+// touched much before it trapped.
 func (i *instance) judgeLost() {
 	if i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
 		i.plugin.storms.Add(1)

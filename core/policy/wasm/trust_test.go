@@ -56,6 +56,24 @@ func TestAnInstanceIsTrustedAfterCalmCalls(t *testing.T) {
 	}
 }
 
+// A tenant could have its plugin calm until it is trusted, and then have it touch all
+// of its memory, again and again with other bytes in its module.
+func TestATenantsPluginNeverGetsLongSlices(t *testing.T) {
+	t.Parallel()
+	m := w.Plugin()
+	m.Admit(w.I32Const(0))
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.Tenant = "red" })
+	calls(t, p, 2*calmCalls, 0, 0)
+	assertTrusted(t, p, true, "after calm calls")
+	for range 100 {
+		admit(t, p)
+		p.Settle(t.Context())
+	}
+	if i := p.pool.clean[0]; i.tank.slice > tenantSlice || i.tank.most > tenantSlice {
+		t.Errorf("it has slices of %d up to %d", i.tank.slice, i.tank.most)
+	}
+}
+
 func TestAStormCostsThePluginItsTrust(t *testing.T) {
 	t.Parallel()
 	p := spacious(t)

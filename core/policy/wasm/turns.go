@@ -13,10 +13,10 @@ type turnsKey struct{}
 
 // WithTurns gives calls with the context somebody to ask, between two slices,
 // whether it is another's turn: pause gets what the call took in fuel since it was
-// last asked, and comes back when the call may go on. It may be called some ten thousand times a
-// second, by the goroutine of the call, which keeps its instance meanwhile. A call
-// that is over soon never asks. What a call gives, and what it takes, is the
-// same with pauses and without.
+// last asked, with what it cost beside that, and comes back when the call may go on.
+// It may be called some ten thousand times a second, by the goroutine of the call,
+// which keeps its instance meanwhile. A call that is over soon never asks. What a
+// call gives, and what it takes, is the same with pauses and without.
 func WithTurns(ctx context.Context, pause func(fuel int64)) context.Context {
 	return context.WithValue(ctx, turnsKey{}, pause)
 }
@@ -36,7 +36,7 @@ func (t *tank) ask(now time.Time) time.Time {
 	if t.pause == nil || now.Sub(t.asked) < askPeriod {
 		return now
 	}
-	used := t.used()
+	used := t.used() + t.extra()
 	t.pause(used - t.told)
 	t.told = used
 	t.asked = time.Now()

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"errors"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,31 +20,20 @@ const (
 	warmFuel = 200_000
 )
 
-// nobody is the tenant of pods that there are not: no other has a name like that.
-// What its calls break and log does not count.
-const nobody = "\x00"
-
-type nobodysKey struct{}
-
-// OnNobodysAccount gives calls with the context leave to break instances: about pods
-// that there are not, whatever tenant the plugin sees them to be of.
-func OnNobodysAccount(ctx context.Context) context.Context {
-	return context.WithValue(ctx, nobodysKey{}, true)
-}
-
-// onNobodysAccount says that what a call breaks does not count.
-func onNobodysAccount(ctx context.Context) bool { return ctx.Value(nobodysKey{}) != nil }
-
 // Warm calls the hooks a few times about pods that there are not, so that the first
 // questions in earnest take no longer than later ones: the pages that a call writes
 // are there then, and the instance is trusted with long slices, of which these calls
 // themselves get none. Nothing of what the
 // plugin says or logs is kept, and where it fails, that is left to be found out when
-// it is asked.
-func (p *Plugin) Warm(ctx context.Context, hooks []string) { p.warm(ctx, hooks) }
+// it is asked. It gives what the calls took.
+func (p *Plugin) Warm(ctx context.Context, hooks []string) (fuel int64) {
+	_, fuel = p.warm(ctx, hooks)
+	return fuel
+}
 
 // warm is Warm, and says how many calls there were.
-func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int) {
+func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int64) {
+	ctx = rehearsal{silent: true}.in(ctx)
 	for _, name := range hooks {
 		for n := range warmCalls {
 			if n > 1 && p.pool.trusted() {
@@ -51,7 +41,11 @@ func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int) {
 			}
 			calls++
 			r, m := imaginedQuestion(Hook(name))
-			_, err := p.askFor(ctx, nobody, min(p.fuel, warmFuel), Hook(name), r, m)
+			s, err := p.askFor(ctx, "", min(p.fuel, warmFuel), Hook(name), r, m)
+			fuel += s.fuel + s.extra
+			if failure, ok := errors.AsType[*Failure](err); ok {
+				fuel += failure.Fuel
+			}
 			survived := p.pool.ready()
 			p.Settle(ctx)
 			if err != nil || !survived {
@@ -59,7 +53,7 @@ func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int) {
 			}
 		}
 	}
-	return calls
+	return calls, fuel
 }
 
 // ready says that there is an instance that need not be made.

@@ -39,7 +39,7 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 	} {
 		p, _ := load(t, module)
 		p.pool.now = func() time.Time { return testTime }
-		if calls := p.warm(t.Context(), everyHook[:1]); calls != 1 && name != "it answers nonsense" {
+		if calls, _ := p.warm(t.Context(), everyHook[:1]); calls != 1 && name != "it answers nonsense" {
 			t.Errorf("%s: %d calls", name, calls)
 		}
 		if len(p.pool.losses) != 0 || p.pool.made != 1 || len(p.pool.clean) != 1 {
@@ -54,7 +54,7 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 	}
 }
 
-func TestWhatCallsOnNobodysAccountBreakDoesNotCount(t *testing.T) {
+func TestWhatRehearsalsBreakDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for name, module := range map[string][]byte{"it traps": w.Trapping(), "it grows": growingByOne()} {
 		p, _ := load(t, module)
@@ -62,7 +62,7 @@ func TestWhatCallsOnNobodysAccountBreakDoesNotCount(t *testing.T) {
 		q := question(testPod())
 		q.Tenant = "a"
 		for range 2 * rebuildsPerSecond {
-			if _, err := p.Admit(OnNobodysAccount(t.Context()), q); errors.Is(err, ErrNotReady) {
+			if _, err := p.Admit(Rehearse(t.Context()), q); errors.Is(err, ErrNotReady) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -75,7 +75,7 @@ func TestWhatCallsOnNobodysAccountBreakDoesNotCount(t *testing.T) {
 		if _, err := p.Admit(t.Context(), q); !errors.Is(err, ErrNotReady) {
 			t.Errorf("%s: on the tenant's account: %v", name, err)
 		}
-		if _, err := p.Admit(OnNobodysAccount(t.Context()), q); errors.Is(err, ErrNotReady) {
+		if _, err := p.Admit(Rehearse(t.Context()), q); errors.Is(err, ErrNotReady) {
 			t.Errorf("%s: kept from it by what the tenant broke", name)
 		}
 	}
@@ -93,7 +93,7 @@ func TestNothingIsLoggedOfPodsThatThereAreNot(t *testing.T) {
 	}
 	q := question(testPod())
 	q.Tenant = "a"
-	if _, err := p.Admit(OnNobodysAccount(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
+	if _, err := p.Admit(Rehearse(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
 		t.Errorf("%v, and of one that there is it logs %q", err, log.String())
 	}
 }
@@ -120,8 +120,12 @@ func TestAPluginIsWarmedAFewTimesAndWithLittleFuel(t *testing.T) {
 	} {
 		p, _ := load(t, module(tc.turns), func(o *Options) { o.Fuel = 1 << 30 })
 		p.storms.Store(tc.storms)
-		if calls := p.warm(t.Context(), everyHook[:1]); calls != tc.calls {
+		calls, fuel := p.warm(t.Context(), everyHook[:1])
+		if calls != tc.calls {
 			t.Errorf("%s: %d calls, want %d", tc.name, calls, tc.calls)
+		}
+		if each := fuel / int64(calls); each < min(int64(tc.turns), warmFuel) {
+			t.Errorf("%s: %d calls took %d", tc.name, calls, fuel)
 		}
 	}
 }
@@ -154,7 +158,7 @@ func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 		p.Rest()
 		p.Rest() // its pages are given back
 		calls(t, p, calmCalls+1, 0, 0)
-		ask(OnNobodysAccount(t.Context()))
+		ask(Rehearse(t.Context()))
 	}
 	if p.storms.Load() != 0 {
 		t.Error("a storm in a test of its policy")

@@ -4,10 +4,10 @@
 //
 // Comes in: the most bytes a memory may have (NewLinear), wazero's calls to grow
 // and free it, and when to remember it (Linear.Capture), to take over what
-// another instance remembered (Linear.Adopt) and to put it back
-// (Linear.Restore). Goes out: memory for wazero, a Snapshot that the instances
-// of one plugin share, and how much address space and memory all of them take
-// (Usage).
+// another instance remembered (Linear.Adopt), to give it its old size after it
+// grew (Linear.Shrink) and to put it back (Linear.Restore). Goes out: memory for
+// wazero, a Snapshot that the instances of one plugin share, and how much address
+// space and memory all of them take (Usage).
 //
 // The package owns no goroutine. A Linear belongs to whoever runs its instance,
 // one goroutine at a time. A Snapshot may be shared, and Usage be called, by

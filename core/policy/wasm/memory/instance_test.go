@@ -157,6 +157,73 @@ func TestAnInstanceGrowsToItsLimitOnly(t *testing.T) {
 	}
 }
 
+func TestAnInstanceThatGrewIsPutBack(t *testing.T) {
+	t.Parallel()
+	for name, p := range places() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const limit, first, last = 5 * wasmPage, 2 * wasmPage, 5*wasmPage - 4
+			g := newEngine(t, p.config()).instance(t, limit, p.method)
+			capture(t, g.memory)
+			for round := range int32(20) {
+				g.holds(100, 42)
+				if n := g.call("grow", 0); n != 2 {
+					t.Fatalf("round %d: it begins with %d pages, want 2", round, n)
+				}
+				if _, err := g.module.ExportedFunction("load").Call(t.Context(), first); err == nil {
+					t.Fatalf("round %d: it reads behind its memory", round)
+				}
+				if n := g.call("grow", 1+uint64(round%3)); n != 2 {
+					t.Fatalf("round %d: grow gives %d, want 2", round, n)
+				}
+				g.holds(first, 0)
+				g.call("store", 100, 1)
+				g.call("store", first, 7)
+				if round%3 == 2 {
+					g.holds(last, 0)
+					g.call("store", last, 9)
+				}
+				if !g.memory.Grown() || !g.memory.Shrink(g.module.Memory()) || g.memory.Grown() {
+					t.Fatalf("round %d: it does not shrink", round)
+				}
+				if round%5 == 4 {
+					if err := g.memory.Trim(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				restore(t, g.memory)
+			}
+		})
+	}
+}
+
+// A memory that stands at the most its module declares cannot be asked to grow.
+func TestAnInstanceAtItsModulesMostDoesNotShrink(t *testing.T) {
+	t.Parallel()
+	for name, p := range places() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := wazero.NewRuntimeWithConfig(t.Context(), p.config())
+			defer r.Close(context.Background())
+			m := w.New()
+			m.Replace(5, []byte{1, 1, 1, 2}) // a page, two at most
+			m.Export("grow", m.Func([]w.Type{w.I32}, []w.Type{w.I32}, nil, w.LocalGet(0), w.MemoryGrow))
+			code, err := r.CompileModule(t.Context(), m.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := (&engine{r, code}).instance(t, 4*wasmPage, p.method)
+			capture(t, g.memory)
+			if n := g.call("grow", 1); n != 1 {
+				t.Fatalf("grow gives %d, want 1", n)
+			}
+			if g.memory.Shrink(g.module.Memory()) || !g.memory.Grown() || g.module.Memory().Size() != 2*wasmPage {
+				t.Errorf("it says that it shrank: grown %t, %d bytes", g.memory.Grown(), g.module.Memory().Size())
+			}
+		})
+	}
+}
+
 func TestInstancesAdoptWhatAnotherInitialised(t *testing.T) {
 	t.Parallel()
 	for name, p := range places() {

@@ -52,6 +52,10 @@ type Linear struct {
 	// where they are, or the snapshot goes.
 	populates bool
 	given     int
+	// shrinks says that the size goes back to that of the snapshot, stale up to where
+	// the pages behind it hold what a call wrote.
+	shrinks bool
+	stale   int
 	// needed is how many bytes the first call wrote after the last drop, -1 if there
 	// was none; wasted is how many more were copied back in all calls since.
 	needed, wasted int
@@ -111,6 +115,10 @@ func refuse(why error) {
 // memory. It is nil if that is above the limit, so that memory.grow answers -1.
 // The bytes never move.
 func (l *Linear) Reallocate(size uint64) []byte {
+	if l.shrinks {
+		l.size = l.snapshot.size
+		return l.all[:l.size:l.size]
+	}
 	if l.all == nil || size > l.limit || size%wasmPage != 0 {
 		return nil
 	}
@@ -126,7 +134,7 @@ func (l *Linear) Size() int { return l.size }
 func (l *Linear) Method() Method { return l.method }
 
 // Grown is whether the memory has another size than its snapshot. Then it
-// cannot be put back, and its instance must be thrown away.
+// cannot be put back: see Shrink.
 func (l *Linear) Grown() bool { return l.snapshot != nil && l.size != l.snapshot.size }
 
 // Free gives the memory back to the system, and lets go of its snapshot. Nothing

@@ -143,17 +143,34 @@ func (w *world) free(n int) {
 
 func (w *world) pick() int { return w.random.IntN(len(w.actors)) }
 
-// grow makes a memory larger, which ends its instance.
+// grow makes a memory larger, and puts it back or ends its instance.
 func (w *world) grow(n int) {
 	a := w.actors[n]
-	grown := a.memory.Reallocate(uint64(w.size + wasmPage))
+	of := &growing{a.memory, uint64(w.size)}
+	of.Grow(1)
+	grown := a.memory.all[:a.memory.size]
 	if !bytes.Equal(grown[:w.size], a.model) || bytes.Count(grown[w.size:], []byte{0}) != wasmPage {
 		w.Fatal("a grown memory holds something else")
 	}
 	if _, err := a.memory.Restore(); !errors.Is(err, errGrown) {
 		w.Fatalf("put back a grown memory: %v", err)
 	}
-	w.free(n)
+	copy(grown[w.size+w.random.IntN(wasmPage):], w.noise)
+	if w.random.IntN(4) == 0 {
+		w.free(n)
+		return
+	}
+	if !a.memory.Shrink(of) {
+		w.Fatal("it does not shrink")
+	}
+	if w.random.IntN(4) == 0 {
+		if err := a.memory.Trim(); err != nil {
+			w.Fatal(err)
+		}
+	}
+	restore(w, a.memory)
+	copy(a.model, w.content)
+	a.check(w)
 }
 
 // write writes a few bytes or some pages, random ones or zeros.

@@ -14,7 +14,8 @@ func (l *Linear) Populate() {
 }
 
 // Unknown says that the memory has pages at its end of which it is not known
-// what they cost the guest: they are not populated, and came after the snapshot.
+// what they cost the guest: they are not populated, came after the snapshot, and no
+// earlier call has left them.
 func (l *Linear) Unknown() bool { return l.size > l.given }
 
 // populate writes to each page that is not given yet, and leaves what is there.

@@ -41,7 +41,7 @@ type Restored struct {
 
 var (
 	errNoSnapshot = errors.New("the linear memory has no snapshot to be put back to")
-	errGrown      = errors.New("the linear memory grew since its snapshot: throw the instance away")
+	errGrown      = errors.New("the linear memory grew since its snapshot: shrink it first, or throw the instance away")
 )
 
 // Restore puts the memory back to its snapshot. It allocates nothing but for an
@@ -52,8 +52,9 @@ func (l *Linear) Restore() (Restored, error) {
 		return Restored{}, errNoSnapshot
 	case l.size != l.snapshot.size:
 		return Restored{}, errGrown
-	case l.size == 0:
-		return Restored{}, nil
+	}
+	if err := l.clean(); err != nil || l.size == 0 {
+		return Restored{}, err
 	}
 	refresh := false
 	if l.calls++; l.calls >= l.patience.calls {
@@ -83,6 +84,9 @@ func (l *Linear) Restore() (Restored, error) {
 // the system: for an instance that nobody asked for a while. The next call is
 // slower. Memories that are put back by Copy keep theirs.
 func (l *Linear) Trim() error {
+	if err := l.dropGrown(); err != nil {
+		return err
+	}
 	if l.method != Scan || l.snapshot == nil || l.Grown() || l.size == 0 {
 		_, err := l.Restore()
 		return err

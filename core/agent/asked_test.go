@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// answered are waits that were answered, unanswered questions that were not.
+type (
+	answered   []pod.Waiting
+	unanswered []pod.Waiting
+)
+
+func (a answered) List() []pod.Waiting { return append([]pod.Waiting{}, a...) }
+
+func (u unanswered) Asked() (all []pod.Waiting) {
+	for _, x := range u {
+		x.Asked = new(*x.Asked)
+		all = append(all, x)
+	}
+	return all
+}
+
+// busyPlane says what it was asked about, and that the policy p is at it.
+type busyPlane struct{}
+
+func (busyPlane) Asked(hook string, name types.NamespacedName, uid types.UID) (policy, message string) {
+	return "p", hook + " of " + name.String() + " " + string(uid)
+}
+
+func TestWhatWaitsIsShownWithTheQuestionsThatHaveNoAnswer(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	waiting := func(name, document string, verdict pod.Answer, asked *pod.Asked) pod.Waiting {
+		return pod.Waiting{
+			Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: name, UID: types.UID("u-" + name), Annotations: map[string]string{"wardlet.dev/identity": "team"},
+			}},
+			Origin: pod.Origin{Source: "static", Document: document}, Verdict: pod.Verdict{Answer: verdict}, Asked: asked,
+		}
+	}
+	question := func(hook, policy, message string) *pod.Asked {
+		return &pod.Asked{Hook: hook, Since: noon, Policy: policy, Message: message}
+	}
+	s := &asked{
+		waits: answered{waiting("c", "c#0", pod.Hold, nil), waiting("d", "d#0", pod.Deny, nil)},
+		questions: unanswered{
+			waiting("d", "d#0", pod.Deny, question(pod.HookAdmit, "", "")),
+			waiting("d", "e#0", "", question(pod.HookAdmit, "", "")),
+			waiting("b", "b#0", pod.Hold, question(pod.HookFilter, "", "")),
+			waiting("a", "a#0", "", question(pod.HookMerge, "", "")),
+		},
+	}
+	want := func(when, policy string, said map[string]string) {
+		t.Helper()
+		list := []pod.Waiting{
+			waiting("a", "a#0", "", question(pod.HookMerge, "p", "merge of shop/team u-a")),
+			waiting("b", "b#0", pod.Hold, question(pod.HookFilter, policy, said["b"])),
+			waiting("c", "c#0", pod.Hold, nil),
+			waiting("d", "d#0", pod.Deny, question(pod.HookAdmit, policy, said["d"])),
+			waiting("d", "e#0", "", question(pod.HookAdmit, policy, said["d"])),
+		}
+		if s.plane == nil {
+			list[0].Asked = question(pod.HookMerge, "", "")
+		}
+		if diff := cmp.Diff(list, s.List()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	want("without policies", "", nil)
+	s.plane, s.adoption = busyPlane{}, &adoption{}
+	const unlisted = "the runtime has not been listed yet, so it is not known what runs"
+	want("before the runtime is listed", "", map[string]string{"b": unlisted, "d": unlisted})
+	s.adoption.ran = map[types.UID]marks{}
+	want("then", "p", map[string]string{"b": "filter of shop/b u-b", "d": "admit of shop/d u-d"})
+}

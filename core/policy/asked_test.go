@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// saysOf gives a function that holds what is said of a question to a hook about a
+// pod against what should be, once all is at rest.
+func saysOf(t *testing.T, p *Plane) func(when, hook string, of *pod.Question, policy, message string) {
+	t.Helper()
+	return func(when, hook string, of *pod.Question, policy, message string) {
+		t.Helper()
+		synctest.Wait()
+		name := types.NamespacedName{Namespace: of.Pod.Namespace, Name: of.Pod.Name}
+		if gotPolicy, got := p.Asked(hook, name, of.Pod.UID); gotPolicy != policy || got != message {
+			t.Errorf("%s: %q %q, want %q %q", when, gotPolicy, got, policy, message)
+		}
+	}
+}
+
+func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("slow", "wait")
+		disk, hang := &recordDisk{}, make(chan struct{})
+		disk.set(nil, hang)
+		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
+		want := saysOf(t, p)
+		web, next := question("web"), question("next")
+		want("nobody has asked", hookAdmit, &web, "", "")
+		answers := make(chan pod.Verdict, 2)
+		p.Judge(web, func(v pod.Verdict) { answers <- v })
+		p.Judge(next, func(v pod.Verdict) { answers <- v })
+		want("before a set was tried", hookAdmit, &web, "", "the policies of "+d.dir+" are being loaded for the first time")
+		run(t, p)
+		<-s.waits
+		const asked = `policy "slow" is being asked`
+		want("in the plugin", hookAdmit, &web, "slow", asked)
+		want("behind another", hookAdmit, &next, "", "other questions come first")
+		want("another hook", hookFilter, &web, "", "")
+		p.Judge(web, func(v pod.Verdict) { answers <- v })
+		want("asked again, behind others", hookAdmit, &web, "", "other questions come first")
+		s.free <- struct{}{}
+		<-s.waits
+		want("now that one is", hookAdmit, &next, "slow", asked)
+		s.free <- struct{}{}
+		<-s.waits
+		s.free <- struct{}{}
+		want("before the record is written", hookAdmit, &next, "", "it is decided, and answered once that is on record")
+		close(hang)
+		for range 3 {
+			<-answers
+		}
+		want("answered", hookAdmit, &web, "", "")
+		want("answered, too", hookAdmit, &next, "", "")
+		if len(p.open.of) != 0 {
+			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
+		}
+	})
+}
+
+func TestItIsSaidThatAConflictWaitsForTheBudgetOfItsTenant(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "deny")
+		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 100 })
+		run(t, p)
+		web := question("web", in("a"))
+		ask(t, p, web)
+		decided := make(chan pod.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		want := saysOf(t, p)
+		want("the budget is spent", hookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
+		time.Sleep(time.Minute)
+		<-decided
+		want("there is something in it", hookMerge, &web, "", "")
+		if len(p.open.of) != 0 {
+			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
+		}
+	})
+}
+
+func TestItIsSaidThatQuestionsWaitForTheRecordsOfOthers(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "allow")
+		disk, hang := &recordDisk{}, make(chan struct{})
+		disk.set(nil, hang)
+		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
+		run(t, p)
+		time.Sleep(time.Second)
+		for i := 0; !p.recorder.behind(""); i++ {
+			p.Judge(question(fmt.Sprint("web", i)), func(pod.Verdict) {})
+			synctest.Wait()
+		}
+		last := question("last")
+		p.Judge(last, func(pod.Verdict) {})
+		saysOf(t, p)("too many are", hookAdmit, &last, "", "too many decisions before it wait to be put on record")
+		close(hang)
+	})
+}

@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// dearly is a Loader of plugins whose calls cost so much beside their fuel.
+type dearly struct {
+	Loader
+	extra int64
+}
+
+func (l dearly) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	p, err := l.Loader.Load(ctx, binary, o)
+	return dear{p, l.extra}, err
+}
+
+type dear struct {
+	Plugin
+	extra int64
+}
+
+func (p dear) Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error) {
+	result, err := p.Plugin.Admit(ctx, r)
+	result.Extra = p.extra
+	return result, err
+}
+
+func (p dear) Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error) {
+	result, err := p.Plugin.Merge(ctx, m)
+	result.Extra = p.extra
+	return result, err
+}
+
+func (p dear) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error) {
+	result, err := p.Plugin.Filter(ctx, r)
+	result.Extra = p.extra
+	return result, err
+}
+
+// What a call costs beside its fuel is another each time, so nothing shows it.
+func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
+	t.Parallel()
+	const rate, extra = 1_000_000, 1000
+	admits := func(t *testing.T, p *Plane) []pod.Opinion {
+		t.Helper()
+		return ask(t, p, question("web", in("a"))).Opinions
+	}
+	merges := func(t *testing.T, p *Plane) []pod.Opinion {
+		t.Helper()
+		resolve(t, p, contestOf("a", "fleet"))
+		return p.Decisions()[0].Verdict.Opinions
+	}
+	filters := func(t *testing.T, p *Plane) []pod.Opinion {
+		t.Helper()
+		return filterBy(t, p, filterQuestion("a")).Opinions
+	}
+	for name, test := range map[string]struct {
+		hook, script string
+		decide       func(t *testing.T, p *Plane) []pod.Opinion
+		calls, fuel  int64
+	}{
+		"a pod that is judged":         {hookAdmit, "deny", admits, 1, 9},
+		"a pod that is judged twice":   {hookAdmit, "quota 5", admits, 2, 9},
+		"a pod that a plugin fails on": {hookAdmit, "trap", admits, 1, 0},
+		"a contest":                    {hookMerge, "keep", merges, 1, 3},
+		"a contest that it fails on":   {hookMerge, "trap", merges, 1, 7},
+		"an update":                    {hookFilter, "pass", filters, 1, 5},
+		"an update that it fails on":   {hookFilter, "trap", filters, 1, 7},
+	} {
+		bubble(t, func(d tree, s *scripts) {
+			t := d.t
+			d.hooked("node", test.hook, test.script, reads)
+			node := &aNode{}
+			s.edit = func(_ string, r *wasm.Result) {
+				r.Fuel = 9
+				if test.calls > 1 {
+					node.set(NodePod{Pod: somePod("other")}) // it is another node than was seen
+				}
+			}
+			p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
+				c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", rate
+				c.Loader, c.Facts = dearly{c.Loader, extra}, node.node()
+			})
+			run(t, p)
+			opinions := test.decide(t, p)
+			synctest.Wait()
+			if len(opinions) != 1 || opinions[0].Fuel != test.fuel {
+				t.Errorf("%s: opinions %+v, want one of %d units", name, opinions, test.fuel)
+			}
+			spent := most(rate) - p.budgets.of["a"].left
+			if want := test.calls * (test.fuel + extra); spent != want {
+				t.Errorf("%s: its tenant spent %d, want %d", name, spent, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// keptIn is a kept over a directory, for a set of one large policy that is off and
+// a small one; next changes the small one and keeps the set, and gives its directory.
+func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(script string) string) {
+	t.Helper()
+	d, s := newTree(t), newScripts()
+	large := "allow # " + strings.Repeat("x", 100_000)
+	d.write("large.wasm", large)
+	d.write("large.toml", documentOf("large", large, "mode = \"off\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\""))
+	d.write("tests/a.yaml", manifest)
+	c := testConfig(d, s)
+	c.Kept, c.loads = in, loads
+	k := &kept{cfg: &c}
+	l := loader{cfg: &c}
+	return func(script string) string {
+		d.policy("small", script)
+		got := read(&c)
+		set, err := l.load(t.Context(), got, nil)
+		must(t, err)
+		t.Cleanup(set.release)
+		k.good(set, got)
+		content, err := in.Content("")
+		must(t, err)
+		if again := k.read(filepath.Join(content, set.digest)); again.digest() != set.digest {
+			t.Fatalf("%q: what is kept is another set: %v", script, again.err())
+		}
+		return filepath.Join(content, set.digest)
+	}
+}
+
+func sameFile(t *testing.T, one, other string) bool {
+	t.Helper()
+	a, err := os.Lstat(one)
+	must(t, err)
+	b, err := os.Lstat(other)
+	must(t, err)
+	return os.SameFile(a, b)
+}
+
+func TestAFileThatASetHasLikeTheOneBeforeIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	_, kept := keeping(t)
+	next := keptIn(t, kept, nil)
+	one, two := next("allow"), next("deny")
+	for name, want := range map[string]bool{
+		"large.wasm": true, "large.toml": true, "tests/a.yaml": true, "small.wasm": false, "small.toml": false,
+	} {
+		if got := sameFile(t, filepath.Join(one, name), filepath.Join(two, name)); got != want {
+			t.Errorf("%s is the same file: %t", name, got)
+		}
+	}
+	three := next("hold")
+	if _, err := os.Lstat(one); err == nil || !sameFile(t, filepath.Join(two, "large.wasm"), filepath.Join(three, "large.wasm")) {
+		t.Errorf("the first set: %v", err)
+	}
+}
+
+func TestAKeptFileThatIsDamagedIsWrittenAnewForTheNextSet(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"another byte": func(path string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = f.WriteAt([]byte("y"), 50_000)
+			return err
+		},
+		"too short": func(path string) error { return os.Truncate(path, 5) },
+		"not there": os.Remove,
+		"a link": func(path string) error {
+			if err := os.Rename(path, path+".moved"); err != nil {
+				return err
+			}
+			return os.Symlink(path+".moved", path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, kept := keeping(t)
+			next := keptIn(t, kept, nil)
+			before := filepath.Join(next("allow"), "large.wasm")
+			must(t, damage(before))
+			after := filepath.Join(next("deny"), "large.wasm")
+			if info, err := os.Lstat(after); err != nil || !info.Mode().IsRegular() || info.Size() < 100_000 {
+				t.Errorf("it is kept as %+v, %v", info, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
+	t.Parallel()
+	_, kept := keeping(t)
+	const rate = 1 << 40
+	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, instant).loading
+	next := keptIn(t, kept, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return instant }})
+	took := func(script string) int64 {
+		before := of.of["shop"].left
+		next(script)
+		return before - of.of["shop"].left
+	}
+	if first := took("allow"); first < 100_000*recordByteFuel {
+		t.Errorf("the first set: %d", first)
+	}
+	if second := took("deny"); second > 50_000*recordByteFuel || second < 100*recordByteFuel {
+		t.Errorf("the second, with the same large module: %d", second)
+	}
+}
+
+func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
+	t.Parallel()
+	_, in := keeping(t)
+	const rate = 1 << 40
+	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, instant).loading
+	c := testConfig(newTree(t), newScripts())
+	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return instant }}
+	k := &kept{cfg: &c, tenant: "shop"}
+	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), instant)
+	if took := most(rate) - of.of["shop"].left; took < 10_000*recordByteFuel {
+		t.Errorf("10 000 bytes took %d", took)
+	}
+}
