@@ -25,7 +25,7 @@ func checked(ctx context.Context, c *Config, got *reading) (pod.PolicySet, error
 		return pod.PolicySet{}, err
 	}
 	inForce := &standing{dir: c.Dir}
-	inForce.put(s, c.Now())
-	defer inForce.put(nil, c.Now())
+	inForce.put(s, nil, c.Now())
+	defer inForce.put(nil, nil, c.Now())
 	return inForce.show(), nil
 }

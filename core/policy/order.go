@@ -105,8 +105,7 @@ func (r *reloader) goBack(ctx context.Context) error {
 	reason := fmt.Errorf("rolled back by the operator at %s; change the directory, or take it in again with wardlet policy retry", now.UTC().Format(time.RFC3339))
 	r.kept.record.Revision = before.revision // only the operator goes back in revisions
 	r.kept.back(read(r.cfg).content(r.cfg), reason, running.digest, before.digest, now)
-	r.put(before)
-	r.standing.refuse(reason, now)
+	r.put(before, reason)
 	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest, "generation", before.generation)
 	return nil
 }

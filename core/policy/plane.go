@@ -146,7 +146,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	select {
 	case <-back:
 		for _, o := range p.owners {
-			o.standing.put(nil, p.cfg.Now())
+			o.standing.put(nil, nil, p.cfg.Now())
 		}
 	case <-patience.C:
 		p.giveUp(evaluators)

@@ -216,7 +216,7 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 		crashpoint.Reached("set tested")
 		r.kept.good(next, got)
 		crashpoint.Reached("set kept")
-		r.put(next)
+		r.put(next, nil)
 		crashpoint.Reached("set in force")
 		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.policies),
 			"generation", next.generation, "digest", next.digest)
@@ -224,12 +224,13 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 	return true
 }
 
-// put brings a set into force and says so.
-func (r *reloader) put(next *set) {
+// put brings a set into force and says so. instead is why it is not what the
+// directory holds, nil where it is.
+func (r *reloader) put(next *set, instead error) {
 	hooks := map[string]bool{}
 	r.standing.current().addHooks(hooks)
 	next.addHooks(hooks)
-	r.standing.put(next, r.cfg.Now())
+	r.standing.put(next, instead, r.cfg.Now())
 	r.changed(hooks)
 	r.tried()
 }
@@ -237,10 +238,8 @@ func (r *reloader) put(next *set) {
 // reject puts down why the content is not in force, and logs it once. Where no
 // set is in force, the last one that was good is brought back.
 func (r *reloader) reject(ctx context.Context, reason error) {
-	if r.standing.current() == nil {
-		r.bringBack(ctx)
-	}
-	if r.standing.refuse(reason, r.cfg.Now()) {
+	back := r.standing.current() == nil && r.bringBack(ctx, reason)
+	if r.standing.refuse(reason, r.cfg.Now()) || back {
 		instead := "none, new pods are held"
 		if running := r.standing.current(); running != nil {
 			instead = running.digest
@@ -250,21 +249,23 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 	r.tried()
 }
 
-// bringBack brings the last good set into force that an earlier process kept.
-// Where the machine is why it cannot, that is tried again with the next listing.
-func (r *reloader) bringBack(ctx context.Context) {
+// bringBack brings the last good set into force that an earlier process kept, as the
+// directory's is refused for a reason, and reports whether it did. Where the machine
+// is why it cannot, that is tried again with the next listing.
+func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 	last, err := r.kept.last(ctx, &r.loader, nil)
 	if err != nil && r.standing.news(err) {
 		r.cfg.Logger.Error("policies that were kept cannot be brought back", "directory", r.cfg.Dir, "err", err)
 	}
 	if last == nil {
 		r.acted = r.acted && !r.loader.again
-		return
+		return false
 	}
 	r.onTrial(last, nil)
-	r.put(last)
+	r.put(last, refused)
 	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
 		"policies", len(last.policies), "digest", last.digest)
+	return true
 }
 
 // maxReasons bounds how many faults of a set are told.

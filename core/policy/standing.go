@@ -60,12 +60,15 @@ func (s *standing) current() *set {
 	return s.set
 }
 
-// put brings another set into force, or none at all. Decisions under way end
-// on the one before.
-func (s *standing) put(next *set, now time.Time) {
+// put brings another set into force, or none at all. instead is why it is not what
+// the directory holds, nil where it is. Decisions under way end on the one before.
+func (s *standing) put(next *set, instead error, now time.Time) {
 	s.mu.Lock()
 	before := s.set
-	s.set, s.refused, s.refusedAt = next, nil, time.Time{}
+	s.set, s.refused, s.refusedAt = next, instead, time.Time{}
+	if instead != nil {
+		s.refusedAt = now
+	}
 	if next != nil {
 		s.generation++
 		next.tenant, next.generation, next.loaded = s.tenant, s.generation, now

@@ -22,9 +22,9 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	must(t, err)
 
 	in := &standing{dir: d.dir}
-	in.put(first, instant)
+	in.put(first, nil, instant)
 	used, _ := in.use()
-	in.put(second, instant)
+	in.put(second, nil, instant)
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.inUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
@@ -35,7 +35,7 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "replaced"}, s.inUse()); diff != "" {
 		t.Errorf("loaded after it (-want +got):\n%s", diff)
 	}
-	in.put(nil, instant)
+	in.put(nil, nil, instant)
 	if diff := cmp.Diff([]string{}, s.inUse()); diff != "" {
 		t.Errorf("loaded at the end (-want +got):\n%s", diff)
 	}
@@ -68,7 +68,7 @@ func TestTheStateOfASet(t *testing.T) {
 	if _, reason := in.use(); reason == nil || reason.Error() != "one" {
 		t.Errorf("reason %v", reason)
 	}
-	in.put(first, at(3))
+	in.put(first, nil, at(3))
 	good := pod.PolicySet{Ready: true, Digest: first.digest, Generation: 1, Loaded: at(3)}
 	check("in force", good, 1)
 	if in.refuse(nil, at(4)) {
@@ -85,7 +85,20 @@ func TestTheStateOfASet(t *testing.T) {
 	}
 	check("in force again", good, 1)
 	first.users.Add(1)
-	in.put(first, at(8))
+	in.put(first, nil, at(8))
 	good.Generation, good.Loaded = 2, at(8)
 	check("the second in force", good, 1)
+}
+
+// Who looks must not see a set in force that is not the directory's, and no reason.
+func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
+	t.Parallel()
+	in := &standing{dir: "DIR"}
+	in.put(newSet("before", nil), errors.New("rolled back"), instant)
+	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(instant) {
+		t.Errorf("set %+v", got)
+	}
+	if in.refuse(errors.New("rolled back"), instant.Add(time.Second)) {
+		t.Error("that it is refused is news again")
+	}
 }
