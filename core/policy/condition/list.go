@@ -51,20 +51,29 @@ func (l *list) Fold(f traits.Folder) {
 	}
 }
 
-// foldObjects is Fold where the elements are objects: they are made at once, and
-// their type is known.
+// objectsAtOnce is how many objects are made at once: who stops at the first must not
+// have paid for all.
+const objectsAtOnce = 4
+
+// foldObjects is Fold where the elements are objects, whose type is known: some are
+// made at once.
 func (l *list) foldObjects(f traits.Folder) {
-	objects := make([]object, l.items.Len())
-	for i := range objects {
+	var objects []object
+	length := l.items.Len()
+	for i := range length {
 		got, err := l.element.get(l.items.Index(i))
-		var element ref.Val = &objects[i]
+		var element ref.Val
 		switch {
 		case err != nil:
 			element = types.WrapErr(err)
 		case got == types.NullValue:
 			element = types.NullValue
 		default:
-			objects[i] = object{pointer: got, of: l.element.of}
+			if len(objects) == 0 {
+				objects = make([]object, min(objectsAtOnce, length-i))
+			}
+			objects[0] = object{pointer: got, of: l.element.of}
+			element, objects = &objects[0], objects[1:]
 		}
 		if !f.FoldEntry(types.Int(i), element) {
 			return
