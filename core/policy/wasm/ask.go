@@ -29,7 +29,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	}
 	i.tenant = tenant
 	i.tank.yields = 0
-	again, rehearsed := false, rehearses(ctx)
+	again, rehearsed, handed := false, rehearses(ctx), int64(0)
 	if rehearsed {
 		i.doubt()
 	}
@@ -41,8 +41,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		if rehearsed { // what it logged was the tenant's
 			i.tenant = nobody
 		}
-		s.extra = i.tank.extra()
-		s.extra += p.give(i, again)
+		s.extra = handed + i.tank.extra() + p.give(i, again)
 	}()
 	f := i.hooks.of(hook)
 	if f == nil {
@@ -52,7 +51,9 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	i.put(hook, r, m)
 	i.begin(ctx)
 	defer i.finish()
-	if err := i.hand(); err != nil {
+	err = i.hand()
+	handed = i.call.record.fuel() // get writes to it, too
+	if err != nil {
 		again = true
 		return said{}, err
 	}

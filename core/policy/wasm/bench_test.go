@@ -115,7 +115,7 @@ func BenchmarkHostCall(b *testing.B) {
 // BenchmarkYield has a plugin come back to the host every 50 units, which are part of
 // what it shows.
 func BenchmarkYield(b *testing.B) {
-	p, _ := load(b, turning(20_000))
+	p, _ := load(b, turning(20_000), func(o *Options) { o.Tenant = "red" })
 	p.storms.Store(mostStorms)
 	q, yields := question(benchPod()), int64(0)
 	b.ReportAllocs()
@@ -127,6 +127,29 @@ func BenchmarkYield(b *testing.B) {
 		yields += result.Extra / yieldFuel
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(yields), "ns/yield")
+}
+
+// BenchmarkPages stores in each page of a memory and puts it back: so few that they
+// stay, and so many that they are dropped.
+func BenchmarkPages(b *testing.B) {
+	for name, size := range map[string]uint32{"copied": 2 << 20, "fresh": 8 << 20} {
+		b.Run(name, func(b *testing.B) {
+			p, _ := load(b, storing(int32(size), w.I32Const(0)), func(o *Options) { o.MemoryPages = 256 })
+			b.ReportAllocs()
+			for b.Loop() {
+				i, err := p.take(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for at := uint32(0); at < size; at += hostPage {
+					i.memory.WriteByte(at, 1)
+				}
+				p.give(i, true)
+				p.Settle(b.Context())
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size/hostPage), "ns/page")
+		})
+	}
 }
 
 // BenchmarkLoad loads the Go guest, with its compiled code in the cache and

@@ -71,8 +71,10 @@ type tank struct {
 	// full is what the call began with, left what of it is not in the guest's
 	// global.
 	full, left int64
-	// yields counts how often the guest came back in the call under way.
+	// yields counts how often the guest came back in the call under way; billed says
+	// that it pays for that.
 	yields int64
+	billed bool
 	linear *memory.Linear
 	stay   stay
 	// pause is asked whether it is another's turn, nil: nobody is; asked is when that
@@ -103,8 +105,14 @@ func (t *tank) refill(has int64) {
 func (t *tank) used() int64 { return t.full - t.left - int64(t.fuel.Get()) }
 
 // extra is what the call cost beside its fuel so far, and nobody was told of: how
-// the fuel is cut is another matter each time.
-func (t *tank) extra() int64 { return t.yields * yieldFuel }
+// the fuel is cut is another matter each time. A plugin of the operator is asked
+// about all tenants' pods: that one of them has it in doubt is not another's.
+func (t *tank) extra() int64 {
+	if !t.billed {
+		return 0
+	}
+	return t.yields * yieldFuel
+}
 
 // yield is where a guest asks for more fuel, or just lets the host have a
 // look. It ends the call where there is no more.

@@ -27,8 +27,10 @@ type instance struct {
 	tank    tank
 	// calm is how many calls in a row wrote to few pages that they had to be given.
 	calm int
-	// tenant is whose pod the last call was about, empty for the operator's.
+	// tenant is whose pod the last call was about, empty for the operator's; owes is
+	// what that call left to be paid, until the pool knows.
 	tenant string
+	owes   int64
 	// call is what the host functions work on.
 	call call
 	ctx  guestContext
@@ -57,6 +59,7 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 			i.close()
 		}
 	}()
+	i.tank.billed = p.longest == tenantSlice
 	i.tank.slice, i.tank.most, i.tank.linear, i.tank.stay.in = leastSlice, leastSlice, linear, p.engine.stays
 	if i.tank.fuel, err = global(i.module, meter.Fuel); err != nil {
 		return nil, err
@@ -213,6 +216,7 @@ func (i *instance) reset() bool {
 		return false
 	}
 	i.judge(restored)
+	i.bill(restored)
 	return true
 }
 

@@ -29,6 +29,8 @@ type pool struct {
 	// losses are the instances thrown away, by the tenant of the pod of their last
 	// call; nil for none.
 	losses map[string]*losses
+	// owed is what calls have left to be paid.
+	owed owed
 	// idle is for Rest.
 	idle   idle
 	closed bool
@@ -60,6 +62,7 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 			l.mu.Unlock()
 			ok := i.reset()
 			l.mu.Lock()
+			l.owe(i)
 			if ok {
 				return i, nil
 			}
@@ -99,8 +102,9 @@ func pop(list *[]*instance) *instance {
 	return i
 }
 
-// give takes an instance back. One that cannot be put back is thrown away: extra is
-// what it costs in fuel that another must be made.
+// give takes an instance back after a call. One that cannot be put back is thrown
+// away: extra is what it costs in fuel that another must be made, and what the
+// tenant of the call owes.
 func (p *Plugin) give(i *instance, again bool) (extra int64) {
 	l := &p.pool
 	l.mu.Lock()
@@ -113,7 +117,7 @@ func (p *Plugin) give(i *instance, again bool) (extra int64) {
 		extra = p.rebuilding.fuel()
 	}
 	l.freed.Signal()
-	return extra
+	return extra + l.owed.pay(i.tenant)
 }
 
 // lose throws an instance away. It counts until it is closed: who drains the
@@ -122,8 +126,10 @@ func (l *pool) lose(i *instance) {
 	l.lost(i.tenant)
 	l.mu.Unlock()
 	i.judgeLost()
+	i.owes = i.touched(i.linear.Fresh())
 	i.close()
 	l.mu.Lock()
+	l.owe(i)
 	l.made--
 	l.freed.Broadcast()
 }
@@ -139,6 +145,7 @@ func (p *Plugin) Settle(ctx context.Context) {
 		l.mu.Unlock()
 		ok := i.reset()
 		l.mu.Lock()
+		l.owe(i)
 		if ok {
 			l.clean = append(l.clean, i)
 			l.freed.Signal()

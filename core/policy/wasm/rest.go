@@ -44,7 +44,9 @@ func (p *Plugin) rest(d *idle) {
 	d.trimmed = true
 	for len(l.used) > 0 {
 		i := pop(&l.used)
-		if i.reset() && i.trim() {
+		ok := i.reset() && i.trim()
+		l.owe(i)
+		if ok {
 			l.clean = append(l.clean, i)
 		} else {
 			l.lose(i)

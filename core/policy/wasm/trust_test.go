@@ -158,3 +158,23 @@ func TestAStormInACallThatEndsTheInstanceCounts(t *testing.T) {
 		assertTrusted(t, p, false, name+", in the next instance")
 	}
 }
+
+// In a rehearsal an instance has short slices, whatever it has shown before.
+func TestARehearsalIsNoStorm(t *testing.T) {
+	t.Parallel()
+	m := w.Plugin()
+	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(31), w.MemoryGrow, w.Drop))
+	m.Admit(w.I32Const(0))
+	m.Filter(
+		w.Loop(
+			w.LocalGet(0), w.I32Const(1), w.I32Store(0),
+			w.LocalGet(0), w.I32Const(4096), w.I32Add, w.LocalSet(0),
+			w.LocalGet(0), w.I32Const(1<<20), w.I32LtU, w.BrIf(0)),
+		w.Unreachable)
+	hooks := []string{string(HookAdmit), string(HookFilter)}
+	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks, o.MemoryPages = hooks, 32 })
+	p.Warm(t.Context(), hooks)
+	if n := p.storms.Load(); n != 0 {
+		t.Errorf("%d storms before anybody asked", n)
+	}
+}

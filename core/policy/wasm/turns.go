@@ -9,6 +9,10 @@ import (
 // turn.
 const askPeriod = 50 * time.Microsecond
 
+// TurnFuel is what work of the host takes in fuel until it asks, too: about as much
+// as a guest does until then.
+const TurnFuel = 2 * int64(askPeriod/time.Nanosecond)
+
 type turnsKey struct{}
 
 // WithTurns gives calls with the context somebody to ask, between two slices,
@@ -19,6 +23,14 @@ type turnsKey struct{}
 // call gives, and what it takes, is the same with pauses and without.
 func WithTurns(ctx context.Context, pause func(fuel int64)) context.Context {
 	return context.WithValue(ctx, turnsKey{}, pause)
+}
+
+// TakeTurn asks whether it is another's turn for work of the host that took so much
+// fuel since it last did (see WithTurns), and comes back when it may go on.
+func TakeTurn(ctx context.Context, fuel int64) {
+	if pause := pauser(ctx); pause != nil {
+		pause(fuel)
+	}
 }
 
 // pauser is who a call asks, nil for nobody.

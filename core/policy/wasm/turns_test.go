@@ -42,3 +42,15 @@ func TestACallAsksBetweenSlicesWhetherItIsAnothersTurn(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkOfTheHostAsksWhomTheContextSays(t *testing.T) {
+	t.Parallel()
+	asked := int64(0)
+	turns := WithTurns(t.Context(), func(fuel int64) { asked += fuel })
+	TakeTurn(turns, 5)
+	TakeTurn(WithTurns(turns, nil), 7)
+	TakeTurn(t.Context(), 11)
+	if asked != 5 {
+		t.Errorf("it says it took %d", asked)
+	}
+}

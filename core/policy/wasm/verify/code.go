@@ -94,6 +94,8 @@ func (v *verifier) instruction(in *module.Instruction, refuse func(int, string, 
 		refuse(in.Offset, "%s: tables that change could not be put back after a call", in.Op)
 	case module.OpDataDrop, module.OpElemDrop:
 		refuse(in.Offset, "%s: a segment that is gone could not be put back after a call", in.Op)
+	case module.OpRefFunc:
+		refuse(in.Offset, "%s: what the engine keeps for each could not be given back after a call; use call_indirect", in.Op)
 	case module.OpBrTable:
 		if n := len(in.Labels); n > v.caps.Labels {
 			refuse(in.Offset, "br_table with %d labels: at most %d are supported", n, v.caps.Labels)

@@ -29,7 +29,11 @@ func TestStateThatNoResetReachesIsRefused(t *testing.T) {
 		"table.copy": {stateful(three + "\xfc\x0e\x00\x01"), "code section, function 0, at byte 0x35: table.copy" + changes},
 		"table.init": {stateful(three + "\xfc\x0c\x00\x00"), "code section, function 0, at byte 0x35: table.init" + changes},
 		"elem.drop":  {stateful("\xfc\x0d\x00"), "code section, function 0, at byte 0x2f: elem.drop" + gone},
-		"data.drop":  {stateful("\xfc\x09\x00"), "code section, function 0, at byte 0x2f: data.drop" + gone},
+		"ref.func": {
+			stateful("\xd2\x00\x1a"),
+			"code section, function 0, at byte 0x2f: ref.func: what the engine keeps for each could not be given back after a call; use call_indirect",
+		},
+		"data.drop": {stateful("\xfc\x09\x00"), "code section, function 0, at byte 0x2f: data.drop" + gone},
 		"in dead code": {
 			stateful("\x00\xfc\x09\x00"), "code section, function 0, at byte 0x30: data.drop" + gone,
 		},

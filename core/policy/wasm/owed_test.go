@@ -1,0 +1,134 @@
+package wasm
+
+import (
+	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// storing is a plugin with so much memory that stores once in each page of it, and
+// ends with the code after.
+func storing(bytes int32, after ...w.Code) []byte {
+	m := w.Plugin()
+	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(bytes/pageSize-1), w.MemoryGrow, w.Drop))
+	m.Admit(
+		w.Loop(
+			w.LocalGet(0), w.I32Const(1), w.I32Store(0), w.LocalGet(0), w.I32Const(hostPage), w.I32Add, w.LocalSet(0),
+			w.LocalGet(0), w.I32Const(bytes), w.I32LtU, w.BrIf(0)),
+		w.Join(after...),
+	)
+	return m.Bytes()
+}
+
+// loadOf loads a plugin of an owner that may store in much memory.
+func loadOf(t *testing.T, owner string, module []byte) *Plugin {
+	t.Helper()
+	p, _ := load(t, module, func(o *Options) { o.Fuel, o.MemoryPages, o.Tenant = 10_000_000, 256, owner })
+	if i := p.pool.clean[0]; i.linear.Method() != memory.Scan {
+		t.Fatalf("memories are put back by %s here", i.linear.Method())
+	}
+	return p
+}
+
+// beside is what a call about a pod of a tenant costs beside its fuel and how it is
+// cut.
+func beside(t *testing.T, p *Plugin, tenant string) int64 {
+	t.Helper()
+	i := append(p.pool.clean, p.pool.used...)[0]
+	q := question(testPod())
+	q.Tenant = tenant
+	result, _ := p.Admit(t.Context(), q)
+	return result.Extra - i.tank.extra()
+}
+
+// assertCosts sees that a call costs what it is to take to put back so many pages,
+// within a tenth: the kernel may map a few more.
+func assertCosts(t *testing.T, what string, got, pages, price int64) {
+	t.Helper()
+	if want := pages * price; got < want-want/10 || got > want+want/10 {
+		t.Errorf("%s: it costs %d beside its fuel, want about %d", what, got, want)
+	}
+}
+
+func TestATenantsPagesArePaidForWithItsNextCall(t *testing.T) {
+	t.Parallel()
+	const pages, calm = 2 << 20 / hostPage, stormBytes / hostPage
+	p := loadOf(t, "red", storing(2<<20, w.I32Const(0)))
+	assertCosts(t, "the first call", beside(t, p, "red"), 0, 1)
+	p.Settle(t.Context())
+	assertCosts(t, "the second, for pages that had to be given", beside(t, p, "red"), pages-calm, freshFuel+copiedFuel)
+	p.Settle(t.Context())
+	assertCosts(t, "the third, for pages that were there", beside(t, p, "red"), pages-calm, copiedFuel)
+	if n := len(p.pool.owed); n != 0 {
+		t.Errorf("%d tenants owe something that is paid", n)
+	}
+}
+
+func TestPagesThatAreDroppedEachTimeArePaidForEachTime(t *testing.T) {
+	t.Parallel()
+	const pages, calm = 8 << 20 / hostPage, stormBytes / hostPage
+	p := loadOf(t, "red", storing(8<<20, w.I32Const(0)))
+	beside(t, p, "red")
+	for range 3 {
+		// The next call finds it used, and puts it back.
+		assertCosts(t, "a call", beside(t, p, "red"), pages-calm, freshFuel)
+	}
+}
+
+func TestNobodyElsePaysForATenantsPages(t *testing.T) {
+	t.Parallel()
+	const pages, calm = 2 << 20 / hostPage, stormBytes / hostPage
+	p := loadOf(t, "", storing(2<<20, w.I32Const(0)))
+	beside(t, p, "red")
+	p.Settle(t.Context())
+	for range 3 {
+		// They stay the instance's own: that they are copied back again is red's doing.
+		assertCosts(t, "a call about another's pod", beside(t, p, "blue"), 0, 1)
+		p.Settle(t.Context())
+	}
+	assertCosts(t, "the next about its own", beside(t, p, "red"), pages-calm, freshFuel)
+}
+
+func TestRehearsalsOweNothingAndPayNothing(t *testing.T) {
+	t.Parallel()
+	p := loadOf(t, "red", storing(2<<20, w.I32Const(0)))
+	q := question(testPod())
+	q.Tenant = "red"
+	for range 2 {
+		if _, err := p.Admit(Rehearse(t.Context()), q); err != nil {
+			t.Fatal(err)
+		}
+		p.Settle(t.Context())
+	}
+	if n := len(p.pool.owed); n != 0 {
+		t.Errorf("after rehearsals %d tenants owe something", n)
+	}
+	beside(t, p, "red")
+	p.Settle(t.Context())
+	owed := p.pool.owed["red"]
+	if _, err := p.Admit(Rehearse(t.Context()), q); err != nil {
+		t.Fatal(err)
+	}
+	if owed == 0 || p.pool.owed["red"] != owed {
+		t.Errorf("it owed %d, after a rehearsal %d", owed, p.pool.owed["red"])
+	}
+}
+
+func TestCalmCallsOweNothing(t *testing.T) {
+	t.Parallel()
+	p := loadOf(t, "red", storing(stormBytes, w.I32Const(0)))
+	for range 3 {
+		assertCosts(t, "a call", beside(t, p, "red"), 0, 1)
+		p.Settle(t.Context())
+	}
+}
+
+// Else a call would touch all of its memory, and trap so that nobody counts.
+func TestPagesOfAnInstanceThatIsThrownAwayArePaidForToo(t *testing.T) {
+	t.Parallel()
+	const pages, calm = 8 << 20 / hostPage, stormBytes / hostPage
+	p := loadOf(t, "red", storing(8<<20, w.Unreachable))
+	p.rebuilding.least.Store(1)
+	assertCosts(t, "a call that traps", beside(t, p, "red")-p.rebuilding.fuel(), pages-calm, freshFuel)
+}
