@@ -23,6 +23,8 @@ func (d *denying) Judge(q pod.Question, answer func(pod.Verdict)) {
 	answer(pod.Verdict{Answer: pod.Deny, Message: "no"})
 }
 
+func (*denying) Admitted(pod.Question, pod.Verdict) {}
+
 func (*denying) Changed() <-chan struct{} { return nil }
 
 func (*denying) NodeChanged() <-chan struct{} { return nil }

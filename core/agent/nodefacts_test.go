@@ -31,6 +31,8 @@ func (denyingOne) Judge(q pod.Question, answer func(pod.Verdict)) {
 	answer(v)
 }
 
+func (denyingOne) Admitted(pod.Question, pod.Verdict) {}
+
 func (denyingOne) Changed() <-chan struct{} { return nil }
 
 func (denyingOne) NodeChanged() <-chan struct{} { return nil }

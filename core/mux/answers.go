@@ -131,6 +131,9 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	if len(out.changes) > 0 {
 		crashpoint.Reached("change handed on")
 	}
+	for _, r := range out.recalled {
+		m.gate.Admitted(r.Question, r.verdict)
+	}
 	for _, q := range out.asked {
 		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
 	}

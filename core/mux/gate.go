@@ -12,6 +12,9 @@ type Gate interface {
 	// goroutine and at any time, or never if the gate stops first. It does not
 	// block.
 	Judge(q pod.Question, answer func(pod.Verdict))
+	// Admitted says that a version which goes on waiting, for the filter, was let
+	// through before a restart: nothing is asked about it. It does not block.
+	Admitted(q pod.Question, v pod.Verdict)
 	// Changed gives a value when other policies are in force than before:
 	// everything that was held or denied is then asked again.
 	Changed() <-chan struct{}

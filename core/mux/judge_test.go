@@ -23,10 +23,12 @@ import (
 type judge struct {
 	changed, nodeChanged chan struct{}
 
-	mu      sync.Mutex
-	asked   []string
-	lenient bool
-	set     string
+	mu    sync.Mutex
+	asked []string
+	// recalled are the versions that were admitted before a restart.
+	recalled []string
+	lenient  bool
+	set      string
 	// images has questions on record with the image that is asked about.
 	images bool
 	// allowed are the instances that were ever allowed.
@@ -47,6 +49,12 @@ func newJudge() *judge {
 func (j *judge) Changed() <-chan struct{} { return j.changed }
 
 func (j *judge) NodeChanged() <-chan struct{} { return j.nodeChanged }
+
+func (j *judge) Admitted(q pod.Question, v pod.Verdict) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.recalled = append(j.recalled, fmt.Sprintf("%s %s %s %s", v.Answer, q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image))
+}
 
 func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 	j.mu.Lock()

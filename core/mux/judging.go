@@ -18,6 +18,12 @@ type question struct {
 	pod.Question
 }
 
+// recalled is a question that was answered before a restart.
+type recalled struct {
+	pod.Question
+	verdict pod.Verdict
+}
+
 // free are the slots of a batch that policy does not hold up. A slot whose
 // document has gone elsewhere keeps its pod until that which takes its place
 // is free.
@@ -216,6 +222,7 @@ func (t *merging) recall(w *wait) {
 	w.slot.held.beside = w.beside()
 	if w.judged && kept.Verdict != nil && kept.Verdict.Mutation.BaseHash() == w.base.Hash() {
 		w.verdict = kept.Verdict
+		t.recalled = append(t.recalled, recalled{w.question(), *w.verdict})
 	}
 }
 

@@ -24,6 +24,8 @@ type outcome struct {
 	// notices and asked are for those whom Run tells and asks.
 	notices []func(Waits)
 	asked   []question
+	// recalled are waits whose verdict is from before a restart.
+	recalled []recalled
 	// offers are for the filter.
 	offers []offer
 	// resolutions are answers to be kept, ended are identities whose answers
@@ -63,6 +65,7 @@ func (s *store) merge(d delivery, t *merging) outcome {
 // finish adds to an outcome what was collected on the way.
 func (t *merging) finish(out outcome) outcome {
 	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
+	out.recalled = t.recalled
 	out.offers, out.ended, out.contentions = t.offers, t.ended, t.contentions
 	for _, c := range t.answered {
 		if t.store.contests[c.identity] == c && c.resolution != nil {
@@ -100,7 +103,9 @@ type merging struct {
 	refused []string
 	notices []func(Waits)
 	asked   []question
-	offers  []offer
+	// recalled are those that have their answer from before a restart.
+	recalled []recalled
+	offers   []offer
 	// answered are contests that have an answer from now on, ended identities
 	// that are no longer contested.
 	answered    []*contest

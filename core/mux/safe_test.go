@@ -27,6 +27,8 @@ func (g *changeGate) Changed() <-chan struct{} { return g.changed }
 
 func (g *changeGate) NodeChanged() <-chan struct{} { return g.node }
 
+func (g *changeGate) Admitted(pod.Question, pod.Verdict) {}
+
 func (g *changeGate) Judge(q pod.Question, answer func(pod.Verdict)) {
 	v := pod.Verdict{Answer: pod.Allow}
 	if q.Old != nil {

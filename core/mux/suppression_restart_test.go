@@ -186,3 +186,38 @@ func TestASuppressedDocumentThatLosesItsPodForgetsThatOfIt(t *testing.T) {
 		}
 	})
 }
+
+func TestTheGateIsToldWhatWaitsAsAdmittedBeforeARestart(t *testing.T) {
+	t.Parallel()
+	web1 := doc("a#0", "web", "u1", "web:1")
+	for name, tc := range map[string]struct {
+		newer pod.Document
+		told  []string
+	}{
+		"an update":     {doc("a#0", "web", "u1", "web:2"), ops("allow UPDATE u1 web:2")},
+		"a replacement": {doc("a#0", "web", "u2", "web:2"), ops("allow ADD u2 web:2")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d, j := newDisk(), newJudge()
+				suppress(t, j, d, docs(web1), docs(tc.newer)).stop()
+				if j.recalled != nil {
+					t.Errorf("it is told %q of what it was asked about", j.recalled)
+				}
+				j = newJudge()
+				g := startFiltered(t, d, j, newSieve(drops))
+				g.got()
+				g.deliver("one", tc.newer)
+				g.got()
+				g.stop()
+				if diff := cmp.Diff(tc.told, j.recalled); diff != "" {
+					t.Errorf("told (-want +got):\n%s", diff)
+				}
+				if asked := j.questions(); len(asked) > 0 {
+					t.Errorf("asked %q", asked)
+				}
+			})
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -28,26 +29,45 @@ type about struct {
 // asked is a question without an answer. It is read and changed with the lock of
 // openQuestions held.
 type asked struct {
+	stage stage
 	// at is what the evaluator is at that has it, nil for none.
 	at *activity
-	// decided: no evaluator will have it any more.
-	decided bool
 }
 
 // pose asks a question: it is known as open until it is answered.
 func pose[T any](
 	p *Plane, of about, tenant string, answer func(T), decide func(ctx context.Context, at *activity, answer func(T)) (int64, bool),
 ) {
+	poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(T), _ func(time.Duration)) (int64, bool) {
+		return decide(ctx, at, answer)
+	})
+}
+
+// poseAgain is pose for a question that may be put off: later puts it, the same one,
+// at the end of its line after a while. After Run that comes to nothing.
+func poseAgain[T any](
+	p *Plane, of about, tenant string, answer func(T),
+	decide func(ctx context.Context, at *activity, answer func(T), later func(time.Duration)) (int64, bool),
+) {
 	a := p.open.begin(of)
 	answered := func(v T) {
 		p.open.end(of, a)
 		answer(v)
 	}
-	p.queue.add(task{tenant: tenant, decide: func(ctx context.Context, at *activity) (int64, bool) {
+	t := task{tenant: tenant}
+	later := func(wait time.Duration) {
+		p.open.put(a, putOff)
+		time.AfterFunc(wait, func() {
+			p.open.put(a, inLine)
+			p.queue.add(t)
+		})
+	}
+	t.decide = func(ctx context.Context, at *activity) (int64, bool) {
 		p.open.enter(a, at)
-		defer p.open.leave(a)
-		return decide(ctx, at, answered)
-	}})
+		defer p.open.leave(a, at)
+		return decide(ctx, at, answered, later)
+	}
+	p.queue.add(t)
 }
 
 func (o *openQuestions) begin(of about) *asked {
@@ -56,7 +76,7 @@ func (o *openQuestions) begin(of about) *asked {
 	if o.of == nil {
 		o.of = map[about][]*asked{}
 	}
-	a := &asked{}
+	a := &asked{stage: inLine}
 	o.of[of] = append(o.of[of], a)
 	return a
 }
@@ -73,13 +93,23 @@ func (o *openQuestions) end(of about, a *asked) {
 func (o *openQuestions) enter(a *asked, at *activity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a.at = at
+	a.stage, a.at = underWay, at
 }
 
-func (o *openQuestions) leave(a *asked) {
+// leave says that an evaluator is done with a question, which may have put it off.
+func (o *openQuestions) leave(a *asked, at *activity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a.at, a.decided = nil, true
+	if a.at == at {
+		a.stage, a.at = decided, nil
+	}
+}
+
+// put says that no evaluator has a question, and how far that is instead.
+func (o *openQuestions) put(a *asked, to stage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	a.stage, a.at = to, nil
 }
 
 // The states of a question without an answer.
@@ -89,6 +119,8 @@ const (
 	notAsked stage = iota
 	inLine
 	underWay
+	// putOff: there is nothing in the budget of its tenant.
+	putOff
 	decided
 )
 
@@ -101,13 +133,11 @@ func (o *openQuestions) newest(of about) (at stage, policy string) {
 	if len(all) == 0 {
 		return notAsked, ""
 	}
-	switch a := all[len(all)-1]; {
-	case a.at != nil:
-		return underWay, a.at.current()
-	case a.decided:
-		return decided, ""
+	a := all[len(all)-1]
+	if a.at != nil {
+		policy = a.at.current()
 	}
-	return inLine, ""
+	return a.stage, policy
 }
 
 // Asked says what the answer to a question about a pod of this name and UID waits
@@ -122,23 +152,17 @@ func (p *Plane) Asked(hook string, name types.NamespacedName, uid types.UID) (po
 	switch at, policy := p.open.newest(of); {
 	case at == inLine:
 		return "", p.lining(tenant)
+	case at == putOff:
+		_, message := broke(tenant)
+		return "", message
 	case at == decided:
-		return "", p.closing(hook, tenant)
+		return "", "it is decided, and answered once that is on record"
 	case policy != "":
 		return policy, fmt.Sprintf("policy %q is being asked", policy)
 	case at == underWay:
 		return "", "it is being decided"
 	}
 	return "", ""
-}
-
-// closing says why a question that no evaluator has any more is not answered.
-func (p *Plane) closing(hook, tenant string) string {
-	if hook == hookMerge && p.budgets.wait(tenant, p.cfg.Now()) > 0 {
-		_, message := broke(tenant)
-		return message
-	}
-	return "it is decided, and answered once that is on record"
 }
 
 // lining says what the questions about pods of a tenant wait for that no evaluator

@@ -26,6 +26,16 @@ func saysOf(t *testing.T, p *Plane) func(when, hook string, of *pod.Question, po
 	}
 }
 
+// count is how many questions are open.
+func (o *openQuestions) count() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, all := range o.of {
+		n += len(all)
+	}
+	return n
+}
+
 func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d tree, s *scripts) {
@@ -109,5 +119,57 @@ func TestItIsSaidThatQuestionsWaitForTheRecordsOfOthers(t *testing.T) {
 		p.Judge(last, func(pod.Verdict) {})
 		saysOf(t, p)("too many are", hookAdmit, &last, "", "too many decisions before it wait to be put on record")
 		close(hang)
+	})
+}
+
+func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, _ *scripts) {
+		t := d.t
+		d.policy("node", "deny")
+		p, _ := listed(t, d, newScripts(), tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 1000 })
+		run(t, p)
+		web := question("web", in("a"))
+		ask(t, p, web)
+		p.budgets.spend("a", 20_000, time.Now())
+		decided := make(chan pod.Resolution, 2)
+		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		want := saysOf(t, p)
+		for range 100 {
+			time.Sleep(mostPatience)
+			p.budgets.spend("a", 10_000, time.Now()) // what came in meanwhile
+			want("there is nothing in the budget", hookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
+		}
+		if open := p.open.count(); open != 1 || len(decided) != 0 {
+			t.Errorf("%d questions are open of the one that was asked, and it has %d answers", open, len(decided))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if open := p.open.count(); open != 0 || len(decided) != 1 {
+			t.Errorf("it has %d answers, and %d questions are open", len(decided), open)
+		}
+	})
+}
+
+func TestOfAContestThatIsDecidedNobodySaysThatItWaitsForTheBudget(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("m", hookMerge, "keep")
+		disk, hang := &recordDisk{}, make(chan struct{})
+		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) {
+			c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond, c.Records = "", 1_000_000, disk
+		})
+		run(t, p)
+		ask(t, p, question("warm"))
+		disk.set(nil, hang)
+		decided := make(chan pod.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		synctest.Wait()
+		p.budgets.spend("a", 100_000_000, time.Now())
+		web := question("web", in("a"))
+		saysOf(t, p)("its record is not written", hookMerge, &web, "", "it is decided, and answered once that is on record")
+		close(hang)
+		<-decided
 	})
 }

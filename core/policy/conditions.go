@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/wardlet/wardlet/core/policy/condition"
@@ -33,19 +34,39 @@ func (m *match) checkConditions(report strict.Report) {
 }
 
 // hold reports whether all conditions are true, and what it took in fuel to
-// find out. The error is a *wasm.Failure.
-func (m *match) hold(in *condition.Input) (hold bool, fuel int64, err error) {
+// find out. The error is a *wasm.Failure, or that of ctx, if that ended while
+// another had its turn.
+func (m *match) hold(ctx context.Context, in *condition.Input, since *turn) (hold bool, fuel int64, err error) {
 	for _, c := range m.compiled {
 		ok, cost, err := c.Matches(in)
-		fuel += int64(cost) * conditionFuel
+		took := int64(cost) * conditionFuel
+		fuel += took
 		if err != nil {
-			return false, fuel, &wasm.Failure{Code: conditionFailed, Err: err}
+			err = &wasm.Failure{Code: conditionFailed, Err: err}
 		}
-		if !ok {
-			return false, fuel, nil
+		if ended := since.took(ctx, took); ended != nil {
+			err = ended
+		}
+		if err != nil || !ok {
+			return false, fuel, err
 		}
 	}
 	return true, fuel, nil
+}
+
+// turn is what the conditions of a decision took in fuel since it last asked whether
+// it is another's turn. Most decisions never ask.
+type turn int64
+
+// took adds what a condition took, and asks once that is as much as a plugin takes
+// until it does. The error is that of ctx, which may have ended meanwhile.
+func (t *turn) took(ctx context.Context, fuel int64) error {
+	if *t += turn(fuel); int64(*t) < wasm.TurnFuel {
+		return nil
+	}
+	wasm.TakeTurn(ctx, int64(*t))
+	*t = 0
+	return context.Cause(ctx)
 }
 
 // conditions are asked of what is decided: they see what plugins see.
@@ -63,8 +84,9 @@ func (d *decision) conditions() *condition.Input {
 
 // wants reports whether the policy is asked by a hook: it has it, and matches.
 // Conditions that cannot be told are an error. What they took is in fuel where
-// the policy is asked, else it counts for the decision.
-func (p *policy) wants(d *decision) (asked bool, fuel int64, err error) {
+// the policy is asked, else it counts for the decision. Where ctx has ended, none of
+// it means anything.
+func (p *policy) wants(ctx context.Context, d *decision) (asked bool, fuel int64, err error) {
 	r := d.request
 	if !p.has(d.hook) || !p.Match.matches(r.Question, r.Kind) {
 		return false, 0, nil
@@ -72,7 +94,7 @@ func (p *policy) wants(d *decision) (asked bool, fuel int64, err error) {
 	if len(p.Match.compiled) == 0 {
 		return true, 0, nil
 	}
-	asked, fuel, err = p.Match.hold(d.conditions())
+	asked, fuel, err = p.Match.hold(ctx, d.conditions(), &d.turn)
 	if !asked && err == nil {
 		d.spent += fuel
 	}
@@ -81,7 +103,7 @@ func (p *policy) wants(d *decision) (asked bool, fuel int64, err error) {
 
 // wantsContest is wants for the hook merge: the conditions hold for one of the
 // candidates that match.
-func (p *policy) wantsContest(m *contest, node string) (asked bool, fuel int64, err error) {
+func (p *policy) wantsContest(ctx context.Context, m *contest, node string) (asked bool, fuel int64, err error) {
 	if !p.has(hookMerge) {
 		return false, 0, nil
 	}
@@ -93,10 +115,10 @@ func (p *policy) wantsContest(m *contest, node string) (asked bool, fuel int64, 
 		if len(p.Match.compiled) == 0 {
 			return true, fuel, nil
 		}
-		ok, took, err := p.Match.hold(condition.NewInput(condition.Request{
+		ok, took, err := p.Match.hold(ctx, condition.NewInput(condition.Request{
 			Object: c.Pod, OldObject: m.Current, Hook: hookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
 			Tenant: m.Tenant, Node: node, Time: m.Time, ClockSynchronized: m.ClockSynchronized,
-		}))
+		}), &m.turn)
 		fuel += took
 		if ok || err != nil {
 			return true, fuel, err

@@ -1,12 +1,16 @@
 package policy
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 func TestConditionsSayWhetherAPolicyIsAsked(t *testing.T) {
@@ -109,4 +113,146 @@ func TestAReplacementIsSeenByConditions(t *testing.T) {
 	if v := judge(t.Context(), []*set{loaded}, deciding(q), pod.Allow); v.Answer != pod.Deny {
 		t.Errorf("verdict %+v", v)
 	}
+}
+
+// dearConditions are n that take as much as a plugin does until it asks whether it
+// is another's turn, or more, and then one that is false.
+func dearConditions(n int) string {
+	list := "[" + strings.Repeat("1,", 9) + "1]"
+	one := fmt.Sprintf("%s.all(i, %s.all(j, %s.all(k, k > i - 5)))", list, list, list)
+	return "[match]\nconditions = [" + strings.Repeat(fmt.Sprintf("%q, ", one), n) + "\"false\"]"
+}
+
+func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
+	t.Parallel()
+	for hook, test := range map[string]struct {
+		script string
+		asks   func(p *Plane, done chan<- bool)
+	}{
+		hookAdmit: {"allow", func(p *Plane, done chan<- bool) {
+			p.Judge(question("dear", in("a")), func(pod.Verdict) { done <- true })
+		}},
+		hookFilter: {"pass", func(p *Plane, done chan<- bool) {
+			q := filterQuestion("a")
+			p.Filter(q, func(pod.FilterVerdict) { done <- true })
+		}},
+		hookMerge: {"keep", func(p *Plane, done chan<- bool) {
+			p.Rules().Resolve(contestOf("a", ""), func(pod.Resolution) { done <- true })
+		}},
+	} {
+		t.Run(hook, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("node", "allow")
+				d.of("a").hooked("a-begins", hook, test.script)
+				d.of("a").hooked("b-dear", hook, test.script, dearConditions(3))
+				d.of("a").hooked("c-ends", hook, test.script)
+				begins, goOn, ends := make(chan bool), make(chan bool), make(chan bool)
+				p, _ := listed(t, d, s, tenanted(d, "a", "b"), patient, func(c *Config) {
+					c.Tenants[1].Dir = ""
+					c.Loader = stops{c.Loader, func(policy string) {
+						switch policy {
+						case "a-begins":
+							begins <- true
+							<-goOn
+						case "c-ends":
+							<-ends
+						}
+					}}
+				})
+				run(t, p)
+				ask(t, p, question("warm", in("b")))
+				dear, other := make(chan bool, 1), make(chan bool, 1)
+				test.asks(p, dear)
+				<-begins
+				p.Judge(question("other", in("b")), func(pod.Verdict) { other <- true })
+				synctest.Wait()
+				if len(other) > 0 {
+					t.Fatal("two questions are under way, there is one evaluator")
+				}
+				goOn <- true
+				synctest.Wait()
+				if len(other) == 0 {
+					t.Error("the other tenant's question waits until the dear one is over")
+				}
+				ends <- true
+				<-dear
+			})
+		})
+	}
+}
+
+func TestADecisionAsksForItsTurnAsOftenAsAPluginWould(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		conditions string
+		asks       bool
+	}{
+		"many that are cheap":        {"[match]\nconditions = [" + strings.Repeat(`"request.operation == 'ADD'", `, 31) + `"false"]`, false},
+		"one that is dear, and some": {dearConditions(1), true},
+		"many that are dear":         {dearConditions(31), true},
+	} {
+		s := newScripts()
+		loaded := loadScripts(t, s, "deny\n"+test.conditions)
+		told, times := int64(0), int64(0)
+		turns := wasm.WithTurns(t.Context(), func(fuel int64) {
+			told, times = told+fuel, times+1
+			if fuel < wasm.TurnFuel {
+				t.Errorf("%s: it asks after %d", name, fuel)
+			}
+		})
+		d := deciding(question("web"))
+		judge(turns, []*set{loaded}, d, pod.Allow)
+		if test.asks != (times > 0) {
+			t.Errorf("%s: it asks %d times", name, times)
+		}
+		if left := d.spent - told; left < 0 || left >= wasm.TurnFuel {
+			t.Errorf("%s: it took %d and said so of %d", name, d.spent, told)
+		}
+	}
+}
+
+func TestNoMoreConditionsAreAskedWhenTheNodeStops(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	loaded := loadScripts(t, s, "deny\n"+dearConditions(31), "allow")
+	ctx, cancel := context.WithCancel(t.Context())
+	times := 0
+	turns := wasm.WithTurns(ctx, func(int64) { times++; cancel() })
+	judge(turns, []*set{loaded}, deciding(question("web")), pod.Allow)
+	if times != 1 || len(s.called()) > 0 {
+		t.Errorf("it goes on: it asked %d times more whether it is another's turn, and plugins %q", times-1, s.called())
+	}
+}
+
+// stops is a Loader of plugins whose calls are told before they begin.
+type stops struct {
+	Loader
+	at func(policy string)
+}
+
+func (l stops) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	p, err := l.Loader.Load(ctx, binary, o)
+	return stopping{p, func() { l.at(o.Policy) }}, err
+}
+
+type stopping struct {
+	Plugin
+	at func()
+}
+
+func (p stopping) Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error) {
+	p.at()
+	return p.Plugin.Admit(ctx, r)
+}
+
+func (p stopping) Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error) {
+	p.at()
+	return p.Plugin.Merge(ctx, m)
+}
+
+func (p stopping) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error) {
+	p.at()
+	return p.Plugin.Filter(ctx, r)
 }

@@ -21,6 +21,7 @@ type decision struct {
 	// what calls cost beside their fuel, and earlier tries.
 	input *condition.Input
 	spent int64
+	turn  turn
 	// sees gives what the policies of an owner see of the node; saw is what they
 	// saw, nil where none has looked.
 	sees func(tenant string, s *sight) *wasm.NodeFacts
@@ -50,15 +51,21 @@ func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *acti
 	d.look = p.ledger.look
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
 	d.exempt = p.exempt(q, d.names)
-	var err error
-	if q.Base != nil {
-		d.instance = q.Base.Instance
-		return d
-	}
-	if d.instance, err = p.instances.of(q.Pod); err != nil {
-		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", d.names[0], "err", err)
-	}
+	d.instance = p.instance(q)
 	return d
+}
+
+// instance is the instance of a question's pod as its source gave it, empty where
+// that cannot be told.
+func (p *Plane) instance(q *pod.Question) string {
+	if q.Base != nil {
+		return q.Base.Instance
+	}
+	instance, err := p.instances.of(q.Pod)
+	if err != nil {
+		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "err", err)
+	}
+	return instance
 }
 
 // lastKey is what policies' last verdicts are kept for: the instance or, where a

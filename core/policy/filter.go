@@ -74,8 +74,11 @@ func (p *Plane) filterAll(ctx context.Context, sets []*set, d *decision) pod.Fil
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 		for _, policy := range s.policies {
-			asked, fuel, err := policy.wants(d)
-			if !asked || ctx.Err() != nil {
+			asked, fuel, err := policy.wants(ctx, d)
+			if ctx.Err() != nil {
+				return v
+			}
+			if !asked {
 				continue
 			}
 			d.at.policy(policy.Name)

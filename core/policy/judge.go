@@ -54,12 +54,12 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		if p.mutates() != mutators {
 			continue
 		}
-		asked, fuel, err := p.wants(d)
-		if !asked {
-			continue
-		}
+		asked, fuel, err := p.wants(ctx, d)
 		if ctx.Err() != nil {
 			break
+		}
+		if !asked {
+			continue
 		}
 		d.at.policy(p.Name)
 		o := p.consult(ctx, d, err)

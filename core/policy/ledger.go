@@ -158,11 +158,27 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 		delete(l.reserved, q.Pod.UID)
 		return true
 	}
+	l.reserve(q, d.instance)
+	return true
+}
+
+// Admitted reserves what a version asks for that was let through before a restart,
+// and has not gone on since: it is not judged again.
+func (p *Plane) Admitted(q pod.Question, v pod.Verdict) {
+	if l := &p.ledger; l.node != nil && v.Answer == pod.Allow {
+		instance := p.instance(&q)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.reserve(passing(&q, &v), instance)
+	}
+}
+
+// reserve makes a pod that passes one that others see. The lock is held.
+func (l *ledger) reserve(q *pod.Question, instance string) {
 	if l.reserved == nil {
 		l.reserved = map[types.UID]reservation{}
 	}
-	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, d.instance, q.Op == pod.UpdateOp}
-	return true
+	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == pod.UpdateOp}
 }
 
 // current reports whether what policies were shown is what they would be shown

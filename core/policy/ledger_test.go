@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -501,4 +502,39 @@ func TestWithoutFactsAboutTheNodeThePluginIsToldNone(t *testing.T) {
 			t.Errorf("verdict %+v", got)
 		}
 	})
+}
+
+// What a filter holds back is not judged again after a restart.
+func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
+	t.Parallel()
+	requests := func(cpu string) func(*pod.Question) {
+		return func(q *pod.Question) {
+			q.Pod.Spec.Containers[0].Resources.Requests = v1.ResourceList{"cpu": resource.MustParse(cpu)}
+		}
+	}
+	n := &aNode{}
+	runs := question("a", requests("1"))
+	n.set(NodePod{runs.Pod, "static"})
+	p := New(Config{Facts: n.node(), Node: "node-1", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	sees := func(when, want string) {
+		t.Helper()
+		if got := p.ledger.look().pods; len(got) != 1 || got[0].Requests["cpu"] != want {
+			t.Errorf("%s: policies see %+v, want %s", when, got, want)
+		}
+	}
+	newer := question("a", requests("3"), func(q *pod.Question) { q.Op, q.Old = pod.UpdateOp, runs.Pod })
+	sees("nobody has said what waits", "1")
+	p.Admitted(newer, pod.Verdict{Answer: pod.Deny})
+	sees("what was denied", "1")
+	p.Admitted(newer, *says(pod.Allow))
+	sees("a newer version waits", "3")
+	changed := question("a", requests("2"))
+	p.Admitted(newer, pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Final: changed.Pod}})
+	sees("it waits as policies made it", "2")
+	instance, err := pod.Instance(newer.Pod)
+	must(t, err)
+	n.wants = map[types.UID]string{"uid-a": instance}
+	sees("it is still wanted", "2")
+	n.wants["uid-a"] = "another"
+	sees("it is not wanted any more", "1")
 }

@@ -23,8 +23,9 @@ func (p *Plane) Rules() Rules { return Rules{p} }
 // called where Run ends before.
 func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
-	pose(p, about{hook: hookMerge, identity: c.Identity}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution)) (int64, bool) {
-		return p.resolve(ctx, &c, tenant, answer, at)
+	of := about{hook: hookMerge, identity: c.Identity}
+	poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution), later func(time.Duration)) (int64, bool) {
+		return p.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
 
@@ -32,12 +33,19 @@ func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 // force since the last one was taken.
 func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
 
+// mostPatience is after how long a contest of a tenant that has spent its budget is
+// looked at again: the budget may be another by then.
+const mostPatience = 10 * time.Second
+
 // resolve answers one contest, unless ctx ends before, and gives what it took
-// in fuel.
-func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), at *activity) (fuel int64, goOn bool) {
+// in fuel. Of a tenant that has spent its budget it is put off: until there may be
+// something in it there is no answer, and nothing of the pod begins or ends.
+func (p *Plane) resolve(
+	ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), later func(time.Duration), at *activity,
+) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
-		p.resolveLater(c, answer, wait)
+		later(min(wait, mostPatience))
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
@@ -68,17 +76,6 @@ func (p *Plane) resolve(ctx context.Context, c *pod.Contest, tenant string, answ
 	return fuel, true
 }
 
-// mostPatience is after how long a contest of a tenant that has spent its budget is
-// looked at again: the budget may be another by then.
-const mostPatience = 10 * time.Second
-
-// resolveLater puts a contest at the end of its line once there may be something
-// in the budget: until then it has no answer, and nothing of the pod begins or ends.
-// After Run that comes to nothing.
-func (p *Plane) resolveLater(c *pod.Contest, answer func(pod.Resolution), wait time.Duration) {
-	time.AfterFunc(min(wait, mostPatience), func() { p.Rules().Resolve(*c, answer) })
-}
-
 // contest is a question to the hook merge, with the place that each of its
 // candidates had in the contest.
 type contest struct {
@@ -88,6 +85,7 @@ type contest struct {
 	mutateAPI bool
 	// extra is what calls cost beside their fuel.
 	extra int64
+	turn  turn
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
@@ -131,9 +129,12 @@ func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activit
 	decided.Choice = pod.NoChoice
 	for _, s := range sets {
 		for _, policy := range s.policies {
-			asked, fuel, err := policy.wantsContest(m, p.cfg.Node)
+			asked, fuel, err := policy.wantsContest(ctx, m, p.cfg.Node)
+			if ctx.Err() != nil {
+				return decided, opinions, spent
+			}
 			spent += fuel
-			if !asked || ctx.Err() != nil {
+			if !asked {
 				continue
 			}
 			at.policy(policy.Name)

@@ -87,7 +87,7 @@ func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.
 	} else {
 		q := p.testQuestion(v, pods)
 		var matches bool
-		if matches, fuel, err = p.testMatches(v, q); !matches && err == nil {
+		if matches, fuel, err = p.testMatches(ctx, v, q); !matches && err == nil {
 			if v.Expect == string(pod.Abstain) {
 				return "", fuel, nil
 			}
@@ -112,12 +112,12 @@ func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.
 
 // testMatches reports whether the policy matches a test's pod: its source and
 // operation are whatever the policy wants. fuel is what its conditions took.
-func (p *policy) testMatches(v *vector, q *pod.Question) (matches bool, fuel int64, err error) {
+func (p *policy) testMatches(ctx context.Context, v *vector, q *pod.Question) (matches bool, fuel int64, err error) {
 	if !p.Match.matchesPod(q) {
 		return false, 0, nil
 	}
 	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at)}
-	return p.Match.hold(d.conditions())
+	return p.Match.hold(ctx, d.conditions(), &d.turn)
 }
 
 // testAsk asks the policy about one pod. What a call took that failed is in its

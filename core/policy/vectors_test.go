@@ -140,3 +140,20 @@ func TestTestsOfOtherHooks(t *testing.T) {
 		})
 	}
 }
+
+func TestATestOfAMergePolicyIsPaidAlsoWhereItsPatchCannotBeApplied(t *testing.T) {
+	t.Parallel()
+	const contest = "mutable_paths = [\"/metadata/labels\"]\n[[test]]\nexpect = \"a.yaml\"\n" +
+		"[[test.candidate]]\npod = \"a.yaml\"\nsource = \"static\"\n[[test.candidate]]\npod = \"a.yaml\"\nsource = \"fleet\"\n"
+	took := func(patch string) int64 {
+		d, s := newTree(t), newScripts()
+		based(s, patch)
+		d.hooked("p", hookMerge, "winner 0", contest)
+		d.write("a.yaml", manifest)
+		_, fuel := spent(t, d, s)
+		return fuel
+	}
+	if good, bad := took(`[{"op":"add","path":"/metadata/labels/x","value":"y"}]`), took(`[{"op":"add","path":"/metadata/nolabel/x","value":"y"}]`); bad < good || bad > good+patchFuel/2 {
+		t.Errorf("it pays %d, and where the patch can be applied %d", bad, good)
+	}
+}
