@@ -38,6 +38,9 @@ type kept struct {
 	cfg    *Config
 	tenant string
 	record state.PolicySet
+	// machine: the last good set could not be loaded because of the machine. It may be
+	// next time.
+	machine bool
 }
 
 // load reads what an earlier process kept.
@@ -143,16 +146,16 @@ func (k *kept) tidy(dir string) {
 }
 
 // last loads the newest good set that is kept, leaving out those that skip names.
-// It gives nil where there is none that can be loaded, and why; the loader's again
-// then says whether the machine is why for any of them.
+// It gives nil where there is none that can be loaded, and why; machine then says
+// whether that is why for any of them.
 func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string) (*set, error) {
-	l.again = false
+	k.machine = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
 		return nil, nil
 	}
 	dir, err := k.cfg.Kept.Content(k.tenant)
 	if err != nil {
-		l.again = true
+		k.machine = true
 		return nil, err
 	}
 	var errs []error
@@ -168,7 +171,7 @@ func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string
 		errs = append(errs, err)
 		machine = machine || l.again
 	}
-	l.again = machine
+	k.machine = machine
 	return nil, errors.Join(errs...)
 }
 
@@ -181,7 +184,7 @@ func (k *kept) read(dir string) *reading {
 	return got
 }
 
-// again loads a kept content.
+// again loads a kept content, without waiting for a budget.
 func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest string) (*set, error) {
 	got := k.read(dir)
 	if l.again = false; got.digest() != digest {
@@ -191,6 +194,8 @@ func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest s
 		l.again = !got.whole
 		return nil, errors.New(dir + " does not hold what its name says")
 	}
+	l.free = true
+	defer func() { l.free = false }()
 	s, err := l.load(ctx, got, running)
 	if err != nil {
 		return nil, err

@@ -19,8 +19,12 @@ type loader struct {
 	// again says that the last set was refused because of the machine: the same
 	// content may be good next time.
 	again bool
-	// stale: the last set was not loaded to its end, as the files are others by now.
+	// stale: the last set was not loaded to its end, as the files are others by now or
+	// something is urgent. It is begun anew.
 	stale bool
+	// free: what is loaded has been in force before. It is paid for and does not wait,
+	// as what it takes the place of may have spent the budget.
+	free bool
 	// anew has modules tried again that were refused in earlier loads.
 	anew bool
 }

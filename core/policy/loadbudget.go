@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 const (
 	// readByteFuel is what a byte takes that is read and hashed.
 	readByteFuel = 4
-	// textByteFuel is what a byte takes of a document or of a test's pod, each time
-	// it is decoded.
+	// documentByteFuel is what a byte takes of a document: short conditions take the
+	// longest to compile.
+	documentByteFuel = 12_000
+	// textByteFuel is what a byte takes of a test's pod, each time it is decoded.
 	textByteFuel = 2000
 	// moduleByteFuel is what a byte takes of a module that is verified, or whose code
 	// is fetched.
@@ -23,6 +26,8 @@ const (
 
 	// lateTime is how long loading may wait for its budget until that is shown.
 	lateTime = 3 * time.Second
+	// notYet begins why a load waits.
+	notYet = "not taken in yet: "
 )
 
 // loadBudget is what loading the policies of a tenant may take. It is as much as
@@ -38,6 +43,12 @@ type loadBudget struct {
 	at *activity
 	// late is told once of a load that waits for long.
 	late func(reason error)
+	// orders are taken while a load waits.
+	orders <-chan order
+	take   func(x order)
+	// urgent says that the reloader has something to do that must not wait; listed is
+	// true where a listing would be due.
+	urgent func(listed bool) bool
 
 	// since is when the load under way began to wait, zero where it did not.
 	since time.Time
@@ -52,39 +63,31 @@ type delay struct {
 
 // budget is that of the owner's loading, from those of all tenants.
 func (r *reloader) budget(of *budgets) *loadBudget {
-	return &loadBudget{from: of, tenant: r.standing.tenant, now: r.cfg.Now, at: &r.loader.at, late: r.late}
+	return &loadBudget{
+		from: of, tenant: r.standing.tenant, now: r.cfg.Now, at: &r.loader.at, late: r.late,
+		orders: r.orders, take: r.take, urgent: r.urgent,
+	}
 }
 
-// errStale is that a set has changed while its loading waited.
-var errStale = errors.New("the files have changed while loading them waited")
+// errStale is that a load is given up while it waited, to be begun anew.
+var errStale = errors.New("the files have changed while loading them waited, or something else could not wait")
 
 // afford waits for the next step with what was read. ok is false where there is to
 // be none.
 func (l *loader) afford(ctx context.Context, r *reading) (ok bool) {
-	if !l.stale {
-		l.cfg.loads.afford(ctx, func() bool {
-			l.stale = !unchanged(r.dir, r.stamps)
-			return l.stale
-		})
+	if !l.stale && !l.free {
+		_, ok = l.cfg.loads.afford(ctx, func() bool { return !unchanged(r.dir, r.stamps) })
+		l.stale = !ok
 	}
 	return !l.stale && ctx.Err() == nil
 }
 
-// late says that a load waits for long. Where no set is in force those who wait for
-// a first one are told.
-func (r *reloader) late(reason error) {
-	r.cfg.Logger.Warn("loading policies waits", "directory", r.cfg.Dir, "why", reason)
-	if r.standing.current() == nil {
-		r.standing.refuse(reason, r.cfg.Now())
-		r.tried()
-	}
-}
-
-// afford waits until there is something in the budget, ctx ends, or there is no more
-// use in it, which it asks from time to time, and says for how long it did.
-func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited time.Duration) {
+// afford waits until there is something in the budget, ctx ends, something is urgent
+// or there is no more use in it, which it asks from time to time. It says for how
+// long it waited, and ok is false where the step is not to be taken.
+func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited time.Duration, ok bool) {
 	if b == nil {
-		return 0
+		return 0, ctx.Err() == nil
 	}
 	begun := b.now()
 	looked := begun
@@ -92,16 +95,20 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 		now := b.now()
 		wait := b.from.wait(b.tenant, now)
 		if wait == 0 || ctx.Err() != nil {
-			return now.Sub(begun)
-		}
-		if now.Sub(looked) >= listPeriod {
-			if looked = now; useless() {
-				return now.Sub(begun)
-			}
+			return now.Sub(begun), ctx.Err() == nil
 		}
 		b.delayed(now, wait)
+		listed := now.Sub(looked) >= listPeriod
+		if listed {
+			looked = now
+		}
+		if b.urgent(listed) || listed && useless() {
+			return now.Sub(begun), false
+		}
 		select {
 		case <-time.After(min(wait, time.Second)): // more may come in from now on
+		case x := <-b.orders:
+			b.take(x)
 		case <-ctx.Done():
 		}
 	}
@@ -126,7 +133,7 @@ func (b *loadBudget) delayed(now time.Time, wait time.Duration) {
 	if name := b.at.current(); name != "" {
 		next = fmt.Sprintf("; policy %q is next", name)
 	}
-	d := &delay{fmt.Errorf("not taken in yet: tenant %q has spent what its fuel_per_second lets loading policies take, which goes on when there is some again%s", b.tenant, next), b.since}
+	d := &delay{fmt.Errorf(notYet+"tenant %q has spent what its fuel_per_second lets loading policies take, which goes on when there is some again%s", b.tenant, next), b.since}
 	b.shown.Store(d)
 	b.late(d.reason)
 }
@@ -139,12 +146,29 @@ func (b *loadBudget) over() {
 	}
 }
 
-// show shows why what the directory holds is not in force yet.
+// waits is why a load waits, nil where none does for long.
+func (b *loadBudget) waits() error {
+	if b == nil {
+		return nil
+	}
+	if d := b.shown.Load(); d != nil {
+		return d.reason
+	}
+	return nil
+}
+
+// show shows why what the directory holds is not in force yet, beside why something
+// it held before is not.
 func (b *loadBudget) show(s *pod.PolicySet) {
 	if b == nil {
 		return
 	}
-	if d := b.shown.Load(); d != nil {
+	d := b.shown.Load()
+	switch {
+	case d == nil:
+	case s.Refused == "" || strings.HasPrefix(s.Refused, notYet):
 		s.Refused, s.RefusedAt = d.reason.Error(), d.since
+	default:
+		s.Refused += "; and: " + d.reason.Error()
 	}
 }

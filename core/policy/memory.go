@@ -6,8 +6,8 @@ import "fmt"
 const pageBytes = 64 << 10
 
 // decodedFactor is how many bytes of memory a byte of a document may take once it is
-// decoded: small tables and conditions take some 60 and 90.
-const decodedFactor = 64
+// decoded: small tables take some 60, short conditions some 240.
+const decodedFactor = 256
 
 // roomFor refuses documents of a tenant that would take more memory than its plugins
 // may: they stay decoded for as long as they are in force.

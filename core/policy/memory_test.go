@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -91,4 +93,33 @@ func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Not parallel: what others allocate would count.
+func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
+	d := newTree(t)
+	d.write("m.wasm", "allow")
+	for i := range 64 {
+		more := "[match]\nconditions = [" + strings.Repeat(`"!(1<2)",`, 32) + "]"
+		if i%2 == 0 {
+			more = "[settings]\nk = [" + strings.Repeat("{a=1},", 50) + "]"
+		}
+		d.write(fmt.Sprintf("p%d.toml", i), strings.Replace(documentOf(fmt.Sprintf("p%d", i), "allow", "mode = \"off\"", more), fmt.Sprintf("p%d.wasm", i), "m.wasm", 1))
+	}
+	c := testConfig(d, newScripts())
+	if err := read(&c).err(); err != nil { // what is made once is made now
+		t.Fatal(err)
+	}
+	used := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := used()
+	got := read(&c)
+	if took := used() - before; took > decodedFactor*got.text {
+		t.Errorf("%d bytes of documents take %d bytes, %d for each", got.text, took, took/got.text)
+	}
+	runtime.KeepAlive(got)
 }

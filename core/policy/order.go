@@ -9,56 +9,55 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// order is what somebody has the reloader of an owner do. done gets one value,
-// for which it has room.
+// orderTime is how long an order waits for the budget of loading, which may take
+// hours.
+const orderTime = time.Minute
+
+// order is what somebody has the reloader of an owner do.
 type order struct {
-	do   func(ctx context.Context) error
+	// do is done at once, and ends the wait of a load; it may be nil.
+	do func(ctx context.Context) error
+	// look has the directory read then, and what comes of that is the answer.
+	look bool
+	// gone is closed once nobody waits for the answer.
+	gone <-chan struct{}
+	// done gets the answer, for which it has room.
 	done chan error
 }
 
 // Reload has an owner's directory read now (the operator's for an empty tenant)
 // and waits for what comes of it. The error says why the content is not in force.
+// Where loading waits for its budget for long, that is what the error says, and
+// loading goes on.
 func (p *Plane) Reload(ctx context.Context, tenant string) (pod.PolicySet, error) {
-	return p.order(ctx, tenant, func(r *reloader) func(context.Context) error { return r.readNow })
+	return p.order(ctx, tenant, func(*reloader) order { return order{look: true} })
 }
 
 // Retry is Reload, and also tries again what was refused before.
 func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error) {
-	return p.order(ctx, tenant, func(r *reloader) func(context.Context) error {
-		return func(ctx context.Context) error {
+	return p.order(ctx, tenant, func(r *reloader) order {
+		return order{look: true, do: func(context.Context) error {
 			r.kept.retry()
 			r.loader.anew = true
-			defer func() { r.loader.anew = false }()
-			return r.readNow(ctx)
-		}
+			return nil
+		}}
 	})
 }
 
 // Rollback brings the set into force that was in force before the one that is.
 // What the directory holds is refused until it changes, or until Retry.
 func (p *Plane) Rollback(ctx context.Context, tenant string) (pod.PolicySet, error) {
-	return p.order(ctx, tenant, func(r *reloader) func(context.Context) error { return r.goBack })
+	return p.order(ctx, tenant, func(r *reloader) order { return order{do: r.goBack} })
 }
 
 // order has the reloader of an owner do something, waits for it, and gives the
 // state of the set then.
-func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) func(context.Context) error) (pod.PolicySet, error) {
+func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) order) (pod.PolicySet, error) {
 	for _, o := range p.owners {
 		if o.tenant != tenant {
 			continue
 		}
-		x := order{what(o.reloader), make(chan error, 1)}
-		select {
-		case o.reloader.orders <- x:
-		case <-ctx.Done():
-			return pod.PolicySet{}, context.Cause(ctx)
-		}
-		select {
-		case err := <-x.done:
-			return o.standing.show(), err
-		case <-ctx.Done():
-			return pod.PolicySet{}, context.Cause(ctx)
-		}
+		return o.order(ctx, what(o.reloader))
 	}
 	if tenant == "" {
 		return pod.PolicySet{}, errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
@@ -66,25 +65,33 @@ func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) f
 	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies: its table in agent.toml is missing, or has no policy_dir", tenant)
 }
 
-// readNow reads the directory until it stands still, and acts on it.
-func (r *reloader) readNow(ctx context.Context) error {
-	r.acted, r.restless = false, time.Time{}
-	wait := time.NewTimer(0)
-	defer wait.Stop()
+// order has the owner's reloader do something and waits for it, but only so long for
+// the budget of loading.
+func (o *owner) order(ctx context.Context, x order) (pod.PolicySet, error) {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	x.gone, x.done = ctx.Done(), make(chan error, 1)
+	patience := time.NewTimer(orderTime)
+	defer patience.Stop()
+	select {
+	case o.reloader.orders <- x:
+	case <-ctx.Done():
+		return pod.PolicySet{}, context.Cause(ctx)
+	}
 	for {
 		select {
-		case <-wait.C:
+		case err := <-x.done:
+			return o.standing.show(), err
 		case <-ctx.Done():
-			return ctx.Err()
+			return pod.PolicySet{}, context.Cause(ctx)
+		case <-patience.C:
+			patience.Reset(time.Second)
+			if err := o.reloader.cfg.loads.waits(); err != nil {
+				set := o.standing.show()
+				o.reloader.cfg.loads.show(&set)
+				return set, err
+			}
 		}
-		delay := r.look(ctx)
-		if delay == listPeriod {
-			return r.standing.reason()
-		}
-		if !r.restless.IsZero() && r.cfg.Now().Sub(r.restless) >= restlessTime {
-			return fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime)
-		}
-		wait.Reset(delay)
 	}
 }
 
@@ -104,7 +111,9 @@ func (r *reloader) goBack(ctx context.Context) error {
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back by the operator at %s; change the directory, or take it in again with wardlet policy retry", now.UTC().Format(time.RFC3339))
 	r.kept.record.Revision = before.revision // only the operator goes back in revisions
-	r.kept.back(read(r.cfg).content(r.cfg), reason, running.digest, before.digest, now)
+	got := read(r.cfg)
+	r.cfg.loads.pay(got.took())
+	r.kept.back(got.content(r.cfg), reason, running.digest, before.digest, now)
 	r.put(before, reason)
 	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest, "generation", before.generation)
 	return nil

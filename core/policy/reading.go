@@ -180,7 +180,7 @@ func (r *reading) fetch(d *directory, path string, limit int64) (file, error) {
 }
 
 // took is what it took to read that, in fuel.
-func (r *reading) took() int64 { return r.size*readByteFuel + r.text*textByteFuel }
+func (r *reading) took() int64 { return r.size*readByteFuel + r.text*documentByteFuel }
 
 var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB together")
 

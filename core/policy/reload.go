@@ -53,6 +53,10 @@ type reloader struct {
 	restless time.Time
 	// untidy: something was loaded since tidy.
 	untidy bool
+	// due is what could not wait until a load had its budget.
+	due due
+	// asked wait for what comes of the next look.
+	asked []order
 }
 
 func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
@@ -70,6 +74,7 @@ func (r *reloader) run(ctx context.Context) {
 	defer next.Stop()
 	rests := time.NewTicker(restTime)
 	defer rests.Stop()
+	defer func() { r.leave(ctx.Err()) }()
 	for {
 		select {
 		case <-ctx.Done():
@@ -91,10 +96,10 @@ func (r *reloader) run(ctx context.Context) {
 			r.stir(ctx)
 			next.Reset(settleTime)
 		case <-next.C:
-			next.Reset(r.look(ctx))
+			next.Reset(r.turn(ctx))
 		case x := <-r.orders:
-			x.done <- x.do(ctx)
-			next.Reset(listPeriod)
+			r.carryOut(ctx, x)
+			next.Reset(0)
 		case <-rests.C:
 			r.standing.current().rest()
 			r.tidy()
@@ -117,7 +122,9 @@ func (r *reloader) stir(ctx context.Context) {
 		r.restless = now
 	}
 	if now.Sub(r.restless) >= restlessTime {
-		r.reject(ctx, fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime))
+		reason := fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime)
+		r.reject(ctx, reason)
+		r.answer(reason)
 	}
 }
 
@@ -129,11 +136,13 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 		return listPeriod
 	}
 	defer r.cfg.loads.over()
-	if waited := r.cfg.loads.afford(ctx, func() bool { return false }); !r.restless.IsZero() {
+	waited, ok := r.cfg.loads.afford(ctx, func() bool { return false })
+	if !r.restless.IsZero() {
 		r.restless = r.restless.Add(waited) // nobody has looked meanwhile
 	}
-	if ctx.Err() != nil {
-		return listPeriod
+	if !ok {
+		r.acted = false
+		return settleTime
 	}
 	got := read(r.cfg)
 	r.cfg.loads.pay(got.took())
@@ -258,7 +267,7 @@ func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 		r.cfg.Logger.Error("policies that were kept cannot be brought back", "directory", r.cfg.Dir, "err", err)
 	}
 	if last == nil {
-		r.acted = r.acted && !r.loader.again
+		r.acted = r.acted && !r.kept.machine
 		return false
 	}
 	r.onTrial(last, nil)

@@ -50,7 +50,7 @@ func (r *reloader) fallBack(ctx context.Context, running *set, why string) bool 
 		}
 		return false
 	}
-	if running.probation.stays() && !r.loader.again {
+	if running.probation.stays() && !r.kept.machine {
 		return false
 	}
 	if !r.kept.another(running.digest) {

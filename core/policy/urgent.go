@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// due is what came up while a load waited for its budget, or kept it from going on.
+// Most of it has the load given up and begun anew.
+type due struct {
+	// order is one that is to be carried out at once.
+	order *order
+	// asked want the directory read, which the load under way did before.
+	asked []order
+	// late is why a load waits for long while no set is in force: the last good one is
+	// to be brought back first.
+	late error
+	// lost: that was tried to no effect.
+	lost bool
+}
+
+// late says that a load waits for long. Where no set is in force the last good one
+// is brought back, or those who wait for a first one are told.
+func (r *reloader) late(reason error) {
+	r.cfg.Logger.Warn("loading policies waits", "directory", r.cfg.Dir, "why", reason)
+	switch {
+	case r.standing.current() != nil:
+	case !r.due.lost && r.kept.another(""):
+		r.due.late = reason
+	default:
+		r.tellLate(reason)
+	}
+}
+
+// tellLate tells those who wait for a first set why there is none. What was refused
+// before is said still.
+func (r *reloader) tellLate(reason error) {
+	if was := r.standing.reason(); was == nil || strings.HasPrefix(was.Error(), notYet) {
+		r.standing.refuse(reason, r.cfg.Now())
+	}
+	r.tried()
+}
+
+// take takes an order while a load waits. One that only wants the directory read
+// joins the load, or whoever gives many of them would keep it from its end.
+func (r *reloader) take(x order) {
+	if x.do == nil {
+		r.due.asked = append(present(r.due.asked), x)
+		return
+	}
+	r.due.order = &x
+}
+
+// urgent reports whether there is something that must not wait for a load. With every
+// listing what the machine kept from coming back is tried once more.
+func (r *reloader) urgent(listed bool) bool {
+	again := listed && r.kept.machine
+	running := r.standing.current()
+	if again && running == nil && r.due.late == nil {
+		r.due.late = r.cfg.loads.waits()
+	}
+	if r.due.order != nil || r.due.late != nil {
+		return true
+	}
+	if running == nil || running.probation == nil {
+		return false
+	}
+	how, _ := running.probation.ended(r.cfg.Now())
+	return how == failed && (again || !running.probation.stays())
+}
+
+// turn looks at the directory, answers those who wait for that, does what has come
+// up meanwhile, and says when to look again.
+func (r *reloader) turn(ctx context.Context) time.Duration {
+	next := r.look(ctx)
+	if next == listPeriod && ctx.Err() == nil {
+		r.loader.anew = false
+		r.answer(r.standing.reason())
+	}
+	if r.catchUp(ctx) {
+		return settleTime
+	}
+	return next
+}
+
+// catchUp does what is due, and reports whether there was anything.
+func (r *reloader) catchUp(ctx context.Context) (done bool) {
+	if ctx.Err() != nil {
+		return false
+	}
+	if reason := r.due.late; reason != nil {
+		done, r.due.late = true, nil
+		if r.standing.current() == nil && !r.bringBack(ctx, reason) {
+			r.due.lost = true
+			r.tellLate(reason)
+		}
+	}
+	if x := r.due.order; x != nil {
+		done, r.due.order = true, nil
+		r.carryOut(ctx, *x)
+	}
+	for _, x := range r.due.asked {
+		done = true
+		r.carryOut(ctx, x)
+	}
+	r.due.asked = nil
+	return r.judgeTrial(ctx) || done
+}
+
+// carryOut carries an order out, if anybody still waits for it.
+func (r *reloader) carryOut(ctx context.Context, x order) {
+	if len(present([]order{x})) == 0 {
+		return
+	}
+	if x.do != nil {
+		if err := x.do(ctx); err != nil || !x.look {
+			x.done <- err
+			return
+		}
+	}
+	r.acted, r.restless = false, time.Time{}
+	r.asked = append(present(r.asked), x)
+}
+
+// answer gives those who wait for a look what came of it.
+func (r *reloader) answer(err error) {
+	for _, x := range r.asked {
+		x.done <- err
+	}
+	r.asked = nil
+}
+
+// leave answers everybody, as the reloader ends.
+func (r *reloader) leave(err error) {
+	r.asked = append(r.asked, r.due.asked...)
+	if r.due.order != nil {
+		r.asked = append(r.asked, *r.due.order)
+	}
+	r.due = due{}
+	r.answer(err)
+}
+
+// present leaves those orders out whose answer nobody waits for any more.
+func present(orders []order) []order {
+	return slices.DeleteFunc(orders, func(x order) bool {
+		select {
+		case <-x.gone:
+			return true
+		default:
+			return false
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// indebted has a tenant's failing set come into force whose loading took far more
+// than its budget, after one that was good.
+func indebted(t *testing.T, d tree, p *Plane) (good string) {
+	t.Helper()
+	shop := d.of("shop")
+	askAbout(t, p, "shop", 1)
+	good = p.Sets()[1].Digest
+	shop.policy("large", "allow # "+strings.Repeat("x", 4_000_000), "mode = \"off\"")
+	shop.policy("a", "trap unreachable")
+	takenIn()
+	if p.Sets()[1].Digest == good {
+		t.Fatalf("set %+v", p.Sets()[1])
+	}
+	return good
+}
+
+func TestARollBackDoesNotWaitForWhatTheFailingSetHasSpent(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string]bool{"after a probation": false, "by the operator": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.t
+				d.policy("operators", "allow")
+				d.of("shop").policy("a", "allow")
+				life(t, d, s, func(p *Plane, _ *logs) {
+					good := indebted(t, d, p)
+					if order {
+						begun := time.Now()
+						if set, err := p.Rollback(t.Context(), "shop"); err != nil || set.Digest != good || time.Since(begun) > time.Second {
+							t.Errorf("set %+v, %v after %s", set, err, time.Since(begun))
+						}
+					} else {
+						askAbout(t, p, "shop", leastDecisions)
+						time.Sleep(time.Second)
+						synctest.Wait()
+					}
+					if set := p.Sets()[1]; set.Digest != good || !strings.HasPrefix(set.Refused, "rolled back") {
+						t.Errorf("set %+v", set)
+					}
+				}, keep, paying(d, 2_000_000))
+			})
+		})
+	}
+}
+
+func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string]bool{"after a probation": false, "by the operator": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.t
+				d.policy("operators", "allow")
+				shop := d.of("shop")
+				shop.policy("a", "allow")
+				life(t, d, s, func(p *Plane, _ *logs) {
+					good := indebted(t, d, p)
+					shop.policy("b", "allow")
+					takenIn()
+					if set := p.Sets()[1]; !strings.HasPrefix(set.Refused, notYet) {
+						t.Errorf("before: set %+v", set)
+					}
+					if order {
+						begun := time.Now()
+						if set, err := p.Rollback(t.Context(), "shop"); err != nil || set.Digest != good || time.Since(begun) > time.Second {
+							t.Errorf("set %+v, %v after %s", set, err, time.Since(begun))
+						}
+					} else {
+						askAbout(t, p, "shop", leastDecisions)
+					}
+					takenIn()
+					if set := p.Sets()[1]; set.Digest != good || !strings.HasPrefix(set.Refused, "rolled back") {
+						t.Errorf("set %+v", set)
+					}
+					// What it was held up by goes on.
+					shop.policy("a", "deny Mended")
+					time.Sleep(2 * time.Hour)
+					if v := ask(t, p, question("web")); v.Reason != "Mended" || p.Sets()[1].Refused != "" {
+						t.Errorf("verdict %+v, set %+v", v, p.Sets()[1])
+					}
+				}, keep, paying(d, 2_000_000))
+			})
+		})
+	}
+}
+
+func TestOrdersAreCarriedOutThoughATenantRewritesWhatWaits(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		s.loadFuel = map[string]int64{"b": 1 << 40}
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow # 1")
+		life(t, d, s, func(p *Plane, _ *logs) {
+			askAbout(t, p, "shop", 1)
+			good := p.Sets()[1].Digest
+			shop.policy("a", "allow # 2")
+			takenIn()
+			shop.policy("b", "allow")
+			shop.policy("c", "allow")
+			takenIn()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for n := 0; ctx.Err() == nil; n++ {
+					shop.policy("c", fmt.Sprintf("allow # %d", n))
+					time.Sleep(12 * time.Second)
+				}
+			}()
+			time.Sleep(time.Minute)
+			begun := time.Now()
+			set, err := p.Reload(t.Context(), "shop")
+			if took := time.Since(begun); err == nil || !strings.HasPrefix(err.Error(), notYet) || set.Refused != err.Error() || took > 2*time.Minute {
+				t.Errorf("reload: set %+v, %v after %s", set, err, took)
+			}
+			begun = time.Now()
+			set, err = p.Rollback(t.Context(), "shop")
+			if took := time.Since(begun); err != nil || set.Digest != good || took > time.Second {
+				t.Errorf("roll-back: set %+v, %v after %s", set, err, took)
+			}
+			time.Sleep(time.Minute)
+			stop()
+			<-ended
+		}, keep, paying(d, 10_000_000))
+	})
+}
+
+func TestAReloadThatWaitsForLongSaysForWhatAndGoesOn(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		s.loadFuel = map[string]int64{"a": 30_000_000, "b": 900_000_000}
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow")
+		p, _ := listed(t, d, s, paying(d, 10_000_000))
+		run(t, p)
+		askAbout(t, p, "shop", 1)
+		shop.policy("b", "allow")
+		shop.policy("c", "deny")
+		takenIn()
+		left, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if _, err := p.Reload(left, "shop"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("of a client that leaves: %v", err)
+		}
+		begun, loads := time.Now(), s.loads
+		set, err := p.Reload(t.Context(), "shop")
+		if took := time.Since(begun); err == nil || !strings.HasPrefix(err.Error(), notYet) || set.Refused != err.Error() || !set.Ready || took != orderTime {
+			t.Errorf("set %+v, %v after %s", set, err, took)
+		}
+		time.Sleep(time.Minute)
+		if v := ask(t, p, question("web")); v.Answer != pod.Deny || s.loads != loads+1 {
+			t.Errorf("verdict %+v after %d loads, and %d before", v, s.loads, loads)
+		}
+	})
+}
+
+func TestTheLastGoodSetIsInForceWhileLoadingWaitsAtAStart(t *testing.T) {
+	t.Parallel()
+	for name, newer := range map[string]bool{"of the same": false, "of another": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.t
+				d.policy("operators", "allow")
+				shop := d.of("shop")
+				shop.policy("a", "allow")
+				shop.policy("z", "deny Good")
+				life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+				s.loadFuel = map[string]int64{"a": 1_000_000_000, "b": 1_000_000_000}
+				if newer {
+					shop.policy("b", "allow")
+				}
+				life(t, d, s, func(p *Plane, l *logs) {
+					if v := ask(t, p, question("web")); v.Reason != "Good" {
+						t.Errorf("verdict %+v", v)
+					}
+					takenIn()
+					if set := p.Sets()[1]; !set.Ready || !strings.HasPrefix(set.Refused, notYet) {
+						t.Errorf("set %+v", set)
+					}
+					time.Sleep(time.Hour)
+					if set := p.Sets()[1]; set.Refused != "" || len(set.Policies) != len(s.inUse())-1 {
+						t.Errorf("an hour later: set %+v", set)
+					}
+					if l.count("the last good policies are in force") != 1 {
+						t.Errorf("logged %q", l.lines())
+					}
+				}, keep, paying(d, 2_000_000))
+			})
+		})
+	}
+}
+
+func TestAKeptSetThatIsDamagedDoesNotEndTheWaitOfALoadAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.t
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow")
+		shop.policy("z", "deny Good")
+		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+		content, err := kept.Content("shop")
+		must(t, err)
+		entries, err := os.ReadDir(content)
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(content, entries[0].Name(), "a.wasm"), nil, 0o600))
+		s.loadFuel = map[string]int64{"a": 100_000_000}
+		life(t, d, s, func(p *Plane, _ *logs) {
+			if v := ask(t, p, question("web")); v.Reason != pod.ReasonPoliciesNotReady || !strings.Contains(v.Message, notYet) {
+				t.Errorf("verdict %+v", v)
+			}
+			time.Sleep(5 * time.Minute)
+			if v := ask(t, p, question("web")); v.Reason != "Good" {
+				t.Errorf("verdict %+v", v)
+			}
+		}, keep, paying(d, 2_000_000))
+	})
+}
+
+func TestWhyASetIsRefusedIsShownBesideThatAnotherWaits(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow")
+		p, _ := listed(t, d, s, paying(d, 1_000_000))
+		run(t, p)
+		askAbout(t, p, "shop", 1)
+		shop.write("a.toml", "api = 1")
+		takenIn()
+		before := p.Sets()[1]
+		s.loadFuel = map[string]int64{"a": 30_000_000, "b": 1}
+		shop.policy("a", "deny")
+		shop.policy("b", "allow")
+		takenIn()
+		now := p.Sets()[1]
+		if before.Refused == "" || !strings.HasPrefix(now.Refused, before.Refused+"; and: "+notYet) || !now.RefusedAt.Equal(before.RefusedAt) {
+			t.Errorf("set %+v, and before %+v", now, before)
+		}
+	})
+}
+
+func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackThoughLoadingWaits(t *testing.T) {
+	t.Parallel()
+	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.t
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow")
+		shop.policy("z", "busy")
+		s.faults = 2
+		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+		s.faults, s.loadFuel = 0, map[string]int64{"a": 1_000_000_000}
+		life(t, d, s, func(p *Plane, _ *logs) {
+			if v := ask(t, p, question("web")); v.Reason != pod.ReasonPoliciesNotReady {
+				t.Errorf("verdict %+v", v)
+			}
+			time.Sleep(3 * listPeriod)
+			if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+				t.Errorf("verdict %+v", v)
+			}
+		}, keep, paying(d, 2_000_000))
+	})
+}
+
+func TestARetryEndsTheWaitOfALoadAndOrdersEndWithThePlane(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		s.loadFuel = map[string]int64{"b": 1_000_000_000}
+		d.policy("operators", "allow")
+		shop := d.of("shop")
+		shop.policy("a", "allow")
+		shop.policy("b", "allow")
+		shop.policy("c", "refused it was slow")
+		p, _ := listed(t, d, s, paying(d, 10_000_000))
+		stop := run(t, p)
+		takenIn()
+		s.loadFuel["b"] = 1
+		answers := make(chan error, 3)
+		for _, order := range []func(context.Context, string) (pod.PolicySet, error){p.Reload, p.Retry, p.Reload} {
+			go func() {
+				_, err := order(t.Context(), "shop")
+				answers <- err
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(30 * time.Second)
+		begun := time.Now()
+		stop()
+		for range cap(answers) {
+			if err := <-answers; !errors.Is(err, context.Canceled) || time.Since(begun) > 0 {
+				t.Errorf("%v after %s", err, time.Since(begun))
+			}
+		}
+		if !p.owners[1].reloader.loader.anew {
+			t.Error("nothing is tried again")
+		}
+	})
+}
