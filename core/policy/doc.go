@@ -34,6 +34,10 @@
 // the disk waits for itself. What is written comes out of the budget of the tenant
 // (recordcost.go); what finds that empty has no verdict, and no record.
 //
+// Loading a tenant's policies comes out of another budget of the tenant
+// (loadbudget.go), and waits for it between two steps. An order that cannot wait
+// ends a load that does (urgent.go).
+//
 // # A set is a transaction
 //
 // One attempt reads every file once, verifies the signature, compares the digests
