@@ -20,7 +20,7 @@ type stream struct {
 }
 
 func newStream() *stream {
-	return &stream{has: map[types.UID]pod.Answer{}, admitted: map[types.UID]bool{}, ended: map[types.UID]bool{}}
+	return &stream{has: map[types.UID]pod.Answer{}, admitted: make(map[types.UID]bool, bookkeeping), ended: make(map[types.UID]bool, bookkeeping)}
 }
 
 // read works until the stream ends.

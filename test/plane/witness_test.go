@@ -30,7 +30,7 @@ type witness struct {
 }
 
 func newWitness(g mux.Gate) *witness {
-	return &witness{Gate: g, given: map[uint64]uint64{}, seed: maphash.MakeSeed()}
+	return &witness{Gate: g, given: make(map[uint64]uint64, bookkeeping), seed: maphash.MakeSeed()}
 }
 
 // Judge implements mux.Gate.
