@@ -105,11 +105,11 @@ func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
 	return errs
 }
 
-// ignoredByNodes are the fields of an API pod's spec that are not in the table
-// of supported fields, or only with some values, and that a node agent need
-// not honour: schedulers and the API server's own admission have acted on them
-// before. The priority is honoured.
-var ignoredByNodes = []string{
+// takenAsTheyAre are the fields of an API pod's spec that are not in the table
+// of supported fields, or only with some values: schedulers and the API server's
+// own admission have acted on them before. Where a node's own admission honours
+// one, it honours any value of it.
+var takenAsTheyAre = []string{
 	"affinity", "automountServiceAccountToken", "nodeSelector", "preemptionPolicy", "priority", "priorityClassName",
 	"schedulerName", "schedulingGates", "schedulingGroup", "serviceAccount", "serviceAccountName", "tolerations",
 	"topologySpreadConstraints", "workloadRef",
@@ -125,11 +125,8 @@ func checkAPISpec(s *v1.PodSpec) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range ignoredByNodes {
+	for _, name := range takenAsTheyAre {
 		delete(spec, name)
-	}
-	if s.OS != nil && s.OS.Name == v1.Linux {
-		delete(spec, "os")
 	}
 	containers, _ := spec["containers"].([]any)
 	for i := range containers {

@@ -178,8 +178,8 @@ func TestDecodeNamesTheLine(t *testing.T) {
 		{"an unknown field like no other", manifest("  zzzzzz: x"), "9: spec.zzzzzz: unknown field"},
 		{"a field in the wrong case", manifest("  hostnetwork: true"), "9: spec.hostnetwork: unknown field; did you mean hostNetwork?"},
 		{
-			"an unknown field within an unsupported one", manifest("  affinity:", "    nodeAfinity: {a: b}"),
-			"9: spec.affinity: not supported by this version yet; line 10: spec.affinity.nodeAfinity: unknown field; did you mean nodeAffinity?",
+			"an unknown field within an unsupported one", manifest("    lifecycle:", "      preStp: {a: b}"),
+			"9: spec.containers[0].lifecycle: not supported by this version yet; line 10: spec.containers[0].lifecycle.preStp: unknown field; did you mean preStop?",
 		},
 		{"a number for a string", manifest("    args: [a, 5]"), "9: spec.containers[0].args[1]: expected a string, got a number; put it in quotes"},
 		{
@@ -213,8 +213,8 @@ func TestDecodeNamesTheLine(t *testing.T) {
 			"5: spec.terminationGracePeriodSeconds: expected a whole number of 64 bits, got 1.50",
 		},
 		{
-			"so is one that is not the only value", manifest("  priority: 1_0"),
-			"9: spec.priority: 1_0 is not supported by this version yet; supported: 0",
+			"so is one that is not the only value", manifest("  schedulerName: 1_0"),
+			"9: spec.schedulerName: 1_0 is not supported by this version yet; supported: default-scheduler; line 9: spec.schedulerName: expected a string, got a number; put it in quotes",
 		},
 		{
 			"a number of very many digits is told by the first ones",

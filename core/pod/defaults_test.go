@@ -70,6 +70,39 @@ func TestPodsOfEveryKindTolerateWhatWouldEndThem(t *testing.T) {
 	}
 }
 
+func TestWhatAPodToleratesStays(t *testing.T) {
+	t.Parallel()
+	all := v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+	gpu := v1.Toleration{Key: "gpu", Value: "yes", Effect: v1.TaintEffectNoExecute}
+	for name, tc := range map[string]struct {
+		said string
+		want []v1.Toleration
+	}{
+		"what it says comes first":        {"[{key: gpu, value: 'yes', effect: NoExecute}]", []v1.Toleration{gpu, all}},
+		"all for ever stays as it is":     {"[{operator: Exists, effect: NoExecute}]", []v1.Toleration{all}},
+		"all for a while gives way":       {"[{operator: Exists, effect: NoExecute, tolerationSeconds: 5}, {key: gpu, value: 'yes', effect: NoExecute}]", []v1.Toleration{all, gpu}},
+		"every effect is not one of them": {"[{operator: Exists}]", []v1.Toleration{{Operator: v1.TolerationOpExists}, all}},
+	} {
+		got := decodeOne(t, manifest("  tolerations: "+tc.said)).Spec.Tolerations
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAClassOfEveryClusterHasItsPriority(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000} {
+		got := decodeOne(t, manifest("  priorityClassName: "+class)).Spec
+		if got.Priority == nil || *got.Priority != want || got.PriorityClassName != class {
+			t.Errorf("%s: priority %v of class %s, want %d", class, got.Priority, got.PriorityClassName, want)
+		}
+	}
+	if got := decodeOne(t, manifest()).Spec.Priority; got != nil {
+		t.Errorf("a pod of no class has priority %d", *got)
+	}
+}
+
 func TestWithoutHostNetworkAPortStaysInThePod(t *testing.T) {
 	t.Parallel()
 	if got := decodeOne(t, manifest("    ports: [{containerPort: 80}]")).Spec.Containers[0].Ports[0].HostPort; got != 0 {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/wardlet/wardlet/core/internal/nearest"
@@ -123,11 +124,8 @@ func (c *fieldCheck) fields(m map[string]any, t reflect.Type, path, pattern stri
 
 func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string, refused bool) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		at, row := path+"["+key+"]", pattern+".*"
-		if _, ok := supportOf(row); !ok {
-			row = join(pattern, key)
-		}
-		if _, ok := supportOf(row); !ok && m[key] == nil && !refused {
+		at, row := path+"["+key+"]", rowOfKey(pattern, key)
+		if !isSupported(row) && m[key] == nil && !refused {
 			// In a map null is a key without a value, not an absent one.
 			c.add(at, "not supported by this version yet")
 			continue
@@ -136,10 +134,26 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 	}
 }
 
+// rowOfKey is the row of a key of a map: one for all keys, one for those that
+// are names of extended resources, or one of its own.
+func rowOfKey(pattern, key string) string {
+	if row := pattern + ".*"; isSupported(row) {
+		return row
+	}
+	if row := pattern + ".*/*"; isExtendedResource(v1.ResourceName(key)) && isSupported(row) {
+		return row
+	}
+	return join(pattern, key)
+}
+
+func isSupported(row string) bool {
+	_, ok := supportOf(row)
+	return ok
+}
+
 // mayBeEmpty are the unsupported fields that may be an empty object: status is
-// no part of what a pod asks for, and the other is the API's own default. Both
-// stand in what kubectl writes.
-var mayBeEmpty = []string{"status", "spec.securityContext"}
+// no part of what a pod asks for, and stands in what kubectl writes.
+var mayBeEmpty = []string{"status"}
 
 // refuses adds a fault where the field of type t says something this version
 // does not honour, once for all that is below it.

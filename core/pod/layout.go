@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -55,3 +56,14 @@ func (l Layout) LogLinksDir() string { return filepath.Join(l.LogRoot, "containe
 func LogDirName(namespace, name string, uid types.UID) string {
 	return namespace + "_" + name + "_" + string(uid)
 }
+
+// LogDirUID is the UID in such a name, empty where it is none.
+func LogDirUID(name string) types.UID {
+	_, rest, _ := strings.Cut(name, "_")
+	_, uid, _ := strings.Cut(rest, "_")
+	return types.UID(uid)
+}
+
+// ErrUnmarked is of a directory among those of pods that nothing says the agent has
+// made.
+var ErrUnmarked = errors.New("it does not say whose it is")

@@ -42,7 +42,9 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 			p.UID = uid
 		}
 		setDefaults(p)
-		errs = validate(p)
+		errs = append(resolvePriority(&p.Spec), validate(p)...)
+		errs = append(errs, validatePlacement(&p.Spec)...)
+		errs = append(errs, validateHostSysctls(&p.Spec)...)
 	}
 	if len(errs) > 0 {
 		return bad(fieldFaults(t, errs))
@@ -59,8 +61,7 @@ func fieldFaults(t tree, errs field.ErrorList) faults {
 }
 
 // stamp makes the pod this node's: its name, namespace and node, and what
-// says where it came from. It tolerates every taint that would end it: a node
-// that has lost its cluster must not reject its own pods.
+// says where it came from. It tolerates every taint that would end it.
 func stamp(p *v1.Pod, from DecodeFrom) {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	place(p, from.NodeName)
@@ -69,8 +70,6 @@ func stamp(p *v1.Pod, from DecodeFrom) {
 		p.Annotations = map[string]string{}
 	}
 	p.Annotations[AnnotationSource] = from.Source
-	p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{
-		Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
-	})
+	tolerateAll(&p.Spec)
 	p.Status.Phase = v1.PodPending
 }

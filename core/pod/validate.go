@@ -2,12 +2,12 @@ package pod
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -43,7 +43,7 @@ func validateWritten(p *v1.Pod, node string) field.ErrorList {
 func validate(p *v1.Pod) field.ErrorList {
 	errs := invalid(metadataPath.Child("name"), p.Name, apivalidation.NameIsDNSSubdomain(p.Name, false))
 	errs = append(errs, invalid(metadataPath.Child("namespace"), p.Namespace, apivalidation.ValidateNamespaceName(p.Namespace, false))...)
-	errs = append(errs, metavalidation.ValidateLabels(p.Labels, metadataPath.Child("labels"))...)
+	errs = append(errs, validateLabels(p.Labels, metadataPath.Child("labels"))...)
 	errs = append(errs, validateAnnotations(p)...)
 
 	s := &p.Spec
@@ -51,6 +51,15 @@ func validate(p *v1.Pod) field.ErrorList {
 		v1.RestartPolicyAlways, v1.RestartPolicyOnFailure, v1.RestartPolicyNever)...)
 	errs = append(errs, apivalidation.ValidateNonnegativeField(*s.TerminationGracePeriodSeconds,
 		specPath.Child("terminationGracePeriodSeconds"))...)
+	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
+		errs = append(errs, field.Invalid(specPath.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
+	}
+	errs = append(errs, validateOS(s)...)
+	if c := s.SecurityContext; c != nil {
+		at := specPath.Child("securityContext")
+		errs = append(errs, validateSysctls(c.Sysctls, at.Child("sysctls"))...)
+		errs = append(errs, validateAppArmor(c.AppArmorProfile, at.Child("appArmorProfile"))...)
+	}
 	volumes, more := validateVolumes(s.Volumes, specPath.Child("volumes"))
 	errs = append(errs, more...)
 	return append(errs, validateContainers(s, volumes, specPath.Child("containers"))...)

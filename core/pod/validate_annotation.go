@@ -13,14 +13,16 @@ import (
 )
 
 // fieldAnnotations are what pods said before the API had fields for it, as
-// prefixes. A kubelet checks them and then ignores them, AppArmor profiles in
-// some versions excepted.
-var fieldAnnotations = []string{
-	"container.apparmor.security.beta.kubernetes.io/",
-	"container.seccomp.security.alpha.kubernetes.io/",
-	"seccomp.security.alpha.kubernetes.io/pod",
-	v1.TolerationsAnnotationKey,
+// prefixes. A kubelet checks them and then ignores them, AppArmor profiles
+// excepted.
+var fieldAnnotations = []struct{ prefix, hint string }{
+	{"container.apparmor.security.beta.kubernetes.io/", "say it in securityContext.appArmorProfile"},
+	{"container.seccomp.security.alpha.kubernetes.io/", notYetAField},
+	{"seccomp.security.alpha.kubernetes.io/pod", notYetAField},
+	{v1.TolerationsAnnotationKey, "say it in spec.tolerations"},
 }
+
+const notYetAField = "not supported by this version yet, nor is the field it stands for"
 
 // validateWrittenAnnotations checks the annotations that are the node's, or
 // mean something to it.
@@ -32,8 +34,11 @@ func validateWrittenAnnotations(annotations map[string]string) field.ErrorList {
 			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "only a node agent writes this annotation"))
 		case strings.HasPrefix(key, "wardlet.dev/") && key != AnnotationIdentity:
 			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for documents"))
-		case slices.ContainsFunc(fieldAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
-			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "not supported by this version yet, nor is the field it stands for"))
+		}
+		for _, old := range fieldAnnotations {
+			if strings.HasPrefix(key, old.prefix) {
+				errs = append(errs, field.Forbidden(annotationsPath.Key(key), old.hint))
+			}
 		}
 	}
 	if identity, ok := annotations[AnnotationIdentity]; ok {

@@ -10,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// maxPath is how long a path may be for the kernel, in bytes.
+const maxPath = 4096
+
 func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) field.ErrorList {
 	if len(s.Containers) == 0 {
 		return field.ErrorList{field.Required(at, "")}
@@ -28,10 +31,16 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) 
 			v1.PullAlways, v1.PullIfNotPresent, v1.PullNever)...)
 		errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
 			v1.TerminationMessageReadFile, v1.TerminationMessageFallbackToLogsOnError)...)
+		if len(c.TerminationMessagePath) > maxPath {
+			errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
+		}
 		errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
 		errs = append(errs, validatePorts(c.Ports, s.HostNetwork, hostPorts, at.Child("ports"))...)
 		errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
 		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
+		if c.SecurityContext != nil {
+			errs = append(errs, validateAppArmor(c.SecurityContext.AppArmorProfile, at.Child("securityContext", "appArmorProfile"))...)
+		}
 	}
 	return errs
 }
@@ -88,25 +97,6 @@ func validatePorts(ports []v1.ContainerPort, hostNetwork bool, hostPorts map[str
 			errs = append(errs, field.Duplicate(at.Child("hostPort"), key))
 		}
 		hostPorts[key] = true
-	}
-	return errs
-}
-
-func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
-		limit, limited := r.Limits[name]
-		request, requested := r.Requests[name]
-		if limited && limit.Sign() < 0 {
-			errs = append(errs, field.Invalid(at.Child("limits").Key(string(name)), limit.String(), "must be greater than or equal to 0"))
-		}
-		if requested && request.Sign() < 0 {
-			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(), "must be greater than or equal to 0"))
-		}
-		if limited && requested && request.Cmp(limit) > 0 {
-			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(),
-				fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
-		}
 	}
 	return errs
 }

@@ -1,0 +1,60 @@
+package pod
+
+import (
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// annotationAppArmor, with the name of a container, is where pods of an old API
+// server say its AppArmor profile; annotationLocalhost precedes the name of one.
+const (
+	annotationAppArmor   = "container.apparmor.security.beta.kubernetes.io/"
+	annotationLocalhost  = "localhost/"
+	annotationDefault    = "runtime/default"
+	annotationUnconfined = "unconfined"
+)
+
+// AppArmorProfile is the profile of a container, nil where nothing is said: its
+// own, else that of an annotation, else the pod's.
+func AppArmorProfile(p *v1.Pod, c *v1.Container) *v1.AppArmorProfile {
+	if c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
+		return c.SecurityContext.AppArmorProfile
+	}
+	if said, ok := p.Annotations[annotationAppArmor+c.Name]; ok {
+		name, local := strings.CutPrefix(said, annotationLocalhost)
+		switch {
+		case said == annotationDefault:
+			return &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeRuntimeDefault}
+		case said == annotationUnconfined:
+			return &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeUnconfined}
+		case local:
+			return &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost, LocalhostProfile: &name}
+		}
+	}
+	if p.Spec.SecurityContext != nil {
+		return p.Spec.SecurityContext.AppArmorProfile
+	}
+	return nil
+}
+
+// NeedsAppArmor reports whether the pod asks for a profile, wherever it says so.
+func NeedsAppArmor(p *v1.Pod) bool {
+	confined := func(a *v1.AppArmorProfile) bool { return a != nil && a.Type != v1.AppArmorProfileTypeUnconfined }
+	if s := p.Spec.SecurityContext; s != nil && confined(s.AppArmorProfile) {
+		return true
+	}
+	for _, list := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			if s := list[i].SecurityContext; s != nil && confined(s.AppArmorProfile) {
+				return true
+			}
+		}
+	}
+	for key, value := range p.Annotations {
+		if strings.HasPrefix(key, annotationAppArmor) && value != annotationUnconfined {
+			return true
+		}
+	}
+	return false
+}
