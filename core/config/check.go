@@ -27,6 +27,8 @@ func (c *Config) check(report strict.Report) {
 	}
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
+	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
+	c.Node.check(report)
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	c.Policy.check(report)
@@ -35,6 +37,7 @@ func (c *Config) check(report strict.Report) {
 	c.checkTenants(report)
 	c.checkConflicts(report)
 	c.checkPaths(report)
+	c.Metrics.check(report)
 }
 
 // oneOf reports a value that is none of known; later are the values this

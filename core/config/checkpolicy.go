@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -39,8 +36,7 @@ func (p *Policy) check(report strict.Report) {
 	checkRecordBytes(report, "policy.record_bytes", p.RecordBytes)
 	checkSigning(report, "policy", p.TrustedKeys, p.RequireSignature)
 	for i, name := range p.Exempt {
-		namespace, called, ok := strings.Cut(name, "/")
-		if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(called)) > 0 {
+		if !isPodName(name) {
 			report(fmt.Sprintf("policy.exempt[%d]", i), `want NAMESPACE/NAME of a pod, for example "kube-system/dns", found %.80q`, name)
 		}
 	}

@@ -15,12 +15,14 @@ type Config struct {
 	LogFormat string  `toml:"log_format"`
 	Paths     Paths   `toml:"paths"`
 	Runtime   Runtime `toml:"runtime"`
+	Node      Node    `toml:"node"`
 	Sync      Sync    `toml:"sync"`
 	Policy    Policy  `toml:"policy"`
 	// Sources are those of all kinds, in the order of the file.
 	Sources   []Source  `toml:"source"`
 	Tenants   []Tenant  `toml:"tenant"`
 	Conflicts Conflicts `toml:"conflicts"`
+	Metrics   Metrics   `toml:"metrics"`
 }
 
 // The log formats.
@@ -55,6 +57,9 @@ type Runtime struct {
 	// ResolvConf is the resolver configuration pods inherit, absolute; empty
 	// for none.
 	ResolvConf string `toml:"resolv_conf"`
+	// AllowedUnsafeSysctls are sysctls that pods may set beside those that change
+	// nothing of other pods: names, or with a * at the end their beginnings.
+	AllowedUnsafeSysctls []string `toml:"allowed_unsafe_sysctls"`
 	// AdoptForeign takes over the pods that a kubelet made.
 	AdoptForeign bool `toml:"adopt_foreign"`
 }
@@ -141,6 +146,7 @@ func Default() *Config {
 			CgroupDriver:   CgroupFS,
 			ResolvConf:     "/etc/resolv.conf",
 		},
+		Node: Node{MaxPods: defaultMaxPods},
 		Sync: Sync{
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,

@@ -37,7 +37,7 @@ func TestCommentedConfiguration(t *testing.T) {
 		{Name: "fleet", Kind: KindHTTP, URL: "https://fleet.example/nodes/edge-1.yaml", Period: 20 * time.Second, Timeout: 10 * time.Second},
 		{Name: "api", Kind: KindAPI, URL: "https://10.0.0.1:6443", Experimental: true},
 	}
-	full.Tenants = []Tenant{{Name: "a", Namespaces: []string{"tenant-a-*"}, MaxSuppress: 5 * time.Minute, FuelPerSecond: 500_000_000, CompilePerHour: 2 * time.Minute, LogBytesPerSecond: 4 << 10, PolicyMemory: 64 << 20, RecordBytes: 8 << 20}}
+	full.Tenants = []Tenant{{Name: "a", Namespaces: []string{"tenant-a-*"}, MaxPriority: 1_000_000_000, MaxSuppress: 5 * time.Minute, FuelPerSecond: 500_000_000, CompilePerHour: 2 * time.Minute, LogBytesPerSecond: 4 << 10, PolicyMemory: 64 << 20, RecordBytes: 8 << 20}}
 
 	file, err := os.ReadFile("../../agent.toml")
 	if err != nil {
@@ -71,7 +71,7 @@ func TestCommentedConfiguration(t *testing.T) {
 	t.Run("shows every key", func(t *testing.T) {
 		t.Parallel()
 		var code []byte
-		for _, name := range []string{"config.go", "source.go", "tenant.go", "conflicts.go"} {
+		for _, name := range []string{"config.go", "node.go", "source.go", "tenant.go", "conflicts.go"} {
 			text, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)

@@ -28,16 +28,17 @@ var liveKeys = map[string]bool{
 
 // Why a running agent cannot change a key.
 const (
-	whyStart    = "it is read once, when the agent starts"
-	whyIdentity = "it is part of the UIDs and names of pods"
-	whyOpened   = "it is opened once, when the agent starts"
-	whyPlaces   = "what lies there belongs to pods that run"
-	whyRuntime  = "the connection to the runtime is made once, when the agent starts"
-	whyPods     = "pods that run were made with it"
-	whyMux      = "what was decided about pods that run depends on it"
-	whyPolicies = "the plane that judges pods is made with it"
-	whySources  = "sources are made once, when the agent starts"
-	whyTenants  = "sources are bound to namespaces when the agent starts"
+	whyStart     = "it is read once, when the agent starts"
+	whyIdentity  = "it is part of the UIDs and names of pods"
+	whyOpened    = "it is opened once, when the agent starts"
+	whyPlaces    = "what lies there belongs to pods that run"
+	whyRuntime   = "the connection to the runtime is made once, when the agent starts"
+	whyPods      = "pods that run were made with it"
+	whyAdmission = "what is admitted is settled when the agent starts"
+	whyMux       = "what was decided about pods that run depends on it"
+	whyPolicies  = "the plane that judges pods is made with it"
+	whySources   = "sources are made once, when the agent starts"
+	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
 
 // restartKeys are the keys that only an agent that starts takes, and why. "[]"
@@ -53,10 +54,18 @@ var restartKeys = map[string]string{
 	"paths.socket":      whyOpened,
 	"paths.cgroup_root": whyPlaces,
 
-	"runtime.endpoint":      whyRuntime,
-	"runtime.cgroup_driver": whyPods,
-	"runtime.resolv_conf":   whyPods,
-	"runtime.adopt_foreign": whyRuntime,
+	"runtime.endpoint":               whyRuntime,
+	"runtime.cgroup_driver":          whyPods,
+	"runtime.resolv_conf":            whyPods,
+	"runtime.allowed_unsafe_sysctls": whyAdmission,
+	"runtime.adopt_foreign":          whyRuntime,
+
+	"node.labels":                   whyAdmission,
+	"node.taints":                   whyAdmission,
+	"node.max_pods":                 whyAdmission,
+	"node.extended_resources":       whyAdmission,
+	"node.critical":                 whyAdmission,
+	"node.static_pods_are_critical": whyAdmission,
 
 	"policy.dir":               whyPolicies,
 	"policy.allow_unpinned":    whyPolicies,
@@ -88,6 +97,7 @@ var restartKeys = map[string]string{
 	"tenant[].name":                 whyTenants,
 	"tenant[].namespaces":           whyTenants,
 	"tenant[].policy_dir":           whyPolicies,
+	"tenant[].max_priority":         whyAdmission,
 	"tenant[].compile_per_hour":     whyPolicies,
 	"tenant[].log_bytes_per_second": whyPolicies,
 	"tenant[].policy_memory":        whyPolicies,
@@ -97,6 +107,8 @@ var restartKeys = map[string]string{
 
 	"conflicts.rule":       whyMux,
 	"conflicts.precedence": whyMux,
+
+	"metrics.listen": whyOpened,
 }
 
 // LiveKeys are the keys that a running agent can change, in the order of the

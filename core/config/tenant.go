@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ type Tenant struct {
 	RequireSignature bool     `toml:"require_signature"`
 	// MaxSuppress is how long these may hold an update back; positive.
 	MaxSuppress time.Duration `toml:"max_suppress"`
+	// MaxPriority is the highest priority that its pods may have, of 32 bits.
+	MaxPriority int64 `toml:"max_priority"`
 	// FuelPerSecond is what decisions about its pods may take, whoever's policies
 	// they are, with their records: 500 million is about a quarter of a processor's
 	// time, or 500 kB of records.
@@ -58,6 +61,7 @@ const (
 // SetDefaults implements strict.Defaulter.
 func (t *Tenant) SetDefaults() {
 	t.MaxSuppress, t.FuelPerSecond, t.RecordBytes = 5*time.Minute, 500_000_000, 8<<20
+	t.MaxPriority = 1_000_000_000 // above are the classes of the system
 	t.CompilePerHour, t.LogBytesPerSecond, t.PolicyMemory = 2*time.Minute, 4<<10, 64<<20
 }
 
@@ -102,7 +106,10 @@ func (c *Config) checkTenants(report strict.Report) {
 		names[t.Name] = true
 		positive(report, key("max_suppress"), t.MaxSuppress)
 		if t.FuelPerSecond < minFuelPerSecond || t.FuelPerSecond > maxFuelPerSecond {
-			report(key("fuel_per_second"), "want %d to %d, found %d", minFuelPerSecond, maxFuelPerSecond, t.FuelPerSecond)
+			report(key("fuel_per_second"), "want %d to %d, found %d", minFuelPerSecond, int64(maxFuelPerSecond), t.FuelPerSecond)
+		}
+		if t.MaxPriority < math.MinInt32 || t.MaxPriority > math.MaxInt32 {
+			report(key("max_priority"), "want %d to %d, found %d", math.MinInt32, math.MaxInt32, t.MaxPriority)
 		}
 		checkRecordBytes(report, key("record_bytes"), t.RecordBytes)
 		t.checkBudgets(report, key)

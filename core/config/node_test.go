@@ -1,0 +1,76 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func TestWhatANodeIsSaid(t *testing.T) {
+	t.Parallel()
+	c, err := load(write(t, source+`[node]
+labels = ["example.com/site=north", "empty="]
+taints = ["example.com/off=yes:NoExecute", "bare:NoSchedule"]
+extended_resources = ["example.com/camera=2"]
+critical = ["shop/dns"]
+max_pods = 20
+static_pods_are_critical = true
+`), noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"example.com/site": "north", "empty": ""}, c.Node.LabelMap()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	taints := []v1.Taint{
+		{Key: "example.com/off", Value: "yes", Effect: v1.TaintEffectNoExecute}, {Key: "bare", Effect: v1.TaintEffectNoSchedule},
+	}
+	if diff := cmp.Diff(taints, c.Node.TaintList()); diff != "" {
+		t.Errorf("taints (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(v1.ResourceList{"example.com/camera": resource.MustParse("2")}, c.Node.Extended()); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	if c.Node.MaxPods != 20 || !c.Node.StaticPodsAreCritical || Default().Node.MaxPods != 110 || Default().Node.StaticPodsAreCritical {
+		t.Errorf("node %+v, without a file %+v", c.Node, Default().Node)
+	}
+}
+
+func TestNodesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ key, want string }{
+		"a label without a value":      {`labels = ["site"]`, `node.labels: want KEY=VALUE of a label, for example "example.com/site=north", found "site"`},
+		"a label that is none":         {`labels = ["a b=c"]`, `node.labels: want KEY=VALUE of a label, for example "example.com/site=north", found "a b=c"`},
+		"a label named twice":          {`labels = ["a=b", "a=c"]`, `node.labels: a is named twice`},
+		"a label of the machine":       {`labels = ["kubernetes.io/os=plan9"]`, `node.labels: the label kubernetes.io/os is the machine's own; choose another key, found "kubernetes.io/os=plan9"`},
+		"a taint without an effect":    {`taints = ["a=b"]`, `node.taints: want KEY=VALUE:EFFECT of a taint, for example "example.com/maintenance=yes:NoExecute", found "a=b"`},
+		"a taint of an unknown effect": {`taints = ["a:Nothing"]`, `node.taints: want KEY=VALUE:EFFECT of a taint, for example "example.com/maintenance=yes:NoExecute", found "a:Nothing"`},
+		"a taint named twice":          {`taints = ["a=b:NoExecute", "a=c:NoExecute"]`, `node.taints: a:NoExecute is named twice`},
+		"a resource without a prefix":  {`extended_resources = ["cpu=2"]`, `node.extended_resources: want NAME=COUNT of a resource that is no Kubernetes one, for example "example.com/camera=2", found "cpu=2"`},
+		"a resource of Kubernetes":     {`extended_resources = ["kubernetes.io/x=2"]`, `node.extended_resources: want NAME=COUNT`},
+		"a resource without a count":   {`extended_resources = ["example.com/camera"]`, `node.extended_resources: want NAME=COUNT`},
+		"less than none of a resource": {`extended_resources = ["example.com/camera=-1"]`, `node.extended_resources: want NAME=COUNT`},
+		"a critical pod with no name":  {`critical = ["shop"]`, `node.critical: want NAMESPACE/NAME of a pod, for example "kube-system/dns", found "shop"`},
+		"no pods":                      {`max_pods = 0`, `node.max_pods: want 1 to 10000, found 0`},
+		"too many pods":                {`max_pods = 10001`, `node.max_pods: want 1 to 10000, found 10001`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, source+"[node]\n"+test.key+"\n", "agent.toml:6: "+test.want)
+		})
+	}
+}
+
+func TestWhoMayHaveWhichPriorityIsBounded(t *testing.T) {
+	t.Parallel()
+	c, err := load(write(t, tenantA+source), noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Tenants[0].MaxPriority; got != 1_000_000_000 {
+		t.Errorf("pods of a tenant may have priority %d, want the highest that is no system's", got)
+	}
+	refuses(t, tenantA+"max_priority = 2147483648\n"+source, "agent.toml:4: tenant.max_priority: want -2147483648 to 2147483647, found 2147483648\n")
+}
