@@ -102,10 +102,17 @@ func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time
 	return t.finish(out)
 }
 
-// announce tells of a version that goes on waiting.
+// announce tells of a version that goes on waiting, unless its UID is that of another
+// pod, which has a status of its own.
 func (t *merging) announce(w *wait) {
 	before := w.told
 	w.told, w.stale = w.shownAs(), false
+	if w.running() == nil && t.store.ownedBeside(w.slot, w.told) {
+		if w.told = ""; before != "" {
+			t.tell(func(to Waits) { to.Passed(before) })
+		}
+		return
+	}
 	if before != "" && before != w.told {
 		t.tell(func(to Waits) { to.Passed(before) })
 	}
@@ -135,7 +142,7 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 		m.gate.Admitted(r.Question, r.verdict)
 	}
 	for _, q := range out.asked {
-		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
+		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, m.seeded.verdict(v)) })
 	}
 	for _, q := range out.offers {
 		m.filter.Filter(q.FilterQuestion, func(v pod.FilterVerdict) { m.filtered.put(q.ticket, v) })

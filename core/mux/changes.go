@@ -76,7 +76,7 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	t.contend(batch)
 	for _, sl := range batch {
 		t.relinquish(sl)
-		if sl.overruled() || sl.succeeded() {
+		if sl.overruled() || sl.succeeded() || t.bereft(sl) {
 			out = append(out, t.remove(sl))
 		}
 		if w := sl.wait; w != nil && t.store.stopDenied.Load() && w.refused() {
@@ -99,6 +99,8 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	}
 	for _, sl := range batch {
 		switch {
+		case sl.chosen == nil && !moving[sl] && sl.isDeleted():
+			out = append(out, t.delete(sl)...)
 		case sl.chosen == nil || sl.clash != "":
 		case moving[sl] && !t.store.mayAdd(sl):
 			t.log.Error("a pod without a verdict was not handed on; this is a fault of the agent",
@@ -161,6 +163,19 @@ func (t *merging) remove(sl *slot) pod.Change {
 // there, whatever policy says of the new one.
 func (sl *slot) succeeded() bool {
 	return sl.source.Kind == kindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
+}
+
+// bereft reports whether the document of what runs of the slot is gone, and the one
+// that has its name now is a newer version of something else that runs: that is what
+// it takes the place of, and what has no document ends.
+func (t *merging) bereft(sl *slot) bool {
+	if !sl.runs() || sl.chosen == nil || sl.chosen.pod.UID == sl.sent.pod.UID || t.left[sl.chosen] == nil {
+		return false
+	}
+	if w := sl.wait; w != nil && w.pod.UID == sl.chosen.pod.UID {
+		return false // what was to take the place of that has moved
+	}
+	return sl.source.entries[sl.sent.origin.Document] == nil && t.predecessor(sl, nil) != nil
 }
 
 // relinquish ends that a pod is kept until another one is admitted: because its
@@ -339,10 +354,12 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	t.takeBack(old)
 	t.handOn(sl.sent, e.pod, cmp.Or(sl.verdict(), old.verdict))
 	fields := t.finalDifference(old, sl.sent.final, e)
-	// What does not matter after a restart is not worth a write.
-	if sl.wait != nil && sl.wait.op != pod.Reconcile || pod.Meaningful(fields) {
+	switch {
+	case old.denied() && sl.wait != nil:
+		// It is being judged again, and goes on to be.
+	case sl.wait != nil && sl.wait.op != pod.Reconcile, pod.Meaningful(fields):
 		t.settled(sl, e)
-	} else {
+	default: // what does not matter after a restart is not worth a write
 		t.pass(sl)
 	}
 	if fields == 0 {
@@ -352,6 +369,24 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 		Op: operation(e.pod, fields), Old: old.final, New: sl.sent.final, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
 	}, true
+}
+
+// isDeleted reports whether the slot's own source wants what the sync loop has of
+// it to end, although a rival may keep it until that is admitted.
+func (sl *slot) isDeleted() bool {
+	return sl.stance == outranked && sl.runs() && sl.first != nil && sl.first.pod.UID == sl.sent.pod.UID &&
+		sl.first.pod.DeletionTimestamp != nil
+}
+
+// delete hands the deletion of a slot on that runs nothing else.
+func (t *merging) delete(sl *slot) []pod.Change {
+	sl.chosen = sl.first
+	c, ok := t.update(sl)
+	sl.chosen = nil
+	if !ok {
+		return nil
+	}
+	return []pod.Change{c}
 }
 
 // settled ends the wait of a version that was sent, and has it written if the

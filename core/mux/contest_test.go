@@ -226,6 +226,19 @@ func TestConflictsAreDecidedByTheRuleOfTheNode(t *testing.T) {
 			{source: "two", docs: none, want: ops("REMOVE u2")},
 			{lenient: yes, want: ops("ADD u1"), asked: ops("ADD u1")},
 		}},
+		"a pod that is deleted ends while the winner is held, and the winner begins after it": {precedence: []string{"one", "api"}, judged: true, bouts: []bout{
+			{source: "api", docs: docs(from("api", "web", "u2", "i")), want: ops("ADD u2"), asked: ops("ADD u2")},
+			{source: "one", docs: docs(from("one", "web", "u1", "wait")), claims: ops("web precedence: u2 GivesWay u1 Waits"), asked: ops("ADD u1 old i for u2")},
+			{source: "api", docs: docs(versioned("5", from("api", "web", "u2", "j"))), claims: ops("web precedence: u2 GivesWay u1 Waits")},
+			{source: "api", docs: docs(versioned("6", from("api", "web", "u2", "j", deleted))), want: ops("DELETE u2"), claims: ops("web precedence: u2 GivesWay u1 Waits")},
+			{source: "api", docs: docs(versioned("7", from("api", "web", "u2", "j", deleted))), claims: ops("web precedence: u2 GivesWay u1 Waits")},
+			{lenient: yes, want: ops("REMOVE u2 for u1", "ADD u1 for u2"), claims: ops("web precedence: u2 Lost u1 Runs"), asked: ops("ADD u1 old j for u2")},
+		}},
+		"a loser that does not run is not deleted": {precedence: []string{"one", "api"}, judged: true, bouts: []bout{
+			{source: "one", docs: docs(from("one", "web", "u1", "i")), want: ops("ADD u1"), asked: ops("ADD u1")},
+			{source: "api", docs: docs(from("api", "web", "u2", "i")), claims: ops("web precedence: u2 Lost u1 Runs")},
+			{source: "api", docs: docs(versioned("6", from("api", "web", "u2", "i", deleted))), claims: ops("web precedence: u2 Lost u1 Runs")},
+		}},
 		"a winner that is denied with nothing running lets no loser start": {precedence: []string{"one", "two"}, judged: true, bouts: []bout{
 			{source: "one", docs: docs(from("one", "web", "u1", "evil")), want: ops("ADD u1 deny"), asked: ops("ADD u1")},
 			{source: "two", docs: docs(from("two", "web", "u2", "i")), claims: ops("web precedence: u1 Refused u2 Lost")},

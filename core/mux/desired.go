@@ -20,6 +20,18 @@ func (m *Mux) Wanted(uid types.UID) bool {
 	return m.store.owner[uid] != nil || len(m.store.claims[uid]) > 0
 }
 
+// WantedBy reports whether a pod that runs without the sync loop's knowledge, and was
+// made for this source, is desired. What waits with its UID in another source is
+// another pod, of which nothing runs, and what is deleted while it waits never begins.
+// Any source counts where source is empty.
+func (m *Mux) WantedBy(uid types.UID, source string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.store.owner[uid] != nil || slices.ContainsFunc(m.store.claims[uid], func(sl *slot) bool {
+		return (source == "" || sl.source.Name == source) && sl.wait.pod.DeletionTimestamp == nil
+	})
+}
+
 // WantedAs reports whether the pod is wanted as this instance of it: the sync loop
 // has that, and not as rejected, or it waits. Any version counts where instance is
 // empty.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -150,9 +151,9 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 			{docs: docs(doc("a#0", "mart", "u3", "evil")), told: ops("passed u1", "deny u3 beside u1"), asked: ops("ADD u3 old web:1 for u1")},
 			{docs: docs(doc("a#0", "mart", "u4", "web:4")), want: ops("REMOVE u1 for u4", "ADD u4 for u1"), told: ops("passed u1"), asked: ops("ADD u4 old web:1 for u1")},
 		},
-		"a document renamed to a pod that runs replaces that one": {
+		"a document renamed to a pod whose document is gone replaces what it was itself": {
 			{docs: docs(doc("a#0", "web", "u1", "web:1"), doc("b#0", "shop", "u2", "shop:1")), want: ops("ADD u1", "ADD u2"), asked: ops("ADD u1", "ADD u2")},
-			{docs: docs(doc("a#0", "shop", "u3", "evil")), want: ops("REMOVE u1"), told: ops("deny u3 beside u2"), asked: ops("ADD u3 old shop:1 for u2")},
+			{docs: docs(doc("a#0", "shop", "u3", "evil")), want: ops("REMOVE u2"), told: ops("deny u3 beside u1"), asked: ops("ADD u3 old web:1 for u1")},
 		},
 		"what has no answer yet waits, and everything else passes it": {
 			{docs: docs(doc("a#0", "web", "u1", "stuck"), doc("b#0", "db", "u2", "db:1")), want: ops("ADD u2"), asked: ops("ADD u1", "ADD u2")},
@@ -278,6 +279,79 @@ func TestWhatWaitsIsWanted(t *testing.T) {
 			t.Error("what is gone is still wanted")
 		}
 	})
+}
+
+// TestWhatRunsIsWantedByItsOwnSource is about a pod that runs for nobody the sync loop
+// knows of, while a document waits that has its UID.
+func TestWhatRunsIsWantedByItsOwnSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := startGated(t, newDisk(), newJudge())
+		ending := doc("c#0", "mail", "u4", "wait")
+		ending.Pod.DeletionTimestamp = new(metav1.Now())
+		g.deliver("one", doc("a#0", "web", "u1", "wait"), doc("b#0", "db", "u2", "db:1"), ending)
+		g.got()
+		for name, tc := range map[string]struct {
+			uid    types.UID
+			source string
+			want   bool
+		}{
+			"it waits in the source it was made for":    {"u1", "one", true},
+			"it waits in another one":                   {"u1", "two", false},
+			"nobody knows what it was made for":         {"u1", "", true},
+			"the sync loop is about to hear of it":      {"u2", "one", true},
+			"it is so, and has come from another one":   {"u2", "two", true},
+			"nobody wants it":                           {"u3", "one", false},
+			"nobody wants it, and nobody knows it":      {"u3", "", false},
+			"its source is not configured and it waits": {"u1", "former", false},
+			"it is deleted while it waits":              {"u4", "one", false},
+		} {
+			if got := g.mux.WantedBy(tc.uid, tc.source); got != tc.want {
+				t.Errorf("%s: WantedBy = %v", name, got)
+			}
+		}
+	})
+}
+
+// TestAStatusIsThatOfThePodTheSyncLoopHas is about one that waits with the UID of another
+// that was rejected: what becomes of it is nothing that this one's status tells.
+func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
+	t.Parallel()
+	rejected, waits := from("two", "web", "u1", "evil"), doc("a#0", "db", "u1", "wait")
+	for name, told := range map[string][]string{"the rejected one is judged first": nil, "it is judged last": ops("hold u1", "passed u1")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := enter(t, Config{Gate: newJudge()})
+				a.judge.ponder()
+				for _, d := range []struct {
+					source string
+					doc    pod.Document
+				}{{"two", rejected}, {"one", waits}} {
+					a.deliver(d.source, d.doc)
+					synctest.Wait()
+				}
+				if told != nil {
+					a.judge.mu.Lock()
+					last := a.judge.answers[1]
+					a.judge.answers = a.judge.answers[:1]
+					a.judge.mu.Unlock()
+					last()
+					synctest.Wait()
+				}
+				a.judge.speak()
+				if diff := cmp.Diff(ops("ADD u1 deny"), a.got()); diff != "" {
+					t.Errorf("what is handed on (-want +got):\n%s", diff)
+				}
+				a.deliver("one")
+				synctest.Wait()
+				if diff := cmp.Diff(told, a.board.told()); diff != "" {
+					t.Errorf("told (-want +got):\n%s", diff)
+				}
+				a.stop()
+			})
+		})
+	}
 }
 
 func TestAVerdictMayNameWhenItWantsToBeAskedAgain(t *testing.T) {

@@ -113,6 +113,15 @@ func (j *judge) mutation(p *v1.Pod, instance string) *pod.Mutation {
 	return &pod.Mutation{By: []pod.Mutator{{Policy: "p"}}, Instance: instance, FinalHash: hash, Final: final}
 }
 
+// ponder keeps back all answers until speak.
+func (j *judge) ponder() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.giving = true
+}
+
+func (j *judge) speak() { j.pending.Go(j.give) }
+
 func (j *judge) give() {
 	for {
 		j.mu.Lock()

@@ -57,6 +57,9 @@ func (t *merging) let(sl *slot) bool {
 	if sl.sent != nil && sl.sent.denied() {
 		t.rebase(sl)
 		t.stand(sl)
+		if w := sl.wait; w != nil {
+			w.entry, w.pod = sl.chosen, sl.chosen.pod
+		}
 		return true
 	}
 	op, judged := sl.judged()
@@ -318,11 +321,17 @@ func (t *merging) abandon(sl *slot) {
 	t.unpark(w)
 	switch {
 	case w.told == "":
-	case w.ownStatus():
+	case w.ownStatus() && !t.store.ownedBeside(sl, w.told):
 		t.tell(func(to Waits) { to.Gone(w.told) })
 	default:
 		t.tell(func(to Waits) { to.Passed(w.told) })
 	}
+}
+
+// ownedBeside reports whether the sync loop knows another slot's pod by a UID.
+func (s *store) ownedBeside(sl *slot, uid types.UID) bool {
+	o := s.owner[uid]
+	return o != nil && o != sl
 }
 
 // pass ends the wait of a slot whose version goes on to the sync loop.

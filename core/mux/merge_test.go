@@ -64,6 +64,10 @@ func TestMergeFollowsTheRulesOfAKubeletsPodConfig(t *testing.T) {
 			{snapshot: true, docs: docs(good("a#0", "web", "u1")), want: ops("ADD u1")},
 			{docs: docs(good("a#0", "shop", "u2")), want: ops("REMOVE u1 for u2", "ADD u2 for u1")},
 		},
+		"so is one renamed to a pod whose document goes, of what it was itself": {
+			{snapshot: true, docs: docs(good("a#0", "web", "u1"), good("b#0", "db", "u2")), want: ops("ADD u1", "ADD u2")},
+			{snapshot: true, docs: docs(good("a#0", "db", "u3")), want: ops("REMOVE u2", "REMOVE u1 for u3", "ADD u3 for u1")},
+		},
 		"operations of one update are ordered remove, add, update, delete, reconcile": {
 			{snapshot: true, docs: docs(
 				good("a#0", "a", "ua"), good("b#0", "b", "ub"), good("c#0", "c", "uc"), good("d#0", "d", "ud"),

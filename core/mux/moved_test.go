@@ -1,12 +1,16 @@
 package mux
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // TestARestartFindsEveryPodWhereItWas is about pods that run while their
@@ -88,6 +92,118 @@ func TestARestartFindsEveryPodWhereItWas(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWhatTakesAFreedNameReplacesWhatItsOwnDocumentWas is about a document that takes
+// the name of one that goes in the same delivery.
+func TestWhatTakesAFreedNameReplacesWhatItsOwnDocumentWas(t *testing.T) {
+	t.Parallel()
+	web, db := doc("a#0", "web", "u1", "i"), doc("b#0", "db", "u2", "i")
+	both := bout{source: "one", docs: docs(web, db), want: ops("ADD u1", "ADD u2"), asked: ops("ADD u1", "ADD u2")}
+	for name, test := range map[string]struct {
+		bouts           []bout
+		restored, asked []string
+		then            []string // once the policies allow everything
+	}{
+		"its own pod runs until it is let pass, the other's has gone with its document": {
+			bouts: []bout{both, {
+				source: "one", docs: docs(doc("a#0", "db", "u3", "evil")),
+				want: ops("REMOVE u2"), asked: ops("ADD u3 old i for u1"),
+			}},
+			restored: ops("RESTORE u1"), asked: ops("ADD u3 old i for u1"), then: ops("REMOVE u1 for u3", "ADD u3 for u1"),
+		},
+		"also where its own pod already waits to be replaced": {
+			bouts: []bout{
+				both,
+				{source: "one", docs: docs(doc("a#0", "shop", "u4", "evil"), db), asked: ops("ADD u4 old i for u1")},
+				{source: "one", docs: docs(doc("a#0", "db", "u3", "evil")), want: ops("REMOVE u2"), asked: ops("ADD u3 old i for u1")},
+			},
+			restored: ops("RESTORE u1"), asked: ops("ADD u3 old i for u1"), then: ops("REMOVE u1 for u3", "ADD u3 for u1"),
+		},
+		"also where the other's waits to be replaced": {
+			bouts: []bout{
+				both,
+				{source: "one", docs: docs(web, doc("b#0", "db", "u4", "evil")), asked: ops("ADD u4 old i for u2")},
+				{source: "one", docs: docs(doc("a#0", "db", "u3", "evil")), want: ops("REMOVE u2"), asked: ops("ADD u3 old i for u1")},
+			},
+			restored: ops("RESTORE u1"), asked: ops("ADD u3 old i for u1"), then: ops("REMOVE u1 for u3", "ADD u3 for u1"),
+		},
+		"the other's is replaced where nothing of its own runs": {
+			bouts: []bout{
+				{source: "one", docs: docs(db), want: ops("ADD u2"), asked: ops("ADD u2")},
+				{source: "one", docs: docs(doc("a#0", "db", "u3", "evil")), asked: ops("ADD u3 old i for u2")},
+			},
+			restored: ops("RESTORE u2"), asked: ops("ADD u3 old i for u2"), then: ops("REMOVE u2 for u3", "ADD u3 for u2"),
+		},
+		"the other's goes on where it is that pod that has moved": {
+			bouts:    []bout{both, {source: "one", docs: docs(doc("a#0", "db", "u2", "i")), want: ops("REMOVE u1")}},
+			restored: ops("RESTORE u2"),
+		},
+		"a name is kept where two documents trade theirs": {
+			bouts: []bout{both, {
+				source: "one", docs: docs(doc("a#0", "db", "u3", "evil"), doc("b#0", "web", "u4", "j")),
+				want: ops("REMOVE u1 for u4", "ADD u4 for u1"), asked: ops("ADD u4 old i for u1", "ADD u3 old i for u2"),
+			}},
+			restored: ops("RESTORE u2", "RESTORE u4 for u1"), asked: ops("ADD u3 old i for u2"), then: ops("REMOVE u2 for u3", "ADD u3 for u2"),
+		},
+		"a name is kept in one manifest": {
+			bouts: []bout{
+				{source: "one", docs: docs(doc("m#0", "web", "u1", "i"), doc("m#1", "db", "u2", "i")), want: ops("ADD u1", "ADD u2"), asked: ops("ADD u1", "ADD u2")},
+				{source: "one", docs: docs(doc("m#0", "db", "u3", "evil")), want: ops("REMOVE u1"), asked: ops("ADD u3 old i for u2")},
+			},
+			restored: ops("RESTORE u2"), asked: ops("ADD u3 old i for u2"), then: ops("REMOVE u2 for u3", "ADD u3 for u2"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := enter(t, Config{Gate: newJudge()})
+				a.play(test.bouts)
+				a = enter(t, Config{Gate: newJudge(), Documents: a.disk})
+				if diff := cmp.Diff(test.restored, a.got()); diff != "" {
+					t.Errorf("after the restart (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(test.asked, a.judge.questions()); diff != "" {
+					t.Errorf("asked after the restart (-want +got):\n%s", diff)
+				}
+				a.judge.become(true, "s2")
+				if diff := cmp.Diff(test.then, a.got()); diff != "" {
+					t.Errorf("once everything is allowed (-want +got):\n%s", diff)
+				}
+				a.stop()
+			})
+		})
+	}
+}
+
+// TestAVerdictCountsForWhereItsDocumentIs is about one that a rejected pod gets while
+// its document moves.
+func TestAVerdictCountsForWhereItsDocumentIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := enter(t, Config{Gate: newJudge()})
+		a.deliver("one", doc("b#0", "web", "u1", "evil"))
+		if diff := cmp.Diff(ops("ADD u1 deny"), a.got()); diff != "" {
+			t.Errorf("what is handed on (-want +got):\n%s", diff)
+		}
+		a.judge.ponder()
+		a.judge.become(true, "s2")
+		synctest.Wait()
+		a.deliver("one", doc("a#0", "web", "u1", "evil"))
+		a.judge.speak()
+		if diff := cmp.Diff(ops("REMOVE u1", "ADD u1"), a.got()); diff != "" {
+			t.Errorf("once it is allowed (-want +got):\n%s", diff)
+		}
+		a.stop()
+		if _, ok := a.disk.records[state.DocumentID{Source: "one", ID: "a#0"}]; !ok || len(a.disk.records) != 1 {
+			t.Errorf("documents on the disk: %v, want a#0 only", slices.Collect(maps.Keys(a.disk.records)))
+		}
+		a = enter(t, Config{Gate: newJudge(), Documents: a.disk})
+		if diff := cmp.Diff(ops("RESTORE u1"), a.got()); diff != "" {
+			t.Errorf("after the restart (-want +got):\n%s", diff)
+		}
+		a.stop()
+	})
 }
 
 // TestHowLongAPodWasHeldBackDoesNotCountForAnother is about what the disk has of

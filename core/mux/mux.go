@@ -49,7 +49,10 @@ type Config struct {
 	// Jitter stretches the delay before something held is judged again. Nil:
 	// not at all.
 	Jitter func(time.Duration) time.Duration
-	Logger *slog.Logger
+	// Changed is called when what is desired, waits or contends may be another than
+	// before, by the goroutine of Run; it must not block. Nil: nobody is told.
+	Changed func()
+	Logger  *slog.Logger
 	// Now is the wall clock, for first-seen times and display.
 	Now func() time.Time
 }
@@ -67,6 +70,7 @@ type Mux struct {
 	// resolutions is not nil.
 	resolutions Resolutions
 	jitter      func(time.Duration) time.Duration
+	changed     func()
 	verdicts    *inbox[pod.Verdict]
 	filtered    *inbox[pod.FilterVerdict]
 	releases    chan release
@@ -99,6 +103,7 @@ func New(c Config) *Mux {
 		filter:      c.Filter,
 		waits:       c.Waits,
 		jitter:      c.Jitter,
+		changed:     c.Changed,
 		resolver:    c.Resolver,
 		resolutions: c.Resolutions,
 		verdicts:    newInbox[pod.Verdict](),
@@ -123,6 +128,9 @@ func New(c Config) *Mux {
 	}
 	if m.jitter == nil {
 		m.jitter = func(d time.Duration) time.Duration { return d }
+	}
+	if m.changed == nil {
+		m.changed = func() {}
 	}
 	return m
 }
@@ -164,6 +172,7 @@ func (m *Mux) Run(ctx context.Context) error {
 	defer retry.Stop()
 	defer rewrite.Stop()
 	for {
+		m.changed()
 		retry.Stop()
 		if delay, ok := m.nextRetry(); ok {
 			retry.Reset(delay)

@@ -4,13 +4,12 @@ package mux
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/seededfault"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -26,33 +25,27 @@ type seeded struct {
 	late     []pod.Change
 }
 
-// fault is one way to be wrong: with what comes in, or with what goes out.
-type fault struct {
+// seededFault is one way to be wrong: with what comes in, or with what goes out.
+type seededFault struct {
 	in  func(*seeded, *delivery)
 	out func(*seeded, *outcome)
+	// verdict is wrong with what the gate says.
+	verdict func(*pod.Verdict)
 }
 
-// on is the fault that is switched on in all muxes, nil for none.
-var on atomic.Pointer[fault]
+// on is the fault that is switched on in all muxes.
+var on = seededfault.New(faults, verdictFaults)
 
 // SeededFaults are the names of all faults a mux can be made to have, so that
 // a test can show that it would find each.
-func SeededFaults() []string { return slices.Sorted(maps.Keys(faults)) }
+func SeededFaults() []string { return faults.Names() }
+
+// SeededVerdictFaults are those that only show where there is a gate.
+func SeededVerdictFaults() []string { return verdictFaults.Names() }
 
 // Seed switches a fault on in every mux, instead of any other. The empty name
 // switches all off.
-func Seed(name string) error {
-	if name == "" {
-		on.Store(nil)
-		return nil
-	}
-	f, ok := faults[name]
-	if !ok {
-		return fmt.Errorf("no fault is named %q", name)
-	}
-	on.Store(&f)
-	return nil
-}
+func Seed(name string) error { return on.Set(name) }
 
 func (s *seeded) delivery(d *delivery) {
 	s.source, s.snapshot, s.named = d.source, d.snapshot, map[types.UID]bool{}
@@ -61,14 +54,14 @@ func (s *seeded) delivery(d *delivery) {
 			s.named[d.docs[i].Pod.UID] = true
 		}
 	}
-	if f := on.Load(); f != nil && f.in != nil {
-		f.in(s, d)
+	if f := on.Fault().in; f != nil {
+		f(s, d)
 	}
 }
 
 func (s *seeded) outcome(out *outcome) {
-	if f := on.Load(); f != nil && f.out != nil {
-		f.out(s, out)
+	if f := on.Fault().out; f != nil {
+		f(s, out)
 	}
 	if s.seen == nil {
 		s.seen, s.restored = map[string]bool{}, map[types.UID]pod.Change{}
@@ -83,7 +76,26 @@ func (s *seeded) outcome(out *outcome) {
 	s.seen[s.source] = s.seen[s.source] || s.snapshot
 }
 
-var faults = map[string]fault{
+func (s *seeded) verdict(v pod.Verdict) pod.Verdict {
+	if f := on.Fault().verdict; f != nil {
+		f(&v)
+	}
+	return v
+}
+
+var verdictFaults = seededfault.Faults[seededFault]{
+	"held-version-passes":   {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Allow) }},
+	"denied-version-passes": {verdict: func(v *pod.Verdict) { takeFor(v, pod.Deny, pod.Allow) }},
+	"held-is-denied":        {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Deny) }},
+}
+
+func takeFor(v *pod.Verdict, is, as pod.Answer) {
+	if v.Answer == is {
+		v.Answer = as
+	}
+}
+
+var faults = seededfault.Faults[seededFault]{
 	"remove-after-add": {out: func(_ *seeded, out *outcome) { swap(out, pod.Remove, pod.Add) }},
 	"reconcile-first":  {out: func(_ *seeded, out *outcome) { swap(out, pod.Add, pod.Reconcile) }},
 

@@ -115,7 +115,7 @@ func (s *suppression) lets(p *v1.Pod, v *pod.FilterVerdict, now time.Time) bool 
 
 // take notes an answer.
 func (s *suppression) take(v *pod.FilterVerdict, now time.Time) {
-	s.ticket, s.verdict, s.again = 0, v, time.Time{}
+	s.ticket, s.verdict, s.again, s.stuck = 0, v, time.Time{}, time.Time{}
 	if !v.Suppresses() {
 		return
 	}
