@@ -22,21 +22,35 @@ type Cache struct {
 	mu      sync.Mutex
 	entries map[types.UID]*entry
 	list    []status.ObservedPod
-	listed  map[types.UID]bool // the pods in list
 	listAt  time.Time
+	// unsure are the pods without an entry of which list does not say that they
+	// do not exist.
+	unsure  map[types.UID]bool
+	merged  []status.ObservedPod        // what Pods gives; nil: to be made
 	waiters map[types.UID]chan struct{} // closed and dropped at the next news
+	// ask has a pod inspected, later than a time; nil: nobody does.
+	ask func(types.UID, time.Time)
 }
 
 type entry struct {
 	pod status.ObservedPod
 	err error
+	// seen is when the inspection was begun that pod comes from.
+	seen time.Time
 	// at is the time up to which pod and err hold.
 	at time.Time
 }
 
 // NewCache makes an empty cache.
 func NewCache() *Cache {
-	return &Cache{entries: map[types.UID]*entry{}, waiters: map[types.UID]chan struct{}{}}
+	return &Cache{entries: map[types.UID]*entry{}, unsure: map[types.UID]bool{}, waiters: map[types.UID]chan struct{}{}}
+}
+
+// serve says who inspects a pod that somebody waits for.
+func (c *Cache) serve(ask func(types.UID, time.Time)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ask = ask
 }
 
 // Get is the last observation of a pod, with the error of its last inspection
@@ -50,27 +64,29 @@ func (c *Cache) Get(uid types.UID) (status.ObservedPod, error) {
 	return status.ObservedPod{UID: uid}, nil
 }
 
-// GetNewerThan is like Get, but waits until the answer is newer than t. It
-// fails with the error of the inspection, or of the context when that ends
-// first.
+// GetNewerThan is like Get, but waits until the answer is newer than t. Where
+// it has to wait it has the pod inspected, and does not depend on the next
+// list. It fails with the error of the inspection, or of the context when that
+// ends first; what is new enough already is given even then.
 func (c *Cache) GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (status.ObservedPod, error) {
+	asked := ctx.Err() != nil
 	for {
 		c.mu.Lock()
-		if e, ok := c.entries[uid]; ok {
-			if e.at.After(t) {
-				c.mu.Unlock()
-				return e.pod, e.err
-			}
-		} else if !c.listed[uid] && c.listAt.After(t) {
+		if e, ok := c.answer(uid, t); ok {
 			c.mu.Unlock()
-			return status.ObservedPod{UID: uid}, nil
+			return e.pod, e.err
 		}
 		news, ok := c.waiters[uid]
 		if !ok {
 			news = make(chan struct{})
 			c.waiters[uid] = news
 		}
+		ask := c.ask
 		c.mu.Unlock()
+		if !asked && ask != nil {
+			ask(uid, t)
+		}
+		asked = true
 
 		select {
 		case <-news:
@@ -80,19 +96,28 @@ func (c *Cache) GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (s
 	}
 }
 
-// Pods is the last full list and the time it was begun, zero if there was
-// none yet.
-func (c *Cache) Pods() ([]status.ObservedPod, time.Time) {
+// answer is what is known of a pod that is newer than t, if anything is.
+func (c *Cache) answer(uid types.UID, t time.Time) (entry, bool) {
+	if e, ok := c.entries[uid]; ok {
+		return *e, e.at.After(t)
+	}
+	return entry{pod: status.ObservedPod{UID: uid}}, !c.unsure[uid] && c.listAt.After(t)
+}
+
+// newer reports whether GetNewerThan would not have to wait.
+func (c *Cache) newer(uid types.UID, t time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.list, c.listAt
+	_, ok := c.answer(uid, t)
+	return ok
 }
 
 // Set stores an inspection that was begun at t.
 func (c *Cache) Set(p status.ObservedPod, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entries[p.UID] = &entry{pod: p, at: t}
+	c.entries[p.UID] = &entry{pod: p, seen: t, at: t}
+	c.merged = nil
 	c.wake(p.UID)
 }
 
@@ -103,7 +128,7 @@ func (c *Cache) SetError(uid types.UID, err error, t time.Time) {
 	defer c.mu.Unlock()
 	e := &entry{pod: status.ObservedPod{UID: uid}, err: err, at: t}
 	if old, ok := c.entries[uid]; ok {
-		e.pod = old.pod
+		e.pod, e.seen = old.pod, old.seen
 	}
 	c.entries[uid] = e
 	c.wake(uid)
@@ -113,7 +138,13 @@ func (c *Cache) SetError(uid types.UID, err error, t time.Time) {
 func (c *Cache) SetObserved(uid types.UID, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.entries[uid]; ok && t.After(e.at) {
+	if e, ok := c.entries[uid]; ok {
+		c.observed(uid, e, t)
+	}
+}
+
+func (c *Cache) observed(uid types.UID, e *entry, t time.Time) {
+	if t.After(e.at) {
 		e.at = t
 		c.wake(uid)
 	}
@@ -124,26 +155,41 @@ func (c *Cache) Delete(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.entries, uid)
+	c.unsure[uid] = true
+	c.merged = nil
 }
 
 // SetList stores a full list that was begun at t. It comes after Delete and
 // SetObserved for the pods of that list.
-func (c *Cache) SetList(pods []status.ObservedPod, t time.Time) {
+func (c *Cache) SetList(pods []status.ObservedPod, t time.Time) { c.setList(pods, nil, t) }
+
+// setList is SetList and, for the pods that are held, SetObserved. held may be
+// shorter than pods.
+func (c *Cache) setList(pods []status.ObservedPod, held []bool, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.list, c.listAt = pods, t
-	c.listed = make(map[types.UID]bool, len(pods))
+	c.list, c.listAt, c.merged = pods, t, nil
+	clear(c.unsure)
 	for i := range pods {
-		c.listed[pods[i].UID] = true
+		uid := pods[i].UID
+		e, ok := c.entries[uid]
+		if !ok {
+			c.unsure[uid] = true
+		} else if i < len(held) && held[i] {
+			c.observed(uid, e, t)
+		}
 	}
 	for uid := range c.waiters {
-		if c.entries[uid] == nil && !c.listed[uid] {
+		if c.entries[uid] == nil && !c.unsure[uid] {
 			c.wake(uid)
 		}
 	}
 }
 
 func (c *Cache) wake(uid types.UID) {
+	if len(c.waiters) == 0 {
+		return
+	}
 	if news, ok := c.waiters[uid]; ok {
 		close(news)
 		delete(c.waiters, uid)

@@ -1,13 +1,6 @@
 package pleg
 
-import (
-	"maps"
-	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/wardlet/wardlet/core/status"
-)
+import "k8s.io/apimachinery/pkg/types"
 
 // EventType is what happened to a pod.
 type EventType string
@@ -17,8 +10,8 @@ const (
 	ContainerStarted EventType = "ContainerStarted"
 	ContainerDied    EventType = "ContainerDied"
 	ContainerRemoved EventType = "ContainerRemoved"
-	// PodSync says that a pod could be inspected again after a failure. It
-	// names no container.
+	// PodSync says that a pod could be inspected again after a failure, or is
+	// gone after one. It names no container.
 	PodSync EventType = "PodSync"
 )
 
@@ -33,57 +26,25 @@ type Event struct {
 	ContainerID string
 }
 
-// states are the states of a pod's containers and sandboxes by ID. What is
-// absent does not exist.
-type states map[string]status.ContainerState
-
-func statesOf(p *status.ObservedPod) states {
-	out := make(states, len(p.Sandboxes)+len(p.Containers))
-	for i := range p.Sandboxes {
-		state := status.StateExited
-		if p.Sandboxes[i].Ready {
-			state = status.StateRunning
-		}
-		out[p.Sandboxes[i].ID] = state
-	}
-	for i := range p.Containers {
-		state := p.Containers[i].State
-		if state != status.StateRunning && state != status.StateExited {
-			state = status.StateUnknown
-		}
-		out[p.Containers[i].ID] = state
-	}
-	return out
-}
-
-// diff is what has happened between two observations of a pod, by container.
-func diff(uid types.UID, before, after states) []Event {
-	ids := maps.Clone(after)
-	if ids == nil {
-		ids = states{}
-	}
-	maps.Copy(ids, before)
-
-	var out []Event
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		was, is := before[id], after[id]
-		if was == is {
+// deliver hands events to the sync loop, or drops them.
+func (g *Generator) deliver(events []Event) {
+	events = g.seeded.events(events)
+	dropped := 0
+	for _, e := range events {
+		if e.Type == containerChanged {
 			continue
 		}
-		add := func(t EventType) { out = append(out, Event{UID: uid, Type: t, ContainerID: id}) }
-		switch is {
-		case status.StateRunning:
-			add(ContainerStarted)
-		case status.StateExited:
-			add(ContainerDied)
-		case status.StateUnknown:
-			add(containerChanged)
-		default: // it is gone
-			if was != status.StateExited {
-				add(ContainerDied)
-			}
-			add(ContainerRemoved)
+		select {
+		case g.events <- e:
+		default:
+			dropped++
 		}
 	}
-	return out
+	if dropped > 0 {
+		g.dropped.Add(uint64(dropped))
+		g.cfg.Observer.Dropped(dropped)
+		if g.full.Due("", "", g.cfg.Now()) {
+			g.cfg.Logger.Error("pod events dropped, the sync loop does not keep up", "total", g.Dropped())
+		}
+	}
 }

@@ -28,7 +28,10 @@ type fakeRuntime struct {
 	// A list or inspection waits while its gate is closed (not nil).
 	listGate    chan struct{}
 	inspectGate map[types.UID]chan struct{}
-	deaf        bool // inspections wait at their gate whatever their context says
+	deaf        bool // both wait at their gate whatever their context says
+
+	// watch takes the part of the stream of events; nil: there is none.
+	watch func(ctx context.Context, opened func(), changed func(status.PodChange)) error
 
 	lists       int
 	inspections map[types.UID]int
@@ -58,6 +61,9 @@ func (f *fakeRuntime) ListPods(ctx context.Context) ([]status.ObservedPod, error
 	}
 	slices.SortFunc(out, func(a, b status.ObservedPod) int { return strings.Compare(string(a.UID), string(b.UID)) })
 	gate, err := f.listGate, f.listErr
+	if f.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
 	f.mu.Unlock()
 	return out, cmp.Or(pass(ctx, gate), err)
 }
@@ -84,6 +90,16 @@ func (f *fakeRuntime) InspectPod(ctx context.Context, uid types.UID) (status.Obs
 	return p, cmp.Or(gateErr, err)
 }
 
+func (f *fakeRuntime) WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error {
+	f.mu.Lock()
+	watch := f.watch
+	f.mu.Unlock()
+	if watch == nil {
+		return status.ErrNoEvents
+	}
+	return watch(ctx, opened, changed)
+}
+
 func pass(ctx context.Context, gate chan struct{}) error {
 	if gate == nil {
 		return nil
@@ -101,6 +117,12 @@ func (f *fakeRuntime) change(edit func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	edit()
+}
+
+func (f *fakeRuntime) listed() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lists
 }
 
 func (f *fakeRuntime) inspected(uid types.UID) int {
@@ -158,9 +180,19 @@ func start(t *testing.T, f *fakeRuntime, cfg Config) *bench {
 	return b
 }
 
+// settle waits for all that happens at once, and for inspections that wait for
+// the clock to move.
+func (b *bench) settle() {
+	time.Sleep(tick)
+	synctest.Wait()
+}
+
+// tick is enough for the clock to have moved.
+const tick = time.Microsecond
+
 // told drains the events, as "<type> <uid>/<container>", sorted.
 func (b *bench) told() []string {
-	synctest.Wait()
+	b.settle()
 	var out []string
 	for {
 		select {

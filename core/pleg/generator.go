@@ -3,21 +3,18 @@ package pleg
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/internal/faultlog"
 )
 
-// Sizes of the event channel and of the queue of Refresh, as in a kubelet.
-const (
-	maxEvents    = 1000
-	maxRefreshes = 200
-)
+// maxEvents is the size of the event channel, as in a kubelet.
+const maxEvents = 1000
 
 // Config is what a Generator needs. Runtime, Cache, Logger and Now are
 // required; zero elsewhere means the default.
@@ -25,10 +22,17 @@ type Config struct {
 	Runtime Runtime
 	Cache   *Cache
 	Logger  *slog.Logger
-	// Now is the clock; its times carry a monotonic reading.
+	// Now is the clock; its times carry a monotonic reading. It is the clock of
+	// who reads the Cache too.
 	Now func() time.Time
-	// Period is the pause between two full lists, 1 s by default.
-	Period time.Duration
+	// Observer is nil where nobody wants to know.
+	Observer Observer
+	// Period is the pause between two full lists while the runtime's events are
+	// not relied on, 1 s by default; SafetyPeriod while they are, 60 s.
+	Period, SafetyPeriod time.Duration
+	// SettleTime is how long after the runtime was asked for its events it may
+	// take until it tells of all of them, 3 s by default.
+	SettleTime time.Duration
 	// Threshold is the age of the last full list from which the runtime
 	// counts as not answering, 3 min by default.
 	Threshold time.Duration
@@ -46,71 +50,103 @@ type Generator struct {
 	events    chan Event
 	dropped   atomic.Uint64
 	listedAt  atomic.Pointer[time.Time] // when the last good list was begun
-	refreshes chan refresh
+	listFault atomic.Pointer[error]     // why the last list failed, nil if it did not
+	streaming atomic.Bool               // the runtime's events are relied on
+	wants     *wants
 	relists   chan chan error
 	slots     chan struct{} // one token per inspection that does not hang
+	hanging   atomic.Int32  // inspections that hang
+	freed     chan struct{} // an inspection hangs; room for one word, nobody closes it
 
-	// The rest belongs to Run. Its goroutines answer on lists and
-	// inspections; nobody closes these.
+	// The rest belongs to Run. Its goroutines answer on lists, inspections and
+	// news; nobody closes these.
 	running     sync.WaitGroup
+	calls       calls
 	lists       chan list
 	inspections chan inspection
+	news        chan streamNews
 	records     map[types.UID]*record
+	queue       queue
+	timer       *time.Timer // the next list
 	listing     bool
+	listSoon    bool         // one more is due after the list under way
 	serving     []chan error // who waits for the list under way
 	queued      []chan error // who waits for the one after it
-	listErr     loggedError
-}
-
-type refresh struct {
-	uid types.UID
-	at  time.Time
+	listErr     faultlog.Pace
+	round       uint64 // the number of the last list
+	held        []bool // of each pod in a list: it is unchanged
+	looks       *looks
+	stream      stream
+	streamErr   faultlog.Pace
+	full        faultlog.Pace // the channel of events
+	noEvents    bool          // that there are none was logged
+	doubt       *time.Timer   // until an event that is missing counts as lost
+	seeded      seeded
 }
 
 // New makes a generator; Run starts it.
 func New(cfg Config) *Generator {
 	cfg.Period = cmp.Or(cfg.Period, time.Second)
+	cfg.SafetyPeriod = cmp.Or(cfg.SafetyPeriod, time.Minute)
+	cfg.SettleTime = cmp.Or(cfg.SettleTime, 3*time.Second)
 	cfg.Threshold = cmp.Or(cfg.Threshold, 3*time.Minute)
 	cfg.MaxInspect = cmp.Or(cfg.MaxInspect, 8)
 	cfg.InspectTimeout = cmp.Or(cfg.InspectTimeout, 2*time.Minute)
-	return &Generator{
+	if cfg.Observer == nil {
+		cfg.Observer = nobody{}
+	}
+	g := &Generator{
 		cfg:         cfg,
 		events:      make(chan Event, maxEvents),
-		refreshes:   make(chan refresh, maxRefreshes),
+		wants:       newWants(),
 		relists:     make(chan chan error),
 		slots:       make(chan struct{}, cfg.MaxInspect),
+		freed:       make(chan struct{}, 1),
 		lists:       make(chan list),
 		inspections: make(chan inspection),
+		news:        make(chan streamNews),
 		records:     map[types.UID]*record{},
 	}
+	cfg.Cache.serve(g.wants.inspection)
+	return g
 }
 
-// Run lists at once and then periodically, until ctx ends; then it waits for
-// the calls in flight and returns nil. It is called once.
+// Run lists at once and then periodically, and follows the runtime's events,
+// until ctx ends; then it waits for the calls in flight, 5 s at most, and returns
+// nil. It is called once.
 func (g *Generator) Run(ctx context.Context) error {
-	defer g.running.Wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	defer g.end()
+	g.timer = time.NewTimer(0)
+	defer g.timer.Stop()
+	g.doubt = time.NewTimer(time.Hour)
+	g.doubt.Stop()
+	defer g.doubt.Stop()
+	g.looks = newLooks()
+	defer g.looks.timer.Stop()
+	g.running.Go(func() { g.watch(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-g.timer.C:
 			g.startList(ctx)
 		case reply := <-g.relists:
 			g.queued = append(g.queued, reply)
 			g.startList(ctx)
 		case l := <-g.lists:
 			g.finishList(ctx, l)
-			if len(g.queued) > 0 {
-				g.startList(ctx)
-			} else {
-				timer.Reset(g.cfg.Period)
-			}
-		case r := <-g.refreshes:
-			g.refresh(ctx, r)
+		case <-g.wants.wake:
+			g.serveWants(ctx)
 		case i := <-g.inspections:
 			g.finishInspection(ctx, i)
+		case <-g.freed:
+			g.fill(ctx)
+		case n := <-g.news:
+			g.takeNews(ctx, n)
+		case <-g.looks.timer.C:
+			g.lookAgain(ctx)
+		case <-g.doubt.C:
+			g.giveUpSilent(ctx)
 		}
 	}
 }
@@ -119,66 +155,6 @@ func (g *Generator) Run(ctx context.Context) error {
 // dropped, counted and logged. It is never closed.
 func (g *Generator) Events() <-chan Event { return g.events }
 
-// Dropped counts the events that did not fit.
-func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
-
-// Refresh asks for an inspection of one pod now. It never blocks: with 200
-// requests waiting it is dropped, and the next full list does the work.
-func (g *Generator) Refresh(uid types.UID) {
-	select {
-	case g.refreshes <- refresh{uid: uid, at: g.cfg.Now()}:
-	default:
-		g.cfg.Logger.Warn("pod refresh dropped, too many are waiting", "uid", uid)
-	}
-}
-
-// Relist makes a full list that is begun after the call, and waits until the
-// cache has it; inspections that follow from it may still be under way. It
-// fails with the error of the runtime or of ctx, and needs Run.
-func (g *Generator) Relist(ctx context.Context) error {
-	reply := make(chan error, 1)
-	select {
-	case g.relists <- reply:
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for a pod list to begin: %w", ctx.Err())
-	}
-	select {
-	case err := <-reply:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for a pod list: %w", ctx.Err())
-	}
-}
-
-// Healthy fails when the runtime has not answered a list for too long.
-func (g *Generator) Healthy() error {
-	at := g.listedAt.Load()
-	if at == nil {
-		return errors.New("pleg: the runtime has yet to be listed successfully")
-	}
-	if age := g.cfg.Now().Sub(*at); age > g.cfg.Threshold {
-		return fmt.Errorf("pleg: the runtime was last listed %s ago, more than %s; check the runtime",
-			age.Round(time.Second), g.cfg.Threshold)
-	}
-	return nil
-}
-
-// deliver hands events to the sync loop, or drops them.
-func (g *Generator) deliver(events []Event) {
-	dropped := 0
-	for _, e := range events {
-		if e.Type == containerChanged {
-			continue
-		}
-		select {
-		case g.events <- e:
-		default:
-			dropped++
-		}
-	}
-	if dropped > 0 {
-		g.dropped.Add(uint64(dropped))
-		g.cfg.Logger.Error("pod events dropped, the sync loop does not keep up",
-			"uid", events[0].UID, "count", dropped)
-	}
-}
+// Refresh asks for an inspection of one pod that is begun after the call. It
+// never blocks and is never dropped: there is one for each pod.
+func (g *Generator) Refresh(uid types.UID) { g.wants.inspection(uid, g.cfg.Now()) }

@@ -134,9 +134,10 @@ func TestFailedInspectionIsTriedAgain(t *testing.T) {
 			{err: broken, pod: []string{"a=running", "b=running"}},
 			{pod: []string{}, want: []string{"ContainerDied p/a", "ContainerRemoved p/a"}},
 		}},
-		{"a pod that goes before it could be inspected was never there", []string{"a=running"}, []step{
+		{"a pod that goes before it could be inspected is told as a sync", []string{"a=running"}, []step{
 			{err: broken},
-			{pod: []string{}},
+			{pod: []string{}, want: []string{"PodSync p/"}},
+			{},
 		}},
 	}
 	for _, tt := range tests {
@@ -249,6 +250,7 @@ func TestFailedListChangesNothing(t *testing.T) {
 		if p, _ := b.cache.Get("p"); shown(p) != "a=running" {
 			t.Errorf("cache has %q", shown(p))
 		}
+		f.change(func() { f.inspectGate["unknown"] = make(chan struct{}) })
 		if got := b.answer("unknown", 10*time.Second); got != "no answer" {
 			t.Errorf("an unknown pod got %q from a list that failed", got)
 		}
@@ -274,6 +276,16 @@ func TestFailuresDoNotFloodTheLog(t *testing.T) {
 		if n := strings.Count(log.String(), "list failed"); n != 2 {
 			t.Errorf("a list failing for 65 s was logged %d times, want 2", n)
 		}
+		again := func() int { return strings.Count(log.String(), "pods are listed again") }
+		if again() != 0 {
+			t.Error("it is logged to be over, and fails")
+		}
+		f.change(func() { f.listErr = nil })
+		b.nextList()
+		b.nextList()
+		if n := again(); n != 1 {
+			t.Errorf("that it is over was logged %d times, want 1", n)
+		}
 	})
 }
 
@@ -290,7 +302,7 @@ func TestFullChannelDropsAndCounts(t *testing.T) {
 		if n := b.Dropped(); n != 7 {
 			t.Errorf("%d events were dropped, want 7", n)
 		}
-		if !strings.Contains(log.String(), "uid=p count=7") {
+		if !strings.Contains(log.String(), "events dropped, the sync loop does not keep up\" total=7") {
 			t.Errorf("the log does not tell of it: %s", log.String())
 		}
 		if n := len(b.told()); n != maxEvents {
@@ -337,7 +349,7 @@ func TestRelistFails(t *testing.T) {
 		if err := b.Relist(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("with a failing list: %v", err)
 		}
-		if log.Len() > 0 {
+		if strings.Contains(log.String(), "list failed") {
 			t.Errorf("an error that was returned is logged too: %s", log.String())
 		}
 		f.change(func() { f.listErr = nil; f.listGate = make(chan struct{}) })
@@ -374,22 +386,17 @@ func TestPeriodCountsFromTheEndOfTheLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuntime()
 		b := start(t, f, Config{})
-		lists := func() int {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			return f.lists
-		}
 		time.Sleep(600 * time.Millisecond)
 		if err := b.Relist(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(999 * time.Millisecond)
-		if n := lists(); n != 2 {
+		if n := f.listed(); n != 2 {
 			t.Errorf("%d lists, want the first and the forced one", n)
 		}
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
-		if n := lists(); n != 3 {
+		if n := f.listed(); n != 3 {
 			t.Errorf("%d lists a second after the forced one, want 3", n)
 		}
 	})

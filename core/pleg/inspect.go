@@ -12,8 +12,13 @@ import (
 )
 
 // slotTime is how long an inspection holds its slot. After that it hangs: it
-// goes on, but others no longer wait for it.
-const slotTime = 2 * time.Second
+// goes on, but others no longer wait for it. The more hang the less time the
+// next has, at least minSlotTime: however many hang, others wait little longer
+// than slotTime in all.
+const (
+	slotTime    = 2 * time.Second
+	minSlotTime = 20 * time.Millisecond
+)
 
 // inspection is the answer to an inspection of one pod.
 type inspection struct {
@@ -21,28 +26,104 @@ type inspection struct {
 	at  time.Time
 	pod status.ObservedPod
 	err error
+	// took is how long it took since it was wanted, the wait for a slot included.
+	took time.Duration
 }
 
-// refresh inspects a pod on demand. A request older than the last list is
-// void: that list has shown the pod unchanged, or had it inspected.
-func (g *Generator) refresh(ctx context.Context, r refresh) {
-	if at := g.listedAt.Load(); at != nil && at.After(r.at) {
-		return
+// serveWants inspects the pods that somebody wants to know of.
+func (g *Generator) serveWants(ctx context.Context) {
+	byUID, byID := g.wants.take()
+	for id, w := range byID {
+		for uid, rec := range g.records { // rare: of sandboxes that are gone
+			if rec.old.has(id) || rec.current.has(id) {
+				byUID[uid] = byUID[uid].and(w)
+			}
+		}
 	}
-	g.inspect(ctx, r.uid, g.record(r.uid))
+	for uid, w := range byUID {
+		if w.event {
+			delete(g.stream.suspects, uid)
+		}
+		g.serve(ctx, uid, w)
+	}
 }
 
-// inspect begins an inspection; with one in flight it begins after that.
-func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record) {
+// serve has a pod inspected, unless what is known or under way is as new as that
+// would be, or a look a moment later is enough.
+func (g *Generator) serve(ctx context.Context, uid types.UID, w want) {
+	rec := g.record(uid)
+	// Where nothing runs nothing can end, and who starts something asks about it.
+	// What an inspection under way will show to run is not known.
+	soon := w.later || !w.asked && !rec.inFlight && rec.old.over()
+	now := g.cfg.Now()
+	switch {
+	case g.stream.trusted && (soon || w.leaving):
+		g.looks.add(uid, now.Add(g.cfg.Period), now, w.leaving)
+	case w.leaving:
+		g.stream.leave(uid)
+	}
+	switch {
+	case soon && g.stream.trusted:
+		rec.promised = rec.promised || !w.later
+		rec.asOf = later(rec.asOf, w.newer.Add(1))
+	case g.cfg.Cache.newer(uid, w.newer):
+	case rec.inFlight && rec.begun.After(w.newer):
+		rec.told = earlier(rec.told, w.told)
+	default:
+		g.inspect(ctx, uid, rec, w)
+	}
+}
+
+// inspect has a pod inspected as soon as there is a slot for it and no other
+// inspection of it is in flight. Until then more who want it change nothing.
+func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, w want) {
+	now := g.cfg.Now()
+	rec.asOf = later(now, w.newer.Add(1))
+	rec.newer = later(rec.newer, w.newer)
+	rec.since = earlier(rec.since, now)
+	rec.toldAgain = earlier(rec.toldAgain, w.told)
+	first := !rec.queued || w.asked && !rec.asked
+	rec.asked = rec.asked || w.asked
 	if rec.inFlight {
 		rec.again = true
 		return
 	}
+	rec.queued = true
+	if first {
+		g.queue.add(uid, rec.asked)
+	}
+	g.fill(ctx)
+}
+
+// call begins an inspection. The caller has taken a slot, which is given back when
+// the inspection has ended, or hangs.
+func (g *Generator) call(ctx context.Context, uid types.UID, rec *record) {
+	newer, since := rec.newer, rec.since
+	rec.begun = later(g.cfg.Now(), newer.Add(1))
+	rec.asOf = later(rec.asOf, rec.begun)
+	rec.told = earlier(rec.told, rec.toldAgain)
+	rec.promised = false
+	rec.served()
+	g.looks.begun(uid)
 	callCtx, cancel := context.WithCancel(ctx)
-	rec.inFlight, rec.cancel, rec.asOf = true, cancel, g.cfg.Now()
+	rec.inFlight, rec.cancel = true, cancel
+	release := sync.OnceFunc(func() { <-g.slots })
+	hangs := time.AfterFunc(max(slotTime/time.Duration(1+max(g.hanging.Load(), 0)), minSlotTime), func() {
+		g.hanging.Add(1)
+		release()
+		select {
+		case g.freed <- struct{}{}:
+		default: // it has been told
+		}
+	})
 	g.running.Go(func() {
 		defer cancel()
-		result := g.callRuntime(callCtx, uid)
+		result := g.callRuntime(callCtx, uid, newer)
+		result.took = g.cfg.Now().Sub(since)
+		if !hangs.Stop() {
+			g.hanging.Add(-1)
+		}
+		release()
 		select {
 		case g.inspections <- result:
 		case <-ctx.Done():
@@ -50,53 +131,40 @@ func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record) {
 	})
 }
 
-// callRuntime inspects a pod when there is a slot for it.
-func (g *Generator) callRuntime(ctx context.Context, uid types.UID) inspection {
-	select {
-	case g.slots <- struct{}{}:
-	case <-ctx.Done():
-		return inspection{uid: uid, err: ctx.Err()}
-	}
-	release := sync.OnceFunc(func() { <-g.slots })
-	defer release()
-	hangs := time.AfterFunc(slotTime, release)
-	defer hangs.Stop()
-
-	ctx, cancel := context.WithTimeout(ctx, g.cfg.InspectTimeout)
-	defer cancel()
-	at := g.cfg.Now()
-	p, err := g.cfg.Runtime.InspectPod(ctx, uid)
-	return inspection{uid: uid, at: at, pod: p, err: err}
-}
-
 // finishInspection takes in an inspection: the cache has it before anyone is
-// told. A failure delivers nothing; the next list tries again.
+// told. A failure delivers nothing and is tried again.
 func (g *Generator) finishInspection(ctx context.Context, i inspection) {
+	g.cfg.Observer.Inspected(i.took)
 	rec := g.records[i.uid]
 	again := rec.again
 	rec.inFlight, rec.again = false, false
 
 	switch {
 	case rec.stale:
-		rec.stale = false
+		rec.stale, rec.told = false, time.Time{}
 		again = again || rec.current != nil
-		if !again {
+		if !again && !g.looks.waits(i.uid) {
 			delete(g.records, i.uid)
 		}
 	case i.err != nil:
-		i.err = fmt.Errorf("inspecting pod %s (uid %s): %w", rec.name, i.uid, i.err)
+		i.err = fmt.Errorf("inspecting pod %s/%s (uid %s): %w", rec.namespace, rec.name, i.uid, i.err)
 		if !rec.failed {
-			g.cfg.Logger.Warn("pod inspection failed", "pod", rec.name, "uid", i.uid, "err", i.err)
+			g.cfg.Logger.Warn("pod inspection failed", "pod", rec.namespace+"/"+rec.name, "uid", i.uid, "err", i.err)
 		}
 		rec.failed = true
 		g.cfg.Cache.SetError(i.uid, i.err, i.at)
+		g.seeded.inspected(g, rec, &i)
+		g.lookLater(i.uid, rec)
 	default:
 		g.takeInspection(rec, i)
-		again = again || len(diff(i.uid, rec.old, rec.current)) > 0
+		g.seeded.inspected(g, rec, &i)
+		again = again || !rec.old.equal(rec.current)
+		g.lookLater(i.uid, rec)
 	}
 	if again {
-		g.inspect(ctx, i.uid, rec)
+		g.inspect(ctx, i.uid, rec, want{})
 	}
+	g.fill(ctx)
 }
 
 func (g *Generator) takeInspection(rec *record, i inspection) {
@@ -106,13 +174,21 @@ func (g *Generator) takeInspection(rec *record, i inspection) {
 		events = []Event{{UID: i.uid, Type: PodSync}}
 	}
 	rec.old, rec.failed = seen, false
-	if !rec.listAt.After(i.at) {
+	listed := rec.listAt.After(i.at)
+	if !listed {
 		rec.current = seen
 	}
 	i.pod.UID = i.uid
 	g.keepIPs(&i.pod)
 	g.cfg.Cache.Set(i.pod, i.at)
+	if listed && rec.current.equal(seen) {
+		g.cfg.Cache.SetObserved(i.uid, rec.listAt) // a list has shown the same since
+	}
 	g.deliver(events)
+	if !rec.told.IsZero() {
+		g.cfg.Observer.Lag(g.cfg.Now().Sub(rec.told))
+		rec.told = time.Time{}
+	}
 }
 
 // keepIPs gives a pod whose sandbox has ended the addresses it had: its

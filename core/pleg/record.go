@@ -3,30 +3,102 @@ package pleg
 import (
 	"context"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // record is what the generator knows of one pod.
 type record struct {
-	// name is "namespace/name", for the log.
-	name string
+	// name and namespace are for the log.
+	name, namespace string
 	// old is what the events delivered so far add up to, current what was
 	// last seen; nil is no such pod. Where they differ the pod must be
 	// inspected.
 	old, current states
-	// listAt is when the list was begun that current was last taken from.
+	// listAt is when the list was begun that current was last taken from, round
+	// the number of that list.
 	listAt time.Time
-	// asOf is when the last inspection was asked for. Lists begun before it
-	// have nothing to say.
+	round  uint64
+	// asOf is when the last inspection, or a look a moment later, was asked for, or
+	// begun where it has been. Lists begun before it have nothing to say.
 	asOf time.Time
 	// failed is true while the last inspection has failed.
 	failed bool
 
-	// inFlight is true while an inspection runs; cancel ends it.
+	// inFlight is true while an inspection runs, begun at begun; cancel ends it.
 	inFlight bool
+	begun    time.Time
 	cancel   context.CancelFunc
-	// again asks for another inspection after the one in flight.
-	again bool
+	// queued is true while an inspection waits for a slot, again where one is to
+	// follow the one in flight. It has to be newer than newer, and somebody asked
+	// for it where asked is true; it was first wanted at since.
+	queued, again, asked bool
+	newer, since         time.Time
 	// stale says that the pod was gone from a list after the inspection in
 	// flight was begun: its result counts for nothing.
 	stale bool
+
+	// promised is true where an event has come that a look is yet to follow.
+	promised bool
+
+	// told is the time of the oldest event of the runtime that the inspection
+	// in flight is about, toldAgain of the next one; zero for none.
+	told, toldAgain time.Time
+	// pause is how long the last wait was for a state to settle.
+	pause time.Duration
+}
+
+// due reports whether the pod has changed since it was last inspected well.
+func (r *record) due() bool {
+	return r.failed || r.old == nil || !r.old.equal(r.current)
+}
+
+// served says that nobody waits for a next inspection any more.
+func (r *record) served() {
+	r.queued, r.again, r.asked = false, false, false
+	r.newer, r.since, r.toldAgain = time.Time{}, time.Time{}, time.Time{}
+}
+
+// record is the record of a pod, a new one if there is none.
+func (g *Generator) record(uid types.UID) *record {
+	rec, ok := g.records[uid]
+	if !ok {
+		rec = &record{}
+		g.records[uid] = rec
+	}
+	return rec
+}
+
+// drop takes a pod as gone.
+func (g *Generator) drop(uid types.UID, rec *record) {
+	g.cfg.Cache.Delete(uid)
+	events := diff(uid, rec.old, nil)
+	if len(events) == 0 && rec.failed {
+		events = []Event{{UID: uid, Type: PodSync}}
+	}
+	g.deliver(events)
+	g.looks.forget(uid)
+	rec.old, rec.current, rec.failed = nil, nil, false
+	rec.served()
+	if rec.inFlight {
+		rec.stale = true
+		rec.cancel()
+		return
+	}
+	delete(g.records, uid)
+}
+
+// earlier is the earlier of two times; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// ErrNoEvents says that a runtime does not tell of its events.
+var ErrNoEvents = errors.New("the runtime has no stream of events")
+
 // Fault is an error with the waiting reason a kubelet reports for it
 // (ErrImagePull, CrashLoopBackOff, CreateContainerConfigError, …).
 type Fault struct {

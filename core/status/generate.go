@@ -27,6 +27,9 @@ type Input struct {
 	// Terminal is true once its containers were stopped for good. It implies
 	// Terminating.
 	Terminal bool
+	// Failure is why the pod failed whatever its containers say, nil where it has
+	// not. Only an end that the API server knows of comes before it.
+	Failure *Reason
 	// Now becomes the start time and the transition times.
 	Now time.Time
 	// HostIPs are the node's addresses, the primary one first, at most one
@@ -66,6 +69,9 @@ func setPhase(in *Input, st *v1.PodStatus) {
 	}
 	if pod.IsTerminal(in.Pod.Status.Phase) {
 		st.Phase = in.Pod.Status.Phase
+	} else if in.Failure != nil {
+		st.Phase, st.Reason, st.Message = v1.PodFailed, in.Failure.Reason, in.Failure.Message
+		return
 	}
 	for _, from := range []*v1.PodStatus{&in.Previous, &in.Pod.Status} {
 		if from.Phase == st.Phase && st.Reason == "" && st.Message == "" {

@@ -83,6 +83,44 @@ func TestGenerateSettlesThePhase(t *testing.T) {
 	}
 }
 
+func TestAPodThatFailedForAReasonHasFailed(t *testing.T) {
+	t.Parallel()
+	late := Reason{Reason: "DeadlineExceeded", Message: "too long"}
+	failed := v1.PodStatus{Phase: v1.PodFailed, Reason: late.Reason, Message: late.Message}
+	succeeded := v1.PodStatus{Phase: v1.PodSucceeded, Reason: "R", Message: "m"}
+	for _, tt := range []struct {
+		name          string
+		policy        v1.RestartPolicy
+		previous, api v1.PodStatus
+		container     ObservedContainer
+		want          v1.PodStatus
+	}{
+		{"while it still runs", v1.RestartPolicyAlways, v1.PodStatus{Phase: v1.PodRunning, Reason: "R"}, v1.PodStatus{}, instance("a", 0, StateRunning, 0), failed},
+		{"though its containers succeeded", v1.RestartPolicyNever, v1.PodStatus{}, v1.PodStatus{}, instance("a", 0, StateExited, 0), failed},
+		{"whatever was said before", v1.RestartPolicyNever, succeeded, v1.PodStatus{}, instance("a", 0, StateExited, 0), failed},
+		{"unless the API server knows of another end", v1.RestartPolicyNever, v1.PodStatus{}, succeeded, instance("a", 0, StateExited, 0), succeeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := testPod(tt.policy, "file", "a")
+			p.Status = tt.api
+			got := Generate(Input{
+				Pod: p, Observed: observed(tt.container), Previous: tt.previous, Terminating: true, Failure: &late, Now: noon,
+			})
+			if d := cmp.Diff(tt.want, v1.PodStatus{Phase: got.Phase, Reason: got.Reason, Message: got.Message}); d != "" {
+				t.Errorf("phase (-want +got):\n%s", d)
+			}
+			want := reasonPodFailed
+			if tt.want.Phase == v1.PodSucceeded {
+				want = reasonPodCompleted
+			}
+			if c := Condition(&got, v1.PodReady); c.Status != v1.ConditionFalse || c.Reason != want {
+				t.Errorf("condition Ready is %+v", c)
+			}
+		})
+	}
+}
+
 func TestGenerateGoesOnFromThePodsOwnStatus(t *testing.T) {
 	t.Parallel()
 	p := testPod(v1.RestartPolicyAlways, "", "a")

@@ -72,6 +72,7 @@ func (s *Store) lay(uid types.UID, conditions []v1.PodCondition, replaces func(v
 	marks := slices.Clone(conditions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.tell()
 	for i := range s.marks[uid] {
 		if old := s.marks[uid][i]; !replaces(old.Type) {
 			marks = append(marks, old)

@@ -109,6 +109,33 @@ func (p *ObservedPod) Source() string {
 	return p.Sandboxes[0].Annotations["kubernetes.io/config.source"]
 }
 
+// ChangeKind is how much of a change already shows when the runtime tells of it.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	// ChangeMade is a container or sandbox that exists and does not run yet;
+	// what comes next is told too, unless starting it fails.
+	ChangeMade ChangeKind = "made"
+	// ChangeDone is one that shows.
+	ChangeDone ChangeKind = "done"
+	// ChangeLeaving is a sandbox that is being removed, and may show for a
+	// moment more; nothing is told when it is gone.
+	ChangeLeaving ChangeKind = "leaving"
+)
+
+// PodChange is word of a runtime that something of a pod is not as it was.
+type PodChange struct {
+	// UID is the pod's, empty where the runtime does not know it any more.
+	UID types.UID
+	// ID is that of the container or sandbox.
+	ID   string
+	Kind ChangeKind
+	// At is when the runtime says it happened, by the wall clock; zero where
+	// it does not say.
+	At time.Time
+}
+
 // Reason says why a container is not running although it should be: one of
 // the waiting reasons a kubelet reports, with detail.
 type Reason struct {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,7 +78,7 @@ func TestRingTellsAllThereIsToKnow(t *testing.T) {
 	r.Event(p, v1.EventTypeWarning, "BackOff", "again")
 
 	want := Event{
-		First: noon, Last: now, Count: 2, Type: "Warning", Reason: "BackOff", Message: "again",
+		Seq: 2, Began: 1, First: noon, Last: now, Count: 2, Type: "Warning", Reason: "BackOff", Message: "again",
 		Namespace: "shop", Name: "web", UID: "u1", Source: "file",
 	}
 	if d := cmp.Diff([]Event{want}, r.List()); d != "" {
@@ -108,6 +109,43 @@ level=WARN msg="pod event" pod=shop/web uid=u1 source=file reason=BackOff messag
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("log (-want +got):\n%s", d)
 	}
+}
+
+func TestAWarningThatRepeatsIsLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		l := NewLog(slog.New(slog.NewTextHandler(&out, nil)))
+		p, other := testPod(v1.RestartPolicyAlways, "file"), testPod(v1.RestartPolicyAlways, "file")
+		other.UID = "u2"
+		for _, step := range []struct {
+			what                  string
+			p                     *v1.Pod
+			kind, reason, message string
+			after                 time.Duration
+			want                  int
+		}{
+			{"the first", p, v1.EventTypeWarning, "FailedMount", "no disk", 0, 1},
+			{"the same", p, v1.EventTypeWarning, "FailedMount", "no disk", 59 * time.Second, 0},
+			{"another pod's", other, v1.EventTypeWarning, "FailedMount", "no disk", 0, 1},
+			{"another reason's", p, v1.EventTypeWarning, "FailedSync", "no disk", 0, 1},
+			{"another message", p, v1.EventTypeWarning, "FailedMount", "no room", 0, 1},
+			{"the same but for a number", p, v1.EventTypeWarning, "FailedMount", "no room after 20s", 0, 1},
+			{"the same but for another number", p, v1.EventTypeWarning, "FailedMount", "no room after 40s", 0, 0},
+			{"of one image", p, v1.EventTypeWarning, "Failed", `pull image "reg/app1": not found`, 0, 1},
+			{"of another image", p, v1.EventTypeWarning, "Failed", `pull image "reg/app2": not found`, 0, 1},
+			{"the same a minute later", p, v1.EventTypeWarning, "FailedMount", "no disk", time.Second, 1},
+			{"what is no warning", p, v1.EventTypeNormal, "Started", "container a", 0, 1},
+			{"the same that is no warning", p, v1.EventTypeNormal, "Started", "container a", 0, 1},
+		} {
+			time.Sleep(step.after)
+			out.Reset()
+			l.Event(step.p, step.kind, step.reason, step.message)
+			if got := bytes.Count(out.Bytes(), []byte("pod event")); got != step.want {
+				t.Errorf("%s is logged %d times, want %d", step.what, got, step.want)
+			}
+		}
+	})
 }
 
 func TestMultiTellsEveryRecorder(t *testing.T) {

@@ -4,12 +4,17 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Restartable reports whether a container of p that ended with exitCode may
 // run again: by the container's own rules, then its own policy, then the
 // pod's.
 func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
+	if (seeded{}).forgets("the restart policy") {
+		return true
+	}
 	for _, rule := range c.RestartPolicyRules {
 		if rule.ExitCodes == nil {
 			continue
@@ -59,9 +64,13 @@ func ShouldStart(p *v1.Pod, c *v1.Container, newest *ObservedContainer) bool {
 }
 
 // NeedsSandbox reports whether p cannot run in the sandboxes it has: there is
-// none, the newest is not the one that is ready, it has the wrong network, or
-// no address.
+// none, the newest is not the one that is ready, it has the wrong network, no
+// address, or was made for a pod of another name: one that had p's UID before it,
+// and whose sandbox came late.
 func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool {
+	if (seeded{}).forgets("that a sandbox has to be ready") {
+		return len(o.Sandboxes) == 0
+	}
 	ready := 0
 	for i := range o.Sandboxes {
 		if o.Sandboxes[i].Ready {
@@ -72,6 +81,9 @@ func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool {
 		return true
 	}
 	newest := &o.Sandboxes[0]
+	if name, ok := newest.Labels[pod.LabelPodName]; ok && name != p.Name {
+		return true
+	}
 	if newest.HostNetwork != p.Spec.HostNetwork {
 		return true
 	}

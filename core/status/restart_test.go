@@ -5,6 +5,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestRestartable(t *testing.T) {
@@ -84,6 +86,9 @@ func TestNeedsSandbox(t *testing.T) {
 	dead := ObservedSandbox{ID: "d"}
 	hostNet := ObservedSandbox{ID: "h", Ready: true, HostNetwork: true}
 	noIP := ObservedSandbox{ID: "n", Ready: true}
+	of := func(name string) ObservedSandbox {
+		return ObservedSandbox{ID: "s", Ready: true, IPs: []string{"10.0.0.1"}, Labels: map[string]string{pod.LabelPodName: name}}
+	}
 	tests := []struct {
 		name        string
 		sandboxes   []ObservedSandbox
@@ -97,6 +102,8 @@ func TestNeedsSandbox(t *testing.T) {
 		{"two are ready", []ObservedSandbox{ready, ready}, false, true},
 		{"it has no address", []ObservedSandbox{noIP}, false, true},
 		{"on the node's network it needs none", []ObservedSandbox{hostNet}, true, false},
+		{"it was made for the pod", []ObservedSandbox{of("web")}, false, false},
+		{"it was made for a pod of another name that had the UID", []ObservedSandbox{of("former")}, false, true},
 		{"the pod has moved to the node's network", []ObservedSandbox{ready}, true, true},
 		{"the pod has left the node's network", []ObservedSandbox{hostNet}, false, true},
 	}

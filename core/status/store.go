@@ -18,12 +18,19 @@ type Store struct {
 	// statuses are without marks.
 	statuses map[types.UID]v1.PodStatus
 	marks    map[types.UID][]v1.PodCondition
+	// tell is called when a status may be another than before.
+	tell func()
 }
 
 // NewStore makes an empty store.
 func NewStore() *Store {
-	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}}
+	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}, tell: func() {}}
 }
+
+// Tell has changed called whenever a status may be another than before, also
+// where only its marks are. It must not block, nor call the store, and is set
+// before the store is used.
+func (s *Store) Tell(changed func()) { s.tell = changed }
 
 // Set stores a copy of st, normalised and without marks, and reports whether
 // that says anything new. Start time and observed generation never go back. It
@@ -51,6 +58,7 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 		return false, nil
 	}
 	s.statuses[p.UID] = next
+	s.tell()
 	return true, nil
 }
 
@@ -85,6 +93,7 @@ func (s *Store) DeleteEnded(uid types.UID) {
 func (s *Store) forget(uid types.UID) {
 	delete(s.statuses, uid)
 	delete(s.marks, uid)
+	s.tell()
 }
 
 // Snapshot is every status by UID, with its marks, in a map of the caller's

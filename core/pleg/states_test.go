@@ -69,9 +69,9 @@ func TestDiffTakesTheUnionAndCountsSandboxes(t *testing.T) {
 	want := []Event{
 		{"u", ContainerDied, "a"},
 		{"u", ContainerRemoved, "a"},
-		{"u", ContainerStarted, "c"},
 		{"u", ContainerDied, "s1"},
 		{"u", ContainerRemoved, "s2"},
+		{"u", ContainerStarted, "c"},
 		{"u", ContainerStarted, "s3"},
 	}
 	if d := cmp.Diff(want, diff("u", statesOf(&before), statesOf(&after))); d != "" {

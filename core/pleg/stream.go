@@ -1,0 +1,181 @@
+package pleg
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// A stream that was lost is tried again after firstPause, which doubles up to
+// lastPause until one has held for heldLong.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+	heldLong   = 2 * time.Minute
+)
+
+// errSilent is why a stream is given up that did not tell of a change.
+var errSilent = errors.New("containers have started or ended of which it did not tell")
+
+// stream is what Run knows of the runtime's events.
+type stream struct {
+	// cancel ends the stream; nil while there is none.
+	cancel context.CancelCauseFunc
+	opened time.Time
+	// trusted says that nothing is missed: the stream has settled, and a list
+	// begun after that has closed the gap.
+	trusted bool
+	// suspects are pods that a list has shown to have changed without an event.
+	suspects map[types.UID]bool
+	// leaving are pods that are to be looked at a moment later, of which it told
+	// before it was trusted.
+	leaving map[types.UID]bool
+}
+
+// streamNews is that a stream was opened (cancel), or has ended (err).
+type streamNews struct {
+	cancel context.CancelCauseFunc
+	err    error
+}
+
+// watch follows the runtime's events as long as ctx lasts.
+func (g *Generator) watch(ctx context.Context) {
+	pause := firstPause
+	for {
+		held, err := g.watchOnce(ctx)
+		if held {
+			pause = firstPause
+		}
+		if errors.Is(err, status.ErrNoEvents) {
+			pause = lastPause
+		}
+		g.tell(ctx, streamNews{err: err})
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// watchOnce follows one stream to its end, and reports whether it has held.
+func (g *Generator) watchOnce(ctx context.Context) (held bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var opened time.Time
+	err = g.cfg.Runtime.WatchPods(ctx, func() {
+		opened = g.cfg.Now()
+		g.tell(ctx, streamNews{cancel: cancel})
+	}, func(c status.PodChange) {
+		now := g.cfg.Now()
+		c.At = happened(c.At, now, now.Sub(opened))
+		g.wants.change(c, now)
+	})
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return false, errSilent
+	}
+	return !opened.IsZero() && g.cfg.Now().Sub(opened) >= heldLong, err
+}
+
+func (g *Generator) tell(ctx context.Context, n streamNews) {
+	select {
+	case g.news <- n:
+	case <-ctx.Done():
+	}
+}
+
+// takeNews takes in what has become of the stream.
+func (g *Generator) takeNews(ctx context.Context, n streamNews) {
+	if n.cancel != nil {
+		g.stream = stream{cancel: n.cancel, opened: g.cfg.Now(), suspects: map[types.UID]bool{}}
+		return
+	}
+	g.loseStream(ctx, n.err)
+}
+
+// trust relies on the stream from the first list on that closes the gap.
+func (g *Generator) trust(listAt time.Time) {
+	s := &g.stream
+	if s.trusted || s.cancel == nil || listAt.Before(s.opened.Add(g.cfg.SettleTime)) {
+		return
+	}
+	s.trusted = true
+	g.streaming.Store(true)
+	g.cfg.Observer.StreamUp(true)
+	g.streamErr.Over()
+	g.cfg.Logger.Info("the runtime's events are followed", "listPeriod", g.cfg.SafetyPeriod)
+	now := g.cfg.Now()
+	for uid, rec := range g.records {
+		if rec.failed || rec.old.unsettled() {
+			g.lookLater(uid, rec)
+		}
+		if s.leaving[uid] {
+			g.looks.add(uid, now.Add(g.cfg.Period), now, true)
+		}
+	}
+	s.leaving = nil
+}
+
+// leave notes that a pod is to be looked at once more when lists do not come every
+// second any more.
+func (s *stream) leave(uid types.UID) {
+	if s.leaving == nil {
+		s.leaving = map[types.UID]bool{}
+	}
+	s.leaving[uid] = true
+}
+
+// loseStream goes back to frequent lists, beginning with one now.
+func (g *Generator) loseStream(ctx context.Context, err error) {
+	was := g.stream.trusted
+	g.stream = stream{}
+	switch {
+	case errors.Is(err, status.ErrNoEvents) && !was:
+		if !g.noEvents {
+			g.cfg.Logger.Info("the runtime does not tell of its events", "listPeriod", g.cfg.Period)
+		}
+		g.noEvents = true
+	case g.streamErr.Due("", err.Error(), g.cfg.Now()) || was:
+		g.cfg.Logger.Warn("the runtime's stream of events is lost", "err", err, "listPeriod", g.cfg.Period)
+	}
+	if !was {
+		return
+	}
+	g.streaming.Store(false)
+	g.cfg.Observer.StreamUp(false)
+	g.looks.forgetAll()
+	g.doubt.Stop()
+	g.listSoon = g.listing
+	g.startList(ctx)
+}
+
+// suspect notes that a list has shown a pod to have changed. The event may
+// still be on its way.
+func (g *Generator) suspect(uid types.UID, rec *record) {
+	for _, e := range diff(uid, rec.old, rec.current) {
+		if e.Type != ContainerStarted && e.Type != ContainerDied || !rec.current.has(e.ContainerID) {
+			continue
+		}
+		if len(g.stream.suspects) == 0 {
+			g.doubt.Reset(g.cfg.Period)
+		}
+		g.stream.suspects[uid] = true
+		return
+	}
+}
+
+// giveUpSilent gives up a stream from which an event is still missing.
+func (g *Generator) giveUpSilent(ctx context.Context) {
+	if !g.stream.trusted || len(g.stream.suspects) == 0 {
+		return
+	}
+	g.stream.cancel(errSilent)
+	g.loseStream(ctx, errSilent)
+}
