@@ -3,7 +3,6 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
@@ -30,22 +29,20 @@ const (
 
 // sandboxAnnotations are the pod's own and, over them, the marks of this
 // installation: what a document says in their place does not count.
-func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, error) {
+// With notices where not all of the pod's are there.
+func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []notice, error) {
 	instance := run.Instance
 	if instance == "" {
 		var err error
 		if instance, err = pod.Instance(run.Pod); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	final, err := pod.FinalHash(run.Pod)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	annotations := maps.Clone(run.Pod.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
+	annotations, notices := listable(run.Pod.Annotations)
 	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
 	annotations[pod.AnnotationInstallation] = r.config.Installation
 	annotations[pod.AnnotationDocument] = run.Document
@@ -55,7 +52,7 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, er
 	if run.Instance != "" {
 		annotations[pod.AnnotationMutated] = "true"
 	}
-	return annotations, nil
+	return annotations, notices, nil
 }
 
 func (r *Runtime) containerAnnotations(run *pod.ContainerRun) (map[string]string, error) {
@@ -87,12 +84,15 @@ func (r *Runtime) containerAnnotations(run *pod.ContainerRun) (map[string]string
 	return annotations, nil
 }
 
+// annotateJSON adds an annotation, unless it were too long to be listed.
 func annotateJSON(annotations map[string]string, key string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("annotation %s: %w", key, err)
 	}
-	annotations[key] = string(text)
+	if len(text) <= maxListed {
+		annotations[key] = string(text)
+	}
 	return nil
 }
 

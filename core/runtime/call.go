@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	podstatus "github.com/wardlet/wardlet/core/status"
 )
 
 // call gives every CRI call its deadline and turns gRPC's errors into ones
@@ -23,6 +25,9 @@ func (c *Client) call(ctx context.Context, method string, request, reply any, co
 	}
 	began := time.Now()
 	err := invoke(ctx, method, request, reply, conn, options...)
+	if c.observer != nil {
+		c.observer.Called(operation(method), time.Since(began), err != nil)
+	}
 	if err == nil {
 		return nil
 	}
@@ -75,13 +80,15 @@ func (e *callError) Error() string {
 // GRPCStatus lets google.golang.org/grpc/status find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
-// Is makes errors.Is find the context's errors.
+// Is makes errors.Is find the context's errors, and [podstatus.ErrAway].
 func (e *callError) Is(target error) bool {
 	switch target {
 	case context.Canceled:
 		return e.status.Code() == codes.Canceled
 	case context.DeadlineExceeded:
 		return e.status.Code() == codes.DeadlineExceeded
+	case podstatus.ErrAway:
+		return e.unreachable()
 	default:
 		return false
 	}
@@ -112,10 +119,11 @@ func (e *callError) unreachable() bool {
 // interrupted reports whether err says nothing about what was asked for: the
 // runtime is away, or the caller has given up.
 func interrupted(err error) bool {
-	if e, ok := errors.AsType[*callError](err); ok && e.unreachable() {
-		return true
-	}
-	return errors.Is(err, context.Canceled)
+	return errors.Is(err, podstatus.ErrAway) || errors.Is(err, context.Canceled)
 }
 
 func isNotFound(err error) bool { return status.Code(err) == codes.NotFound }
+
+// isRefused reports whether the runtime says that what was asked for cannot be in
+// the state that things are in.
+func isRefused(err error) bool { return status.Code(err) == codes.FailedPrecondition }

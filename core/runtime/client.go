@@ -34,15 +34,23 @@ type Client struct {
 	endpoint string
 	// timeout is that of an ordinary call.
 	timeout atomic.Int64
-	conn    *grpc.ClientConn
-	runtime runtimeapi.RuntimeServiceClient
-	images  runtimeapi.ImageServiceClient
+	// observer is told of every call, nil for nobody.
+	observer Observer
+	conn     *grpc.ClientConn
+	runtime  runtimeapi.RuntimeServiceClient
+	images   runtimeapi.ImageServiceClient
 }
+
+// Option changes what a Client does.
+type Option func(*Client)
+
+// WithObserver has an observer told of every call.
+func WithObserver(o Observer) Option { return func(c *Client) { c.observer = o } }
 
 // Dial makes a client for the runtime at endpoint: "unix:///path" or an
 // absolute path. timeout is that of an ordinary call, 0 for DefaultTimeout.
 // The runtime need not be there yet: an error means the endpoint is wrong.
-func Dial(endpoint string, timeout time.Duration) (*Client, error) {
+func Dial(endpoint string, timeout time.Duration, options ...Option) (*Client, error) {
 	path := strings.TrimPrefix(endpoint, "unix://")
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("container runtime endpoint %q: must be unix:///path/to/socket or an absolute path", endpoint)
@@ -52,6 +60,9 @@ func Dial(endpoint string, timeout time.Duration) (*Client, error) {
 	}
 	c := &Client{endpoint: "unix://" + path}
 	c.SetTimeout(timeout)
+	for _, option := range options {
+		option(c)
+	}
 	conn, err := grpc.NewClient(c.endpoint,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(reconnect),

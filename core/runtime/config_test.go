@@ -202,7 +202,7 @@ func TestASandboxOfAPodThatPoliciesChangedTellsWhatItsSourceHas(t *testing.T) {
 
 func annotationsOf(t *testing.T, run *pod.SandboxRun) map[string]string {
 	t.Helper()
-	annotations, err := plainRuntime().sandboxAnnotations(run)
+	annotations, _, err := plainRuntime().sandboxAnnotations(run)
 	if err != nil {
 		t.Fatal(err)
 	}

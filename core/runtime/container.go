@@ -14,25 +14,40 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// minStopTimeout is the least time a container has between the signal to end
-// and the kill.
-const minStopTimeout = 2 * time.Second
+const (
+	// minStopTimeout is the least time a container has between the signal to end
+	// and the kill.
+	minStopTimeout = 2 * time.Second
+	// startPatience is how long a start that is not wanted any more is let go on. A
+	// runtime that is left alone in the middle of it may keep the container for ever:
+	// see status.ErrKept.
+	startPatience = 5 * time.Second
+)
 
 // StartContainer creates and starts a container. The ID is set whenever the
 // container exists, also where starting it failed. Errors are *status.Fault
 // with reason CreateContainerConfigError, CreateContainerError or
-// RunContainerError, except where the runtime is away or ctx has ended.
+// RunContainerError, except where the runtime is away or ctx has ended. A start
+// that is under way when ctx ends has 5 s to finish. Where many are made it waits
+// for its turn.
 func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
 	request, err := r.createRequest(&run)
 	if err != nil {
 		return "", &status.Fault{Reason: "CreateContainerConfigError", Err: err}
 	}
+	done, err := r.starts.container(ctx)
+	if err != nil {
+		return "", startFault(&run, "CreateContainerError", err)
+	}
+	defer done()
 	created, err := r.cri.CreateContainer(ctx, request)
 	if err != nil {
 		return "", startFault(&run, "CreateContainerError", err)
 	}
 	id := created.GetContainerId()
-	if _, err := r.cri.StartContainer(ctx, &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
+	longer, release := outlive(ctx, startPatience)
+	defer release()
+	if _, err := r.cri.StartContainer(longer, &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
 		return id, startFault(&run, "RunContainerError", err)
 	}
 	if err := r.linkLog(&run, id); err != nil {
@@ -94,7 +109,8 @@ func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Durat
 // RemoveContainer removes a container of the pod uid and what it left: first
 // its logs, their link and its termination message, then the container, so
 // that a failure leaves something to try again with. A container that does
-// not exist is removed; one that is not ours is refused.
+// not exist is removed; one that is not ours is refused. The error is a
+// status.ErrKept where the runtime shows the container as ended and keeps it.
 func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
 	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
 	if isNotFound(err) {
@@ -114,8 +130,11 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	_, err = r.cri.RemoveContainer(ctx, &runtimeapi.RemoveContainerRequest{ContainerId: id})
-	if err != nil && !isNotFound(err) {
-		return fmt.Errorf("remove container %s: %w", id, err)
+	switch {
+	case err == nil || isNotFound(err):
+		return nil
+	case isRefused(err) && c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED:
+		return fmt.Errorf("remove container %s: %w: %w", id, status.ErrKept, err)
 	}
-	return nil
+	return fmt.Errorf("remove container %s: %w", id, err)
 }

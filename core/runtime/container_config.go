@@ -12,7 +12,7 @@ import (
 // files its mounts name are written by prepareFiles.
 func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerConfig, error) {
 	p, c := run.Pod, run.Container
-	env, vars, err := environment(c)
+	arguments, err := expandArguments(c)
 	if err != nil {
 		return nil, err
 	}
@@ -20,13 +20,17 @@ func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerC
 	if err != nil {
 		return nil, err
 	}
+	profile, oldProfile, err := appArmor(p, c)
+	if err != nil {
+		return nil, err
+	}
 	return &runtimeapi.ContainerConfig{
 		Metadata:    &runtimeapi.ContainerMetadata{Name: c.Name, Attempt: run.Attempt},
 		Image:       &runtimeapi.ImageSpec{Image: run.ImageRef, UserSpecifiedImage: c.Image},
-		Command:     expandAll(c.Command, vars),
-		Args:        expandAll(c.Args, vars),
+		Command:     arguments.command,
+		Args:        arguments.args,
 		WorkingDir:  c.WorkingDir,
-		Envs:        env,
+		Envs:        arguments.env,
 		Mounts:      r.mounts(run),
 		Labels:      containerLabels(p, c),
 		Annotations: annotations,
@@ -40,6 +44,8 @@ func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerC
 			// seccomp profile a container runs unconfined, as under a kubelet.
 			SecurityContext: &runtimeapi.LinuxContainerSecurityContext{
 				NamespaceOptions: namespaceOptions(p),
+				Apparmor:         profile,
+				ApparmorProfile:  oldProfile, //nolint:staticcheck // older runtimes know no other form
 				Seccomp:          &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined},
 			},
 		},

@@ -8,7 +8,7 @@
 // and never touched.
 //
 // Client is the connection, Status the poll of the runtime's health, Runtime
-// everything else. Status.Run is the package's only goroutine and belongs to
-// the caller; gRPC's own end with Client.Close. All methods are safe for
-// concurrent use.
+// everything else; a few sandboxes and containers are made at a time. Status.Run
+// is the package's only goroutine and belongs to the caller; gRPC's own end with
+// Client.Close. All methods are safe for concurrent use.
 package runtime

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,64 +9,129 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// environment is a container's environment in order, its values expanded by
-// the variables before them, and the same as a map.
-func environment(c *v1.Container) ([]*runtimeapi.KeyValue, map[string]string, error) {
-	if len(c.EnvFrom) > 0 {
-		return nil, nil, fmt.Errorf("container %q: envFrom is not supported; list the variables under env", c.Name)
-	}
-	vars := make(map[string]string, len(c.Env))
-	var list []*runtimeapi.KeyValue
-	for i := range c.Env {
-		e := &c.Env[i]
-		if e.ValueFrom != nil {
-			return nil, nil, fmt.Errorf("container %q: env %q: valueFrom is not supported; give it a value", c.Name, e.Name)
-		}
-		value := expand(e.Value, vars)
-		vars[e.Name] = value
-		list = append(list, &runtimeapi.KeyValue{Key: e.Name, Value: []byte(value)})
-	}
-	return list, vars, nil
+// maxArguments bounds the environment, command and args of a container together, in
+// bytes, once references to variables are expanded. Kernels take about twice as much.
+const maxArguments = 1 << 20
+
+var errArgumentsTooLong = fmt.Errorf("env, command and args of a container are longer than %d bytes with what $(NAME) stands for; "+
+	"refer to shorter variables, or to fewer", maxArguments)
+
+// arguments are what a container's program is given, expanded.
+type arguments struct {
+	env           []*runtimeapi.KeyValue
+	command, args []string
 }
 
-func expandAll(in []string, vars map[string]string) []string {
-	var out []string
-	for _, s := range in {
-		out = append(out, expand(s, vars))
+// expandArguments expands a container's environment in order, its values by the
+// variables before them, and its command and args by all of them.
+func expandArguments(c *v1.Container) (*arguments, error) {
+	e := &expander{vars: make(map[string]string, len(c.Env)), room: maxArguments}
+	env, err := e.environment(c)
+	if err != nil {
+		return nil, fmt.Errorf("container %q: %w", c.Name, err)
 	}
-	return out
+	command, err := e.all("command", c.Command)
+	if err != nil {
+		return nil, fmt.Errorf("container %q: %w", c.Name, err)
+	}
+	args, err := e.all("args", c.Args)
+	if err != nil {
+		return nil, fmt.Errorf("container %q: %w", c.Name, err)
+	}
+	return &arguments{env: env, command: command, args: args}, nil
+}
+
+// expander replaces references to variables, and never builds more than it has room
+// for: a few variables that refer to each other become very long.
+type expander struct {
+	vars map[string]string
+	// room is how many bytes may still be built.
+	room int
+}
+
+func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) {
+	if len(c.EnvFrom) > 0 {
+		return nil, errors.New("envFrom is not supported; list the variables under env")
+	}
+	var list []*runtimeapi.KeyValue
+	for i := range c.Env {
+		v := &c.Env[i]
+		if v.ValueFrom != nil {
+			return nil, fmt.Errorf("env %q: valueFrom is not supported; give it a value", v.Name)
+		}
+		err := e.take(len(v.Name))
+		var value string
+		if err == nil {
+			value, err = e.expand(v.Value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("env %q: %w", v.Name, err)
+		}
+		e.vars[v.Name] = value
+		list = append(list, &runtimeapi.KeyValue{Key: v.Name, Value: []byte(value)})
+	}
+	return list, nil
+}
+
+// all expands the items of a field.
+func (e *expander) all(field string, in []string) ([]string, error) {
+	var out []string
+	for i, s := range in {
+		expanded, err := e.expand(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
+		}
+		out = append(out, expanded)
+	}
+	return out, nil
 }
 
 // expand replaces $(NAME) by a variable's value. Unknown references stay as
 // they are, $$ stands for one dollar sign, any other dollar sign for itself.
-func expand(s string, vars map[string]string) string {
+func (e *expander) expand(s string) (string, error) {
 	var out strings.Builder
+	end := len(s) - 1 - strings.LastIndexByte(s, ')') // bytes at its end that close nothing
 	for {
 		before, rest, found := strings.Cut(s, "$")
+		value := ""
+		if found {
+			value, rest = e.reference(rest, len(rest) > end)
+		}
+		if err := e.take(len(before) + len(value)); err != nil {
+			return "", err
+		}
 		out.WriteString(before)
+		out.WriteString(value)
 		if !found {
-			return out.String()
+			return out.String(), nil
 		}
 		s = rest
-		switch {
-		case strings.HasPrefix(rest, "$"):
-			out.WriteByte('$')
-			s = rest[1:]
-		case strings.HasPrefix(rest, "("):
-			name, after, closed := strings.Cut(rest[1:], ")")
-			if !closed {
-				out.WriteString("$(")
-				s = rest[1:]
-				break
-			}
-			if value, ok := vars[name]; ok {
-				out.WriteString(value)
-			} else {
-				out.WriteString("$(" + name + ")")
-			}
-			s = after
-		default:
-			out.WriteByte('$')
-		}
 	}
+}
+
+// reference is what a dollar sign and what comes after it stand for, and the rest.
+// closable: there is a closing parenthesis somewhere.
+func (e *expander) reference(s string, closable bool) (value, rest string) {
+	switch {
+	case strings.HasPrefix(s, "$"):
+		return "$", s[1:]
+	case !strings.HasPrefix(s, "("):
+		return "$", s
+	case !closable:
+		return "$(", s[1:]
+	}
+	name, after, _ := strings.Cut(s[1:], ")")
+	if value, ok := e.vars[name]; ok {
+		return value, after
+	}
+	return "$(" + name + ")", after
+}
+
+// take takes from the room.
+func (e *expander) take(n int) error {
+	if n > e.room {
+		return errArgumentsTooLong
+	}
+	e.room -= n
+	return nil
 }

@@ -1,10 +1,17 @@
 package runtime
 
 import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/status"
 )
 
 func TestExpand(t *testing.T) {
@@ -30,23 +37,26 @@ func TestExpand(t *testing.T) {
 		"$(A))":       "1)",
 		"ü$(A)ü":      "ü1ü",
 	} {
-		if got := expand(in, vars); got != want {
-			t.Errorf("expand(%q) = %q, want %q", in, got, want)
+		if got, err := expanding(vars).expand(in); got != want || err != nil {
+			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
 		}
 	}
 }
+
+// expanding is an expander with room for what a container may have.
+func expanding(vars map[string]string) *expander { return &expander{vars: vars, room: maxArguments} }
 
 func FuzzExpand(f *testing.F) {
 	for _, seed := range []string{"", "$(A)", "$$(A)", "$($", "$(A$(A))", "$$$"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		if got := expand(strings.ReplaceAll(in, "$", "$$"), map[string]string{"A": "x"}); got != in {
-			t.Errorf("escaped %q expands to %q", in, got)
+		if got, err := expanding(map[string]string{"A": "x"}).expand(strings.ReplaceAll(in, "$", "$$")); got != in || err != nil {
+			t.Errorf("escaped %q expands to %q, %v", in, got, err)
 		}
 		if !strings.Contains(in, "$$") {
-			if got := expand(in, nil); got != in {
-				t.Errorf("%q with nothing to expand gives %q", in, got)
+			if got, err := expanding(nil).expand(in); got != in || err != nil {
+				t.Errorf("%q with nothing to expand gives %q, %v", in, got, err)
 			}
 		}
 	})
@@ -54,21 +64,25 @@ func FuzzExpand(f *testing.F) {
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env, vars, err := environment(&v1.Container{Env: []v1.EnvVar{
-		{Name: "LATE", Value: "$(HOST)"},
-		{Name: "HOST", Value: "h"},
-		{Name: "URL", Value: "http://$(HOST):$(PORT)/$$(HOST)"},
-		{Name: "HOST", Value: "$(HOST)2"},
-	}})
+	args, err := expandArguments(&v1.Container{
+		Env: []v1.EnvVar{
+			{Name: "LATE", Value: "$(HOST)"},
+			{Name: "HOST", Value: "h"},
+			{Name: "URL", Value: "http://$(HOST):$(PORT)/$$(HOST)"},
+			{Name: "HOST", Value: "$(HOST)2"},
+		},
+		Command: []string{"run", "$(LATE)"}, Args: []string{"$(HOST)", "$(URL)"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, e := range env {
+	for _, e := range args.env {
 		got = append(got, e.Key+"="+string(e.Value))
 	}
 	mustEqual(t, "values expand from the variables before them", []string{"LATE=$(HOST)", "HOST=h", "URL=http://h:$(PORT)/$(HOST)", "HOST=h2"}, got)
-	mustEqual(t, "the last value of a name holds", map[string]string{"LATE": "$(HOST)", "HOST": "h2", "URL": "http://h:$(PORT)/$(HOST)"}, vars)
+	mustEqual(t, "the command expands once", []string{"run", "$(HOST)"}, args.command)
+	mustEqual(t, "the last value of a name holds", []string{"h2", "http://h:$(PORT)/$(HOST)"}, args.args)
 }
 
 func TestEnvironmentRefusesWhatItCannotResolve(t *testing.T) {
@@ -77,8 +91,84 @@ func TestEnvironmentRefusesWhatItCannotResolve(t *testing.T) {
 		`container "app": env "A": valueFrom`: {Name: "app", Env: []v1.EnvVar{{Name: "A", ValueFrom: &v1.EnvVarSource{}}}},
 		`container "app": envFrom`:            {Name: "app", EnvFrom: []v1.EnvFromSource{{}}},
 	} {
-		if _, _, err := environment(c); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := expandArguments(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want one that says %q", err, name)
 		}
+	}
+}
+
+// doubling are variables each of which is the one before, twice.
+func doubling(n int) []v1.EnvVar {
+	vars := []v1.EnvVar{{Name: "V0", Value: "0123456789abcdef"}}
+	for i := 1; i < n; i++ {
+		before := fmt.Sprintf("$(V%d)", i-1)
+		vars = append(vars, v1.EnvVar{Name: fmt.Sprintf("V%d", i), Value: before + before})
+	}
+	return vars
+}
+
+// TestAContainerIsBuiltOnlyAsLongAsItMayBe measures what is allocated, so nothing may
+// run beside it.
+func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
+	kilo := strings.Repeat("x", 1<<10)
+	long := []v1.EnvVar{{Name: "A", Value: kilo}}
+	for _, tc := range []struct {
+		rule      string
+		container v1.Container
+		err       string // where it is too long, "" for nowhere
+	}{
+		{"variables up to the bound", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-4)}}}, ""},
+		{"a byte more is too long", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-3)}}}, `env "NAME"`},
+		{"variables that double", v1.Container{Env: doubling(24)}, `env "V15"`},
+		{"a variable of many others", v1.Container{Env: append(long, v1.EnvVar{Name: "B", Value: strings.Repeat("$(A)", 1<<20)})}, `env "B"`},
+		{"a command of many variables", v1.Container{Env: long, Command: []string{"sh", strings.Repeat("$(A)", 1<<20)}}, "command[1]"},
+		{"args of many variables", v1.Container{Env: long, Args: slices.Repeat([]string{"$(A)"}, 1<<20)}, "args[1022]"},
+		{"command and args count together", v1.Container{
+			Command: []string{strings.Repeat("x", maxArguments/2)}, Args: []string{strings.Repeat("x", maxArguments/2), "x"},
+		}, "args[1]"},
+		{"command and args up to the bound", v1.Container{
+			Command: []string{strings.Repeat("x", maxArguments/2)}, Args: []string{strings.Repeat("x", maxArguments/2)},
+		}, ""},
+		{"references that nothing closes cost no more", v1.Container{Command: []string{strings.Repeat("$(", 8<<20)}}, "command[0]"},
+		{"names that cannot be resolved stay", v1.Container{Command: []string{strings.Repeat("$(A)", maxArguments/4)}}, ""},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			tc.container.Name = "app"
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			_, err := expandArguments(&tc.container)
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
+				t.Errorf("%d bytes allocated", allocated)
+			}
+			if tc.err == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			want := `container "app": ` + tc.err + ": env, command and args of a container are longer than 1048576 bytes"
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+func TestAContainerThatIsTooLongDoesNotStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	p.Spec.Containers[0].Env = doubling(30)
+	run := containerRun(p, r.runSandbox(t, p), 0)
+	_, err := r.StartContainer(t.Context(), run)
+	var fault *status.Fault
+	if !errors.As(err, &fault) || fault.Reason != "CreateContainerConfigError" || !strings.Contains(err.Error(), `env "V15"`) {
+		t.Errorf("got %v", err)
 	}
 }

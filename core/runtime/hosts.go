@@ -2,7 +2,10 @@ package runtime
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,17 +46,47 @@ func (r *Runtime) writeHosts(run *pod.ContainerRun) error {
 	if err != nil {
 		return err
 	}
-	file := r.config.Layout.HostsFile(run.Pod.UID)
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return fmt.Errorf("hosts file: %w", err)
-	}
-	if err := os.WriteFile(file, content, 0o644); err != nil { // the pod's users must read it
+	if err := keepInPlace(r.config.Layout.HostsFile(run.Pod.UID), content); err != nil {
 		return fmt.Errorf("hosts file: %w", err)
 	}
 	return nil
+}
+
+// keepInPlace has a file hold content, and writes it only if it does not. Containers
+// may write to the file, so no more of it is read than content is long.
+func keepInPlace(file string, content []byte) error {
+	f, info, err := openRegular(file, os.O_RDWR)
+	if errors.Is(err, errIrregular) {
+		return fmt.Errorf("%w; remove it", err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeFile(file, content)
+	}
+	if err != nil {
+		return err
+	}
+	if old := make([]byte, len(content)); info.Size() == int64(len(content)) {
+		if _, err := io.ReadFull(f, old); err == nil && bytes.Equal(old, content) {
+			return f.Close()
+		}
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = f.WriteAt(content, 0)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// makeFile writes a new file, which the pod's users must read.
+func makeFile(file string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
 
 // hosts is the content of a pod's hosts file.

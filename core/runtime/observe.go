@@ -27,8 +27,9 @@ func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	return pods, nil
 }
 
-// InspectPod gives one pod in full detail. A pod the runtime does not know
-// has only its UID. What disappears meanwhile is left out.
+// InspectPod gives one pod in full detail, but for sandboxes that have ended: of
+// these the listing says all that counts. A pod the runtime does not know has only
+// its UID. What disappears meanwhile is left out.
 func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error) {
 	pods, err := r.list(ctx, map[string]string{pod.LabelPodUID: string(uid)})
 	if err != nil {
@@ -43,6 +44,10 @@ func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.Observe
 
 	sandboxes := p.Sandboxes[:0]
 	for _, s := range p.Sandboxes {
+		if !s.Ready {
+			sandboxes = append(sandboxes, s)
+			continue
+		}
 		answer, err := r.cri.PodSandboxStatus(ctx, &runtimeapi.PodSandboxStatusRequest{PodSandboxId: s.ID})
 		if isNotFound(err) {
 			continue
@@ -118,6 +123,11 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		slices.SortFunc(p.Containers, func(a, b status.ObservedContainer) int {
 			return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 		})
+		if len(p.Sandboxes) > 0 { // it may have had another name before
+			labels := p.Sandboxes[0].Labels
+			p.Name = cmp.Or(labels[pod.LabelPodName], p.Name)
+			p.Namespace = cmp.Or(labels[pod.LabelPodNamespace], p.Namespace)
+		}
 		pods = append(pods, *p)
 	}
 	return pods, nil

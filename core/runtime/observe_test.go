@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -64,6 +65,35 @@ func TestListGroupsByUIDNewestFirst(t *testing.T) {
 	}
 }
 
+func TestAPodHasTheNameOfItsNewestSandbox(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.SetNow(r.clock.Now)
+	p := newPod("former")
+	for i, name := range []string{"newest", "second", "former"} { // the runtime's clock went back, and so does its order
+		run := sandboxRun(p)
+		run.Pod = p.DeepCopy()
+		run.Pod.Name, run.Attempt = name, uint32(2-i)
+		id, err := r.RunSandbox(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.clock.advance(time.Second)
+		if name != "newest" {
+			r.cri.KillSandbox(id)
+		}
+	}
+	pods, err := r.ListPods(t.Context())
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	inspected, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "names", []string{"newest", "newest"}, []string{pods[0].Name, inspected.Name})
+}
+
 func TestInspectFillsEverything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -123,6 +153,31 @@ func TestInspectOnTheNodesNetwork(t *testing.T) {
 	if !got.Sandboxes[0].HostNetwork || len(got.IPs) > 0 {
 		t.Errorf("host network %v, IPs %v", got.Sandboxes[0].HostNetwork, got.IPs)
 	}
+}
+
+func TestInspectAsksNoMoreOfASandboxThatHasEnded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	ended := r.runSandbox(t, p)
+	r.cri.KillSandbox(ended)
+	again := sandboxRun(p)
+	again.Attempt = 1
+	ready, err := r.RunSandbox(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, s := range got.Sandboxes {
+		shown = append(shown, fmt.Sprint(s.ID, s.Ready, s.Attempt))
+	}
+	mustEqual(t, "sandboxes", []string{fmt.Sprint(ready, true, 1), fmt.Sprint(ended, false, 0)}, shown)
+	mustEqual(t, "calls", 1, r.cri.Count("PodSandboxStatus"))
+	mustEqual(t, "addresses", got.Sandboxes[0].IPs, got.IPs)
 }
 
 func TestInspectOfAnUnknownPodHasOnlyItsUID(t *testing.T) {

@@ -36,6 +36,6 @@ func oomScoreAdj(p *v1.Pod, c *v1.Container, capacity int64) int64 {
 	if capacity <= 0 {
 		return oomMaxBurstable
 	}
-	share := 1000 * c.Resources.Requests.Memory().Value() / capacity
+	share := 1000 * min(pod.Amount(v1.ResourceMemory, c.Resources.Requests.Memory()), capacity) / capacity
 	return min(max(oomBestEffort-share, oomMinBurstable), oomMaxBurstable)
 }

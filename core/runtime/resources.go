@@ -4,6 +4,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // The kernel's figures for CPU, as a kubelet uses them.
@@ -13,6 +15,8 @@ const (
 	maxShares    = 262144
 	quotaPeriod  = 100_000 // µs
 	minQuota     = 1_000   // µs
+	// maxMilliCPU is more than any machine has, and what a kernel takes.
+	maxMilliCPU = 1_000_000_000
 )
 
 // sandboxResources tell the runtime how large the whole pod is.
@@ -34,10 +38,10 @@ func (r *Runtime) linuxResources(requests, limits v1.ResourceList) *runtimeapi.L
 		cpu = limits[v1.ResourceCPU]
 	}
 	resources := &runtimeapi.LinuxContainerResources{
-		CpuShares:          cpuShares(cpu.MilliValue()),
+		CpuShares:          cpuShares(pod.Amount(v1.ResourceCPU, &cpu)),
 		CpuPeriod:          quotaPeriod,
-		CpuQuota:           cpuQuota(limits.Cpu().MilliValue()),
-		MemoryLimitInBytes: limits.Memory().Value(),
+		CpuQuota:           cpuQuota(pod.Amount(v1.ResourceCPU, limits.Cpu())),
+		MemoryLimitInBytes: pod.Amount(v1.ResourceMemory, limits.Memory()),
 	}
 	if r.config.CgroupV2 {
 		resources.Unified = map[string]string{"memory.oom.group": "1"}
@@ -46,7 +50,7 @@ func (r *Runtime) linuxResources(requests, limits v1.ResourceList) *runtimeapi.L
 }
 
 func cpuShares(milliCPU int64) int64 {
-	return min(max(milliCPU*sharesPerCPU/1000, minShares), maxShares)
+	return min(max(min(milliCPU, maxMilliCPU)*sharesPerCPU/1000, minShares), maxShares)
 }
 
 // cpuQuota is in µs per period; 0 is no limit.
@@ -54,5 +58,5 @@ func cpuQuota(milliCPU int64) int64 {
 	if milliCPU == 0 {
 		return 0
 	}
-	return max(milliCPU*quotaPeriod/1000, minQuota)
+	return max(min(milliCPU, maxMilliCPU)*quotaPeriod/1000, minQuota)
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"math"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ func TestLinuxResources(t *testing.T) {
 		"request before limit":                 {quantities("100m", ""), quantities("2", ""), figures{Shares: 102, Quota: 200_000}},
 		"least shares and quota":               {quantities("1m", ""), quantities("5m", ""), figures{Shares: 2, Quota: 1_000}},
 		"most shares":                          {quantities("300", ""), nil, figures{Shares: 262144}},
+		"more than can be counted":             {quantities("1e30", ""), quantities("18446744073709552", "16Ei"), figures{Shares: 262144, Quota: 100_000_000_000, Memory: math.MaxInt64}},
 		"a request of zero is a request":       {quantities("0", ""), quantities("1", ""), figures{Shares: 2, Quota: 100_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +83,7 @@ func TestOOMScore(t *testing.T) {
 		"a small share stays below best effort":       {resources: burstable("1Ki"), capacity: 4 * gi, want: 999},
 		"all of the memory stays above guaranteed":    {resources: burstable("4Gi"), capacity: 4 * gi, want: 3},
 		"more than all of it too":                     {resources: burstable("40Gi"), capacity: 4 * gi, want: 3},
+		"more than can be counted too":                {resources: burstable("16Ei"), capacity: 4 * gi, want: 3},
 		"capacity unknown":                            {resources: burstable("1Gi"), want: 999},
 		"node critical, by class and system priority": {class: "system-node-critical", priority: new(int32(2_000_001_000)), capacity: 4 * gi, want: -997},
 		"the class alone says nothing":                {class: "system-node-critical", capacity: 4 * gi, want: 1000},

@@ -42,6 +42,7 @@ type Runtime struct {
 	cri     runtimeapi.RuntimeServiceClient
 	images  runtimeapi.ImageServiceClient
 	pulls   *pulls
+	starts  *starts
 	noticed noticed
 }
 
@@ -52,6 +53,7 @@ func New(config Config) *Runtime {
 		cri:    config.Client.runtime,
 		images: config.Client.images,
 		pulls:  newPulls(config.Now),
+		starts: newStarts(),
 	}
 }
 

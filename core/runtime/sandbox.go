@@ -11,7 +11,7 @@ import (
 )
 
 // RunSandbox makes and starts a sandbox and gives its ID. An attempt that was
-// made before is refused by the runtime.
+// made before is refused by the runtime. Where many are made it waits for its turn.
 func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
 	config, notices, err := r.sandboxConfig(&run)
 	if err != nil {
@@ -21,6 +21,11 @@ func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, e
 	if err := os.MkdirAll(config.LogDirectory, 0o755); err != nil { // log collectors must read it
 		return "", fmt.Errorf("log directory: %w", err)
 	}
+	done, err := r.starts.sandbox(ctx)
+	if err != nil {
+		return "", fmt.Errorf("run sandbox: %w", err)
+	}
+	defer done()
 	answer, err := r.cri.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
 		return "", fmt.Errorf("run sandbox: %w", err)

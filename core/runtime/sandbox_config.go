@@ -22,10 +22,11 @@ func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConf
 	if err != nil {
 		return nil, nil, err
 	}
-	annotations, err := r.sandboxAnnotations(run)
+	annotations, more, err := r.sandboxAnnotations(run)
 	if err != nil {
 		return nil, nil, err
 	}
+	notices = append(notices, more...)
 	return &runtimeapi.PodSandboxConfig{
 		Metadata: &runtimeapi.PodSandboxMetadata{
 			Name: p.Name, Namespace: p.Namespace, Uid: string(p.UID), Attempt: run.Attempt,
@@ -42,6 +43,7 @@ func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConf
 				NamespaceOptions: namespaceOptions(p),
 				Seccomp:          &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault},
 			},
+			Sysctls:   sysctls(p),
 			Resources: r.sandboxResources(p),
 		},
 	}, notices, nil

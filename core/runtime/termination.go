@@ -81,6 +81,9 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	if file := mountedMessageFile(c); file != "" {
 		var err error
 		message, _, err = readTail(file, maxMessageFile)
+		if errors.Is(err, errIrregular) {
+			err = fmt.Errorf("%w; mount a file there, or set another terminationMessagePath", err)
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Sprintf("termination message cannot be read: %v", err)
 		}
@@ -96,18 +99,14 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	return string(message)
 }
 
-// readTail reads at most n bytes from the end of a file. whole is true when
+// readTail reads at most n bytes from the end of a regular file. whole is true when
 // that is all of it.
 func readTail(path string, n int64) (tail []byte, whole bool, err error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, false, err
-	}
 	start := max(info.Size()-n, 0)
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return nil, false, err

@@ -2,10 +2,13 @@ package runtime
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -55,14 +58,47 @@ func TestTerminationMessage(t *testing.T) {
 	}
 }
 
-func TestTerminationMessageThatCannotBeRead(t *testing.T) {
+// A hostPath can put anything in the place of a message, and of a log.
+func TestOnlyARegularFileIsReadForATerminationMessage(t *testing.T) {
 	t.Parallel()
-	got := terminationMessage(&runtimeapi.ContainerStatus{
-		Annotations: map[string]string{annotationMessagePath: "/m"},
-		Mounts:      []*runtimeapi.Mount{{ContainerPath: "/m", HostPath: t.TempDir()}},
-	})
-	if !strings.HasPrefix(got, "termination message cannot be read: ") {
-		t.Errorf("message %q", got)
+	for name, plant := range map[string]func(path, other string) error{
+		"not a directory":        func(path, _ string) error { return os.Mkdir(path, 0o700) },
+		"not a pipe":             func(path, _ string) error { return syscall.Mkfifo(path, 0o666) },
+		"not a link":             func(path, other string) error { return os.Symlink(other, path) },
+		"not a link to a device": func(path, _ string) error { return os.Symlink("/dev/zero", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path, other := filepath.Join(dir, "f"), filepath.Join(dir, "other")
+			write(t, other, "secret")
+			if err := plant(path, other); err != nil {
+				t.Fatal(err)
+			}
+			wantMessage(t, "termination message cannot be read: "+path+" is not a regular file", &runtimeapi.ContainerStatus{
+				Annotations: map[string]string{annotationMessagePath: "/m"},
+				Mounts:      []*runtimeapi.Mount{{ContainerPath: "/m", HostPath: path}},
+			})
+			wantMessage(t, "termination message cannot be read from the log: "+path+" is not a regular file", &runtimeapi.ContainerStatus{
+				Annotations: map[string]string{annotationMessagePolicy: string(v1.TerminationMessageFallbackToLogsOnError)},
+				LogPath:     path, ExitCode: 1,
+			})
+		})
+	}
+}
+
+// wantMessage checks how a termination message begins, and that it comes at all.
+func wantMessage(t *testing.T, want string, c *runtimeapi.ContainerStatus) {
+	t.Helper()
+	message := make(chan string, 1)
+	go func() { message <- terminationMessage(c) }()
+	select {
+	case got := <-message:
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("message %q, want %q…", got, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Errorf("no message, want %q…", want)
 	}
 }
 
