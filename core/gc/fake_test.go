@@ -38,6 +38,15 @@ type fakeNode struct {
 	passes       int
 	// fail makes calls fail, hang makes them wait for their context.
 	fail, hang map[string]bool
+	// kept are the containers that the runtime keeps, tries those to remove containers.
+	kept  map[string]bool
+	tries []string
+	// known is what is known of pods without a call, over those that are still shown
+	// though they have ended.
+	known []status.ObservedPod
+	over  map[types.UID]bool
+	// inspections counts those of single pods.
+	inspections int
 	// slow is how long every change takes.
 	slow time.Duration
 }
@@ -50,6 +59,8 @@ func newNode() *fakeNode {
 		removable: map[types.UID]string{},
 		fail:      map[string]bool{},
 		hang:      map[string]bool{},
+		kept:      map[string]bool{},
+		over:      map[types.UID]bool{},
 	}
 }
 
@@ -90,11 +101,67 @@ func (n *fakeNode) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	return list, err
 }
 
+func (n *fakeNode) InspectPod(_ context.Context, uid types.UID) (status.ObservedPod, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.inspections++
+	p := n.pods[uid]
+	if p == nil {
+		return status.ObservedPod{UID: uid}, nil
+	}
+	return status.ObservedPod{
+		UID: p.UID, Name: p.Name, Namespace: p.Namespace,
+		Containers: slices.Clone(p.Containers), Sandboxes: slices.Clone(p.Sandboxes),
+	}, nil
+}
+
+func (n *fakeNode) inspected() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.inspections
+}
+
+func (n *fakeNode) shown() []status.ObservedPod {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.known
+}
+
+func (n *fakeNode) Over(uid types.UID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.over[uid]
+}
+
+func (n *fakeNode) StopContainer(ctx context.Context, id string, _ time.Duration) error {
+	return n.do(ctx, "end "+id, func() {})
+}
+
 func (n *fakeNode) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
+	n.mu.Lock()
+	n.tries = append(n.tries, id)
+	kept := n.kept[id]
+	n.mu.Unlock()
+	if kept {
+		return fmt.Errorf("remove container %s: %w", id, status.ErrKept)
+	}
 	return n.do(ctx, "container "+id, func() {
 		p := n.pods[uid]
 		p.Containers = slices.DeleteFunc(p.Containers, func(c status.ObservedContainer) bool { return c.ID == id })
 	})
+}
+
+// tried is how often a container was to be removed.
+func (n *fakeNode) tried(id string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	count := 0
+	for _, tried := range n.tries {
+		if tried == id {
+			count++
+		}
+	}
+	return count
 }
 
 func (n *fakeNode) StopSandbox(ctx context.Context, id string) error {
@@ -124,6 +191,9 @@ func (n *fakeNode) Removable(uid types.UID, source string) bool {
 
 type fakeVolumes struct{ *fakeNode }
 
+// unmarked owns a directory that does not say whose it is.
+var unmarked = &v1.Pod{}
+
 func (v fakeVolumes) Pods() ([]types.UID, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -137,6 +207,8 @@ func (v fakeVolumes) Owner(uid types.UID) (*v1.Pod, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch p, ok := v.owners[uid]; {
+	case p == unmarked:
+		return nil, fmt.Errorf("directory: %w", pod.ErrUnmarked)
 	case !ok:
 		return nil, fmt.Errorf("owner: %w", os.ErrNotExist)
 	case p == nil:
@@ -228,7 +300,7 @@ func newCollector(t *testing.T, n *fakeNode) (*Collector, *lockedBuffer) {
 	t.Helper()
 	log := &lockedBuffer{}
 	return New(Config{
-		Runtime: n, Volumes: fakeVolumes{n}, Cgroups: fakeCgroups{n}, Pods: n,
+		Runtime: n, Volumes: fakeVolumes{n}, Cgroups: fakeCgroups{n}, Pods: n, Over: n.Over, Known: n.shown,
 		Layout: pod.Layout{LogRoot: t.TempDir()},
 		Log:    slog.New(slog.NewTextHandler(log, nil)),
 	}), log

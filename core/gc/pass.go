@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -30,23 +30,29 @@ func (c *Collector) pass(ctx context.Context) {
 	if err != nil {
 		c.failed(ctx, "", "cgroups cannot be listed", err)
 	}
-	left := map[types.UID]*status.ObservedPod{}
+	there := map[types.UID]*status.ObservedPod{}
 	for _, uid := range append(dirs, cgroups...) {
-		left[uid] = nil
+		there[uid] = nil
 	}
 	for i := range observed {
-		left[observed[i].UID] = &observed[i]
+		there[observed[i].UID] = &observed[i]
 	}
+	if err := c.removeDanglingLinks(observed); err != nil {
+		c.failed(ctx, "", "links to logs cannot be removed", err)
+	}
+	over := c.overTotal(observed)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	maps.DeleteFunc(c.logged, func(_ string, last time.Time) bool { return time.Since(last) >= quiet })
-	for uid, p := range left {
-		if _, busy := c.busy[uid]; busy {
-			c.busy[uid] = true
-			continue
-		}
-		c.busy[uid] = false
-		c.tasks.Go(func() { c.task(ctx, uid, p) })
+	c.forgetRests()
+	c.forgetKept(observed)
+	c.forgetRemoved()
+	maps.DeleteFunc(c.left, func(uid types.UID, _ string) bool {
+		p, still := there[uid]
+		return !still || p != nil
+	})
+	c.mu.Unlock()
+	for uid, p := range there {
+		c.begin(job{uid: uid, listed: true, observed: p, over: over})
 	}
 }
 
@@ -56,54 +62,126 @@ func (c *Collector) list(ctx context.Context) ([]status.ObservedPod, error) {
 	return c.cfg.Runtime.ListPods(ctx)
 }
 
+// overTotal is what the pods that live on have too much of together.
+func (c *Collector) overTotal(observed []status.ObservedPod) map[string]bool {
+	if c.cfg.Limits.Total < 0 {
+		return nil
+	}
+	var living []*status.ObservedPod
+	for i := range observed {
+		if p := &observed[i]; !c.cfg.Pods.Removable(p.UID, p.Source()) {
+			living = append(living, p)
+		}
+	}
+	return c.cfg.Limits.overTotal(living, c.cfg.Now())
+}
+
 // task does what there is to do for one pod. A pod that hangs holds up only
 // itself and one slot.
-func (c *Collector) task(ctx context.Context, uid types.UID, observed *status.ObservedPod) {
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.busy[uid] {
-			c.Nudge()
-		}
-		delete(c.busy, uid)
-	}()
+func (c *Collector) task(j job) {
+	defer c.end(j.uid)
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
-	case <-ctx.Done():
+	case <-c.draining.Done():
 		return
 	}
-	stop, cancel := context.WithTimeout(ctx, podTimeout)
+	ctx, cancel := context.WithTimeout(c.calls, podTimeout)
 	defer cancel()
-	if err := c.collect(stop, uid, observed); err != nil {
-		c.failed(ctx, uid, "what a pod left cannot be removed", err)
+	err := c.collect(ctx, j)
+	if err == nil {
+		return
 	}
+	c.rest(j.uid)
+	const what = "what a pod left cannot be removed"
+	if errors.Is(err, status.ErrKept) { // trying again soon is of no use
+		c.warn(j.uid, what, err)
+		return
+	}
+	c.failed(c.calls, j.uid, what, err)
+}
+
+// end lets the pod have another task, and gives it one that was asked for
+// meanwhile.
+func (c *Collector) end(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy[uid] {
+		c.due[uid] = true
+		signal(c.wake)
+	}
+	delete(c.busy, uid)
 }
 
 // collect removes the pod or, where it lives on, what is old of it.
-func (c *Collector) collect(ctx context.Context, uid types.UID, observed *status.ObservedPod) error {
-	owner, ownerErr := c.cfg.Volumes.Owner(uid)
-	var source, logs string
-	if ownerErr == nil {
-		source = owner.Annotations[pod.AnnotationSource]
-		logs = pod.LogDirName(owner.Namespace, owner.Name, uid)
-	}
-	if observed != nil {
-		if s := observed.Source(); s != "" {
-			source = s
+func (c *Collector) collect(ctx context.Context, j job) error {
+	uid, observed := j.uid, j.observed
+	if !j.listed {
+		var err error
+		if observed, err = c.seen(ctx, uid); err != nil {
+			return err
 		}
-		logs = pod.LogDirName(observed.Namespace, observed.Name, uid)
+	}
+	owner, err := c.cfg.Volumes.Owner(uid)
+	if observed == nil && errors.Is(err, pod.ErrUnmarked) {
+		c.warn(uid, "what is not the agent's stays: move it elsewhere, or remove it by hand", err)
+		return nil
+	}
+	var source string
+	if err == nil {
+		source = owner.Annotations[pod.AnnotationSource]
+	}
+	if observed != nil && observed.Source() != "" {
+		source = observed.Source()
 	}
 	release, ok := c.claim(uid, source)
-	if !ok {
-		if observed == nil {
-			return nil
+	c.leaves(uid, source, !ok && observed == nil)
+	switch {
+	case ok:
+		defer release()
+	case observed == nil:
+		return nil
+	case c.cfg.Over(uid):
+		return c.empty(ctx, observed)
+	default:
+		return c.trim(ctx, observed, j.over)
+	}
+	return c.remove(ctx, uid, observed)
+}
+
+// seen gives a pod as it was last seen, and one that is not known as the runtime shows
+// it, nil where that does not know it. What is old is enough: instances that are over
+// do not run again, and of a pod that may go nothing is made any more.
+func (c *Collector) seen(ctx context.Context, uid types.UID) (*status.ObservedPod, error) {
+	if err := c.proceed(ctx); err != nil {
+		return nil, err
+	}
+	known := c.cfg.Known()
+	if i := slices.IndexFunc(known, func(p status.ObservedPod) bool { return p.UID == uid }); i >= 0 {
+		p, there := c.stillThere(&known[i])
+		if !there {
+			return nil, nil
 		}
-		return c.trim(ctx, observed)
+		return p, nil
 	}
-	defer release()
-	if logs == "" && !errors.Is(ownerErr, os.ErrNotExist) {
-		c.warn(uid, "a pod directory does not say whose it is, logs of the pod may stay", ownerErr)
+	p, err := c.cfg.Runtime.InspectPod(ctx, uid)
+	if err != nil {
+		return nil, err
 	}
-	return c.remove(ctx, uid, observed, logs)
+	if len(p.Containers) == 0 && len(p.Sandboxes) == 0 {
+		return nil, nil
+	}
+	return &p, nil
+}
+
+// leaves notes whether a pod of which the runtime knows nothing is there and could
+// not go yet.
+func (c *Collector) leaves(uid types.UID, source string, left bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left {
+		c.left[uid] = source
+	} else {
+		delete(c.left, uid)
+	}
 }

@@ -11,32 +11,70 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/internal/rmtree"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // remove removes everything of a pod, what names it last. The first error
-// ends it: what is left is found again by the next pass. A pod of which
-// something runs is left to a worker, which ends it gracefully.
-func (c *Collector) remove(ctx context.Context, uid types.UID, observed *status.ObservedPod, logs string) error {
-	if observed != nil {
-		if observed.Running() {
-			return nil
-		}
-		for i := range observed.Containers {
-			if err := c.cfg.Runtime.RemoveContainer(ctx, uid, observed.Containers[i].ID); err != nil {
-				return err
-			}
-		}
-		for i := range observed.Sandboxes {
-			if err := c.removeSandbox(ctx, observed.Sandboxes[i].ID); err != nil {
-				return err
-			}
-		}
+// ends it: what is left is found again by the next pass. Only a container that
+// the runtime keeps, which has ended, holds nothing up but its sandbox. A pod of
+// which something runs is left to a worker, which ends it gracefully.
+func (c *Collector) remove(ctx context.Context, uid types.UID, observed *status.ObservedPod) error {
+	if observed == nil {
+		return c.removeLocal(ctx, uid)
 	}
-	if logs != "" {
-		if err := c.removeLogs(ctx, logs); err != nil {
+	if observed.Running() {
+		return nil
+	}
+	gone, kept, err := c.removeContainers(ctx, observed)
+	if err != nil {
+		return err
+	}
+	inUse := sandboxesInUse(observed, gone)
+	for i := range observed.Sandboxes {
+		s := &observed.Sandboxes[i]
+		switch {
+		case !inUse[s.ID]:
+			err = c.removeSandbox(ctx, s.ID)
+		case s.Ready:
+			err = c.stopSandbox(ctx, s.ID)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if err := c.removeLocal(ctx, uid); err != nil {
+		return err
+	}
+	return kept
+}
+
+// removeContainers removes those of a pod that is over, and goes on where the
+// runtime keeps one.
+func (c *Collector) removeContainers(ctx context.Context, p *status.ObservedPod) (gone map[string]bool, kept, err error) {
+	gone = map[string]bool{}
+	for i := range p.Containers {
+		container := &p.Containers[i]
+		err := c.removeContainer(ctx, p.UID, container)
+		switch {
+		case err == nil:
+			gone[container.ID] = true
+		case errors.Is(err, status.ErrKept):
+			kept = errors.Join(kept, err)
+		default:
+			return gone, kept, err
+		}
+	}
+	return gone, kept, nil
+}
+
+// removeLocal removes what there is of a pod besides containers and sandboxes.
+func (c *Collector) removeLocal(ctx context.Context, uid types.UID) error {
+	if err := c.removeLogs(ctx, uid); err != nil {
+		return err
+	}
+	if err := c.proceed(ctx); err != nil {
+		return err
 	}
 	if err := c.cfg.Volumes.Teardown(ctx, uid); err != nil {
 		return err
@@ -47,32 +85,100 @@ func (c *Collector) remove(ctx context.Context, uid types.UID, observed *status.
 	return c.cfg.Volumes.Remove(ctx, uid)
 }
 
-func (c *Collector) removeSandbox(ctx context.Context, id string) error {
-	if err := c.cfg.Runtime.StopSandbox(ctx, id); err != nil {
+func (c *Collector) stopSandbox(ctx context.Context, id string) error {
+	if err := c.proceed(ctx); err != nil {
 		return err
 	}
-	return c.cfg.Runtime.RemoveSandbox(ctx, id)
+	return c.cfg.Runtime.StopSandbox(ctx, id)
 }
 
-// removeLogs removes the pod's log directory and the links that lead into it.
-func (c *Collector) removeLogs(ctx context.Context, name string) error {
-	parent, links := filepath.Join(c.cfg.Layout.LogRoot, "pods"), c.cfg.Layout.LogLinksDir()
-	entries, err := os.ReadDir(links)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+func (c *Collector) removeSandbox(ctx context.Context, id string) error {
+	if err := c.stopSandbox(ctx, id); err != nil {
+		return err
+	}
+	if err := c.proceed(ctx); err != nil {
+		return err
+	}
+	if err := c.cfg.Runtime.RemoveSandbox(ctx, id); err != nil {
+		return err
+	}
+	c.removed(id)
+	return nil
+}
+
+// removeLogs removes the pod's log directories and the links that lead into them:
+// a pod may have had another name before, under the same UID.
+func (c *Collector) removeLogs(ctx context.Context, uid types.UID) error {
+	if err := c.proceed(ctx); err != nil {
+		return err
+	}
+	if err := c.removeLogDirs(ctx, uid); err != nil {
 		return fmt.Errorf("logs of a pod: %w", err)
+	}
+	return nil
+}
+
+func (c *Collector) removeLogDirs(ctx context.Context, uid types.UID) error {
+	err := c.eachLink(func(link, target string) error {
+		if c.logsOf(target) != uid {
+			return nil
+		}
+		return removeLink(link)
+	})
+	if err != nil {
+		return err
+	}
+	parent := c.podLogsDir()
+	entries, err := os.ReadDir(parent)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	for _, entry := range entries {
-		link := filepath.Join(links, entry.Name())
-		target, err := os.Readlink(link)
-		if err != nil || !strings.HasPrefix(target, filepath.Join(parent, name)+"/") {
+		if pod.LogDirUID(entry.Name()) != uid {
 			continue
 		}
-		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("logs of a pod: %w", err)
+		if err := rmtree.Remove(ctx, parent, entry.Name()); err != nil {
+			return err
 		}
 	}
-	if err := rmtree.Remove(ctx, parent, name); err != nil {
-		return fmt.Errorf("logs of a pod: %w", err)
+	return nil
+}
+
+// logsOf is the pod below whose log directory a path lies, empty for none.
+func (c *Collector) logsOf(path string) types.UID {
+	below, ours := strings.CutPrefix(path, c.podLogsDir()+"/")
+	dir, _, inside := strings.Cut(below, "/")
+	if !ours || !inside {
+		return ""
+	}
+	return pod.LogDirUID(dir)
+}
+
+func (c *Collector) podLogsDir() string { return filepath.Join(c.cfg.Layout.LogRoot, "pods") }
+
+// eachLink calls do for every link in the directory that log collectors follow.
+func (c *Collector) eachLink(do func(link, target string) error) error {
+	dir := c.cfg.Layout.LogLinksDir()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		link := filepath.Join(dir, entry.Name())
+		target, err := os.Readlink(link)
+		if err != nil {
+			continue
+		}
+		if err := do(link, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeLink(link string) error {
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -67,6 +67,58 @@ func TestAGonePodTakesItsLogsAlong(t *testing.T) {
 	}
 }
 
+func TestWhateverThePodWasCalledItsLogsGo(t *testing.T) {
+	t.Parallel()
+	n := goneNode()
+	c, _ := newCollector(t, n)
+	root := c.cfg.Layout.LogRoot
+	former := touch(t, filepath.Join(root, "pods", "shop_former_u", "main", "0.log"))
+	link := filepath.Join(root, "containers", "former_shop_main-c1.log")
+	check(t, os.MkdirAll(filepath.Dir(link), 0o700))
+	check(t, os.Symlink(former, link))
+	stays := []string{
+		touch(t, filepath.Join(root, "pods", "u", "main", "0.log")),
+		touch(t, filepath.Join(root, "pods", "shop_u", "0.log")),
+		touch(t, filepath.Join(root, "pods", "shop_web_u_u", "0.log")),
+	}
+	once(t, c)
+	for _, path := range []string{filepath.Dir(filepath.Dir(former)), link} {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", path, err)
+		}
+	}
+	for _, path := range stays {
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestWhatTheAgentHasNotMadeStays(t *testing.T) {
+	t.Parallel()
+	n := newNode()
+	n.owners["backup"] = unmarked
+	n.removable["backup"] = ""
+	c, log := newCollector(t, n)
+	for range 3 {
+		once(t, c)
+	}
+	if len(n.done()) != 0 {
+		t.Errorf("done: %v", n.done())
+	}
+	if log.lines("remove it by hand") != 1 {
+		t.Errorf("want it said once: %s", &log.buf)
+	}
+
+	n = goneNode()
+	n.owners["u"] = unmarked // but the runtime has it as the agent's
+	c, _ = newCollector(t, n)
+	once(t, c)
+	if diff := cmp.Diff(everything, n.done()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestAnErrorEndsThePodsRemovalAndTheNextPassGoesOn(t *testing.T) {
 	t.Parallel()
 	for at, call := range everything {
@@ -124,7 +176,7 @@ func TestLeftoversTheRuntimeDoesNotKnow(t *testing.T) {
 	n.removable["dir"], n.removable["torn"], n.removable["lone"] = "http", "", ""
 	c, log := newCollector(t, n)
 	logs := touch(t, filepath.Join(c.cfg.Layout.LogRoot, "pods", "shop_web_dir", "main", "0.log"))
-	unnamed := touch(t, filepath.Join(c.cfg.Layout.LogRoot, "pods", "shop_web_torn", "main", "0.log"))
+	torn := touch(t, filepath.Join(c.cfg.Layout.LogRoot, "pods", "shop_web_torn", "main", "0.log"))
 	once(t, c)
 	got := n.done()
 	slices.Sort(got)
@@ -135,11 +187,13 @@ func TestLeftoversTheRuntimeDoesNotKnow(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if _, err := os.Stat(logs); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("logs are still there (%v)", err)
+	for _, logs := range []string{logs, torn} {
+		if _, err := os.Stat(logs); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", logs, err)
+		}
 	}
-	if _, err := os.Stat(unnamed); err != nil || log.lines("uid=torn") != 1 || log.lines("uid=lone") != 0 {
-		t.Errorf("logs nothing names: %v; %s", err, &log.buf)
+	if log.buf.Len() > 0 {
+		t.Errorf("said of it: %s", &log.buf)
 	}
 }
 

@@ -3,39 +3,125 @@ package gc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// trim removes what is old of a pod that lives on: of each container name all
-// instances that do not run but the newest instance and the newest dead one,
-// and the sandboxes that are over and empty but the newest. None of it can
-// become newest again, so the pod's worker is not in the way.
-func (c *Collector) trim(ctx context.Context, p *status.ObservedPod) error {
+// unknownGrace is how long a container of which the runtime does not know what it
+// does gets to end before it is removed.
+const unknownGrace = 2 * time.Second
+
+// trim removes what is old of a pod that lives on: what its limits do not let
+// stay, what else is named in over, and the sandboxes that are over and empty but
+// the newest.
+func (c *Collector) trim(ctx context.Context, p *status.ObservedPod, over map[string]bool) error {
 	var errs []error
-	inUse := map[string]bool{}
-	seen, dead := map[string]bool{}, map[string]bool{}
-	for i := range p.Containers {
-		container := &p.Containers[i]
-		keep := !seen[container.Name] || container.State == status.StateRunning
-		seen[container.Name] = true
-		if container.State == status.StateExited && !dead[container.Name] {
-			keep, dead[container.Name] = true, true
-		}
-		if !keep {
-			err := c.cfg.Runtime.RemoveContainer(ctx, p.UID, container.ID)
-			keep = err != nil
+	gone := map[string]bool{}
+	drop := func(container *status.ObservedContainer) {
+		if err := c.removeContainer(ctx, p.UID, container); err != nil {
 			errs = append(errs, err)
+			return
 		}
-		if keep {
-			inUse[container.SandboxID] = true
+		gone[container.ID] = true
+	}
+	for _, container := range c.cfg.Limits.surplus(p, c.cfg.Now()) {
+		drop(container)
+	}
+	for i := range p.Containers {
+		if container := &p.Containers[i]; over[container.ID] && !gone[container.ID] && dead(container) {
+			drop(container)
 		}
 	}
+	errs = append(errs, c.trimSandboxes(ctx, p, gone, 1))
+	return errors.Join(errs...)
+}
+
+// empty is for a pod that has ended but is still shown: its dead containers, its
+// sandboxes and its logs go.
+func (c *Collector) empty(ctx context.Context, p *status.ObservedPod) error {
+	if p.Running() {
+		return nil
+	}
+	gone, kept, err := c.removeContainers(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := c.trimSandboxes(ctx, p, gone, 0); err != nil {
+		return err
+	}
+	if err := c.removeLogs(ctx, p.UID); err != nil {
+		return err
+	}
+	return kept
+}
+
+// trimSandboxes removes the sandboxes that are over and hold no container, but the
+// newest few. gone are containers that were removed.
+func (c *Collector) trimSandboxes(ctx context.Context, p *status.ObservedPod, gone map[string]bool, keep int) error {
+	inUse := sandboxesInUse(p, gone)
+	var errs []error
 	for i := range p.Sandboxes {
-		sandbox := &p.Sandboxes[i]
-		if i > 0 && !sandbox.Ready && !inUse[sandbox.ID] {
-			errs = append(errs, c.removeSandbox(ctx, sandbox.ID))
+		if s := &p.Sandboxes[i]; i >= keep && !s.Ready && !inUse[s.ID] {
+			errs = append(errs, c.removeSandbox(ctx, s.ID))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sandboxesInUse are those that hold containers. gone are containers that were
+// removed.
+func sandboxesInUse(p *status.ObservedPod, gone map[string]bool) map[string]bool {
+	inUse := map[string]bool{}
+	for i := range p.Containers {
+		if container := &p.Containers[i]; !gone[container.ID] {
+			inUse[container.SandboxID] = true
+		}
+	}
+	return inUse
+}
+
+// removeContainer removes a container that is over. One whose state is not known
+// may still run: it is ended first. One that the runtime keeps is tried now and
+// then.
+func (c *Collector) removeContainer(ctx context.Context, uid types.UID, container *status.ObservedContainer) error {
+	if err := c.proceed(ctx); err != nil {
+		return err
+	}
+	if container.State == status.StateUnknown {
+		if err := c.cfg.Runtime.StopContainer(ctx, container.ID, unknownGrace); err != nil {
+			return fmt.Errorf("ending a container of unknown state: %w", err)
+		}
+		if err := c.proceed(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.keptYet(container.ID); err != nil {
+		return err
+	}
+	err := c.cfg.Runtime.RemoveContainer(ctx, uid, container.ID)
+	switch {
+	case err == nil:
+		c.removed(container.ID)
+	case errors.Is(err, status.ErrKept):
+		c.keep(container.ID, err)
+	}
+	return err
+}
+
+// trimmable reports whether there is something for trim to do.
+func (c *Collector) trimmable(p *status.ObservedPod) bool {
+	if len(c.cfg.Limits.surplus(p, c.cfg.Now())) > 0 {
+		return true
+	}
+	inUse := sandboxesInUse(p, nil)
+	for i := range p.Sandboxes {
+		if s := &p.Sandboxes[i]; i > 0 && !s.Ready && !inUse[s.ID] {
+			return true
+		}
+	}
+	return false
 }

@@ -40,7 +40,7 @@ func TestTrim(t *testing.T) {
 		"what is unknown is the worker's while it is newest": {
 			containers: []string{"c2 a unknown s", "c1 a unknown s"},
 			sandboxes:  []string{"s ready"},
-			want:       []string{"container c1"},
+			want:       []string{"end c1", "container c1"},
 		},
 		"what runs is never touched": {
 			containers: []string{"c2 a running s", "c1 a running s"},
@@ -82,5 +82,30 @@ func TestAContainerThatCannotBeRemovedKeepsItsSandboxOnly(t *testing.T) {
 	}
 	if log.lines("container c1 failed") != 1 {
 		t.Errorf("not logged: %s", &log.buf)
+	}
+}
+
+func TestAContainerOfUnknownStateThatDoesNotEndStays(t *testing.T) {
+	t.Parallel()
+	for name, gone := range map[string]bool{"of a pod that lives on": false, "of a pod that is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNode()
+			n.add("u", []string{"c2 a exited s", "c1 a unknown s"}, []string{"s ready"})
+			if gone {
+				n.removable["u"] = "files"
+			}
+			n.fail["end c1"] = true
+			c, log := newCollector(t, n)
+			once(t, c)
+			for _, call := range n.done() {
+				if call == "container c1" || call == "directory u" {
+					t.Errorf("done: %v", n.done())
+				}
+			}
+			if log.lines("end c1 failed") != 1 {
+				t.Errorf("not logged: %s", &log.buf)
+			}
+		})
 	}
 }

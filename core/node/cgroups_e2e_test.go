@@ -78,9 +78,11 @@ func TestTheKernelsCgroups(t *testing.T) {
 		check(t, os.WriteFile(filepath.Join(nested, "cgroup.procs"), []byte(strconv.Itoa(sleep.Process.Pid)), 0o644))
 	}
 	wantError(t, c.Remove(t.Context(), "e"), strconv.Itoa(sleep.Process.Pid))
-	check(t, sleep.Process.Kill())
-	_, err = sleep.Process.Wait()
-	check(t, err)
-	check(t, c.Remove(t.Context(), "e"))
+	ended := make(chan error, 1)
+	go func() { ended <- sleep.Wait() }()
+	check(t, c.End(t.Context(), "e"))
+	if err := <-ended; err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the process has ended with %v", err)
+	}
 	check(t, c.Remove(t.Context(), "b2"))
 }

@@ -17,6 +17,9 @@ type files struct {
 	mkdir func(path string) error
 	rmdir func(path string) error
 	write func(path, value string) error
+	// kill ends a process if still says, when the process cannot become another
+	// any more, that it is the one that is meant.
+	kill func(pid int, still func() bool) error
 }
 
 func kernelFiles() files {
@@ -25,6 +28,7 @@ func kernelFiles() files {
 		mkdir: func(path string) error { return os.Mkdir(path, 0o755) },
 		rmdir: os.Remove,
 		write: func(path, value string) error { return os.WriteFile(path, []byte(value), 0o644) },
+		kill:  killProcess,
 	}
 }
 

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +34,8 @@ type fakeKernel struct {
 	mu   sync.Mutex
 	// busy is how often rmdir fails with EBUSY.
 	busy int
+	// killed are the processes that were ended.
+	killed []int
 }
 
 func newFake(t *testing.T, mountinfo string) (*fakeKernel, files) {
@@ -48,7 +52,28 @@ func newFake(t *testing.T, mountinfo string) (*fakeKernel, files) {
 			k.put(t, "sys/fs/cgroup/"+name+"/cgroup.procs", "1\n")
 		}
 	}
-	return k, files{root: k.root, mkdir: k.mkdir, rmdir: k.rmdir, write: k.write}
+	return k, files{root: k.root, mkdir: k.mkdir, rmdir: k.rmdir, write: k.write, kill: k.kill}
+}
+
+// kill ends a process that is the one that is meant: it leaves its cgroup.
+func (k *fakeKernel) kill(pid int, still func() bool) error {
+	if !still() {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.killed = append(k.killed, pid)
+	return filepath.WalkDir(k.root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "cgroup.procs" {
+			return err
+		}
+		procs, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(strings.Fields(string(procs)), func(p string) bool { return p == strconv.Itoa(pid) })
+		return os.WriteFile(path, []byte(strings.Join(left, "\n")), 0o600)
+	})
 }
 
 func (k *fakeKernel) put(t *testing.T, path, content string) {

@@ -3,6 +3,8 @@ package node
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // The kernel's figures for CPU, as a kubelet uses them.
@@ -13,6 +15,8 @@ const (
 	quotaPeriod  = 100_000 // µs
 	minQuota     = 1_000   // µs
 	maxWeight    = 10_000
+	// maxMilliCPU is more than any machine has, and what a kernel takes.
+	maxMilliCPU = 1_000_000_000
 )
 
 // limits are what the cgroup of a pod as a whole may use.
@@ -37,25 +41,25 @@ func limitsOf(p *v1.Pod, class v1.PodQOSClass) limits {
 		},
 	})
 	requests := resource.PodRequests(p, resource.PodResourcesOptions{})
-	l := limits{shares: sharesOf(requests.Cpu().MilliValue())}
+	l := limits{shares: sharesOf(pod.Amount(v1.ResourceCPU, requests.Cpu()))}
 	if allCPU {
-		l.quota = quotaOf(upper.Cpu().MilliValue())
+		l.quota = quotaOf(pod.Amount(v1.ResourceCPU, upper.Cpu()))
 	}
 	if allMemory {
-		l.memory = upper.Memory().Value()
+		l.memory = pod.Amount(v1.ResourceMemory, upper.Memory())
 	}
 	return l
 }
 
 func sharesOf(milliCPU int64) int64 {
-	return min(max(milliCPU*sharesPerCPU/1000, minShares), maxShares)
+	return min(max(min(milliCPU, maxMilliCPU)*sharesPerCPU/1000, minShares), maxShares)
 }
 
 func quotaOf(milliCPU int64) int64 {
 	if milliCPU == 0 {
 		return 0
 	}
-	return max(milliCPU*quotaPeriod/1000, minQuota)
+	return max(min(milliCPU, maxMilliCPU)*quotaPeriod/1000, minQuota)
 }
 
 // weightOf turns shares into the weight of cgroup v2, linearly, as a kubelet

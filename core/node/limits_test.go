@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -66,6 +67,11 @@ func TestLimitsOf(t *testing.T) {
 			v1.PodQOSBurstable,
 			[][2]string{{"100m 1Mi", "- 32Mi"}, {"100m 1Mi", "1 64Mi"}},
 			limits{shares: 204, memory: 96 << 20},
+		},
+		"more than can be counted": {
+			v1.PodQOSGuaranteed,
+			[][2]string{{"1e30 9Ei", "18446744073709552 9Ei"}, {"1e30 9Ei", "1 9Ei"}},
+			limits{shares: 262144, quota: 100_000_000_000, memory: math.MaxInt64},
 		},
 		"the least": {
 			v1.PodQOSBurstable,

@@ -19,6 +19,7 @@ import (
 const (
 	busyRetries = 20
 	busyWait    = 50 * time.Millisecond
+	killAfter   = 4
 )
 
 // errBusy is a cgroup that still holds something.
@@ -28,10 +29,24 @@ var errBusy = errors.New("in use")
 // cgroups in it, and with the last pod the cgroups above it. It ends nothing:
 // if processes remain for a second, it fails and says which.
 func (c *Cgroups) Remove(ctx context.Context, uid types.UID) error {
+	return c.remove(ctx, uid, busyRetries)
+}
+
+// End is Remove for a pod whose containers the runtime has stopped, all of them:
+// what still lives in its cgroup after some 200 ms is killed. A runtime that is
+// killed or frozen while it starts a container leaves such processes, and knows
+// nothing of them.
+func (c *Cgroups) End(ctx context.Context, uid types.UID) error {
+	return c.remove(ctx, uid, killAfter)
+}
+
+// remove removes the cgroup of a pod, and kills what lives in it from so many
+// tries on.
+func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error {
 	if err := checkUID(uid); err != nil {
 		return err
 	}
-	if err := c.removePod(ctx, uid); err != nil {
+	if err := c.removePod(ctx, uid, patience); err != nil {
 		return fmt.Errorf("cgroup of pod %s: %w", uid, err)
 	}
 	c.mu.Lock()
@@ -49,10 +64,10 @@ func (c *Cgroups) Remove(ctx context.Context, uid types.UID) error {
 	return c.shareBurstable()
 }
 
-func (c *Cgroups) removePod(ctx context.Context, uid types.UID) error {
+func (c *Cgroups) removePod(ctx context.Context, uid types.UID, patience int) error {
 	var err error
-	for range busyRetries {
-		if err = c.tryRemovePod(uid); !errors.Is(err, errBusy) {
+	for try := range busyRetries {
+		if err = c.tryRemovePod(uid, try >= patience); !errors.Is(err, errBusy) {
 			return err
 		}
 		select {
@@ -64,8 +79,9 @@ func (c *Cgroups) removePod(ctx context.Context, uid types.UID) error {
 	return err
 }
 
-// tryRemovePod removes nothing unless all hierarchies are free of processes.
-func (c *Cgroups) tryRemovePod(uid types.UID) error {
+// tryRemovePod removes nothing unless all hierarchies are free of processes; with
+// kill it sees to it that they will be.
+func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 	var dirs []string
 	for _, point := range c.hierarchy.points() {
 		for _, class := range classDirs {
@@ -77,15 +93,18 @@ func (c *Cgroups) tryRemovePod(uid types.UID) error {
 		}
 	}
 	for _, dir := range dirs {
-		procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-		switch pids := strings.Fields(string(procs)); {
-		case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EOPNOTSUPP):
-			// Gone meanwhile, or a group of threads; rmdir will tell.
-		case err != nil:
+		pids, err := processes(dir)
+		if err != nil {
 			return err
-		case len(pids) > 0:
-			return fmt.Errorf("%w: processes %s live in %s; end them first", errBusy, strings.Join(pids, ", "), dir)
 		}
+		if len(pids) == 0 {
+			continue
+		}
+		busy := fmt.Errorf("%w: processes %s live in %s; end them first", errBusy, strings.Join(pids, ", "), dir)
+		if kill {
+			return errors.Join(busy, c.kill(dir, pids))
+		}
+		return busy
 	}
 	for _, dir := range dirs {
 		err := c.files.rmdir(dir)

@@ -3,12 +3,14 @@ package node
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -62,6 +64,55 @@ func TestRemoveEndsNothing(t *testing.T) {
 		wantError(t, c.Remove(t.Context(), "b"), "cgroup of pod b: in use: processes 42, 43 live in "+k.root)
 		if after := len(k.tree(t, "wardlet")); after != before {
 			t.Errorf("%d of %d cgroups left", after, before)
+		}
+	})
+}
+
+func TestEndKillsWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, k := newTest(t, mountinfoV1)
+		ensure(t, c, "b", burstable)
+		ensure(t, c, "other", burstable)
+		check(t, k.mkdir(filepath.Join(k.root, "sys/fs/cgroup", "memory/wardlet/burstable/podb/c1")))
+		k.put(t, "sys/fs/cgroup/memory/wardlet/burstable/podb/c1/cgroup.procs", "0\n1\n42\n43\n")
+		k.put(t, "sys/fs/cgroup/systemd/wardlet/burstable/podb/cgroup.procs", "42\n44\n")
+		k.put(t, "sys/fs/cgroup/memory/wardlet/burstable/podother/cgroup.procs", "45\n")
+		wantError(t, c.End(t.Context(), "b"), "processes 0, 1 live in") // those cannot be meant
+		slices.Sort(k.killed)
+		if diff := cmp.Diff([]int{42, 43}, k.killed); diff != "" {
+			t.Errorf("killed (-want +got)\n%s", diff)
+		}
+		k.put(t, "sys/fs/cgroup/memory/wardlet/burstable/podb/c1/cgroup.procs", "")
+		began := time.Now()
+		check(t, c.End(t.Context(), "b"))
+		if took := time.Since(began); took < killAfter*busyWait {
+			t.Errorf("killed after %v, before it could end by itself", took)
+		}
+		if diff := cmp.Diff([]int{42, 43, 44}, k.killed); diff != "" {
+			t.Errorf("killed (-want +got)\n%s", diff)
+		}
+		if left := k.tree(t, "wardlet/burstable/podb"); len(left) != 0 {
+			t.Errorf("left: %v", left)
+		}
+	})
+}
+
+func TestEndKillsNobodyWhereProcessesEndByThemselves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, k := newTest(t, mountinfoV2)
+		ensure(t, c, "b", burstable)
+		k.put(t, "sys/fs/cgroup/wardlet/burstable/podb/cgroup.procs", "42\n")
+		var ending sync.WaitGroup
+		ending.Go(func() {
+			time.Sleep(2*busyWait + busyWait/2)
+			k.put(t, "sys/fs/cgroup/wardlet/burstable/podb/cgroup.procs", "")
+		})
+		check(t, c.End(t.Context(), "b"))
+		ending.Wait()
+		if len(k.killed) != 0 {
+			t.Errorf("killed: %v", k.killed)
 		}
 	})
 }

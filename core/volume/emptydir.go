@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"github.com/wardlet/wardlet/core/internal/rmtree"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 const emptyDirPlugin = "kubernetes.io/empty-dir"
@@ -113,8 +114,10 @@ func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 	if limit := podMemoryLimit(p); limit > 0 {
 		size = min(size, limit)
 	}
-	if source.SizeLimit != nil && source.SizeLimit.Value() > 0 {
-		size = min(size, source.SizeLimit.Value())
+	if source.SizeLimit != nil {
+		if most := pod.Amount(v1.ResourceMemory, source.SizeLimit); most > 0 {
+			size = min(size, most)
+		}
 	}
 	return size
 }
@@ -131,7 +134,7 @@ func podMemoryLimit(p *v1.Pod) int64 {
 	if !declared {
 		return 0
 	}
-	return limits.Memory().Value()
+	return pod.Amount(v1.ResourceMemory, limits.Memory())
 }
 
 // fsGroup is the group that owns the pod's volumes, -1 if there is none.

@@ -122,6 +122,8 @@ func TestMemorySize(t *testing.T) {
 		"nothing said: the node's memory":          {[]string{""}, "", 8 << 30},
 		"sizeLimit":                                {[]string{""}, "64Mi", 64 << 20},
 		"sizeLimit above the node's memory":        {[]string{""}, "64Gi", 8 << 30},
+		"a sizeLimit that cannot be counted":       {[]string{""}, "17Ei", 8 << 30},
+		"limits that cannot be counted":            {[]string{"9Ei", "9Ei"}, "", 8 << 30},
 		"a sizeLimit of zero counts as none":       {[]string{""}, "0", 8 << 30},
 		"the pod's limit":                          {[]string{"1Gi", "1Gi"}, "", 2 << 30},
 		"the smaller of both":                      {[]string{"1Gi"}, "2Gi", 1 << 30},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,6 +63,19 @@ func (v *Volumes) makePodDir(p *v1.Pod) (*os.Root, error) {
 	return dir, nil
 }
 
+// freshOwner is where the file is written before it takes its place.
+const freshOwner = ownerFile + ".new"
+
+// holds reports whether there is more in the directory of uid than what makePodDir
+// makes before it says whose it is.
+func (v *Volumes) holds(uid types.UID) bool {
+	entries, err := os.ReadDir(v.layout.PodDir(uid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != freshOwner })
+}
+
 // writeOwner replaces the file as a whole but does not wait for the disk: it
 // is on the way of every start, and a file torn by a power cut is written
 // again by the next Setup.
@@ -76,18 +90,22 @@ func writeOwner(dir *os.Root, p *v1.Pod) error {
 	if old, err := dir.ReadFile(ownerFile); err == nil && string(old) == string(data) {
 		return nil
 	}
-	const fresh = ownerFile + ".new"
-	if err := dir.WriteFile(fresh, data, 0o600); err != nil {
+	if err := dir.WriteFile(freshOwner, data, 0o600); err != nil {
 		return err
 	}
-	return dir.Rename(fresh, ownerFile)
+	return dir.Rename(freshOwner, ownerFile)
 }
 
 // Owner says whose the directory of uid is: a pod with no more than name,
 // namespace, UID and the annotation that names its source. The error is
-// os.ErrNotExist when there is no directory or it does not say.
+// os.ErrNotExist when there is no directory, or an empty one, as makePodDir
+// leaves it that was cut off; and pod.ErrUnmarked when there is something in it
+// and it does not say.
 func (v *Volumes) Owner(uid types.UID) (*v1.Pod, error) {
 	data, err := os.ReadFile(filepath.Join(v.layout.PodDir(uid), ownerFile))
+	if errors.Is(err, os.ErrNotExist) && v.holds(uid) {
+		return nil, fmt.Errorf("directory %s among those of pods: %w", uid, pod.ErrUnmarked)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("owner of a pod directory: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestSetupMakesThePodDirectoryAndSaysWhoseItIs(t *testing.T) {
@@ -53,6 +55,31 @@ func TestOwnerErrors(t *testing.T) {
 	check(t, os.Rename(v.layout.PodDir("uid-1"), v.layout.PodDir("uid-2")))
 	_, err := v.Owner("uid-2")
 	wantError(t, err, "names another pod, uid-1")
+}
+
+func TestADirectoryThatDoesNotSayWhoseItIs(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		holds string
+		want  error
+	}{
+		"holds something":               {"data/file", pod.ErrUnmarked},
+		"is empty":                      {"", os.ErrNotExist},
+		"was left when it was about to": {freshOwner, os.ErrNotExist},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, _ := newVolumes(t)
+			dir := v.layout.PodDir("u")
+			check(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(tt.holds)), 0o700))
+			if tt.holds != "" {
+				check(t, os.WriteFile(filepath.Join(dir, tt.holds), nil, 0o600))
+			}
+			if _, err := v.Owner("u"); !errors.Is(err, tt.want) {
+				t.Errorf("error is %v, want %v", err, tt.want)
+			}
+		})
+	}
 }
 
 func TestAUIDThatIsNoNameMakesAndRemovesNothing(t *testing.T) {

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Description is what a node is beside the machine it runs on.
+type Description struct {
+	Name string
+	// Labels come to those that every node has, Taints and Extended are all there
+	// are: taints, and resources that only the operator knows of.
+	Labels   map[string]string
+	Taints   []v1.Taint
+	Extended v1.ResourceList
+	// MaxPods is how many pods may run.
+	MaxPods int
+	// Storage is a path on the file system on which pods write; it need not be
+	// there yet.
+	Storage string
+}
+
+// Machine describes the node as it is now, as a node object without anything that
+// changes by itself. Pods may use all that the machine has.
+func Machine(d *Description) (*v1.Node, error) {
+	memory, err := Memory()
+	if err != nil {
+		return nil, err
+	}
+	storage, err := fileSystemSize(d.Storage)
+	if err != nil {
+		return nil, err
+	}
+	labels := map[string]string{
+		v1.LabelHostname: d.Name, v1.LabelOSStable: runtime.GOOS, v1.LabelArchStable: runtime.GOARCH,
+	}
+	maps.Copy(labels, d.Labels)
+	has := v1.ResourceList{
+		v1.ResourceCPU:              *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI),
+		v1.ResourceMemory:           *resource.NewQuantity(memory, resource.BinarySI),
+		v1.ResourceEphemeralStorage: *resource.NewQuantity(storage, resource.BinarySI),
+		v1.ResourcePods:             *resource.NewQuantity(int64(d.MaxPods), resource.DecimalSI),
+	}
+	maps.Copy(has, d.Extended)
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: d.Name, Labels: labels},
+		Spec:       v1.NodeSpec{Taints: d.Taints},
+		Status:     v1.NodeStatus{Capacity: has, Allocatable: has.DeepCopy()},
+	}, nil
+}
+
+// Memory is the machine's memory in bytes.
+func Memory() (int64, error) {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("reading the node's memory: %w", err)
+	}
+	return memTotal(string(info))
+}
+
+func memTotal(info string) (int64, error) {
+	var kib int64
+	if _, err := fmt.Sscanf(info, "MemTotal: %d kB", &kib); err != nil {
+		return 0, fmt.Errorf("reading the node's memory: /proc/meminfo does not begin with MemTotal: %w", err)
+	}
+	return kib << 10, nil
+}
+
+// fileSystemSize is the size in bytes of the file system that holds path, or will
+// hold it once it is made.
+func fileSystemSize(path string) (int64, error) {
+	for {
+		var st unix.Statfs_t
+		err := unix.Statfs(path, &st)
+		if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
+			path = up
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("reading the size of the file system of %s: %w", path, err)
+		}
+		return int64(st.Blocks) * int64(st.Bsize), nil //nolint:unconvert,gosec // the types differ by platform; no disk is that large
+	}
+}
