@@ -23,7 +23,7 @@ func (s *says) Admit(a *Attributes) Result {
 
 func TestTheFirstRefusalCounts(t *testing.T) {
 	t.Parallel()
-	yes := Result{Admitted: true}
+
 	ports := Result{Reason: "NodePorts", Message: "port 80 is taken"}
 	memory := Result{Reason: "OutOfmemory", Message: "no memory left"}
 	for _, c := range []struct {

@@ -1,0 +1,11 @@
+package admission
+
+import "github.com/wardlet/wardlet/core/pod"
+
+// plus adds two amounts, of which neither is below zero.
+func plus(a, b int64) int64 {
+	if a > pod.MostOf-b {
+		return pod.MostOf
+	}
+	return a + b
+}

@@ -1,0 +1,57 @@
+package admission
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// reasonAppArmor is why a pod is refused whose profiles nobody would enforce.
+const reasonAppArmor = "AppArmor"
+
+// AppArmor refuses pods with AppArmor profiles where the kernel, as it was when
+// this is called, enforces none, and those that name no profile. root is "/". A
+// pod that is past Pending is not asked again.
+func AppArmor(root string) Handler { return appArmor{enabled: enforces(root)} }
+
+type appArmor struct{ enabled bool }
+
+// Admit implements Handler.
+func (h appArmor) Admit(a *Attributes) Result {
+	if a.Pod.Status.Phase != v1.PodPending || !pod.NeedsAppArmor(a.Pod) {
+		return Result{Admitted: true}
+	}
+	if !h.enabled {
+		return unenforceable("AppArmor is not enabled on the host")
+	}
+	for _, list := range [][]v1.Container{a.Pod.Spec.InitContainers, a.Pod.Spec.Containers} {
+		for i := range list {
+			p := pod.AppArmorProfile(a.Pod, &list[i])
+			if p == nil || p.Type != v1.AppArmorProfileTypeLocalhost {
+				continue
+			}
+			if p.LocalhostProfile == nil || strings.TrimSpace(*p.LocalhostProfile) == "" {
+				return unenforceable(fmt.Sprintf("invalid empty AppArmor profile name: %q", p))
+			}
+		}
+	}
+	return Result{Admitted: true}
+}
+
+func unenforceable(why string) Result {
+	return Result{Reason: reasonAppArmor, Message: "Cannot enforce AppArmor: " + why}
+}
+
+// enforces reports whether the kernel has AppArmor, and it is on.
+func enforces(root string) bool {
+	if _, err := os.Stat(filepath.Join(root, "sys/kernel/security/apparmor")); err != nil {
+		return false
+	}
+	on, err := os.ReadFile(filepath.Join(root, "sys/module/apparmor/parameters/enabled"))
+	return err == nil && strings.HasPrefix(string(on), "Y")
+}

@@ -1,0 +1,63 @@
+package admission
+
+import (
+	"cmp"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// hostPort is a port of the node.
+type hostPort struct {
+	protocol v1.Protocol
+	ip       string
+	number   int32
+}
+
+// everyIP is the address that stands for all of a node's.
+const everyIP = "0.0.0.0"
+
+// meets reports whether only one pod can have both.
+func (h hostPort) meets(other hostPort) bool {
+	return h.protocol == other.protocol && h.number == other.number &&
+		(h.ip == other.ip || h.ip == everyIP || other.ip == everyIP)
+}
+
+// hostPorts refuses a pod that wants ports of the node which others have.
+func hostPorts(p *v1.Pod, _ *v1.Node, users []*v1.Pod) *fault {
+	wants := hostPortsOf(p)
+	if len(wants) == 0 {
+		return nil
+	}
+	for _, user := range users {
+		for _, has := range hostPortsOf(user) {
+			for _, want := range wants {
+				if want.meets(has) {
+					return predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// hostPortsOf are the ports of the node that a pod has for as long as it runs:
+// those of its containers and sidecars.
+func hostPortsOf(p *v1.Pod) []hostPort {
+	var ports []hostPort
+	take := func(c *v1.Container) {
+		for i := range c.Ports {
+			if port := &c.Ports[i]; port.HostPort > 0 {
+				ports = append(ports, hostPort{cmp.Or(port.Protocol, v1.ProtocolTCP), cmp.Or(port.HostIP, everyIP), port.HostPort})
+			}
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		if c := &p.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways {
+			take(c)
+		}
+	}
+	for i := range p.Spec.Containers {
+		take(&p.Spec.Containers[i])
+	}
+	return ports
+}
