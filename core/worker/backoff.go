@@ -26,6 +26,7 @@ const (
 // 10 s to 5 min. All durations are measured on the monotonic clock: a wall
 // clock that jumps makes no wait longer than it should be.
 type backoff struct {
+	// now is Config.Now.
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -58,35 +59,36 @@ func newBackoff(now func() time.Time) *backoff {
 func (b *backoff) take(uid types.UID, key backoffKey, dead *status.ObservedContainer) (wait, delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	now := b.now()
 	if b.entries[uid] == nil {
 		b.entries[uid] = map[backoffKey]*backoffEntry{}
 	}
 	e, ok := b.entries[uid][key]
 	if !ok {
-		b.entries[uid][key] = &backoffEntry{delay: backoffFirst, bumped: time.Now(), allowed: dead.ID}
+		b.entries[uid][key] = &backoffEntry{delay: backoffFirst, bumped: now, allowed: dead.ID}
 		return 0, 0
 	}
 	if e.allowed == dead.ID {
 		return 0, 0
 	}
 	if e.instance != dead.ID {
-		e.instance, e.crashed = dead.ID, e.when(b.now().Sub(dead.FinishedAt))
+		e.instance, e.crashed = dead.ID, e.when(dead.FinishedAt, now)
 	}
 	if e.crashed.Sub(e.bumped) > backoffReset {
-		*e = backoffEntry{delay: backoffFirst, bumped: time.Now(), allowed: dead.ID}
+		*e = backoffEntry{delay: backoffFirst, bumped: now, allowed: dead.ID}
 		return 0, 0
 	}
-	if wait := e.delay - time.Since(e.crashed); wait > 0 {
+	if wait := e.delay - now.Sub(e.crashed); wait > 0 {
 		return wait, e.delay
 	}
-	*e = backoffEntry{delay: min(2*e.delay, backoffMax), bumped: time.Now(), allowed: dead.ID}
+	*e = backoffEntry{delay: min(2*e.delay, backoffMax), bumped: now, allowed: dead.ID}
 	return 0, 0
 }
 
-// when is the moment of a crash that, by the wall clock, was age ago. It was
+// when is the moment of a crash that was at finished by the wall clock. It was
 // not in the future, and not before the restart it came after.
-func (e *backoffEntry) when(age time.Duration) time.Time {
-	return time.Now().Add(-min(max(age, 0), time.Since(e.bumped)))
+func (e *backoffEntry) when(finished, now time.Time) time.Time {
+	return now.Add(-min(max(now.Sub(finished), 0), now.Sub(e.bumped)))
 }
 
 func (b *backoff) forget(uid types.UID) {

@@ -12,7 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but Gone and Outcomes are needed.
+// Config is what a Pool works with. All fields but Gone, Outcomes, ActiveFor and
+// Observer are needed.
 type Config struct {
 	Runtime   Runtime
 	Images    Images
@@ -39,6 +40,12 @@ type Config struct {
 	Gone func(uid types.UID)
 	// Outcomes, if not nil, keep what must survive a restart of the agent.
 	Outcomes Outcomes
+	// ActiveFor, if not nil, is for how long a pod has been active of which
+	// Outcomes has a start time: better than the wall clock can say. It does not
+	// block.
+	ActiveFor func(p *v1.Pod) time.Duration
+	// Observer, if not nil, counts the turns of workers.
+	Observer Observer
 	Log      *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.
 	Now func() time.Time
@@ -85,8 +92,8 @@ type Volumes interface {
 type Cgroups interface {
 	// Ensure makes the pod's cgroup and gives its name as the runtime wants it.
 	Ensure(p *v1.Pod) (parent string, err error)
-	// Remove removes the pod's cgroup. It ends nothing and fails where processes
-	// are left.
+	// Remove removes the cgroup of a pod whose containers have stopped. What is left
+	// in it nobody knows of, and it may be ended; if it stays, Remove fails.
 	Remove(ctx context.Context, uid types.UID) error
 }
 

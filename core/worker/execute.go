@@ -13,32 +13,36 @@ import (
 )
 
 // execute carries out a plan: stop, sandbox, then containers one after the
-// other. A container that cannot be started does not stop the others.
-func (p *Pool) execute(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) error {
+// other. A container that cannot be started does not stop the others. tried
+// tells whether there is anything to look at now. Where the sandbox failed there
+// is not: each try may leave another, and to see one brings the next try at once.
+func (p *Pool) execute(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) (tried bool, err error) {
 	if err := p.carryOutStops(ctx, t, a, observed); err != nil {
 		p.warn(ctx, t.pod, "FailedKillPod", err)
-		return err
+		return true, err
 	}
 	if !a.CreateSandbox && len(a.Start) == 0 {
-		return nil
+		return true, nil
 	}
 	home, err := p.sandbox(ctx, t, a)
 	if err != nil {
-		return err
+		return false, err
 	}
+	tried = a.KillPod || a.CreateSandbox || len(a.Stop) > 0
 	var failed failures
 	for _, i := range a.Start {
 		if err := p.proceed(ctx); err != nil {
-			return err
+			return tried, err
 		}
 		c := &t.pod.Spec.Containers[i]
-		err := p.startContainer(ctx, t, c, home, observed)
+		started, err := p.startContainer(ctx, t, c, home, observed)
+		tried = tried || started
 		if err == nil {
 			p.cfg.Reasons.Remove(t.uid, c.Name)
 			continue
 		}
 		if p.proceed(ctx) != nil {
-			return err // not the container's fault
+			return tried, err // not the container's fault
 		}
 		if _, ok := errors.AsType[*status.Fault](err); ok { // else the runtime is away: nothing is wrong with the container
 			p.cfg.Reasons.Set(t.uid, c.Name, status.ReasonOf(err, "RunContainerError"))
@@ -46,13 +50,13 @@ func (p *Pool) execute(ctx context.Context, t turn, a *Actions, observed *status
 		failed = append(failed, fmt.Errorf("container %s: %w", c.Name, err))
 	}
 	if len(failed) == 0 {
-		return nil
+		return tried, nil
 	}
 	// The reasons are to be seen now, not after the back-off.
 	if newest, err := p.cfg.Cache.Get(t.uid); err == nil {
 		p.publish(t, &newest, phase{})
 	}
-	return failed
+	return tried, failed
 }
 
 func (p *Pool) carryOutStops(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) error {
@@ -103,38 +107,39 @@ func (p *Pool) sandbox(ctx context.Context, t turn, a *Actions) (pod.ContainerRu
 	return home, nil
 }
 
-// startContainer starts one container in the sandbox of home.
-func (p *Pool) startContainer(ctx context.Context, t turn, c *v1.Container, home pod.ContainerRun, observed *status.ObservedPod) error {
+// startContainer starts one container in the sandbox of home. tried tells whether
+// the runtime was asked to.
+func (p *Pool) startContainer(ctx context.Context, t turn, c *v1.Container, home pod.ContainerRun, observed *status.ObservedPod) (tried bool, err error) {
 	newest := observed.Newest(c.Name)
 	if err := p.mayRestart(t.pod, c, newest); err != nil {
 		p.cfg.Events.Event(t.pod, v1.EventTypeWarning, "BackOff",
 			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(t.pod), t.uid))
-		return err
+		return false, err
 	}
-	p.prune(ctx, t, c.Name, observed)
-
+	if err := p.prune(ctx, t, c.Name, observed); err != nil {
+		return false, p.failed(ctx, t, err)
+	}
 	run := home
 	run.Container = c
-	var err error
 	if run.ImageRef, err = p.cfg.Images.Ensure(ctx, t.pod, c); err != nil {
-		return err
+		return false, err
 	}
 	if run.Mounts, err = p.cfg.Volumes.Mounts(t.pod, c); err != nil {
-		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
+		return false, p.failed(ctx, t, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
 	if run.Attempt, err = p.attempt(t, c.Name, newest); err != nil {
-		return p.failed(ctx, t, &status.Fault{Reason: "CreateContainerError", Err: err})
+		return false, p.failed(ctx, t, &status.Fault{Reason: "CreateContainerError", Err: err})
 	}
 	if err := p.proceed(ctx); err != nil {
-		return err
+		return false, err
 	}
 	if _, err := p.cfg.Runtime.StartContainer(ctx, run); err != nil {
-		return p.failed(ctx, t, err)
+		return true, p.failed(ctx, t, err)
 	}
 	crashpoint.Reached("container started")
 	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Created", "Created container "+c.Name)
 	p.cfg.Events.Event(t.pod, v1.EventTypeNormal, "Started", "Started container "+c.Name)
-	return nil
+	return true, nil
 }
 
 // failed records that a container could not be started.

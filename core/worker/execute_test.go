@@ -137,7 +137,7 @@ func TestTheNetworkIsWaitedFor(t *testing.T) {
 		if !b.recorded("web NetworkNotReady") {
 			t.Error("event NetworkNotReady is missing")
 		}
-		time.Sleep(networkDelay + time.Millisecond)
+		time.Sleep(awayDelay + time.Millisecond)
 		if diff := cmp.Diff([]string{"1"}, []string{string(b.pool.Due()[0])}); diff != "" {
 			t.Errorf("due after a second (-want +got):\n%s", diff)
 		}
@@ -198,6 +198,53 @@ func TestOldInstancesArePruned(t *testing.T) {
 		b.create(p)
 		expectCalls(t, b, "remove x4", "remove x3", "remove x2", "start web/a#6")
 	})
+}
+
+func TestAContainerIsNotStartedTwice(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		state  status.ContainerState
+		age    time.Duration
+		starts bool
+	}{
+		{"one that was just made may be starting", status.StateCreated, time.Second, false},
+		{"one that was made long ago is not", status.StateCreated, startPatience, true},
+		{"one that was made in the future may be starting, and the clock was set back", status.StateCreated, -time.Hour, false},
+		{"one that has ended is not", status.StateExited, time.Second, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := newPod("web", "1", "a")
+				running(b, p)
+				b.change("1", func(o *status.ObservedPod) {
+					o.Containers = []status.ObservedContainer{
+						{ID: "x2", Name: "a", Attempt: 2, State: tt.state, Hash: "a=img", CreatedAt: time.Now().Add(-tt.age)},
+						{ID: "x1", Name: "a", Attempt: 1, State: status.StateExited, Hash: "a=img", FinishedAt: time.Now().Add(-time.Hour)},
+						{ID: "x0", Name: "a", State: status.StateExited, Hash: "a=img", FinishedAt: time.Now().Add(-2 * time.Hour)},
+					}
+				})
+				b.fail["remove x2"] = errBroken
+				b.create(p)
+				synctest.Wait()
+				if got := slices.Contains(b.taken(), "start web/a#3"); got != tt.starts {
+					t.Errorf("started: %v, want %v", got, tt.starts)
+				}
+				delete(b.fail, "remove x2")
+				time.Sleep(startingDelay + time.Millisecond)
+				if due := slices.Contains(b.pool.Due(), p.UID); due == tt.starts {
+					t.Errorf("is due a moment later: %v", due)
+				}
+				b.sync(p)
+				synctest.Wait()
+				if got := slices.Contains(b.taken(), "start web/a#3"); got == tt.starts {
+					t.Errorf("started a moment later: %v", got)
+				}
+			})
+		})
+	}
 }
 
 func TestRestartCountsSurviveTheRuntime(t *testing.T) {
@@ -325,4 +372,35 @@ func TestCrashLoop(t *testing.T) {
 		cancel()
 		<-done
 	})
+}
+
+func TestAContainerWaitsTwoMinutesForAnotherInstanceOfIt(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]time.Duration{
+		"that was just made": 0,
+		"also where the clock was set back by years since":    10 * 365 * 24 * time.Hour,
+		"also where the clock was set back by less than that": time.Minute,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := newPod("web", "1", "a")
+				running(b, p)
+				b.change("1", func(o *status.ObservedPod) {
+					o.Containers = []status.ObservedContainer{{ID: "x0", Name: "a", State: status.StateCreated, Hash: "a=img", CreatedAt: time.Now().Add(made)}}
+				})
+				b.fail["remove x0"] = errBroken
+				b.create(p)
+				tend(b, p, startPatience-2*startingDelay)
+				if slices.Contains(b.taken(), "start web/a#1") {
+					t.Error("it is started beside it")
+				}
+				tend(b, p, 4*startingDelay)
+				if !slices.Contains(b.taken(), "start web/a#1") {
+					t.Error("it waits for longer")
+				}
+			})
+		})
+	}
 }

@@ -39,6 +39,12 @@ type node struct {
 	// changed is told of every pod that changed, if set.
 	changed func(types.UID)
 	network error
+	// stopCode is what a container ends with that is told to.
+	stopCode int32
+	// stubborn containers run on.
+	stubborn bool
+	// blind: pods cannot be inspected.
+	blind bool
 }
 
 func newNode() *node {
@@ -47,6 +53,8 @@ func newNode() *node {
 		pods:  map[types.UID]*status.ObservedPod{},
 		fail:  map[string]error{},
 		hold:  map[string]chan struct{}{},
+
+		stopCode: 137,
 	}
 	n.list()
 	return n
@@ -111,6 +119,10 @@ func (n *node) look(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now().Add(1) // the clock of a synctest bubble stands still
+	if n.blind {
+		n.cache.SetError(uid, errBroken, now)
+		return
+	}
 	if o, ok := n.pods[uid]; ok {
 		n.cache.Set(snapshot(o), now)
 		return
@@ -185,7 +197,9 @@ func (n *node) StopContainer(ctx context.Context, id string, grace time.Duration
 	if err := n.call(ctx, "stop %s %s", id, grace); err != nil {
 		return err
 	}
-	n.exit(id, 137)
+	if !n.stubborn {
+		n.exit(id, n.stopCode)
+	}
 	return nil
 }
 

@@ -30,7 +30,7 @@ func effectiveGrace(current int64, p *v1.Pod, override *int64) int64 {
 	if !named && grace == 0 && p != nil && p.Spec.TerminationGracePeriodSeconds != nil {
 		grace = *p.Spec.TerminationGracePeriodSeconds
 	}
-	return max(grace, 1)
+	return seeded{}.grace(current, max(grace, 1))
 }
 
 // restartGrace is what a container gets that is stopped while its pod goes on.
@@ -44,4 +44,11 @@ func restartGrace(p *v1.Pod) time.Duration {
 	return fallbackGrace
 }
 
-func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+// longest is what a number of seconds counts for at most, also where it is meant as
+// "for ever": what is added to it, or half of it, still is a duration.
+const longest = 100 * 365 * 24 * time.Hour
+
+// seconds is a number of seconds, between zero and longest.
+func seconds(n int64) time.Duration {
+	return time.Duration(min(max(n, 0), int64(longest/time.Second))) * time.Second
+}

@@ -55,3 +55,22 @@ func TestRestartGrace(t *testing.T) {
 		t.Errorf("without any period: %s, want 2s", got)
 	}
 }
+
+func TestAPeriodThatIsLongerThanCanBeCountedIsLong(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int64{9_223_372_036, 9_223_372_037, 18_446_744_073, 1 << 62, 1<<63 - 1} {
+		if d := seconds(n); d < 24*365*time.Hour || d+time.Hour < d || d+d/2 < d {
+			t.Errorf("%d seconds are %s", n, d)
+		}
+		p := newPod("a", "1")
+		p.Spec.TerminationGracePeriodSeconds = &n
+		if d := restartGrace(p); d != seconds(n) {
+			t.Errorf("a container gets %s of %d seconds", d, n)
+		}
+	}
+	for n, want := range map[int64]time.Duration{-1: 0, 0: 0, 1: time.Second, 86_400: 24 * time.Hour} {
+		if d := seconds(n); d != want {
+			t.Errorf("%d seconds are %s", n, d)
+		}
+	}
+}

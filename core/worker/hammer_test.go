@@ -56,7 +56,7 @@ func TestHammer(t *testing.T) {
 					}
 				}
 			}
-			if g := b.pool.gate; len(g.holder)+len(g.waiting) != 0 {
+			if g := b.pool.gate; len(g.holders)+len(g.waiting) != 0 {
 				t.Errorf("seed %d: the gate keeps %+v", seed, g)
 			}
 		})

@@ -7,7 +7,9 @@ import (
 // Known tells the pool which pods are wanted and gives the state of every
 // worker there is then. A pod that is not wanted is ended; records that are
 // finished go, if their pod is not wanted or was created again meanwhile, and
-// with them all that is remembered of the pod. It is to be called regularly.
+// with them all that is remembered of the pod. An end that has failed is tried
+// again, also where the pod is wanted: that may be another document with its UID,
+// which is held, or another source's. It is to be called regularly.
 func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,12 +20,25 @@ func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
 	workers := make(map[types.UID]State, len(p.records))
 	for uid, rec := range p.records {
 		orphan := !wanted(uid)
-		if (orphan || rec.restart) && p.tryRemove(rec, orphan) {
+		goes := orphan || rec.restart && !(seeded{}).forgets("the pod was created again")
+		if goes && p.tryRemove(rec, orphan) {
 			continue
+		}
+		if !goes {
+			p.retryEnd(rec)
 		}
 		workers[uid] = rec.state
 	}
 	return workers
+}
+
+// retryEnd takes another turn at an end that has failed, when its time has come:
+// whoever takes what is due may have no such pod, and asks for nothing.
+func (p *Pool) retryEnd(rec *record) {
+	ending := rec.state == Terminating || rec.state == Terminated
+	if ending && rec.cancel == nil && p.queue.takeDue(rec.uid) {
+		p.again(rec)
+	}
 }
 
 // tryRemove moves a record that has to go on its way, and reports whether it
@@ -34,6 +49,10 @@ func (p *Pool) tryRemove(rec *record, orphan bool) bool {
 		return true
 	}
 	if !orphan {
+		if rec.cancel == nil && rec.state > Syncing {
+			// It comes back once it has ended, and nobody else asks for another try.
+			p.again(rec)
+		}
 		return false
 	}
 	rec.deleted = true

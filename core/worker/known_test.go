@@ -3,6 +3,7 @@ package worker
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -102,7 +103,7 @@ func TestARemovedPodLeavesNothingBehind(t *testing.T) {
 			t.Error("the reason cache remembers the pod")
 		}
 		p2 := b.pool
-		if len(p2.records)+len(p2.queue.due)+len(p2.backoff.entries)+len(p2.gate.holder)+len(p2.gate.waiting) != 0 {
+		if len(p2.records)+len(p2.queue.due)+len(p2.backoff.entries)+len(p2.gate.holders)+len(p2.gate.waiting) != 0 {
 			t.Errorf("records %v, queue %v, backoff %v, gate %+v; want nothing", p2.records, p2.queue.due, p2.backoff.entries, p2.gate)
 		}
 	})
@@ -153,5 +154,32 @@ func TestQueries(t *testing.T) {
 		expect("terminated and deleted", "1", answers{
 			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true, ContentRemovable: true,
 		})
+	})
+}
+
+func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.fail["stop-sandbox"] = errBroken
+		b.kill(p)
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		if due := b.pool.Due(); len(due) != 1 { // whoever asks has no such pod just then
+			t.Fatalf("due = %v, want the pod whose end has failed", due)
+		}
+		b.create(p)
+		delete(b.fail, "stop-sandbox")
+		b.pool.Known(wants("1"))
+		synctest.Wait()
+		if got := b.state("1"); got != Finished {
+			t.Errorf("state = %s, want finished", got)
+		}
+		if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+			t.Errorf("workers = %v, want none: the pod is to be made again", workers)
+		}
 	})
 }

@@ -31,15 +31,26 @@ func (p *Pool) observe(ctx context.Context, uid types.UID, after time.Time) (sta
 // active reports whether the runtime may still run something of the pod. In
 // doubt it does.
 func (p *Pool) active(uid types.UID) bool {
-	observed, err := p.cfg.Cache.Get(uid)
-	if err != nil || observed.Active() {
+	if _, err := p.cfg.Cache.Get(uid); err != nil {
 		return true
+	}
+	observed := p.shown(uid)
+	return observed.Active()
+}
+
+// shown is the pod as its last inspection shows it or, where that shows nothing
+// that runs, as the last list does: an inspection may have failed or not been
+// made yet.
+func (p *Pool) shown(uid types.UID) status.ObservedPod {
+	observed, _ := p.cfg.Cache.Get(uid)
+	if observed.Active() {
+		return observed
 	}
 	listed, _ := p.cfg.Cache.Pods()
 	for i := range listed {
 		if listed[i].UID == uid && listed[i].Active() {
-			return true
+			return listed[i]
 		}
 	}
-	return false
+	return observed
 }

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -19,6 +21,14 @@ type Outcomes interface {
 	Kept(p *v1.Pod) (v1.PodStatus, bool)
 }
 
+// activeBefore is for how long the pod was active before the agent started.
+func (p *Pool) activeBefore(about *v1.Pod, started time.Time) time.Duration {
+	if p.cfg.ActiveFor != nil {
+		return max(p.cfg.ActiveFor(about), 0)
+	}
+	return max(p.cfg.Now().Sub(started), 0)
+}
+
 // resume takes up what was kept of the pod before the agent started: its status
 // goes on from there, and so do the numbers of its containers. One that had
 // ended has ended.
@@ -27,10 +37,16 @@ func (p *Pool) resume(rec *record) {
 		return
 	}
 	kept, ok := p.cfg.Outcomes.Kept(rec.pod)
-	if !ok {
+	if !ok || (seeded{}).forgets("how the pod ended") {
 		return
 	}
 	rec.ended = pod.IsTerminal(kept.Phase)
+	if kept.Phase == v1.PodFailed && kept.Reason != "" {
+		rec.failure = &status.Reason{Reason: kept.Reason, Message: kept.Message}
+	}
+	if !kept.StartTime.IsZero() {
+		rec.active = p.cfg.Now().Add(-p.activeBefore(rec.pod, kept.StartTime.Time))
+	}
 	rec.attempts = map[string]uint32{}
 	for i := range kept.ContainerStatuses {
 		c := &kept.ContainerStatuses[i]

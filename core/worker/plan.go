@@ -33,6 +33,12 @@ func (a *Actions) Empty() bool {
 	return !a.KillPod && !a.CreateSandbox && len(a.Stop) == 0 && len(a.Start) == 0
 }
 
+// Last reports whether the pod is to be stopped and nothing of it started ever
+// again.
+func (a *Actions) Last() bool {
+	return a.KillPod && !a.CreateSandbox && len(a.Start) == 0
+}
+
 // Plan compares what the runtime shows of a pod with its spec. hash is the
 // definition hash of a container. It changes nothing of what it is given.
 func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) string) Actions {
@@ -95,7 +101,7 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 // changed reports whether c is not what the running instance was made from.
 // An instance that carries no hash is taken as it is.
 func changed(c *v1.Container, running *status.ObservedContainer, hash func(*v1.Container) string) bool {
-	return running.Hash != "" && running.Hash != hash(c)
+	return running.Hash != "" && running.Hash != hash(c) && !seeded{}.forgets("what a container runs as")
 }
 
 // stopUnnamed stops the containers that run but are not in the spec any more:

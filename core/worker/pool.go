@@ -10,9 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// stopTimeout is how long calls in flight may go on after Stop.
-const stopTimeout = 10 * time.Second
-
 // Pool holds the workers of all pods. Its methods may be called from any
 // goroutine.
 type Pool struct {
@@ -47,7 +44,7 @@ func New(cfg Config) *Pool {
 	p := &Pool{
 		cfg:       cfg,
 		log:       cfg.Log,
-		queue:     newQueue(),
+		queue:     newQueue(cfg.Now),
 		backoff:   newBackoff(cfg.Now),
 		records:   map[types.UID]*record{},
 		followers: map[types.UID][]types.UID{},
@@ -71,26 +68,6 @@ func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.
 // Due takes the pods whose time to be looked at again has come. The caller
 // asks for a Sync of those it still wants.
 func (p *Pool) Due() []types.UID { return p.queue.take() }
-
-// Stop takes no more requests, starts no more calls, gives the calls in flight
-// 10 s or until ctx ends, and waits for all workers. Every pod is left as it
-// is.
-func (p *Pool) Stop(ctx context.Context) {
-	p.mu.Lock()
-	p.stopped = true
-	for _, rec := range p.records {
-		rec.retire()
-	}
-	p.mu.Unlock()
-	p.drain()
-
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
-	defer cancel()
-	stop := context.AfterFunc(ctx, p.abandon)
-	p.workers.Wait()
-	stop()
-	p.abandon()
-}
 
 // proceed says whether a turn may go on to its next call.
 func (p *Pool) proceed(ctx context.Context) error {

@@ -25,6 +25,7 @@ func (p *Pool) publish(t turn, observed *status.ObservedPod, ph phase) v1.PodSta
 		Reasons:     p.reasons(t.pod),
 		Terminating: ph.terminating,
 		Terminal:    ph.terminal,
+		Failure:     t.failure,
 		Now:         p.cfg.Now(),
 		HostIPs:     p.cfg.HostIPs,
 		RuntimeName: p.cfg.RuntimeName,

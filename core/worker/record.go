@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/faultlog"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -34,6 +35,9 @@ type record struct {
 	attempts map[string]uint32
 	// started is true once the start gate has let the pod pass.
 	started bool
+	// active is when the pod became active, with a monotonic reading; zero before
+	// that.
+	active time.Time
 	// stopping is true once a turn has begun to stop containers.
 	stopping bool
 	// deleted: the pod is not to come back; evicted: it was pushed out.
@@ -42,10 +46,22 @@ type record struct {
 	restart bool
 	// grace is the grace period in force, in seconds, 0 for none yet.
 	grace int64
+	// failure is why the pod failed, nil where that is for its containers to say.
+	failure *status.Reason
 	// status is the change asked for last of the status the pod ends with.
 	status func(*v1.PodStatus)
 	// waiters are closed once the containers have stopped.
 	waiters []chan<- struct{}
+
+	// pace is of the turns, unremoved of old instances that could not be removed.
+	pace, unremoved faultlog.Pace
+	// starting are, by container, the instances that could not be removed and may
+	// be starting.
+	starting map[string]starting
+
+	// changed is when the worker had last done something in the runtime, zero if it
+	// never has: only what is seen after that shows it. It is the worker's own.
+	changed time.Time
 
 	// pending: there is something the worker has not acted on.
 	pending bool

@@ -10,8 +10,9 @@ import (
 const (
 	// errorDelay is how long a failed turn waits before the next.
 	errorDelay = 10 * time.Second
-	// networkDelay is the same where the network was not ready.
-	networkDelay = time.Second
+	// awayDelay is the same where the runtime was not there or the network not
+	// ready: nothing is wrong with the pod, and either can be back at any time.
+	awayDelay = time.Second
 )
 
 // errNetwork is why a pod that needs the network has to wait.
@@ -37,8 +38,8 @@ func (p *Pool) retryIn(err error) time.Duration {
 		}
 		return delay
 	}
-	if errors.Is(err, errNetwork) {
-		return p.cfg.Jitter(networkDelay)
+	if errors.Is(err, errNetwork) || errors.Is(err, status.ErrAway) {
+		return p.cfg.Jitter(awayDelay)
 	}
 	if f, ok := errors.AsType[*status.Fault](err); ok && !f.RetryAt.IsZero() {
 		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.syncFrequency())

@@ -3,7 +3,12 @@ package worker
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -46,6 +51,75 @@ func TestStaticPodsOfOneNameRunOneAfterTheOther(t *testing.T) {
 	})
 }
 
+func TestAPodInDoubtFreesNoNameThatAnotherOneRunsUnder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		ended, runs, next := newPod("web", "1", "a"), newPod("web", "2", "a"), newPod("web", "3", "a")
+		running(b, runs)
+		b.cache.SetError(ended.UID, errBroken, time.Now())
+		b.create(ended)
+		synctest.Wait()
+		b.create(runs)
+		b.create(next)
+		b.kill(ended)
+		b.look(ended.UID)
+		time.Sleep(time.Minute)
+		expectRunning(t, b, map[string]bool{"1": false, "2": true, "3": false})
+		b.kill(runs)
+		expectRunning(t, b, map[string]bool{"2": false, "3": true})
+	})
+}
+
+func TestAPodOfWhichNothingRunsWaitsForItsName(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*bench, *v1.Pod){
+		"an empty sandbox is left":          sandboxOf,
+		"it cannot be told whether it does": func(b *bench, p *v1.Pod) { b.cache.SetError(p.UID, errBroken, time.Now()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				runs, next := newPod("web", "1", "a"), newPod("web", "2", "a")
+				running(b, runs)
+				leave(b, next)
+				b.create(next)
+				synctest.Wait()
+				b.create(runs)
+				synctest.Wait()
+				b.look(next.UID)
+				b.sync(next)
+				expectRunning(t, b, map[string]bool{"1": true, "2": false})
+				b.kill(runs)
+				expectRunning(t, b, map[string]bool{"1": false, "2": true})
+			})
+		})
+	}
+}
+
+func TestOfPodsOfOneNameThatHaveOnlyASandboxOneStarts(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]func(){
+		"which are created at once":                        func() {},
+		"of which the first has waited for the second one": synctest.Wait,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				one, two := newPod("web", "1", "a"), newPod("web", "2", "a")
+				sandboxOf(b, one)
+				sandboxOf(b, two)
+				b.create(one)
+				between()
+				b.create(two)
+				expectRunning(t, b, map[string]bool{"1": true, "2": false})
+			})
+		})
+	}
+}
+
 func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,6 +141,37 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 		}
 		close(held)
 		expectRunning(t, b, map[string]bool{"2": true})
+	})
+}
+
+func TestAPodOfWhichOnlyASandboxIsLeftWaitsForTheOneWhosePlaceItTakes(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*v1.Pod{"static": newPod("shop", "2", "a"), "of the API server": api(newPod("shop", "2", "a"))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				old := api(newPod("web", "1", "a"))
+				b.create(old)
+				synctest.Wait()
+				sandboxOf(b, p)
+				held := make(chan struct{})
+				b.hold["teardown 1"] = held
+				b.kill(old)
+				b.pool.Update(Request{Kind: Create, Pod: p, After: old.UID})
+				expectRunning(t, b, map[string]bool{"1": false, "2": false})
+				close(held)
+				expectRunning(t, b, map[string]bool{"2": true})
+			})
+		})
+	}
+}
+
+// sandboxOf is what is left of a pod whose end was cut short.
+func sandboxOf(b *bench, p *v1.Pod) {
+	b.change(p.UID, func(o *status.ObservedPod) {
+		o.Name, o.Namespace = p.Name, p.Namespace
+		o.Sandboxes = []status.ObservedSandbox{{ID: "s-" + string(p.UID), Ready: true, IPs: []string{"10.0.0.9"}, Annotations: p.Annotations}}
 	})
 }
 
@@ -138,8 +243,92 @@ func TestARuntimePodOfTheNameIsWaitedFor(t *testing.T) {
 		b.create(newPod("web", "2", "a"))
 		expectCalls(t, b)
 		b.pool.KillStray(&b.pool.Strays()[0])
-		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1")
-		b.sync(newPod("web", "2", "a"))
-		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
+		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
 	})
+}
+
+func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		running(b, old)
+		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		expectCalls(t, b)
+		b.pool.KillStray(&b.pool.Strays()[0])
+		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox shop#0", "start shop/a#0")
+	})
+}
+
+func TestARuntimePodHasEndedWhenNothingOfItRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		running(b, newPod("web", "1", "a"))
+		b.create(newPod("web", "2", "a"))
+		b.stubborn = true
+		b.pool.KillStray(&b.pool.Strays()[0])
+		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1") // and it runs on
+		b.stubborn = false
+		b.pool.Known(func(uid types.UID) bool { return uid == "2" }) // as housekeeping asks
+		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
+	})
+}
+
+func TestARuntimePodOfTheNameIsWaitedForUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		running(b, newPod("web", "1", "a"))
+		b.create(newPod("web", "2", "a"))
+		held := make(chan struct{})
+		b.hold["stop a-1"] = held
+		b.pool.KillStray(&b.pool.Strays()[0])
+		synctest.Wait()
+		b.sync(newPod("web", "2", "a"))
+		expectCalls(t, b, "stop a-1 1s")
+		close(held)
+		expectCalls(t, b, "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
+	})
+}
+
+func TestAPodThatComesWhileARuntimePodOfItsNameEndsStartsAsSoonAsThatHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		running(b, newPod("web", "1", "a"))
+		held := make(chan struct{})
+		b.hold["stop a-1"] = held
+		b.pool.KillStray(&b.pool.Strays()[0])
+		synctest.Wait()
+		b.create(newPod("web", "2", "a"))
+		expectCalls(t, b, "stop a-1 1s")
+		close(held)
+		expectCalls(t, b, "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
+	})
+}
+
+func TestAStaticPodRunsBesideARuntimePodOfItsNameThatIsTheAPIServers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		source string
+		waits  bool
+	}{
+		"made for the API server":    {pod.SourceAPI, false},
+		"made for another file":      {"file", true},
+		"of which nobody knows that": {"", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				running(b, newPod("web", "1", "a"))
+				b.change("1", func(o *status.ObservedPod) {
+					o.Sandboxes[0].Annotations = map[string]string{pod.AnnotationSource: tc.source}
+				})
+				b.create(newPod("web", "2", "a"))
+				expectRunning(t, b, map[string]bool{"1": true, "2": !tc.waits})
+			})
+		})
+	}
 }

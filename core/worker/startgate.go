@@ -10,12 +10,14 @@ import (
 // next starts only when the one before has left, that is, when its containers,
 // volumes and cgroup are gone. It is guarded by the pool's lock.
 type startGate struct {
-	holder  map[string]types.UID
+	// holders are several only where an earlier agent left them so, or where it is
+	// in doubt which of them runs.
+	holders map[string][]types.UID
 	waiting map[string][]types.UID
 }
 
 func newStartGate() startGate {
-	return startGate{holder: map[string]types.UID{}, waiting: map[string][]types.UID{}}
+	return startGate{holders: map[string][]types.UID{}, waiting: map[string][]types.UID{}}
 }
 
 // join puts uid at the end of the line for name.
@@ -27,11 +29,11 @@ func (g *startGate) join(name string, uid types.UID) {
 // and nobody who can still start is before it in the line. Those who cannot
 // (live is false) lose their place.
 func (g *startGate) enter(name string, uid types.UID, live func(types.UID) bool) bool {
-	if holder, held := g.holder[name]; held {
-		return holder == uid
+	if holders := g.holders[name]; len(holders) > 0 {
+		return slices.Contains(holders, uid)
 	}
 	line := slices.DeleteFunc(g.waiting[name], func(w types.UID) bool { return w != uid && !live(w) })
-	g.setLine(name, line)
+	set(g.waiting, name, line)
 	if len(line) == 0 || line[0] != uid {
 		return false
 	}
@@ -39,34 +41,33 @@ func (g *startGate) enter(name string, uid types.UID, live func(types.UID) bool)
 	return true
 }
 
-// seize gives name to uid, out of turn, if nobody holds it. The empty name is
+// seize gives name to uid, out of turn, beside those who hold it. The empty name is
 // everybody's.
 func (g *startGate) seize(name string, uid types.UID) {
 	if name == "" {
 		return
 	}
-	if _, held := g.holder[name]; !held {
-		g.holder[name] = uid
+	if !slices.Contains(g.holders[name], uid) {
+		g.holders[name] = append(g.holders[name], uid)
 	}
-	g.setLine(name, without(g.waiting[name], uid))
+	set(g.waiting, name, without(g.waiting[name], uid))
 }
 
-// leave takes uid out of the line or frees the name it holds, and gives who
+// leave takes uid out of the line and of those who hold the name, and gives who
 // waits for it.
 func (g *startGate) leave(name string, uid types.UID) []types.UID {
-	if g.holder[name] == uid {
-		delete(g.holder, name)
-	}
-	g.setLine(name, without(g.waiting[name], uid))
+	set(g.holders, name, without(g.holders[name], uid))
+	set(g.waiting, name, without(g.waiting[name], uid))
 	return g.waiting[name]
 }
 
-func (g *startGate) setLine(name string, line []types.UID) {
+// set leaves no empty line behind.
+func set(lines map[string][]types.UID, name string, line []types.UID) {
 	if len(line) == 0 {
-		delete(g.waiting, name)
+		delete(lines, name)
 		return
 	}
-	g.waiting[name] = line
+	lines[name] = line
 }
 
 func without(line []types.UID, uid types.UID) []types.UID {

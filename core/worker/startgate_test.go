@@ -32,22 +32,32 @@ func TestStartGate(t *testing.T) {
 	check("d", false) // c is before it
 	check("c", true)  // b cannot start any more
 	g.leave("web", "d")
-	if len(g.leave("web", "c")) != 0 || len(g.holder) != 0 || len(g.waiting) != 0 {
+	if len(g.leave("web", "c")) != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
 		t.Errorf("the gate keeps something: %+v", g)
 	}
 }
 
-func TestSeizeTakesNoNameThatIsHeld(t *testing.T) {
+func TestANameIsFreeWhenAllThatRanUnderItHaveLeft(t *testing.T) {
 	t.Parallel()
 	g := newStartGate()
-	g.join("web", "a")
-	g.seize("web", "a")
-	g.seize("web", "b")
-	if g.holder["web"] != "a" || len(g.waiting) != 0 {
-		t.Errorf("holder = %q, waiting = %v; want a and nobody", g.holder["web"], g.waiting)
+	live := func(types.UID) bool { return true }
+	for _, uid := range []types.UID{"a", "b", "c"} {
+		g.join("web", uid)
 	}
-	g.leave("web", "b")
-	if g.holder["web"] != "a" {
-		t.Error("b freed a name that a holds")
+	for range 2 {
+		g.seize("web", "a")
+		g.seize("web", "b")
+	}
+	if !g.enter("web", "b", live) {
+		t.Error("b does not hold the name it runs under")
+	}
+	for _, uid := range []types.UID{"a", "b"} {
+		if g.enter("web", "c", live) {
+			t.Errorf("c starts before %s has left", uid)
+		}
+		g.leave("web", uid)
+	}
+	if !g.enter("web", "c", live) {
+		t.Error("c does not start, and all others have left")
 	}
 }

@@ -17,6 +17,8 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 	if pod.IsTerminal(st.Phase) {
 		return true, nil
 	}
+	ctx, release := p.limit(ctx, t, &st)
+	defer release()
 	if !t.pod.Spec.HostNetwork {
 		if err := p.cfg.Runtime.NetworkReady(); err != nil {
 			err = fmt.Errorf("%w: %w", errNetwork, err)
@@ -32,12 +34,17 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 	if actions.Empty() {
 		return false, nil
 	}
-	if err := p.execute(ctx, t, &actions, observed); err != nil {
-		return false, err
+	if actions.Last() && !observed.Active() {
+		p.giveUp(t)
+		return true, nil
 	}
-	// What was done shows in the status without waiting for the next list.
-	p.cfg.Inspector.Refresh(t.uid)
-	return false, nil
+	tried, err := p.execute(ctx, t, &actions, observed)
+	t.rec.changed = p.cfg.Now()
+	if tried {
+		// What was done shows in the status without waiting for the next list.
+		p.cfg.Inspector.Refresh(t.uid)
+	}
+	return false, err
 }
 
 // prepare makes the pod's directories and volumes.

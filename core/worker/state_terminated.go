@@ -12,6 +12,9 @@ import (
 // collection has them later.
 func (p *Pool) cleanUp(ctx context.Context, t turn, observed *status.ObservedPod) error {
 	p.publish(t, observed, phase{terminal: true})
+	if !p.Stopping(t.uid) {
+		return nil // it was pushed out before it began
+	}
 	if err := p.cfg.Volumes.Teardown(ctx, t.uid); err != nil {
 		return fmt.Errorf("tearing down volumes: %w", err)
 	}

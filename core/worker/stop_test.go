@@ -1,7 +1,10 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +86,44 @@ func TestStopGivesUpCallsAfterTenSeconds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// deafRuntime stops containers when it is let go, whatever the context says.
+type deafRuntime struct {
+	*node
+	held chan struct{}
+}
+
+func (r deafRuntime) StopContainer(context.Context, string, time.Duration) error {
+	<-r.held
+	return nil
+}
+
+func TestStopLeavesCallsBehindThatIgnoreThatTheyAreToEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		held := make(chan struct{})
+		defer close(held) // else the worker would stay
+		var log bytes.Buffer
+		b.cfg.Runtime, b.cfg.Log = deafRuntime{b.node, held}, slog.New(slog.NewTextHandler(&log, nil))
+		b.pool = New(b.cfg)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		b.create(newPod("other", "2", "a"))
+		synctest.Wait()
+		b.kill(p)
+		b.pool.KillStray(stray(b, "c0"))
+		synctest.Wait()
+		begun := time.Now()
+		b.pool.Stop(t.Context())
+		if took := time.Since(begun); took != stopTimeout+leaveTimeout {
+			t.Errorf("Stop took %s, want %s", took, stopTimeout+leaveTimeout)
+		}
+		if want := `pods="[9 default/web]"`; !strings.Contains(log.String(), want) {
+			t.Errorf("log:\n%swant %s", &log, want)
+		}
+	})
 }
 
 func TestStopLeavesEveryPodRunning(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 // turn is one run of a worker: the record as it was when the run began.
 type turn struct {
+	rec      *record // to be looked at with the pool locked
 	uid      types.UID
 	pod      *v1.Pod
 	origin   pod.Origin
@@ -20,20 +21,34 @@ type turn struct {
 	attempts map[string]uint32
 	state    State
 	grace    time.Duration
+	failure  *status.Reason
 	status   func(*v1.PodStatus)
+	// exceeded is true for the turn that ends the pod for its deadline.
+	exceeded bool
 }
 
 // work is the goroutine of one pod.
 func (p *Pool) work(rec *record, wake <-chan struct{}) {
-	var last time.Time // when the turn before ended
-	for range wake {
-		ctx, t, ok := p.begin(rec)
-		if !ok {
-			continue
+	var before *v1.Pod // what the turn before was about
+	for {
+		select {
+		case _, open := <-wake:
+			if !open {
+				return
+			}
+		case <-p.due(rec):
 		}
-		ended, err := p.run(ctx, t, last)
-		last = p.cfg.Now()
-		p.settle(ctx, rec, t, ended, err)
+		if ctx, t, ok := p.begin(rec); ok {
+			began := p.cfg.Now()
+			ended, err := p.run(ctx, t, seeded{}.acted(rec.changed))
+			now := p.cfg.Now()
+			if err != nil { // how far it came is not known
+				rec.changed = now
+			}
+			p.worked(&t, before, now.Sub(began))
+			before = t.pod
+			p.settle(ctx, rec, t, ended, err)
+		}
 	}
 }
 
@@ -42,10 +57,14 @@ func (p *Pool) work(rec *record, wake <-chan struct{}) {
 func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.records[rec.uid] != rec || p.stopped || !rec.pending || rec.state == Finished {
+	if p.records[rec.uid] != rec || p.stopped || rec.state == Finished {
 		return nil, turn{}, false
 	}
-	if !rec.started && !p.start(rec) {
+	if !rec.started && (!rec.pending || !p.start(rec)) {
+		return nil, turn{}, false
+	}
+	exceeded := rec.expire(p.cfg.Now())
+	if !rec.pending {
 		return nil, turn{}, false
 	}
 	rec.pending = false
@@ -53,8 +72,9 @@ func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 	ctx, cancel := context.WithCancel(p.calls)
 	rec.cancel = cancel
 	return ctx, turn{
-		uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
-		state: rec.state, grace: seconds(rec.grace), status: rec.status,
+		rec: rec, uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
+		state: rec.state, grace: seconds(rec.grace), failure: rec.failure, status: rec.status,
+		exceeded: exceeded,
 	}, true
 }
 
@@ -62,7 +82,10 @@ func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 // to run has run to its end.
 func (p *Pool) run(ctx context.Context, t turn, last time.Time) (ended bool, err error) {
 	if t.pod == nil {
-		return false, p.endOrphan(ctx, t)
+		return false, p.endOrphan(ctx, t, last)
+	}
+	if t.exceeded {
+		p.cfg.Events.Event(t.pod, v1.EventTypeNormal, reasonDeadline, messageDeadline)
 	}
 	observed, err := p.observe(ctx, t.uid, last)
 	if err != nil {
@@ -83,18 +106,24 @@ func (p *Pool) run(ctx context.Context, t turn, last time.Time) (ended bool, err
 func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	superseded := ctx.Err() != nil
+	left, limited := rec.left(p.cfg.Now())
+	superseded := ctx.Err() != nil || limited && left <= 0
 	rec.cancel()
 	rec.cancel = nil
 	if p.stopped {
 		return
 	}
+	if err == nil && rec.pace.Over() {
+		p.log.Info("what was wrong with the pod is over", append(logPod(t.pod, t.uid), "state", t.state.String())...)
+	}
 	switch {
 	case err != nil && superseded:
-		// What cancelled the turn is pending already.
+		// What cancelled the turn is pending already, or due.
 	case err != nil:
-		p.log.Warn("pod is not as it should be yet", append(logPod(t.pod, t.uid), "state", t.state.String(), "err", err)...)
-		p.queue.add(t.uid, p.retryIn(err))
+		if rec.pace.Due(t.state.String(), err.Error(), p.cfg.Now()) {
+			p.log.Warn("pod is not as it should be yet", append(logPod(t.pod, t.uid), "state", t.state.String(), "err", err)...)
+		}
+		p.queue.add(t.uid, seeded{}.delay(p.retryIn(err)))
 	case ended:
 		if rec.state == Syncing {
 			rec.end(p.cfg.Now(), nil)

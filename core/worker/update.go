@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // Update hands a request to the worker of its pod and makes the worker if
@@ -20,19 +21,32 @@ func (p *Pool) Update(r Request) {
 	}
 	rec, known := p.records[r.uid()]
 	if !known {
+		former := p.former(&r)
+		if former != nil {
+			p.log.Info("pod runs under another name, that is ended first",
+				append(logPod(r.Pod, r.Pod.UID), "former", former.Namespace+"/"+former.Name)...)
+			r = Request{Kind: Kill, Observed: former}
+		}
 		rec = p.newRecord(&r)
+		rec.restart = former != nil
 	}
 	if known && rec.state > Syncing && r.Kind == Create {
-		rec.restart = true
+		rec.restart = !seeded{}.forgets("the pod is to come back")
 		return
 	}
 	if rec.state == Finished {
 		r.Kill.done()
 		return
 	}
-	if r.Pod == nil {
+	// The time of a turn that runs is measured by the old deadline.
+	changed := rec.state == Syncing && r.Pod != nil && deadline(rec.pod) != deadline(r.Pod)
+	switch {
+	case r.Pod == nil:
 		rec.observed = r.Observed
-	} else if !rec.restart { // else it is the version that comes after this one
+	case rec.restart, rec.state > Syncing && r.Kind == Sync:
+		// It is, or may be, the version that comes after this one: one that waits, or
+		// was refused, and never was created.
+	default:
 		rec.pod, rec.origin = r.Pod, r.Origin
 	}
 
@@ -52,9 +66,23 @@ func (p *Pool) Update(r Request) {
 
 	rec.pending = true
 	rec.poke()
-	if (ended || shortened) && rec.cancel != nil {
+	if (ended || shortened || changed) && rec.cancel != nil {
 		rec.cancel()
 	}
+}
+
+// former is what runs of a new pod under a name it had before, nil for nothing:
+// an earlier agent did not get to end it. Nothing can be renamed while it runs, so
+// this ends like a pod nobody knows; then the pod has no worker, and gets one.
+func (p *Pool) former(r *Request) *status.ObservedPod {
+	if r.Kind != Create {
+		return nil
+	}
+	observed := p.shown(r.Pod.UID)
+	if !observed.Active() || observed.Name == "" || observed.Name == r.Pod.Name && observed.Namespace == r.Pod.Namespace {
+		return nil
+	}
+	return &observed
 }
 
 // newRecord records a pod and starts its worker.
@@ -74,6 +102,7 @@ func (p *Pool) newRecord(r *Request) *record {
 	if _, known := p.records[rec.after]; known && !rec.started {
 		p.followers[rec.after] = append(p.followers[rec.after], rec.uid)
 	}
+	p.awaited(rec, r.Observed)
 	wake := rec.wake
 	p.workers.Go(func() { p.work(rec, wake) })
 	return rec

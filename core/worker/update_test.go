@@ -130,22 +130,29 @@ func TestTheSameUIDAgainWhileItIsBeingEnded(t *testing.T) {
 
 func TestAPodIsEndedInItsOwnVersion(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		p := newPod("web", "1", "a")
-		b.create(p)
-		synctest.Wait()
-		b.fail["stop c2"] = errBroken
-		b.kill(p)
-		synctest.Wait()
-		next := newPod("next", "1", "a")
-		b.create(next)
-		b.sync(next)
-		synctest.Wait()
-		if b.recorded("next Killing") {
-			t.Error("the old pod is ended in the name of the next one")
-		}
-	})
+	for name, created := range map[string]bool{"where another one is to come after it": true, "where policy has refused that": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := newPod("web", "1", "a")
+				b.create(p)
+				synctest.Wait()
+				b.fail["stop c2"] = errBroken
+				b.kill(p)
+				synctest.Wait()
+				next := newPod("next", "1", "a")
+				if created {
+					b.create(next)
+				}
+				b.sync(next)
+				synctest.Wait()
+				if b.recorded("next Killing") {
+					t.Error("the old pod is ended in the name of the next one")
+				}
+			})
+		})
+	}
 }
 
 func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
@@ -219,4 +226,39 @@ func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestAPodThatWasRenamedEndsUnderItsFormerNameFirst(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(b *bench){
+		"as an inspection shows it":                    func(*bench) {},
+		"as the list shows it before it was inspected": func(b *bench) { b.cache.Delete("1"); b.list() },
+		"as the list shows it where inspection has failed": func(b *bench) {
+			b.cache.Delete("1")
+			b.cache.SetError("1", errBroken, time.Now())
+		},
+	}
+	for name, forget := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				running(b, newPod("old", "1", "a"))
+				renamed := newPod("new", "1", "a")
+				held := make(chan struct{})
+				b.hold["stop a-1"] = held
+				forget(b)
+				b.create(renamed)
+				b.sync(renamed) // which starts nothing, and does not make the old one the new one
+				expectCalls(t, b, "stop a-1 1s")
+				close(held)
+				expectCalls(t, b, "stop-sandbox s-1")
+				if b.pool.Has("1") {
+					t.Error("it has a worker, although nothing of it is to be ended any more")
+				}
+				b.create(renamed)
+				expectCalls(t, b, "stop-sandbox s-1", "run-sandbox new#1", "start new/a#1")
+			})
+		})
+	}
 }
