@@ -1,69 +1,83 @@
 package syncloop
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/worker"
 )
 
-// add takes in new pods, oldest first. Pods of the node's own sources have no
-// age and come first. A pod is in the set before anything is decided about it.
+// add takes in new pods, oldest first, after those that wait already. Pods of the
+// node's own sources have no age and come first, in the order in which they were
+// seen. What an earlier agent has begun with comes before all others, for it uses
+// the node. A pod is in the set before anything is decided about it.
 func (l *Loop) add(changes []pod.Change) {
+	defer l.settle()
+	l.judgeWaiting()
 	byAge := slices.Clone(changes)
 	slices.SortStableFunc(byAge, func(a, b pod.Change) int {
-		return a.New.CreationTimestamp.Compare(b.New.CreationTimestamp.Time)
+		return cmp.Or(a.New.CreationTimestamp.Compare(b.New.CreationTimestamp.Time), a.Origin.FirstSeen.Compare(b.Origin.FirstSeen))
 	})
-	left := l.leftRunning()
-	for i := range byAge {
-		c := &byAge[i]
-		m := l.pods.add(c)
-		result := l.judge(m, left[c.New.UID])
-		if !result.Admitted {
-			// That a restored pod was refused was said when it was.
-			l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))
-			continue
+	begun := l.begun(byAge)
+	for _, first := range []bool{true, false} {
+		for i := range byAge {
+			if c := &byAge[i]; begun[c.New.UID] == first {
+				l.introduce(c, first)
+			}
 		}
-		said := c.Verdict
-		if c.Op == pod.Add {
-			said = nil
-		}
-		l.warn(m, said)
-		l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, After: c.Replaces})
 	}
 }
 
-// leftRunning are the pods that run already and have no worker: those that an
-// earlier agent left.
-func (l *Loop) leftRunning() map[types.UID]bool {
-	running := map[types.UID]bool{}
+// introduce decides about one new pod.
+func (l *Loop) introduce(c *pod.Change, begun bool) {
+	l.present() // those without it
+	m := l.pods.add(c)
+	if l.expelled(m) || l.returning(m) {
+		return
+	}
+	result := l.judge(m, begun)
+	if !result.Admitted {
+		// That a restored pod was refused was said when it was.
+		l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))
+		return
+	}
+	said := c.Verdict
+	if c.Op == pod.Add {
+		said = nil
+	}
+	l.admit(m, result, said, begun)
+}
+
+// admit lets a pod start, as soon as those have left that have to. said is the
+// verdict whose warnings were told.
+func (l *Loop) admit(m member, result admission.Result, said *pod.Verdict, begun bool) {
+	l.warn(m, said)
+	l.join(m)
+	if result.Preemption != nil {
+		l.preempt(m, result.Preemption)
+		return
+	}
+	l.create(m, begun)
+}
+
+// begun are the pods that an earlier agent has begun with: those that run and have
+// no worker, and of restored ones those that have something on the node.
+func (l *Loop) begun(changes []pod.Change) map[types.UID]bool {
+	begun := map[types.UID]bool{}
 	for _, s := range l.cfg.Workers.Strays() {
-		running[s.UID] = true
+		begun[s.UID] = true
 	}
-	return running
-}
-
-// others are the active pods beside the one with that UID.
-func (l *Loop) others(uid types.UID) []*v1.Pod {
-	var active []*v1.Pod
-	for other, m := range l.pods.all() {
-		if other != uid && l.active(m) {
-			active = append(active, m.pod)
+	for i := range changes {
+		c := &changes[i]
+		if l.cfg.Begun != nil && c.Op == pod.Restore && l.cfg.Begun(c.New.UID) {
+			begun[c.New.UID] = true
 		}
 	}
-	return active
-}
-
-// active reports whether the pod may use the node: it is still being ended, or
-// was admitted and has not ended.
-func (l *Loop) active(m member) bool {
-	if l.cfg.Workers.KnownTerminated(m.pod.UID) {
-		return false
-	}
-	return l.cfg.Workers.TerminationRequested(m.pod.UID) || !m.rejected && !l.ended(m.pod)
+	return begun
 }
 
 // ended reports whether the pod's phase is one it never leaves, by its source

@@ -12,31 +12,68 @@ import (
 )
 
 // refused reports whether policy was asked and did not say yes.
-func refused(v *pod.Verdict) bool { return v != nil && v.Answer != pod.Allow }
-
-// judge says whether a new pod is admitted. One that has ended, is ending or
-// runs already, left by an earlier agent, is past that; only what policy
-// refused is refused nevertheless.
-func (l *Loop) judge(m member, runs bool) admission.Result {
-	past := runs || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Workers.TerminationRequested(m.pod.UID)
-	if l.cfg.Admitter == nil || past && !refused(m.verdict) {
-		return admission.Result{Admitted: true}
-	}
-	return l.cfg.Admitter.Admit(&admission.Attributes{Pod: m.pod, Verdict: m.verdict, Others: l.others(m.pod.UID)})
+func refused(v *pod.Verdict) bool {
+	return v != nil && v.Answer != pod.Allow && !seeded{}.forgets("policy has refused the pod")
 }
 
-// reject shows a pod as failed, with an event where that is news. It stays in
-// the set and gets no worker.
+// judge says whether a new pod is admitted. One that has ended or was begun with by
+// an earlier agent is past that; only what policy refused is refused nevertheless.
+func (l *Loop) judge(m member, begun bool) admission.Result {
+	past := begun || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod)
+	if l.cfg.Admitter == nil || (past || seeded{}.forgets("policy has refused the pod")) && !refused(m.verdict) {
+		return admission.Result{Admitted: true}
+	}
+	return l.cfg.Admitter.Admit(l.attributes(m))
+}
+
+// reject keeps a pod from starting, with an event where that is news. It stays in
+// the set and gets no worker. What policy refuses, and a pod of an API server, is
+// shown as failed: something else may be made in its place. A static pod that this
+// node rejects waits: nobody would make another one, and nobody else may use what
+// policy has reserved for it.
 func (l *Loop) reject(m member, why admission.Result, news bool) {
 	m.rejected = true
 	l.pods.put(m)
 	if news {
 		l.cfg.Events.Event(m.pod, v1.EventTypeWarning, why.Reason, why.Message)
+		if l.cfg.Observer != nil {
+			l.cfg.Observer.Rejected(countedAs(m, why.Reason))
+		}
 	}
-	if _, err := l.cfg.Statuses.Set(m.pod, v1.PodStatus{
-		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message,
-		QOSClass: pod.QOS(m.pod),
-	}); err != nil {
+	if pod.IsStatic(m.pod) && !refused(m.verdict) {
+		l.pending(m, why.Reason, "Pod was rejected for now: "+why.Message)
+		l.waits(m, why)
+		return
+	}
+	st := v1.PodStatus{
+		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message, QOSClass: pod.QOS(m.pod),
+	}
+	if l.cfg.Outcomes != nil && !refused(m.verdict) {
+		l.cfg.Outcomes.Rejected(m.pod, &st)
+	}
+	l.show(m, &st)
+}
+
+// countedAs is the reason that a rejection counts under. Plugins may give a reason of
+// their own, also one of a node's.
+func countedAs(m member, reason string) string {
+	switch reason {
+	case pod.ReasonPolicyDenied, pod.ReasonPolicyFailed, pod.ReasonDefaultVerdict:
+		return reason
+	}
+	if refused(m.verdict) {
+		return "Other"
+	}
+	return reason
+}
+
+// pending shows why a pod has not begun, or with an empty reason that it does.
+func (l *Loop) pending(m member, reason, message string) {
+	l.show(m, &v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message, QOSClass: pod.QOS(m.pod)})
+}
+
+func (l *Loop) show(m member, st *v1.PodStatus) {
+	if _, err := l.cfg.Statuses.Set(m.pod, *st); err != nil {
 		l.cfg.Log.Error("status not stored", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", m.pod.UID, "err", err)
 	}
 }

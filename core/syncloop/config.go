@@ -9,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// Config is what a Loop works with. All fields but Health and Admitter are
-// needed.
+// Config is what a Loop works with. All fields but Health, Admitter,
+// Standing, Begun, Outcomes and Observer are needed.
 type Config struct {
 	// Updates is the mux's stream. The loop ends when it is closed.
 	Updates <-chan pod.Update
@@ -32,7 +33,20 @@ type Config struct {
 	Health []func() error
 	// Admitter judges pods before they start. Without one all are admitted.
 	Admitter Admitter
+	// Standing judges newer versions of pods that have started, by what needs no room
+	// on the node: one that it refuses does not take the place of the one before.
+	// Without it all may.
+	Standing Admitter
+	// Begun reports whether an earlier agent has begun with a pod that is restored:
+	// whether something of it is on the node. Such a pod is not judged again.
+	Begun func(uid types.UID) bool
+	// Outcomes know over restarts of the agent how pods ended.
+	Outcomes Outcomes
+	// Observer is told what the loop decides.
+	Observer Observer
 	Log      *slog.Logger
+	// Now is the wall clock; its times carry a monotonic reading.
+	Now func() time.Time
 }
 
 // Desired is the mux's view of what should run.
@@ -40,9 +54,14 @@ type Desired interface {
 	// Wanted reports whether a source wants the pod, whether or not the loop
 	// has heard of it.
 	Wanted(uid types.UID) bool
+	// WantedBy reports the same of a pod that no worker has and that was made for
+	// this source, empty for any: its UID may wait in another one.
+	WantedBy(uid types.UID, source string) bool
 	// Seen reports whether the source has given its first snapshot. A source
 	// that is not configured any more counts as seen.
 	Seen(source string) bool
+	// Pods are the pods that are wanted, whether or not the loop has heard of them.
+	Pods() []mux.Desired
 }
 
 // PLEG tells what happens in the runtime.
@@ -60,6 +79,9 @@ type Workers interface {
 	Strays() []worker.Stray
 	KillStray(s *worker.Stray)
 	Has(uid types.UID) bool
+	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
+	Withdraw(uid types.UID) bool
+	Ending() []worker.Ending
 	KnownTerminated(uid types.UID) bool
 	TerminationRequested(uid types.UID) bool
 	ContentRemovable(uid types.UID) bool
@@ -76,6 +98,26 @@ type Statuses interface {
 	Changed(uid types.UID, reason, message string, since time.Time)
 	// DeleteEnded forgets the pod if its phase is a terminal one.
 	DeleteEnded(uid types.UID)
+	// Delete forgets the pod, unless it waits for a verdict.
+	Delete(uid types.UID)
+}
+
+// Outcomes keep how pods ended. They do not block.
+type Outcomes interface {
+	// Ended reports whether the pod has ended.
+	Ended(p *v1.Pod) bool
+	// Rejected keeps that the pod was rejected for good.
+	Rejected(p *v1.Pod, st *v1.PodStatus)
+	// Forget says that a pod which was rejected is gone.
+	Forget(uid types.UID)
+}
+
+// Observer counts what the loop decides. It is called by the loop and must not
+// block.
+type Observer interface {
+	// Rejected is called for each rejection that an event tells of, with its reason,
+	// or "Other" where a plugin gave one of its own.
+	Rejected(reason string)
 }
 
 // Events takes events about pods.

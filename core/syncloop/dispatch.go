@@ -3,6 +3,8 @@ package syncloop
 import (
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
@@ -32,6 +34,9 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 		l.add(changes)
 		return
 	}
+	if op == pod.UpdateOp && slices.ContainsFunc(changes, func(c pod.Change) bool { _, waits := l.waiting[c.New.UID]; return waits }) {
+		defer l.retry() // as they are now they may fit
+	}
 	for i := range changes {
 		c := &changes[i]
 		switch op {
@@ -42,7 +47,9 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 		case pod.Remove:
 			l.remove(c)
 		case pod.Reconcile:
-			l.pods.update(c)
+			if l.standing(c).Admitted {
+				l.pods.update(c)
+			}
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
 		}
@@ -63,21 +70,37 @@ func (l *Loop) withoutMirrors(op pod.Op, changes []pod.Change) []pod.Change {
 	return slices.DeleteFunc(slices.Clone(changes), mirrored)
 }
 
-// update passes a newer version on. A pod that was rejected does not start by
-// it: for that it is removed and added again.
+// update passes a newer version on. A pod that was rejected for good does not
+// start by it: for that it is removed and added again. One that waits for room may
+// fit as it is now.
 func (l *Loop) update(c *pod.Change) {
 	before, _ := l.pods.get(c.New.UID)
+	_, waits := l.waiting[c.New.UID]
 	if c.Old != nil && pod.IsMirror(c.Old) {
 		l.cfg.Log.Error("pod that was a mirror and is none any more ignored, for nobody judged it",
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
-	if refused(c.Verdict) && !before.rejected {
+	if refused(c.Verdict) && (!before.rejected || waits) {
 		l.cfg.Log.Error("update that policy does not let through ignored, the pod stays as it is",
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
+	if r := l.standing(c); !r.Admitted && !before.rejected {
+		l.cfg.Events.Event(c.New, v1.EventTypeWarning, r.Reason, "The update does not take effect, the pod stays as it is: "+r.Message)
+		l.cfg.Log.Warn("update that this node does not let through ignored, the pod stays as it is",
+			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source, "reason", r.Reason, "err", r.Message)
+		return
+	}
 	m := l.pods.update(c)
+	if waits {
+		l.crowd[m.pod.UID] = m.pod // what it was has left
+		return
+	}
+	if _, arrives := l.arrivals[m.pod.UID]; arrives {
+		l.judgeAgain(m, before.verdict)
+		return
+	}
 	if !m.rejected {
 		if c.Verdict != nil {
 			l.warn(m, before.verdict)
@@ -90,14 +113,50 @@ func (l *Loop) update(c *pod.Change) {
 	}
 }
 
-// remove ends a pod. Of one that was rejected only its status is there, unless
-// an earlier pod of its UID is still being ended; that its source may bring it
-// back, and it then start, the status goes at once.
+// standing judges a newer version of a pod that is in the set.
+func (l *Loop) standing(c *pod.Change) admission.Result {
+	before, known := l.pods.get(c.New.UID)
+	if l.cfg.Standing == nil || !known || before.rejected {
+		return admission.Result{Admitted: true}
+	}
+	return l.cfg.Standing.Admit(&admission.Attributes{Pod: c.New, Verdict: c.Verdict})
+}
+
+// judgeAgain decides anew about a pod that others leave for and that has become
+// another. before is what policy said of it as it was.
+func (l *Loop) judgeAgain(m member, before *pod.Verdict) {
+	defer l.settle()
+	delete(l.arrivals, m.pod.UID)
+	result := l.judge(m, false)
+	if !result.Admitted {
+		l.reject(m, result, true)
+		return
+	}
+	l.pending(m, "", "")
+	l.admit(m, result, before, false)
+}
+
+// remove ends a pod. Of one that was rejected or has not begun only its status is
+// there, unless an earlier pod of its UID is still being ended; that its source may
+// bring it back, and it then start, the status goes at once.
 func (l *Loop) remove(c *pod.Change) {
-	m, _ := l.pods.get(c.Old.UID)
-	l.pods.remove(c.Old.UID)
-	if m.rejected && !l.cfg.Workers.Has(c.Old.UID) {
-		l.cfg.Statuses.DeleteEnded(c.Old.UID)
+	uid := c.Old.UID
+	m, _ := l.pods.get(uid)
+	_, waits := l.waiting[uid]
+	_, arrives := l.arrivals[uid]
+	l.pods.remove(uid)
+	delete(l.waiting, uid)
+	delete(l.arrivals, uid)
+	switch {
+	case l.cfg.Workers.Has(uid):
+	case waits, arrives:
+		l.cfg.Statuses.Delete(uid)
+		return
+	case m.rejected:
+		if l.cfg.Outcomes != nil {
+			l.cfg.Outcomes.Forget(uid)
+		}
+		l.cfg.Statuses.DeleteEnded(uid)
 		return
 	}
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})

@@ -11,10 +11,12 @@
 // ends a pod that nobody wants, runs beside it on one goroutine that Run waits
 // for. Removable and Healthy may be called from anywhere.
 //
-// A pod that is not admitted stays in the set, shown as failed and without a
-// worker, until its source takes it away. What policy says of a pod comes with
-// it; the loop asks nobody. What runs already when the agent starts is not
-// judged again.
+// A pod that is not admitted stays in the set without a worker until its source
+// takes it away: shown as failed, or, as a static pod that this node rejects, as
+// pending, and then it is judged again as soon as something has left the node.
+// Where others give way to a critical pod, that one starts when they have ended.
+// What policy says of a pod comes with it; the loop asks nobody. What an earlier
+// agent has begun with is not judged again.
 //
 // Whether a pod is wanted is the mux's to say, and only once the pod's own
 // source has been heard: one source that is down keeps its pods, and holds up

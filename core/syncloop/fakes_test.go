@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
@@ -39,10 +40,29 @@ type world struct {
 	again   map[types.UID]bool
 	due     []types.UID
 	strays  []worker.Stray
+	ending  []*v1.Pod
+	since   map[types.UID]time.Time
 	content map[types.UID]bool
+	// unbegun have workers that have not begun.
+	unbegun map[types.UID]bool
+	// kills are the options of requests to end a pod.
+	kills map[types.UID]*worker.KillOptions
+
+	// held are the pods of the mux, begun those an earlier agent has begun with.
+	held  []*v1.Pod
+	begun map[types.UID]bool
+	// documents are where the pods of the mux came from.
+	documents map[types.UID]string
+	// outcomes are how pods ended.
+	outcomes map[types.UID]v1.PodPhase
+	// counted are the reasons of rejections.
+	counted []string
 
 	wanted map[types.UID]bool
-	seen   map[string]bool
+	// wanting is the only source whose wishes count for what has no worker, empty
+	// for all.
+	wanting string
+	seen    map[string]bool
 	// onSeen runs inside every question about a source.
 	onSeen func()
 
@@ -52,6 +72,9 @@ type world struct {
 	warned map[types.UID]string
 	// mutated is what is shown as changed by policies.
 	mutated map[types.UID]string
+
+	// stopped is the time on a clock that stands still, zero for one that goes.
+	stopped time.Time
 
 	healthErr error
 	checks    int
@@ -64,6 +87,8 @@ type world struct {
 	// judged says what it was asked.
 	refusals map[types.UID]admission.Result
 	judged   []string
+	// rooms are its answers to pods that others give way to.
+	rooms map[types.UID]*admission.Preemption
 }
 
 func newWorld(sources ...string) *world {
@@ -72,10 +97,13 @@ func newWorld(sources ...string) *world {
 		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{},
 		wanted: map[types.UID]bool{}, seen: map[string]bool{},
 		statuses: map[types.UID]v1.PodStatus{}, refusals: map[types.UID]admission.Result{},
+		kills: map[types.UID]*worker.KillOptions{}, begun: map[types.UID]bool{}, outcomes: map[types.UID]v1.PodPhase{},
+		rooms: map[types.UID]*admission.Preemption{},
 	}
 	w.loop = New(Config{
 		Updates: w.updates, Sources: sources, Desired: w, PLEG: w, Workers: w, Statuses: w, Events: w,
 		Health: []func() error{w.check}, Admitter: admission.Chain{admission.StoredVerdict{}, w}, Log: slog.New(slog.DiscardHandler),
+		Begun: w.hasBegun, Outcomes: w, Observer: observed{w}, Now: w.now,
 	})
 	return w
 }
@@ -125,6 +153,12 @@ func (w *world) Update(r worker.Request) {
 	line := fmt.Sprintf("%s %s", kinds[r.Kind], r.Pod.UID)
 	if r.Origin.Document != "" {
 		line += " from " + r.Origin.Document
+	}
+	if r.After != "" {
+		line += " after " + string(r.After)
+	}
+	if r.Kill != nil {
+		w.kills[r.Pod.UID] = r.Kill
 	}
 	w.requests = append(w.requests, line)
 	switch {
@@ -179,6 +213,30 @@ func (w *world) Has(uid types.UID) bool {
 	return w.workers[uid] != 0
 }
 
+func (w *world) Ending() []worker.Ending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ending []worker.Ending
+	for _, p := range w.ending {
+		e := worker.Ending{Pod: p, Since: w.since[p.UID], Grace: 30}
+		if s := p.Spec.TerminationGracePeriodSeconds; s != nil {
+			e.Grace = *s
+		}
+		ending = append(ending, e)
+	}
+	return ending
+}
+
+func (w *world) Pods() []mux.Desired {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var pods []mux.Desired
+	for _, p := range w.held {
+		pods = append(pods, mux.Desired{Pod: p, Origin: pod.Origin{Document: w.documents[p.UID]}})
+	}
+	return pods
+}
+
 func (w *world) KnownTerminated(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,6 +259,12 @@ func (w *world) Wanted(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.wanted[uid]
+}
+
+func (w *world) WantedBy(uid types.UID, source string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wanted[uid] && (w.wanting == "" || w.wanting == source)
 }
 
 func (w *world) Seen(source string) bool {
@@ -326,19 +390,19 @@ func (w *world) DeleteEnded(uid types.UID) {
 	}
 }
 
-func (w *world) Admit(a *admission.Attributes) admission.Result {
+func (w *world) Delete(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var others []string
-	for _, o := range a.Others {
-		others = append(others, o.Name)
+	delete(w.statuses, uid)
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped.IsZero() {
+		return time.Now()
 	}
-	slices.Sort(others)
-	w.judged = append(w.judged, fmt.Sprint(a.Pod.Name, " beside ", others))
-	if r, ok := w.refusals[a.Pod.UID]; ok {
-		return r
-	}
-	return admission.Result{Admitted: true}
+	return w.stopped
 }
 
 func (w *world) check() error {
@@ -351,6 +415,13 @@ func (w *world) check() error {
 func newPod(uid types.UID) *v1.Pod {
 	p := &v1.Pod{}
 	p.Name, p.Namespace, p.UID = "pod-"+string(uid), "default", uid
+	return p
+}
+
+// newStatic is a pod of a file.
+func newStatic(uid types.UID) *v1.Pod {
+	p := newPod(uid)
+	p.Annotations = map[string]string{pod.AnnotationSource: "file"}
 	return p
 }
 

@@ -8,7 +8,9 @@ import (
 
 const (
 	minHealthDelay = 100 * time.Millisecond
-	maxHealthDelay = 5 * time.Second
+	// maxHealthDelay is the most between two looks at the checks, which ask
+	// nobody: they know.
+	maxHealthDelay = time.Second
 	// maxStep is how old the last step may be before the loop counts as stuck.
 	maxStep = 5 * time.Minute
 )
@@ -20,9 +22,14 @@ func (l *Loop) awaitHealth(ctx context.Context) error {
 	for delay := minHealthDelay; ; delay = min(2*delay, maxHealthDelay) {
 		err := l.check()
 		if err == nil {
+			if l.unhealthy.Over() {
+				l.cfg.Log.Info("pods are synced again")
+			}
 			return nil
 		}
-		l.cfg.Log.Warn("pods are not synced until the runtime works", "retry", delay, "err", err)
+		if l.unhealthy.Due("", err.Error(), l.cfg.Now()) {
+			l.cfg.Log.Warn("pods are not synced until the runtime works", "err", err)
+		}
 		select {
 		case <-time.After(delay):
 		case <-ctx.Done():
@@ -40,7 +47,7 @@ func (l *Loop) check() error {
 	return nil
 }
 
-func (l *Loop) stamp() { l.stepped.Store(new(time.Now())) }
+func (l *Loop) stamp() { l.stepped.Store(new(l.cfg.Now())) }
 
 // Healthy fails when the loop has not finished a step for 5 minutes. A loop
 // that has not begun is healthy.
@@ -49,7 +56,7 @@ func (l *Loop) Healthy() error {
 	if stepped == nil {
 		return nil
 	}
-	if age := time.Since(*stepped); age > maxStep {
+	if age := l.cfg.Now().Sub(*stepped); age > maxStep {
 		return fmt.Errorf("the sync loop has not moved for %s, at most %s is expected", age.Round(time.Second), maxStep)
 	}
 	return nil

@@ -2,9 +2,11 @@ package syncloop
 
 import (
 	"context"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -12,14 +14,8 @@ import (
 // missed: it lets go of workers that are done or whose pod is gone, makes
 // those that are missing, and looks for pods that run for nobody.
 func (l *Loop) housekeep(ctx context.Context) {
-	workers := l.cfg.Workers.Known(l.wanted)
-	for uid, m := range l.pods.all() {
-		if _, has := workers[uid]; !has && l.active(m) {
-			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
-			l.request(worker.Create, m)
-		}
-	}
-	if l.relisting || len(l.strays()) == 0 {
+	l.complete(l.cfg.Workers.Known(l.wanted))
+	if l.relisting || len(l.strays()) == 0 || (seeded{}).forgets("a pod runs for nobody") {
 		return
 	}
 	// What the last list showed may be over: look again before anything ends.
@@ -27,12 +23,37 @@ func (l *Loop) housekeep(ctx context.Context) {
 	l.helpers.Go(func() { l.relisted <- l.cfg.PLEG.Relist(ctx) })
 }
 
+// complete gives the pods a worker that have none and are to have one.
+func (l *Loop) complete(workers map[types.UID]worker.State) {
+	defer l.settle()
+	maps.DeleteFunc(l.early, func(uid types.UID, _ bool) bool { return !l.wanted(uid) })
+	var returned []member
+	for uid, m := range l.pods.all() {
+		_, has := workers[uid]
+		_, arrives := l.arrivals[uid]
+		switch {
+		case has, arrives, (seeded{}).forgets("a pod has no worker"):
+		case m.returns:
+			returned = append(returned, m)
+		case l.active(m):
+			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
+			l.create(m, true)
+		}
+	}
+	l.welcome(returned)
+}
+
 // endStrays ends the pods that a fresh list shows to run for nobody.
 func (l *Loop) endStrays(err error) {
 	l.relisting = false
 	if err != nil {
-		l.cfg.Log.Warn("pods that run for nobody stay until the runtime can be listed", "err", err)
+		if l.unlisted.Due("", err.Error(), l.cfg.Now()) {
+			l.cfg.Log.Warn("pods that run for nobody stay until the runtime can be listed", "err", err)
+		}
 		return
+	}
+	if l.unlisted.Over() {
+		l.cfg.Log.Info("the runtime can be listed again")
 	}
 	for _, s := range l.strays() {
 		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
@@ -41,11 +62,12 @@ func (l *Loop) endStrays(err error) {
 	}
 }
 
-// strays are the pods without a worker that may be ended.
+// strays are the pods without a worker that may be ended: the source each was made for
+// does not want it. As in unwanted, whether it was heard is asked first.
 func (l *Loop) strays() []worker.Stray {
 	var strays []worker.Stray
 	for _, s := range l.cfg.Workers.Strays() {
-		if l.unwanted(s.UID, s.Source) {
+		if l.sources.heard(s.Source) && !l.cfg.Desired.WantedBy(s.UID, s.Source) && !l.pods.has(s.UID) {
 			strays = append(strays, s)
 		}
 	}
@@ -70,5 +92,12 @@ func (l *Loop) unwanted(uid types.UID, source string) bool {
 // pod's sandbox names, empty where nothing tells it. It may be called from any
 // goroutine.
 func (l *Loop) Removable(uid types.UID, source string) bool {
-	return l.unwanted(uid, source) && l.cfg.Workers.ContentRemovable(uid)
+	return (l.unwanted(uid, source) || l.idle(uid)) && l.cfg.Workers.ContentRemovable(uid)
+}
+
+// idle reports whether a pod waits for room. What there is of it is from an earlier
+// life, and the next agent would take it for one that had begun.
+func (l *Loop) idle(uid types.UID) bool {
+	m, _ := l.pods.get(uid)
+	return m.rejected && pod.IsStatic(m.pod) && !refused(m.verdict) && !l.cfg.Workers.Has(uid)
 }

@@ -7,6 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/internal/faultlog"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -32,6 +37,20 @@ type Loop struct {
 	relisting bool
 	relisted  chan error
 	helpers   sync.WaitGroup
+
+	// waiting are the rejected pods that are judged again, with why; crowd are those
+	// that used the node when they were judged.
+	waiting map[types.UID]admission.Result
+	crowd   map[types.UID]*v1.Pod
+	// arrivals are admitted pods that start when others have left.
+	arrivals map[types.UID]arrival
+	// early are the pods that gave way before they came here.
+	early map[types.UID]bool
+	pass  pass
+
+	// unhealthy is of the checks before a step, unlisted of the lists for
+	// housekeeping.
+	unhealthy, unlisted faultlog.Pace
 }
 
 // New makes a loop; Run sets it going.
@@ -41,6 +60,10 @@ func New(cfg Config) *Loop {
 		pods:     newPodSet(),
 		sources:  newSources(cfg.Sources, cfg.Desired),
 		relisted: make(chan error, 1),
+		waiting:  map[types.UID]admission.Result{},
+		crowd:    map[types.UID]*v1.Pod{},
+		arrivals: map[types.UID]arrival{},
+		early:    map[types.UID]bool{},
 	}
 }
 
@@ -71,6 +94,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.react(e)
 		case <-syncTick.C:
 			l.syncDue()
+			l.retry()
 		case <-housekeepingTick.C:
 			l.housekeep(ctx)
 		case err := <-l.relisted:
@@ -83,7 +107,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // react answers an event of the runtime. The pod is the one in the set, never
 // one from the event.
 func (l *Loop) react(e pleg.Event) {
-	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved {
+	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved && !(seeded{}).forgets("the runtime tells of something") {
 		l.request(worker.Sync, m)
 	}
 }
@@ -92,12 +116,28 @@ func (l *Loop) react(e pleg.Event) {
 // being ended, and housekeeping keeps that going.
 func (l *Loop) syncDue() {
 	for _, uid := range l.cfg.Workers.Due() {
-		if m, ok := l.pods.get(uid); ok {
+		if m, ok := l.pods.get(uid); ok && !(seeded{}).forgets("a pod is due") {
 			l.request(worker.Sync, m)
 		}
 	}
 }
 
+// request asks something of the worker of a pod. One that has not begun has none,
+// and gets none by this: what is heard of it is about an earlier life, or comes with
+// its start.
 func (l *Loop) request(kind worker.Kind, m member) {
+	uid := m.pod.UID
+	_, arrives := l.arrivals[uid]
+	switch {
+	case kind == worker.Sync && m.rejected && !l.cfg.Workers.Has(uid):
+		return
+	case m.returns && !l.cfg.Workers.Has(uid):
+		return
+	case !arrives:
+	case m.pod.DeletionTimestamp != nil:
+		delete(l.arrivals, uid)
+	default:
+		return
+	}
 	l.cfg.Workers.Update(worker.Request{Kind: kind, Pod: m.pod, Origin: m.origin})
 }

@@ -22,18 +22,23 @@ type podSet struct {
 type member struct {
 	pod    *v1.Pod
 	origin pod.Origin
+	// after is the pod whose place this one takes, empty for none.
+	after types.UID
 	// verdict is what policy said of pod, nil where nothing was asked.
 	verdict *pod.Verdict
 	// rejected: the pod was not admitted. It gets no worker, and stays in the
 	// set for as long as its source holds it.
 	rejected bool
+	// returns: it has come back while the pod that had its UID was being ended, and
+	// is judged when that has no worker any more.
+	returns bool
 }
 
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
 // add takes in a pod about which nothing is decided yet.
 func (s *podSet) add(c *pod.Change) member {
-	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict})
+	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces})
 }
 
 // update takes in a newer version of a pod. What was decided about the pod

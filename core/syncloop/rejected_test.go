@@ -192,11 +192,25 @@ func TestARejectedPodTakesNothingFromOthers(t *testing.T) {
 			w.send(added(newPod("new")))
 			w.set(func() {
 				// What is still being ended has what it had, whatever comes after it.
-				want := []string{"pod-new beside [pod-ending pod-other]"}
+				want := []string{"pod-new beside [pod-other pod-ending!]"}
 				if d := cmp.Diff(want, w.judged); d != "" {
 					t.Errorf("judged (-want +got):\n%s", d)
 				}
 			})
+		})
+	})
+}
+
+func TestWhatPolicyRefusesIsJudgedAgainByTheNextAgent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("api")
+		w.run(t, func() {
+			w.send(change(pod.Add, newPod("1"), verdict(pod.Deny, "no")))
+			w.expectStatus(t, "1", "Failed Why: Pod was rejected: no")
+			if w.outcomes["1"] != "" {
+				t.Error("it is kept as a pod that has ended")
+			}
 		})
 	})
 }

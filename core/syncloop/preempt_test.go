@@ -1,0 +1,228 @@
+package syncloop
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+const makingRoom = "Pending MakingRoom: Pod starts when these have ended: default/pod-1"
+
+// preempting is a world in which the pod 1 runs and gives way to the pod 2.
+func preempting(t *testing.T, f func(w *world, victim, critical *v1.Pod)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		victim, critical := newStatic("1"), newStatic("2")
+		victim.Spec.TerminationGracePeriodSeconds = new(int64(60))
+		w.rooms["2"] = &admission.Preemption{Victims: []*v1.Pod{victim}}
+		w.run(t, func() {
+			w.send(added(victim))
+			w.expect(t, "create 1")
+			w.send(added(critical))
+			w.expect(t, "kill 1")
+			w.expectEvents(t, "Warning pod-1 Preempting: Preempted in order to admit critical pod")
+			w.expectStatus(t, "2", makingRoom)
+			f(w, victim, critical)
+		})
+	})
+}
+
+func TestACriticalPodStartsWhenItsVictimsHaveEnded(t *testing.T) {
+	t.Parallel()
+	preempting(t, func(w *world, victim, _ *v1.Pod) {
+		for range 3 {
+			untilHousekeeping()
+			w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("2")})
+		}
+		w.expect(t) // the victim still runs
+		w.set(func() { w.judged = nil })
+		w.send(added(newStatic("3")))
+		w.expectJudged(t, "pod-3 beside [pod-2 pod-1!]")
+		w.expect(t, "create 3")
+		w.set(func() { w.workers[victim.UID] = worker.Terminated })
+		untilRetry()
+		w.expect(t, "create 2")
+		w.expectStatus(t, "2", "Pending : ")
+		untilHousekeeping()
+		w.expect(t)
+	})
+}
+
+func TestAVictimEndsWithItsOwnGraceAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	preempting(t, func(w *world, victim, _ *v1.Pod) {
+		kill := w.kills[victim.UID]
+		if kill == nil || !kill.Evict || kill.Grace != nil {
+			t.Fatalf("it is killed with %+v", kill)
+		}
+		st := v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}}}
+		kill.Status(&st)
+		first := st.DeepCopy()
+		time.Sleep(time.Minute)
+		kill.Status(&st)
+		if diff := cmp.Diff(first, &st); diff != "" {
+			t.Errorf("the second time it says something else (-first +second):\n%s", diff)
+		}
+		if st.Phase != v1.PodFailed || st.Reason != "Preempting" || st.Message != "Preempted in order to admit critical pod" || len(st.Conditions) != 2 {
+			t.Errorf("status %+v", st)
+		}
+		c := st.Conditions[1]
+		if c.Type != v1.DisruptionTarget || c.Status != v1.ConditionTrue || c.Reason != "TerminationByKubelet" || c.LastTransitionTime.IsZero() {
+			t.Errorf("condition %+v", c)
+		}
+	})
+}
+
+func TestACriticalPodDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	preempting(t, func(w *world, _, _ *v1.Pod) {
+		time.Sleep(88 * time.Second) // its grace is 60 s
+		w.expect(t)
+		time.Sleep(4 * time.Second)
+		w.expect(t, "create 2")
+	})
+}
+
+func TestACriticalPodThatGoesBeforeItStarts(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(w *world, p *v1.Pod) []string{
+		"leaves nothing": func(w *world, p *v1.Pod) []string {
+			w.send(removed(p))
+			return nil
+		},
+		"is the worker's, which starts none, where it is deleted": func(w *world, p *v1.Pod) []string {
+			gone := p.DeepCopy()
+			gone.DeletionTimestamp = &p.CreationTimestamp
+			w.send(pod.Change{Op: pod.Delete, New: gone})
+			return []string{"update 2"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			preempting(t, func(w *world, _, critical *v1.Pod) {
+				w.expect(t, end(w, critical)...)
+				w.set(func() { w.workers["1"] = worker.Terminated })
+				untilRetry()
+				w.expect(t)
+			})
+		})
+	}
+}
+
+func TestAVictimThatHasNotStartedWaitsAgain(t *testing.T) {
+	t.Parallel()
+	preempting(t, func(w *world, _, critical *v1.Pod) {
+		w.set(func() {
+			w.rooms["3"] = &admission.Preemption{Victims: []*v1.Pod{critical}}
+			w.refusals["2"] = portTaken
+		})
+		w.send(added(newStatic("3")))
+		w.expect(t, "create 3") // nothing of the victim is there to end
+		w.expectStatus(t, "2", "Pending Preempting: Pod was rejected for now: Preempted in order to admit critical pod")
+		w.set(func() { w.workers["1"] = worker.Terminated })
+		untilRetry()
+		w.expect(t) // there is room for 3 only
+	})
+}
+
+func TestAPodAwaitsThoseThatAreBeingEndedAnyway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		leaving := newStatic("1")
+		w.ending, w.workers["1"] = []*v1.Pod{leaving}, worker.Terminating
+		w.rooms["2"] = &admission.Preemption{Await: []*v1.Pod{leaving}}
+		w.run(t, func() {
+			w.send(added(newStatic("2")))
+			w.expect(t)
+			w.expectEvents(t)
+			w.expectStatus(t, "2", makingRoom)
+			w.set(func() { delete(w.workers, "1"); w.ending = nil })
+			untilRetry()
+			w.expect(t, "create 2")
+		})
+	})
+}
+
+func TestHowLongACriticalPodWaitsAtMost(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	graceful := func(uid types.UID, seconds int64) *v1.Pod {
+		p := newStatic(uid)
+		p.Spec.TerminationGracePeriodSeconds = &seconds
+		return p
+	}
+	for name, tc := range map[string]struct {
+		victim, awaited *v1.Pod
+		began           time.Duration // how long ago the awaited one did
+		want            time.Duration // 0 for as long as it takes
+	}{
+		"half as long again as a victim has":             {graceful("1", 60), nil, 0, 90 * time.Second},
+		"ten seconds":                                    {graceful("1", 1), nil, 0, 10 * time.Second},
+		"as one that is being ended has left":            {nil, graceful("1", 86_400), day - time.Minute, 90 * time.Second},
+		"ten seconds where that should have left":        {nil, graceful("1", 86_400), 2 * day, 10 * time.Second},
+		"the longest of them":                            {graceful("1", 60), graceful("3", 86_400), day - 2*time.Minute, 3 * time.Minute},
+		"for ever, where a victim is never to be killed": {graceful("1", 9_223_372_037), nil, 0, 0},
+		"for ever, where one that is being ended is not": {nil, graceful("1", 1<<63-1), time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				room := &admission.Preemption{}
+				if tc.awaited != nil {
+					w.ending, w.workers[tc.awaited.UID] = []*v1.Pod{tc.awaited}, worker.Terminating
+					w.since = map[types.UID]time.Time{tc.awaited.UID: time.Now().Add(-tc.began)}
+					room.Await = w.ending
+				}
+				w.rooms["2"] = room
+				w.run(t, func() {
+					if tc.victim != nil {
+						room.Victims = []*v1.Pod{tc.victim}
+						w.send(added(tc.victim))
+					}
+					w.send(added(newStatic("2")))
+					w.set(func() { w.requests = nil })
+					if tc.want == 0 {
+						time.Sleep(time.Hour)
+						w.expect(t)
+						return
+					}
+					time.Sleep(tc.want - 100*time.Millisecond)
+					w.expect(t)
+					time.Sleep(syncPeriod + 200*time.Millisecond)
+					w.expect(t, "create 2")
+				})
+			})
+		})
+	}
+}
+
+func TestWhatEndsSoonestIsJudgedFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.ending = []*v1.Pod{newStatic("1"), newStatic("2"), newStatic("3")}
+		w.since = map[types.UID]time.Time{}
+		w.run(t, func() {
+			w.send(added(w.ending[0]), added(w.ending[2])) // the other is wanted no more
+			w.set(func() {
+				for uid, ago := range map[types.UID]time.Duration{"1": time.Second, "2": 20 * time.Second, "3": 10 * time.Second} {
+					w.workers[uid], w.since[uid] = worker.Terminating, time.Now().Add(-ago)
+				}
+				w.judged = nil
+			})
+			w.send(added(newStatic("9")))
+			w.expectJudged(t, "pod-9 beside [pod-2! pod-3! pod-1!]")
+		})
+	})
+}

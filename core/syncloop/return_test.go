@@ -1,0 +1,160 @@
+package syncloop
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// comesBack is a world in which the pod 1 has come back while it is being ended, and
+// in between the pod 2 has come. From then on there is no room for 1.
+func comesBack(t *testing.T, p *v1.Pod, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			w.send(added(p))
+			w.send(removed(p))
+			w.send(added(newStatic("2")))
+			w.send(added(p))
+			w.expect(t, "create 1", "kill 1", "create 2", "create 1")
+			w.set(func() { w.refusals["1"], w.judged = portTaken, nil })
+			f(w)
+		})
+	})
+}
+
+func TestAPodThatComesBackUnderItsUIDIsJudgedWhenTheFormerOneHasLeft(t *testing.T) {
+	t.Parallel()
+	comesBack(t, newStatic("1"), func(w *world) {
+		w.set(func() { w.workers["1"] = worker.Terminated })
+		untilHousekeeping()
+		w.expectJudged(t)
+		w.expectStatus(t, "1", "")
+		w.set(func() { w.workers["1"] = worker.Finished })
+		untilHousekeeping()
+		w.expectJudged(t, "pod-1 beside [pod-2]")
+		w.expect(t)
+		w.expectStatus(t, "1", waitsForPort)
+		w.expectEvents(t, "Warning pod-1 NodePorts: port 80 is taken")
+		w.set(func() { clear(w.refusals); w.workers["2"] = worker.Terminated })
+		untilRetry()
+		w.expectJudged(t, "pod-1 beside []")
+		w.expect(t, "create 1")
+	})
+}
+
+func TestAPodOfAnAPIServerThatComesBackAndDoesNotFitHasFailed(t *testing.T) {
+	t.Parallel()
+	comesBack(t, newPod("1"), func(w *world) {
+		w.set(func() { w.workers["1"] = worker.Finished })
+		untilHousekeeping()
+		w.expect(t)
+		w.expectStatus(t, "1", "Failed NodePorts: Pod was rejected: port 80 is taken")
+	})
+}
+
+func TestAPodThatComesBackHasNoRoomUntilItIsJudged(t *testing.T) {
+	t.Parallel()
+	comesBack(t, newStatic("1"), func(w *world) {
+		w.send(added(newStatic("3")))
+		w.expectJudged(t, "pod-3 beside [pod-2 pod-1!]")
+		w.set(func() { w.workers["1"] = worker.Terminated })
+		w.send(added(newStatic("4")))
+		w.expectJudged(t, "pod-4 beside [pod-2 pod-3]")
+	})
+}
+
+func TestPodsThatWaitComeBeforeThoseThatComeBackOldestFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		take := func(changes ...pod.Change) { w.loop.take(&pod.Update{Changes: changes}) }
+		young, old := added(newStatic("1")), added(newStatic("3"))
+		young.Origin.FirstSeen, old.Origin.FirstSeen = time.Now(), time.Now().Add(-time.Hour)
+		w.refusals["0"] = portTaken
+		take(young, old, added(newStatic("2")), added(newStatic("0")))
+		w.ending = []*v1.Pod{young.New, old.New}
+		take(removed(young.New), removed(old.New))
+		take(young, old)
+		w.ending = nil
+		w.judged, w.workers["1"], w.workers["3"] = nil, worker.Finished, worker.Finished
+		clear(w.refusals)
+		w.loop.housekeep(t.Context())
+		w.expectJudged(t, "pod-0 beside [pod-2]", "pod-3 beside [pod-0 pod-2]", "pod-1 beside [pod-0 pod-2 pod-3]")
+		take(added(newStatic("4")))
+		w.expectJudged(t, "pod-4 beside [pod-0 pod-1 pod-2 pod-3]")
+	})
+}
+
+func TestAPodThatComesBackUsesTheNodeAsWhatIsBeingEnded(t *testing.T) {
+	t.Parallel()
+	comesBack(t, newStatic("1"), func(w *world) {
+		w.send(removed(newStatic("1")))
+		w.set(func() { w.ending = []*v1.Pod{newStatic("1")} })
+		w.send(added(newStatic("1")), added(newPod("9")))
+		w.expectJudged(t, "pod-9 beside [pod-2 pod-1!]")
+	})
+}
+
+func TestNothingStartsAPodThatComesBackButItsVerdict(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		happens func(w *world)
+		want    []string
+	}{
+		"not the runtime":         {func(w *world) { w.events <- pleg.Event{UID: "1", Type: pleg.ContainerDied} }, nil},
+		"not its time":            {func(w *world) { w.set(func() { w.due = []types.UID{"1"} }); untilRetry() }, nil},
+		"not a newer version":     {func(w *world) { w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("1")}) }, nil},
+		"its end is its worker's": {func(w *world) { w.send(removed(newStatic("1"))) }, []string{"kill 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			comesBack(t, newStatic("1"), func(w *world) {
+				w.set(func() { delete(w.workers, "1") })
+				tc.happens(w)
+				w.expect(t, tc.want...)
+			})
+		})
+	}
+}
+
+func TestWhatAnEarlierLifeLeftOfAPodThatWaitsMayGo(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pod     *v1.Pod
+		verdict *pod.Verdict
+		then    func(w *world)
+		want    bool
+	}{
+		"while it waits":                     {newStatic("1"), nil, func(*world) {}, true},
+		"not once it has started":            {newStatic("1"), nil, func(w *world) { clear(w.refusals); w.workers["2"] = worker.Terminated }, false},
+		"not while something of it runs":     {newStatic("1"), nil, func(w *world) { w.content["1"] = false }, false},
+		"not while an earlier worker has it": {newStatic("1"), nil, func(w *world) { w.workers["1"] = worker.Terminated }, false},
+		"not of one that policy refuses":     {newStatic("1"), verdict(pod.Deny, "no"), func(*world) {}, false},
+		"not of one that has failed":         {newPod("1"), nil, func(*world) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.refusals["1"], w.content["1"] = portTaken, true
+				w.run(t, func() {
+					w.send(added(newStatic("2")), change(pod.Add, tc.pod, tc.verdict))
+					w.set(func() { tc.then(w) })
+					untilRetry()
+					if got := w.loop.Removable("1", "file"); got != tc.want {
+						t.Errorf("may go: %v", got)
+					}
+				})
+			})
+		})
+	}
+}
