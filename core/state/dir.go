@@ -11,9 +11,6 @@ import (
 	"syscall"
 )
 
-// Schema is the version of the state this agent reads and writes.
-const Schema = 1
-
 const (
 	lockFile         = "lock"
 	schemaFile       = "schema.json"
@@ -35,13 +32,17 @@ type Dir struct {
 	copy *identityCopy
 	// lost: documents were there once and cannot be read any more.
 	lost atomic.Bool
+	// schema is the newest that is known, migrations lead to it.
+	schema     int
+	migrations map[int]migration
 }
 
 // Open makes the directory if it is missing, or checks that it is the agent's
 // own, locks it against other agents, and makes the installation ID at the
-// first start. It fails where the state was written by a newer agent, and where a
-// second copy names another installation, is another agent's, or cannot be used
-// and the state does not say which installation this is.
+// first start. The state of an older agent is migrated after a copy of it was made.
+// Open fails where the state was written by a newer agent, and where a second copy
+// names another installation, is another agent's, or cannot be used and the state
+// does not say which installation this is.
 func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -54,7 +55,7 @@ func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
-	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}}
+	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}, schema: Schema, migrations: migrations()}
 	for _, option := range options {
 		option(d)
 	}
@@ -193,26 +194,6 @@ func (d *Dir) fresh() bool {
 // Lost reports whether documents that an earlier process stored cannot be read
 // any more, so far as is known.
 func (d *Dir) Lost() bool { return d.lost.Load() }
-
-// checkSchema refuses the state of a newer agent, before anything is changed.
-func (d *Dir) checkSchema() error {
-	var stored struct {
-		Schema int `json:"schema"`
-	}
-	found, err := d.load(schemaFile, &stored)
-	if err != nil {
-		return err
-	}
-	if found && stored.Schema > Schema {
-		return fmt.Errorf("it has schema %d, this agent knows up to %d: run the newer agent that wrote it, or start afresh with another state_root",
-			stored.Schema, Schema)
-	}
-	if found {
-		return nil
-	}
-	stored.Schema = Schema
-	return d.store(schemaFile, stored)
-}
 
 // store writes a file of the directory.
 func (d *Dir) store(name string, value any) error {

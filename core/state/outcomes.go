@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,8 +29,21 @@ type Outcome struct {
 	// is empty for pods of an API server, whose UIDs are never given twice.
 	Instance string `json:"instance,omitempty"`
 	// Status has a phase only if the pod has ended. Of its containers it has
-	// the restart counts and, of a pod that has ended, their ends.
+	// the restart counts and, of a pod that has ended, their ends. It has the
+	// start time of a pod that has ended, or that has an active deadline.
 	Status v1.PodStatus `json:"status"`
+	// Started is when Status.StartTime was, by a clock that nobody sets; nil where
+	// that was not known, or does not matter.
+	Started *BootTime `json:"started,omitempty"`
+}
+
+// BootTime is a moment by the clock that a boot of the machine begins.
+type BootTime struct {
+	// Boot is the boot's ID.
+	Boot string `json:"boot"`
+	// Since is the time since the machine booted, in nanoseconds. It is less than
+	// 0 for what was before.
+	Since time.Duration `json:"since"`
 }
 
 // Outcomes keeps one outcome per UID.
