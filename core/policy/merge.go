@@ -13,10 +13,22 @@ import (
 )
 
 // Rules is the plane as it decides conflicts between sources.
-type Rules struct{ plane *Plane }
+type Rules struct {
+	plane *Plane
+	// told, if not nil, takes what policies have said.
+	told func([]pod.Opinion)
+}
 
 // Rules are those of the plane's policies with the hook merge.
-func (p *Plane) Rules() Rules { return Rules{p} }
+func (p *Plane) Rules() Rules { return Rules{plane: p} }
+
+// Telling are the same rules. told takes the opinions about every contest in which
+// policies were asked, before its answer is given: a Resolution, which is kept, does
+// not have them. It is called from goroutines of the plane and must not block.
+func (r Rules) Telling(told func([]pod.Opinion)) Rules {
+	r.told = told
+	return r
+}
 
 // Resolve asks who may run of the documents that claim one pod, and returns at
 // once. answer is called once, later, from a goroutine of the plane; it is not
@@ -25,7 +37,7 @@ func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
 	of := about{hook: hookMerge, identity: c.Identity}
 	poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution), later func(time.Duration)) (int64, bool) {
-		return p.resolve(ctx, &c, tenant, answer, later, at)
+		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
 
@@ -40,9 +52,10 @@ const mostPatience = 10 * time.Second
 // resolve answers one contest, unless ctx ends before, and gives what it took
 // in fuel. Of a tenant that has spent its budget it is put off: until there may be
 // something in it there is no answer, and nothing of the pod begins or ends.
-func (p *Plane) resolve(
+func (r Rules) resolve(
 	ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), later func(time.Duration), at *activity,
 ) (fuel int64, goOn bool) {
+	p := r.plane
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
 		later(min(wait, mostPatience))
@@ -50,27 +63,30 @@ func (p *Plane) resolve(
 	}
 	sets, lacking, _ := p.use(tenant)
 	defer release(sets)
-	r, opinions := pod.Resolution{
+	decided, opinions := pod.Resolution{
 		Choice: pod.ChooseCurrent, Message: "policies are not ready: what runs goes on",
 	}, []pod.Opinion(nil)
 	asked := p.mergeRequest(c, tenant, now)
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		r, opinions, fuel = p.choose(ctx, sets, asked, at)
+		decided, opinions, fuel = p.choose(ctx, sets, asked, at)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
 	observe(sets, tenant, opinions, now)
-	r.At = now
+	if r.told != nil && len(opinions) > 0 {
+		r.told(opinions)
+	}
+	decided.At = now
 	for _, s := range sets {
-		r.Sets = append(r.Sets, s.named())
+		decided.Sets = append(decided.Sets, s.named())
 	}
 	if len(opinions) > 0 || lacking != nil {
-		p.recordMerge(c, asked, sets, &r, opinions, func() { answer(r) })
+		p.recordMerge(c, asked, sets, &decided, opinions, func() { answer(decided) })
 	} else {
-		answer(r)
+		answer(decided)
 	}
 	settle(ctx, sets)
 	return fuel, true

@@ -113,6 +113,40 @@ func TestTheFirstMergePolicyThatCountsDecides(t *testing.T) {
 	})
 }
 
+func TestWhatMergePoliciesSayAndTakeIsToldBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("a", hookMerge, "abstain")
+		d.hooked("b", hookMerge, "trap x")
+		d.of("shop").hooked("mine", hookMerge, "reject")
+		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
+		run(t, p)
+		var told []string
+		rules := p.Rules().Telling(func(opinions []pod.Opinion) {
+			for i := range opinions {
+				o := &opinions[i]
+				told = append(told, fmt.Sprintf("%s of %q took %d", o.Policy, o.Tenant, o.Fuel))
+			}
+		})
+		for namespace, want := range map[string][]string{
+			"shop":  {`a of "" took 3`, `b of "" took 7`, `mine of "shop" took 3`},
+			"other": {`a of "" took 3`, `b of "" took 7`},
+		} {
+			told = nil
+			var before []string
+			answer := make(chan pod.Resolution, 1)
+			rules.Resolve(contestOf(namespace, ""), func(r pod.Resolution) { before = told; answer <- r })
+			if r := <-answer; r.Policy != "b" || r.Choice != pod.ChooseCurrent {
+				t.Errorf("resolution %+v", r)
+			}
+			if diff := cmp.Diff(want, before); diff != "" {
+				t.Errorf("in %s (-want +got):\n%s", namespace, diff)
+			}
+		}
+	})
+}
+
 func TestATenantsMergePolicyDecidesForItsOwnPods(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d tree, s *scripts) {

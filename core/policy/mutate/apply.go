@@ -44,7 +44,7 @@ func Apply(p *v1.Pod, patch []byte, r Reach) (Result, error) {
 	if len(written) == 0 {
 		return Result{Pod: p.DeepCopy()}, nil
 	}
-	after, err := settle(p, before, patched, r.API)
+	after, err := settle(p, patched, r.API)
 	if err != nil {
 		return Result{}, err
 	}

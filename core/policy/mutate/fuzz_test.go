@@ -222,7 +222,7 @@ func checkValid(t *testing.T, p *v1.Pod, api bool) {
 		again.Name = strings.TrimSuffix(again.Name, "-node-1")
 		delete(again.Annotations, pod.AnnotationSource)
 		delete(again.Annotations, pod.AnnotationHash)
-		again.Spec.Tolerations, again.Status = nil, v1.PodStatus{}
+		again.Status = v1.PodStatus{}
 		docs := pod.Decode([]byte(textOf(t, again)), pod.DecodeFrom{Source: "manifests", Kind: pod.KindFile, File: "f", NodeName: "Node-1"})
 		d = docs[0]
 	}

@@ -59,8 +59,8 @@ func TestAPatchIsRefusedThat(t *testing.T) {
 		"has two faults":              {`[{"op":"add","path":"/spec/a","value":1},{"op":"add","path":"/spec/b","value":1}]`, `spec.a: unknown field; spec.b: unknown field`},
 		"removes all containers":      {`[{"op":"replace","path":"/spec/containers","value":[]}]`, `spec.containers: Required value`},
 		"mounts no volume":            {`[{"op":"replace","path":"/spec/containers/0/volumeMounts/0/name","value":"none"}]`, `spec.containers[0].volumeMounts[0].name: Not found: "none"`},
-		"changes tolerations, which only API pods have": {
-			`[{"op":"add","path":"/spec/tolerations/-","value":{"operator":"Exists"}}]`, `spec.tolerations: not supported by this version yet`,
+		"adds a toleration of nothing": {
+			`[{"op":"add","path":"/spec/tolerations/-","value":{"operator":"Sometimes"}}]`, `spec.tolerations[1].operator: `,
 		},
 		"writes a huge quantity": {
 			`[{"op":"replace","path":"/spec/containers/0/resources/limits","value":{"cpu":"1e999999999"}}]`,

@@ -13,13 +13,13 @@ import (
 
 // settle makes a pod of the patched document of p: strictly decoded, defaulted
 // and validated as its source would have it. What no policy may change is p's.
-// It takes the patched document over; before is that of p.
-func settle(p *v1.Pod, before, patched map[string]any, api bool) (*v1.Pod, error) {
+// It takes the patched document over.
+func settle(p *v1.Pod, patched map[string]any, api bool) (*v1.Pod, error) {
 	read := fromManifest
 	if api {
 		read = fromAPI
 	}
-	made, err := read(p, before, patched)
+	made, err := read(p, patched)
 	if err != nil {
 		return nil, badPatch("what it makes of the pod is not valid: %s", strings.ReplaceAll(err.Error(), "; line 1: ", "; "))
 	}
@@ -46,7 +46,7 @@ func settle(p *v1.Pod, before, patched map[string]any, api bool) (*v1.Pod, error
 // fromManifest reads the document of a pod of the node's own sources as a
 // manifest. What the node adds to a manifest is taken out before, so that it is
 // added again and not found in a place where none may write it.
-func fromManifest(p *v1.Pod, before, patched map[string]any) (*v1.Pod, error) {
+func fromManifest(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	if meta, ok := patched["metadata"].(map[string]any); ok {
 		if name, ok := meta["name"].(string); ok {
 			meta["name"] = strings.TrimSuffix(name, "-"+strings.ToLower(p.Spec.NodeName))
@@ -58,10 +58,6 @@ func fromManifest(p *v1.Pod, before, patched map[string]any) (*v1.Pod, error) {
 				}
 			}
 		}
-	}
-	was, _ := before["spec"].(map[string]any)
-	if spec, ok := patched["spec"].(map[string]any); ok && equal(was["tolerations"], spec["tolerations"]) {
-		delete(spec, "tolerations")
 	}
 	text, err := json.Marshal(patched)
 	if err != nil {
@@ -80,7 +76,7 @@ func fromManifest(p *v1.Pod, before, patched map[string]any) (*v1.Pod, error) {
 }
 
 // fromAPI reads the document of a pod as one that an API server gave.
-func fromAPI(p *v1.Pod, _, patched map[string]any) (*v1.Pod, error) {
+func fromAPI(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	text, err := json.Marshal(patched)
 	if err != nil {
 		return nil, err

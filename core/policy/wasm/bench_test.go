@@ -70,6 +70,25 @@ func BenchmarkAdmit(b *testing.B) {
 	})
 }
 
+// BenchmarkAdmitAfterRest is for the first question after a while: the pages that
+// the plugin has written are gone, and those of its code.
+func BenchmarkAdmitAfterRest(b *testing.B) {
+	p, _ := loadGuest(b, "")
+	q := question(benchPod())
+	for b.Loop() {
+		b.StopTimer()
+		p.Rest()
+		p.Rest()
+		b.StartTimer()
+		if _, err := p.Admit(b.Context(), q); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		p.Settle(b.Context())
+		b.StartTimer()
+	}
+}
+
 // BenchmarkHostCall has a plugin call the same function a thousand times.
 func BenchmarkHostCall(b *testing.B) {
 	const calls = 1000

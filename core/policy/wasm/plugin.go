@@ -42,8 +42,8 @@ type Plugin struct {
 
 // Rest gives back what calls have not needed since the last Rest: instances that
 // were not in use at once, and, where there was no call, the memory that earlier
-// ones have written. It is for every 10 s or so.
-func (p *Plugin) Rest() { p.rest(&p.pool.idle) }
+// ones have written, and the pages of machine code. It is for every 10 s or so.
+func (p *Plugin) Rest() { p.code.Rest(p.rest(&p.pool.idle)) }
 
 // Close waits for the calls under way and frees what the plugin holds. Machine
 // code goes with the next garbage collections.

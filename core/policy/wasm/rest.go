@@ -17,10 +17,10 @@ func (d *idle) ended(inUse int) {
 
 // rest gives back what the plugin did not need since it rested last: instances
 // beyond the warm ones and beyond what was in use at once, and, where nobody
-// asked at all, the pages that calls have written. To be called from time to
-// time, every 10 s or so. What is given back, the next calls pay for again: a new
-// instance takes milliseconds, a page a fault.
-func (p *Plugin) rest(d *idle) {
+// asked at all, the pages that calls have written. used says that somebody asked.
+// To be called from time to time, every 10 s or so. What is given back, the next
+// calls pay for again: a new instance takes milliseconds, a page a fault.
+func (p *Plugin) rest(d *idle) (used bool) {
 	l := &p.pool
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (p *Plugin) rest(d *idle) {
 		l.freed.Broadcast()
 	}
 	if busiest > 0 || d.trimmed || l.closed {
-		return
+		return busiest > 0
 	}
 	d.trimmed = true
 	for len(l.used) > 0 {
@@ -61,6 +61,7 @@ func (p *Plugin) rest(d *idle) {
 			l.lose(i)
 		}
 	}
+	return false
 }
 
 // inUse is how many instances have a call, or are made or put back for one.

@@ -3,6 +3,8 @@ package wasm
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -258,5 +260,48 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	p.rest(d)
 	if !closed {
 		t.Error("memory that is locked was trimmed")
+	}
+}
+
+// codeResident is what the kernel tells of the machine code from the cache in dir
+// that is resident: a line for each module.
+func codeResident(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := false
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) >= 5 && len(fields[1]) == len("r-xp") {
+			ours = strings.HasPrefix(fields[len(fields)-1], dir)
+		}
+		if ours && strings.HasPrefix(line, "Rss:") {
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return lines
+}
+
+func TestAPluginThatNobodyAsksHoldsNoMachineCode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/cache"
+	p, err := engineIn(t, dir, &testLog{}).Load(t.Context(), remembering(), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for range 2 {
+		if got := admit(t, p); got.Answer != pod.Allow {
+			t.Fatalf("it answers %+v", got)
+		}
+		p.Rest()
+		if got := codeResident(t, dir); len(got) != 1 || got[0] == "Rss: 0 kB" {
+			t.Errorf("it was asked, and of its code is resident %q", got)
+		}
+		p.Rest()
+		if got := codeResident(t, dir); len(got) != 1 || got[0] != "Rss: 0 kB" {
+			t.Errorf("nobody asked, and of its code is resident %q", got)
+		}
 	}
 }

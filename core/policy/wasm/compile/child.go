@@ -105,7 +105,7 @@ func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *
 		}
 	}
 	r.Cost.CPU = cpuTime()
-	if err := rehearse(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {
+	if r.Image, err = rehearse(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {
 		if r := blame(err, t.Limits); r.Refused != Invalid {
 			return r
 		}
@@ -131,20 +131,24 @@ func compileInto(dir string, config wazero.RuntimeConfig, module []byte) error {
 	})
 }
 
-// rehearse loads what was compiled as the agent will, and measures it.
-func rehearse(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost) error {
+// rehearse loads what was compiled as the agent will, measures that, and leaves
+// the image of what was loaded.
+func rehearse(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost) (image *codeFile, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began := cpuTime()
 	ctx := neverCompile(context.Background())
-	err := withCache(ctx, dir, config, func(r wazero.Runtime) error {
-		_, err := r.CompileModule(ctx, module)
+	err = withCache(ctx, dir, config, func(r wazero.Runtime) error {
+		loaded, err := r.CompileModule(ctx, module)
+		cost.LoadCPU = cpuTime() - began
+		runtime.ReadMemStats(&after)
+		cost.LoadMemory = int64(after.TotalAlloc - before.TotalAlloc)
+		if err == nil {
+			image, err = writeImage(dir, loaded)
+		}
 		return err
 	})
-	cost.LoadCPU = cpuTime() - began
-	runtime.ReadMemStats(&after)
-	cost.LoadMemory = int64(after.TotalAlloc - before.TotalAlloc)
-	return err
+	return image, err
 }
 
 // tooDear says whether the agent would take too much to load the code.

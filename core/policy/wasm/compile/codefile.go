@@ -33,25 +33,31 @@ type codeFiles struct {
 	Files []codeFile `json:"files,omitempty"`
 	// Shell is the module's shell, nil where there are no files.
 	Shell *codeFile `json:"shell,omitempty"`
+	// Image is the image of the code, nil where there is none.
+	Image *codeFile `json:"image,omitempty"`
 }
 
-// all are the shell and the code.
-func (c *codeFiles) all() []codeFile {
-	if c.Shell == nil {
-		return c.Files
+// all are the shell, the image and the code.
+func (c *codeFiles) all() (all []codeFile) {
+	for _, f := range []*codeFile{c.Shell, c.Image} {
+		if f != nil {
+			all = append(all, *f)
+		}
 	}
-	return append([]codeFile{*c.Shell}, c.Files...)
+	return append(all, c.Files...)
 }
 
 // check sees that they are such as a child makes.
 func (c *codeFiles) check() error {
-	switch shell := c.Shell; {
+	switch shell, image := c.Shell, c.Image; {
 	case len(c.Files) > maxFiles:
 		return fmt.Errorf("%d files of code, at most %d", len(c.Files), maxFiles)
 	case (len(c.Files) > 0) != (shell != nil):
 		return fmt.Errorf("%d files of code, and a shell: %v", len(c.Files), shell != nil)
 	case shell != nil && (shell.Name != shellName || shell.Size < 0 || shell.Size > maxShell):
 		return fmt.Errorf("a shell %q of %d bytes: want %s of at most %d", shell.Name, shell.Size, shellName, maxShell)
+	case image != nil && (shell == nil || image.Name != imageName || image.Size < 1):
+		return fmt.Errorf("an image %q of %d bytes, and a shell: %v; want %s of at least 1", image.Name, image.Size, shell != nil, imageName)
 	}
 	for _, f := range c.Files {
 		engine, key, ok := strings.Cut(f.Name, "/")

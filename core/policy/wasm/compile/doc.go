@@ -20,6 +20,10 @@
 // function, but not when it finds code. It gives it the module's shell, which
 // has no code of its own, and files that it has checked and keeps open. What is torn or missing is compiled again by a child, once.
 //
+// What wazero has read it keeps in memory of its own. The agent then maps a file
+// that holds the same code, its image, in that place: so the kernel can take pages
+// away, and Code.Rest gives them back where nobody runs the code.
+//
 // A module that is at fault is remembered on the disk and refused at once, also
 // after a restart, until Forget or other terms. Failures of the machine are
 // not: no memory for a process, a child that somebody killed, a full disk, the

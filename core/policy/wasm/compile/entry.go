@@ -33,6 +33,8 @@ type opened struct {
 	index *os.File
 	files []*os.File
 	shell []byte
+	// image is nil where there is none.
+	image *os.File
 }
 
 // errStale: the entry was made by another version of wazero, or for its other
@@ -115,14 +117,20 @@ func (o *opened) openFiles(dir string) (err error) {
 		}
 		o.files = append(o.files, f)
 	}
-	return nil
+	if o.Image != nil { // it is compared with the code when that is loaded
+		o.image, err = openRegular(filepath.Join(dir, o.Image.Name))
+	}
+	return err
 }
 
 func (o *opened) closeFiles() (err error) {
 	for _, f := range o.files {
 		err = errors.Join(err, f.Close())
 	}
-	o.files, o.shell = nil, nil
+	if o.image != nil {
+		err = errors.Join(err, o.image.Close())
+	}
+	o.files, o.shell, o.image = nil, nil, nil
 	return err
 }
 

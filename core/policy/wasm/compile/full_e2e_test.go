@@ -50,6 +50,24 @@ func TestAFullDiskCostsNoPluginForReal(t *testing.T) {
 	}
 }
 
+func TestCodeRunsFromADiskThatNothingMayRunFrom(t *testing.T) {
+	t.Parallel()
+	mount := t.TempDir()
+	check(t, unix.Mount("tmpfs", mount, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755"))
+	t.Cleanup(func() { check(t, unix.Unmount(mount, unix.MNT_DETACH)) })
+	f := library(t, filepath.Join(mount, "cache"))
+	code := acquire(t, f, small(7))
+	defer code.Release()
+	if code.held.laid != nil {
+		t.Error("its image is mapped")
+	}
+	code.Rest(false)
+	answers(t, f, code, 7)
+	if f.out.String() != "" {
+		t.Errorf("log %s", f.out)
+	}
+}
+
 func TestAReadOnlyDiskCostsNoPluginForReal(t *testing.T) { // alone: a process that starts has files open
 	mount := mounted(t)
 	dir := filepath.Join(mount, "cache")

@@ -34,7 +34,12 @@ type Library struct {
 type held struct {
 	module wazero.CompiledModule
 	entry  *opened
-	users  int
+	// laid is the code where its image was mapped, else nil.
+	laid []byte
+	// users are all, idle those that have not run it lately; dropped: its pages were
+	// given back since the last did.
+	users, idle int
+	dropped     bool
 }
 
 // Code is one user's hold on compiled code.
@@ -42,7 +47,8 @@ type Code struct {
 	library *Library
 	digest  Digest
 	held    *held
-	once    sync.Once
+	// idle and released are as Rest and Release were told.
+	idle, released bool
 }
 
 // NewLibrary makes a library in runtime, which must be made with
@@ -104,9 +110,13 @@ func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
 		return nil, err
 	}
 	compiled, err := l.cache.load(ctx, l.runtime, entry, source)
+	var laid []byte
+	if err == nil {
+		laid, err = l.lay(compiled, entry)
+	}
 	err = errors.Join(err, entry.closeFiles())
 	if err == nil {
-		return l.hold(digest, &held{module: compiled, entry: entry}), nil
+		return l.hold(digest, &held{module: compiled, entry: entry, laid: laid}), nil
 	}
 	if compiled != nil {
 		err = errors.Join(err, compiled.Close(ctx))
@@ -119,6 +129,14 @@ func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
 	return nil, nil
 }
 
+// lay maps the image of what was just loaded. Modules are closed under the lock,
+// and no other is loaded meanwhile.
+func (l *Library) lay(module wazero.CompiledModule, entry *opened) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return layImage(module, entry.image)
+}
+
 // share gives code that is loaded, nil if it is not.
 func (l *Library) share(digest Digest) *Code {
 	l.mu.Lock()
@@ -128,6 +146,7 @@ func (l *Library) share(digest Digest) *Code {
 		return nil
 	}
 	h.users++
+	h.dropped = false
 	return &Code{library: l, digest: digest, held: h}
 }
 
@@ -207,12 +226,17 @@ func (c *Code) Cost() Cost { return c.held.entry.Cost }
 // Release gives the code back; its instances must be closed before. The last
 // release of a module's code frees it. A second one of the same Code does
 // nothing.
-func (c *Code) Release() { c.once.Do(c.release) }
-
-func (c *Code) release() {
+func (c *Code) Release() {
 	l := c.library
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if c.released {
+		return
+	}
+	c.released = true
+	if c.idle {
+		c.held.idle--
+	}
 	if c.held.users--; c.held.users > 0 {
 		return
 	}

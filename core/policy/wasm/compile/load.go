@@ -59,7 +59,7 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *S
 // isCacheFault says whether it is the cached code, not the module, that cannot
 // be loaded.
 func isCacheFault(err error) bool {
-	if errors.Is(err, errNotCached) {
+	if errors.Is(err, errNotCached) || errors.Is(err, errImage) {
 		return true
 	}
 	text := err.Error() // wazero wraps none

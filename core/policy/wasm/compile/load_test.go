@@ -3,6 +3,7 @@ package compile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,6 +126,31 @@ func TestABrokenEntryIsCompiledAgainByAChild(t *testing.T) {
 			path := filepath.Join(dir, shellName)
 			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
 		}, false},
+		"no image":           {func(dir, _ string) error { return os.Remove(filepath.Join(dir, imageName)) }, true},
+		"an image cut short": {func(dir, _ string) error { return os.Truncate(filepath.Join(dir, imageName), 20) }, false},
+		"an image of other code": {func(dir, _ string) error {
+			path := filepath.Join(dir, imageName)
+			data, err := os.ReadFile(path)
+			if err == nil {
+				data[len(data)/2] ^= 1
+				err = os.WriteFile(path, data, 0o600)
+			}
+			return err
+		}, false},
+		"an image of more code, rightly indexed": {func(dir, _ string) error {
+			path := filepath.Join(dir, imageName)
+			info, err := os.Stat(path)
+			if err == nil {
+				err = errors.Join(os.Truncate(path, info.Size()+10000), reindex(dir, fmt.Sprintf(`"image":{"name":"code.bin","size":%d,`, info.Size()),
+					fmt.Sprintf(`"image":{"name":"code.bin","size":%d,`, info.Size()+10000)))
+			}
+			return err
+		}, false},
+		"an image that is a link": {func(dir, _ string) error {
+			path := filepath.Join(dir, imageName)
+			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
+		}, false},
+		"an index that leads on to an image": {func(dir, _ string) error { return reindex(dir, `"image":{"name":"`, `"image":{"name":"../`) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -91,7 +91,7 @@ func FuzzTask(f *testing.F) {
 func FuzzReport(f *testing.F) {
 	for _, seed := range []string{
 		"{}\n", `{"refused":"cpu","text":"a"}` + "\n", `{"failed":true,"disk":true}` + "\n",
-		`{"files":[{"name":"wazero-v1-amd64-linux/` + strings.Repeat("0a", 32) + `","size":3,"crc32c":4}],"shell":{"name":"shell.wasm","size":9},"cost":{"cpu":5}}` + "\n",
+		`{"files":[{"name":"wazero-v1-amd64-linux/` + strings.Repeat("0a", 32) + `","size":3,"crc32c":4}],"shell":{"name":"shell.wasm","size":9},"image":{"name":"code.bin","size":2},"cost":{"cpu":5}}` + "\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -107,6 +107,9 @@ func FuzzReport(f *testing.F) {
 		}
 		if r.Shell != nil && (r.Shell.Name != shellName || r.Shell.Size < 0 || r.Shell.Size > maxShell) {
 			t.Errorf("shell %+v", r.Shell)
+		}
+		if r.Image != nil && (r.Image.Name != imageName || r.Image.Size < 1 || r.Shell == nil) {
+			t.Errorf("image %+v", r.Image)
 		}
 	})
 }

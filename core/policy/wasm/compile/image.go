@@ -1,0 +1,87 @@
+package compile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"github.com/tetratelabs/wazero"
+	"golang.org/x/sys/unix"
+)
+
+// The image of a module is a file that holds its machine code and nothing else.
+// wazero reads code into memory of its own, all of it, though a plugin runs little
+// of what it consists of, and on most nodes is seldom asked: of a small Go plugin
+// 9 MB, which nobody can take away again. So the agent maps the image in the place
+// of what wazero has read. It is the same bytes at the same address; but pages that
+// nobody runs are not there, and the kernel can take away those that are.
+
+// imageName is its file in an entry.
+const imageName = "code.bin"
+
+// errImage: the image is not that of the code.
+var errImage = errors.New("its image of the code is another than the code")
+
+// writeImage writes the image of a loaded module into dir; nil if wazero keeps no
+// machine code of it.
+func writeImage(dir string, module wazero.CompiledModule) (*codeFile, error) {
+	code := machineCode(module)
+	if code == nil {
+		return nil, nil
+	}
+	path := filepath.Join(dir, imageName)
+	if err := writeWhole(path, code); err != nil {
+		return nil, err
+	}
+	image, err := fileAt(path)
+	image.Name = imageName
+	return &image, err
+}
+
+// layImage maps an image in the place of the code of a module that was just loaded,
+// and gives that memory. It is nil where the system does not let run what is in
+// that file, as where its file system is mounted noexec, and where wazero keeps the
+// code elsewhere: then all stays as it is. Nothing of the code may run meanwhile.
+func layImage(module wazero.CompiledModule, image *os.File) ([]byte, error) {
+	code := machineCode(module)
+	if code == nil || image == nil {
+		return nil, nil
+	}
+	info, err := image.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() != int64(len(code)) {
+		return nil, errImage
+	}
+	const runs = unix.PROT_READ | unix.PROT_EXEC
+	file := int(image.Fd())
+	tried, err := unix.Mmap(file, 0, len(code), runs, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it runs as wazero has read it
+	}
+	same := bytes.Equal(tried, code)
+	if err := unix.Munmap(tried); err != nil {
+		return nil, err
+	}
+	if !same {
+		return nil, errImage
+	}
+	if _, err := unix.MmapPtr(file, 0, unsafe.Pointer(&code[0]), uintptr(len(code)), runs, unix.MAP_PRIVATE|unix.MAP_FIXED); err != nil {
+		return nil, fmt.Errorf("map the image of the code: %w", err)
+	}
+	// A plugin that initialises itself runs long without coming back to the host.
+	_ = unix.Madvise(code, unix.MADV_POPULATE_READ) // Linux 5.14; else each page is a fault
+	return code, nil
+}
+
+// drop gives the pages of laid code back: who runs it next has page faults.
+func drop(laid []byte) error {
+	if laid == nil {
+		return nil
+	}
+	return unix.Madvise(laid, unix.MADV_DONTNEED)
+}
