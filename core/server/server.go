@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // shutdownTimeout is how long Serve waits for answers under way.
@@ -35,23 +35,23 @@ type Sources interface {
 	Conflicts() []pod.Conflict
 }
 
-// Events gives the newest events, newest last.
-type Events interface {
-	List() []status.Event
-}
-
 // Options are what a Server answers from. All are needed, but Policies, Waiting
 // and Updates are nil for an agent without policies.
 type Options struct {
-	Pods     Pods
-	Sources  Sources
-	Events   Events
-	Policies Policies
-	Waiting  Waiting
-	Updates  Updates
-	Foreign  Foreign
-	Version  Version
-	Logger   *slog.Logger
+	Pods Pods
+	// PodChanges tells when Pods or Waiting may give something else than before, nil
+	// where nobody knows: then a watch looks every two seconds.
+	PodChanges Changes
+	Sources    Sources
+	Events     Events
+	Policies   Policies
+	Waiting    Waiting
+	Updates    Updates
+	Foreign    Foreign
+	Version    Version
+	Logger     *slog.Logger
+	// Metrics answers with the agent's metrics; nil for an agent that has none.
+	Metrics http.Handler
 	// Node is the node's name: pods of its own sources are also known by their
 	// names without it.
 	Node string
@@ -70,29 +70,34 @@ type Options struct {
 type Server struct {
 	mux *http.ServeMux
 	log *slog.Logger
+	// watches counts those at a time; ending is closed when Serve ends, so that
+	// they do.
+	watches atomic.Int32
+	ending  chan struct{}
 }
 
 // New makes a server of these endpoints:
 //
-//	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in
+//	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in; ?watch=true goes on, a WatchLine each
 //	/v1/waiting    []pod.Waiting, also versions that are not judged yet; ?env=show as above
 //	/v1/updates    []pod.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []pod.SourceState
 //	/v1/conflicts  []pod.Conflict
-//	/v1/events     []status.Event, newest last
+//	/v1/events     []status.Event, newest last; ?namespace= and name= narrow it; ?watch=true goes on, a WatchLine each
 //	/v1/policies   []pod.PolicySet, none for an agent without policies
 //	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  PolicyOutcome, with POST; ?tenant= for a tenant's
 //	/v1/decisions  []pod.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
 //	/v1/explain    Story of the pod of ?namespace= and ?name=; refused where there is none, with names like it
 //	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/version    Version
+//	/metrics       the agent's metrics as Prometheus reads them
 //
 // and, with POST, of this one:
 //
 //	/v1/release    []pod.WaitingUpdate, those of ?namespace= and ?name= that pass now; refused where there are none
 func New(o Options) *Server {
-	s := &Server{mux: http.NewServeMux(), log: o.Logger}
-	s.get("/v1/pods", func(r *http.Request) any { return podList(o.Pods.PodList(), showEnv(r)) })
+	s := &Server{mux: http.NewServeMux(), log: o.Logger, ending: make(chan struct{})}
+	s.servePods(&o)
 	s.get("/v1/waiting", func(r *http.Request) any { return waitingList(o.Waiting, showEnv(r)) })
 	s.serveUpdates(o.Updates, o.Waiting)
 	s.servePolicies(o.Policies, o.Node)
@@ -100,8 +105,11 @@ func New(o Options) *Server {
 	s.serveForeign(o.Foreign)
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
 	s.get("/v1/conflicts", func(*http.Request) any { return listed(o.Sources.Conflicts()) })
-	s.get("/v1/events", func(*http.Request) any { return o.Events.List() })
+	s.serveEvents(&o)
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
+	if o.Metrics != nil {
+		s.mux.Handle("GET /metrics", o.Metrics)
+	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("this agent does not know %s %s", r.Method, r.URL.Path))
 	})
@@ -147,7 +155,7 @@ func refuse(w http.ResponseWriter, code int, message string) {
 }
 
 // Serve answers on l, which it closes, until ctx ends; answers under way then
-// have 2 s. Nil is the ordinary end.
+// have 2 s, and watches end. Nil is the ordinary end. It is called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           ownerOnly(uint32(os.Geteuid()), s.mux),
@@ -157,6 +165,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
+	srv.RegisterOnShutdown(sync.OnceFunc(func() { close(s.ending) }))
 	ctx, cancel := context.WithCancel(ctx)
 	var stopper sync.WaitGroup
 	stopper.Go(func() {

@@ -26,6 +26,8 @@ type known struct {
 	sources   []pod.SourceState
 	conflicts []pod.Conflict
 	events    []status.Event
+	changes   *status.Notifier
+	metrics   http.Handler
 
 	policies Policies
 	waiting  Waiting
@@ -37,6 +39,14 @@ func (k known) PodList() *v1.PodList       { return k.pods() }
 func (k known) Sources() []pod.SourceState { return k.sources }
 func (k known) Conflicts() []pod.Conflict  { return k.conflicts }
 func (k known) List() []status.Event       { return k.events }
+
+// Listen tells of changes, where there can be any.
+func (k known) Listen() (changed <-chan struct{}, stop func()) {
+	if k.changes == nil {
+		return nil, func() {}
+	}
+	return k.changes.Listen()
+}
 
 func listing(names ...string) func() *v1.PodList {
 	list := &v1.PodList{}
@@ -59,11 +69,15 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{
-		Pods: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,
-		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler), Node: "edge",
+	return socket, serve(t, k.server(), l)
+}
+
+// server answers with what is known.
+func (k known) server() *Server {
+	return New(Options{
+		Pods: k, PodChanges: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,
+		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler), Node: "edge", Metrics: k.metrics,
 	})
-	return socket, serve(t, s, l)
 }
 
 func TestEndpointsAnswer(t *testing.T) {
@@ -294,5 +308,42 @@ func TestPeerIsWhoConnected(t *testing.T) {
 	defer b.Close()
 	if p := peerOf(a); p.err == nil {
 		t.Error("a pipe has a peer")
+	}
+}
+
+func TestMetricsAreAnsweredWhereThereAreAny(t *testing.T) {
+	t.Parallel()
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	for name, test := range map[string]struct {
+		metrics http.Handler
+		want    int
+	}{"some": {metrics, http.StatusTeapot}, "none": {nil, http.StatusNotFound}} {
+		answer := httptest.NewRecorder()
+		known{metrics: test.metrics}.server().mux.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+		if answer.Code != test.want {
+			t.Errorf("%s: status %d, want %d", name, answer.Code, test.want)
+		}
+	}
+}
+
+func TestEventsAreThoseOfThePodThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	socket, _ := start(t, known{events: []status.Event{
+		{Namespace: "shop", Name: "web-edge", Reason: "A"}, {Namespace: "shop", Name: "db", Reason: "B"}, {Namespace: "other", Name: "web", Reason: "C"},
+	}})
+	for path, want := range map[string]string{
+		"": "ABC", "?namespace=shop": "AB", "?name=web": "AC", "?name=web-edge": "A", "?name=web&namespace=other": "C", "?namespace=none": "",
+	} {
+		var got []status.Event
+		if err := client.New(socket).Get(t.Context(), "/v1/events"+path, &got); err != nil {
+			t.Fatal(err)
+		}
+		var reasons strings.Builder
+		for _, e := range got {
+			reasons.WriteString(e.Reason)
+		}
+		if reasons.String() != want || got == nil {
+			t.Errorf("%q: events %q, want %q", path, reasons.String(), want)
+		}
 	}
 }

@@ -12,13 +12,18 @@ type Waiting interface {
 	List() []pod.Waiting
 }
 
-// waitingList is what waits as a client gets it: pods as podList gives them.
+// waitingList is what waits as a client gets it.
 func waitingList(from Waiting, showEnv bool) []pod.Waiting {
-	out := []pod.Waiting{}
 	if from == nil {
-		return out
+		return []pod.Waiting{}
 	}
-	for _, w := range from.List() {
+	return waitsShown(from.List(), showEnv)
+}
+
+// waitsShown are waits as a client gets them: pods as podList gives them.
+func waitsShown(waits []pod.Waiting, showEnv bool) []pod.Waiting {
+	out := []pod.Waiting{}
+	for _, w := range waits {
 		w.Pod, w.Running = shown(w.Pod, showEnv), shown(w.Running, showEnv)
 		out = append(out, w)
 	}

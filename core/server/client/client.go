@@ -22,6 +22,7 @@ const timeout = 10 * time.Second
 // Client asks one agent.
 type Client struct {
 	socket string
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	http   *http.Client
 }
 
@@ -33,13 +34,14 @@ func New(socket string) *Client {
 	}
 	return &Client{
 		socket: socket,
+		dial:   dial,
 		http:   &http.Client{Timeout: timeout, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}},
 	}
 }
 
 // Patient is a client of the same agent that waits for as long for an answer.
 func (c *Client) Patient(timeout time.Duration) *Client {
-	return &Client{socket: c.socket, http: &http.Client{Timeout: timeout, Transport: c.http.Transport}}
+	return &Client{socket: c.socket, dial: c.dial, http: &http.Client{Timeout: timeout, Transport: c.http.Transport}}
 }
 
 // Get asks for path ("/v1/pods", with a query where there is one) and decodes
@@ -65,18 +67,23 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		var refusal struct {
-			Error string `json:"error"`
-		}
-		if json.NewDecoder(resp.Body).Decode(&refusal) != nil || refusal.Error == "" {
-			refusal.Error = resp.Status
-		}
-		return fmt.Errorf("the agent at %s refused: %s", c.socket, refusal.Error)
+		return c.refusal(resp)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
 		return fmt.Errorf("cannot read the answer of the agent at %s: %w", c.socket, err)
 	}
 	return nil
+}
+
+// refusal is why the agent does not answer as it was asked to.
+func (c *Client) refusal(resp *http.Response) error {
+	var refusal struct {
+		Error string `json:"error"`
+	}
+	if json.NewDecoder(resp.Body).Decode(&refusal) != nil || refusal.Error == "" {
+		refusal.Error = resp.Status
+	}
+	return fmt.Errorf("the agent at %s refused: %s", c.socket, refusal.Error)
 }
 
 // explain says what to do about an agent that does not answer.

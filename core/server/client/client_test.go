@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -140,6 +141,79 @@ func TestGetEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 	})
 	if err := New(socket).Get(ctx, "/", nil); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestWatchHandsOverEveryLineUntilTheAnswerEnds(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("enough")
+	for name, test := range map[string]struct {
+		answer string
+		take   error
+		lines  int
+		want   string
+	}{
+		"the agent hangs up": {
+			`{"type":"ADDED","object":{"a":1}}` + "\n" + `{"type":"BOOKMARK"}` + "\n", nil, 2,
+			"the agent at SOCKET has hung up: it was stopped, or what it told was not read in time; watch again",
+		},
+		"in the middle of a line": {
+			`{"type":"ADDED","obj`, nil, 0,
+			"the agent at SOCKET has hung up: it was stopped, or what it told was not read in time; watch again",
+		},
+		"who takes the lines has had enough": {`{"type":"ADDED"}{"type":"ADDED"}`, refused, 1, "enough"},
+		"a line is no JSON":                  {"hello", nil, 0, "cannot read the answer of the agent at SOCKET: invalid character 'h' looking for beginning of value"},
+		"a line is something else":           {"[1]", nil, 0, "cannot read the answer of the agent at SOCKET: json: cannot unmarshal array into Go value of type client.Line"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket := socketPath(t)
+			answer(t, socket, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, test.answer) })
+			lines := 0
+			err := New(socket).Watch(t.Context(), "/", func(Line) error {
+				lines++
+				return test.take
+			})
+			want := strings.ReplaceAll(test.want, "SOCKET", socket)
+			if err == nil || err.Error() != want || lines != test.lines {
+				t.Errorf("%d lines, want %d; error:\n%v\nwant:\n%s", lines, test.lines, err, want)
+			}
+		})
+	}
+}
+
+func TestWatchSaysWhyItCannotBegin(t *testing.T) {
+	t.Parallel()
+	socket := socketPath(t)
+	err := New(socket).Watch(t.Context(), "/", nil)
+	if want := "the agent does not answer at " + socket; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("without an agent: %v", err)
+	}
+	answer(t, socket, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"error": "too many"}`)
+	})
+	err = New(socket).Watch(t.Context(), "/", nil)
+	if want := "the agent at " + socket + " refused: too many"; err == nil || err.Error() != want {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	socket := socketPath(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	answer(t, socket, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, `{"type":"BOOKMARK"}`)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	err := New(socket).Watch(ctx, "/", func(Line) error {
+		cancel()
+		return nil
+	})
+	if err == nil {
 		t.Error("no error")
 	}
 }

@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// The first parts of names.
+const (
+	kubelet = "kubelet"
+	wardlet = "wardlet"
+)
+
+// Operator is the tenant that those are counted under that are no tenant's. No
+// tenant can be called so.
+const Operator = "operator"
+
+// Metrics are those of one agent.
+type Metrics struct {
+	registry *prometheus.Registry
+	log      *slog.Logger
+	// policies tells the names of policies apart.
+	policies policyNames
+}
+
+// New makes those that every agent has: of the process, and what it is. version
+// is the release.
+func New(node, version string, log *slog.Logger) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), log: log}
+	name := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: kubelet, Name: "node_name", Help: "The node's name, as a label; always 1.",
+	}, []string{"node"})
+	name.WithLabelValues(node).Set(1)
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: wardlet, Name: "build_info", Help: "Which program this is, as labels; always 1.",
+	}, []string{"version", "goversion"})
+	build.WithLabelValues(version, runtime.Version()).Set(1)
+	m.registry.MustRegister(
+		name, build,
+		prometheus.NewGoCollector(),                                       //nolint:staticcheck // the package that is newer links database/sql
+		prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}), //nolint:staticcheck // as above
+	)
+	return m
+}
+
+// maxScrapes is how many may read the metrics at once.
+const maxScrapes = 3
+
+// Handler answers with all metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes,
+		DisableCompression:  true, // they are read from this node
+	})
+}
+
+// seconds are the buckets of durations that a kubelet counts in the usual ones,
+// and those above, where it waits longer than a kubelet.
+var seconds = append(append([]float64(nil), prometheus.DefBuckets...), 30, 60, 120)
+
+// duration makes a histogram of seconds.
+func duration(subsystem, name, help string, buckets []float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Subsystem: subsystem, Name: name, Help: help, Buckets: buckets})
+}
+
+// durations makes histograms of seconds with labels.
+func durations(subsystem, name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Subsystem: subsystem, Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// counter makes a counter.
+func counter(subsystem, name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Subsystem: subsystem, Name: name, Help: help})
+}
+
+// counters makes counters with labels.
+func counters(subsystem, name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Subsystem: subsystem, Name: name, Help: help}, labels)
+}

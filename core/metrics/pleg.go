@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// PLEG counts what the pod lifecycle event generator does.
+type PLEG struct {
+	relists, intervals, inspections, lags prometheus.Histogram
+
+	dropped, losses prometheus.Counter
+	stream          prometheus.Gauge
+}
+
+// PLEG adds its metrics. lastSeen is when the newest full list was begun, zero for
+// none yet.
+func (m *Metrics) PLEG(lastSeen func() time.Time) *PLEG {
+	p := &PLEG{
+		relists:     duration(kubelet, "pleg_relist_duration_seconds", "Seconds that a full list of the runtime's pods took.", prometheus.DefBuckets),
+		intervals:   duration(kubelet, "pleg_relist_interval_seconds", "Seconds from the beginning of one full list to that of the next.", seconds),
+		inspections: duration(kubelet, "pleg_pod_relist_duration_seconds", "Seconds until one pod had been looked at.", prometheus.DefBuckets),
+		dropped:     counter(kubelet, "pleg_discard_events", "Events of pods that were dropped, for the sync loop did not keep up."),
+		stream: prometheus.NewGauge(prometheus.GaugeOpts{
+			Subsystem: wardlet, Name: "pleg_stream_up", Help: "Whether the runtime's events are relied on: 1, or 0 while pods are listed every second.",
+		}),
+		losses: counter(wardlet, "pleg_stream_losses_total", "How often the runtime's events were relied on and their stream was lost."),
+		lags: duration(wardlet, "pleg_event_lag_seconds",
+			"Seconds from an event of the runtime until what it tells of was delivered; of events older than a minute, or than their stream, nothing.",
+			prometheus.ExponentialBuckets(0.001, 2, 14)),
+	}
+	m.registry.MustRegister(p.relists, p.intervals, p.inspections, p.dropped, p.stream, p.losses, p.lags,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Subsystem: kubelet, Name: "pleg_last_seen_seconds", Help: "When the newest full list was begun that succeeded, 0 for none.",
+		}, func() float64 { return timestamp(lastSeen()) }))
+	return p
+}
+
+// Relisted says how long a full list took.
+func (p *PLEG) Relisted(took time.Duration) { p.relists.Observe(took.Seconds()) }
+
+// Interval says how long it was from one full list to the next.
+func (p *PLEG) Interval(d time.Duration) { p.intervals.Observe(d.Seconds()) }
+
+// Inspected says how long the inspection of one pod took.
+func (p *PLEG) Inspected(took time.Duration) { p.inspections.Observe(took.Seconds()) }
+
+// Dropped says that n events were not told.
+func (p *PLEG) Dropped(n int) { p.dropped.Add(float64(n)) }
+
+// StreamUp says that the runtime's events are relied on from now on, or that they
+// are not any more.
+func (p *PLEG) StreamUp(up bool) {
+	if up {
+		p.stream.Set(1)
+		return
+	}
+	p.stream.Set(0)
+	p.losses.Inc()
+}
+
+// Lag says how old an event of the runtime was when what it tells of was delivered.
+func (p *PLEG) Lag(d time.Duration) { p.lags.Observe(max(d, 0).Seconds()) }
+
+// timestamp is a time as Prometheus has it, 0 for none.
+func timestamp(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}

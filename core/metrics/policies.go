@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Policies adds what is known of the sets of policies: by read, when somebody
+// asks.
+//
+// What the policies of a set count ends with them, and begins again where one
+// comes back. So what they have counted since they were read last is added up
+// here, and goes on when they are gone.
+func (m *Metrics) Policies(read func() []pod.PolicySet) {
+	var (
+		opinions = describe(wardlet, "policy_opinions_total", "What each policy has said, by its owner and its mode. Updates that pass and named winners "+
+			"of conflicts count as allow, updates that are held back and conflicts that change nothing as hold, rejected ones as deny.",
+			"tenant", "policy", "mode", "verdict")
+		failures = describe(wardlet, "policy_failures_total", "How often the plugin of a policy failed, by what went wrong.", "tenant", "policy", "failure")
+
+		ready      = describe(wardlet, "policy_set_ready", "Whether policies of this owner are in force.", "tenant")
+		refused    = describe(wardlet, "policy_set_refused", "Whether what the owner's directory holds is not in force, because it is refused.", "tenant")
+		probation  = describe(wardlet, "policy_set_probation", "Whether the set is on probation.", "tenant")
+		generation = describe(wardlet, "policy_set_generation", "Number of the set in force; it grows with every reload.", "tenant")
+		loaded     = describe(wardlet, "policy_set_loaded_timestamp_seconds", "When the set in force was loaded, 0 where there is none.", "tenant")
+		policies   = describe(wardlet, "policy_set_policies", "Policies of the set in force.", "tenant")
+	)
+	said := newTallies(&m.policies)
+	m.add(func(tell tell) {
+		sets := read()
+		for i := range sets {
+			s := &sets[i]
+			tenant := tenantName(s.Tenant)
+			tell.gauge(ready, bit(s.Ready), tenant)
+			tell.gauge(refused, bit(s.Refused != ""), tenant)
+			tell.gauge(probation, bit(s.Probation != nil), tenant)
+			tell.gauge(generation, float64(s.Generation), tenant)
+			tell.gauge(loaded, timestamp(s.Loaded), tenant)
+			tell.gauge(policies, float64(len(s.Policies)), tenant)
+		}
+		for _, t := range said.take(sets) {
+			if t.failure != "" {
+				tell(failures, prometheus.CounterValue, float64(t.count), t.tenant, t.policy, t.failure)
+			} else {
+				tell(opinions, prometheus.CounterValue, float64(t.count), t.tenant, t.policy, t.mode, t.verdict)
+			}
+		}
+	}, opinions, failures, ready, refused, probation, generation, loaded, policies)
+}
+
+// tally is what is counted of a policy: a verdict, or a failure.
+type tally struct{ tenant, policy, mode, verdict, failure string }
+
+// counted is a tally and how often it was.
+type counted struct {
+	tally
+	count uint64
+}
+
+// tallies add up what policies count. They are safe for concurrent use.
+type tallies struct {
+	names    *policyNames
+	failures *names
+
+	mu sync.Mutex
+	// last is what the policies in force had counted when they were read last, by
+	// their own names; total what is told.
+	last, total map[tally]uint64
+}
+
+// maxFailures is how many kinds of failures are told apart. The sandbox knows about
+// a dozen.
+const maxFailures = 32
+
+func newTallies(names *policyNames) *tallies {
+	return &tallies{names: names, failures: newNames(maxFailures), last: map[tally]uint64{}, total: map[tally]uint64{}}
+}
+
+// take takes in what policies have counted by now, and gives what all ever have.
+func (t *tallies) take(sets []pod.PolicySet) []counted {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := map[tally]uint64{}
+	for i := range sets {
+		for j := range sets[i].Policies {
+			t.read(tenantName(sets[i].Tenant), &sets[i].Policies[j], now)
+		}
+	}
+	t.last = now
+	var all []counted
+	for k, n := range t.total {
+		all = append(all, counted{k, n})
+	}
+	return all
+}
+
+// read takes in what one policy has counted.
+func (t *tallies) read(tenant string, p *pod.PolicyState, now map[tally]uint64) {
+	add := func(own, told tally, n uint64) {
+		now[own] = n
+		before := t.last[own]
+		if n < before {
+			before = 0 // it has begun anew
+		}
+		if n > before {
+			t.total[told] += n - before
+		} else if _, known := t.total[told]; !known {
+			t.total[told] = 0
+		}
+	}
+	name := t.names.policy(tenant, p.Name)
+	for verdict, n := range map[string]uint64{
+		string(pod.Allow): p.Allowed, string(pod.Deny): p.Denied, string(pod.Hold): p.Held, string(pod.Abstain): p.Abstained,
+	} {
+		add(tally{tenant: tenant, policy: p.Name, verdict: verdict}, tally{tenant: tenant, policy: name, mode: p.Mode, verdict: verdict}, n)
+	}
+	for _, failure := range slices.Sorted(maps.Keys(p.Failures)) {
+		add(tally{tenant: tenant, policy: p.Name, failure: failure}, tally{tenant: tenant, policy: name, failure: t.failures.of(failure)}, p.Failures[failure])
+	}
+}

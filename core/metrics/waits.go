@@ -1,0 +1,69 @@
+package metrics
+
+import "github.com/wardlet/wardlet/core/pod"
+
+// Tenants are the owners of pods.
+type Tenants struct {
+	// Names are those of all tenants.
+	Names []string
+	// Of gives the one that a namespace belongs to, empty for none.
+	Of func(namespace string) string
+}
+
+// all are the names of all owners in metrics.
+func (t Tenants) all() []string { return append([]string{Operator}, t.Names...) }
+
+// Why a version of a pod waits.
+const (
+	waitHeld       = "held"
+	waitDenied     = "denied"
+	waitSuppressed = "suppressed"
+	waitUnjudged   = "unjudged"
+)
+
+// Waits adds what is known of versions of pods that wait, and of conflicts: read
+// when somebody asks.
+func (m *Metrics) Waits(tenants Tenants, waits func() []pod.Waiting, conflicts func() []pod.Conflict) {
+	var (
+		pods = describe(wardlet, "waiting_pods", "Pods that policy or a filter lets not begin, or has not judged yet, "+
+			"by the tenant of the pod.", "tenant", "wait")
+		updates = describe(wardlet, "waiting_updates", "Newer versions of pods that policy or a filter does not let pass, or has not judged yet; "+
+			"the older ones run on. By the tenant of the pod.", "tenant", "wait")
+		contested = describe(wardlet, "conflicts", "Names of pods that more than one document claims, by the tenant of the pod.", "tenant")
+	)
+	m.add(func(tell tell) {
+		type kind struct{ tenant, wait string }
+		fresh, newer, claimed := map[kind]int{}, map[kind]int{}, map[string]int{}
+		for _, w := range waits() {
+			k := kind{tenantName(tenants.Of(w.Pod.Namespace)), waitOf(&w)}
+			if w.Running == nil {
+				fresh[k]++
+			} else {
+				newer[k]++
+			}
+		}
+		for _, c := range conflicts() {
+			claimed[tenantName(tenants.Of(c.Namespace))]++
+		}
+		for _, tenant := range tenants.all() {
+			for _, wait := range []string{waitHeld, waitDenied, waitSuppressed, waitUnjudged} {
+				tell.gauge(pods, float64(fresh[kind{tenant, wait}]), tenant, wait)
+				tell.gauge(updates, float64(newer[kind{tenant, wait}]), tenant, wait)
+			}
+			tell.gauge(contested, float64(claimed[tenant]), tenant)
+		}
+	}, pods, updates, contested)
+}
+
+// waitOf is why a version waits.
+func waitOf(w *pod.Waiting) string {
+	switch {
+	case w.Suppressed:
+		return waitSuppressed
+	case w.Verdict.Answer == pod.Deny:
+		return waitDenied
+	case w.Verdict.Answer == "" && w.Asked != nil:
+		return waitUnjudged
+	}
+	return waitHeld
+}

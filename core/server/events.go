@@ -1,0 +1,75 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Events gives the newest events, newest last, and tells of more.
+type Events interface {
+	List() []status.Event
+	Changes
+}
+
+func (s *Server) serveEvents(o *Options) {
+	s.mux.HandleFunc("GET /v1/events", func(w http.ResponseWriter, r *http.Request) {
+		q := eventsOf(r.URL.Query())
+		if !isWatch(r) {
+			s.answer(w, "/v1/events", q.of(o.Events.List(), o.Node))
+			return
+		}
+		watched := eventWatch{events: o.Events, query: q, node: o.Node}
+		s.watch(w, r, o.Events, watched.next)
+	})
+}
+
+// eventQuery narrows a list of events. What is empty narrows nothing.
+type eventQuery struct{ namespace, name string }
+
+func eventsOf(v url.Values) eventQuery { return eventQuery{v.Get("namespace"), v.Get("name")} }
+
+// of are those of all that the query asks for. node is the node's name, which ends
+// the names of pods from its own sources.
+func (q *eventQuery) of(all []status.Event, node string) []status.Event {
+	some := []status.Event{}
+	for i := range all {
+		e := &all[i]
+		if (q.namespace == "" || e.Namespace == q.namespace) &&
+			(q.name == "" || e.Name == q.name || node != "" && e.Name == q.name+"-"+node) {
+			some = append(some, *e)
+		}
+	}
+	return some
+}
+
+// eventWatch is what one client was told of events.
+type eventWatch struct {
+	events Events
+	query  eventQuery
+	node   string
+	// begun: the list was told; told is the newest event that was.
+	begun bool
+	told  uint64
+}
+
+// next are the events since then. One that repeats is the same one, modified.
+func (e *eventWatch) next() []WatchLine {
+	var lines []WatchLine
+	all := e.events.List()
+	for _, x := range e.query.of(all, e.node) {
+		switch {
+		case e.begun && x.Seq <= e.told:
+		case e.begun && x.Began <= e.told:
+			lines = append(lines, WatchLine{Type: WatchModified, Object: x})
+		default:
+			lines = append(lines, WatchLine{Type: WatchAdded, Object: x})
+		}
+	}
+	if len(all) > 0 {
+		e.told = all[len(all)-1].Seq
+	}
+	e.begun = true
+	return lines
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// maxWatches bounds the watches at a time. Each keeps what it has told.
+	maxWatches = 16
+	// gatherTime is how long further changes are waited for before what changed is
+	// told: one thing that happens on a node changes several.
+	gatherTime = 50 * time.Millisecond
+	// lookPeriod is how often a watch looks without being told of a change. Not all
+	// that is shown of a pod is known to change: what the runtime shows of one that
+	// was left by an earlier agent, for example.
+	lookPeriod = 2 * time.Second
+	// slowReader is how long a client may take to read what it is told; then it is
+	// cut off.
+	slowReader = 10 * time.Second
+)
+
+// Changes tells that something may be another than before.
+type Changes interface {
+	// Listen gives a channel that has a value once something has changed after the
+	// call, and after the last value was taken. stop ends it.
+	Listen() (changed <-chan struct{}, stop func())
+}
+
+// WatchLine is a line of the answer to ?watch=true.
+type WatchLine struct {
+	// Type is one of the constants below.
+	Type string `json:"type"`
+	// Object is what it is about, by the type.
+	Object any `json:"object,omitempty"`
+}
+
+// The types of a WatchLine.
+const (
+	// WatchAdded, WatchModified and WatchDeleted are about one of what is watched,
+	// as it is now or was last.
+	WatchAdded    = "ADDED"
+	WatchModified = "MODIFIED"
+	WatchDeleted  = "DELETED"
+	// WatchWaiting has all []pod.Waiting, as /v1/waiting has them.
+	WatchWaiting = "WAITING"
+	// WatchBookmark says that all that is known by now has been told. The first is
+	// the end of the list.
+	WatchBookmark = "BOOKMARK"
+	// WatchError is the last line: a string that says why the watch ends.
+	WatchError = "ERROR"
+)
+
+// isWatch reports whether a request wants to go on being told of changes.
+func isWatch(r *http.Request) bool {
+	watch, err := strconv.ParseBool(r.FormValue("watch"))
+	return err == nil && watch
+}
+
+// watch tells a client what next gives, now and whenever it gives something,
+// until the client goes or the server ends. What a client does not read in time
+// it gets together with what came later, or it is cut off: nothing is kept for
+// it but what next remembers.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, next func() []WatchLine) {
+	if s.watches.Add(1) > maxWatches {
+		s.watches.Add(-1)
+		refuse(w, http.StatusServiceUnavailable, "there are "+strconv.Itoa(maxWatches)+" watches already; end one of them")
+		return
+	}
+	defer s.watches.Add(-1)
+	var changed <-chan struct{}
+	if changes != nil {
+		news, stop := changes.Listen()
+		defer stop()
+		changed = news
+	}
+	look := time.NewTicker(lookPeriod)
+	defer look.Stop()
+	w.Header().Set("Content-Type", "application/json")
+	for begun := false; ; begun = true {
+		if lines := next(); len(lines) > 0 || !begun {
+			if s.tell(w, append(lines, WatchLine{Type: WatchBookmark})) != nil {
+				return // it has gone, or reads too slowly
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.ending:
+			_ = s.tell(w, []WatchLine{{Type: WatchError, Object: "the agent is ending"}}) // the end says it too
+			return
+		case <-changed:
+			wait(r, gatherTime)
+		case <-look.C:
+		}
+	}
+}
+
+// wait waits for a time, or until the client has gone.
+func wait(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-r.Context().Done():
+	case <-timer.C:
+	}
+}
+
+// tell writes lines and sees that they are sent.
+func (s *Server) tell(w http.ResponseWriter, lines []WatchLine) error {
+	control := http.NewResponseController(w)
+	if err := control.SetWriteDeadline(time.Now().Add(slowReader)); err != nil {
+		return err
+	}
+	out := json.NewEncoder(w)
+	for i := range lines {
+		if err := out.Encode(&lines[i]); err != nil {
+			return err
+		}
+	}
+	return control.Flush()
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"net/http"
+	"reflect"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (s *Server) servePods(o *Options) {
+	s.mux.HandleFunc("GET /v1/pods", func(w http.ResponseWriter, r *http.Request) {
+		if !isWatch(r) {
+			s.answer(w, "/v1/pods", podList(o.Pods.PodList(), showEnv(r)))
+			return
+		}
+		watched := podWatch{pods: o.Pods, waits: o.Waiting, showEnv: showEnv(r), last: &v1.PodList{}}
+		s.watch(w, r, o.PodChanges, watched.next)
+	})
+}
+
+// podWatch is what one client was told of pods.
+type podWatch struct {
+	pods    Pods
+	waits   Waiting
+	showEnv bool
+
+	// last is the list that was told, told the pods in it.
+	last *v1.PodList
+	told map[types.UID]*v1.Pod
+	// waiting are the versions of pods that wait, as they were told.
+	waiting []pod.Waiting
+}
+
+// next is what is another than was told: first what waits, then the pods that are
+// gone, as they were last, and then those that are new or have changed, both in the
+// order of the list.
+func (p *podWatch) next() []WatchLine {
+	lines := p.nextWaiting()
+	list := p.pods.PodList()
+	now := make(map[types.UID]*v1.Pod, len(list.Items))
+	for i := range list.Items {
+		now[list.Items[i].UID] = &list.Items[i]
+	}
+	for i := range p.last.Items {
+		if was := &p.last.Items[i]; now[was.UID] == nil {
+			lines = append(lines, p.line(WatchDeleted, was))
+		}
+	}
+	for i := range list.Items {
+		is := &list.Items[i]
+		switch was := p.told[is.UID]; {
+		case was == nil:
+			lines = append(lines, p.line(WatchAdded, is))
+		case !equality.Semantic.DeepEqual(was, is):
+			lines = append(lines, p.line(WatchModified, is))
+		}
+	}
+	p.last, p.told = list, now
+	return lines
+}
+
+// nextWaiting is what waits, if that is another than was told.
+func (p *podWatch) nextWaiting() []WatchLine {
+	if p.waits == nil {
+		return nil
+	}
+	waiting := p.waits.List()
+	if len(waiting) == 0 && len(p.waiting) == 0 || reflect.DeepEqual(waiting, p.waiting) {
+		return nil
+	}
+	p.waiting = waiting
+	return []WatchLine{{Type: WatchWaiting, Object: waitsShown(waiting, p.showEnv)}}
+}
+
+func (p *podWatch) line(kind string, about *v1.Pod) WatchLine {
+	return WatchLine{Type: kind, Object: podShown(about, p.showEnv)}
+}
