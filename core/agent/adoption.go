@@ -29,6 +29,8 @@ type adoption struct {
 	lost func() bool
 	log  *slog.Logger
 
+	// mu is never held while anything is asked or answered: workers say ended with
+	// a lock held that TerminationRequested takes.
 	mu sync.Mutex
 	// ran has every pod that ran at the start and has not ended since; nil before
 	// that is known.
@@ -56,13 +58,20 @@ type adoptionRuntime interface {
 
 // Judge implements mux.Gate.
 func (a *adoption) Judge(q pod.Question, answer func(pod.Verdict)) {
+	a.whenListed(func() { a.judge(q, answer) })
+}
+
+// whenListed does something once it is known what ran: now, or by the goroutine of
+// run.
+func (a *adoption) whenListed(do func()) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.ran == nil {
-		a.waiting = append(a.waiting, func() { a.judge(q, answer) })
+		a.waiting = append(a.waiting, do)
+		a.mu.Unlock()
 		return
 	}
-	a.judge(q, answer)
+	a.mu.Unlock()
+	do()
 }
 
 // ended says that a pod is done with: if it comes back, it is judged.
@@ -97,18 +106,19 @@ func (a *adoption) look() bool {
 	if at.IsZero() {
 		return false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ran = map[types.UID]marks{}
+	ran := map[types.UID]marks{}
 	for i := range pods {
 		if pods[i].Active() {
-			a.ran[pods[i].UID] = marksOf(&pods[i])
+			ran[pods[i].UID] = marksOf(&pods[i])
 		}
 	}
-	for _, judge := range a.waiting {
-		judge()
+	a.mu.Lock()
+	waiting := a.waiting
+	a.ran, a.waiting = ran, nil
+	a.mu.Unlock()
+	for _, do := range waiting {
+		do()
 	}
-	a.waiting = nil
 	return true
 }
 
@@ -195,13 +205,25 @@ func untouched(v *pod.Verdict) string {
 // runs reports whether the pod has run since before the start, as what, and
 // nothing but the runtime knows of it.
 func (a *adoption) runs(uid types.UID) (had marks, runs bool) {
-	had, ran := a.ran[uid]
-	if !ran || had.instance != "" && !a.lost() || a.runtime.TerminationRequested(uid) {
+	had, runs = a.ranOn(uid)
+	if !runs || had.instance != "" && !a.lost() {
 		return marks{}, false
 	}
+	return had, true
+}
+
+// ranOn reports whether the pod has run since before the start, as what, and is not
+// being ended. That it has ended is looked for last, for it may end meanwhile.
+func (a *adoption) ranOn(uid types.UID) (had marks, runs bool) {
 	pods, _ := a.runtime.Pods()
 	i := slices.IndexFunc(pods, func(p status.ObservedPod) bool { return p.UID == uid })
-	return had, i >= 0 && pods[i].Active()
+	if i < 0 || !pods[i].Active() || a.runtime.TerminationRequested(uid) {
+		return marks{}, false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	had, runs = a.ran[uid]
+	return had, runs
 }
 
 // marksOf are those of the newest sandbox.

@@ -2,11 +2,12 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/config"
@@ -32,6 +33,9 @@ type Options struct {
 	Version string
 	// Reload is nil for an agent that does not follow its configuration.
 	Reload *Reload
+	// LookupEnv gives variables of the environment, by which a service manager says
+	// where it is told how the agent is; nil for nobody.
+	LookupEnv func(name string) (value string, ok bool)
 }
 
 // Agent is one node agent, wired and not yet running.
@@ -40,6 +44,8 @@ type Agent struct {
 	version string
 	log     *slog.Logger
 	node    string
+	// machine is what pods and policies know of the node. It does not change.
+	machine *v1.Node
 
 	state    *state.Dir
 	client   *runtime.Client
@@ -67,14 +73,15 @@ type Agent struct {
 	adoption *adoption
 	// reload is nil where there is no file to follow.
 	reload *reloader
+	meters *meters
+	// podChanges tells when PodList, or what waits, may be another than before.
+	podChanges status.Notifier
+	// notify is nil where no service manager is to be told how the agent is.
+	notify *notifier
 }
 
-// ringSize and ringWindow bound the events kept for `get`: how many, and how
-// long an equal one only raises a counter.
-const (
-	ringSize   = 1000
-	ringWindow = 10 * time.Minute
-)
+// eventWindow is for how long an event that happens again only raises a counter.
+const eventWindow = 10 * time.Minute
 
 // New wires an agent. It takes the state directory, which no other agent may
 // use until Run has ended, and nothing else: the runtime need not be there.
@@ -97,6 +104,7 @@ func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 		a.log.Warn("node name differs", "node", name, "detail", differs)
 	}
 	a.node = name
+	a.wireNotify(opts.LookupEnv)
 	if err := a.wire(); err != nil {
 		return nil, err
 	}
@@ -112,10 +120,10 @@ func layoutOf(cfg *config.Config) pod.Layout {
 func (a *Agent) wire() error {
 	cfg, log, now := a.cfg, a.log, time.Now
 	layout := layoutOf(cfg)
-	memory, err := memoryCapacity()
-	if err != nil {
+	if err := a.describeNode(); err != nil {
 		return err
 	}
+	memory := a.machine.Status.Capacity.Memory().Value()
 	cgroups, err := node.NewCgroups(node.Driver(cfg.Runtime.CgroupDriver), cfg.Paths.CgroupRoot)
 	if err != nil {
 		return err
@@ -124,14 +132,16 @@ func (a *Agent) wire() error {
 	if err != nil {
 		return err
 	}
-	a.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout)
+	a.meters = a.newMeters(cgroups.V2())
+	a.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout, runtime.WithObserver(a.meters.operations))
 	if err != nil {
 		return err
 	}
 
-	a.events = status.NewRing(ringSize, ringWindow, now)
-	recorder := status.Multi{status.NewLog(log), a.events}
+	a.events = status.NewSharedRing(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.tenants.Of)
+	recorder := status.Multi{status.NewLog(log), a.events, a.meters.events}
 	a.statuses = status.NewStore()
+	a.statuses.Tell(a.podChanges.Notify)
 	a.health = runtime.NewStatus(a.client, log, now)
 	a.runtime = runtime.New(runtime.Config{
 		Client: a.client, Status: a.health, Installation: a.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
@@ -139,20 +149,20 @@ func (a *Agent) wire() error {
 		Events: recorder, Logger: log, Now: now,
 	})
 	a.cache = pleg.NewCache()
-	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Logger: log, Now: now})
+	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Observer: a.meters.pleg, Logger: log, Now: now})
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
 	a.outcomes = newOutcomes(a.state.Outcomes(), log)
 	a.removals = &removals{waits: a.waits, outcomes: a.outcomes}
 	a.workers = worker.New(worker.Config{
-		Runtime: a.runtime, Images: a.runtime, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
-		Cgroups: cgroups, Cache: a.cache, Inspector: a.pleg,
+		Runtime: meteredRuntime{a.runtime, a.meters.workers}, Images: meteredImages{a.runtime, a.meters.workers}, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
+		Cgroups: &endedCgroups{podCgroups: meteredCgroups{cgroups, a.meters.cgroups}, removals: a.removals}, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: runtimeName, Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: a.outcomes, Log: log, Now: now, Jitter: jitter,
+		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: meteredOutcomes{a.outcomes, a.meters, a.statuses.Get}, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.workers, Log: log, Now: now, Jitter: jitter,
 	})
 
-	if err := a.wirePolicies(memory); err != nil {
+	if err := a.wirePolicies(); err != nil {
 		return err
 	}
 	merging := a.muxConfig()
@@ -162,12 +172,13 @@ func (a *Agent) wire() error {
 		return err
 	}
 	a.loop = syncloop.New(syncloop.Config{
-		Updates: a.mux.Updates(), Sources: sourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: a.workers,
+		Updates: a.mux.Updates(), Sources: sourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: meteredWorkers{a.workers, a.meters},
 		Statuses: shownStatuses{a.statuses, a.waits}, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy},
-		Admitter: admission.Chain{admission.StoredVerdict{}}, Log: log,
+		Admitter: a.meteredAdmitter(), Standing: a.standing(), Begun: a.begun, Outcomes: a.outcomes, Observer: a.meters.rejections, Log: log, Now: now,
 	})
 	a.garbage = gc.New(gc.Config{
-		Runtime: a.runtime, Volumes: volumes, Cgroups: cgroups, Pods: a.loop, Layout: layout, Log: log,
+		Runtime: a.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, a.runtime.Idle}, Pods: removable{a.loop, a.mux, a.workers},
+		Over: a.over, Known: a.knownPods, Layout: layout, Log: log,
 	})
 	a.removals.collector = a.garbage
 	a.outcomes.wanted, a.outcomes.removable = a.mux.Wanted, a.loop.Removable
@@ -211,17 +222,4 @@ func (a *Agent) close() {
 // together does not come back together.
 func jitter(d time.Duration) time.Duration {
 	return d + time.Duration(rand.Float64()*0.5*float64(d)) //nolint:gosec // no secret depends on it
-}
-
-// memoryCapacity is the node's memory in bytes.
-func memoryCapacity() (int64, error) {
-	info, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0, fmt.Errorf("reading the node's memory: %w", err)
-	}
-	var kib int64
-	if _, err := fmt.Sscanf(string(info), "MemTotal: %d kB", &kib); err != nil {
-		return 0, fmt.Errorf("reading the node's memory: /proc/meminfo does not begin with MemTotal: %w", err)
-	}
-	return kib << 10, nil
 }

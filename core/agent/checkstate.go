@@ -109,7 +109,7 @@ func corruptFindings(places ...corruptPlace) (findings []Finding, err error) {
 			f := Finding{LevelWarn, "state", filepath.Join(place.path, file.Name()) + " is corrupt; it is written anew at the next start, as the state says the same"}
 			if place.lost {
 				f.Level = LevelFail
-				f.Message = filepath.Join(place.path, file.Name()) + " is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"
+				f.Message = filepath.Join(place.path, file.Name()) + " is corrupt; the next start moves it aside, and what no other file says is forgotten: restore it from a backup"
 			}
 			findings = append(findings, f)
 		}

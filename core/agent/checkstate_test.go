@@ -184,7 +184,7 @@ func TestCheckState(t *testing.T) {
 			},
 			[]string{
 				"ok state DIR/state: not there yet, the first start makes it; node edge",
-				"fail state: DIR/root/identity/identity.json is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup",
+				"fail state: DIR/root/identity/identity.json is corrupt; the next start moves it aside, and what no other file says is forgotten: restore it from a backup",
 			},
 		},
 		"with a file in place of its second copy": {
@@ -223,7 +223,7 @@ func TestCheckState(t *testing.T) {
 			},
 			[]string{
 				"ok state DIR/state: installation ID, node edge",
-				"fail state: DIR/state/node.json is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup",
+				"fail state: DIR/state/node.json is corrupt; the next start moves it aside, and what no other file says is forgotten: restore it from a backup",
 			},
 		},
 	} {
@@ -248,7 +248,7 @@ func TestCheckState(t *testing.T) {
 
 func TestAStateFileThatIsNoRegularFileIsCorruptAsAtTheStart(t *testing.T) {
 	t.Parallel()
-	const corrupt = " is corrupt; the next start moves it aside and has forgotten what only it said: restore it from a backup"
+	const corrupt = " is corrupt; the next start moves it aside, and what no other file says is forgotten: restore it from a backup"
 	for kind, replace := range map[string]func(path string) error{
 		"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a directory":      func(path string) error { return os.Mkdir(path, 0o700) },

@@ -1,39 +1,32 @@
 package agent
 
 import (
-	goruntime "runtime"
-	"strconv"
-
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
-// maxPods is how many pods a node may have, as for a kubelet by default.
-const maxPods = 110
-
 // nodeFacts is what policies may know of the node: the pods that were admitted,
 // mirror pods aside, and have not ended. It asks the mux, which is made later.
-func (a *Agent) nodeFacts(memory int64) *policy.Node {
+func (a *Agent) nodeFacts() *policy.Node {
+	allocatable := map[string]string{}
+	for name, q := range a.machine.Status.Allocatable {
+		allocatable[string(name)] = q.String()
+	}
 	return &policy.Node{
-		Labels: map[string]string{
-			v1.LabelHostname: a.node, v1.LabelOSStable: goruntime.GOOS, v1.LabelArchStable: goruntime.GOARCH,
-		},
-		Allocatable: map[string]string{
-			string(v1.ResourceCPU):    strconv.Itoa(goruntime.NumCPU()),
-			string(v1.ResourceMemory): resource.NewQuantity(memory, resource.BinarySI).String(),
-			string(v1.ResourcePods):   strconv.Itoa(maxPods),
-		},
-		Pods:   a.admittedPods,
-		Wanted: func(uid types.UID, instance string) bool { return a.mux.WantedAs(uid, instance) },
-		Ended:  func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || a.outcomes.Ended(p) },
+		Labels:      a.machine.Labels,
+		Allocatable: allocatable,
+		Pods:        a.admittedPods,
+		Wanted:      func(uid types.UID, instance string) bool { return a.mux.WantedAs(uid, instance) },
+		Ended:       func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || a.outcomes.Ended(p) },
 	}
 }
 
-// admittedPods are the pods of nodeFacts.
+// admittedPods are the pods of nodeFacts. Among them are those that policies let
+// through and for which the node has no room yet: they start once there is some,
+// without being judged again.
 func (a *Agent) admittedPods() []policy.NodePod {
 	var pods []policy.NodePod
 	for _, d := range a.mux.Pods() {

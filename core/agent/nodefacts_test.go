@@ -11,10 +11,12 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
@@ -46,7 +48,12 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	defer dir.Close()
 	outcomes := newOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
 	outcomes.wanted = func(types.UID) bool { return true }
-	a := &Agent{node: "edge", statuses: status.NewStore(), outcomes: outcomes}
+	machine, err := node.Machine(&node.Description{Name: "edge", Labels: map[string]string{"site": "north"}, MaxPods: 20, Storage: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine.Status.Allocatable[v1.ResourceMemory] = resource.MustParse("3Gi")
+	a := &Agent{node: "edge", machine: machine, statuses: status.NewStore(), outcomes: outcomes}
 	a.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: "static", Kind: pod.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
@@ -61,7 +68,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var docs []pod.Document
-	for _, name := range []string{"denied", "done", "runs"} {
+	for _, name := range []string{"denied", "done", "rejected", "runs", "waits"} {
 		docs = append(docs, pod.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file", pod.AnnotationHash: name},
 		}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "img"}}}}})
@@ -81,12 +88,20 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcomes.Keep(docs[1].Pod, &v1.PodStatus{Phase: v1.PodSucceeded})
-	n := a.nodeFacts(3 << 30)
+	rejected, waits := docs[2].Pod, docs[4].Pod
+	if _, err := a.statuses.Set(rejected, v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"}); err != nil {
+		t.Fatal(err)
+	}
+	outcomes.Rejected(rejected, &v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"})
+	if _, err := a.statuses.Set(waits, v1.PodStatus{Phase: v1.PodPending, Reason: "NodePorts"}); err != nil {
+		t.Fatal(err)
+	}
+	n := a.nodeFacts()
 	var names []string
 	for _, p := range n.Pods() {
 		names = append(names, p.Pod.Name+" of "+p.Source)
 	}
-	if slices.Sort(names); strings.Join(names, ", ") != "runs of static" {
+	if slices.Sort(names); strings.Join(names, ", ") != "runs of static, waits of static" {
 		t.Errorf("pods %q", names)
 	}
 	newer := docs[1].Pod.DeepCopy()
@@ -98,14 +113,15 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if !n.Wanted("done", "") || n.Wanted("other", "") || !wanted(docs[1].Pod) || wanted(newer) {
 		t.Error("the node does not know what is wanted")
 	}
-	if !n.Ended(docs[1].Pod) || n.Ended(docs[2].Pod) || n.Ended(newer) {
+	if !n.Ended(docs[1].Pod) || !n.Ended(rejected) || n.Ended(docs[3].Pod) || n.Ended(waits) || n.Ended(newer) {
 		t.Error("the node does not know what has ended")
 	}
 	newer.Status.Phase = v1.PodFailed
 	if !n.Ended(newer) {
 		t.Error("a pod that has ended by its source has not")
 	}
-	if n.Labels[v1.LabelHostname] != "edge" || n.Labels[v1.LabelArchStable] != goruntime.GOARCH || n.Allocatable["memory"] != "3Gi" || n.Allocatable["cpu"] == "" {
+	if n.Labels[v1.LabelHostname] != "edge" || n.Labels[v1.LabelArchStable] != goruntime.GOARCH || n.Allocatable["memory"] != "3Gi" || n.Allocatable["cpu"] == "" ||
+		n.Labels["site"] != "north" || n.Allocatable["pods"] != "20" || n.Allocatable["ephemeral-storage"] == "" {
 		t.Errorf("labels %v, allocatable %v", n.Labels, n.Allocatable)
 	}
 }

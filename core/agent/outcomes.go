@@ -8,14 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/faultlog"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // outcomes keep how pods ended and how often their containers were restarted,
-// for the workers. How a pod ended is written at once, restart counts within a
-// second, nothing else. The methods may be called from any goroutine; run is
+// for the workers. How a pod ended is written at once, and so is when one with an
+// active deadline began; restart counts within a second, nothing else. The methods may be called from any goroutine; run is
 // the one that writes what can wait.
 type outcomes struct {
 	disk outcomeDisk
@@ -23,13 +24,18 @@ type outcomes struct {
 	// of it is to be kept. Both are set before anything runs.
 	wanted    func(uid types.UID) bool
 	removable func(uid types.UID, source string) bool
-	log       *slog.Logger
+	// clock measures for how long pods have been active.
+	clock bootClock
+	log   *slog.Logger
 
 	// nudge has room for one value and is never closed.
 	nudge chan struct{}
 
 	mu      sync.Mutex
 	entries map[types.UID]*outcomeEntry
+	// unwritten is of the disk: what cannot be written of one pod cannot be of
+	// many.
+	unwritten faultlog.Pace
 }
 
 // outcomeDisk is where outcomes are; state.Outcomes is one.
@@ -56,7 +62,7 @@ type outcomeEntry struct {
 
 // newOutcomes reads what an earlier agent has kept.
 func newOutcomes(disk outcomeDisk, log *slog.Logger) *outcomes {
-	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}}
+	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}, clock: newBootClock()}
 	kept, errs := disk.Load()
 	for _, err := range errs {
 		log.Error("how a pod ended was lost; if its containers are gone, too, it starts again", "err", err)
@@ -103,6 +109,9 @@ func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 // is kept: if it comes back, it is another one.
 func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(st)
+	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
+		next.StartTime = st.StartTime.DeepCopy()
+	}
 	if !o.news(p.UID, &next) {
 		return
 	}
@@ -121,15 +130,22 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 		e = &outcomeEntry{}
 		o.entries[p.UID] = e
 	}
+	var started *state.BootTime
 	if e.kept != nil {
 		raise(&next, &e.kept.Status)
+		started = e.kept.Started
+	}
+	begins := started == nil && p.Spec.ActiveDeadlineSeconds != nil && !next.StartTime.IsZero()
+	if begins {
+		started = o.clock.at(next.StartTime.Time)
 	}
 	e.claimed, e.dirty = true, true
 	e.kept = &state.Outcome{
 		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance, Status: next,
+		Started: started,
 	}
 	o.mu.Unlock()
-	if !pod.IsTerminal(next.Phase) || !o.write(p.UID, e) {
+	if !begins && !pod.IsTerminal(next.Phase) || !o.write(p.UID, e) {
 		o.poke()
 	}
 }
@@ -157,7 +173,7 @@ func (o *outcomes) poke() {
 }
 
 // news reports whether next says more than what is kept: an end, another end,
-// or a restart.
+// a restart, or when it began.
 func (o *outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -167,6 +183,9 @@ func (o *outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	}
 	if ended := pod.IsTerminal(kept.Phase); ended || pod.IsTerminal(next.Phase) {
 		return pod.IsTerminal(next.Phase) && !equality.Semantic.DeepEqual(&kept, next)
+	}
+	if kept.StartTime.IsZero() && !next.StartTime.IsZero() {
+		return true
 	}
 	for i := range next.ContainerStatuses {
 		c := &next.ContainerStatuses[i]

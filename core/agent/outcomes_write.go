@@ -39,8 +39,13 @@ func (o *outcomes) write(uid types.UID, e *outcomeEntry) bool {
 	defer o.mu.Unlock()
 	if err != nil {
 		e.dirty = true
-		o.log.Error("how a pod fares was not written; a restart of the agent may not know of it", "uid", uid, "retry", outcomeRetry, "err", err)
+		if o.unwritten.Due("", err.Error(), time.Now()) {
+			o.log.Error("how a pod fares was not written; a restart of the agent may not know of it", "uid", uid, "retry", outcomeRetry, "err", err)
+		}
 		return false
+	}
+	if o.unwritten.Over() {
+		o.log.Info("how pods fare is written again")
 	}
 	if e.kept == nil && !e.dirty && o.entries[uid] == e {
 		delete(o.entries, uid)

@@ -77,8 +77,8 @@ func TestWhatCannotBeWrittenIsTriedAgain(t *testing.T) {
 		time.Sleep(outcomeRetry)
 		synctest.Wait()
 		r.expect(t, "on a full disk", "", 0, 2)
-		if !strings.Contains(r.log.String(), "no space left on device") {
-			t.Errorf("it is not said: %s", &r.log)
+		if n := strings.Count(r.log.String(), "no space left on device"); n != 1 {
+			t.Errorf("it is said %d times: %s", n, &r.log)
 		}
 		r.files.mu.Lock()
 		r.files.err = nil
@@ -86,6 +86,9 @@ func TestWhatCannotBeWrittenIsTriedAgain(t *testing.T) {
 		time.Sleep(outcomeRetry)
 		synctest.Wait()
 		r.expect(t, "afterwards", v1.PodSucceeded, 0, 3)
+		if !strings.Contains(r.log.String(), "written again") {
+			t.Errorf("that it is over is not said: %s", &r.log)
+		}
 	})
 }
 

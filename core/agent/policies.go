@@ -27,9 +27,8 @@ const compiledDir = "compiled"
 func Child() (status int, isChild bool) { return wasm.Child() }
 
 // wirePolicies makes the plane that judges pods, and what stands before it.
-// Without a directory of policies there is none, and every pod passes. memory is
-// the node's, in bytes.
-func (a *Agent) wirePolicies(memory int64) error {
+// Without a directory of policies there is none, and every pod passes.
+func (a *Agent) wirePolicies() error {
 	if !a.cfg.HasPolicies() {
 		return nil
 	}
@@ -42,11 +41,11 @@ func (a *Agent) wirePolicies(memory int64) error {
 	if err != nil {
 		return err
 	}
-	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts(memory)
+	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts()
 	c.Records = a.openDecisions()
 	a.policies = policy.New(c)
 	a.adoption = &adoption{
-		Gate: a.policies, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
+		Gate: meteredGate{a.policies, a.meters}, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
 	}
 	a.removals.adoption = a.adoption
 	return nil

@@ -65,7 +65,7 @@ func (a *Agent) wireReload(with *Reload) {
 		return
 	}
 	a.reload = newReloader(a.cfg, with.Path, reloadParts{
-		apply: a.live(with.Level).appliers(), asked: with.Asked, events: a.events, node: a.node, log: a.log,
+		apply: a.live(with.Level).appliers(), asked: with.Asked, events: a.events, node: a.node, log: a.log, notify: a.notify,
 	})
 }
 
@@ -76,6 +76,7 @@ type reloadParts struct {
 	events status.Recorder
 	node   string
 	log    *slog.Logger
+	notify *notifier
 }
 
 // reloader keeps in force of the configuration what can change in an agent
@@ -177,6 +178,8 @@ func (r *reloader) run(ctx context.Context) error {
 
 // obey reads the file because somebody said so.
 func (r *reloader) obey() (Outcome, error) {
+	r.tellManager(r.notify.reloading())
+	defer func() { r.tellManager(r.notify.reloaded()) }()
 	next, steady, err := r.read()
 	if steady {
 		r.settle(err)

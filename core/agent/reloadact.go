@@ -99,17 +99,7 @@ func (r *reloader) tellRestart(restart []config.Change) {
 }
 
 func (r *reloader) event(eventType, reason, message string) {
-	r.events.Event(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.node}}, eventType, reason, bounded(message))
-}
-
-// maxEvent is how many characters the message of an event may have.
-const maxEvent = 1024
-
-func bounded(message string) string {
-	if runes := []rune(message); len(runes) > maxEvent {
-		return string(runes[:maxEvent-3]) + "..."
-	}
-	return message
+	r.events.Event(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.node}}, eventType, reason, message)
 }
 
 func keysOf(changes []config.Change) string {

@@ -28,7 +28,7 @@ func (r *removals) workerGone(uid types.UID) {
 	r.waits.Forgotten(uid)
 	r.outcomes.Forget(uid)
 	r.adoption.ended(uid)
-	r.collector.Nudge()
+	r.collector.Ended(uid)
 }
 
 // shownStatuses are statuses of which a pod that waits keeps its own.
@@ -56,4 +56,63 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 		return err
 	}
 	return v.Volumes.Setup(ctx, p)
+}
+
+// endedCgroups are the cgroups of pods, for workers. A pod's goes when all of its
+// containers have ended, and is the last thing its worker gives back: what the pod
+// leaves may go from then on, if nobody wants the pod any more.
+type endedCgroups struct {
+	podCgroups
+	removals *removals
+}
+
+// podCgroups are the cgroups of pods; see node.Cgroups.
+type podCgroups interface {
+	Ensure(p *v1.Pod) (parent string, err error)
+	End(ctx context.Context, uid types.UID) error
+}
+
+// Remove removes a pod's cgroup, with what the runtime has forgotten in it, and
+// has the rest collected.
+func (c *endedCgroups) Remove(ctx context.Context, uid types.UID) error {
+	if err := c.End(ctx, uid); err != nil {
+		return err
+	}
+	c.removals.collector.Ended(uid)
+	return nil
+}
+
+// removable knows which pods may go, of which more than one part has a say.
+type removable struct {
+	// loop says so of pods that have no worker, or whose worker will be told.
+	loop interface {
+		Removable(uid types.UID, source string) bool
+	}
+	mux interface {
+		Wanted(uid types.UID) bool
+		Seen(source string) bool
+	}
+	workers interface {
+		KnownTerminated(uid types.UID) bool
+	}
+}
+
+// Removable implements gc.Pods. A pod that nobody wants and whose worker has seen
+// it end needs no housekeeping to go.
+func (r removable) Removable(uid types.UID, source string) bool {
+	if source != "" && r.workers.KnownTerminated(uid) && r.mux.Seen(source) && !r.mux.Wanted(uid) {
+		return true
+	}
+	return r.loop.Removable(uid, source)
+}
+
+// over reports whether a pod's worker is done with it and keeps only its status.
+func (a *Agent) over(uid types.UID) bool {
+	return a.workers.Has(uid) && a.workers.ContentRemovable(uid)
+}
+
+// knownPods are the pods as they were last seen.
+func (a *Agent) knownPods() []status.ObservedPod {
+	pods, _ := a.cache.Pods()
+	return pods
 }

@@ -14,7 +14,7 @@ func (a *Agent) stages() ([]stage, error) {
 		return nil, err
 	}
 	options := server.Options{
-		Pods: a, Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
+		Pods: a, PodChanges: &a.podChanges, Metrics: a.meters.Handler(), Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
 		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
 	}
 	if a.policies != nil {
@@ -32,6 +32,9 @@ func (a *Agent) stages() ([]stage, error) {
 		{"sync loop", a.loop.Run},
 		{"foreign pods", endless(a.watchForeign)},
 	}
+	if address := a.cfg.Metrics.Listen; address != "" {
+		stages = append(stages, stage{"metrics", endless(func(ctx context.Context) { a.meters.Serve(ctx, address) })})
+	}
 	if a.reload != nil {
 		stages = append(stages, stage{"configuration", a.reload.run})
 	}
@@ -42,7 +45,7 @@ func (a *Agent) stages() ([]stage, error) {
 	for i, s := range a.sources {
 		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
 	}
-	return stages, nil
+	return append(stages, stage{"watchdog", a.watchdog().run}), nil
 }
 
 // endless is a part that can end for no reason but ctx.
@@ -53,10 +56,10 @@ func endless(run func(context.Context)) func(context.Context) error {
 	}
 }
 
-// runWorkers has nothing to do but to stop the workers in time: they start
-// with the first request for their pod.
+// runWorkers has nothing to do but to stop the workers in time, and with them what
+// else has calls in flight: they start with the first request for their pod.
 func (a *Agent) runWorkers(ctx context.Context) error {
 	<-ctx.Done()
-	a.workers.Stop(context.WithoutCancel(ctx))
+	finishCalls(context.WithoutCancel(ctx), a.workers, a.garbage)
 	return ctx.Err()
 }

@@ -19,7 +19,7 @@ import (
 func (a *Agent) muxConfig() mux.Config {
 	c := mux.Config{
 		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter,
-		StopDenied: stopsDenied(a.cfg), Logger: a.log, Now: time.Now,
+		StopDenied: stopsDenied(a.cfg), Changed: a.podChanges.Notify, Logger: a.log, Now: time.Now,
 	}
 	for i := range a.cfg.Sources {
 		s := &a.cfg.Sources[i]
@@ -29,7 +29,7 @@ func (a *Agent) muxConfig() mux.Config {
 		c.Precedence = a.cfg.Conflicts.Precedence
 	}
 	if a.adoption != nil {
-		c.Gate, c.Resolver, c.Resolutions = a.adoption, a.policies.Rules(), a.state.Resolutions()
+		c.Gate, c.Resolver, c.Resolutions = a.adoption, meteredRules{a.policies.Rules().Telling(a.meters.verdicts.Spent), a.meters}, a.state.Resolutions()
 	}
 	return c
 }

@@ -19,8 +19,6 @@ func (a *adoption) untouched(uid types.UID) bool {
 	if a == nil {
 		return false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	_, runs := a.runs(uid)
 	return runs
 }

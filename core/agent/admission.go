@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// admitter judges whether a pod may start on this node: its handlers in their
+// order, of which the first that refuses counts. After what policy said come a
+// kubelet's, in a kubelet's order.
+func (a *Agent) admitter() admission.Chain {
+	return admission.Chain{
+		admission.StoredVerdict{},
+		a.priorities(),
+		a.sysctls(),
+		admission.Fit{Node: a.nodeNow, Critical: criticality(a.cfg, a.node)},
+		admission.AppArmor("/"),
+	}
+}
+
+// standing judges newer versions of pods that have started, in the same order.
+func (a *Agent) standing() admission.Chain {
+	return admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}
+}
+
+func (a *Agent) priorities() admission.Handler {
+	return admission.Priorities{Tenant: priorities(a.cfg.Tenants)}
+}
+
+func (a *Agent) sysctls() admission.Handler {
+	return admission.Sysctls(a.kernel(), a.cfg.Runtime.AllowedUnsafeSysctls)
+}
+
+// describeNode finds out what the node is, for pods and policies alike.
+func (a *Agent) describeNode() (err error) {
+	c := &a.cfg.Node
+	a.machine, err = node.Machine(&node.Description{
+		Name: a.node, Labels: c.LabelMap(), Taints: c.TaintList(), Extended: c.Extended(), MaxPods: c.MaxPods,
+		Storage: a.cfg.Paths.PodRoot,
+	})
+	return err
+}
+
+// nodeNow is the node as handlers of admission judge by it.
+func (a *Agent) nodeNow() *v1.Node { return a.machine }
+
+// kernel is the version of the kernel, nil where it does not say.
+func (a *Agent) kernel() *version.Version {
+	v, err := admission.KernelVersion()
+	if err != nil {
+		a.log.Warn("sysctls that are safe only from some kernel on are refused", "err", err)
+		return nil
+	}
+	return v
+}
+
+// priorities tell the tenant of a namespace and the highest priority of its pods.
+func priorities(tenants []config.Tenant) func(namespace string) (string, int32, bool) {
+	return func(namespace string) (string, int32, bool) {
+		i := slices.IndexFunc(tenants, func(t config.Tenant) bool {
+			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
+		})
+		if i < 0 {
+			return "", 0, false
+		}
+		return tenants[i].Name, int32(tenants[i].MaxPriority), true //nolint:gosec // the configuration is checked
+	}
+}
+
+// criticality says which pods are critical on a node of that name. Static ones may
+// be named as in their manifests.
+func criticality(cfg *config.Config, nodeName string) pod.Criticality {
+	c, tenants := &cfg.Node, priorities(cfg.Tenants)
+	highest := func(namespace string) (int32, bool) {
+		_, highest, ok := tenants(namespace)
+		return highest, ok
+	}
+	return pod.Criticality{Static: c.StaticPodsAreCritical, Highest: highest, Named: func(p *v1.Pod) bool {
+		own := p.Namespace + "/" + p.Name
+		written, ok := strings.CutSuffix(own, "-"+strings.ToLower(nodeName))
+		return slices.Contains(c.Critical, own) || ok && pod.IsStatic(p) && slices.Contains(c.Critical, written)
+	}}
+}
+
+// begun reports whether an earlier agent has begun with a pod: whether it has a
+// directory, which is the first thing made for it.
+func (a *Agent) begun(uid types.UID) bool {
+	_, err := os.Stat(layoutOf(a.cfg).PodDir(uid))
+	return err == nil
+}
+
+// Rejected implements syncloop.Outcomes. It is on the disk within a second.
+func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus) {
+	instance, err := outcomeInstance(p)
+	if err != nil {
+		o.log.Error("that a pod was rejected is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	e := o.entries[p.UID]
+	if e == nil {
+		e = &outcomeEntry{}
+		o.entries[p.UID] = e
+	}
+	e.claimed, e.dirty = true, true
+	e.kept = &state.Outcome{
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance,
+		Status: status.Outcome(st),
+	}
+	o.poke()
+}

@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/syncloop"
+)
+
+var (
+	_ syncloop.Outcomes = (*outcomes)(nil)
+	_ syncloop.Statuses = shownStatuses{}
+)
+
+// named is a pod of a source, "" for none that is known.
+func named(namespace, name, source string) *v1.Pod {
+	p := &v1.Pod{}
+	p.Namespace, p.Name, p.UID = namespace, name, types.UID(name)
+	if source != "" {
+		p.Annotations = map[string]string{pod.AnnotationSource: source, pod.AnnotationHash: "h"}
+	}
+	return p
+}
+
+func TestTheOperatorNamesCriticalPodsAsTheirManifestsDo(t *testing.T) {
+	t.Parallel()
+	c := criticality(&config.Config{Node: config.Node{Critical: []string{"shop/dns", "shop/web-edge"}}}, "edge")
+	for name, test := range map[string]struct {
+		pod  *v1.Pod
+		want bool
+	}{
+		"as written":                            {named("shop", "dns-edge", "static"), true},
+		"as on the node":                        {named("shop", "web-edge", "static"), true},
+		"not another one":                       {named("shop", "db-edge", "static"), false},
+		"not in another namespace":              {named("home", "dns-edge", "static"), false},
+		"a pod of an API server":                {named("shop", "dns", pod.SourceAPI), true},
+		"not one that only looks like a static": {named("shop", "dns-edge", pod.SourceAPI), false},
+	} {
+		if got := c.Critical(test.pod); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+	if !criticality(&config.Config{Node: config.Node{StaticPodsAreCritical: true}}, "edge").Critical(named("shop", "db-edge", "static")) {
+		t.Error("static pods are not critical where they should be")
+	}
+}
+
+func TestThePriorityOfATenantIsThatOfTheNamespace(t *testing.T) {
+	t.Parallel()
+	of := priorities([]config.Tenant{{Name: "a", Namespaces: []string{"a", "a-*"}, MaxPriority: 5}, {Name: "b", Namespaces: []string{"b"}, MaxPriority: -1}})
+	for namespace, want := range map[string]struct {
+		tenant  string
+		highest int32
+		ok      bool
+	}{"a-1": {"a", 5, true}, "b": {"b", -1, true}, "c": {}} {
+		tenant, highest, ok := of(namespace)
+		if tenant != want.tenant || highest != want.highest || ok != want.ok {
+			t.Errorf("%s: %q, %d, %v; want %+v", namespace, tenant, highest, ok, want)
+		}
+	}
+}
+
+func TestAnAgentHasBegunWithAPodThatHasADirectory(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	cfg.Paths.PodRoot = t.TempDir()
+	a := &Agent{cfg: cfg}
+	if a.begun("u1") {
+		t.Error("there is nothing of it yet")
+	}
+	if err := os.MkdirAll(layoutOf(cfg).PodDir("u1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !a.begun("u1") || a.begun("u2") {
+		t.Error("the directory is not found")
+	}
+}
+
+func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := runOutcomes(t)
+		p := named("shop", "u1", pod.SourceAPI)
+		r.Rejected(p, &v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts", Message: "Pod was rejected: x"})
+		if !r.Ended(p) {
+			t.Error("it has not ended")
+		}
+		if st, ok := r.Kept(p); ok {
+			t.Errorf("it was so before this agent: %+v", st)
+		}
+		time.Sleep(outcomeBatch)
+		synctest.Wait()
+		if _, known, _ := r.files.on("u1"); !known {
+			t.Fatal("it is not on the disk")
+		}
+		next := newOutcomes(r.files, slog.New(slog.DiscardHandler))
+		if !next.Ended(p) {
+			t.Error("the next agent does not know of it")
+		}
+		if st, ok := next.Kept(p); !ok || st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: x" {
+			t.Errorf("the next agent shows %+v, %v", st, ok)
+		}
+		r.Forget("u1")
+		if r.Ended(p) {
+			t.Error("it has ended, though it is gone")
+		}
+	})
+}
+
+func TestTheOrderInWhichAPodIsJudged(t *testing.T) {
+	t.Parallel()
+	n := newSite(t)
+	n.source(t, "static", nil)
+	n.cfg.Node.Labels = []string{"site=north"}
+	n.cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"shop"}, MaxPriority: 5}}
+	a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	// At first everything is wrong with it; then one thing after the other is mended.
+	p := named("shop", "web-edge", "static")
+	p.Status.Phase = v1.PodPending
+	p.Spec.Priority, p.Spec.NodeSelector = new(int32(6)), map[string]string{"site": "south"}
+	p.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{"memory": resource.MustParse("9Ei")}}}}
+	p.Spec.SecurityContext = &v1.PodSecurityContext{
+		Sysctls:         []v1.Sysctl{{Name: "kernel.panic", Value: "1"}},
+		AppArmorProfile: &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost},
+	}
+	asked := &admission.Attributes{Pod: p, Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "Why"}}
+	chain := a.admitter()
+	for _, step := range []struct {
+		reason string
+		mend   func()
+	}{
+		{"Why", func() { asked.Verdict = nil }},
+		{"PriorityTooHigh", func() { p.Spec.Priority = nil }},
+		{"SysctlForbidden", func() { p.Spec.SecurityContext.Sysctls = nil }},
+		{"OutOfmemory", func() { p.Spec.Containers[0].Resources.Requests = nil }},
+		{"NodeAffinity", func() { p.Spec.NodeSelector["site"] = "north" }},
+		{"AppArmor", func() { p.Spec.SecurityContext.AppArmorProfile = nil }},
+		{"", func() {}},
+	} {
+		if r := chain.Admit(asked); r.Reason != step.reason || r.Admitted != (step.reason == "") {
+			t.Errorf("%q: %s, want %q", r.Reason, r.Message, step.reason)
+		}
+		step.mend()
+	}
+}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// entangled answers as the workers do: with a lock that is held while they say that
+// a pod has ended.
+type entangled struct {
+	t        *testing.T
+	adoption *adoption
+	at       time.Time
+}
+
+func (e *entangled) Pods() ([]status.ObservedPod, time.Time) {
+	return []status.ObservedPod{{UID: "u1", Sandboxes: []status.ObservedSandbox{{ID: "s", Ready: true}}}}, e.at
+}
+
+func (e *entangled) TerminationRequested(types.UID) bool {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		e.adoption.ended("other")
+	}()
+	select {
+	case <-said:
+	case <-time.After(10 * time.Second):
+		e.t.Error("a worker cannot say that its pod has ended while it is asked about another one")
+	}
+	return false
+}
+
+func TestWorkersAreAskedWithoutALock(t *testing.T) {
+	t.Parallel()
+	question := pod.Question{Op: pod.Add, Pod: adoptee("u1", "h1")}
+	judge := func(a *adoption) { a.Judge(question, func(pod.Verdict) {}) }
+	filter := func(a *adoption) {
+		f := &adoptedFilter{adoption: a}
+		f.Filter(pod.FilterQuestion{Op: pod.Add, Pod: question.Pod}, func(pod.FilterVerdict) {})
+	}
+	for name, test := range map[string]struct{ before, after func(*adoption) }{
+		"for a judgement":                     {after: judge},
+		"for a judgement that waited":         {before: judge},
+		"for a filter":                        {after: filter},
+		"for a filter that waited":            {before: filter},
+		"for whether a pod runs on as it was": {after: func(a *adoption) { a.untouched("u1") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := &entangled{t: t, at: time.Now()}
+			a := &adoption{Gate: &denying{}, runtime: e, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
+			e.adoption = a
+			if test.before != nil {
+				test.before(a)
+			}
+			a.look()
+			if test.after != nil {
+				test.after(a)
+			}
+		})
+	}
+}

@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// watched is an agent as a watchdog sees it.
+type watched struct {
+	mu                      sync.Mutex
+	stuck, health, starting error
+	// lost is why messages do not arrive.
+	lost     error
+	messages []string
+	log      strings.Builder
+}
+
+func (w *watched) set(change func(w *watched)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(w)
+}
+
+func (w *watched) get(which *error) func() error {
+	return func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return *which
+	}
+}
+
+// Write implements io.Writer for the log.
+func (w *watched) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(text)
+}
+
+// said are the messages since it was asked last, each kind once.
+func (w *watched) said() []string {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var kinds []string
+	for _, m := range w.messages {
+		if len(kinds) == 0 || kinds[len(kinds)-1] != m {
+			kinds = append(kinds, m)
+		}
+	}
+	w.messages = nil
+	return kinds
+}
+
+func (w *watched) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, w.said()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// watch runs a watchdog, with a minute between the signs it owes.
+func (w *watched) watch(t *testing.T) (stop func()) {
+	t.Helper()
+	_, stop = w.notifying(t)
+	return stop
+}
+
+// notifying is watch, with the notifier.
+func (w *watched) notifying(t *testing.T) (n *notifier, stop func()) {
+	t.Helper()
+	dog := &watchdog{
+		notify: &notifier{interval: time.Minute, deliver: func(message string) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.lost == nil {
+				w.messages = append(w.messages, message)
+			}
+			return w.lost
+		}},
+		stuck: w.get(&w.stuck), health: []func() error{w.get(&w.health)}, starting: w.get(&w.starting),
+		status: func() string { return "fine" }, log: slog.New(slog.NewTextHandler(w, nil)),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = dog.run(ctx) })
+	return dog.notify, func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+func TestAStartSaysWhatItWaitsForAndIsNotCutShort(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("container runtime at unix:///x does not answer")
+		w := &watched{health: away, starting: away}
+		stop := w.watch(t)
+		w.expect(t, "STATUS=Starting: container runtime at unix:///x does not answer", "EXTEND_TIMEOUT_USEC=30000000")
+		time.Sleep(time.Hour)
+		w.expect(t, "EXTEND_TIMEOUT_USEC=30000000")
+		w.set(func(w *watched) { w.health, w.starting = nil, errTakingOver })
+		time.Sleep(startLook)
+		w.expect(t, "STATUS=Starting: what runs is being taken over")
+		w.set(func(w *watched) { w.starting = nil })
+		time.Sleep(startLook)
+		w.expect(t, "READY=1\nSTATUS=fine")
+		stop()
+		w.expect(t, "STOPPING=1\nSTATUS=Stopping: calls to the runtime finish, pods run on")
+	})
+}
+
+func TestTheWatchdogGetsSignsInTimeWhileTheLoopMoves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{}
+		stop := w.watch(t)
+		defer stop()
+		w.expect(t, "READY=1\nSTATUS=fine", "WATCHDOG=1")
+		for range 10 {
+			time.Sleep(time.Minute / 3)
+			w.expect(t, "WATCHDOG=1")
+		}
+	})
+}
+
+func TestALoopThatHangsGetsNoSignOfLife(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{}
+		stop := w.watch(t)
+		defer stop()
+		time.Sleep(time.Minute)
+		w.said()
+		w.set(func(w *watched) { w.stuck = errors.New("the loop has not moved") })
+		time.Sleep(10 * time.Minute)
+		w.expect(t)
+		if n := strings.Count(w.log.String(), "the loop has not moved"); n != 1 {
+			t.Errorf("logged %d times", n)
+		}
+		w.set(func(w *watched) { w.stuck = nil })
+		time.Sleep(time.Minute)
+		w.expect(t, "WATCHDOG=1")
+	})
+}
+
+func TestARuntimeThatIsAwayIsNoReasonToEndTheAgent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{}
+		stop := w.watch(t)
+		defer stop()
+		time.Sleep(time.Minute)
+		w.said()
+		// The loop waits, and so does not move.
+		w.set(func(w *watched) {
+			w.health, w.stuck = errors.New("containerd is away"), errors.New("the loop has not moved")
+		})
+		time.Sleep(statusLook)
+		w.expect(t, "STATUS=Pods run on, and nothing is changed: containerd is away")
+		time.Sleep(24 * time.Hour)
+		w.expect(t, "WATCHDOG=1")
+		// It comes back; the loop goes on a moment later.
+		w.set(func(w *watched) { w.health = nil })
+		time.Sleep(5 * time.Second)
+		w.set(func(w *watched) { w.stuck = nil })
+		time.Sleep(time.Minute)
+		w.expect(t, "STATUS=fine", "WATCHDOG=1")
+		if got := w.log.String(); got != "" {
+			t.Errorf("log: %s", got)
+		}
+		// But one that does not go on hangs.
+		w.set(func(w *watched) { w.health = errors.New("containerd is away") })
+		time.Sleep(time.Minute)
+		w.set(func(w *watched) { w.health, w.stuck = nil, errors.New("the loop has not moved") })
+		time.Sleep(catchUp + time.Minute)
+		w.said()
+		time.Sleep(time.Hour)
+		w.expect(t)
+	})
+}
+
+func TestTheEndOfAReloadIsToldUntilItArrives(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{}
+		n, stop := w.notifying(t)
+		defer stop()
+		synctest.Wait()
+		if err := n.reloading(); err != nil {
+			t.Fatal(err)
+		}
+		w.set(func(w *watched) { w.lost = errors.New("resource temporarily unavailable") })
+		if err := n.reloaded(); err == nil {
+			t.Fatal("no error")
+		}
+		time.Sleep(time.Minute)
+		w.said()
+		w.set(func(w *watched) { w.lost = nil })
+		time.Sleep(statusLook)
+		w.expect(t, "READY=1")
+		time.Sleep(time.Minute)
+		w.expect(t, "WATCHDOG=1")
+		if n := strings.Count(w.log.String(), "resource temporarily unavailable"); n != 1 {
+			t.Errorf("logged %d times", n)
+		}
+	})
+}
+
+func TestAReloadThatGoesOnIsNotEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{}
+		n, stop := w.notifying(t)
+		defer stop()
+		synctest.Wait()
+		w.said()
+		if err := n.reloading(); err != nil {
+			t.Fatal(err)
+		}
+		w.said()
+		time.Sleep(time.Minute)
+		w.expect(t, "WATCHDOG=1")
+		if err := n.reloaded(); err != nil {
+			t.Fatal(err)
+		}
+		w.expect(t, "READY=1")
+	})
+}
+
+func TestWithoutAServiceManagerAWatchdogOnlyWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- (&watchdog{}).run(ctx) }()
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
