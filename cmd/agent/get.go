@@ -11,17 +11,17 @@ func (a *app) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
 		Short: "Show what the agent knows",
-		Long: "Shows what the running agent knows: pods, the policies that judge them and their\n" +
-			"decisions, the updates that wait for policies, the sources pods come from, and where those\n" +
-			"are in conflict. For scripts, -o name prints a line KIND/NAME for each, and --no-headers\n" +
-			"prints tables without the line of headers.",
+		Long: "Shows what the running agent knows: pods and what happened to them, the policies that judge\n" +
+			"them and their decisions, the updates that wait for policies, the sources pods come from,\n" +
+			"and where those are in conflict. For scripts, -o name prints a line KIND/NAME for each, and\n" +
+			"--no-headers prints tables without the line of headers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &usageError{errors.New("say what to get: pods, policies, decisions, updates, sources or conflicts"), cmd.CommandPath()}
+			return &usageError{errors.New("say what to get: pods, events, policies, decisions, updates, sources or conflicts"), cmd.CommandPath()}
 		},
 	}
 	a.addSocketFlag(cmd)
-	cmd.AddCommand(a.getPodsCommand(), a.getPoliciesCommand(), a.getDecisionsCommand(), a.getUpdatesCommand(),
+	cmd.AddCommand(a.getPodsCommand(), a.getEventsCommand(), a.getPoliciesCommand(), a.getDecisionsCommand(), a.getUpdatesCommand(),
 		a.getSourcesCommand(), a.getConflictsCommand())
 	return cmd
 }

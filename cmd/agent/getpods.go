@@ -45,10 +45,14 @@ func (a *app) getPodsCommand() *cobra.Command {
 			}
 			g := getter{app: a, flags: flags, kind: "pod", listKind: "PodList", kinds: "pods", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) { return p.list(ctx, c, showEnv) }
+			g.stream = func(ctx context.Context, batch func(listing) error) error {
+				return p.stream(ctx, c, showEnv, a.poll, batch)
+			}
 			return g.run(cmd.Context())
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().Lookup("watch").Usage = "go on, and print a pod again whenever it has changed, also when it is gone"
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only pods of this namespace")
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "pods of all namespaces, as without --namespace")
 	cmd.Flags().BoolVar(&showEnv, "show-env", false, "show the values of environment variables in json and yaml")
@@ -134,27 +138,18 @@ func (p podPrinter) entries(pods []v1.Pod, waits []pod.Waiting) []entry {
 func (p podPrinter) entry(o *v1.Pod) entry {
 	s := summarize(o)
 	restarts := strconv.Itoa(s.restarts)
-	ago := ""
 	if s.restarts > 0 && !s.lastRestart.IsZero() {
-		ago = fmt.Sprintf(" (%s ago)", duration.HumanDuration(p.now().Sub(s.lastRestart)))
+		restarts += fmt.Sprintf(" (%s ago)", duration.HumanDuration(p.now().Sub(s.lastRestart)))
 	}
-	row := func(status, ago, age string) []string {
-		cells := []string{o.Name, fmt.Sprintf("%d/%d", s.ready, s.total), status, restarts + ago, age}
-		if p.namespace == "" {
-			cells = append([]string{o.Namespace}, cells...)
-		}
-		if p.wide {
-			cells = append(cells, orNone(o.Status.PodIP), orNone(o.Annotations[pod.AnnotationSource]),
-				orNone(string(o.Status.QOSClass)), string(o.UID))
-		}
-		return cells
+	cells := []string{o.Name, fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, p.age(o)}
+	if p.namespace == "" {
+		cells = append([]string{o.Namespace}, cells...)
 	}
-	return entry{
-		key: string(o.UID), name: o.Name, object: o,
-		cells:  row(s.status, ago, p.age(o)),
-		stable: row(s.status, "", ""),
-		gone:   row("Gone", ago, p.age(o)),
+	if p.wide {
+		cells = append(cells, orNone(o.Status.PodIP), orNone(o.Annotations[pod.AnnotationSource]),
+			orNone(string(o.Status.QOSClass)), string(o.UID))
 	}
+	return entry{key: string(o.UID), name: o.Name, object: o, cells: cells}
 }
 
 // age counts from the creation, which pods of files lack, else from the start.

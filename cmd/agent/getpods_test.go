@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"io/fs"
-	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,79 +93,95 @@ func TestGetPods(t *testing.T) {
 	}
 }
 
-func TestWatchPrintsWhatChanges(t *testing.T) {
+func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 	t.Parallel()
 	shop, cart := aPod("web", "shop", created), aPod("web", "cart-with-a-long-name", crashing)
+	// The row is the same, and kubectl prints it again.
+	other := aPod("web", "shop", created)
+	other.Labels = map[string]string{"a": "b"}
 	for name, test := range map[string]struct {
 		args    []string
 		answers [][]v1.Pod
+		// It ends when it has printed until so many times.
+		until string
+		times int
 	}{
 		"watch-pods": {
 			[]string{"pods", "-w"},
-			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {shop, cart}, {cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {other, cart}, {cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+			"Pending", 1,
 		},
 		"watch-pods-from-none": {
 			[]string{"pods", "-w"},
 			[][]v1.Pod{{}, {}, {shop}, {shop}, {shop, cart}},
+			"cart", 1,
 		},
 		"watch-pods-named": {
 			[]string{"pods", "-w", "shop"},
 			[][]v1.Pod{{shop, cart}, {shop}, {aPod("web", "shop", crashing)}, {}, {cart}},
+			"CrashLoopBackOff", 2,
+		},
+		"watch-pods-namespace-wide": {
+			[]string{"pods", "-w", "-n", "web", "-o", "wide"},
+			[][]v1.Pod{{shop, aPod("default", "late")}, {shop}, {shop, cart, aPod("default", "late")}},
+			"cart", 1,
 		},
 		"watch-pods-no-headers": {
 			[]string{"pods", "-w", "--no-headers"},
 			[][]v1.Pod{{}, {}, {shop}, {shop}, {shop, cart}},
+			"cart", 1,
 		},
 		"watch-pods-name": {
 			[]string{"pods", "-w", "-o", "name"},
 			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+			"pod/shop", 3,
 		},
 		"watch-pods-json": {
 			[]string{"pods", "-w", "shop", "-o", "json"},
 			[][]v1.Pod{{shop}, {shop}, {}, {aPod("web", "shop", pending)}},
+			`"Pending"`, 1,
 		},
 		"watch-pods-yaml": {
 			[]string{"pods", "-w", "-o", "yaml"},
 			[][]v1.Pod{{aPod("web", "early", pending)}, {aPod("web", "early", pending), aPod("web", "shop", pending)}},
+			"name: shop", 1,
+		},
+		"watch-pods-yaml-with-env": {
+			[]string{"pods", "-w", "-o", "yaml", "--show-env"},
+			[][]v1.Pod{{aPod("web", "shop", pending)}},
+			"name: shop", 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			questions := len(test.answers) + 2
-			k := &knowledge{pods: test.answers, asked: func(n int) {
-				if n == questions {
-					cancel()
-				}
-			}}
-			socket, _ := serve(t, k)
-			golden(t, name, wardlet(ctx, append([]string{"get", "--socket", socket}, test.args...)...))
+			socket, _ := serve(t, &knowledge{pods: test.answers, foreign: 2})
+			golden(t, name, wardletUntil(t, test.until, test.times, append([]string{"get", "--socket", socket}, test.args...)...))
 		})
 	}
 }
 
-func TestWatchEndsWhenTheAgentDoes(t *testing.T) {
+func TestWatchOfAPodThatIsNotThereFails(t *testing.T) {
 	t.Parallel()
-	var socket string
-	var stop func()
-	var stopped sync.WaitGroup
-	k := &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}, asked: func(n int) {
-		if n != 2 {
-			return
-		}
-		// This question is still answered, the next finds no socket.
-		stopped.Go(stop)
-		for !errors.Is(fileError(socket), fs.ErrNotExist) {
-			time.Sleep(time.Millisecond)
-		}
-	}}
-	socket, stop = serve(t, k)
-	golden(t, "watch-pods-agent-ends", wardlet(t.Context(), "get", "pods", "-w", "--socket", socket), socket, "SOCKET")
-	stopped.Wait()
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}})
+	golden(t, "watch-pods-not-found", wardlet(t.Context(), "get", "pods", "-w", "shop", "none", "--socket", socket))
 }
 
-func fileError(path string) error {
-	_, err := os.Stat(path)
-	return err
+func TestWatchEndsWhenTheAgentDoes(t *testing.T) {
+	t.Parallel()
+	socket, stop := serve(t, &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}})
+	stopping := sync.OnceFunc(stop)
+	var stopped sync.WaitGroup
+	defer stopped.Wait()
+	got := wardletTelling(t.Context(), func(out string) {
+		if strings.Contains(out, "shop") {
+			stopped.Go(stopping)
+		}
+	}, "get", "pods", "-w", "--socket", socket)
+	golden(t, "watch-pods-agent-ends", got, socket, "SOCKET")
+}
+
+func TestWatchWithoutAnAgentFails(t *testing.T) {
+	t.Parallel()
+	got := wardlet(t.Context(), "get", "pods", "-w", "--socket", "/nowhere/w.sock")
+	golden(t, "watch-pods-no-agent", got)
 }

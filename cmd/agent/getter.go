@@ -25,6 +25,10 @@ type getter struct {
 	// listKind is the kind of a list of them where the API has one.
 	listKind string
 	list     func(context.Context) (listing, error)
+	// stream hands over all entries, and then again and again those that changed or
+	// are gone, until ctx ends or something is wrong. Nil where the agent does not
+	// tell of changes: then a watch asks again and again.
+	stream func(ctx context.Context, batch func(listing) error) error
 
 	table table
 }
@@ -32,44 +36,53 @@ type getter struct {
 // run prints the entries once, or until ctx ends.
 func (g *getter) run(ctx context.Context) error {
 	g.table.w = g.app.out
-	all, missing, err := g.ask(ctx)
+	if g.flags.watch && g.stream != nil {
+		return g.follow(ctx)
+	}
+	all, err := g.list(ctx)
 	if err != nil {
 		return err
 	}
-	switch {
-	case isTableFormat(g.flags.output):
-		g.printRows(all, true)
-	case g.flags.watch:
-		err = g.printEach(all)
-	default:
-		err = g.printObjects(all)
-	}
-	if err != nil {
+	shown, err := g.begin(all)
+	if err != nil || !g.flags.watch {
 		return err
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%s %s not found; \"wardlet get %s\" shows all",
-			cmp.Or(g.subject, g.kind), strings.Join(missing, ", "), g.kinds)
-	}
-	if !g.flags.watch {
-		return nil
-	}
-	return g.watch(ctx, all)
+	return g.watch(ctx, shown)
 }
 
-// ask gives the entries that were asked for, and the names there are none of.
-func (g *getter) ask(ctx context.Context) (some listing, missing []string, err error) {
-	some, err = g.list(ctx)
-	if err != nil || len(g.names) == 0 {
-		return some, nil, err
+// begin prints what there is of what was asked for, and gives it.
+func (g *getter) begin(all listing) (shown listing, err error) {
+	shown = g.asked(all)
+	switch {
+	case isTableFormat(g.flags.output):
+		g.printRows(shown, true)
+	case g.flags.watch:
+		err = g.printEach(shown)
+	default:
+		err = g.printObjects(shown)
 	}
+	if err != nil {
+		return shown, err
+	}
+	var missing []string
 	for _, name := range g.names {
-		if !slices.ContainsFunc(some.entries, func(e entry) bool { return e.name == name }) {
+		if !slices.ContainsFunc(shown.entries, func(e entry) bool { return e.name == name }) {
 			missing = append(missing, strconv.Quote(name))
 		}
 	}
-	some.entries = slices.DeleteFunc(some.entries, func(e entry) bool { return !slices.Contains(g.names, e.name) })
-	return some, missing, nil
+	if len(missing) > 0 {
+		return shown, fmt.Errorf("%s %s not found; \"wardlet get %s\" shows all",
+			cmp.Or(g.subject, g.kind), strings.Join(missing, ", "), g.kinds)
+	}
+	return shown, nil
+}
+
+// asked are the entries that were asked for.
+func (g *getter) asked(all listing) listing {
+	if len(g.names) > 0 {
+		all.entries = slices.DeleteFunc(all.entries, func(e entry) bool { return !slices.Contains(g.names, e.name) })
+	}
+	return all
 }
 
 func (g *getter) printRows(l listing, header bool) {

@@ -55,9 +55,11 @@ type knowledge struct {
 	foreign    int
 	foreignErr error
 	events     []status.Event
-	origins    map[types.UID]pod.Origin
-	verdicts   map[types.UID]*pod.Verdict
-	started    time.Time
+	// happened gives the events that come next, by how many there are; nil for none.
+	happened func(known int) []status.Event
+	origins  map[types.UID]pod.Origin
+	verdicts map[types.UID]*pod.Verdict
+	started  time.Time
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -125,7 +127,21 @@ type (
 	waitingList struct{ *knowledge }
 )
 
-func (l eventList) List() []status.Event { return l.events }
+func (l eventList) List() []status.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.happened != nil {
+		l.events = append(slices.Clip(l.events), l.happened(len(l.events))...)
+	}
+	return l.events
+}
+
+// Listen tells of changes all the time.
+func (k *knowledge) Listen() (changed <-chan struct{}, stop func()) {
+	always := make(chan struct{})
+	close(always)
+	return always, func() {}
+}
 
 func (l waitingList) List() []pod.Waiting {
 	l.mu.Lock()
@@ -168,7 +184,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Pods: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
+		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Origins: func() map[types.UID]pod.Origin { return k.origins }, Now: func() time.Time { return noon },
 		Verdicts: func() map[types.UID]*pod.Verdict { return k.verdicts }, Started: k.started,
@@ -190,14 +206,44 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 
 // wardlet runs one command line in this process and renders all it did.
 func wardlet(ctx context.Context, args ...string) string {
-	var out, errOut bytes.Buffer
-	a := &app{out: &out, errOut: &errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
+	return wardletTelling(ctx, func(string) {}, args...)
+}
+
+// wardletUntil is wardlet for a command that goes on. It is ended when its output
+// has a text so many times.
+func wardletUntil(t *testing.T, text string, times int, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return wardletTelling(ctx, func(out string) {
+		if strings.Count(out, text) >= times {
+			cancel()
+		}
+	}, args...)
+}
+
+// wardletTelling is wardlet that tells of its output so far, whenever there is more.
+func wardletTelling(ctx context.Context, tell func(out string), args ...string) string {
+	out, errOut := &telling{tell: tell}, &bytes.Buffer{}
+	a := &app{out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
 	code := a.execute(ctx, args)
 	text := out.String()
 	if errOut.Len() > 0 {
 		text += "--- stderr\n" + errOut.String()
 	}
 	return text + fmt.Sprintf("--- exit status %d\n", code)
+}
+
+// telling is a buffer that tells what is in it.
+type telling struct {
+	bytes.Buffer
+	tell func(string)
+}
+
+func (w *telling) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	w.tell(w.String())
+	return n, err
 }
 
 // golden compares what a command did with testdata/NAME.golden. Each pair of

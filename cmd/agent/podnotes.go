@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// podNotes say which versions of p wait and why, and why p was rejected.
+// podNotes say which versions of p wait and why, and why p does not start.
 func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 	var notes []note
 	name := p.Namespace + "/" + p.Name + ": "
@@ -20,7 +20,7 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 			notes = append(notes, waitNote(name, w, now))
 		}
 	}
-	if why := rejection(p); why != "" {
+	if why := hindrance(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}
 	if why := predecessor(p); why != "" {
@@ -152,11 +152,25 @@ func predecessor(p *v1.Pod) string {
 }
 
 // rejectedPrefix begins the message of a pod that was never admitted, as it
-// does in a kubelet.
-const rejectedPrefix = "Pod was rejected: "
+// does in a kubelet, rejectedForNow that of one which is tried again, and makingRoom
+// that of one which others leave for.
+const (
+	rejectedPrefix = "Pod was rejected: "
+	rejectedForNow = "Pod was rejected for now: "
+	makingRoom     = "Pod starts when these have ended: "
+)
 
-// rejection says why p was not admitted, "" for any other pod.
-func rejection(p *v1.Pod) string {
+// hindrance says why p was not admitted, or that it has to wait for others to end, ""
+// for any other pod.
+func hindrance(p *v1.Pod) string {
+	if p.Status.Phase == v1.PodPending {
+		if why, ok := strings.CutPrefix(p.Status.Message, rejectedForNow); ok {
+			return "rejected for now: " + oneLine(why) + "; tried again when something else has left the node"
+		}
+		if who, ok := strings.CutPrefix(p.Status.Message, makingRoom); ok {
+			return "starts when these have ended: " + oneLine(who)
+		}
+	}
 	why, ok := strings.CutPrefix(p.Status.Message, rejectedPrefix)
 	switch {
 	case p.Status.Phase != v1.PodFailed || !ok:

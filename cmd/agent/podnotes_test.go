@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +24,12 @@ func isHeldBack(p *v1.Pod) {
 func rejected(reason, message string) edit {
 	return func(p *v1.Pod) {
 		p.Status = v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
+	}
+}
+
+func pendingFor(reason, message string) edit {
+	return func(p *v1.Pod) {
+		p.Status = v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message}
 	}
 }
 
@@ -94,6 +103,8 @@ func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
 		aPod("default", "evil", rejected("ImageNotAllowed", `policy "allowed-images": image evil/x of container main is not allowed`)),
 		aPod("default", "orphan", rejected("DefaultVerdict", "no policy has an opinion, and policy.default_verdict is deny")),
 		aPod("default", "fat", rejected("OutOfmemory", "Node didn't have enough resource: memory")),
+		aPod("default", "big", pendingFor("OutOfcpu", "Pod was rejected for now: Node didn't have enough resource: cpu")),
+		aPod("default", "critical", pendingFor("MakingRoom", "Pod starts when these have ended: default/small, default/tiny")),
 		aPod("other", "calm", created),
 	}
 	second := wait(pods[4], pod.Hold, "", false, 500*time.Millisecond)
@@ -170,17 +181,35 @@ func TestWatchPrintsAPodAgainWhenWhatWaitsChanges(t *testing.T) {
 	sooner := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
 	edited := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
 	edited.Origin.Version = "v2"
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	k := &knowledge{
 		pods:    [][]v1.Pod{{web}},
 		waiting: [][]pod.Waiting{{}, {denied}, {denied}, {held}, {sooner}, {edited}, {}, {}},
-		asked: func(n int) {
-			if n == 10 {
-				cancel()
-			}
-		},
 	}
 	socket, _ := serve(t, k)
-	golden(t, "watch-pods-waiting", wardlet(ctx, "get", "pods", "-w", "--socket", socket))
+	golden(t, "watch-pods-waiting", wardletUntil(t, "  shop ", 5, "get", "pods", "-w", "--socket", socket))
+}
+
+func TestWatchSaysWhatTakesLongWhenItDoes(t *testing.T) {
+	t.Parallel()
+	web := aPod("web", "shop", created)
+	unjudged := wait(web, "", "", true, 0)
+	unjudged.Asked = &pod.Asked{Hook: pod.HookAdmit, Since: noon}
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{web}}, waiting: [][]pod.Waiting{{unjudged}}})
+	var late atomic.Bool
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	out := &telling{tell: func(out string) {
+		late.Store(true) // from the first row on
+		if strings.Contains(out, "asked") {
+			cancel()
+		}
+	}}
+	a := &app{out: out, errOut: io.Discard, poll: time.Millisecond, now: func() time.Time {
+		if late.Load() {
+			return noon.Add(2 * answerTime)
+		}
+		return noon
+	}}
+	code := a.execute(ctx, []string{"get", "pods", "-w", "--socket", socket})
+	golden(t, "watch-pods-unjudged", out.String()+fmt.Sprintf("--- exit status %d\n", code))
 }

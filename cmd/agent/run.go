@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,8 @@ func (a *app) runCommand() *cobra.Command {
 			logger, level := newLogger(a.errOut, cfg)
 			node, err := agent.New(cfg, agent.Options{
 				Logger: logger, Version: version,
-				Reload: &agent.Reload{Path: a.configPath, Level: level, Asked: asked},
+				Reload:    &agent.Reload{Path: a.configPath, Level: level, Asked: asked},
+				LookupEnv: os.LookupEnv,
 			})
 			if err != nil {
 				return err

@@ -7,6 +7,39 @@ import (
 	"time"
 )
 
+// follow prints what the agent tells, until ctx ends, which is good, or the agent
+// tells no more.
+func (g *getter) follow(ctx context.Context) error {
+	begun, header := false, false
+	err := g.stream(ctx, func(batch listing) error {
+		if !begun {
+			begun = true
+			shown, err := g.begin(batch)
+			header = len(shown.entries) == 0
+			return err
+		}
+		return g.printChanges(g.asked(batch), &header)
+	})
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // a watch that is ended breaks off
+	}
+	return err
+}
+
+// printChanges prints what a watch has found. header is whether the header is still
+// to come.
+func (g *getter) printChanges(changed listing, header *bool) error {
+	switch {
+	case len(changed.entries) == 0 && len(changed.notes) == 0:
+		return nil
+	case !isTableFormat(g.flags.output):
+		return g.printEach(changed)
+	}
+	g.printRows(changed, *header && len(changed.entries) > 0)
+	*header = *header && len(changed.entries) == 0
+	return nil
+}
+
 // watch asks again and again and prints what differs from what was printed
 // last, beginning with shown. It ends well with ctx, and with an error when
 // the agent no longer answers.
@@ -18,26 +51,19 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 			return nil
 		case <-time.After(g.app.poll):
 		}
-		now, _, err := g.ask(ctx)
+		now, err := g.list(ctx)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // a watch that is ended fails its last question
 		}
 		if err != nil {
 			return err
 		}
+		now = g.asked(now)
 		changed := g.changes(shown, now)
 		shown = now
-		if len(changed.entries) == 0 && len(changed.notes) == 0 {
-			continue
+		if err := g.printChanges(changed, &header); err != nil {
+			return err
 		}
-		if !isTableFormat(g.flags.output) {
-			if err := g.printEach(changed); err != nil {
-				return err
-			}
-			continue
-		}
-		g.printRows(changed, header && len(changed.entries) > 0)
-		header = header && len(changed.entries) == 0
 	}
 }
 

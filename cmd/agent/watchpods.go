@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server"
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+// podStream makes rows of what a watch of pods tells: one whenever a pod has
+// changed, also for one that is gone, as it was last.
+type podStream struct {
+	podPrinter
+	pods  map[types.UID]v1.Pod
+	waits []pod.Waiting
+
+	// changed and gone are what was told since the last batch.
+	changed map[types.UID]bool
+	gone    []v1.Pod
+	// noted are the notes that were given of each pod.
+	noted map[types.UID][]note
+}
+
+// stream is getter.stream. poll is how often it is looked whether there is more to
+// note of a pod, because it takes long.
+func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, poll time.Duration, batch func(listing) error) error {
+	s := &podStream{podPrinter: p, pods: map[types.UID]v1.Pod{}, changed: map[types.UID]bool{}, noted: map[types.UID][]note{}}
+	path := "/v1/pods?watch=true"
+	if showEnv {
+		path += "&env=show"
+	}
+	begun := false
+	lines := lineReader{take: s.take, poll: poll, batch: func() error {
+		l := listing{entries: s.entries()}
+		if p.wide && !begun {
+			l.notes = foreignNotes(ctx, c)
+		}
+		begun = true
+		return batch(l)
+	}}
+	return lines.read(ctx, c, path)
+}
+
+// take takes in a line.
+func (s *podStream) take(line client.Line) error {
+	if line.Type == server.WatchWaiting {
+		s.waits = nil
+		return decodeLine(line, &s.waits)
+	}
+	var p v1.Pod
+	if err := decodeLine(line, &p); err != nil {
+		return err
+	}
+	if line.Type == server.WatchDeleted {
+		delete(s.pods, p.UID)
+		delete(s.changed, p.UID)
+		delete(s.noted, p.UID)
+		s.gone = append(s.gone, p)
+		return nil
+	}
+	s.pods[p.UID] = p
+	s.changed[p.UID] = true
+	return nil
+}
+
+// entries are those of the pods that changed since the last call, or of which there
+// is more to note, the pods that are gone first. Notes are those that were not
+// given yet.
+func (s *podStream) entries() []entry {
+	gone := s.podPrinter.entries(s.gone, nil)
+	for i := range gone {
+		gone[i].notes = nil
+	}
+	var pods []v1.Pod
+	for _, p := range s.pods {
+		pods = append(pods, p)
+	}
+	all := slices.DeleteFunc(s.podPrinter.entries(pods, s.waits), func(e entry) bool {
+		return !s.changed[types.UID(e.key)] && sameNotes(e.notes, s.noted[types.UID(e.key)])
+	})
+	for i := range all {
+		e := &all[i]
+		if uid := types.UID(e.key); sameNotes(e.notes, s.noted[uid]) {
+			e.notes = nil
+		} else {
+			s.noted[uid] = e.notes
+		}
+	}
+	s.gone = nil
+	clear(s.changed)
+	return append(gone, all...)
+}
