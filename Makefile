@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench bench-attack bench-isolation lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,17 +57,20 @@ test-e2e: build plugins ## the tests on a real containerd (as root)
 	@tools/setup.sh race runtime cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 45m \
 		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
+	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 20m ./test/chaos
 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
 	@tools/setup.sh race
-	cd test/parity && CGO_ENABLED=1 $(GO) test -race ./...
-	cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags seededfaults -run TestEveryFaultIsFound ./history
+	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+	cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags seededfaults -run TestEveryFaultIsFound ./history ./pleg ./workers
+	$(GO) test -tags seededfaults ./core/internal/seededfault
+	$(GO) test -tags seededfaults -run TestEveryFaultIsFound ./test/simulation
 
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
-bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json; fails where a limit is missed
+bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed
 	@tools/setup.sh guests
 	@$(GO) run ./test/bench
 
@@ -77,17 +80,25 @@ bench-attack: plugins ## what the attacks of two tenants cost a third and the pr
 bench-isolation: ## how long a tenant waits for verdicts while another does its worst, in 2 minutes; fails where the limit is missed
 	@$(GO) test -count=1 -v -timeout 15m -run InTime ./test/plane -timed
 
+chaos: build plugins ## ten minutes of kills, freezes and edits on a real containerd (as root); CHAOS='-seed 7 -for 1m' for another run
+	@tools/setup.sh runtime
+	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/chaos ./test/chaos
+	@$(TOOLS)/chaos -wardlet $(WARDLET) -policies $(BUILD)/policies -logs $(BUILD)/chaos $(CHAOS)
+
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint
 	$(TOOLS)/golangci-lint fmt --diff
 	$(TOOLS)/golangci-lint run ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm $(GO) build -o /dev/null ./cmd/agent # 32 bits, where an int may not hold what it should
+	$(TOOLS)/golangci-lint run --build-tags seededfaults --tests=false ./core/mux ./core/pleg ./core/status ./core/syncloop ./core/worker
+	$(TOOLS)/golangci-lint run --build-tags seededfaults ./core/internal/seededfault ./test/simulation
 	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && GOOS=wasip1 GOARCH=wasm ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --tests=false ./...
 	cd plugins/examples && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd test/bench/policies && ../../../$(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./...
 	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
-	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --build-tags seededfaults ./history
+	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --build-tags seededfaults ./history ./pleg ./workers
 
 fuzz: ## every fuzz target for FUZZTIME (default 20s each)
 	@tools/fuzz.sh $(FUZZTIME)

@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh runtime   Debian packages, containerd, the test images and the private-runtime control program
 #   tools/setup.sh cluster   kube-apiserver and etcd
+#   tools/setup.sh kubelet   the kubelet that benchmarks stand beside
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
 #   tools/setup.sh lint      golangci-lint and gofumpt
@@ -118,17 +119,26 @@ runtime() {
 	build "$root" "$root/test/privateruntime" privateruntime=./test/privateruntime/ctl
 }
 
-cluster() {
-	install_for race
-	build "$root/tools/etcd" "$root/tools/etcd" etcd=.
-	stale "$tools/kube-apiserver" "$root/tools/kubernetes" || return 0
-	echo "setup: kube-apiserver takes some minutes the first time"
+# kubernetes NAME: builds a program of Kubernetes that knows which version it is.
+kubernetes() {
+	stale "$tools/$1" "$root/tools/kubernetes" || return 0
+	echo "setup: $1 takes some minutes the first time"
 	version=k8s.io/component-base/version
 	release=$(cd "$root/tools/kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
 	minor=${release#v*.}
 	values="-X $version.gitVersion=$release -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
-	build "$root/tools/kubernetes" "$root/tools/kubernetes" kube-apiserver=k8s.io/kubernetes/cmd/kube-apiserver
+	build "$root/tools/kubernetes" "$root/tools/kubernetes" "$1=k8s.io/kubernetes/cmd/$1"
 	values=
+}
+
+cluster() {
+	install_for race
+	build "$root/tools/etcd" "$root/tools/etcd" etcd=.
+	kubernetes kube-apiserver
+}
+
+kubelet() {
+	kubernetes kubelet
 }
 
 race() {
@@ -145,14 +155,14 @@ lint() {
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|cluster|race|guests|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|kubelet|race|guests|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | cluster | race | guests | lint) ;;
+	runtime | cluster | kubelet | race | guests | lint) ;;
 	*) usage ;;
 	esac
 done

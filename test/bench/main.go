@@ -21,8 +21,10 @@ type bench struct {
 // benches are all of them, in the order they run in.
 var benches = []bench{
 	{"mux", measureMux},
+	{"relist", measureRelist},
 	{"manifests", measureManifests},
 	{"policies", measurePolicies},
+	{"lifecycle", measureLifecycle},
 }
 
 // run is one run of the program.

@@ -26,6 +26,8 @@ type container struct {
 	exitCode   int32
 	reason     string
 	message    string
+	// kept: see Keep.
+	kept bool
 }
 
 // CreateContainer wants a ready sandbox, a free name and a present image.
@@ -54,6 +56,7 @@ func (s runtimeService) CreateContainer(_ context.Context, r *runtimeapi.CreateC
 		state: runtimeapi.ContainerState_CONTAINER_CREATED, createdAt: s.now(),
 	}
 	s.containers[made.id] = made
+	s.emit(box, made.id, runtimeapi.ContainerEventType_CONTAINER_CREATED_EVENT)
 	return &runtimeapi.CreateContainerResponse{ContainerId: made.id}, nil
 }
 
@@ -77,6 +80,7 @@ func (s runtimeService) StartContainer(_ context.Context, r *runtimeapi.StartCon
 		return nil, status.Errorf(codes.Internal, "fakecri: %v", err)
 	}
 	c.state, c.startedAt = runtimeapi.ContainerState_CONTAINER_RUNNING, s.now()
+	s.emit(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STARTED_EVENT)
 	return &runtimeapi.StartContainerResponse{}, nil
 }
 
@@ -104,13 +108,23 @@ func (s runtimeService) StopContainer(ctx context.Context, r *runtimeapi.StopCon
 	return &runtimeapi.StopContainerResponse{}, nil
 }
 
-// RemoveContainer removes a container, running or not. An unknown one is
-// removed.
+// RemoveContainer removes a container, running or not, unless it is kept. An
+// unknown one is removed.
 func (s runtimeService) RemoveContainer(_ context.Context, r *runtimeapi.RemoveContainerRequest) (*runtimeapi.RemoveContainerResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.containers, r.GetContainerId())
+	if err := keeps(s.containers[r.GetContainerId()]); err != nil {
+		return nil, err
+	}
+	s.removeContainer(r.GetContainerId())
 	return &runtimeapi.RemoveContainerResponse{}, nil
+}
+
+func (s *Server) removeContainer(id string) {
+	if c := s.containers[id]; c != nil {
+		delete(s.containers, id)
+		s.emit(c.sandbox, id, runtimeapi.ContainerEventType_CONTAINER_DELETED_EVENT)
+	}
 }
 
 // ContainerStatus knows only what exists.
@@ -122,7 +136,11 @@ func (s runtimeService) ContainerStatus(_ context.Context, r *runtimeapi.Contain
 		return nil, notFound("container", r.GetContainerId())
 	}
 	s.settle(c)
-	return &runtimeapi.ContainerStatusResponse{Status: &runtimeapi.ContainerStatus{
+	return &runtimeapi.ContainerStatusResponse{Status: c.status()}, nil
+}
+
+func (c *container) status() *runtimeapi.ContainerStatus {
+	return &runtimeapi.ContainerStatus{
 		Id:          c.id,
 		Metadata:    c.config.GetMetadata(),
 		State:       c.state,
@@ -139,7 +157,7 @@ func (s runtimeService) ContainerStatus(_ context.Context, r *runtimeapi.Contain
 		Annotations: c.config.GetAnnotations(),
 		Mounts:      c.config.GetMounts(),
 		LogPath:     c.logPath(),
-	}}, nil
+	}
 }
 
 // ListContainers lists by ID, sandbox, state and labels.

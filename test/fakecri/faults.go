@@ -13,7 +13,7 @@ import (
 type Call struct {
 	// Method is the bare name: "RunPodSandbox".
 	Method string
-	// Request is the CRI request; it must not be changed.
+	// Request is the CRI request, nil of a stream; it must not be changed.
 	Request any
 }
 
@@ -90,17 +90,24 @@ func (s *Server) ForgetCalls() {
 }
 
 func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	method := path.Base(info.FullMethod)
+	if err := s.before(ctx, path.Base(info.FullMethod), request); err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
+}
+
+// before records a call and runs its hooks.
+func (s *Server) before(ctx context.Context, method string, request any) error {
 	s.mu.Lock()
 	s.calls = append(s.calls, Call{Method: method, Request: request})
 	hooks := slices.Clone(s.hooks[method])
 	s.mu.Unlock()
 	for _, hook := range hooks {
 		if err := hook(ctx, request); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return handler(ctx, request)
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

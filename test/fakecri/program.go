@@ -69,6 +69,7 @@ func (s *Server) settle(c *container) {
 	}
 	if at := c.startedAt.Add(c.program.After); !s.now().Before(at) {
 		c.exit(at, c.program.Code, reasonOf(c.program.Code))
+		s.emit(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STOPPED_EVENT)
 	}
 }
 
@@ -77,6 +78,7 @@ func (s *Server) end(c *container, code int32, reason string) {
 	s.settle(c)
 	if c.state == runtimeapi.ContainerState_CONTAINER_RUNNING {
 		c.exit(s.now(), code, reason)
+		s.emit(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STOPPED_EVENT)
 	}
 }
 

@@ -65,6 +65,8 @@ func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSan
 		made.ip = fmt.Sprintf("10.88.%d.%d", s.sequence/250, 2+s.sequence%250)
 	}
 	s.sandboxes[made.id] = made
+	s.emit(made, made.id, runtimeapi.ContainerEventType_CONTAINER_CREATED_EVENT)
+	s.emit(made, made.id, runtimeapi.ContainerEventType_CONTAINER_STARTED_EVENT)
 	return &runtimeapi.RunPodSandboxResponse{PodSandboxId: made.id}, nil
 }
 
@@ -78,14 +80,23 @@ func (s runtimeService) StopPodSandbox(_ context.Context, r *runtimeapi.StopPodS
 	return &runtimeapi.StopPodSandboxResponse{}, nil
 }
 
-// RemovePodSandbox removes a sandbox with its containers, running or not. An
-// unknown one is removed.
+// RemovePodSandbox removes a sandbox with its containers, running or not, unless
+// one is kept. An unknown one is removed.
 func (s runtimeService) RemovePodSandbox(_ context.Context, r *runtimeapi.RemovePodSandboxRequest) (*runtimeapi.RemovePodSandboxResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if box := s.sandboxes[r.GetPodSandboxId()]; box != nil {
 		s.stopSandbox(box)
-		maps.DeleteFunc(s.containers, func(_ string, c *container) bool { return c.sandbox == box })
+		for id, c := range s.containers {
+			if c.sandbox != box {
+				continue
+			}
+			if err := keeps(c); err != nil {
+				return nil, err
+			}
+			s.removeContainer(id)
+		}
+		s.emit(box, box.id, runtimeapi.ContainerEventType_CONTAINER_DELETED_EVENT)
 		delete(s.sandboxes, box.id)
 	}
 	return &runtimeapi.RemovePodSandboxResponse{}, nil
@@ -99,16 +110,7 @@ func (s runtimeService) PodSandboxStatus(_ context.Context, r *runtimeapi.PodSan
 	if box == nil {
 		return nil, notFound("sandbox", r.GetPodSandboxId())
 	}
-	return &runtimeapi.PodSandboxStatusResponse{Status: &runtimeapi.PodSandboxStatus{
-		Id:          box.id,
-		Metadata:    box.config.GetMetadata(),
-		State:       box.state(),
-		CreatedAt:   box.createdAt,
-		Network:     &runtimeapi.PodSandboxNetworkStatus{Ip: box.ip},
-		Linux:       &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{Options: namespaces(box.config)}},
-		Labels:      box.config.GetLabels(),
-		Annotations: box.config.GetAnnotations(),
-	}}, nil
+	return &runtimeapi.PodSandboxStatusResponse{Status: box.status()}, nil
 }
 
 // ListPodSandbox lists by ID, state and labels.
@@ -146,11 +148,28 @@ func (s *Server) KillSandbox(id string) {
 }
 
 func (s *Server) stopSandbox(box *sandbox) {
+	was := box.ready
 	box.ready = false
 	for _, c := range s.containers {
 		if c.sandbox == box {
 			s.end(c, 137, "Error")
 		}
+	}
+	if was {
+		s.emit(box, box.id, runtimeapi.ContainerEventType_CONTAINER_STOPPED_EVENT)
+	}
+}
+
+func (b *sandbox) status() *runtimeapi.PodSandboxStatus {
+	return &runtimeapi.PodSandboxStatus{
+		Id:          b.id,
+		Metadata:    b.config.GetMetadata(),
+		State:       b.state(),
+		CreatedAt:   b.createdAt,
+		Network:     &runtimeapi.PodSandboxNetworkStatus{Ip: b.ip},
+		Linux:       &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{Options: namespaces(b.config)}},
+		Labels:      b.config.GetLabels(),
+		Annotations: b.config.GetAnnotations(),
 	}
 }
 

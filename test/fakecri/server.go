@@ -35,6 +35,8 @@ type Server struct {
 	published    map[string]*image // by name
 	calls        []Call
 	hooks        map[string][]Hook
+	listeners    []*listener
+	muted        bool
 }
 
 // New makes a runtime that will listen on the unix socket at path.
@@ -82,10 +84,13 @@ func (s *Server) Serve() error {
 	if err != nil {
 		return fmt.Errorf("fakecri: %w", err)
 	}
-	server := grpc.NewServer(grpc.UnaryInterceptor(s.intercept), grpc.WaitForHandlers(true), grpc.MaxRecvMsgSize(16<<20))
+	server := grpc.NewServer(grpc.UnaryInterceptor(s.intercept), grpc.StreamInterceptor(s.interceptStream), grpc.WaitForHandlers(true), grpc.MaxRecvMsgSize(16<<20))
 	runtimeapi.RegisterRuntimeServiceServer(server, runtimeService{Server: s})
 	runtimeapi.RegisterImageServiceServer(server, imageService{Server: s})
 	s.grpc = server
+	for _, c := range s.containers {
+		c.kept = false
+	}
 	s.served.Go(func() { _ = server.Serve(listener) })
 	return nil
 }

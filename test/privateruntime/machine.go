@@ -29,10 +29,12 @@ const (
 	forwardingFile = "/proc/sys/net/ipv4/ip_forward"
 )
 
-// sharedDirs are directories that containerd and CNI make whatever their configuration, the innermost first.
+// sharedDirs are directories that containerd and CNI make whatever their configuration, the innermost first. A start that was
+// cut off may be cleaned up with no options at hand, and with runc's own directory then.
 func sharedDirs() []string {
 	return []string{
-		cacheDir, "/var/lib/cni", "/run/containerd/s", "/run/containerd/fifo", "/run/containerd", "/opt/containerd",
+		cacheDir, "/var/lib/cni", "/run/containerd/runc/k8s.io", "/run/containerd/runc", "/run/containerd/s", "/run/containerd/fifo",
+		"/run/containerd", "/opt/containerd",
 	}
 }
 

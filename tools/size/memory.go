@@ -84,7 +84,7 @@ func inForce(ctx context.Context, n *node.Node) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(out, node.Policy) || !strings.Contains(out, " in force, generation 1,") {
+	if !strings.Contains(out, node.Policy) || !strings.Contains(out, " in force, generation ") {
 		return fmt.Errorf("policy %s is not in force:\n%s", node.Policy, out)
 	}
 	return nil

@@ -8,45 +8,63 @@ import (
 
 // TestMeasurementsThatWereDisturbedAreRepeated is not parallel: it goes by how
 // fast this machine is.
+// probed gives what probes take, one after the other, and then the last again and
+// again.
+func probed(nanoseconds ...float64) *steady {
+	return &steady{best: 100, each: func(int) float64 {
+		took := nanoseconds[0]
+		if len(nanoseconds) > 1 {
+			nanoseconds = nanoseconds[1:]
+		}
+		return took
+	}}
+}
+
 func TestMeasurementsThatWereDisturbedAreRepeated(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
-		best        float64 // of a probe, in nanoseconds
-		least, most int     // how often it is measured
+		probes []float64
+		times  int
+		ok     bool
 	}{
-		"nobody disturbs it": {1e9, 1, 1},
-		"somebody always":    {1e-9, 1, 1}, // it is not begun before the patience is over
+		"nobody disturbs it":            {[]float64{100}, 1, true},
+		"a little slower is not slower": {[]float64{109}, 1, true},
+		"somebody does before it":       {[]float64{200, 100}, 1, true},
+		"somebody does meanwhile":       {[]float64{100, 200, 100}, 2, true},
+		"somebody always":               {[]float64{200}, 1, false}, // it is not begun before the patience is over
 	} {
-		s, err := newSteady()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.best = test.best
-		n := 0
-		start := time.Now()
-		ok, err := s.measure(func() error { n++; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		took := time.Since(start)
-		if n < test.least || n > test.most {
-			t.Errorf("%s: measured %d times", name, n)
-		}
-		if always := test.best < 1; always == ok || always != (took >= patience) || always != (s.share() == 1) {
-			t.Errorf("%s: it took %s, a share of %v was disturbed", name, took, s.share())
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := probed(test.probes...)
+			n := 0
+			start := time.Now()
+			ok, err := s.measure(func() error { n++; return nil })
+			if err != nil || ok != test.ok || n != test.times {
+				t.Errorf("measured %d times, undisturbed: %v, error %v", n, ok, err)
+			}
+			if took := time.Since(start); !ok && took < patience {
+				t.Errorf("given up after %s", took)
+			}
+		})
 	}
 }
 
-func TestADisturbedDecisionDoesNotCount(t *testing.T) {
+func TestAProbeTakesTime(t *testing.T) {
 	t.Parallel()
 	s, err := newSteady()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for best, want := range map[float64]bool{1e9: true, 1e-9: false} {
-		s.best = best
-		if got := s.undisturbed(); got != want {
-			t.Errorf("with a best of %v ns: %v", best, got)
+	if s.best <= 0 || s.best > 1e6 {
+		t.Errorf("native Go takes %v ns", s.best)
+	}
+}
+
+func TestADisturbedDecisionDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[float64]bool{100: true, 200: false} {
+		if got := probed(took).undisturbed(); got != want {
+			t.Errorf("where a probe takes %v ns: %v", took, got)
 		}
 	}
 }

@@ -107,14 +107,22 @@ var resourceCases = []fieldCase{
 	{path: "spec.containers[0].resources.requests.memory", valid: []string{"0", "64Mi", "null", "67108864"}, invalid: []string{"67108865", "65Mi", "-1", "1Gi"}},
 	{
 		path:    "spec.containers[0].resources.requests",
-		valid:   []string{"{}", "null", "{cpu: 1m}"},
-		invalid: []string{"{nonsense: 1}", "{ephemeral-storage: -1}", "{example.com/gpu: 1}", "{hugepages-2Mi: 2Mi}"},
-		differs: map[string]string{"{ephemeral-storage: 1Gi}": unsupported},
+		valid:   []string{"{}", "null", "{cpu: 1m}", "{ephemeral-storage: 1Gi}", "{ephemeral-storage: 0}", "{example.com/gpu: 1}", "{example.com/gpu: '1.0'}"},
+		invalid: []string{"{nonsense: 1}", "{ephemeral-storage: -1}", "{example.com/gpu: 2}", "{example.com/gpu: 0}", "{example.com/fpga: 1}", "{hugepages-2Mi: 2Mi}"},
+		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported},
 	},
 	{
-		path: "spec.containers[0].resources.limits", valid: []string{"{cpu: 1}", "{memory: 64Mi}"}, invalid: []string{"{nonsense: 1}", "{cpu: 1, nonsense: 1}"},
-		differs: map[string]string{"{example.com/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported},
+		path:  "spec.containers[0].resources.limits",
+		valid: []string{"{cpu: 1}", "{memory: 64Mi}", "{example.com/gpu: 1}", "{example.com/gpu: 0}", "{a/b: 1k}", "{example.com/gpu: null}", "{" + long(63) + "/" + long(63) + ": 1}"},
+		invalid: []string{
+			"{nonsense: 1}", "{cpu: 1, nonsense: 1}", "{example.com/gpu: 1.5}", "{example.com/gpu: 100m}", "{example.com/gpu: -1}", "{example.com/: 1}", "{Example.com/gpu: 1}",
+			"{/gpu: 1}", "{a/b/c: 1}", "{requests.example.com/gpu: 1}", "{example.com/" + long(64) + ": 1}",
+		},
+		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported, "{ephemeral-storage: 1Gi}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
 	},
+	{path: "spec.containers[0].resources.requests.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
+	{path: "spec.containers[0].resources.limits[example.com/gpu]", valid: []string{"0", "8", "1k", "null"}, invalid: []string{"-1", "0.5", "lots", "1m"}},
+	{path: "spec.containers[0].resources.requests[example.com/gpu]", valid: []string{"1", "1000m"}, invalid: []string{"0", "2", "null", "0.5", "-1"}},
 	{path: "spec.containers[0].resources.claims", valid: []string{"null"}, invalid: []string{"[{name: a}]"}, differs: map[string]string{"[]": unsupported}},
 }
 

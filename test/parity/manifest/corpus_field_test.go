@@ -31,9 +31,29 @@ spec:
   hostUsers: true
   shareProcessNamespace: false
   setHostnameAsFQDN: false
-  priority: 0
+  priority: 2000000000
+  priorityClassName: system-cluster-critical
   preemptionPolicy: PreemptLowerPriority
-  securityContext: {}
+  activeDeadlineSeconds: 600
+  os: {name: linux}
+  nodeSelector: {kubernetes.io/os: linux}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions: [{key: disk, operator: In, values: [ssd]}, {key: gpu, operator: Exists}]
+          matchFields: [{key: metadata.name, operator: NotIn, values: [node-2]}]
+      preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 5
+        preference:
+          matchExpressions: [{key: cores, operator: Gt, values: ["3"]}]
+          matchFields: [{key: metadata.name, operator: In, values: [node-1]}]
+  tolerations:
+  - {key: gpu, operator: Equal, value: "yes", effect: NoSchedule}
+  - {key: flaky, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
+  securityContext:
+    sysctls: [{name: kernel.shm_rmid_forced, value: "1"}]
+    appArmorProfile: {type: Localhost, localhostProfile: mine}
   volumes:
   - name: logs
     hostPath: {path: /var/log, type: Directory}
@@ -61,9 +81,9 @@ spec:
     - {name: http, containerPort: 80, hostPort: 8080, hostIP: 127.0.0.1, protocol: TCP}
     - {name: dns, containerPort: 53, hostPort: 8080, protocol: UDP}
     resources:
-      limits: {cpu: 500m, memory: 64Mi}
-      requests: {cpu: 250m, memory: 32Mi}
-    securityContext: {privileged: false, allowPrivilegeEscalation: true, readOnlyRootFilesystem: false}
+      limits: {cpu: 500m, memory: 64Mi, example.com/gpu: 1}
+      requests: {cpu: 250m, memory: 32Mi, ephemeral-storage: 1Gi}
+    securityContext: {privileged: false, allowPrivilegeEscalation: true, readOnlyRootFilesystem: false, appArmorProfile: {type: RuntimeDefault}}
     volumeMounts:
     - {name: logs, mountPath: /logs, readOnly: true, mountPropagation: None, recursiveReadOnly: Disabled}
     - {name: scratch, mountPath: /tmp}
@@ -93,11 +113,12 @@ func long(n int) string { return strings.Repeat("a", n) }
 
 const (
 	unsupported = "unsupported-field"
+	systemClass = "system-priority-class"
 	// strict is a kubelet that takes what Wardlet finds a fault with.
 	reserved = "reserved-annotation"
 )
 
-var fieldCases = slices.Concat(metadataCases, specCases, containerCases, portCases, resourceCases, volumeCases)
+var fieldCases = slices.Concat(metadataCases, specCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases)
 
 var metadataCases = []fieldCase{
 	{path: "apiVersion", valid: []string{"v1"}, invalid: []string{"v2", "apps/v1", `""`, "1", "null", "[v1]", "V1"}},
@@ -198,11 +219,29 @@ var specCases = []fieldCase{
 	{path: "spec.automountServiceAccountToken", valid: []string{"false", "null"}, invalid: []string{"0"}, differs: map[string]string{"true": unsupported}},
 	{path: "spec.schedulerName", valid: []string{"default-scheduler", `""`}, invalid: []string{"7"}, differs: map[string]string{"mine": unsupported}},
 	{path: "spec.hostPID", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
-	{path: "spec.hostIPC", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
+	{path: "spec.hostIPC", valid: []string{"false", "null"}, invalid: []string{"7", "true"}},
+	{path: "spec.hostIPC", with: [][2]string{{"spec.securityContext.sysctls", "null"}}, differs: map[string]string{"true": unsupported}},
 	{path: "spec.hostUsers", valid: []string{"true", "null"}, invalid: []string{"7"}, differs: map[string]string{"false": unsupported}},
 	{path: "spec.shareProcessNamespace", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
 	{path: "spec.setHostnameAsFQDN", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
-	{path: "spec.priority", valid: []string{"0", "null"}, invalid: []string{`"0"`, "1.5", "2147483648"}, differs: map[string]string{"1": unsupported, "2000000000": unsupported}},
+	{
+		path: "spec.priority", with: [][2]string{{"spec.priorityClassName", "null"}},
+		valid: []string{"0", "null", "1", "-2147483648", "2000000000", "2147483647"}, invalid: []string{`"0"`, "1.5", "2147483648"},
+	},
+	{path: "spec.priority", valid: []string{"2000000000", "null"}, differs: map[string]string{"1": systemClass, "2000001000": systemClass}},
+	{
+		path: "spec.priorityClassName", valid: []string{"system-cluster-critical", `""`, "null"}, invalid: []string{"7", "a_b", "A"},
+		differs: map[string]string{"system-node-critical": systemClass, "mine": unsupported},
+	},
+	{
+		path: "spec.activeDeadlineSeconds", valid: []string{"1", "null", "2147483647", "6e1"},
+		invalid: []string{"0", "-1", "2147483648", "1.5", `"60"`, "9223372036854775808"},
+	},
+	{path: "spec.os", valid: []string{"{name: linux}", "null"}, invalid: []string{"{}", "{name: ''}", "{name: null}", "{name: plan9}", "{name: Linux}", "linux", "{name: windows}", "[]"}},
+	{
+		path: "spec.os.name", valid: []string{"windows", "linux"}, invalid: []string{`""`, "null", "Windows", "7"},
+		with: [][2]string{{"spec.hostUsers", "null"}, {"spec.shareProcessNamespace", "null"}, {"spec.securityContext", "null"}, {"spec.containers[0].securityContext", "null"}},
+	},
 	{path: "spec.preemptionPolicy", valid: []string{"PreemptLowerPriority", "null"}, invalid: []string{`""`, "Sometimes"}, differs: map[string]string{"Never": unsupported}},
 	{path: "spec.securityContext", valid: []string{"{}", "null"}, invalid: []string{"[]"}, differs: map[string]string{"{runAsUser: 0}": unsupported, "{fsGroup: 5}": unsupported}},
 	{path: "spec.containers", invalid: []string{"[]", "null", "{}", "[{}]", "[null]", "[7]", "[{name: c}]", "[{image: i}]"}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -72,10 +73,17 @@ var differences = []difference{
 		return known
 	}},
 	{id: "http-toleration", pods: func(s *subject, k, w *v1.Pod) bool {
-		known := s.at.kind == pod.KindHTTP && len(k.Spec.Tolerations) == 0 && len(w.Spec.Tolerations) == 1 &&
-			w.Spec.Tolerations[0] == v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+		known := s.at.kind == pod.KindHTTP && !cmp.Equal(k.Spec.Tolerations, w.Spec.Tolerations) &&
+			cmp.Equal(tolerating(k.Spec.Tolerations), w.Spec.Tolerations)
 		if known {
 			w.Spec.Tolerations = k.Spec.Tolerations
+		}
+		return known
+	}},
+	{id: "system-priority-class", pods: func(_ *subject, k, w *v1.Pod) bool {
+		known := k.Spec.Priority == nil && w.Spec.Priority != nil && *w.Spec.Priority == systemPriority(w.Spec.PriorityClassName)
+		if known {
+			w.Spec.Priority = nil
 		}
 		return known
 	}},
@@ -132,6 +140,7 @@ var differences = []difference{
 		mend:  func(doc map[string]any) { respell(doc) },
 	},
 	{id: "after-the-end", fault: regexp.MustCompile(`^(?:did not find expected <document start>|a second document begins without a line "---" before it)$`)},
+	{id: "system-priority-class", fault: regexp.MustCompile(`^(spec\.priority): Invalid value: -?\d+: must be that of the class system-(?:node|cluster)-critical, \d+, or absent$`)},
 	{id: "node-name", fault: regexp.MustCompile(`^(spec\.nodeName): Invalid value: "[^"]*": this node is "node-1"$`)},
 	{
 		id:    "host-ip",

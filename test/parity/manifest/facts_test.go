@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	scheduling "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	kjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 )
@@ -71,6 +72,34 @@ func sameForm(k, w *v1.Pod) bool {
 		}
 	}
 	return changed
+}
+
+// tolerating are the tolerations of a pod in a file that says these.
+func tolerating(said []v1.Toleration) []v1.Toleration {
+	all := v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+	out, found := slices.Clone(said), false
+	for i := range out {
+		forAWhile := out[i]
+		forAWhile.TolerationSeconds = nil
+		if forAWhile == all {
+			out[i], found = all, true
+		}
+	}
+	if !found {
+		out = append(out, all)
+	}
+	return out
+}
+
+// systemPriority is that of a class which every cluster has, by the API's own
+// table.
+func systemPriority(class string) int32 {
+	for _, c := range scheduling.SystemPriorityClasses() {
+		if c.Name == class {
+			return c.Value
+		}
+	}
+	return 0
 }
 
 // prune takes out what is nested deeper.

@@ -214,6 +214,8 @@ var words = []string{
 	"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", "TCP", "UDP", "SCTP", "File", "FallbackToLogsOnError", "Memory", "HugePages",
 	"Directory", "Socket", "Disabled", "Enabled", "IfPossible", "Bidirectional", "default-scheduler", "node-1", "node-2", "PreemptLowerPriority",
 	"kube-system", "default", "$(A)", "i:latest", "i@sha256:" + long(64), "v1", "Pod", "kubernetes.io/config.source", "wardlet.dev/identity",
+	"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal", "NoSchedule", "NoExecute", "PreferNoSchedule", "linux", "windows",
+	"system-node-critical", "RuntimeDefault", "Localhost", "Unconfined", "metadata.name", "kernel.shm_rmid_forced", "net.ipv4.tcp_syncookies", "ephemeral-storage",
 	"controller.kubernetes.io/pod-deletion-cost", "1Gi", "100m", "-1", "1e3", "1e999", "a=b", "\n", "a\u2028b", "\x00", "😀", "\u007f",
 }
 

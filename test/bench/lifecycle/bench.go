@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/privateruntime"
+)
+
+// bench is one run.
+type bench struct {
+	*options
+	runtime  *privateruntime.Runtime
+	cri      criapi.RuntimeServiceClient
+	events   *events
+	template *template
+	// tracer is nil for none.
+	tracer   *tracer
+	measured series
+	// random is for pauses, the same in every run.
+	random *rand.Rand
+}
+
+// closeTimeout bounds taking the runtime away.
+const closeTimeout = 2 * time.Minute
+
+// measure measures everything on a runtime of its own, which it takes away.
+func (o *options) measure(ctx context.Context) (_ series, err error) {
+	b := &bench{options: o, events: newEvents(), measured: series{}, random: rand.New(rand.NewPCG(1, 2))}
+	if b.runtime, err = privateruntime.Start(ctx, privateruntime.Options{}); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.stopRuntime(context.WithoutCancel(ctx))) }()
+	conn, err := privateruntime.Dial(b.runtime.Endpoint())
+	if err != nil {
+		return nil, err
+	}
+	// The calls wait for nobody: ctx ends them all before conn is closed.
+	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.cri = criapi.NewRuntimeServiceClient(conn)
+	done, err := b.events.listen(listening, b.cri)
+	defer func() {
+		stop()
+		if done != nil {
+			done()
+		}
+		err = errors.Join(err, conn.Close())
+	}()
+	if err != nil {
+		return nil, err
+	}
+	if o.trace == "" {
+		return b.measured, b.all(ctx)
+	}
+	return b.measured, b.traced(ctx, conn)
+}
+
+// traced measures everything with the calls of agents written to a file.
+func (b *bench) traced(ctx context.Context, conn *grpc.ClientConn) (err error) {
+	file, err := os.Create(b.trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if b.tracer, err = startTracer(conn, file); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.tracer.stop()) }()
+	return b.all(ctx)
+}
+
+// endpoint is what agents are told of the runtime.
+func (b *bench) endpoint() string {
+	if b.tracer != nil {
+		return b.tracer.endpoint()
+	}
+	return b.runtime.Endpoint()
+}
+
+func (b *bench) stopRuntime(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	if err := b.runtime.Stop(ctx); err != nil {
+		return err
+	}
+	var left []error
+	for _, what := range b.runtime.Leftovers() {
+		left = append(left, fmt.Errorf("left of the runtime: %s", what))
+	}
+	return errors.Join(left...)
+}
+
+// built is a path below the directory of what was built.
+func (b *bench) built(elem ...string) string {
+	return filepath.Join(append([]string{b.root, "build"}, elem...)...)
+}
+
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.progress, "lifecycle: "+format+"\n", args...)
+}
+
+// all measures all rounds.
+func (b *bench) all(ctx context.Context) error {
+	if err := b.learn(ctx); err != nil {
+		return fmt.Errorf("learn what the agent asks of the runtime: %w", err)
+	}
+	sides := []struct {
+		name string
+		turn func(context.Context) error
+	}{
+		{ours, b.wardletTurn},
+		{kubelet, b.kubeletTurn},
+		{floor, b.floorTurn},
+	}
+	every := b.parts
+	defer func() { b.parts = every }()
+	for round := range b.rounds {
+		b.parts = every.inRound(round, b.long)
+		for i := range sides {
+			side := sides[(round+i)%len(sides)]
+			began := time.Now()
+			if err := side.turn(ctx); err != nil {
+				return fmt.Errorf("round %d, %s: %w", round+1, side.name, err)
+			}
+			b.say("round %d of %d: %s took %s", round+1, b.rounds, side.name, time.Since(began).Round(time.Second))
+		}
+		b.sayRound()
+	}
+	return nil
+}
+
+// wait waits, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pause waits for up to a second, in which nothing of a kubelet's period is
+// likelier than another time.
+func (b *bench) pause(ctx context.Context) error {
+	return wait(ctx, 200*time.Millisecond+time.Duration(b.random.Int64N(int64(time.Second))))
+}
+
+// parallel does something with all, so many at a time, and waits.
+func parallel[T any](workers int, all []T, do func(T) error) error {
+	queue := make(chan T, len(all))
+	for _, one := range all {
+		queue <- one
+	}
+	close(queue)
+	errs := make([]error, workers)
+	var group sync.WaitGroup
+	for i := range workers {
+		group.Go(func() {
+			for one := range queue {
+				if err := do(one); err != nil {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// clear takes all pods from the runtime.
+func (b *bench) clear(ctx context.Context) error {
+	list, err := b.cri.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{}, grpc.WaitForReady(true))
+	if err != nil {
+		return err
+	}
+	err = parallel(4, list.GetItems(), func(s *criapi.PodSandbox) error {
+		if _, err := b.cri.StopPodSandbox(ctx, &criapi.StopPodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
+			return err
+		}
+		_, err := b.cri.RemovePodSandbox(ctx, &criapi.RemovePodSandboxRequest{PodSandboxId: s.GetId()})
+		return err
+	})
+	b.events.forget()
+	return err
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/test/privateruntime"
+)
+
+// usage is processor time.
+type usage struct{ agent, containerd, shims time.Duration }
+
+// idle measures processor time per second while nothing happens. A pid of 0 is
+// no agent.
+func (b *bench) idle(ctx context.Context, side string, pid int) error {
+	took, err := b.using(pid)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	b.tracer.mark(side+": idle", began)
+	if err := wait(ctx, b.window); err != nil {
+		return err
+	}
+	used, err := took()
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(began).Seconds()
+	if pid != 0 {
+		b.measured.add("cpu "+side, float64(used.agent)/seconds)
+	}
+	b.measured.add("containerd "+side, float64(used.containerd)/seconds)
+	b.measured.add("shims "+side, float64(used.shims)/seconds)
+	return nil
+}
+
+// using gives what tells how much processor time the agent, containerd and the
+// shims there are have used since. A pid of 0 is no agent.
+func (b *bench) using(pid int) (took func() (usage, error), err error) {
+	containerd, err := b.containerd()
+	if err != nil {
+		return nil, err
+	}
+	shims, err := shimsOf(b.runtime.Endpoint())
+	if err != nil {
+		return nil, err
+	}
+	before, err := used(pid, containerd, shims)
+	if err != nil {
+		return nil, err
+	}
+	return func() (usage, error) {
+		after, err := used(pid, containerd, shims)
+		return usage{after.agent - before.agent, after.containerd - before.containerd, after.shims - before.shims}, err
+	}, nil
+}
+
+func used(agent, containerd int, shims []int) (u usage, err error) {
+	if agent != 0 {
+		if u.agent, err = processorTime(agent); err != nil {
+			return usage{}, err
+		}
+	}
+	if u.containerd, err = processorTime(containerd); err != nil {
+		return usage{}, err
+	}
+	for _, shim := range shims {
+		more, err := processorTime(shim)
+		if err != nil {
+			return usage{}, err
+		}
+		u.shims += more
+	}
+	return u, nil
+}
+
+// processorTime is what all threads of a process have used, also those that
+// ended. Its clock is finer than /proc's ticks of 10 ms.
+func processorTime(pid int) (time.Duration, error) {
+	const scheduler = 2 // CPUCLOCK_SCHED of the kernel
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid)<<3|scheduler, &t); err != nil {
+		return 0, fmt.Errorf("processor time of process %d: %w", pid, err)
+	}
+	return time.Duration(t.Nano()), nil
+}
+
+// containerd is the process of the runtime.
+func (b *bench) containerd() (int, error) {
+	all, err := privateruntime.List()
+	if err != nil {
+		return 0, err
+	}
+	for _, one := range all {
+		if one.Name == b.runtime.Name() && one.PID > 0 {
+			return one.PID, nil
+		}
+	}
+	return 0, fmt.Errorf("the runtime %s does not run", b.runtime.Name())
+}
+
+// shimsOf are the processes that hold the containers of the runtime at an
+// endpoint.
+func shimsOf(endpoint string) (pids []int, err error) {
+	socket := strings.TrimPrefix(endpoint, "unix://")
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // one that ended while they were listed
+		}
+		args := strings.Split(string(text), "\x00")
+		if filepath.Base(args[0]) != "containerd-shim-runc-v2" || !slices.Contains(args, socket) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// options say what is measured how.
+type options struct {
+	// root is the directory of the project, with all that is built in build.
+	root string
+	// rounds is how often every side has its turn, pods how many a crowd is,
+	// single how often a thing is measured in a round that concerns one pod.
+	rounds, pods, single int
+	// long is in how many of the rounds, from the first on, idle time and memory
+	// are measured, too.
+	long int
+	// settle is how long a side has before its idle time is measured, window
+	// how long that is, aged how long after the last change memory is read.
+	settle, window, aged time.Duration
+	parts                parts
+	// trace is a file for all calls of agents to the runtime, empty for none.
+	trace    string
+	progress io.Writer
+}
+
+func main() { os.Exit(mainCode()) }
+
+func mainCode() int {
+	o := &options{progress: os.Stderr}
+	flag.StringVar(&o.root, "root", ".", "the project's directory")
+	flag.IntVar(&o.rounds, "rounds", 10, "how often every side has its turn")
+	flag.IntVar(&o.long, "long", 0, "in how many rounds idle time and memory are measured, too, which takes minutes; 0: in all")
+	flag.IntVar(&o.pods, "pods", 60, "how many pods a burst has; the limits are for 60")
+	flag.IntVar(&o.single, "single", 5, "how many starts, updates and restarts a round has")
+	flag.DurationVar(&o.settle, "settle", 15*time.Second, "how long a burst has to settle before idle time is measured")
+	flag.DurationVar(&o.window, "window", 60*time.Second, "how long idle time is measured")
+	flag.DurationVar(&o.aged, "aged", 60*time.Second, "how long after the last change memory is read")
+	part := flag.String("part", "", "measure these parts only, as in start,update (of "+allParts+")")
+	flag.StringVar(&o.trace, "trace", "", "write every call an agent makes to the runtime to this file; figures are worse with it")
+	short := flag.Bool("short", false, "one round with few pods and short times, to see whether it works; its figures mean nothing")
+	flag.Parse()
+	if *short {
+		o.rounds, o.pods, o.single = 1, 8, 2
+		o.settle, o.window, o.aged = time.Second, 3*time.Second, 5*time.Second
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := o.do(ctx, os.Stdout, *part); err != nil {
+		fmt.Fprintln(os.Stderr, "lifecycle:", err)
+		return 1
+	}
+	return 0
+}
+
+func (o *options) do(ctx context.Context, out io.Writer, part string) (err error) {
+	if o.parts, err = parseParts(part); err != nil {
+		return err
+	}
+	if o.rounds < 1 || o.pods < 1 || o.single < 1 || o.long < 0 {
+		return errors.New("rounds, pods and single: at least 1; long: at least 0")
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("real containers need root: run this as root, or with sudo -E")
+	}
+	if o.root, err = filepath.Abs(o.root); err != nil {
+		return err
+	}
+	began := time.Now()
+	measured, err := o.measure(ctx)
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	fmt.Fprintf(o.progress, "lifecycle: %d rounds took %s\n", o.rounds, took.Round(time.Second))
+	result, err := figures(measured, o.parts)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(append(result, plain("lifecycle-took", float64(took), "ns")))
+}

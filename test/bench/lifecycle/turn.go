@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// clearTimeout bounds taking away what one side left.
+const clearTimeout = 2 * time.Minute
+
+// with has an agent run for the time of do, and takes away what it left.
+func (b *bench) with(ctx context.Context, made func() (*agent, error), do func(context.Context, *agent) error) (err error) {
+	a, err := made()
+	if a != nil {
+		defer func() {
+			clearing, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
+			defer cancel()
+			if a.process != nil {
+				err = errors.Join(err, a.process.end())
+			}
+			err = errors.Join(err, b.clear(clearing), a.end(clearing))
+		}()
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.start(ctx); err != nil {
+		return err
+	}
+	if err := b.warm(ctx, a); err != nil {
+		return a.explain(err)
+	}
+	return a.explain(do(ctx, a))
+}
+
+// warm runs a first pod and ends it.
+func (b *bench) warm(ctx context.Context, a *agent) error {
+	first := manifest{name: "first"}
+	if _, err := a.drop(first); err != nil {
+		return err
+	}
+	runs, err := b.events.running(ctx, first.running(), "")
+	if err != nil {
+		return err
+	}
+	if _, err := a.remove(first); err != nil {
+		return err
+	}
+	if _, err := b.events.stopped(ctx, runs.id); err != nil {
+		return err
+	}
+	return wait(ctx, 2*time.Second)
+}
+
+// wardletTurn measures the agent.
+func (b *bench) wardletTurn(ctx context.Context) error {
+	if err := b.agentTurn(ctx, func() (*agent, error) { return b.newWardlet(ours, false) }); err != nil {
+		return err
+	}
+	if !b.parts.any(partMemory) {
+		return nil
+	}
+	return b.with(ctx, func() (*agent, error) { return b.newWardlet(guarded, true) }, b.guardedMemory)
+}
+
+func (b *bench) kubeletTurn(ctx context.Context) error { return b.agentTurn(ctx, b.newKubelet) }
+
+// agentTurn measures one side in two processes: first what concerns one pod,
+// then a crowd.
+func (b *bench) agentTurn(ctx context.Context, made func() (*agent, error)) error {
+	if b.parts.any(partStart, partUpdate, partRestart) {
+		if err := b.with(ctx, made, b.singles); err != nil {
+			return err
+		}
+	}
+	if b.parts.any(partBurst, partDelete, partIdle, partMemory) {
+		return b.with(ctx, made, b.crowd)
+	}
+	return nil
+}
+
+// sayRound prints what the last round gave.
+func (b *bench) sayRound() {
+	var names []string
+	for name := range b.measured {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var words []string
+	for _, name := range names {
+		values := b.measured[name]
+		last := values[len(values)-1]
+		if strings.HasPrefix(name, "resident") {
+			words = append(words, fmt.Sprintf("%s %.1f MiB", name, last/(1<<20)))
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s %s", name, time.Duration(last).Round(100*time.Microsecond)))
+	}
+	b.say("%s", strings.Join(words, ", "))
+}

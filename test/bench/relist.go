@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// relist is the load of test/parity/pleg/relist, which says what it measures.
+const relist = "relist"
+
+// relistTasks are what each round measures.
+var relistTasks = []task{{ours, relist, 500, 2000}, {kubelet, relist, 500, 1000}}
+
+func measureRelist(ctx context.Context, r *run) ([]figure, error) {
+	driver := filepath.Join(r.tools, "relist")
+	fmt.Fprintln(r.progress, "building the driver with a kubelet's PLEG; the first time that takes some minutes")
+	build := exec.CommandContext(ctx, "go", "build", "-o", driver, "./pleg/relist")
+	build.Dir = filepath.Join(r.root, "test", "parity")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the driver in %s was not built: %w\n%s", build.Dir, err, out)
+	}
+	all := costs{}
+	for round := range r.rounds {
+		fmt.Fprintf(r.progress, "relist: round %d of %d\n", round+1, r.rounds)
+		for _, t := range relistTasks {
+			c, err := t.runRelist(ctx, driver)
+			if err != nil {
+				return nil, err
+			}
+			all[t] = append(all[t], c)
+		}
+	}
+	return all.relistFigures(), nil
+}
+
+// runRelist runs the driver in a process of its own.
+func (t task) runRelist(ctx context.Context, driver string) (cost, error) {
+	cmd := exec.CommandContext(ctx, driver, "-side", t.side, "-pods", strconv.Itoa(t.pods), "-lists", strconv.Itoa(t.changes))
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	text, err := cmd.Output()
+	if err != nil {
+		return cost{}, fmt.Errorf("%v: %w: %s", cmd.Args, err, errs.Bytes())
+	}
+	var c cost
+	if err := json.Unmarshal(text, &c); err != nil {
+		return cost{}, fmt.Errorf("%v: %w", cmd.Args, err)
+	}
+	if c.Nanoseconds <= 0 || c.Bytes <= 0 || c.Allocations <= 0 {
+		return cost{}, fmt.Errorf("%v: it measured nothing: %s", cmd.Args, text)
+	}
+	return c, nil
+}
+
+// relistFigures are the figures of a full list of 500 pods that have not
+// changed; its time is that of the processor.
+func (c costs) relistFigures() (all []figure) {
+	a, b := c.of(ours, relist, 500), c.of(kubelet, relist, 500)
+	for _, d := range []dimension{elapsed, allocated, counted} {
+		all = append(all, plain("relist-500-"+d.name, middle(a, d), d.unit).beside("kubelet", middle(b, d)))
+	}
+	for _, d := range []dimension{elapsed, counted} {
+		all = append(all, plain("relist-500-vs-kubelet-"+d.name, ratio(a, b, d), "ratio").limited(atMost, 0.3))
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A container whose start is cut off, by the agent's end while containerd stands still, may be one that containerd keeps:
+// of ten there are some in most runs.
+func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	node, err := newNode(ctx, builtAgent(t), "../../build/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.close(context.WithoutCancel(ctx)); err != nil {
+			t.Error(err)
+		}
+	}()
+	r := &run{
+		options: options{form: formFor(time.Minute), out: t.Output(), report: t.Output(), logs: "../../build/chaos"},
+		node:    node, ledger: newLedger(shapes(), time.Now()), findings: &findings{}, timeline: &timeline{out: t.Output()}, slow: 2,
+	}
+	for i := range 10 {
+		if err := cutOff(ctx, node, shapes()[0], fmt.Sprintf("cut-%02d", i)); err != nil {
+			r.keep()
+			t.Fatal(err)
+		}
+	}
+	if err := node.startAgent(); err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := r.empty(ctx); err != nil || !empty {
+		t.Errorf("something is left: %v", err)
+		r.explain(r.findings.all())
+	}
+}
+
+// cutOff has an agent start a pod, kills it when the container is about to start, and lets containerd stand still over that.
+func cutOff(ctx context.Context, n *node, s *shape, name string) error {
+	before, err := look(ctx, n.cri, patience)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(n.manifest(name+".yaml"), []byte(s.manifest(name, 1, imageOne)), 0o600); err != nil {
+		return err
+	}
+	if err := n.startAgent(); err != nil {
+		return err
+	}
+	for { // until it is made: its start is asked for at once
+		answer, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{})
+		if err != nil {
+			return err
+		}
+		if len(answer.GetContainers()) > len(before.containers) {
+			break
+		}
+		if err := pause(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if err := pause(ctx, 10*time.Millisecond); err != nil {
+		return err
+	}
+	if err := n.runtime.Freeze(); err != nil {
+		return err
+	}
+	if err := pause(ctx, time.Second); err != nil { // runc goes on
+		return err
+	}
+	if err := n.agent.kill(); err != nil {
+		return err
+	}
+	if err := n.runtime.Thaw(); err != nil {
+		return err
+	}
+	return pause(ctx, 500*time.Millisecond)
+}

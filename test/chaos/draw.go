@@ -1,0 +1,79 @@
+package main
+
+import "fmt"
+
+// fewest is how many pods are asked for at least.
+const fewest = 40
+
+// draw gives a disturbance of a pod, a manifest or the policy; not ok where the one drawn makes no sense now.
+func (a *author) draw() (s step, ok bool) {
+	chances := []struct {
+		weight int
+		draw   func() (step, bool)
+	}{
+		{5, func() (step, bool) { return a.ofPod(killShim) }},
+		{18, func() (step, bool) { return a.ofPod(killProcess) }},
+		{4, func() (step, bool) { return a.ofPod(killSandbox) }},
+		{9, func() (step, bool) { return a.ofPod(stopContainer) }},
+		{24, func() (step, bool) { return a.write(editManifest) }},
+		{5, func() (step, bool) { return a.write(rewriteManifest) }},
+		{5, func() (step, bool) { return a.write(moveManifest) }},
+		{9, a.remove},
+		{7, func() (step, bool) { return a.ofPod(breakManifest) }},
+		{8, func() (step, bool) { return step{Kind: editPolicy, List: a.random.IntN(len(lists))}, true }},
+		{3, func() (step, bool) { return step{Kind: breakPolicy}, true }},
+	}
+	whole := 0
+	for _, c := range chances {
+		whole += c.weight
+	}
+	drawn := a.random.IntN(whole)
+	for _, c := range chances {
+		if drawn -= c.weight; drawn < 0 {
+			return c.draw()
+		}
+	}
+	return step{}, false
+}
+
+// pod picks one that may be disturbed.
+func (a *author) pod() *wish {
+	for {
+		w := a.ledger.wish(a.ledger.order[a.random.IntN(len(a.ledger.order))])
+		if !w.shape.steady {
+			return w
+		}
+	}
+}
+
+func (a *author) ofPod(k kind) (step, bool) {
+	w := a.pod()
+	return step{Kind: k, Pod: w.name, File: w.file, Choice: a.random.IntN(1 << 16)}, w.present()
+}
+
+// write gives a pod a new version, also one that is broken or gone; now and then one that is gone comes back as it was.
+func (a *author) write(k kind) (step, bool) {
+	w := a.pod()
+	images := []string{imageOne, imageOne, imageTwo, imageOther}
+	s := step{Kind: k, Pod: w.name, File: w.file, Version: w.next(), Image: images[a.random.IntN(len(images))]}
+	switch {
+	case !w.present() && !w.shape.ends && a.random.IntN(2) == 0:
+		back := w.eras[len(w.eras)-2]
+		s.Version, s.Image = back.version, back.image
+	case !w.present() && k == rewriteManifest:
+		s.Kind = editManifest
+	case k == moveManifest:
+		s.File = fmt.Sprintf("%s-%d.yaml", w.name, s.Version)
+	}
+	return s, true
+}
+
+func (a *author) remove() (step, bool) {
+	w, there := a.pod(), 0
+	for _, name := range a.ledger.order {
+		if a.ledger.wish(name).present() {
+			there++
+		}
+	}
+	return step{Kind: removeManifest, Pod: w.name, File: w.file}, w.present() && there > fewest
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// perform does what a step says and gives what more there is to say of it. What fails is the test's own failure.
+func (r *run) perform(ctx context.Context, s *step) (detail string, err error) {
+	switch s.Kind {
+	case killAgent, endAgent, startAgent:
+		return r.performOnAgent(s.Kind)
+	case killRuntime:
+		return "", r.node.runtime.Kill(ctx)
+	case resumeRuntime:
+		return "", r.node.runtime.Resume(ctx)
+	case freezeRuntime:
+		return "", r.node.runtime.Freeze()
+	case thawRuntime:
+		return "", r.node.runtime.Thaw()
+	case killShim, killProcess, killSandbox, stopContainer:
+		return r.performOnPod(ctx, s)
+	case editPolicy:
+		r.ledger.note(s, time.Now())
+		return "", r.node.policies.allow(s.List)
+	case breakPolicy:
+		return "", r.node.policies.spoil()
+	}
+	return "", r.performOnManifest(s)
+}
+
+func (r *run) performOnAgent(k kind) (detail string, err error) {
+	a := r.node.agent
+	if crashed := a.crashed(); crashed != nil {
+		r.findings.add(found(time.Now(), "", "%v", crashed))
+	}
+	switch k {
+	case killAgent:
+		return fmt.Sprintf("process %d", a.pid()), a.kill()
+	case endAgent:
+		// It is not waited for here: it ends in its own time, while other things happen.
+		return fmt.Sprintf("process %d", a.pid()), a.tell(syscall.SIGTERM)
+	}
+	if err := a.gone(); err != nil {
+		r.findings.add(found(time.Now(), "", "%v", err))
+	}
+	if err := r.node.startAgent(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("process %d", r.node.agent.pid()), nil
+}
+
+func (r *run) performOnPod(ctx context.Context, s *step) (detail string, err error) {
+	picked := r.witness.pick(s.Pod, s.Choice, s.Kind == killShim || s.Kind == killSandbox)
+	if picked == nil {
+		return "nothing of it runs", nil
+	}
+	detail = picked.String()
+	switch s.Kind {
+	case killShim:
+		return detail, killShimOf(r.node.runtimeSocket(), picked.id)
+	case killProcess, killSandbox:
+		return detail, killContainerProcesses(r.node.cgroup(), picked.id)
+	}
+	// containerd may be frozen.
+	r.calls.Go(func() {
+		bounded, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if _, err := r.node.cri.StopContainer(bounded, &criapi.StopContainerRequest{ContainerId: picked.id, Timeout: 1}); err != nil {
+			r.timeline.add("(the call to stop %s ended with: %v)", picked, err)
+		}
+	})
+	return detail, nil
+}
+
+// performOnManifest tells the ledger first: nothing happens before it is asked for.
+func (r *run) performOnManifest(s *step) error {
+	before := r.ledger.wish(s.Pod)
+	text := before.shape.manifest(s.Pod, s.Version, s.Image)
+	r.ledger.note(s, time.Now())
+	file := r.node.manifest(s.File)
+	switch s.Kind {
+	case editManifest:
+		return replace(file, []byte(text))
+	case rewriteManifest:
+		return rewrite(file, text)
+	case moveManifest:
+		if err := replace(file, []byte(text)); err != nil {
+			return err
+		}
+		if before.present() && before.file != s.File {
+			return os.Remove(r.node.manifest(before.file))
+		}
+		return nil
+	case removeManifest:
+		return os.Remove(file)
+	case breakManifest:
+		e := before.newest()
+		return replace(file, []byte(broken(before.shape.manifest(s.Pod, e.version, e.image))))
+	}
+	return fmt.Errorf("there is no %q", s.Kind)
+}
+
+// halfTime is how long a file that is written in place is half there: less than a file must stand still to be read.
+const halfTime = 50 * time.Millisecond
+
+// rewrite writes a file in place. Its first half is no pod.
+func rewrite(path, text string) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	const middle = "  containers:"
+	first, second, _ := strings.Cut(text, middle)
+	if _, err := file.WriteString(first); err != nil {
+		return err
+	}
+	time.Sleep(halfTime)
+	_, err = file.WriteString(middle + second)
+	return err
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The images of pods; all of them are in the runtime.
+const (
+	imageOne   = "registry.example/web:1"
+	imageTwo   = "registry.example/web:2"
+	imageOther = "untrusted.example/web:1"
+)
+
+// imageList is what the policy allowed-images is set to.
+type imageList struct {
+	what     string
+	patterns []string
+	// images are those of pods that pass.
+	images []string
+}
+
+// lists are those the policy is edited to. Steady pods pass in all of them.
+var lists = []imageList{
+	{"one registry passes", []string{"registry.example/*"}, []string{imageOne, imageTwo}},
+	{"one tag passes", []string{imageOne}, []string{imageOne}},
+	{"all pass", []string{"registry.example/*", "untrusted.example/*"}, []string{imageOne, imageTwo, imageOther}},
+}
+
+// The example policies of a run: the first is edited.
+const (
+	policyImages = "allowed-images"
+	policyLabels = "required-labels"
+	policyQuota  = "tenant-quota"
+)
+
+// policies is the operator's directory of policies.
+type policies struct {
+	dir     string
+	modules map[string][]byte
+}
+
+// newPolicies fills a directory with three example policies, which let all pods of the first list pass.
+func newPolicies(built, dir string) (*policies, error) {
+	p := &policies{dir: dir, modules: map[string][]byte{}}
+	for _, name := range []string{policyImages, policyLabels, policyQuota} {
+		module, err := os.ReadFile(filepath.Join(built, name+".wasm"))
+		if err != nil {
+			return nil, fmt.Errorf("%w; run make plugins", err)
+		}
+		p.modules[name] = module
+		if err := replace(filepath.Join(dir, name+".wasm"), module); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.write(policyLabels, "required = [\"team\"]\neffect = \"hold\"\n"); err != nil {
+		return nil, err
+	}
+	if err := p.write(policyQuota, "effect = \"hold\"\n[settings.quota.\"default\"]\npods = 500\n", "node.read"); err != nil {
+		return nil, err
+	}
+	return p, p.allow(0)
+}
+
+// allow sets the list of allowed images.
+func (p *policies) allow(list int) error {
+	quoted := make([]string, len(lists[list].patterns))
+	for i, pattern := range lists[list].patterns {
+		quoted[i] = fmt.Sprintf("%q", pattern)
+	}
+	return p.write(policyImages, "allow = ["+strings.Join(quoted, ", ")+"]\n")
+}
+
+// spoil puts a document in the place of the edited policy's that cannot be read.
+func (p *policies) spoil() error {
+	return replace(filepath.Join(p.dir, policyImages+".toml"), []byte("api = \"wardlet.dev/v1\"\nname = [\n"))
+}
+
+func (p *policies) write(name, settings string, capabilities ...string) error {
+	for i, c := range capabilities {
+		capabilities[i] = fmt.Sprintf("%q", c)
+	}
+	return replace(filepath.Join(p.dir, name+".toml"), fmt.Appendf(nil, `api = "wardlet.dev/v1"
+name = %q
+module = "%s.wasm"
+sha256 = "%x"
+hooks = ["admit"]
+capabilities = [%s]
+[settings]
+%s`, name, name, sha256.Sum256(p.modules[name]), strings.Join(capabilities, ", "), settings))
+}
+
+// replace writes a file by rename, so that no reader sees half of it.
+func replace(path string, content []byte) error {
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	if err := os.WriteFile(temporary, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// form says how long what takes.
+type form struct {
+	rounds int
+	// disturb is how long a round disturbs, freeze how long containerd is frozen in it, settle how long after that all
+	// must be as it should.
+	disturb, freeze, settle time.Duration
+}
+
+// formFor is a form that takes about as long, without setting up and taking away.
+func formFor(whole time.Duration) form {
+	const settle = 10 * time.Second
+	if long := whole / (80 * time.Second); long >= 2 {
+		return form{rounds: int(long), disturb: 70 * time.Second, freeze: 30 * time.Second, settle: settle}
+	}
+	const rounds = 2
+	return form{rounds: rounds, disturb: max(whole/rounds-settle, 15*time.Second), freeze: 10 * time.Second, settle: settle}
+}
+
+// author writes a script.
+type author struct {
+	form   form
+	random *rand.Rand
+	ledger *ledger
+	// began is where the ledger's times begin, wherever the real ones do.
+	began time.Time
+	steps []step
+}
+
+// newScript says what is done in each round, decided by the seed alone.
+func newScript(f form, seed uint64, all []*shape) [][]step {
+	began := time.Unix(0, 0)
+	a := &author{form: f, random: rand.New(rand.NewPCG(seed, seed)), ledger: newLedger(all, began), began: began} //nolint:gosec // no secret
+	script := make([][]step, f.rounds)
+	for round := range script {
+		script[round] = a.round(round)
+	}
+	return script
+}
+
+// round is in the order of time. At its end agent and containerd run, and the policy can be read.
+func (a *author) round(number int) []step {
+	a.steps = nil
+	last := number == a.form.rounds-1
+	a.runtime(number)
+	a.agent(last)
+	a.small(number)
+	slices.SortStableFunc(a.steps, func(x, y step) int { return cmp.Compare(x.At, y.At) })
+	return a.steps
+}
+
+func (a *author) add(s step) { a.steps = append(a.steps, s) }
+
+// after is a random time of that mean.
+func (a *author) after(mean time.Duration) time.Duration {
+	return min(time.Duration(a.random.ExpFloat64()*float64(mean)), 4*mean)
+}
+
+func (a *author) upTo(most time.Duration) time.Duration {
+	return time.Duration(a.random.Int64N(int64(most) + 1))
+}
+
+// agent kills the agent again and again and starts it at once or after some seconds. In the last round it is left alone
+// after a third: what it holds at the end is what it did not give back in a while.
+func (a *author) agent(last bool) {
+	end := a.form.disturb
+	if last {
+		end /= 3
+	}
+	const longest = 4 * time.Second
+	for at := a.after(3 * time.Second); at < end; at += time.Second + a.after(5*time.Second) {
+		how := killAgent
+		if a.random.IntN(6) == 0 {
+			how = endAgent
+		}
+		a.add(step{At: at, Kind: how})
+		if a.random.IntN(2) == 0 {
+			at = min(at+a.upTo(longest), end)
+		}
+		a.add(step{At: at, Kind: startAgent})
+	}
+}
+
+// runtime freezes containerd once in a round, but for every other round of many, and kills it before and after.
+func (a *author) runtime(number int) {
+	free := [][2]time.Duration{{0, a.form.disturb}}
+	if a.form.rounds < 4 || number%2 == 1 {
+		at := a.upTo(a.form.disturb - a.form.freeze)
+		a.add(step{At: at, Kind: freezeRuntime})
+		a.add(step{At: at + a.form.freeze, Kind: thawRuntime})
+		free = [][2]time.Duration{{0, at}, {at + a.form.freeze + time.Second, a.form.disturb}}
+	}
+	const longest = 3 * time.Second
+	largest := slices.MaxFunc(free, func(x, y [2]time.Duration) int { return cmp.Compare(x[1]-x[0], y[1]-y[0]) })
+	for _, span := range free {
+		at := span[0] + a.after(8*time.Second)
+		if span == largest { // where there is always one
+			at = span[0] + a.upTo(min(8*time.Second, span[1]-span[0]-longest))
+		}
+		for at+longest <= span[1] {
+			a.add(step{At: at, Kind: killRuntime})
+			at += a.upTo(longest)
+			a.add(step{At: at, Kind: resumeRuntime})
+			at += 2*time.Second + a.after(12*time.Second)
+		}
+	}
+}
+
+// small is what happens to pods, manifests and policies.
+func (a *author) small(number int) {
+	begins := a.began.Add(time.Duration(number) * time.Hour) // far behind whatever the round before did
+	for at := a.after(time.Second); at < a.form.disturb; at += a.after(450 * time.Millisecond) {
+		if s, ok := a.draw(); ok {
+			s.At = at
+			a.ledger.note(&s, begins.Add(at))
+			a.add(s)
+		}
+	}
+	mended := step{At: a.form.disturb, Kind: editPolicy, List: a.random.IntN(len(lists))}
+	a.ledger.note(&mended, begins.Add(mended.At))
+	a.add(mended)
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// usage is what the agent's process holds.
+type usage struct {
+	// files are what its descriptors are of, goroutines how many it says it has.
+	files      map[string]int
+	goroutines int
+}
+
+func (u *usage) open() int {
+	whole := 0
+	for _, count := range u.files {
+		whole += count
+	}
+	return whole
+}
+
+// comeAndGo is how many goroutines, and how many instances of plugins, there are now and then.
+const comeAndGo = 2
+
+// more says what one holds that a fresh one does not.
+func (u *usage) more(than *usage) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(u.files)) {
+		extra := u.files[name] - than.files[name]
+		if extra > 0 && (name != pluginMemory || extra > comeAndGo) {
+			all = append(all, fmt.Sprintf("%d descriptors of %s, where a fresh agent has %d", u.files[name], name, than.files[name]))
+		}
+	}
+	if u.goroutines > than.goroutines+comeAndGo {
+		all = append(all, fmt.Sprintf("%d goroutines, where a fresh agent has %d", u.goroutines, than.goroutines))
+	}
+	return all
+}
+
+// openFiles are what the descriptors of a process are of. Sockets, pipes and the like go by their kind.
+func openFiles(pid int) (map[string]int, error) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]int{}
+	for _, entry := range entries {
+		if name, err := os.Readlink(filepath.Join(dir, entry.Name())); err == nil {
+			files[kindOfFile(name)]++
+		}
+	}
+	return files, nil
+}
+
+// numbers are what is in names of files only to make them different.
+var numbers = regexp.MustCompile(`[0-9a-f]{16,}|[0-9]+`)
+
+// pluginMemory is what the memory of a plugin's instance is of.
+const pluginMemory = "/memfd:wardlet-plugin (deleted)"
+
+// kindOfFile leaves the numbers out of a name: of "socket:[123]" the whole end.
+func kindOfFile(name string) string {
+	kind, inside, ok := strings.Cut(name, ":[")
+	if _, err := strconv.Atoi(strings.TrimSuffix(inside, "]")); ok && err == nil {
+		return kind
+	}
+	return numbers.ReplaceAllString(name, "#")
+}

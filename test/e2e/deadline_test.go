@@ -1,0 +1,123 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// exceeded says why a pod has not ended for its deadline, and all of it with it.
+func exceeded(p *v1.Pod) error {
+	st := &p.Status
+	if st.Phase != v1.PodFailed || st.Reason != "DeadlineExceeded" || st.Message != "Pod was active on the node longer than the specified deadline" {
+		return fmt.Errorf("phase %q, reason %q, message %q", st.Phase, st.Reason, st.Message)
+	}
+	for i := range st.ContainerStatuses {
+		if st.ContainerStatuses[i].State.Terminated == nil {
+			return fmt.Errorf("container %+v", st.ContainerStatuses[i].State)
+		}
+	}
+	return nil
+}
+
+// endsOfDeadline waits until the pod has ended for its deadline, and gives how
+// long its container ran after the pod had started.
+func (a *agent) endsOfDeadline(t *testing.T, name string) (v1.Pod, time.Duration) {
+	t.Helper()
+	var p v1.Pod
+	promptly(t, "the pod's deadline ends it", func(ctx context.Context) error {
+		pods, err := a.pods(ctx)
+		if err != nil {
+			return err
+		}
+		p = pods[name]
+		return exceeded(&p)
+	})
+	return p, p.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Sub(p.Status.StartTime.Time)
+}
+
+func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "late")
+	a.start(t)
+	a.manifest(t, "job.yaml", hostPod("job", "sleep")+"  activeDeadlineSeconds: 5\n")
+	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
+	a.running(t, "job", "web")
+	p, ran := a.endsOfDeadline(t, "job-late")
+	// Times of a status are whole seconds.
+	if ran < 4*time.Second || ran > 9*time.Second {
+		t.Errorf("it ran for %s, want 5 s and what its end took", ran)
+	}
+	var events []status.Event
+	if err := a.client.Get(t.Context(), "/v1/events", &events); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(events, func(e status.Event) bool {
+		return e.Name == "job-late" && e.Reason == "DeadlineExceeded" && e.Type == v1.EventTypeNormal && e.Count == 1
+	}) {
+		t.Errorf("no event says so: %+v", events)
+	}
+
+	// Neither a restart nor a runtime that has lost everything brings it back.
+	a.kill()
+	n.wipe(t)
+	a.start(t)
+	a.settled(t)
+	a.running(t, "web")
+	steadily(t, 3*time.Second, "the pod stays ended", func(ctx context.Context) error {
+		pods, err := a.pods(ctx)
+		if err != nil {
+			return err
+		}
+		now := pods["job-late"]
+		if err := exceeded(&now); err != nil {
+			return err
+		}
+		if container(now) != container(p) {
+			return errors.New("another container was made")
+		}
+		return nil
+	})
+	a.remove(t, "job.yaml", "web.yaml")
+	a.nothingLeft(t, n)
+}
+
+func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "gone")
+	a.start(t)
+	a.manifest(t, "job.yaml", hostPod("job", "sleep")+"  activeDeadlineSeconds: 12\n")
+	before := a.running(t, "job")["job"]
+	a.kill()
+	_, id, _ := strings.Cut(container(before), "://")
+	steadily(t, 5*time.Second, "the container runs while no agent does", func(ctx context.Context) error {
+		answer, err := n.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id})
+		if err == nil && answer.GetStatus().GetState() != criapi.ContainerState_CONTAINER_RUNNING {
+			err = fmt.Errorf("it is %s", answer.GetStatus().GetState())
+		}
+		return err
+	})
+	a.start(t)
+	after := a.running(t, "job")["job"]
+	if !after.Status.StartTime.Equal(before.Status.StartTime) || container(after) != container(before) {
+		t.Errorf("started at %s, then at %s; container %s, then %s", before.Status.StartTime, after.Status.StartTime, container(before), container(after))
+	}
+	if _, ran := a.endsOfDeadline(t, "job-gone"); ran < 11*time.Second || ran > 16*time.Second {
+		t.Errorf("it ran for %s, want 12 s and what its end took", ran)
+	}
+	a.remove(t, "job.yaml")
+	a.nothingLeft(t, n)
+}

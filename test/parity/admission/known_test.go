@@ -1,0 +1,71 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// The differences by the IDs that docs/differences.md gives them.
+const (
+	noRoomIsAShortage   = "no-room-is-a-shortage"
+	moreThanANodeHas    = "more-than-a-node-has"
+	shortagesByName     = "shortages-by-name"
+	staticIsNotCritical = "static-is-not-critical"
+)
+
+var differences = []string{moreThanANodeHas, noRoomIsAShortage, shortagesByName, staticIsNotCritical}
+
+// compare gives the differences by which a kubelet's answers to a world become
+// ours, to which seen is what we look at, and false where it takes more.
+func compare(w, seen *world) (ids []string, known bool) {
+	kubelet, as := theirs(w), ours(seen, true)
+	id, known := explained(w, kubelet, as)
+	if !known {
+		return nil, false
+	}
+	if id != "" {
+		ids = append(ids, id)
+	}
+	own := ours(seen, false)
+	switch {
+	case own.equal(as):
+		return ids, true
+	case !slices.ContainsFunc(append(slices.Clone(w.others), w.pod), static) || !shortage(own) && !own.admitted:
+		return nil, false
+	}
+	return append(ids, staticIsNotCritical), true
+}
+
+// explained recognises the difference between two answers, empty for none.
+func explained(w *world, kubelet, our *answer) (id string, known bool) {
+	const noSet = "preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: "
+	const noUse = "; it would not fit even if all pods ended that give way to it"
+	switch {
+	case kubelet.equal(our):
+		return "", true
+	case kubelet.reason == "UnexpectedAdmissionError" && strings.Contains(kubelet.message, noSet) &&
+		shortage(our) && strings.HasSuffix(our.message, noUse):
+		return noRoomIsAShortage, true
+	case kubelet.admitted && len(kubelet.victims) > 0 && shortage(our) && strings.HasSuffix(our.message, noUse) && !theirs(empty(w)).admitted:
+		return moreThanANodeHas, true
+	}
+	// A kubelet goes through a map. What we say it says, too, at times.
+	for range 100 {
+		if theirs(w).equal(our) {
+			return shortagesByName, true
+		}
+	}
+	return "", false
+}
+
+// empty is a world in which nothing else is on the node.
+func empty(w *world) *world { return &world{node: w.node, pod: w.pod} }
+
+func static(p *v1.Pod) bool { return pod.IsStatic(p) || pod.IsMirror(p) }
+
+// shortage reports whether a pod is refused for want of room alone.
+func shortage(a *answer) bool { return !a.admitted && strings.HasPrefix(a.reason, "OutOf") }

@@ -1,0 +1,14 @@
+package admission
+
+import (
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard()) // a kubelet logs every refusal
+	os.Exit(m.Run())
+}

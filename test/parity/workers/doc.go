@@ -1,0 +1,22 @@
+// Package workers compares Wardlet's pod workers with a kubelet's on generated
+// histories of what sources, the runtime and people ask of them.
+//
+// Comes in: a seed. Goes out: where the two differ without a reason that
+// docs/differences.md gives, and how often each reason was met. A comparison
+// owns all goroutines and has ended them when it returns.
+//
+// A history is a list of steps. In each, pods are created, changed, killed,
+// evicted and created again, appear in the runtime, end by themselves, become
+// unwanted, and the calls that set up, stop and clean up a pod begin to fail,
+// to hang or to work. After every step all queries of the workers are compared,
+// what Known gives, which pods were to be set up, which call hangs, and with
+// which grace period and status a pod was stopped.
+//
+// A kubelet's constructor of workers is not exported and its package needs
+// modules that this one does not have. So a program is made of testdata/theirs
+// and of the files that both sides share (script.go, world.go): the overlay of
+// go test lays them into the module tools/kubernetes, which builds the kubelet
+// itself, and they reach the constructor by its name. It plays histories that
+// come in over its input. Ours are played first; they decide what of a history
+// makes sense: see play.go.
+package workers

@@ -1,0 +1,354 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// The sources, in the order in which they have precedence.
+const (
+	file = "file"
+	http = "http"
+	api  = pod.SourceAPI
+)
+
+var sourceNames = []string{file, http, api}
+
+// places is how many documents a source may have, and how many names there are.
+const places = 3
+
+// Annotations by which the world knows the pods it has made.
+const (
+	// annotationInstance tells what policy judges once.
+	annotationInstance = "simulation/instance"
+	// annotationLapses counts the lapses of the pod before this version was made.
+	annotationLapses = "simulation/lapses"
+)
+
+// source is what one source holds.
+type source struct {
+	name      string
+	documents map[int]*document
+	// past are the documents that were there last, by place.
+	past map[int]*document
+	// silent: it gives nothing out. told are the IDs of the documents of which agents
+	// were told last.
+	silent bool
+	told   map[string]bool
+	// changed has a value when there is something to read. It is never closed.
+	changed chan struct{}
+}
+
+// document is one document of a source.
+type document struct {
+	id, version string
+	pod         *v1.Pod
+	// former are the pods it was before, as far as an agent may think so.
+	former []types.UID
+}
+
+func newSource(name string) *source {
+	return &source{name: name, documents: map[int]*document{}, past: map[int]*document{}, told: map[string]bool{}, changed: make(chan struct{}, 1)}
+}
+
+func (s *source) poke() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// named reports whether a document of the source has this name.
+func (s *source) named(name string) bool {
+	for _, d := range s.documents {
+		if d.pod.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *source) id(place int) string {
+	if s.name == api {
+		return "default/" + nameOf(place)
+	}
+	return fmt.Sprintf("/%s/%d.yaml#0", s.name, place)
+}
+
+func nameOf(place int) string { return string(rune('a' + place%places)) }
+
+// newUID is the UID of a new pod: what the document says, or one of its own.
+func (w *world) newUID(s *source, name string, n int) types.UID {
+	w.counter++
+	switch {
+	case s.name == api:
+	case n/512%6 == 0:
+		return types.UID("fixed-" + s.name + "-" + name)
+	case n/512%6 == 1:
+		return types.UID("shared-" + name)
+	}
+	return types.UID(fmt.Sprintf("%s-%s-%d", s.name, name, w.counter))
+}
+
+// named reports whether the UID stands in the document: another version of that is
+// the same pod.
+func named(uid types.UID) bool {
+	return strings.HasPrefix(string(uid), "fixed-") || strings.HasPrefix(string(uid), "shared-")
+}
+
+// newPod makes a pod; n says which kind.
+func (w *world) newPod(s *source, name string, n int) *v1.Pod {
+	uid := w.newUID(s, name, n)
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: name, UID: uid, Annotations: map[string]string{pod.AnnotationSource: s.name},
+	}}
+	p.Status.Phase = v1.PodPending
+	p.Spec.RestartPolicy = []v1.RestartPolicy{v1.RestartPolicyAlways, v1.RestartPolicyAlways, v1.RestartPolicyOnFailure, v1.RestartPolicyNever}[n%4]
+	if named(uid) {
+		p.Spec.RestartPolicy = v1.RestartPolicyAlways // see amend
+	}
+	sub := w.subject(uid)
+	if sub.grace == 0 {
+		sub.grace = []int64{1, 3, 10, 30}[n/8%4]
+		sub.longest = sub.grace
+	}
+	p.Spec.TerminationGracePeriodSeconds = new(sub.grace)
+	p.Spec.HostNetwork = n/128%4 == 0
+	image := "server"
+	if n/32%4 == 0 || p.Spec.RestartPolicy != v1.RestartPolicyAlways && n/32%2 == 0 {
+		image = job
+	}
+	for i := range 1 + n/4%2 {
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: string(rune('x' + i)), Image: image + ":1"})
+	}
+	w.renew(p)
+	return p
+}
+
+// renew makes p something that policy has not judged.
+func (w *world) renew(p *v1.Pod) {
+	w.counter++
+	p.Annotations[annotationInstance] = "i" + strconv.Itoa(w.counter)
+	if pod.IsStatic(p) {
+		p.Annotations[pod.AnnotationHash] = "h" + strconv.Itoa(w.counter)
+	}
+}
+
+func instanceOf(p *v1.Pod) string { return p.Annotations[annotationInstance] }
+
+// write makes p what a document is. It is p's until then.
+func (w *world) write(s *source, place int, p *v1.Pod) {
+	w.counter++
+	d := s.documents[place]
+	if d == nil {
+		d = &document{id: s.id(place)}
+		s.documents[place] = d
+		if was := s.past[place]; was != nil && w.believed(s, was.id) {
+			d.former = append(slices.Clone(was.former), was.pod.UID) // nobody has seen that it was gone
+		}
+	}
+	old := d.pod
+	if old != nil {
+		w.contested(old)
+	}
+	// apart: what it was ends whatever policy says of what it is. As one that has moved
+	// it is a new document, of another pod.
+	apart := old != nil && (w.takesOver(s, d, p) || old.Name != p.Name && !w.known(s, d.id))
+	switch {
+	case old == nil:
+	case old.UID != p.UID:
+		d.former = append(slices.DeleteFunc(d.former, func(uid types.UID) bool { return uid == p.UID }), old.UID)
+		for _, uid := range d.former {
+			w.lapse(uid, lapse{successor: instanceOf(p), final: apart || !w.set.gated || w.set.stopDenied || s.name == api})
+		}
+		// The UID may have been here before, and run still as what it was then.
+		if was := w.subject(p.UID).newest; was != nil && (!runAlike(was, p) || w.pending(p.UID)) {
+			w.lapse(p.UID, lapse{successor: instanceOf(p), final: !w.set.gated})
+		}
+	case p.DeletionTimestamp != nil && old.DeletionTimestamp == nil:
+		w.lapse(p.UID, lapse{final: true})
+	case instanceOf(old) != instanceOf(p):
+		if !runAlike(old, p) || w.pending(p.UID) {
+			w.lapse(p.UID, lapse{successor: instanceOf(p), final: !w.set.gated})
+		}
+		for _, uid := range d.former {
+			w.lapse(uid, lapse{successor: instanceOf(p), final: apart})
+		}
+	}
+	d.version, d.pod = strconv.Itoa(w.counter), p
+	w.contested(p)
+	for _, uid := range d.former { // nobody waits for a document that loses
+		w.subject(uid).contested = w.subject(uid).contested || w.subject(p.UID).contested
+	}
+	w.succeeds(s, p)
+	p.Annotations[annotationLapses] = strconv.Itoa(len(w.subject(p.UID).lapses))
+	s.poke()
+}
+
+// takesOver reports whether the document becomes something else that runs: what stands
+// in a place that has gone, which is that pod that has moved, or what runs under its name
+// for a document that is there and another pod by now. What runs of the document itself
+// ends then. What has no document any more ends by itself: the document's own pod runs on.
+func (w *world) takesOver(s *source, d *document, p *v1.Pod) bool {
+	for _, was := range s.past {
+		if (was.pod.UID == p.UID || slices.Contains(was.former, p.UID)) && w.believed(s, was.id) {
+			return true
+		}
+	}
+	for _, o := range s.documents {
+		if o != d && o.pod != nil && slices.ContainsFunc(append(slices.Clone(o.former), o.pod.UID), func(uid types.UID) bool {
+			return w.subject(uid).names[p.Name]
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// believed reports whether an agent may think that a document is there, known whether
+// it does.
+func (w *world) believed(s *source, id string) bool {
+	return s.told[id] || w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
+}
+
+func (w *world) known(s *source, id string) bool {
+	return s.told[id] && !w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
+}
+
+// succeeds takes in that a document of a source has the name of pods that other ones
+// of its documents were: it takes their place, once it may.
+func (w *world) succeeds(s *source, p *v1.Pod) {
+	for uid, sub := range w.subjects {
+		if uid != p.UID && sub.source == s.name && sub.name == p.Name {
+			w.lapse(uid, lapse{successor: instanceOf(p), final: !w.set.gated || w.set.stopDenied || s.name == api})
+		}
+	}
+	sub := w.subject(p.UID)
+	sub.source, sub.name, sub.newest = s.name, p.Name, p
+	sub.names[p.Name] = true
+}
+
+// contested takes in that a document of this pod comes, changes or goes where
+// others claim its name or UID: what runs of them may change.
+func (w *world) contested(p *v1.Pod) {
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			if d.pod == nil || d.pod == p {
+				continue
+			}
+			if d.pod.UID == p.UID {
+				w.subject(p.UID).contested = true
+			}
+			if w.set.precedence && d.pod.Name == p.Name {
+				for _, uid := range append(slices.Clone(d.former), d.pod.UID, p.UID) {
+					w.subject(uid).contested = true
+				}
+			}
+		}
+	}
+}
+
+// runAlike reports whether what runs of one version may run on as the other.
+func runAlike(a, b *v1.Pod) bool {
+	return a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy && slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, func(x, y v1.Container) bool { return hash(&x) == hash(&y) })
+}
+
+// erase takes a document away.
+func (w *world) erase(s *source, place int) {
+	d := s.documents[place]
+	delete(s.documents, place)
+	w.contested(d.pod)
+	for _, uid := range append(d.former, d.pod.UID) {
+		w.lapse(uid, lapse{final: true})
+	}
+	s.past[place] = d
+	s.poke()
+}
+
+// hash is the definition hash of a container.
+func hash(c *v1.Container) string { return c.Name + "=" + c.Image }
+
+// subject is a UID, as long as the world lasts.
+type subject struct {
+	// source and name are those of its newest document, newest is what that says;
+	// names are all that its documents had.
+	source, name string
+	newest       *v1.Pod
+	names        map[string]bool
+	// grace is the pod's own grace period, in seconds, in all its versions; longest
+	// is the longest that anybody ever wanted it to have.
+	grace, longest int64
+	lapses         []lapse
+	// contested: another document has claimed its UID, or another source's its name
+	// where only one of that may run. The agent may learn of it late.
+	contested bool
+	// ended are the ends of containers that may not start again, by name.
+	ended map[string]ended
+}
+
+// lapse is a moment from which on there is a reason to stop what ran before.
+type lapse struct {
+	// final: it is one in any case; else only once policy has let the successor
+	// pass.
+	final     bool
+	successor string
+}
+
+// ended is how the newest instance of a container ended.
+type ended struct {
+	code   int32
+	hash   string
+	lapses int
+}
+
+func (w *world) subject(uid types.UID) *subject {
+	sub := w.subjects[uid]
+	if sub == nil {
+		sub = &subject{names: map[string]bool{}, ended: map[string]ended{}}
+		w.subjects[uid] = sub
+	}
+	return sub
+}
+
+func (w *world) lapse(uid types.UID, l lapse) {
+	sub := w.subject(uid)
+	sub.lapses = append(sub.lapses, l)
+}
+
+// lapsed reports whether there was a reason to stop what was made of a version
+// after so many lapses.
+func (w *world) lapsed(uid types.UID, since int) bool {
+	if w.subject(uid).contested {
+		return true
+	}
+	for _, l := range w.subject(uid).lapses[since:] {
+		if l.final || w.policy.allowed[l.successor] {
+			return true
+		}
+	}
+	return false
+}
+
+// pending reports whether there is a lapse that waits for policy: the next version has
+// the same in it.
+func (w *world) pending(uid types.UID) bool {
+	return slices.ContainsFunc(w.subject(uid).lapses, func(l lapse) bool { return !l.final && !w.policy.allowed[l.successor] })
+}
+
+// lapsesOf is how many lapses this version of a pod has had.
+func lapsesOf(p *v1.Pod) int {
+	n, err := strconv.Atoi(p.Annotations[annotationLapses])
+	if err != nil {
+		return 0
+	}
+	return n
+}

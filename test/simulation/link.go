@@ -1,0 +1,157 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// link is how one life of the agent is bound to the world. All its calls go through
+// it, and none has any effect once that life has ended.
+type link struct {
+	world *world
+	// gone is closed when the agent is killed.
+	gone chan struct{}
+	pool *worker.Pool
+
+	// The rest is guarded by the world's lock: dead is true from the end of this life
+	// on, endings are the pods that were asked to end, after says whose place a pod
+	// takes.
+	dead    bool
+	endings map[types.UID]*ending
+	after   map[types.UID]types.UID
+}
+
+// Errors of a world in trouble.
+var (
+	errGone    = errors.New("the agent was killed")
+	errTrouble = errors.New("the runtime has failed")
+	errTaken   = errors.New("name is reserved")
+)
+
+// ended reports whether this life is over. mu is held.
+func (l *link) ended() bool { return l.dead }
+
+// sleep waits, for as long as the caller and the agent want to.
+func (l *link) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.gone:
+		return errGone
+	}
+}
+
+// call is a kind of call to the runtime, or to what else is slow.
+type call string
+
+const (
+	callList    call = "list"
+	callInspect call = "inspect"
+	callSandbox call = "run-sandbox"
+	callStart   call = "start"
+	callStop    call = "stop"
+	callEnd     call = "stop-sandbox"
+	callRemove  call = "remove"
+	callImage   call = "image"
+	callSetup   call = "setup"
+	callCleanUp call = "clean-up"
+	callDisk    call = "disk"
+	callWatch   call = "watch"
+)
+
+var calls = []call{callList, callInspect, callSandbox, callStart, callStop, callEnd, callRemove, callImage, callSetup, callCleanUp, callDisk, callWatch}
+
+// usually is how long calls take when all is well.
+var usually = map[call]time.Duration{
+	callList: 15 * time.Millisecond, callInspect: 10 * time.Millisecond, callSandbox: 200 * time.Millisecond,
+	callStart: 100 * time.Millisecond, callStop: 10 * time.Millisecond, callEnd: 50 * time.Millisecond,
+	callRemove: 20 * time.Millisecond, callImage: 5 * time.Millisecond, callSetup: 5 * time.Millisecond,
+	callCleanUp: 5 * time.Millisecond, callDisk: time.Millisecond, callWatch: 5 * time.Millisecond,
+}
+
+// trouble is how calls of a kind go wrong, until when.
+type trouble struct {
+	how   action
+	until time.Time
+	// uid is the pod it is about, empty for all.
+	uid types.UID
+}
+
+// plan says how long a call takes, and how it goes. mu is held.
+func (w *world) plan(kind call, uid types.UID) (d time.Duration, err error) {
+	what := string(kind) + " " + string(uid)
+	d = w.between(what, usually[kind]/10, usually[kind]*2)
+	if w.draw(what+" late")%25 == 0 {
+		d += w.between(what, 0, 3*time.Second)
+	}
+	now := time.Now()
+	if kind != callDisk && now.Before(w.runtime.down) {
+		return d, errTrouble
+	}
+	t, ok := w.runtime.troubles[kind]
+	if !ok || !now.Before(t.until) || t.uid != "" && uid != "" && t.uid != uid {
+		return d, nil
+	}
+	switch t.how {
+	case slow:
+		if kind == callDisk {
+			return d + w.between(what, 0, time.Second), nil
+		}
+		return d + w.between(what, time.Second, 15*time.Second), nil
+	case hang:
+		if kind == callDisk {
+			return d, nil
+		}
+		return d + t.until.Sub(now), nil
+	}
+	return d, errTrouble
+}
+
+// pass takes the time a call needs, and fails if it does.
+func (l *link) pass(ctx context.Context, kind call, uid types.UID) error {
+	l.world.mu.Lock()
+	d, trouble := l.world.plan(kind, uid)
+	l.world.mu.Unlock()
+	if err := l.sleep(ctx, d); err != nil {
+		return err
+	}
+	return trouble
+}
+
+// effect is a call that makes something. What fails may have its effect all the
+// same; what is interrupted may have it a little later, too.
+func (l *link) effect(ctx context.Context, kind call, uid types.UID, undo func(), do func() (string, error)) (string, error) {
+	w := l.world
+	err := l.pass(ctx, kind, uid)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		return do()
+	}
+	w.note("%s of %s fails: %v", kind, uid, err)
+	switch n := w.draw(string(kind)+" lost "+string(uid)) % 3; {
+	case n == 0:
+		undo()
+	case n == 1 || errors.Is(err, errTrouble):
+		_, _ = do()
+	default:
+		d := w.between("late "+string(uid), 0, 800*time.Millisecond)
+		w.late.Go(func() {
+			time.Sleep(d)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.note("late %s of %s", kind, uid)
+			_, _ = do()
+		})
+	}
+	return "", err
+}

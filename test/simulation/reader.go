@@ -1,0 +1,117 @@
+package simulation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// reader delivers what a source holds, as long as an agent lives: all of it first,
+// then all of it or what has changed.
+type reader struct {
+	*link
+	source *source
+	sink   *mux.Sink
+	// has is what was delivered last, ID to version; whole is true once all was.
+	has   map[string]string
+	whole bool
+}
+
+// run delivers until ctx ends.
+func (r *reader) run(ctx context.Context) error {
+	w := r.world
+	w.mu.Lock()
+	delay := w.between("first reading of "+r.source.name, 0, 300*time.Millisecond)
+	if w.draw("late reading of "+r.source.name)%4 == 0 {
+		delay = w.between("first reading of "+r.source.name, time.Second, 20*time.Second)
+	}
+	w.mu.Unlock()
+	for {
+		if err := r.sleep(ctx, delay); err != nil {
+			return err
+		}
+		if err := r.deliver(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.source.changed:
+		}
+		w.mu.Lock()
+		delay = w.between("reading of "+r.source.name, 0, 150*time.Millisecond)
+		w.mu.Unlock()
+	}
+}
+
+// deliver hands over what there is, unless the source is silent.
+func (r *reader) deliver(ctx context.Context) error {
+	w := r.world
+	w.mu.Lock()
+	if r.source.silent {
+		w.mu.Unlock()
+		return nil
+	}
+	var all, changed []pod.Document
+	has := map[string]string{}
+	for _, place := range slices.Sorted(maps.Keys(r.source.documents)) {
+		d := r.source.documents[place]
+		has[d.id] = d.version
+		doc := pod.Document{Source: r.source.name, ID: d.id, Version: d.version, Pod: d.pod}
+		all = append(all, doc)
+		if r.has[d.id] != d.version {
+			changed = append(changed, doc)
+		}
+	}
+	whole := w.draw("whole "+r.source.name)%2 == 0
+	early := !r.whole && w.draw("early "+r.source.name)%6 == 0
+	if !r.whole {
+		whole = !early
+	}
+	w.note("source %s delivers %v, whole %t", r.source.name, has, whole)
+	w.mu.Unlock()
+
+	had := r.has
+	r.has, r.whole = has, r.whole || whole
+	if early {
+		r.source.poke() // a difference comes first, and says nothing of what else there is
+	}
+	if whole {
+		return r.took(r.sink.Replace(ctx, all), has, nil)
+	}
+	var gone []string
+	for _, id := range slices.Sorted(maps.Keys(had)) {
+		if _, ok := has[id]; !ok {
+			gone = append(gone, id)
+		}
+	}
+	if gone == nil {
+		gone = []string{}
+	}
+	return r.took(r.sink.Apply(ctx, changed, gone), has, gone)
+}
+
+// took notes that a delivery was taken in: what has is there and what is gone is not,
+// where that is nil nothing else is.
+func (r *reader) took(err error, has map[string]string, gone []string) error {
+	w := r.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil || r.dead {
+		return err
+	}
+	if gone == nil {
+		clear(r.source.told)
+	}
+	for _, id := range gone {
+		delete(r.source.told, id)
+	}
+	for id := range has {
+		r.source.told[id] = true
+	}
+	return nil
+}

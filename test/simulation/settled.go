@@ -1,0 +1,260 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// crashWait is for how long a container that ends again and again may be away.
+const crashWait = 320 * time.Second
+
+// alive reports whether a container runs, or may be waited for to run again.
+func (c *container) alive() bool { return c.running() || time.Since(c.over) < crashWait }
+
+func (g *group) alive() bool { return slices.ContainsFunc(g.containers, (*container).alive) }
+
+// unsettled says what is not yet as it has to be once nothing happens any more, empty
+// for nothing: what runs is wanted, and every pod that is wanted runs or is explained.
+func (w *world) unsettled(a *agent) string {
+	refused := a.refused()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted := map[types.UID][]*document{}
+	kept := map[types.UID]bool{}
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			wanted[d.pod.UID] = append(wanted[d.pod.UID], d)
+			if w.passes(d.pod) && !refused[d] && !w.yields(s, d, refused) {
+				continue
+			}
+			for _, uid := range d.former { // what runs until this one may
+				kept[uid] = true
+			}
+		}
+	}
+	stays := func(uid types.UID) bool { return len(wanted[uid]) > 0 || kept[uid] || w.preserved(uid, refused) }
+	for uid, g := range w.runtime.pods {
+		if uid != "foreign" && g.running() && !stays(uid) {
+			return fmt.Sprintf("pod %s runs and nobody wants it", uid)
+		}
+	}
+	for _, uid := range sortedKeys(wanted) {
+		why := ""
+		for _, d := range wanted[uid] {
+			if refused[d] {
+				continue
+			}
+			if why = w.missing(a, w.sourceOf(d), d, stays); why == "" {
+				break
+			}
+		}
+		if why != "" {
+			return fmt.Sprintf("pod %s (%s, lapses %d): %s", uid, instanceOf(wanted[uid][0].pod), lapsesOf(wanted[uid][0].pod), why)
+		}
+	}
+	return ""
+}
+
+// yields reports whether the document is to give way to one of another source that is
+// not let pass: what runs of it runs on, and is replaced by nothing.
+func (w *world) yields(s *source, d *document, refused map[*document]bool) bool {
+	for _, before := range w.sources {
+		if !w.set.precedence || before == s {
+			return false
+		}
+		for _, o := range before.documents {
+			if o.pod.Name == d.pod.Name && (!w.passes(o.pod) || refused[o]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refused are documents that the agent shows as such: another one has their UID.
+func (a *agent) refused() map[*document]bool {
+	problems := map[string]bool{}
+	for _, s := range a.mux.Sources() {
+		for i := range s.Problems {
+			problems[s.Problems[i].Document] = true
+		}
+	}
+	w := a.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	refused := map[*document]bool{}
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			refused[d] = problems[d.id]
+		}
+	}
+	return refused
+}
+
+// preserved reports whether a document of the pod's source that has its name is not
+// let pass: until it is, the pod runs.
+func (w *world) preserved(uid types.UID, refused map[*document]bool) bool {
+	sub := w.subject(uid)
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			if s.name == sub.source && d.pod.Name == sub.name && (!w.passes(d.pod) || refused[d]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *world) sourceOf(d *document) *source {
+	for _, s := range w.sources {
+		for _, have := range s.documents {
+			if have == d {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// passes reports whether policy lets this version pass, by what it said last.
+func (w *world) passes(p *v1.Pod) bool {
+	return !w.set.gated || w.policy.answers[instanceOf(p)].Answer == pod.Allow
+}
+
+// missing says what is missing for a document to run or to be explained, empty for
+// nothing. What stays is to run, whatever of its name waits.
+func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) bool) string {
+	p, g := d.pod, w.runtime.group(d.pod.UID)
+	switch {
+	case p.DeletionTimestamp != nil:
+		if g.running() {
+			return "it is deleted and runs"
+		}
+		return ""
+	case w.outranked(p):
+		return ""
+	case !w.passes(p):
+		// The last answer may have come to a question that was over by then.
+		if why := w.unexplained(a, s, d); why == "" || !w.policy.allowed[instanceOf(p)] {
+			return why
+		}
+	}
+	st := a.status(p.UID)
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		newest := g.newest(c.Name)
+		switch {
+		case newest == nil:
+		case newest.running():
+			if newest.hash == hash(c) {
+				continue
+			}
+			return fmt.Sprintf("container %s runs as %s and should as %s", c.Name, newest.hash, hash(c))
+		case !mayRunAgain(p, newest.code):
+			continue
+		case imageKind(c.Image) == job && time.Since(newest.over) < crashWait:
+			continue
+		}
+		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && p.Spec.RestartPolicy == v1.RestartPolicyOnFailure) {
+			continue // it had its one life
+		}
+		if w.waitsForName(p, &st, stays) {
+			return ""
+		}
+		return fmt.Sprintf("container %s does not run; the status says %s %q %q", c.Name, st.Phase, st.Reason, waitingReasons(&st))
+	}
+	return ""
+}
+
+// unexplained says what is missing for a pod to be explained that policy does not let
+// pass.
+func (w *world) unexplained(a *agent, s *source, d *document) string {
+	p := d.pod
+	if w.runtime.group(p.UID).alive() {
+		return "" // an earlier version of it does
+	}
+	for uid, g := range w.runtime.pods { // what it is to take the place of does
+		sub := w.subjects[uid]
+		if g.alive() && (slices.Contains(d.former, uid) || sub != nil && sub.source == s.name && sub.name == p.Name) {
+			return ""
+		}
+		if g.runsAs(s.name, p.Name) && a.updateWaits(uid) { // and that is shown with it
+			return ""
+		}
+	}
+	said, known := w.policy.answers[instanceOf(p)]
+	st := a.status(p.UID)
+	admitted := status.Condition(&st, status.ConditionAdmitted)
+	switch {
+	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != pod.Hold || len(st.ContainerStatuses) > 0):
+	case admitted != nil && admitted.Status == v1.ConditionFalse && admitted.Reason != "":
+	case s.name == api && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // that was the last word, whatever it says later
+	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits): // shown with what is there instead
+	case !known:
+		return "policy was never asked" // nor need be, of a pod of the API server that it denied before
+	default:
+		return fmt.Sprintf("policy says %s, and the status %s %q", said.Answer, st.Phase, st.Reason)
+	}
+	return ""
+}
+
+// runsAs reports whether something of the pod runs that was made for this source, under
+// this name.
+func (g *group) runsAs(source, name string) bool {
+	return slices.ContainsFunc(g.containers, func(c *container) bool {
+		return c.running() && c.sandbox.name == name && c.sandbox.annotations[pod.AnnotationSource] == source
+	})
+}
+
+// updateWaits reports whether the agent says that a newer version of the pod waits.
+func (a *agent) updateWaits(uid types.UID) bool {
+	st := a.status(uid)
+	c := status.Condition(&st, status.ConditionUpdateAdmitted)
+	return c != nil && c.Status == v1.ConditionFalse && c.Reason != ""
+}
+
+// outranked reports whether a document of another source claims the name of the pod
+// where only one may run. Which of them does is another test's.
+func (w *world) outranked(p *v1.Pod) bool {
+	if !w.set.precedence {
+		return false
+	}
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			if d.pod != p && d.pod.Name == p.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waitsForName reports whether a static pod waits for another one of its name, which
+// is to run, and says so.
+func (w *world) waitsForName(p *v1.Pod, st *v1.PodStatus, stays func(types.UID) bool) bool {
+	if !pod.IsStatic(p) || !slices.Contains(waitingReasons(st), status.ReasonWaitingForPredecessor) {
+		return false
+	}
+	for _, c := range w.runtime.containers {
+		if c.uid != p.UID && c.fullName == pod.FullName(p) && c.alive() && stays(c.uid) {
+			return true
+		}
+	}
+	return false
+}
+
+func waitingReasons(st *v1.PodStatus) (reasons []string) {
+	for i := range st.ContainerStatuses {
+		if waiting := st.ContainerStatuses[i].State.Waiting; waiting != nil {
+			reasons = append(reasons, waiting.Reason)
+		}
+	}
+	return reasons
+}
