@@ -1,0 +1,3 @@
+// Package packaging holds what an installation consists of beside the binary, and
+// tests that it fits the agent.
+package packaging
