@@ -42,7 +42,8 @@ var answers = [...]pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
 // Admit asks the plugin about a pod. The error is a *Failure, ErrNotReady, or
 // that of ctx, whose end ends the call.
 func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
-	s, err := p.ask(ctx, HookAdmit, r, nil)
+	var s said
+	err := p.ask(ctx, HookAdmit, r, nil, &s)
 	if err == nil {
 		err = s.check(HookAdmit, len(answers))
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// ask calls a hook with the record of a question: r, or m in the hook merge.
-// The error is a *Failure, ErrNotReady, or that of ctx, which ends a call.
-func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest) (said, error) {
+// ask calls a hook with the record of a question: r, or m in the hook merge. What
+// it gives is in s. The error is a *Failure, ErrNotReady, or that of ctx, which ends
+// a call.
+func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest, s *said) error {
 	tenant := ""
 	if m != nil {
 		tenant = m.Tenant
@@ -16,16 +17,16 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 		tenant = r.Tenant
 	}
 	if !p.pool.mayAsk(tenant) && !rehearses(ctx) {
-		return said{}, ErrNotReady
+		return ErrNotReady
 	}
-	return p.askFor(ctx, tenant, p.fuel, hook, r, m)
+	return p.askFor(ctx, tenant, p.fuel, hook, r, m, s)
 }
 
 // askFor is ask on a tenant's account, with so much fuel.
-func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hook, r *Request, m *MergeRequest) (s said, err error) {
+func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hook, r *Request, m *MergeRequest, s *said) (err error) {
 	i, err := p.take(ctx)
 	if err != nil {
-		return said{}, err
+		return err
 	}
 	i.tenant = tenant
 	i.tank.yields = 0
@@ -46,7 +47,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	f := i.hooks.of(hook)
 	if f == nil {
 		again = true
-		return said{}, failf(AbiMismatch, "the module exports no function %s", hooks[string(hook)])
+		return failf(AbiMismatch, "the module exports no function %s", hooks[string(hook)])
 	}
 	i.put(hook, r, m)
 	i.begin(ctx)
@@ -55,14 +56,17 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	handed = i.call.record.fuel() // get writes to it, too
 	if err != nil {
 		again = true
-		return said{}, err
+		return err
 	}
-	if err := i.run(ctx, f, fuel); err != nil {
+	err = i.run(ctx, f, fuel)
+	s.reads = i.call.reads()
+	if err != nil {
 		again = i.stopped(err)
-		return said{reads: i.call.reads()}, err
+		return err
 	}
 	again = true
-	return said{number: api.DecodeI32(i.stack[0]), fuel: i.tank.used(), reads: i.call.reads(), output: i.call.output}, nil
+	s.number, s.fuel, s.output = api.DecodeI32(i.stack[0]), i.tank.used(), i.call.output
+	return nil
 }
 
 // stopped says of the end of a call that the host brought it about, so that

@@ -46,7 +46,8 @@ type FilterResult struct {
 // Pod is the new version, its Old the one that the agent acted on last. The
 // error is a *Failure, ErrNotReady, or that of ctx, whose end ends the call.
 func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
-	s, err := p.ask(ctx, HookFilter, r, nil)
+	var s said
+	err := p.ask(ctx, HookFilter, r, nil, &s)
 	if err == nil {
 		err = s.check(HookFilter, len(filterAnswers))
 	}

@@ -77,9 +77,8 @@ type tank struct {
 	billed bool
 	linear *memory.Linear
 	stay   stay
-	// pause is asked whether it is another's turn, nil: nobody is; asked is when that
-	// was last, and told how much fuel had been taken then.
-	pause func(fuel int64)
+	// asked is when somebody was last asked whether it is another's turn, and told how
+	// much fuel had been taken then.
 	asked time.Time
 	told  int64
 	// ctx ends a call at the end of a slice.
@@ -89,7 +88,7 @@ type tank struct {
 // fill begins a call.
 func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.ctx, t.full, t.left, t.yields = ctx, fuel, fuel, 0
-	t.begun, t.turn, t.asked, t.told, t.pause = time.Time{}, time.Time{}, time.Time{}, 0, pauser(ctx)
+	t.begun, t.turn, t.asked, t.told = time.Time{}, time.Time{}, time.Time{}, 0
 	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
 }

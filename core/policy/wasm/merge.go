@@ -72,7 +72,8 @@ const (
 // Merge asks the plugin which document wins. The error is a *Failure,
 // ErrNotReady, or that of ctx, whose end ends the call.
 func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error) {
-	s, err := p.ask(ctx, HookMerge, nil, m)
+	var s said
+	err := p.ask(ctx, HookMerge, nil, m, &s)
 	if err != nil {
 		return MergeResult{Reads: s.reads, Extra: s.extra}, err
 	}

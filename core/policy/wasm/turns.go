@@ -45,11 +45,16 @@ func (t *tank) ask(now time.Time) time.Time {
 	if t.asked.IsZero() {
 		t.asked = now
 	}
-	if t.pause == nil || now.Sub(t.asked) < askPeriod {
+	if now.Sub(t.asked) < askPeriod {
+		return now
+	}
+	t.asked = now
+	pause := pauser(t.ctx)
+	if pause == nil {
 		return now
 	}
 	used := t.used() + t.extra()
-	t.pause(used - t.told)
+	pause(used - t.told)
 	t.told = used
 	t.asked = time.Now()
 	return t.asked

@@ -41,7 +41,8 @@ func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int6
 			}
 			calls++
 			r, m := imaginedQuestion(Hook(name))
-			s, err := p.askFor(ctx, "", min(p.fuel, warmFuel), Hook(name), r, m)
+			var s said
+			err := p.askFor(ctx, "", min(p.fuel, warmFuel), Hook(name), r, m, &s)
 			fuel += s.fuel + s.extra
 			if failure, ok := errors.AsType[*Failure](err); ok {
 				fuel += failure.Fuel
