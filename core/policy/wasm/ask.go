@@ -10,7 +10,7 @@ import (
 // it gives is in s. The error is a *Failure, ErrNotReady, or that of ctx, which ends
 // a call.
 func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest, s *said) error {
-	tenant := ""
+	var tenant string
 	if m != nil {
 		tenant = m.Tenant
 	} else {
