@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -102,18 +100,7 @@ func (l *DecisionLog) PolicyFile(digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.filePath(digest), err)
-	}
-	data, err := io.ReadAll(io.LimitReader(r, maxFile))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.filePath(digest), err)
-	}
-	if digestOf(data) != digest {
-		return nil, fmt.Errorf("%s does not hold what its name says", l.filePath(digest))
-	}
-	return data, nil
+	return unpacked(l.filePath(digest), packed, digest)
 }
 
 func (l *DecisionLog) filesPath() string { return filepath.Join(l.path(), filesDir) }

@@ -79,6 +79,31 @@ type PolicyRecord struct {
 	// NodeFacts is the digest of what it saw of the node, empty where it saw
 	// nothing.
 	NodeFacts string `json:"nodeFacts,omitempty"`
+	// Circumstance is what decided beside all that, nil for nothing.
+	Circumstance *Circumstance `json:"circumstance,omitempty"`
+}
+
+// Circumstance is what an opinion of a policy came of that is no function of its
+// module, its settings and what it was asked.
+type Circumstance struct {
+	// Cut is why there is no answer of the plugin, nil where there is one.
+	Cut *Cut `json:"cut,omitempty"`
+	// Last is what the policy had said of the same version of the pod, where that
+	// counted instead of an answer.
+	Last *LastOpinion `json:"last,omitempty"`
+}
+
+// Cut is a failure that was not the plugin's own: its breaker was open, it had no
+// instance, or the machine failed.
+type Cut struct {
+	// Code is that of the failure, Message what it says of itself.
+	Code    string `json:"code"`
+	Message string `json:"message,omitempty"`
+	// Asked: the plugin was being asked, had taken so much Fuel and had got what
+	// Reads says.
+	Asked bool     `json:"asked,omitempty"`
+	Fuel  int64    `json:"fuel,omitempty"`
+	Reads []string `json:"reads,omitempty"`
 }
 
 // DecisionEntry is a record to be kept, with the JSON of the documents that it

@@ -63,7 +63,7 @@ func cutLine(text []byte) (l line, rest []byte, err error) {
 	}
 	sum, err := strconv.ParseUint(string(whole[:checksumLength]), 16, 32)
 	content := whole[checksumLength+1:]
-	if err != nil || uint32(sum) != crc32.Checksum(content, castagnoli) {
+	if err != nil || uint32(sum) != crc32.Checksum(content, castagnoli) || bytes.ContainsAny(whole[:checksumLength], "ABCDEF") {
 		return line{}, rest, errors.New("the checksum of a line is not that of its content")
 	}
 	l.kind, content = content[0], content[1:]
