@@ -41,6 +41,8 @@ type decision struct {
 	exempt bool
 	// lasts are the verdicts policies gave before, nil where nobody keeps them.
 	lasts *lasts
+	// met is what policies met that is no function of what they were asked.
+	met circumstances
 	// at says what the goroutine is at.
 	at *activity
 }
@@ -91,7 +93,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 		return o
 	}
 	if unclear == nil {
-		unclear = p.plugin.breakers.open(d.request.Tenant, d.request.Time)
+		unclear = d.met.bars(p, d.request.Tenant, d.request.Time)
 	}
 	var o opinion
 	if unclear != nil {
@@ -99,7 +101,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	} else {
 		d.show(p)
 		o = p.ask(ctx, d)
-		if ctx.Err() == nil && o.Failure != string(wasm.NotReady) {
+		if ctx.Err() == nil && o.Failure != string(wasm.NotReady) && !d.met.repeated {
 			p.plugin.breakers.note(d.request.Tenant, o.Failure, d.request.Time)
 		}
 	}
@@ -141,9 +143,11 @@ func (p *policy) settle(d *decision, o *opinion) {
 		return
 	case p.OnError != lastVerdict:
 	case known && last.Patch != "":
+		d.met.counted(p, &last)
 		o.Answer = pod.Hold
 		o.Message += "; before that it changed the pod, and that is not done again without it"
 	case known:
+		d.met.counted(p, &last)
 		o.Answer, o.retryAfter = last.Answer, last.retryAfter
 		o.Message += fmt.Sprintf("; before that it said %s: %s", last.Answer, last.said())
 	default:

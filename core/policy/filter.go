@@ -39,7 +39,7 @@ func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, 
 	v := pod.FilterVerdict{Answer: pod.Pass, At: now}
 	d := p.decision(hookFilter, asked, p.request(asked, tenant, now), at)
 	if lacking == nil {
-		v = p.filterAll(ctx, sets, d)
+		v = filterAll(ctx, sets, d, p.terms.Load().maxSuppress)
 	}
 	if ctx.Err() != nil {
 		return 0, false
@@ -68,8 +68,9 @@ func (f *filtered) suppresses() bool {
 // filterAll asks every policy that matches. An update is held back where one of
 // them says so, for as long as the most patient of those may hold it; dropped,
 // where one drops it.
-func (p *Plane) filterAll(ctx context.Context, sets []*set, d *decision) pod.FilterVerdict {
+func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) pod.FilterVerdict {
 	defer d.at.over()
+	d.met.begin()
 	v := pod.FilterVerdict{Answer: pod.Pass, At: d.request.Time}
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
@@ -88,7 +89,7 @@ func (p *Plane) filterAll(ctx context.Context, sets []*set, d *decision) pod.Fil
 			if !f.suppresses() {
 				continue
 			}
-			f.limit = min(f.limit, p.terms.Load().maxSuppress(s.tenant))
+			f.limit = min(f.limit, most(s.tenant))
 			v.Limit = max(v.Limit, f.limit)
 			answer := pod.FilterAnswer(f.Answer)
 			if v.Answer == pod.Pass || v.Answer == pod.Defer && (answer == pod.Drop || f.after > v.After) {
@@ -108,13 +109,15 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	}
 	var got wasm.FilterResult
 	if err == nil {
-		err = p.plugin.breakers.open(d.request.Tenant, d.request.Time)
+		err = d.met.bars(p, d.request.Tenant, d.request.Time)
 	}
 	if err == nil {
 		d.show(p)
-		got, err = p.plugin.plugin.Filter(ctx, d.request)
+		got, err = d.filter(ctx, p)
 		d.spent += got.Extra
-		p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
+		if !d.met.repeated {
+			p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
+		}
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	o.Reads = got.Reads
@@ -136,10 +139,25 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	return filtered{o, got.DeferFor, p.Limits.MaxSuppress}
 }
 
+// filter has a policy's plugin judge, unless it is on record that it gave no answer.
+func (d *decision) filter(ctx context.Context, p *policy) (wasm.FilterResult, error) {
+	if reads, err, ok := d.met.cutOff(p); ok {
+		return wasm.FilterResult{Reads: reads}, err
+	}
+	got, err := p.plugin.plugin.Filter(ctx, d.request)
+	d.met.asked(p, err, got.Reads)
+	return got, err
+}
+
 // recordFilter puts the answer about an update on record, and then gives it.
 func (p *Plane) recordFilter(d *decision, sets []*set, v *pod.FilterVerdict, answer func()) {
-	p.record(d, sets, &pod.Verdict{
+	p.record(d, sets, filterVerdict(v), false, answer)
+}
+
+// filterVerdict is the answer about an update as records have it.
+func filterVerdict(v *pod.FilterVerdict) *pod.Verdict {
+	return &pod.Verdict{
 		Answer: pod.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,
 		Sets: v.Sets, Opinions: v.Opinions, At: v.At,
-	}, false, answer)
+	}
 }

@@ -27,6 +27,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 	defer d.at.over()
 	asked := d.request.Question
 	d.mutation = nil
+	d.met.begin()
 	var opinions []opinion
 	for _, mutators := range []bool{true, false} {
 		for _, s := range sets {

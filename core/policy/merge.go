@@ -70,7 +70,7 @@ func (r Rules) resolve(
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		decided, opinions, fuel = p.choose(ctx, sets, asked, at)
+		decided, opinions, fuel = choose(ctx, sets, p.cfg.Node, asked, at)
 	}
 	if ctx.Err() != nil {
 		return 0, false
@@ -102,6 +102,8 @@ type contest struct {
 	// extra is what calls cost beside their fuel.
 	extra int64
 	turn  turn
+	// met is what policies met that is no function of what they were asked.
+	met circumstances
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
@@ -140,12 +142,12 @@ func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *cont
 
 // choose asks the policies in order. The first that counts and has an opinion
 // decides; where its plugin fails, what runs goes on.
-func (p *Plane) choose(ctx context.Context, sets []*set, m *contest, at *activity) (decided pod.Resolution, opinions []pod.Opinion, spent int64) {
+func choose(ctx context.Context, sets []*set, node string, m *contest, at *activity) (decided pod.Resolution, opinions []pod.Opinion, spent int64) {
 	defer at.over()
 	decided.Choice = pod.NoChoice
 	for _, s := range sets {
 		for _, policy := range s.policies {
-			asked, fuel, err := policy.wantsContest(ctx, m, p.cfg.Node)
+			asked, fuel, err := policy.wantsContest(ctx, m, node)
 			if ctx.Err() != nil {
 				return decided, opinions, spent
 			}
@@ -174,15 +176,17 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	var got wasm.MergeResult
 	var made *pod.Mutation
 	if err == nil {
-		err = p.plugin.breakers.open(m.Tenant, m.Time)
+		err = m.met.bars(p, m.Tenant, m.Time)
 	}
 	if err == nil {
-		got, err = p.plugin.plugin.Merge(ctx, m.MergeRequest)
+		got, err = m.merge(ctx, p)
 		m.extra += got.Extra
 		if err == nil {
 			made, err = p.base(m, &got)
 		}
-		p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)
+		if !m.met.repeated {
+			p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)
+		}
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}
@@ -212,6 +216,16 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	}
 	p.counts.count(&o)
 	return o, r
+}
+
+// merge has a policy's plugin choose, unless it is on record that it gave no answer.
+func (m *contest) merge(ctx context.Context, p *policy) (wasm.MergeResult, error) {
+	if reads, err, ok := m.met.cutOff(p); ok {
+		return wasm.MergeResult{Reads: reads}, err
+	}
+	got, err := p.plugin.plugin.Merge(ctx, m.MergeRequest)
+	m.met.asked(p, err, got.Reads)
+	return got, err
 }
 
 // failedIn counts a failure and logs it, if it is another than the one before.
@@ -247,13 +261,18 @@ func failureOf(err error) (code, message string, fuel int64) {
 // then gives the answer.
 func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.Resolution, opinions []pod.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, answer: answer, decision: pod.Decision{
+	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: pod.Decision{
 		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
-		Verdict: pod.Verdict{
-			Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions,
-			Mutation: r.Mutation.Shown(), At: r.At,
-		},
+		Verdict: mergeVerdict(r, opinions),
 	}})
+}
+
+// mergeVerdict is what came of a contest as records have it.
+func mergeVerdict(r *pod.Resolution, opinions []pod.Opinion) pod.Verdict {
+	return pod.Verdict{
+		Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions,
+		Mutation: r.Mutation.Shown(), At: r.At,
+	}
 }

@@ -21,7 +21,7 @@ type opinion struct {
 // ask asks the policy's plugin, and changes the pod as that says. A failure of it
 // is an opinion too.
 func (p *policy) ask(ctx context.Context, d *decision) opinion {
-	result, err := p.plugin.plugin.Admit(ctx, d.request)
+	result, err := d.admit(ctx, p)
 	d.spent += result.Extra
 	if err != nil {
 		o := p.failed(err)
@@ -46,6 +46,16 @@ func (p *policy) ask(ctx context.Context, d *decision) opinion {
 		return p.propose(d, o, result.Patch)
 	}
 	return o
+}
+
+// admit has a policy's plugin judge, unless it is on record that it gave no answer.
+func (d *decision) admit(ctx context.Context, p *policy) (wasm.Result, error) {
+	if reads, err, ok := d.met.cutOff(p); ok {
+		return wasm.Result{Reads: reads}, err
+	}
+	result, err := p.plugin.plugin.Admit(ctx, d.request)
+	d.met.asked(p, err, result.Reads)
+	return result, err
 }
 
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)

@@ -72,6 +72,9 @@ type wait struct {
 	since, due time.Time
 }
 
+// pacedNote begins what is added to the message of a denial that is put off.
+const pacedNote = " (denied in "
+
 // pace gives a denial of a new pod of a controller, or a hold that comes before
 // it. Other verdicts are left as they are.
 func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict {
@@ -87,7 +90,7 @@ func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict
 		return v
 	}
 	v.Answer, v.RetryAfter = pod.Hold, left
-	v.Message += fmt.Sprintf(" (denied in %s: other pods of %s %s were denied for it less than %s ago)",
+	v.Message += fmt.Sprintf(pacedNote+"%s: other pods of %s %s were denied for it less than %s ago)",
 		left.Round(time.Second), controller.Kind, controller.Name, paceWindow)
 	return v
 }

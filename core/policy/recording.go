@@ -29,6 +29,8 @@ type recording struct {
 	facts                    func(tenant string) *wasm.NodeFacts
 	fallback                 pod.Answer
 	exempt, paced, mutateAPI bool
+	// met is what policies met that is no function of what they were asked.
+	met circumstances
 	// answer tells whoever asked. It is called once the record is kept.
 	answer func()
 
@@ -41,7 +43,7 @@ type recording struct {
 // record puts a verdict on record, and then gives it.
 func (p *Plane) record(d *decision, sets []*set, v *pod.Verdict, paced bool, answer func()) {
 	q := d.request.Question
-	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, answer: answer, decision: pod.Decision{
+	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, met: d.met, answer: answer, decision: pod.Decision{
 		Hook: d.hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,
 		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.instance, Replaces: q.Replaces,
 		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.request.Tenant, Verdict: *v,
@@ -87,7 +89,7 @@ func (r *recording) policies(d *documents) []state.PolicyRecord {
 	records := make([]state.PolicyRecord, 0, len(r.decision.Verdict.Opinions))
 	for i := range r.decision.Verdict.Opinions {
 		o := &r.decision.Verdict.Opinions[i]
-		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant}
+		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.met.of[owned{o.Tenant, o.Policy}]}
 		if p := r.policy(o); p != nil {
 			record.Document, record.Module = p.source, p.sum
 			record.Fuel, record.MemoryPages, record.OutputBytes = int64(p.Limits.Fuel), p.Limits.MemoryPages, p.Limits.OutputBytes

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -33,72 +35,46 @@ func drawing() []byte {
 	return m.Bytes()
 }
 
-// again makes the decision of a record again, with nothing but what is on the disk,
-// and gives the opinions. change is what is done to each document before.
-func again(t *testing.T, log *state.DecisionLog, loader Loader, r *state.DecisionRecord, change func(*v1.Pod)) (opinions []pod.Opinion) {
+// evidenceIn are the records of a state directory, each with what it names, the oldest
+// first.
+func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exhibits []Evidence) {
 	t.Helper()
-	get := func(digest string, into any) {
-		text, err := log.Input(r.Tenant, digest)
-		must(t, err)
-		must(t, json.Unmarshal(text, into))
+	damaged, err := state.ArchiveOf(os.DirFS(path)).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+		records, exhibits = append(records, r), append(exhibits, e)
+		return nil
+	})
+	must(t, errors.Join(append(damaged, err)...))
+	return records, exhibits
+}
+
+// altered is evidence in which the documents of pods are others.
+type altered struct {
+	Evidence
+	change func(*v1.Pod)
+}
+
+func (a altered) Input(digest string) ([]byte, error) {
+	text, err := a.Evidence.Input(digest)
+	if err != nil || !bytes.Contains(text, []byte(`"kind":"Pod"`)) {
+		return text, err
 	}
-	document := func(digest string) *v1.Pod {
-		if digest == "" {
-			return nil
-		}
-		p := &v1.Pod{}
-		get(digest, p)
-		change(p)
-		return p
+	p := &v1.Pod{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, err
 	}
-	at := r.Verdict.At
-	q := &pod.Question{
-		Op: r.Op, Pod: document(r.Pod), Old: document(r.Old), Replaces: r.Replaces, Origin: pod.Origin{Source: r.Source, Document: r.Document},
-	}
-	m := &wasm.MergeRequest{Current: q.Old, Tenant: r.Tenant, Time: at, ClockSynchronized: r.ClockSynchronized}
-	for _, x := range r.Candidates {
-		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: document(x.Pod), Origin: pod.Origin{Source: x.Source, Document: x.Document}, Kind: x.Kind,
-			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
-		})
-	}
-	for i := range r.Policies {
-		x := &r.Policies[i]
-		text, err := log.PolicyFile(x.Document)
-		must(t, err)
-		module, err := log.PolicyFile(x.Module)
-		must(t, err)
-		doc, err := parseDocument("p.toml", "p.toml", text, false)
-		must(t, err)
-		plugin, err := loader.Load(t.Context(), module, doc.loads(r.Node))
-		must(t, err)
-		var facts *wasm.NodeFacts
-		if x.NodeFacts != "" {
-			facts = &wasm.NodeFacts{}
-			get(x.NodeFacts, facts)
-		}
-		w := &wasm.Request{
-			Question: q, Kind: r.Kind, Tenant: r.Tenant, Changed: r.Changed, Time: at, ClockSynchronized: r.ClockSynchronized, Node: facts,
-		}
-		o := pod.Opinion{Policy: x.Name, Tenant: x.Tenant}
-		switch r.Hook {
-		case hookAdmit:
-			got, err := plugin.Admit(t.Context(), w)
-			must(t, err)
-			o.Answer, o.Message, o.Fuel = got.Answer, got.Message, got.Fuel
-		case hookFilter:
-			got, err := plugin.Filter(t.Context(), w)
-			must(t, err)
-			o.Answer, o.Message, o.Fuel = pod.Answer(got.Answer), got.Message, got.Fuel
-		case hookMerge:
-			got, err := plugin.Merge(t.Context(), m)
-			must(t, err)
-			o.Answer, o.Message, o.Fuel = pod.Answer(got.Answer), got.Message, got.Fuel
-		}
-		opinions = append(opinions, o)
-		must(t, plugin.Close())
-	}
-	return opinions
+	a.change(p)
+	return json.Marshal(p)
+}
+
+// repeated makes the decision of a record again and gives the first difference, nil
+// for none.
+func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Evidence) *Difference {
+	t.Helper()
+	v, err := r.Repeat(t.Context(), record, of)
+	must(t, err)
+	d, err := Compare(record, v)
+	must(t, err)
+	return d
 }
 
 func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tparallel // its parts share what is closed after them
@@ -109,7 +85,8 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	for _, hook := range []string{hookAdmit, hookFilter, hookMerge} {
 		d.write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf(string(drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
 	}
-	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
+	at := filepath.Join(t.TempDir(), "state")
+	log, closeAll := recordsIn(t, at)
 	c := sandboxed(t, d)
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
@@ -141,66 +118,34 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	<-resolved
 	stop()
 
-	records, err := log.Newest(10)
-	must(t, err)
+	closeAll()
+
+	records, exhibits := evidenceIn(t, at)
 	if len(records) != 3 {
 		t.Fatalf("%d records: %+v", len(records), records)
 	}
-	for i := range records {
-		r := &records[i]
+	again := NewRepeater(c)
+	defer again.Close()
+	for i, r := range records {
 		t.Run(r.Hook, func(t *testing.T) {
-			want := r.Verdict.Opinions
-			if len(want) != 1 || want[0].Message == "" || want[0].Failure != "" || want[0].Fuel == 0 {
-				t.Fatalf("opinions %+v", want)
+			said := r.Verdict.Opinions
+			if len(said) != 1 || said[0].Message == "" || said[0].Failure != "" || said[0].Fuel == 0 {
+				t.Fatalf("opinions %+v", said)
 			}
-			was := pod.Opinion{Policy: want[0].Policy, Tenant: want[0].Tenant, Answer: want[0].Answer, Message: want[0].Message, Fuel: want[0].Fuel}
-			got := again(t, log, c.Loader, r, func(*v1.Pod) {})
-			if r.Hook == hookMerge {
-				was.Answer = "winner" // the opinion names it
+			if d := repeated(t, again, r, exhibits[i]); d != nil {
+				t.Error(d)
 			}
-			if diff := cmp.Diff([]pod.Opinion{was}, got); diff != "" {
-				t.Errorf("opinions (-on record +made again):\n%s", diff)
-			}
-			other := again(t, log, c.Loader, r, func(p *v1.Pod) { p.Annotations["note"] = "b" })
-			if other[0].Message == was.Message {
-				t.Error("another document gives the same random numbers, so this test says nothing")
+			other := altered{exhibits[i], func(p *v1.Pod) { p.Annotations["note"] = "b" }}
+			if d := repeated(t, again, r, other); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
+				t.Errorf("another document gives the same random numbers, so this test says nothing: %v", d)
 			}
 			late := *r
 			late.Verdict.At = r.Verdict.At.Add(time.Millisecond)
-			if other := again(t, log, c.Loader, &late, func(*v1.Pod) {}); other[0].Message == was.Message {
-				t.Error("another time gives the same random numbers, so this test says nothing")
+			if d := repeated(t, again, &late, exhibits[i]); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
+				t.Errorf("another time gives the same random numbers, so this test says nothing: %v", d)
 			}
 		})
 	}
-	closeAll()
-}
-
-// judgedAgain makes the decision of a record of one owner's policies again, with
-// nothing but what is on the disk and mutate_api.
-func judgedAgain(t *testing.T, log *state.DecisionLog, s *scripts, r *state.DecisionRecord, mutateAPI bool) pod.Verdict {
-	t.Helper()
-	d := newTree(t)
-	for i := range r.Policies {
-		x := &r.Policies[i]
-		for suffix, digest := range map[string]string{".toml": x.Document, ".wasm": x.Module} {
-			text, err := log.PolicyFile(digest)
-			must(t, err)
-			d.write(x.Name+suffix, string(text))
-		}
-	}
-	policies, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	defer policies.release()
-	text, err := log.Input(r.Tenant, r.Pod)
-	must(t, err)
-	q := pod.Question{Op: r.Op, Pod: &v1.Pod{}, Origin: pod.Origin{Source: r.Source, Document: r.Document}}
-	must(t, json.Unmarshal(text, q.Pod))
-	made := deciding(q)
-	made.request.Kind, made.request.Time, made.instance, made.mutateAPI = r.Kind, r.Verdict.At, r.Instance, mutateAPI
-	v := judge(t.Context(), []*set{policies}, made, r.Default)
-	v.Mutation = v.Mutation.Shown()
-	v.Sets = r.Verdict.Sets // of a set, only the policies that had an opinion are on record
-	return v
 }
 
 func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
@@ -226,20 +171,26 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	}
 
 	log, closeAll := recordsIn(t, at)
-	defer closeAll()
-	records, err := log.Newest(10)
+	counted, err := log.Newest(10)
 	must(t, err)
+	closeAll()
+	records, exhibits := evidenceIn(t, at)
+	config := testConfig(d, s)
+	again := NewRepeater(config)
+	defer again.Close()
 	var got []string
-	for i := range records {
-		r := &records[i]
+	for i, r := range records {
+		r.Count = counted[slices.IndexFunc(counted, func(c state.DecisionRecord) bool { return c.ID == r.ID })].Count
 		got = append(got, fmt.Sprintf("%s/%s %s ×%d, mutate_api %v", r.Namespace, r.Name, r.Verdict.Answer, r.Count, r.MutateAPI))
 		for _, mutateAPI := range []bool{true, false} {
-			diff := cmp.Diff(r.Verdict, judgedAgain(t, log, s, r, mutateAPI))
+			other := *r
+			other.MutateAPI = mutateAPI
+			diff := repeated(t, again, &other, exhibits[i])
 			same := mutateAPI == r.MutateAPI || r.Namespace == "elsewhere"
-			if same && diff != "" {
-				t.Errorf("%s, made again with mutate_api %v (-on record +made again):\n%s", got[i], mutateAPI, diff)
+			if same && diff != nil {
+				t.Errorf("%s, made again with mutate_api %v: %v", got[i], mutateAPI, diff)
 			}
-			if !same && diff == "" {
+			if !same && diff == nil {
 				t.Errorf("%s: it is the same with mutate_api %v, so this test says nothing", got[i], mutateAPI)
 			}
 		}

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// Difference is the first place where a verdict that was made again is not the one
+// on record.
+type Difference struct {
+	// Field is its path, as in "opinions[0].fuel".
+	Field string `json:"field"`
+	// Recorded and Made are its values as JSON, empty where it is not there.
+	Recorded string `json:"recorded,omitempty"`
+	Made     string `json:"made,omitempty"`
+}
+
+// String says it in one line.
+func (d *Difference) String() string {
+	shown := func(s string) string {
+		if s == "" {
+			return "nothing"
+		}
+		return s
+	}
+	return fmt.Sprintf("%s is %s on record, made again %s", d.Field, shown(d.Recorded), shown(d.Made))
+}
+
+// Compare gives the first difference of a verdict that Repeat gave to that of its
+// record, nil where they are the same to the last bit.
+func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error) {
+	recorded := record.Verdict
+	if record.Paced && made.Answer == pod.Deny && recorded.Answer == pod.Hold {
+		// What is put off for how long comes of denials before it.
+		if at := strings.LastIndex(recorded.Message, pacedNote); at >= 0 {
+			recorded.Message = recorded.Message[:at]
+		}
+		recorded.Answer, recorded.RetryAfter = pod.Deny, made.RetryAfter
+	}
+	before, err := json.Marshal(&recorded)
+	if err != nil {
+		return nil, err
+	}
+	now, err := json.Marshal(&made)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(before, now) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	var a, b any
+	if err := decodeNumbers(before, &a); err != nil {
+		return nil, err
+	}
+	if err := decodeNumbers(now, &b); err != nil {
+		return nil, err
+	}
+	if d := firstDifference("", a, b); d != nil {
+		d.Field = strings.TrimPrefix(d.Field, ".")
+		return d, nil
+	}
+	return &Difference{Field: "verdict", Recorded: string(before), Made: string(now)}, nil
+}
+
+func decodeNumbers(text []byte, into *any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+// firstDifference compares decoded JSON, keys in the order of their names.
+func firstDifference(at string, a, b any) *Difference {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			return firstOfKeys(at, x, y)
+		}
+	case []any:
+		if y, ok := b.([]any); ok {
+			return firstOfList(at, x, y)
+		}
+	}
+	if before, now := textOfJSON(a), textOfJSON(b); before != now {
+		return &Difference{Field: at, Recorded: before, Made: now}
+	}
+	return nil
+}
+
+func firstOfKeys(at string, x, y map[string]any) *Difference {
+	keys := slices.Collect(maps.Keys(x))
+	for key := range y {
+		if _, both := x[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if d := firstDifference(at+"."+key, x[key], y[key]); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func firstOfList(at string, x, y []any) *Difference {
+	for i := range max(len(x), len(y)) {
+		var a, b any
+		if i < len(x) {
+			a = x[i]
+		}
+		if i < len(y) {
+			b = y[i]
+		}
+		if d := firstDifference(fmt.Sprintf("%s[%d]", at, i), a, b); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// textOfJSON is a value as JSON, empty for nothing.
+func textOfJSON(value any) string {
+	if value == nil {
+		return ""
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}

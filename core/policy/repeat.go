@@ -1,0 +1,303 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// ErrNotJudged is that a record is of a verdict no policy had a part in: its sets
+// were not ready. There is nothing to repeat.
+var ErrNotJudged = errors.New("no policy was asked: the sets were not ready")
+
+// Evidence is what records name by digest. It gives the one that was asked for, or
+// an error.
+type Evidence interface {
+	// Input is a document that a decision saw, as JSON.
+	Input(digest string) ([]byte, error)
+	// PolicyFile is a document or a module of a policy.
+	PolicyFile(digest string) ([]byte, error)
+}
+
+// Repeater makes decisions again from their records, with the policies that made
+// them: it needs neither their directory nor the agent. One call at a time.
+type Repeater struct {
+	cfg    *Config
+	loaded map[loadedKey]*policy
+	// order are the keys, that which was loaded first first.
+	order []loadedKey
+}
+
+// loadedKey is what a policy is made from.
+type loadedKey struct{ document, module, tenant, node string }
+
+// maxLoaded is how many policies stay loaded between decisions.
+const maxLoaded = 64
+
+// NewRepeater gives one whose plugins are made by the configuration's Loader. Of the
+// rest of the configuration only the Logger counts.
+func NewRepeater(c Config) *Repeater {
+	return &Repeater{cfg: &c, loaded: map[loadedKey]*policy{}}
+}
+
+// Close closes all plugins.
+func (r *Repeater) Close() {
+	for _, key := range r.order {
+		r.loaded[key].plugin.release()
+	}
+	r.loaded, r.order = map[loadedKey]*policy{}, nil
+}
+
+// Repeat makes the decision of a record again. The verdict is as records have it; of
+// one that was paced it is the denial that was put off. The error is ErrNotJudged,
+// that of ctx, or says what is missing or damaged.
+func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (pod.Verdict, error) {
+	if record.Verdict.Reason == pod.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
+		return pod.Verdict{}, ErrNotJudged
+	}
+	sets, err := r.sets(ctx, record, of)
+	if err != nil {
+		return pod.Verdict{}, err
+	}
+	e := &exhibits{of: of}
+	var v pod.Verdict
+	switch record.Hook {
+	case hookAdmit, hookFilter:
+		d := e.decision(record)
+		if e.err != nil {
+			return pod.Verdict{}, e.err
+		}
+		v = r.decide(ctx, record, sets, d)
+	case hookMerge:
+		m := e.contest(record)
+		if e.err != nil {
+			return pod.Verdict{}, e.err
+		}
+		decided, opinions, _ := choose(ctx, sets, record.Node, m, &activity{})
+		decided.At, decided.Sets = record.Verdict.At, setNames(sets)
+		v = mergeVerdict(&decided, opinions)
+	default:
+		return pod.Verdict{}, fmt.Errorf("the hook %q is unknown: the record is of a newer agent", record.Hook)
+	}
+	settle(ctx, sets)
+	return v, context.Cause(ctx)
+}
+
+// decide asks the policies about one pod.
+func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*set, d *decision) pod.Verdict {
+	if record.Hook == hookFilter {
+		v := filterAll(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
+		return *filterVerdict(&v)
+	}
+	v := judge(ctx, sets, d, record.Default)
+	v.ReadsNode, v.Mutation = d.saw != nil, v.Mutation.Shown()
+	return v
+}
+
+// sets are those of a record, with the policies that had an opinion, in its order.
+func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, of Evidence) ([]*set, error) {
+	all := make([]*set, 0, len(record.Verdict.Sets))
+	found := 0
+	for _, name := range record.Verdict.Sets {
+		tenant, digest, owned := strings.Cut(name, "/")
+		if !owned {
+			tenant, digest = "", name
+		}
+		var policies []*policy
+		for i := range record.Policies {
+			if record.Policies[i].Tenant != tenant {
+				continue
+			}
+			p, err := r.policy(ctx, &record.Policies[i], record.Node, of)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", called(record.Policies[i].Name, tenant), err)
+			}
+			policies = append(policies, p)
+		}
+		found += len(policies)
+		s := newSet(digest, policies)
+		s.tenant = tenant
+		all = append(all, s)
+	}
+	if found != len(record.Policies) {
+		return nil, errors.New("it names policies of sets that it does not name")
+	}
+	return all, nil
+}
+
+func setNames(sets []*set) (names []string) {
+	for _, s := range sets {
+		names = append(names, s.named())
+	}
+	return names
+}
+
+// policy loads one policy, or gives it as it was loaded before.
+func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*policy, error) {
+	key := loadedKey{of.Document, of.Module, of.Tenant, node}
+	if p := r.loaded[key]; p != nil {
+		return p, nil
+	}
+	text, err := evidence.PolicyFile(of.Document)
+	if err != nil {
+		return nil, fmt.Errorf("its document: %w", err)
+	}
+	module, err := evidence.PolicyFile(of.Module)
+	if err != nil {
+		return nil, fmt.Errorf("its module: %w", err)
+	}
+	doc, err := parseDocument(of.Name, of.Name, text, true)
+	if err != nil {
+		return nil, fmt.Errorf("its document: %w", err)
+	}
+	options := doc.loads(node)
+	options.Tenant = of.Tenant
+	plugin, err := r.cfg.Loader.Load(ctx, module, options)
+	if err != nil {
+		return nil, fmt.Errorf("its module: %w", err)
+	}
+	p := &policy{
+		document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger,
+		plugin: newHandle(plugin, of.Module, options, r.cfg.Logger),
+	}
+	r.keep(key, p)
+	return p, nil
+}
+
+// keep keeps a policy loaded, and closes the one that was loaded first where there
+// are too many: no decision uses it.
+func (r *Repeater) keep(key loadedKey, p *policy) {
+	if len(r.order) == maxLoaded {
+		first := r.order[0]
+		r.loaded[first].plugin.release()
+		delete(r.loaded, first)
+		r.order = append(r.order[:0], r.order[1:]...)
+	}
+	r.loaded[key] = p
+	r.order = append(r.order, key)
+}
+
+// exhibits reads what a record names; err is what could not be read first.
+type exhibits struct {
+	of  Evidence
+	err error
+}
+
+func (e *exhibits) read(digest string, into any) {
+	text, err := e.of.Input(digest)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil && e.err == nil {
+		e.err = err
+	}
+}
+
+func (e *exhibits) pod(digest string) *v1.Pod {
+	if digest == "" {
+		return nil
+	}
+	p := &v1.Pod{}
+	e.read(digest, p)
+	return p
+}
+
+// decision is that of a record of the hooks admit and filter.
+func (e *exhibits) decision(record *state.DecisionRecord) *decision {
+	q := &pod.Question{
+		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
+		Origin: pod.Origin{Source: record.Source, Document: record.Document},
+	}
+	if record.Base != "" {
+		q.Base = &pod.Mutation{Instance: record.Instance, FinalHash: record.Base}
+	}
+	if q.Pod == nil {
+		q.Pod = &v1.Pod{}
+		e.err = errors.Join(e.err, errors.New("the record names no pod"))
+	}
+	d := &decision{
+		hook: record.Hook, node: record.Node, instance: record.Instance, mutateAPI: record.MutateAPI, exempt: record.Exempt,
+		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, met: metBy(record), at: &activity{},
+		request: &wasm.Request{
+			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
+			ClockSynchronized: record.ClockSynchronized,
+		},
+	}
+	facts := e.facts(record)
+	if record.Verdict.ReadsNode || len(facts) > 0 {
+		d.look = func() *sight { return &sight{} }
+	}
+	d.sees = func(tenant string, _ *sight) *wasm.NodeFacts { return facts[tenant] }
+	for i := range record.Policies {
+		x := &record.Policies[i]
+		if x.Circumstance == nil || x.Circumstance.Last == nil {
+			continue
+		}
+		d.remember(x.Circumstance.Last)
+	}
+	return d
+}
+
+// remember has what a policy said before be known.
+func (d *decision) remember(last *state.LastOpinion) {
+	o := &opinion{pod.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
+	if last.Changed {
+		o.Patch = "not kept"
+	}
+	d.lasts.put(&policy{document: &document{keys: keys{Name: last.Policy, OnError: lastVerdict}}, tenant: last.Tenant}, d.lastKey(), d.request.Tenant, o, d.request.Time)
+}
+
+// facts are what the policies of each owner saw of the node.
+func (e *exhibits) facts(record *state.DecisionRecord) map[string]*wasm.NodeFacts {
+	facts := map[string]*wasm.NodeFacts{}
+	for i := range record.Policies {
+		if x := &record.Policies[i]; x.NodeFacts != "" && facts[x.Tenant] == nil {
+			facts[x.Tenant] = &wasm.NodeFacts{}
+			e.read(x.NodeFacts, facts[x.Tenant])
+		}
+	}
+	return facts
+}
+
+// contest is that of a record of the hook merge.
+func (e *exhibits) contest(record *state.DecisionRecord) *contest {
+	m := &contest{
+		MergeRequest: &wasm.MergeRequest{
+			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
+		},
+		mutateAPI: record.MutateAPI, met: metBy(record),
+	}
+	for i := range record.Candidates {
+		x := &record.Candidates[i]
+		m.places = append(m.places, i)
+		m.Candidates = append(m.Candidates, wasm.Candidate{
+			Pod: e.pod(x.Pod), Origin: pod.Origin{Source: x.Source, Document: x.Document, FirstSeen: x.FirstSeen}, Kind: x.Kind,
+			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
+		})
+		if m.Candidates[i].Pod == nil {
+			e.err = errors.Join(e.err, errors.New("the record names a candidate without its pod"))
+		}
+	}
+	return m
+}
+
+// metBy is what the policies of a record met.
+func metBy(record *state.DecisionRecord) circumstances {
+	met := circumstances{repeated: true, of: map[owned]*state.Circumstance{}}
+	for i := range record.Policies {
+		if x := &record.Policies[i]; x.Circumstance != nil {
+			met.of[owned{x.Tenant, x.Name}] = x.Circumstance
+		}
+	}
+	return met
+}

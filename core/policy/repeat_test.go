@@ -1,0 +1,291 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// contested is a contest between the sources static and cluster, the first of which
+// has what runs.
+func contested(name string) pod.Contest {
+	return pod.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: name}, Candidates: []pod.Candidate{
+		{Pod: somePod(name), Origin: pod.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod(name)},
+		{Pod: somePod(name), Origin: pod.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant}},
+	}}
+}
+
+// update is the same pod with another image.
+func update(q *pod.Question) {
+	q.Op, q.Old = pod.UpdateOp, somePod(q.Pod.Name)
+	q.Pod = somePod(q.Pod.Name, func(p *v1.Pod) { p.Spec.Containers[0].Image = "other" })
+}
+
+// everyHook asks once about a new pod, about an update, and about a contest.
+func everyHook(t *testing.T, p *Plane, name string) {
+	t.Helper()
+	ask(t, p, question(name))
+	q := question(name, update)
+	passed := make(chan pod.FilterVerdict, 1)
+	p.Filter(pod.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v pod.FilterVerdict) { passed <- v })
+	<-passed
+	resolved := make(chan pod.Resolution, 1)
+	p.Rules().Resolve(contested(name), func(r pod.Resolution) { resolved <- r })
+	<-resolved
+}
+
+const anyHook = `hooks = ["admit", "filter", "merge"]`
+
+func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// policies are written by their name; a text after "\n" are further keys.
+		policies map[string]string
+		change   func(c *Config)
+		do       func(t *testing.T, p *Plane, d tree)
+		// want are parts of opinions and verdicts, each of which is on record.
+		want []string
+	}{
+		"plugins that fail": {
+			map[string]string{"p": "trap no\n" + anyHook},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) { t.Helper(); everyHook(t, p, "web") },
+			[]string{"Trap"},
+		},
+		"a breaker that is open, of every hook": {
+			map[string]string{"p": "trap no\n" + anyHook},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				for range breakAfter {
+					everyHook(t, p, "web")
+				}
+			},
+			[]string{"Trap", "BreakerOpen"},
+		},
+		"a plugin without an instance": {
+			map[string]string{"p": "unready"},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			[]string{"NotReady"},
+		},
+		"a machine that fails": {
+			map[string]string{"p": "error the disk is gone", "q": "unwell"},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				for range 3 {
+					ask(t, p, question("web"))
+				}
+			},
+			[]string{"HostError", "the disk is gone", "cannot allocate memory"},
+		},
+		"a verdict that was given before counts": {
+			map[string]string{"p": "deny No never\non_error = \"last_verdict\"", "q": "hold Later soon\non_error = \"last_verdict\""},
+			nil,
+			func(t *testing.T, p *Plane, d tree) {
+				t.Helper()
+				ask(t, p, question("web"))
+				for _, name := range []string{"p", "q"} {
+					d.policy(name, "trap no", "on_error = \"last_verdict\"")
+				}
+				_, err := p.Reload(t.Context(), "")
+				must(t, err)
+				ask(t, p, question("web"))
+			},
+			[]string{"before that it said deny: No: never", "before that it said hold: Later: soon"},
+		},
+		"no verdict was given before": {
+			map[string]string{"p": "unwell\non_error = \"last_verdict\""},
+			func(c *Config) { c.Opinions = nil },
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				ask(t, p, question("web"))
+				ask(t, p, question("db"))
+				ask(t, p, question("db"))
+			},
+			[]string{"HostError", "it has not judged this version of the pod before"},
+		},
+		"an exempt pod": {
+			map[string]string{"p": "trap no", "q": "unready"},
+			func(c *Config) { c.Exempt = []string{"shop/web*"} },
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				ask(t, p, question("web", func(q *pod.Question) { q.Origin.Source = "static" }))
+			},
+			[]string{"Trap", "NotReady"},
+		},
+		"a policy that reads the node": {
+			map[string]string{"p": "quota 1\ncapabilities = [\"node.read\"]"},
+			func(c *Config) {
+				c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{somePod("other"), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
+			},
+			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			[]string{"hold"},
+		},
+		"an exception": {
+			map[string]string{"p": "deny No never\n[[exception]]\npods = [\"shop/web\"]\nowner = \"me\"\nexpires = \"2999-01-01\""},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				ask(t, p, question("web"))
+				ask(t, p, question("db"))
+			},
+			[]string{"an exception of me", "never"},
+		},
+		"conditions": {
+			map[string]string{
+				"p": "deny No never\n[match]\nconditions = [\"object.metadata.name == 'web'\"]",
+				"q": "deny No never\n[match]\nconditions = [\"object.metadata.labels['missing'] == 'x'\"]",
+			},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			[]string{"ConditionFailed", "never"},
+		},
+		"a denial that is put off": {
+			map[string]string{"p": "deny No never (denied in no time)"},
+			nil,
+			func(t *testing.T, p *Plane, _ tree) {
+				t.Helper()
+				for _, name := range []string{"one", "two"} {
+					ask(t, p, ofController(name, "set", func(q *pod.Question) { q.Origin.Source = "cluster" }))
+				}
+			},
+			[]string{"(denied in 10s: other pods", "(denied in no time)"},
+		},
+		"the modes, and what is said where nobody has an opinion": {
+			map[string]string{"p": "deny No\nmode = \"warn\"", "q": "deny No\nmode = \"audit\"", "r": "abstain"},
+			func(c *Config) { c.DefaultVerdict = pod.Deny },
+			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			[]string{"DefaultVerdict", "warn", "audit"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+			for policy, text := range test.policies {
+				script, more, _ := strings.Cut(text, "\n")
+				document := documentOf(policy, script, more)
+				if strings.Contains(more, "hooks = ") {
+					document = strings.Replace(document, "hooks = [\"admit\"]\n", "", 1)
+				}
+				d.write(policy+".toml", document)
+				d.write(policy+".wasm", script)
+			}
+			log, closeAll := recordsIn(t, at)
+			c := testConfig(d, s)
+			c.Records, c.Sources = log, []string{"cluster", "static"}
+			if test.change != nil {
+				test.change(&c)
+			}
+			p := New(c)
+			stop := run(t, p)
+			test.do(t, p, d)
+			stop()
+			closeAll()
+			records, exhibits := evidenceIn(t, at)
+			var all strings.Builder
+			for i, r := range records {
+				well := newScripts()
+				well.faults = 2 // the machine has had them
+				again := NewRepeater(testConfig(d, well))
+				if diff := repeated(t, again, r, exhibits[i]); diff != nil {
+					t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)
+				}
+				again.Close()
+				text, err := json.Marshal(r)
+				must(t, err)
+				all.Write(text)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(all.String(), want) {
+					t.Errorf("nothing on record has %q:\n%s", want, all.String())
+				}
+			}
+		})
+	}
+}
+
+func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	again := NewRepeater(Config{})
+	for name, record := range map[string]state.DecisionRecord{
+		"an admission without sets": {Decision: pod.Decision{Hook: hookAdmit, Verdict: notReady("/policies", errors.New("no"), instant)}},
+		"a contest without sets":    {Decision: pod.Decision{Hook: hookMerge}},
+	} {
+		if _, err := again.Repeat(context.Background(), &record, nil); !errors.Is(err, ErrNotJudged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheFirstDifferenceIsNamed(t *testing.T) {
+	t.Parallel()
+	base := pod.Verdict{Answer: pod.Deny, Message: "no", At: instant, Sets: []string{"s"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny, Fuel: 1 << 60, Warnings: []string{"a"}}}}
+	for name, test := range map[string]struct {
+		change func(v *pod.Verdict)
+		want   string
+	}{
+		"another answer":     {func(v *pod.Verdict) { v.Answer = pod.Allow }, `answer is "deny" on record, made again "allow"`},
+		"a large number":     {func(v *pod.Verdict) { v.Opinions[0].Fuel++ }, "opinions[0].fuel is 1152921504606846976 on record, made again 1152921504606846977"},
+		"one more":           {func(v *pod.Verdict) { v.Opinions[0].Warnings = []string{"a", "b"} }, `opinions[0].warnings[1] is nothing on record, made again "b"`},
+		"something is gone":  {func(v *pod.Verdict) { v.Message = "" }, `message is "no" on record, made again nothing`},
+		"none":               {func(*pod.Verdict) {}, ""},
+		"an opinion is gone": {func(v *pod.Verdict) { v.Opinions = nil }, `opinions is [{"answer":"deny","fuel":1152921504606846976,"policy":"p","warnings":["a"]}] on record, made again nothing`},
+		"the time":           {func(v *pod.Verdict) { v.At = v.At.Add(1) }, `at is "2026-11-03T12:00:00Z" on record, made again "2026-11-03T12:00:00.000000001Z"`},
+	} {
+		made := base
+		made.Opinions = []pod.Opinion{base.Opinions[0]}
+		test.change(&made)
+		d, err := Compare(&state.DecisionRecord{Decision: pod.Decision{Verdict: base}}, made)
+		must(t, err)
+		got := ""
+		if d != nil {
+			got = d.String()
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	again := NewRepeater(Config{Loader: s})
+	e := contents{}
+	for i := range maxLoaded + 3 {
+		record := &state.PolicyRecord{Name: "p", Document: e.add(documentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
+		if _, err := again.policy(t.Context(), record, "node-1", e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.inUse()); n != maxLoaded {
+		t.Errorf("%d are loaded", n)
+	}
+	again.Close()
+	if n := len(s.inUse()); n != 0 {
+		t.Errorf("%d are loaded after it was closed", n)
+	}
+}
+
+// contents are evidence by digest.
+type contents map[string]string
+
+func (c contents) add(text string) string {
+	c[sumOf(text)] = text
+	return sumOf(text)
+}
+
+func (c contents) Input(digest string) ([]byte, error)      { return []byte(c[digest]), nil }
+func (c contents) PolicyFile(digest string) ([]byte, error) { return []byte(c[digest]), nil }
