@@ -10,14 +10,14 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Work on policies and their plugins",
-		Long: "Commands for those who write policies, or choose which to use. Inspect, lint, sign and verify\n" +
-			"need no running agent, and a configuration only where --config names one.",
+		Long: "Commands for those who write policies, or choose which to use. Inspect, lint, replay, sign and\n" +
+			"verify need no running agent. Of these replay alone reads the configuration unless told otherwise.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &usageError{errors.New("say what to do: inspect, lint, reload, retry, rollback, sign or verify"), cmd.CommandPath()}
+			return &usageError{errors.New("say what to do: inspect, lint, reload, replay, retry, rollback, sign or verify"), cmd.CommandPath()}
 		},
 	}
-	cmd.AddCommand(a.policyInspectCommand(), a.policyLintCommand(), a.policyReloadCommand(), a.policyRetryCommand(), a.policyRollbackCommand(),
+	cmd.AddCommand(a.policyInspectCommand(), a.policyLintCommand(), a.policyReloadCommand(), a.policyReplayCommand(), a.policyRetryCommand(), a.policyRollbackCommand(),
 		a.policySignCommand(), a.policyVerifyCommand())
 	return cmd
 }

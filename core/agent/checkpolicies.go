@@ -14,6 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // policyPatience bounds the loading of policies: the compilation of each may
@@ -74,27 +75,34 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (se
 // withPolicies gives what the policies of a directory are loaded with, and a
 // sandbox of their own, for as long as do takes.
 func withPolicies(cfg *config.Config, node, dir string, do func(policy.Config) error) error {
-	temp, err := os.MkdirTemp("", "wardlet-check-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	quiet := slog.New(slog.DiscardHandler)
-	engine, err := newEngine(temp, &cfg.Policy, quiet)
-	if err != nil {
-		return err
-	}
-	c, err := policyConfig(cfg, node, policy.Sandbox(engine), quiet)
-	if err == nil {
+	return withEngine(cfg, func(engine *wasm.Engine) error {
+		c, err := policyConfig(cfg, node, policy.Sandbox(engine), slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
 		for _, t := range c.Tenants {
 			if t.Dir == dir {
 				c.Trust = t.Trust
 			}
 		}
 		c.Dir = dir
-		err = do(c)
+		return do(c)
+	})
+}
+
+// withEngine does something with a sandbox of its own, whose compiled code is gone
+// afterwards.
+func withEngine(cfg *config.Config, do func(*wasm.Engine) error, options ...wasm.EngineOption) error {
+	temp, err := os.MkdirTemp("", "wardlet-check-")
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, engine.Close())
+	defer os.RemoveAll(temp)
+	engine, err := newEngine(temp, &cfg.Policy, slog.New(slog.DiscardHandler), options...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(engine), engine.Close())
 }
 
 // setInWords names the policies of a set that was loaded and counts their

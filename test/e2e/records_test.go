@@ -98,6 +98,11 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	if out, err := a.wardlet("explain", "pod", "default/god"); err == nil || !strings.Contains(err.Error(), "did you mean default/good") {
 		t.Errorf("error %v\n%s", err, out)
 	}
+	for _, on := range []string{"", " --interpreter"} {
+		if out, err := a.wardlet(strings.Fields("policy replay" + on)...); err != nil || !strings.Contains(out, "2 decisions made again: 2 the same\n") {
+			t.Errorf("policy replay%s beside the agent: %v\n%s", on, err, out)
+		}
+	}
 	a.stop(t)
 
 	// What was stored with a pod that runs is known also without its record.

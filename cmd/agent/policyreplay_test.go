@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"          //nolint:depguard // the same
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // a plugin to load
+	"github.com/wardlet/wardlet/core/state"                //nolint:depguard // who keeps the records
+)
+
+// decided has a policy decide about a few pods and gives the state
+// directory with the records.
+func decided(t *testing.T) (dir string) {
+	t.Helper()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	policies, dir := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	module := wasmtest.Denying("object.spec.@containers[*].image", "evil")
+	ok(os.WriteFile(filepath.Join(policies, "p.wasm"), module, 0o600))
+	ok(os.WriteFile(filepath.Join(policies, "p.toml"), fmt.Appendf(nil,
+		"api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n", sha256.Sum256(module)), 0o600))
+	d, err := state.Open(dir, quiet)
+	ok(err)
+	log, err := d.Decisions(map[string]int64{"": 4 << 20})
+	ok(err)
+	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), quiet)
+	ok(err)
+	p := policy.New(policy.Config{
+		Dir: policies, DefaultVerdict: pod.Allow, Node: "node-1", Kinds: map[string]string{"static": "file"}, Records: log,
+		Loader: policy.Sandbox(engine), Logger: quiet, Evaluators: 1,
+		Now: time.Now,
+	})
+	var running sync.WaitGroup
+	running.Go(func() { _ = p.Run(t.Context()) })
+	if _, err := p.Reload(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range []string{"good", "evil", "fine"} {
+		answer := make(chan pod.Verdict, 1)
+		p.Judge(pod.Question{
+			Op: pod.Add, Origin: pod.Origin{Source: "static", Document: image + ".yaml#0"},
+			Pod: &v1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: image, Namespace: "shop", UID: types.UID(image), Annotations: map[string]string{pod.AnnotationSource: "static"}},
+				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image}}},
+			},
+		}, func(v pod.Verdict) { answer <- v })
+		<-answer
+	}
+	t.Cleanup(func() {
+		running.Wait()
+		ok(engine.Close())
+		ok(log.Close())
+		ok(d.Close())
+	})
+	return dir
+}
+
+// forged has another text in a record, with the checksum that belongs to it.
+func forged(text []byte, before, after string) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if content := bytes.TrimSuffix(line, []byte("\n"))[9:]; bytes.Contains(content, []byte(before)) {
+			content = bytes.Replace(content, []byte(before), []byte(after), 1)
+			line = fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)), content)
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+func TestPolicyReplay(t *testing.T) {
+	t.Parallel()
+	dir := decided(t)
+	golden(t, "policy-replay", wardlet(t.Context(), "policy", "replay", "--state", dir))
+	golden(t, "policy-replay", wardlet(t.Context(), "policy", "replay", "--state", dir, "--interpreter"))
+	golden(t, "policy-replay-json", wardlet(t.Context(), "policy", "replay", "--state", dir, "-o", "json"))
+	golden(t, "policy-replay-one", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-2"))
+	golden(t, "policy-replay-unknown", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-2", "operator-9"))
+	empty := t.TempDir()
+	golden(t, "policy-replay-nothing", wardlet(t.Context(), "policy", "replay", "--state", empty), empty, "DIR")
+	golden(t, "policy-replay-output", wardlet(t.Context(), "policy", "replay", "-o", "wide"))
+	golden(t, "help-policy-replay", wardlet(t.Context(), "policy", "replay", "--help"))
+}
+
+func TestPolicyReplayFindsWhatIsNotAsItWas(t *testing.T) {
+	t.Parallel()
+	dir := decided(t)
+	segments, err := filepath.Glob(filepath.Join(dir, "decisions", "operator", "*.log"))
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("segments %v, %v", segments, err)
+	}
+	text, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(text []byte) []byte{
+		"policy-replay-damaged": func(text []byte) []byte { return bytes.Replace(text, []byte(`"fine"`), []byte(`"fime"`), 1) },
+		"policy-replay-forged":  func(text []byte) []byte { return forged(text, `"answer":"deny"`, `"answer":"hold"`) },
+	} {
+		if err := os.WriteFile(segments[0], change(bytes.Clone(text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, wardlet(t.Context(), "policy", "replay", "--state", dir))
+	}
+}

@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// The outcomes of making a decision again.
+const (
+	// ReplaySame: the verdict is that on record, to the last bit.
+	ReplaySame = "same"
+	// ReplayDifferent: it is another one.
+	ReplayDifferent = "different"
+	// ReplayNotJudged: there is nothing to repeat, as no policy was asked.
+	ReplayNotJudged = "notJudged"
+	// ReplayLost: it cannot be made again, as something that it depended on is
+	// missing or damaged.
+	ReplayLost = "lost"
+)
+
+// Replayed is what came of making one decision again.
+type Replayed struct {
+	ID        string `json:"id"`
+	Hook      string `json:"hook"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Outcome   string `json:"outcome"`
+	// Difference is the first one, Error why the decision cannot be made again.
+	Difference *policy.Difference `json:"difference,omitempty"`
+	Error      string             `json:"error,omitempty"`
+}
+
+// ReplayOptions say how decisions are made again, and which: all without IDs.
+type ReplayOptions struct {
+	Interpreter bool
+	IDs         []string
+}
+
+// ReplayDecisions makes the decisions again that are on record in files, which hold
+// a state directory, and tells each what came of one: in this process, without an
+// agent, with nothing but what is on record. The bounds of modules are those of the
+// configuration. damaged says where the records are not whole.
+func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o ReplayOptions, each func(*Replayed)) (damaged []error, err error) {
+	var options []wasm.EngineOption
+	if o.Interpreter {
+		options = append(options, wasm.WithInterpreter())
+	}
+	err = withEngine(cfg, func(engine *wasm.Engine) error {
+		again := policy.NewRepeater(policy.Config{Loader: policy.Sandbox(engine), Logger: slog.New(slog.DiscardHandler)})
+		defer again.Close()
+		var err error
+		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
+				return nil
+			}
+			x := replay(ctx, again, r, e)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			each(x)
+			return nil
+		})
+		return err
+	}, options...)
+	return damaged, err
+}
+
+// replay makes one decision again.
+func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord, of policy.Evidence) *Replayed {
+	x := &Replayed{ID: r.ID, Hook: r.Hook, Namespace: r.Namespace, Name: r.Name}
+	v, err := again.Repeat(ctx, r, of)
+	if err == nil {
+		x.Difference, err = policy.Compare(r, v)
+	}
+	switch {
+	case errors.Is(err, policy.ErrNotJudged):
+		x.Outcome = ReplayNotJudged
+	case err != nil:
+		x.Outcome, x.Error = ReplayLost, err.Error()
+	case x.Difference != nil:
+		x.Outcome = ReplayDifferent
+	default:
+		x.Outcome = ReplaySame
+	}
+	return x
+}
