@@ -34,6 +34,10 @@
 // the disk waits for itself. What is written comes out of the budget of the tenant
 // (recordcost.go); what finds that empty has no verdict, and no record.
 //
+// A Repeater makes decisions again from their records, by the code that made them.
+// What a policy met that is no function of the question (circumstance.go) is on
+// record for that, and is given back.
+//
 // Loading a tenant's policies comes out of another budget of the tenant
 // (loadbudget.go), and waits for it between two steps. An order that cannot wait
 // ends a load that does (urgent.go).

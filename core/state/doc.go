@@ -23,5 +23,6 @@
 // Decisions are another matter: there are many, and nothing is lost with one. They
 // are lines of logs that are only appended to, a log for each owner of pods, with a
 // checksum in each line; a line that is not whole is passed over. DecisionLog is
-// safe for concurrent use.
+// safe for concurrent use. DecisionArchive reads the same files where no agent has
+// them open, and says which lines are not whole.
 package state
