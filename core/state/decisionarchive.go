@@ -112,6 +112,19 @@ func (a *DecisionArchive) segment(name string, each func(*DecisionRecord, *Exhib
 	return damaged, nil
 }
 
+// Entry is a record with the documents that it names.
+func (e *Exhibits) Entry(r *DecisionRecord) (DecisionEntry, error) {
+	entry := DecisionEntry{Record: r, Inputs: map[string][]byte{}}
+	for _, digest := range r.inputs() {
+		text, err := e.Input(digest)
+		if err != nil {
+			return entry, err
+		}
+		entry.Inputs[digest] = text
+	}
+	return entry, nil
+}
+
 // Input is a document that a decision saw, as JSON: the one whose digest is asked
 // for.
 func (e *Exhibits) Input(digest string) ([]byte, error) {
@@ -136,16 +149,26 @@ func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
 	return unpacked(name, packed, digest)
 }
 
-// read reads a file that is no longer than any of a state directory may be.
+// read reads a file that is no longer than any of a state directory may be, whatever
+// it says of its length.
 func (a *DecisionArchive) read(name string) ([]byte, error) {
-	info, err := fs.Stat(a.files, name)
+	f, err := a.files.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if info.Mode().IsRegular() && info.Size() <= maxFile {
+		text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile || len(text) > maxFile {
 		return nil, fmt.Errorf("%s is no regular file of at most %d bytes", name, maxFile)
 	}
-	return fs.ReadFile(a.files, name)
+	return text, err
 }
 
 // unpacked is the content of a policy's file, which its digest names.

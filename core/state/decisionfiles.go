@@ -117,15 +117,24 @@ func (l *DecisionLog) has(digest string) bool {
 }
 
 func (l *DecisionLog) writeFile(digest string, data []byte) (size int64, err error) {
+	packed, err := packedFile(data)
+	if err != nil {
+		return 0, err
+	}
+	return int64(len(packed)), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed)
+}
+
+// packedFile is a policy's file as it is kept.
+func packedFile(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write(data); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := w.Close(); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return int64(packed.Len()), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed.Bytes())
+	return packed.Bytes(), nil
 }
 
 // stored: the files are on the disk, or could not be put there.

@@ -111,7 +111,7 @@ func (o *ownerLog) open() (*segment, error) {
 	if err := ownDir(o.path); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.path, err)
 	}
-	path := filepath.Join(o.path, fmt.Sprintf("%016d%s", o.next, segmentSuffix))
+	path := filepath.Join(o.path, segmentName(o.next))
 	f, err := o.dir.fs.appendTo(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -187,6 +187,9 @@ func (o *ownerLog) close() error {
 	o.active, o.file, o.inputs = nil, nil, nil
 	return err
 }
+
+// segmentName is the name of a segment, by the number of its first record.
+func segmentName(first uint64) string { return fmt.Sprintf("%016d%s", first, segmentSuffix) }
 
 // segmentNumber is the number of the first record of a segment, by its name.
 func segmentNumber(name string) (number uint64, ok bool) {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -43,6 +44,9 @@ type DecisionRecord struct {
 	Exempt bool `json:"exempt,omitempty"`
 	// MutateAPI: policies may have changed the pod also if it is an API server's.
 	MutateAPI bool `json:"mutateAPI,omitempty"`
+	// Redacted: values of the documents were taken out, and the verdict is what comes
+	// of what is left.
+	Redacted bool `json:"redacted,omitempty"`
 	// Paced: the policies denied the pod, and because of denials before it that
 	// was held for a while.
 	Paced bool `json:"paced,omitempty"`
@@ -119,6 +123,18 @@ type DecisionCount struct {
 	ID    string    `json:"id"`
 	Count int       `json:"count"`
 	Last  time.Time `json:"last"`
+}
+
+// inputs are the digests of the documents that the record names.
+func (r *DecisionRecord) inputs() []string {
+	all := []string{r.Pod, r.Old}
+	for i := range r.Candidates {
+		all = append(all, r.Candidates[i].Pod)
+	}
+	for i := range r.Policies {
+		all = append(all, r.Policies[i].NodeFacts)
+	}
+	return slices.DeleteFunc(all, func(digest string) bool { return digest == "" })
 }
 
 // files gives the digests of the policy files that the record names, each with

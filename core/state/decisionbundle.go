@@ -1,0 +1,116 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DecisionBundle writes records, with all that they name, as files that ArchiveOf
+// reads: some of a node's decisions, to be taken elsewhere. Nobody appends to it.
+type DecisionBundle struct {
+	create func(name string) (io.Writer, error)
+	files  map[string]bool
+
+	// owner has the segment that text is of.
+	owner string
+	first uint64
+	text  []byte
+	// inputs and named are the digests of the documents and of the policy files in it.
+	inputs, named map[string]bool
+}
+
+// NewDecisionBundle gives one that has its files made by create: one after the
+// other, and each once.
+func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBundle {
+	return &DecisionBundle{create: create, files: map[string]bool{}}
+}
+
+// Add puts a record in, with the documents that it names and those of its policies'
+// files that are not in yet; policyFile gives these. Records come in the order that
+// Each gives them in. Close must follow.
+func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
+	owner, number, err := partsOfID(e.Record.ID)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(e.Record)
+	if err != nil {
+		return err
+	}
+	if owner != b.owner || len(b.text) > maxSegment {
+		if err := b.Close(); err != nil {
+			return err
+		}
+		b.owner, b.first = owner, number
+		b.inputs, b.named = map[string]bool{}, map[string]bool{}
+	}
+	for _, digest := range slices.Sorted(maps.Keys(e.Inputs)) {
+		if !b.inputs[digest] {
+			b.inputs[digest] = true
+			b.text = (&line{kind: lineInput, digest: digest, body: e.Inputs[digest]}).append(b.text)
+		}
+	}
+	e.Record.files(func(digest, tenant string) {
+		if !b.named[tenant+"/"+digest] {
+			b.named[tenant+"/"+digest] = true
+			b.text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(tenant))}).append(b.text)
+		}
+		if !b.files[digest] {
+			b.files[digest] = true
+			err = errors.Join(err, b.file(digest, policyFile))
+		}
+	})
+	b.text = (&line{kind: lineRecord, body: body}).append(b.text)
+	return err
+}
+
+// file puts a file of a policy in.
+func (b *DecisionBundle) file(digest string, policyFile func(string) ([]byte, error)) error {
+	data, err := policyFile(digest)
+	if err != nil {
+		return err
+	}
+	packed, err := packedFile(data)
+	if err != nil {
+		return err
+	}
+	return b.write(path.Join(decisionsDir, filesDir, digest+fileSuffix), packed)
+}
+
+// Close writes what Add has left to be written.
+func (b *DecisionBundle) Close() error {
+	text := b.text
+	b.text = nil
+	if len(text) == 0 {
+		return nil
+	}
+	return b.write(path.Join(decisionsDir, b.owner, segmentName(b.first)), text)
+}
+
+func (b *DecisionBundle) write(name string, data []byte) error {
+	w, err := b.create(name)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
+// partsOfID are the owner and the number in the ID of a record.
+func partsOfID(id string) (owner string, number uint64, err error) {
+	at := strings.LastIndexByte(id, '-')
+	if at >= 0 {
+		owner = id[:at]
+		number, err = strconv.ParseUint(id[at+1:], 10, 64)
+	}
+	if _, ok := ownerCalled(owner); !ok || err != nil || number == 0 || path.Base(owner) != owner {
+		return "", 0, fmt.Errorf("%q is no ID of a decision; one looks like operator-12", id)
+	}
+	return owner, number, nil
+}
