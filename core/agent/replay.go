@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"slices"
 
 	"github.com/wardlet/wardlet/core/config"
@@ -49,13 +48,7 @@ type ReplayOptions struct {
 // agent, with nothing but what is on record. The bounds of modules are those of the
 // configuration. damaged says where the records are not whole.
 func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o ReplayOptions, each func(*Replayed)) (damaged []error, err error) {
-	var options []wasm.EngineOption
-	if o.Interpreter {
-		options = append(options, wasm.WithInterpreter())
-	}
-	err = withEngine(cfg, func(engine *wasm.Engine) error {
-		again := policy.NewRepeater(policy.Config{Loader: policy.Sandbox(engine), Logger: slog.New(slog.DiscardHandler)})
-		defer again.Close()
+	err = withRepeater(cfg, o.Interpreter, func(again *policy.Repeater) error {
 		var err error
 		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
@@ -69,13 +62,22 @@ func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o Rep
 			return nil
 		})
 		return err
-	}, options...)
+	})
 	return damaged, err
+}
+
+// withSandbox does something with a sandbox of its own.
+func withSandbox(cfg *config.Config, interpreter bool, do func(policy.Loader) error) error {
+	var options []wasm.EngineOption
+	if interpreter {
+		options = append(options, wasm.WithInterpreter())
+	}
+	return withEngine(cfg, func(engine *wasm.Engine) error { return do(policy.Sandbox(engine)) }, options...)
 }
 
 // replay makes one decision again.
 func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord, of policy.Evidence) *Replayed {
-	x := &Replayed{ID: r.ID, Hook: r.Hook, Namespace: r.Namespace, Name: r.Name}
+	x := replayedOf(r)
 	v, err := again.Repeat(ctx, r, of)
 	if err == nil {
 		x.Difference, err = policy.Compare(r, v)
@@ -91,4 +93,8 @@ func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord
 		x.Outcome = ReplaySame
 	}
 	return x
+}
+
+func replayedOf(r *state.DecisionRecord) *Replayed {
+	return &Replayed{ID: r.ID, Hook: r.Hook, Namespace: r.Namespace, Name: r.Name}
 }

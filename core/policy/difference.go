@@ -36,14 +36,7 @@ func (d *Difference) String() string {
 // Compare gives the first difference of a verdict that Repeat gave to that of its
 // record, nil where they are the same to the last bit.
 func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error) {
-	recorded := record.Verdict
-	if record.Paced && made.Answer == pod.Deny && recorded.Answer == pod.Hold {
-		// What is put off for how long comes of denials before it.
-		if at := strings.LastIndex(recorded.Message, pacedNote); at >= 0 {
-			recorded.Message = recorded.Message[:at]
-		}
-		recorded.Answer, recorded.RetryAfter = pod.Deny, made.RetryAfter
-	}
+	recorded := unpaced(record, &made)
 	before, err := json.Marshal(&recorded)
 	if err != nil {
 		return nil, err
@@ -67,6 +60,77 @@ func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error
 		return d, nil
 	}
 	return &Difference{Field: "verdict", Recorded: string(before), Made: string(now)}, nil
+}
+
+// unpaced is the verdict on record as it was before it was put off. For how long
+// comes of denials before it.
+func unpaced(record *state.DecisionRecord, made *pod.Verdict) pod.Verdict {
+	v := record.Verdict
+	if record.Paced && v.Answer == pod.Hold && made.Answer == pod.Deny {
+		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
+			v.Message = v.Message[:at]
+		}
+		v.Answer, v.RetryAfter = pod.Deny, made.RetryAfter
+	}
+	return v
+}
+
+// asPaced is a verdict put off as the one on record was.
+func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
+	v := &record.Verdict
+	if record.Paced && v.Answer == pod.Hold && made.Answer == pod.Deny {
+		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
+			made.Message += v.Message[at:]
+		}
+		made.Answer, made.RetryAfter = v.Answer, v.RetryAfter
+	}
+	return made
+}
+
+// otherwise is what a verdict decides in another way than the one on record, nil
+// for nothing: the answer, where it has a reason who gave it and why, and what is
+// changed of the pod.
+func otherwise(record *state.DecisionRecord, made *pod.Verdict) *Difference {
+	recorded := unpaced(record, made)
+	for _, x := range []struct{ field, recorded, made string }{
+		{"answer", answerOf(record.Hook, &recorded), answerOf(record.Hook, made)},
+		{"reason", recorded.Reason, made.Reason},
+		{"policy", calledBy(&recorded), calledBy(made)},
+		{"mutation", changedBy(recorded.Mutation), changedBy(made.Mutation)},
+	} {
+		if x.recorded != x.made {
+			return &Difference{Field: x.field, Recorded: x.recorded, Made: x.made}
+		}
+	}
+	return nil
+}
+
+// answerOf is the answer of a verdict, for contests with who has won.
+func answerOf(hook string, v *pod.Verdict) string {
+	if hook == hookMerge {
+		for i := range v.Opinions {
+			if o := &v.Opinions[i]; o.Policy == v.Policy && o.Mode == "" {
+				return string(o.Answer)
+			}
+		}
+	}
+	return string(v.Answer)
+}
+
+// calledBy is who gave the reason, empty for nobody.
+func calledBy(v *pod.Verdict) string {
+	if v.Policy == "" || v.Reason == "" {
+		return ""
+	}
+	return called(v.Policy, v.Tenant)
+}
+
+// changedBy are the places in a pod that were changed, by whom.
+func changedBy(m *pod.Mutation) string {
+	if m == nil {
+		return ""
+	}
+	return textOfJSON(m.By)
 }
 
 func decodeNumbers(text []byte, into *any) error {

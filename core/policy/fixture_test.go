@@ -57,6 +57,15 @@ func documentOf(name, script string, more ...string) string {
 		name, name+".wasm", sumOf(script), strings.Join(more, "\n"))
 }
 
+// documentIn is documentOf a policy whose hooks may be named in more.
+func documentIn(name, script, more string) string {
+	text := documentOf(name, script, more)
+	if strings.Contains(more, "hooks = ") {
+		text = strings.Replace(text, "hooks = [\"admit\"]\n", "", 1)
+	}
+	return text
+}
+
 func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 const manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, labels: {tier: web}}\n" +

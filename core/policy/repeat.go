@@ -62,12 +62,25 @@ func (r *Repeater) Close() {
 // one that was paced it is the denial that was put off. The error is ErrNotJudged,
 // that of ctx, or says what is missing or damaged.
 func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (pod.Verdict, error) {
+	return r.repeat(ctx, record, of, func(*decision) {}, nil)
+}
+
+// repeat is Repeat with another set instead of its owner's, nil for none. change may
+// change what is decided.
+func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
 	if record.Verdict.Reason == pod.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
 		return pod.Verdict{}, ErrNotJudged
 	}
-	sets, err := r.sets(ctx, record, of)
+	policies := record.Policies
+	if instead != nil {
+		policies = without(policies, instead.tenant)
+	}
+	sets, err := r.sets(ctx, record, policies, of)
 	if err != nil {
 		return pod.Verdict{}, err
+	}
+	if instead != nil {
+		sets = instead.within(sets, record.Hook)
 	}
 	e := &exhibits{of: of}
 	var v pod.Verdict
@@ -77,12 +90,15 @@ func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of 
 		if e.err != nil {
 			return pod.Verdict{}, e.err
 		}
+		d.met = metBy(policies)
+		change(d)
 		v = r.decide(ctx, record, sets, d)
 	case hookMerge:
 		m := e.contest(record)
 		if e.err != nil {
 			return pod.Verdict{}, e.err
 		}
+		m.met = metBy(policies)
 		decided, opinions, _ := choose(ctx, sets, record.Node, m, &activity{})
 		decided.At, decided.Sets = record.Verdict.At, setNames(sets)
 		v = mergeVerdict(&decided, opinions)
@@ -104,8 +120,8 @@ func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, set
 	return v
 }
 
-// sets are those of a record, with the policies that had an opinion, in its order.
-func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, of Evidence) ([]*set, error) {
+// sets are those of a record, with those policies that had an opinion, in its order.
+func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Evidence) ([]*set, error) {
 	all := make([]*set, 0, len(record.Verdict.Sets))
 	found := 0
 	for _, name := range record.Verdict.Sets {
@@ -114,13 +130,13 @@ func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, of Ev
 			tenant, digest = "", name
 		}
 		var policies []*policy
-		for i := range record.Policies {
-			if record.Policies[i].Tenant != tenant {
+		for i := range had {
+			if had[i].Tenant != tenant {
 				continue
 			}
-			p, err := r.policy(ctx, &record.Policies[i], record.Node, of)
+			p, err := r.policy(ctx, &had[i], record.Node, of)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", called(record.Policies[i].Name, tenant), err)
+				return nil, fmt.Errorf("%s: %w", called(had[i].Name, tenant), err)
 			}
 			policies = append(policies, p)
 		}
@@ -129,7 +145,7 @@ func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, of Ev
 		s.tenant = tenant
 		all = append(all, s)
 	}
-	if found != len(record.Policies) {
+	if found != len(had) {
 		return nil, errors.New("it names policies of sets that it does not name")
 	}
 	return all, nil
@@ -227,7 +243,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 	}
 	d := &decision{
 		hook: record.Hook, node: record.Node, instance: record.Instance, mutateAPI: record.MutateAPI, exempt: record.Exempt,
-		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, met: metBy(record), at: &activity{},
+		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, at: &activity{},
 		request: &wasm.Request{
 			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
 			ClockSynchronized: record.ClockSynchronized,
@@ -275,7 +291,7 @@ func (e *exhibits) contest(record *state.DecisionRecord) *contest {
 		MergeRequest: &wasm.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
 		},
-		mutateAPI: record.MutateAPI, met: metBy(record),
+		mutateAPI: record.MutateAPI,
 	}
 	for i := range record.Candidates {
 		x := &record.Candidates[i]
@@ -292,10 +308,10 @@ func (e *exhibits) contest(record *state.DecisionRecord) *contest {
 }
 
 // metBy is what the policies of a record met.
-func metBy(record *state.DecisionRecord) circumstances {
+func metBy(policies []state.PolicyRecord) circumstances {
 	met := circumstances{repeated: true, of: map[owned]*state.Circumstance{}}
-	for i := range record.Policies {
-		if x := &record.Policies[i]; x.Circumstance != nil {
+	for i := range policies {
+		if x := &policies[i]; x.Circumstance != nil {
 			met.of[owned{x.Tenant, x.Name}] = x.Circumstance
 		}
 	}

@@ -175,11 +175,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
 			for policy, text := range test.policies {
 				script, more, _ := strings.Cut(text, "\n")
-				document := documentOf(policy, script, more)
-				if strings.Contains(more, "hooks = ") {
-					document = strings.Replace(document, "hooks = [\"admit\"]\n", "", 1)
-				}
-				d.write(policy+".toml", document)
+				d.write(policy+".toml", documentIn(policy, script, more))
 				d.write(policy+".wasm", script)
 			}
 			log, closeAll := recordsIn(t, at)

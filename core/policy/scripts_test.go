@@ -180,6 +180,11 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		if r.Question.Pod.Spec.Containers[0].Image == rest {
 			result = wasm.Result{Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.admitFuel}
 		}
+	case "say-env", "deny-env":
+		result.Answer = pod.Allow
+		if env := r.Question.Pod.Spec.Containers[0].Env; len(env) > 0 && (word == "say-env" || env[0].Value == rest) {
+			result = wasm.Result{Answer: pod.Deny, Reason: "Env", Message: env[0].Value, Fuel: p.of.admitFuel}
+		}
 	default:
 		code, message, _ := strings.Cut(rest, " ")
 		result = wasm.Result{Answer: pod.Answer(word), Reason: code, Message: message, Fuel: p.of.admitFuel}

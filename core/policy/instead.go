@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// ErrNotConcerned is that a decision has nothing to do with an owner's policies.
+var ErrNotConcerned = errors.New("the policies of this owner judge no such pod")
+
+// ErrUnseen is that policies want to see something that is not on record with a
+// decision.
+var ErrUnseen = errors.New("what the policies would see of the node is not on record: nobody looked")
+
+// Instead makes decisions on record with other policies instead of those that one
+// owner had. It is part of its Repeater.
+type Instead struct {
+	again *Repeater
+	set   *set
+}
+
+// Instead loads the policies of the configuration's directory, as a Plane does at its
+// start, and runs their tests; the error has every reason why they would not be taken.
+// They are a tenant's, or the operator's where tenant is empty. Release must follow.
+func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Instead, error) {
+	got := read(&c)
+	if !got.steady {
+		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
+	}
+	l := loader{cfg: &c, tenant: tenant}
+	s, err := l.load(ctx, got, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.tenant = tenant
+	return &Instead{r, s}, nil
+}
+
+// Release closes the plugins.
+func (i *Instead) Release() { i.set.release() }
+
+// Decide makes the decision of a record with the other policies, and says what comes
+// out otherwise; nil is nothing. Policies of other owners are as on record. The error
+// is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
+// damaged.
+func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of Evidence) (pod.Verdict, *Difference, error) {
+	if i.set.tenant != "" && i.set.tenant != record.Tenant {
+		return pod.Verdict{}, nil, ErrNotConcerned
+	}
+	unseen := false
+	v, err := i.again.repeat(ctx, record, of, func(d *decision) {
+		facts := d.sees
+		d.look = func() *sight { return &sight{} }
+		d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
+			seen := facts(tenant, s)
+			unseen = unseen || seen == nil
+			return seen
+		}
+	}, i.set)
+	switch {
+	case err != nil:
+		return pod.Verdict{}, nil, err
+	case unseen:
+		return pod.Verdict{}, nil, ErrUnseen
+	}
+	d := otherwise(record, &v)
+	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() {
+		d = &Difference{Field: "mutation", Recorded: record.Verdict.Mutation.Hash(), Made: v.Mutation.Hash()}
+	}
+	return v, d, nil
+}
+
+// without are the policies of a record but an owner's.
+func without(all []state.PolicyRecord, tenant string) []state.PolicyRecord {
+	return slices.DeleteFunc(slices.Clone(all), func(p state.PolicyRecord) bool { return p.Tenant == tenant })
+}
+
+// within puts a set where it is asked: for each owner there is one, the operator's
+// comes first for contests and else last.
+func (s *set) within(sets []*set, hook string) []*set {
+	if i := slices.IndexFunc(sets, func(x *set) bool { return x.tenant == s.tenant }); i >= 0 {
+		sets[i] = s
+		return sets
+	}
+	if (s.tenant == "") == (hook == hookMerge) {
+		return slices.Insert(sets, 0, s)
+	}
+	return append(sets, s)
+}

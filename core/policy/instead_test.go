@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+const (
+	judging = `hooks = ["admit", "filter"]`
+	merging = `hooks = ["merge"]`
+	// ownsOnly is a tenant without policies.
+	ownsOnly = "none"
+)
+
+// onRecord has questions of every hook decided by a policy of the operator's, and the
+// first by one of tenant a, too.
+func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
+	t.Helper()
+	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+	write := func(dir tree, name, script string) {
+		dir.write(name+".toml", documentIn(name, script, hooks))
+		dir.write(name+".wasm", script)
+	}
+	write(d, "p", script)
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records, c.Sources = log, []string{"cluster", "static"}
+	if tenants != "" {
+		c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
+	}
+	if tenants != "" && tenants != ownsOnly {
+		of := newTree(t)
+		write(of, "q", tenants)
+		c.Tenants[0].Dir = of.dir
+	}
+	p := New(c)
+	stop := run(t, p)
+	everyHook(t, p, "web")
+	stop()
+	closeAll()
+	return evidenceIn(t, at)
+}
+
+// instead makes the decisions with another policy, which is called p.
+func instead(t *testing.T, records []*state.DecisionRecord, exhibits []Evidence, script, more, tenant string) (got []string) {
+	t.Helper()
+	d := newTree(t)
+	d.write("p.toml", documentIn("p", script, more))
+	d.write("p.wasm", script)
+	again := NewRepeater(testConfig(d, newScripts()))
+	defer again.Close()
+	with, err := again.Instead(t.Context(), testConfig(d, newScripts()), tenant)
+	must(t, err)
+	defer with.Release()
+	for i, r := range records {
+		v, diff, err := with.Decide(t.Context(), r, exhibits[i])
+		switch {
+		case err != nil:
+			got = append(got, r.Hook+" "+err.Error())
+		case diff != nil:
+			got = append(got, r.Hook+" "+diff.String())
+		default:
+			got = append(got, r.Hook+" the same "+string(v.Answer))
+		}
+	}
+	return got
+}
+
+func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// was and tenants are what the operator's and the tenant's policies did.
+		was, hooks, tenants string
+		// would, with more keys, takes the place of those of an owner.
+		would, more, instead string
+		want                 []string
+	}{
+		"other words": {
+			"deny No never", judging, "", "deny No other words", judging, "",
+			[]string{"admit the same deny", "filter the same pass"},
+		},
+		"another answer": {
+			"deny No never", judging, "", "allow", judging, "",
+			[]string{"admit answer is deny on record, made again allow", "filter the same pass"},
+		},
+		"another reason": {
+			"deny No never", judging, "", "deny Not never", judging, "",
+			[]string{"admit reason is No on record, made again Not", "filter the same pass"},
+		},
+		"a failure": {
+			"allow", judging, "", "trap no", judging, "",
+			[]string{"admit answer is allow on record, made again hold", "filter the same pass"},
+		},
+		"a failure no more": {
+			"trap no", judging, "", "allow", judging, "",
+			[]string{"admit answer is hold on record, made again allow", "filter the same pass"},
+		},
+		"another winner": {
+			"winner 0", merging, "", "winner 1", merging, "",
+			[]string{"admit the same allow", "merge answer is winner b#0 of cluster on record, made again winner a#0 of static"},
+		},
+		"the same winner": {"winner 0", merging, "", "winner 0 Other words", merging, "", []string{"admit the same allow", "merge the same winner"}},
+		"nobody for a hook": {
+			"drop No never", judging, "", "hold No", `hooks = ["admit"]`, "",
+			[]string{"admit reason is PolicyFailed on record, made again No", "filter answer is drop on record, made again pass"},
+		},
+		"one that matches": {
+			"allow", judging, "", "deny No never", judging + "\n[match]\nconditions = [\"object.metadata.name == 'web'\"]", "",
+			[]string{"admit answer is allow on record, made again deny", "filter the same pass"},
+		},
+		"one that does not match": {
+			"deny No never", judging, "", "deny No never", judging + "\n[match]\nconditions = [\"object.metadata.name == 'db'\"]", "",
+			[]string{"admit answer is deny on record, made again allow", "filter the same pass"},
+		},
+		"a tenant's": {
+			"allow", judging, "deny No never", "allow", judging, "a",
+			[]string{"admit answer is deny on record, made again allow", "filter the same pass"},
+		},
+		"the operator's, where the tenant's deny": {
+			"allow", judging, "deny No never", "deny Not never", judging, "",
+			[]string{"admit the same deny", "filter the same pass"},
+		},
+		"those of a tenant that has no pods": {
+			"allow", judging, "", "allow", judging, "b",
+			[]string{"admit the policies of this owner judge no such pod", "filter the policies of this owner judge no such pod"},
+		},
+		"those of a tenant that had none, which are asked first": {
+			"deny No never", judging, ownsOnly, "deny Mine never", judging, "a",
+			[]string{"admit reason is No on record, made again Mine", "filter the same pass"},
+		},
+		"those of a tenant that had none, whose contests the operator's decide": {
+			"winner 0", merging, ownsOnly, "winner 1", merging, "a", []string{"admit the same allow", "merge the same winner"},
+		},
+		"one that sees the node": {
+			"allow", judging, "", "quota 1", "hooks = [\"admit\"]\ncapabilities = [\"node.read\"]", "",
+			[]string{"admit what the policies would see of the node is not on record: nobody looked", "filter the same pass"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, exhibits := onRecord(t, test.was, test.hooks, test.tenants)
+			if diff := cmp.Diff(test.want, instead(t, records, exhibits, test.would, test.more, test.instead)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPoliciesThatWouldBeRefusedMakeNoDecision(t *testing.T) {
+	t.Parallel()
+	d := newTree(t)
+	d.write("p.toml", "api = 1\n")
+	_, err := NewRepeater(testConfig(d, newScripts())).Instead(t.Context(), testConfig(d, newScripts()), "")
+	if err == nil || errors.Is(err, ErrNotJudged) {
+		t.Errorf("got %v", err)
+	}
+}

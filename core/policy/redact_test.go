@@ -1,0 +1,200 @@
+package policy
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+const secret = "hunter2"
+
+// secretive is a pod with a secret wherever people put them, in a container of its own
+// kind or in another place.
+func secretive(where string) func(*v1.Pod) {
+	c := func() v1.Container { return v1.Container{Name: "c", Image: "i"} }
+	in := func(change func(*v1.Container)) func(*v1.Pod) {
+		return func(p *v1.Pod) { change(&p.Spec.Containers[0]) }
+	}
+	exec := &v1.ExecAction{Command: []string{"check", secret}}
+	get := &v1.HTTPGetAction{HTTPHeaders: []v1.HTTPHeader{{Name: "Authorization", Value: secret}}}
+	return map[string]func(*v1.Pod){
+		"env":     in(func(c *v1.Container) { c.Env = []v1.EnvVar{{Name: "PASSWORD", Value: secret}} }),
+		"command": in(func(c *v1.Container) { c.Command = []string{"sh", "-c", "login " + secret} }),
+		"args":    in(func(c *v1.Container) { c.Args = []string{secret} }),
+		"liveness": in(func(c *v1.Container) {
+			c.LivenessProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{Exec: exec}}
+		}),
+		"readiness": in(func(c *v1.Container) {
+			c.ReadinessProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: get}}
+		}),
+		"startup":   in(func(c *v1.Container) { c.StartupProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{Exec: exec}} }),
+		"postStart": in(func(c *v1.Container) { c.Lifecycle = &v1.Lifecycle{PostStart: &v1.LifecycleHandler{Exec: exec}} }),
+		"preStop":   in(func(c *v1.Container) { c.Lifecycle = &v1.Lifecycle{PreStop: &v1.LifecycleHandler{HTTPGet: get}} }),
+		"init": func(p *v1.Pod) {
+			x := c()
+			x.Args = []string{secret}
+			p.Spec.InitContainers = []v1.Container{x}
+		},
+		"ephemeral": func(p *v1.Pod) {
+			x := c()
+			x.Args = []string{secret}
+			p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon(x)}}
+		},
+		"annotation": func(p *v1.Pod) { p.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = secret },
+		"csi": func(p *v1.Pod) {
+			p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{CSI: &v1.CSIVolumeSource{VolumeAttributes: map[string]string{"key": secret}}}}}
+		},
+		"flex": func(p *v1.Pod) {
+			p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{FlexVolume: &v1.FlexVolumeSource{Options: map[string]string{"key": secret}}}}}
+		},
+		"UID": func(p *v1.Pod) { p.UID = secret },
+	}[where]
+}
+
+func TestWhereSecretsMayStandIsTakenOut(t *testing.T) {
+	t.Parallel()
+	x := NewRedactor()
+	for _, where := range []string{
+		"env", "command", "args", "liveness", "readiness", "startup", "postStart", "preStop", "init", "ephemeral", "annotation", "csi", "flex", "UID",
+	} {
+		text := func(p *v1.Pod) string {
+			text, err := json.Marshal(p)
+			must(t, err)
+			return string(text)
+		}
+		p := somePod("web", secretive(where))
+		if !strings.Contains(text(p), secret) {
+			t.Fatalf("%s: the test has no secret", where)
+		}
+		x.pod(p)
+		if strings.Contains(text(p), secret) {
+			t.Errorf("%s: it stands there still: %s", where, text(p))
+		}
+	}
+}
+
+func TestWhatPoliciesGoByStays(t *testing.T) {
+	t.Parallel()
+	confined := map[string]string{
+		pod.AnnotationSource: "static", "container.apparmor.security.beta.kubernetes.io/c": "runtime/default",
+		"seccomp.security.alpha.kubernetes.io/pod": "unconfined",
+	}
+	p := somePod("web", func(p *v1.Pod) {
+		p.Labels, p.Annotations = map[string]string{"team": "shop"}, confined
+		p.Spec.Containers[0].Env = []v1.EnvVar{{Name: "EMPTY"}, {Name: "ONE", Value: "x"}, {Name: "TWO", Value: "x"}, {Name: "THREE", Value: "y"}}
+	})
+	before := p.DeepCopy()
+	NewRedactor().pod(p)
+	if p.Labels["team"] != "shop" || p.Spec.Containers[0].Image != before.Spec.Containers[0].Image {
+		t.Errorf("got %+v", p)
+	}
+	for key, value := range confined {
+		if p.Annotations[key] != value {
+			t.Errorf("%s is %q", key, p.Annotations[key])
+		}
+	}
+	env := p.Spec.Containers[0].Env
+	if env[0].Value != "" || env[1].Value != env[2].Value || env[1].Value == env[3].Value {
+		t.Errorf("what is equal or empty is told no more: %+v", env)
+	}
+	if NewRedactor().value("x") == env[1].Value {
+		t.Error("another one makes the same of it")
+	}
+}
+
+// redactedOf has decisions made about pods with a secret, of every hook, and gives the
+// records with what is made of them.
+func redactedOf(t *testing.T, script, more string, do func(p *Plane, d tree)) (all []*state.DecisionEntry, left []*Difference) {
+	t.Helper()
+	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+	d.write("p.toml", documentIn("p", script, more))
+	d.write("p.wasm", script)
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records, c.Sources = log, []string{"cluster", "static"}
+	c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{somePod("other", func(p *v1.Pod) { p.UID = secret }), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
+	p := New(c)
+	stop := run(t, p)
+	do(p, d)
+	stop()
+	closeAll()
+	again, x := NewRepeater(testConfig(d, newScripts())), NewRedactor()
+	defer again.Close()
+	records, exhibits := evidenceIn(t, at)
+	for i, r := range records {
+		e, diff, err := again.Redacted(t.Context(), r, exhibits[i], x)
+		must(t, err)
+		if diff != nil {
+			left = append(left, diff)
+			continue
+		}
+		if diff := repeated(t, again, e.Record, redacted{exhibits[i], e.Inputs}); diff != nil {
+			t.Errorf("%s of %s comes out otherwise where it is made again: %v", r.Hook, r.Name, diff)
+		}
+		all = append(all, e)
+	}
+	return all, left
+}
+
+func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	hide := func(q *pod.Question) { secretive("env")(q.Pod) }
+	for name, test := range map[string]struct {
+		script, more string
+		do           func(t *testing.T, p *Plane, d tree)
+		want         int
+	}{
+		"of every hook":                   {"deny No never", anyHook, func(t *testing.T, p *Plane, _ tree) { t.Helper(); everyHook(t, p, "web") }, 3},
+		"a plugin that says all it knows": {"say-env", "", func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web", hide)) }, 1},
+		"of one that sees the node":       {"quota 1", "capabilities = [\"node.read\"]", func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web", hide)) }, 1},
+		"what it had said before": {"say-env", "on_error = \"last_verdict\"", func(t *testing.T, p *Plane, d tree) {
+			t.Helper()
+			ask(t, p, question("web", hide))
+			d.policy("p", "trap no", "on_error = \"last_verdict\"")
+			_, err := p.Reload(t.Context(), "")
+			must(t, err)
+			ask(t, p, question("web", hide))
+		}, 2},
+		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ tree) {
+			t.Helper()
+			for _, name := range []string{"one", "two"} {
+				ask(t, p, ofController(name, "set", hide, func(q *pod.Question) { q.Origin.Source = "cluster" }))
+			}
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, left := redactedOf(t, test.script, test.more, func(p *Plane, d tree) { test.do(t, p, d) })
+			if len(all) != test.want || len(left) > 0 {
+				t.Errorf("%d are redacted, %v are left out", len(all), left)
+			}
+			for _, e := range all {
+				text, err := json.Marshal(e.Record)
+				must(t, err)
+				for _, input := range e.Inputs {
+					text = append(text, input...)
+				}
+				if strings.Contains(string(text), secret) || !e.Record.Redacted {
+					t.Errorf("it tells the secret: %s", text)
+				}
+			}
+		})
+	}
+}
+
+func TestADecisionThatASecretHasMadeIsNotRedacted(t *testing.T) {
+	t.Parallel()
+	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Plane, _ tree) {
+		ask(t, p, question("web", func(q *pod.Question) { secretive("env")(q.Pod) }))
+	})
+	if len(all) != 0 || len(left) != 1 || left[0].Field != "answer" {
+		t.Errorf("%d are redacted, left out %v", len(all), left)
+	}
+}

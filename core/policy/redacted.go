@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// entry is a record with its documents, redacted. What the policies said is as it
+// was.
+func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.DecisionEntry, error) {
+	r := *record
+	r.Redacted = true
+	r.Candidates, r.Policies = slices.Clone(r.Candidates), slices.Clone(r.Policies)
+	from, to := &exhibits{of: of}, &documents{into: map[string][]byte{}}
+	swap := func(digest *string) {
+		if p := from.pod(*digest); p != nil {
+			x.pod(p)
+			*digest = to.pod(p)
+		}
+	}
+	name := func(all ...*string) {
+		for _, one := range all {
+			*one = x.name(*one)
+		}
+	}
+	swap(&r.Pod)
+	swap(&r.Old)
+	name(&r.Instance, &r.OldInstance, &r.Base)
+	r.UID, r.Replaces = types.UID(x.name(string(r.UID))), types.UID(x.name(string(r.Replaces)))
+	for i := range r.Candidates {
+		swap(&r.Candidates[i].Pod)
+		name(&r.Candidates[i].Instance)
+		r.Candidates[i].UID = types.UID(x.name(string(r.Candidates[i].UID)))
+	}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		if p.NodeFacts != "" {
+			f := &wasm.NodeFacts{}
+			from.read(p.NodeFacts, f)
+			x.facts(f)
+			p.NodeFacts = to.json(f)
+		}
+		if c := p.Circumstance; c != nil && c.Last != nil {
+			last := *c.Last
+			last.Message = x.value(last.Message)
+			p.Circumstance = &state.Circumstance{Cut: c.Cut, Last: &last}
+		}
+	}
+	if from.err != nil {
+		return nil, from.err
+	}
+	return &state.DecisionEntry{Record: &r, Inputs: to.into}, to.err
+}
+
+// Redacted gives a record with its documents redacted, and as it comes out when the
+// decision is made on those: whoever has it can make it again. The Difference says
+// what comes out otherwise than on record, and so must not pass for it; the entry is
+// nil then. Of a decision that no policy was asked about there is nothing to make.
+func (r *Repeater) Redacted(ctx context.Context, record *state.DecisionRecord, of Evidence, x *Redactor) (*state.DecisionEntry, *Difference, error) {
+	e, err := x.entry(record, of)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := r.Repeat(ctx, e.Record, redacted{of, e.Inputs})
+	switch {
+	case errors.Is(err, ErrNotJudged):
+		return e, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	if d := otherwise(record, &made); d != nil {
+		return nil, d, nil
+	}
+	e.Record.Verdict = asPaced(record, made)
+	return e, nil, nil
+}
+
+// redacted is evidence with other documents.
+type redacted struct {
+	Evidence
+	inputs map[string][]byte
+}
+
+func (r redacted) Input(digest string) ([]byte, error) {
+	text, ok := r.inputs[digest]
+	if !ok {
+		return nil, fmt.Errorf("no document %s", digest)
+	}
+	return text, nil
+}
