@@ -39,13 +39,19 @@ func (a *app) policyLintCommand() *cobra.Command {
 				fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(set.Policies), "policy", "policies"), printable(namesOf(&set)))
 				return nil
 			}
-			lines := strings.Split(err.Error(), "\n")
-			for i := range lines {
-				lines[i] = printable(lines[i])
-			}
-			return errors.New("the policies would be refused:\n  " + strings.Join(lines, "\n  "))
+			return indented(fmt.Errorf("%w:\n%w", agent.ErrRefused, err))
 		},
 	}
+}
+
+// indented is an error of several lines, of which those after the first are of one
+// reason each.
+func indented(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return errors.New(strings.Join(lines, "\n  "))
 }
 
 // namesOf are the names of a set's policies.

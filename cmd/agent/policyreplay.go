@@ -1,62 +1,48 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
-	"github.com/wardlet/wardlet/core/config"
 )
 
 func (a *app) policyReplayCommand() *cobra.Command {
 	var (
-		dir, output string
-		o           agent.ReplayOptions
+		f      recordsFlags
+		o      agent.ReplayOptions
+		output string
 	)
 	cmd := &cobra.Command{
 		Use:   "replay [ID...]",
 		Short: "Make decisions on record again, and prove that they come out the same",
-		Long: "Makes the decisions again that a state directory has on record, all or those that are named,\n" +
+		Long: "Makes the decisions again that a state directory or a bundle has on record, all or those named,\n" +
 			"with nothing but what is on record: not the policies in force, and without an agent. Prints the\n" +
 			"first difference of each that comes out otherwise, and how many came out the same to the last\n" +
 			"bit: verdict, messages, fuel and fields read of every policy. An agent that runs is not\n" +
 			"disturbed. The exit status is 1 if any came out otherwise, or is damaged.",
 		Example: "  wardlet policy replay\n" +
 			"  wardlet policy replay operator-12 tenant-a-7 --interpreter\n" +
-			"  wardlet policy replay --state /mnt/node7/var/lib/wardlet -o json",
+			"  wardlet policy replay --state /mnt/node7/var/lib/wardlet -o json\n" +
+			"  wardlet policy replay --bundle decisions.zip",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			if output != "" && !isObjectFormat(output) {
-				return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+			if err := wantsObject(cmd, output); err != nil {
+				return err
 			}
-			cfg, err := a.replayConfig(cmd, &dir)
+			from, err := f.open(a, cmd)
 			if err != nil {
 				return err
 			}
+			defer from.Close()
 			o.IDs = ids
-			return a.replay(cmd, cfg, dir, output, o)
+			return a.replay(cmd, from, output, o)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "state", "", "the state directory (default: paths.state_root of the configuration)")
+	f.add(cmd)
 	cmd.Flags().BoolVar(&o.Interpreter, "interpreter", false, "run the plugins on the interpreter instead of the compiler: slower, and the same")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
-}
-
-// replayConfig is the configuration that is named, or the default one where a state
-// directory is named instead.
-func (a *app) replayConfig(cmd *cobra.Command, dir *string) (*config.Config, error) {
-	if *dir != "" && !cmd.Flags().Changed("config") {
-		return config.Default(), nil
-	}
-	cfg, err := config.Load(a.configPath)
-	if err == nil && *dir == "" {
-		*dir = cfg.Paths.StateRoot
-	}
-	return cfg, err
 }
 
 // replayReport is what came of making decisions again.
@@ -73,24 +59,22 @@ type replayReport struct {
 	Damaged []string `json:"damaged"`
 }
 
-func (a *app) replay(cmd *cobra.Command, cfg *config.Config, dir, output string, o agent.ReplayOptions) error {
+func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o agent.ReplayOptions) error {
 	r := &replayReport{Findings: []*agent.Replayed{}, Damaged: []string{}}
-	damaged, err := agent.ReplayDecisions(cmd.Context(), cfg, os.DirFS(dir), o, func(x *agent.Replayed) {
+	damaged, err := agent.ReplayDecisions(cmd.Context(), from.cfg, from, o, func(x *agent.Replayed) {
 		r.take(x)
 		if output == "" {
 			a.printReplayed(x)
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("%s: %w", from.name, err)
 	}
 	for _, fault := range damaged {
 		r.Damaged = append(r.Damaged, fault.Error())
 	}
 	if output == "" {
-		for _, fault := range r.Damaged {
-			fmt.Fprintln(a.out, "damaged: "+printable(fault))
-		}
+		a.printDamaged(r.Damaged)
 		fmt.Fprintln(a.out, r.words())
 	} else if err := printObject(a.out, output, r); err != nil {
 		return err
@@ -136,21 +120,10 @@ func (r *replayReport) words() string {
 
 // err is why not all is as it was.
 func (r *replayReport) err(ids []string) error {
-	var faults []string
-	if r.Different > 0 {
-		faults = append(faults, plural(r.Different, "decision comes", "decisions come")+" out otherwise")
-	}
-	if r.Lost > 0 {
-		faults = append(faults, plural(r.Lost, "decision", "decisions")+" cannot be made again")
-	}
-	if n := len(r.Damaged); n > 0 {
-		faults = append(faults, plural(n, "line of the records is", "lines of the records are")+" damaged")
-	}
-	if missing := len(ids) - r.Decisions; missing > 0 {
-		faults = append(faults, plural(missing, "decision that was named is", "decisions that were named are")+" not on record")
-	}
-	if len(faults) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(faults, ", "))
+	var faults faultList
+	faults.add(r.Different, "decision comes out otherwise", "decisions come out otherwise")
+	faults.add(r.Lost, "decision cannot be made again", "decisions cannot be made again")
+	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
+	faults.add(len(ids)-r.Decisions, "decision that was named is not on record", "decisions that were named are not on record")
+	return faults.err()
 }

@@ -23,10 +23,13 @@ import (
 	"github.com/wardlet/wardlet/core/state"                //nolint:depguard // who keeps the records
 )
 
-// decided has a policy decide about a few pods and gives the state
-// directory with the records.
-func decided(t *testing.T) (dir string) {
+// decided has a policy decide about a few pods, which denies those with a value in a
+// field, and gives the state directory with the records.
+func decided(t *testing.T, denies ...string) (dir string) {
 	t.Helper()
+	if len(denies) == 0 {
+		denies = []string{"object.spec.@containers[*].image", "evil"}
+	}
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -35,10 +38,7 @@ func decided(t *testing.T) (dir string) {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	policies, dir := t.TempDir(), filepath.Join(t.TempDir(), "state")
-	module := wasmtest.Denying("object.spec.@containers[*].image", "evil")
-	ok(os.WriteFile(filepath.Join(policies, "p.wasm"), module, 0o600))
-	ok(os.WriteFile(filepath.Join(policies, "p.toml"), fmt.Appendf(nil,
-		"api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n", sha256.Sum256(module)), 0o600))
+	policyDenying(t, policies, "p", denies[0], denies[1])
 	d, err := state.Open(dir, quiet)
 	ok(err)
 	log, err := d.Decisions(map[string]int64{"": 4 << 20})
@@ -61,7 +61,7 @@ func decided(t *testing.T) (dir string) {
 			Op: pod.Add, Origin: pod.Origin{Source: "static", Document: image + ".yaml#0"},
 			Pod: &v1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: image, Namespace: "shop", UID: types.UID(image), Annotations: map[string]string{pod.AnnotationSource: "static"}},
-				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image}}},
+				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image, Args: []string{"--password=hunter2"}}}},
 			},
 		}, func(v pod.Verdict) { answer <- v })
 		<-answer
@@ -73,6 +73,21 @@ func decided(t *testing.T) (dir string) {
 		ok(d.Close())
 	})
 	return dir
+}
+
+// policyDenying puts a policy into a directory that denies pods with a value in a field.
+func policyDenying(t *testing.T, dir, name, field, value string) {
+	t.Helper()
+	module := wasmtest.Denying(field, value)
+	for file, text := range map[string][]byte{
+		name + ".wasm": module,
+		name + ".toml": fmt.Appendf(nil, "api = \"wardlet.dev/v1\"\nname = %q\nmodule = %q\nsha256 = \"%x\"\nhooks = [\"admit\"]\n",
+			name, name+".wasm", sha256.Sum256(module)),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // forged has another text in a record, with the checksum that belongs to it.

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) policyDiffCommand() *cobra.Command {
+	var (
+		f      recordsFlags
+		o      agent.DiffOptions
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:   "diff DIR",
+		Short: "Make decisions on record with other policies, and show which would come out otherwise",
+		Long: "Makes the decisions that are on record with the policies of a directory instead of those of the\n" +
+			"operator, or with --tenant of a tenant's, and prints the verdicts that would change: grouped by\n" +
+			"what they were and what they would be, with an example of each. What the policies of others said\n" +
+			"stays. The directory is loaded as the agent would, its tests are run; a signature is not asked\n" +
+			"for. Pods that no policy was asked about are not on record. As with kubectl diff, the exit status\n" +
+			"is 1 if there are differences.",
+		Example: "  wardlet policy diff ./policies\n" +
+			"  wardlet policy diff ./policies --tenant a --bundle decisions.zip -o json",
+		Args: oneDirectory,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
+			from, err := f.open(a, cmd)
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			o.Dir = args[0]
+			return a.diff(cmd, from, output, o)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&o.Tenant, "tenant", "", "the tenant whose policies these are (default: they are the operator's)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: a table)")
+	return cmd
+}
+
+// diffReport is what came of making decisions with other policies.
+type diffReport struct {
+	// Decisions were made with them: Same and Changed ones, Unseen ones that want to
+	// see what nobody has looked at, and Lost ones, which cannot be made.
+	Decisions int `json:"decisions"`
+	Same      int `json:"same"`
+	Changed   int `json:"changed"`
+	Unseen    int `json:"unseen"`
+	Lost      int `json:"lost"`
+	// NotJudged were made by no policy, NotConcerned are about pods of others.
+	NotJudged    int `json:"notJudged"`
+	NotConcerned int `json:"notConcerned"`
+	// Groups are the changed ones, the largest group first.
+	Groups []*diffGroup `json:"groups"`
+	// Findings are those that are lost.
+	Findings []agent.Replayed `json:"findings"`
+	// Damaged says where the records are not whole.
+	Damaged []string `json:"damaged"`
+}
+
+// diffGroup are decisions that change in the same way.
+type diffGroup struct {
+	Count int         `json:"count"`
+	Hook  string      `json:"hook"`
+	Was   diffVerdict `json:"was"`
+	Would diffVerdict `json:"would"`
+	// Example is the newest of them.
+	Example diffExample `json:"example"`
+}
+
+// diffVerdict is what is equal of the verdicts of a group.
+type diffVerdict struct {
+	Answer pod.Answer `json:"answer"`
+	Policy string     `json:"policy,omitempty"`
+	Tenant string     `json:"tenant,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+	// Changes: something of the pod is changed by it.
+	Changes bool `json:"changes,omitempty"`
+}
+
+type diffExample struct {
+	ID           string `json:"id"`
+	Namespace    string `json:"namespace"`
+	Name         string `json:"name"`
+	WasMessage   string `json:"wasMessage,omitempty"`
+	WouldMessage string `json:"wouldMessage,omitempty"`
+	Field        string `json:"field"`
+}
+
+func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.DiffOptions) error {
+	r := &diffReport{Groups: []*diffGroup{}, Findings: []agent.Replayed{}, Damaged: []string{}}
+	damaged, err := agent.DiffDecisions(cmd.Context(), from.cfg, from, o, r.take)
+	if errors.Is(err, agent.ErrRefused) {
+		return indented(err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.name, err)
+	}
+	for _, fault := range damaged {
+		r.Damaged = append(r.Damaged, fault.Error())
+	}
+	slices.SortStableFunc(r.Groups, func(x, y *diffGroup) int { return cmp.Compare(y.Count, x.Count) })
+	if output == "" {
+		a.printDiff(r)
+	} else if err := printObject(a.out, output, r); err != nil {
+		return err
+	}
+	var faults faultList
+	faults.add(r.Changed, "verdict would change", "verdicts would change")
+	faults.add(r.Lost, "decision cannot be made", "decisions cannot be made")
+	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
+	return faults.err()
+}
+
+func (r *diffReport) take(x *agent.Differing) {
+	switch x.Outcome {
+	case agent.ReplayNotJudged:
+		r.NotJudged++
+		return
+	case agent.DiffNotConcerned:
+		r.NotConcerned++
+		return
+	case agent.DiffUnseen:
+		r.Unseen++
+	case agent.ReplayLost:
+		r.Lost++
+		r.Findings = append(r.Findings, x.Replayed)
+	case agent.DiffChanged:
+		r.Changed++
+		r.group(x)
+	default:
+		r.Same++
+	}
+	r.Decisions++
+}
+
+// group puts a decision to those that change in the same way.
+func (r *diffReport) group(x *agent.Differing) {
+	was, would := diffVerdictOf(x.Recorded), diffVerdictOf(x.Made)
+	i := slices.IndexFunc(r.Groups, func(g *diffGroup) bool { return g.Hook == x.Hook && g.Was == was && g.Would == would })
+	if i < 0 {
+		i = len(r.Groups)
+		r.Groups = append(r.Groups, &diffGroup{Hook: x.Hook, Was: was, Would: would})
+	}
+	r.Groups[i].Count++
+	r.Groups[i].Example = diffExample{
+		ID: x.ID, Namespace: x.Namespace, Name: x.Name, WasMessage: x.Recorded.Message, WouldMessage: x.Made.Message, Field: x.Difference.Field,
+	}
+}
+
+func diffVerdictOf(v *pod.Verdict) diffVerdict {
+	x := diffVerdict{Answer: v.Answer, Reason: v.Reason, Changes: v.Mutation != nil}
+	if v.Reason != "" {
+		x.Policy, x.Tenant = v.Policy, v.Tenant
+	}
+	return x
+}
+
+// String says it in a cell of a table.
+func (v *diffVerdict) String() string {
+	text := string(v.Answer)
+	if v.Policy != "" {
+		text += " by " + v.Policy
+		if v.Tenant != "" {
+			text += " of " + v.Tenant
+		}
+	}
+	if v.Reason != "" {
+		text += " (" + v.Reason + ")"
+	}
+	if v.Changes {
+		text += "; changes the pod"
+	}
+	return text
+}
+
+func (a *app) printDiff(r *diffReport) {
+	for _, x := range r.Findings {
+		fmt.Fprintln(a.out, printable(fmt.Sprintf("%s %s %s/%s: cannot be made: %s", x.ID, x.Hook, x.Namespace, x.Name, x.Error)))
+	}
+	a.printDamaged(r.Damaged)
+	for _, g := range r.Groups {
+		fmt.Fprintln(a.out, printable(fmt.Sprintf("%s: %s -> %s", plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
+		e := &g.Example
+		fmt.Fprintln(a.out, printable(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
+		fmt.Fprintln(a.out, printable("    was:   "+cmp.Or(e.WasMessage, string(g.Was.Answer))))
+		fmt.Fprintln(a.out, printable("    would: "+cmp.Or(e.WouldMessage, string(g.Would.Answer))))
+	}
+	text := fmt.Sprintf("%s made with the other policies: %d the same, %d otherwise", plural(r.Decisions, "decision", "decisions"), r.Same, r.Changed)
+	if r.Unseen > 0 {
+		text += fmt.Sprintf(", %d that want to see what nobody has looked at", r.Unseen)
+	}
+	if n := r.NotJudged + r.NotConcerned; n > 0 {
+		text += fmt.Sprintf("; %d were not made by such policies", n)
+	}
+	fmt.Fprintln(a.out, text)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+)
+
+func (a *app) policyExportCommand() *cobra.Command {
+	var (
+		f          recordsFlags
+		o          agent.ExportOptions
+		to, output string
+	)
+	cmd := &cobra.Command{
+		Use:   "export [ID...] --to FILE",
+		Short: "Write decisions on record to a file, with all that is needed to make them again",
+		Long: "Writes decisions on record, all or those that are named, to a zip archive: with the documents and\n" +
+			"facts that they saw, and with the policies and plugins that made them. \"wardlet policy replay\n" +
+			"--bundle\" makes them again on any machine, \"wardlet policy diff --bundle\" tries other policies.\n\n" +
+			"With --redact the values of environment variables, commands and arguments, headers of probes,\n" +
+			"attributes of drivers' volumes and annotations are taken out of the documents, but not those\n" +
+			"annotations that say how a pod is confined; equal values stay equal. Each decision is made again\n" +
+			"without them and is in the file as it comes out then. One that would come out otherwise is left\n" +
+			"out, and named. Names, labels, images, paths, and the policies with their settings stay. An agent\n" +
+			"that runs is not disturbed. The exit status is 1 if anything is damaged or not in the file.",
+		Example: "  wardlet policy export --to decisions.zip --redact\n" +
+			"  wardlet policy export operator-12 tenant-a-7 --to two.zip --state /mnt/node7/var/lib/wardlet",
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
+			if to == "" {
+				return &usageError{errors.New("say with --to which file to write"), cmd.CommandPath()}
+			}
+			from, err := f.open(a, cmd)
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			o.IDs = ids
+			return a.export(cmd, from, to, output, o)
+		},
+	}
+	f.addState(cmd)
+	cmd.Flags().StringVar(&to, "to", "", "the file to write, for its owner only; it must not be there yet")
+	cmd.Flags().BoolVar(&o.Redact, "redact", false, "take out of the documents what people keep secrets in")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
+	return cmd
+}
+
+// exportReport is what came of writing decisions to a file.
+type exportReport struct {
+	File string `json:"file"`
+	// Decisions are in the file.
+	Decisions int `json:"decisions"`
+	// Findings are those that are not.
+	Findings []*agent.Replayed `json:"findings"`
+	// Damaged says where the records are not whole.
+	Damaged []string `json:"damaged"`
+}
+
+func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o agent.ExportOptions) error {
+	r := &exportReport{File: to, Findings: []*agent.Replayed{}, Damaged: []string{}}
+	err := written(to, func(w io.Writer) error {
+		damaged, err := agent.ExportDecisions(cmd.Context(), from.cfg, from, w, o, func(x *agent.Replayed) {
+			if x.Outcome == agent.ExportIn {
+				r.Decisions++
+				return
+			}
+			r.Findings = append(r.Findings, x)
+			if output == "" {
+				a.printLeftOut(x)
+			}
+		})
+		for _, fault := range damaged {
+			r.Damaged = append(r.Damaged, fault.Error())
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", from.name, err)
+		case r.Decisions == 0:
+			return errNothing
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return err
+	}
+	if output == "" {
+		a.printDamaged(r.Damaged)
+		if err == nil {
+			fmt.Fprintf(a.out, "%s written to %s\n", plural(r.Decisions, "decision", "decisions"), printable(to))
+		}
+	} else if err := printObject(a.out, output, r); err != nil {
+		return err
+	}
+	var faults faultList
+	faults.add(len(r.Findings), "decision is not in the file", "decisions are not in the file")
+	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
+	faults.add(len(o.IDs)-r.Decisions-len(r.Findings), "decision that was named is not on record", "decisions that were named are not on record")
+	return cmp.Or(faults.err(), err)
+}
+
+// errNothing is that a bundle would be empty: it is not written.
+var errNothing = errors.New("there is nothing to write: no decision is on record")
+
+// written writes a file for its owner only: whole, or not at all. None is replaced.
+func written(path string, write func(io.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already; name another file, or remove it", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), path)
+	}
+	return err
+}
+
+// printLeftOut says why a decision is not in the file.
+func (a *app) printLeftOut(x *agent.Replayed) {
+	what := fmt.Sprintf("%s %s %s/%s: left out: ", x.ID, x.Hook, x.Namespace, x.Name)
+	if x.Outcome == agent.ExportOtherwise {
+		what += "redacted it comes out otherwise: " + x.Difference.String()
+	} else {
+		what += x.Error
+	}
+	fmt.Fprintln(a.out, printable(what))
+}

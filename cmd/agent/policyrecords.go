@@ -1,0 +1,96 @@
+package main
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// recordsFlags say where decisions are on record.
+type recordsFlags struct{ state, bundle string }
+
+func (f *recordsFlags) add(cmd *cobra.Command) {
+	f.addState(cmd)
+	cmd.Flags().StringVar(&f.bundle, "bundle", "", "a file that \"wardlet policy export\" wrote, instead of a state directory")
+}
+
+func (f *recordsFlags) addState(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.state, "state", "", "the state directory (default: paths.state_root of the configuration)")
+}
+
+// recorded are decisions on record. Close must follow.
+type recorded struct {
+	fs.FS
+	io.Closer
+
+	// name is that of the file or directory.
+	name string
+	cfg  *config.Config
+}
+
+// open opens the records. The configuration is the one that is named, or the default
+// one where the records are named instead.
+func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
+	if f.state != "" && f.bundle != "" {
+		return nil, &usageError{errors.New("say --state or --bundle, not both"), cmd.CommandPath()}
+	}
+	cfg := config.Default()
+	if f.state == "" && f.bundle == "" || cmd.Flags().Changed("config") {
+		var err error
+		if cfg, err = config.Load(a.configPath); err != nil {
+			return nil, err
+		}
+	}
+	if f.bundle == "" {
+		dir := f.state
+		if dir == "" {
+			dir = cfg.Paths.StateRoot
+		}
+		return &recorded{os.DirFS(dir), io.NopCloser(nil), dir, cfg}, nil
+	}
+	archive, err := zip.OpenReader(f.bundle)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; a bundle is what \"wardlet policy export\" wrote", f.bundle, err)
+	}
+	return &recorded{archive, archive, f.bundle, cfg}, nil
+}
+
+// printDamaged says where records are not whole.
+func (a *app) printDamaged(faults []string) {
+	for _, fault := range faults {
+		fmt.Fprintln(a.out, "damaged: "+printable(fault))
+	}
+}
+
+// faultList counts what is not as it should be.
+type faultList []string
+
+func (l *faultList) add(n int, one, many string) {
+	if n > 0 {
+		*l = append(*l, plural(n, one, many))
+	}
+}
+
+// err says all of them, nil for none.
+func (l *faultList) err() error {
+	if len(*l) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(*l, ", "))
+}
+
+// wantsObject refuses an output that is neither empty, json nor yaml.
+func wantsObject(cmd *cobra.Command, output string) error {
+	if output == "" || isObjectFormat(output) {
+		return nil
+	}
+	return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+}
