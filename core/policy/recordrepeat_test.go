@@ -20,21 +20,6 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// drawing is a plugin whose message is random: it comes from every bit that the
-// plugin may know of the question. It denies, drops, or has the second win.
-func drawing() []byte {
-	m := wasmtest.Plugin(wasmtest.WASI("random_get", wasmtest.I32, wasmtest.I32), wasmtest.Reason)
-	draw := wasmtest.Join(
-		wasmtest.I32Const(wasmtest.Input), wasmtest.I32Const(64), wasmtest.Call(m.Imported("random_get")), wasmtest.Drop,
-		wasmtest.I32Const(0), wasmtest.I32Const(0), wasmtest.I32Const(wasmtest.Input), wasmtest.I32Const(64),
-		wasmtest.Call(m.Imported("reason")), wasmtest.I32Const(1),
-	)
-	m.Admit(draw)
-	m.Filter(draw)
-	m.Merge(draw)
-	return m.Bytes()
-}
-
 // evidenceIn are the records of a state directory, each with what it names, the oldest
 // first.
 func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exhibits []Evidence) {
@@ -81,9 +66,9 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	t.Parallel()
 	d := newTree(t)
 	const both = `capabilities = ["node.read"]` + "\n[settings]\nlist = [1, \"two\"]"
-	d.write("p.wasm", string(drawing()))
+	d.write("p.wasm", string(wasmtest.Drawing()))
 	for _, hook := range []string{hookAdmit, hookFilter, hookMerge} {
-		d.write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf(string(drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
+		d.write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf(string(wasmtest.Drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
 	}
 	at := filepath.Join(t.TempDir(), "state")
 	log, closeAll := recordsIn(t, at)
@@ -200,5 +185,28 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 		"elsewhere/web-node-1 allow ×3, mutate_api true", "shop/web-node-1 allow ×2, mutate_api true", "shop/web-node-1 hold ×1, mutate_api false",
 	}, got); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
+	t.Parallel()
+	for script, fails := range map[string]int{"late": 2, "unwell": 2} {
+		at, d, well := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+		d.policy("p", script)
+		well.faults = fails // it has had them
+		log, closeAll := recordsIn(t, at)
+		c := testConfig(d, well)
+		c.Records = log
+		p := New(c)
+		stop := run(t, p)
+		ask(t, p, question("web"))
+		stop()
+		closeAll()
+		records, exhibits := evidenceIn(t, at)
+		again := NewRepeater(testConfig(d, newScripts()))
+		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != pod.Allow {
+			t.Errorf("%s: %v of %+v", script, d, records)
+		}
+		again.Close()
 	}
 }

@@ -65,9 +65,52 @@ func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of 
 	return r.repeat(ctx, record, of, func(*decision) {}, nil)
 }
 
+// Where the machine has no instance of a plugin to give, which it did when the decision
+// was made, that is awaited: it makes one within some milliseconds.
+const (
+	repeatPause = 10 * time.Millisecond
+	mostRepeats = 1000
+)
+
 // repeat is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
 func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
+	for try := 1; ; try++ {
+		v, err := r.once(ctx, record, of, change, instead)
+		if err != nil {
+			return pod.Verdict{}, err
+		}
+		o := byMachine(&v, record.Policies)
+		switch {
+		case o == nil:
+			return v, nil
+		case try == mostRepeats:
+			return pod.Verdict{}, fmt.Errorf("%s: %s", called(o.Policy, o.Tenant), o.Message)
+		}
+		select {
+		case <-ctx.Done():
+			return pod.Verdict{}, context.Cause(ctx)
+		case <-time.After(repeatPause):
+		}
+	}
+}
+
+// byMachine is the opinion that came of a failure of the machine which is not on
+// record with the policies, nil for none.
+func byMachine(v *pod.Verdict, policies []state.PolicyRecord) *pod.Opinion {
+	met := metBy(policies)
+	for i := range v.Opinions {
+		o := &v.Opinions[i]
+		if c := met.of[owned{o.Tenant, o.Policy}]; o.Failure != string(wasm.NotReady) && o.Failure != string(wasm.HostError) || c != nil && c.Cut != nil {
+			continue
+		}
+		return o
+	}
+	return nil
+}
+
+// once is one try to make a decision again.
+func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
 	if record.Verdict.Reason == pod.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
 		return pod.Verdict{}, ErrNotJudged
 	}

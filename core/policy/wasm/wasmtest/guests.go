@@ -226,3 +226,18 @@ var equalBytes = []Code{
 	)),
 	I32Const(1),
 }
+
+// Drawing is a plugin whose message is random: it comes of every bit that a plugin may
+// know of a question, its time among them. It denies, drops, or has the second win.
+func Drawing() []byte {
+	m := Plugin(WASI("random_get", I32, I32), Reason)
+	draw := Join(
+		I32Const(Input), I32Const(64), Call(m.Imported("random_get")), Drop,
+		I32Const(0), I32Const(0), I32Const(Input), I32Const(64),
+		Call(m.Imported("reason")), I32Const(1),
+	)
+	m.Admit(draw)
+	m.Filter(draw)
+	m.Merge(draw)
+	return m.Bytes()
+}

@@ -45,6 +45,7 @@ func TestReadyMadeModulesAreValid(t *testing.T) {
 		"RefusingSettings": RefusingSettings("no"),
 		"UnknownImport":    UnknownImport(),
 		"NoHooks":          NoHooks(),
+		"Drawing":          Drawing(),
 		"Denying":          Denying("object.spec.@containers[*].image", "evil"),
 	} {
 		if _, err := r.CompileModule(t.Context(), module); err != nil {

@@ -1,0 +1,151 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/compile"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+const (
+	// decisions is how many are made, inFlight how many at once.
+	decisions = 10_000
+	inFlight  = 64
+	// recordBytes is what those about the pods of each owner may take on the disk.
+	recordBytes = 1 << 30
+)
+
+// plane makes decisions and keeps them in a state directory.
+type plane struct {
+	*policy.Plane
+	// asked counts the questions.
+	asked atomic.Int64
+	stop  func()
+}
+
+// newPlane runs a plane on the operator's directory and that of tenant a, whose
+// namespace is team.
+func newPlane(t *testing.T, dir, operators, tenants string) *plane {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	disk, err := state.Open(dir, log)
+	must(t, err)
+	records, err := disk.Decisions(map[string]int64{"": recordBytes, "a": recordBytes})
+	must(t, err)
+	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), log, wasm.WithCompiling(compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}, compile.Normal))
+	must(t, err)
+	p := &plane{}
+	p.Plane = policy.New(policy.Config{
+		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": pod.KindFile, "cluster": pod.SourceAPI},
+		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
+		DefaultVerdict: pod.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
+		Facts:  &policy.Node{Labels: map[string]string{"zone": "1"}, Allocatable: map[string]string{"pods": "110"}, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
+		Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = p.Run(ctx) })
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		must(t, engine.Close())
+		must(t, records.Close())
+		must(t, disk.Close())
+	})
+	t.Cleanup(p.stop)
+	for _, tenant := range []string{"", "a"} {
+		_, err := p.Reload(t.Context(), tenant)
+		must(t, err)
+	}
+	return p
+}
+
+// onNode are the pods on the node, which are others all the time.
+func (p *plane) onNode() (pods []policy.NodePod) {
+	for i := range p.asked.Load() / 100 % 8 {
+		pods = append(pods, policy.NodePod{Pod: podNumber(decisions+int(i), "shop"), Source: "static"})
+	}
+	return pods
+}
+
+// podNumber is a pod as the agent decodes its manifest; which policies are asked about
+// it comes of its number.
+func podNumber(i int, namespace string) *v1.Pod {
+	labels, image := fmt.Sprintf("{number: \"%d\"", i), "registry.example/shop/web"
+	if i%3 == 0 {
+		labels += ", see: a"
+	}
+	if i%4 < 2 {
+		labels += ", change: a"
+	}
+	if i%5 < 3 {
+		labels += ", fail: perhaps"
+	}
+	switch {
+	case i%200 == 0:
+		image = imageTraps
+	case i%5 == 0:
+		image = imageLoops
+	}
+	documents := pod.Decode(fmt.Appendf(nil, manifest, i, namespace, labels+"}", image, i), pod.DecodeFrom{Source: "static", Kind: pod.KindFile, File: "pods.yaml", NodeName: "node-1"})
+	if documents[0].Err != nil {
+		panic(documents[0].Err)
+	}
+	return documents[0].Pod
+}
+
+const manifest = `apiVersion: v1
+kind: Pod
+metadata: {name: pod-%d, namespace: %s, labels: %s, annotations: {note: "a\u2028\"b\n<>"}}
+spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}]}]}
+`
+
+// ask has decisions from one number to another made: of ten, one each of the hooks
+// filter and merge.
+func (p *plane) ask(t *testing.T, from, to int) {
+	t.Helper()
+	var waiting sync.WaitGroup
+	room := make(chan struct{}, inFlight)
+	for i := from; i < to; i++ {
+		room <- struct{}{}
+		waiting.Add(1)
+		p.asked.Add(1)
+		p.one(i, func() { <-room; waiting.Done() })
+	}
+	waiting.Wait()
+}
+
+// one asks about the pod of a number; answered is called after the answer.
+func (p *plane) one(i int, answered func()) {
+	namespace := "shop"
+	if i%2 == 0 {
+		namespace = "team"
+	}
+	x := podNumber(i, namespace)
+	origin := pod.Origin{Source: "static", Document: x.Name + ".yaml#0"}
+	old := podNumber(i, namespace)
+	old.Labels["old"] = "yes"
+	switch i % 10 {
+	case 8:
+		p.Filter(pod.FilterQuestion{Op: pod.UpdateOp, Pod: x, Old: old, Origin: origin}, func(pod.FilterVerdict) { answered() })
+	case 9:
+		p.Rules().Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: x.Name}, Candidates: []pod.Candidate{
+			{Pod: old, Origin: origin, Running: old}, {Pod: x, Origin: pod.Origin{Source: "cluster", Document: "b#0", FirstSeen: time.Now()}},
+		}}, func(pod.Resolution) { answered() })
+	default:
+		p.Judge(pod.Question{Op: pod.Add, Pod: x, Origin: origin}, func(pod.Verdict) { answered() })
+	}
+}
