@@ -30,6 +30,7 @@ const slowToCompile = 1 << 20
 var examples = []struct{ name, hook, rest string }{
 	{"allowed-images", "admit", allow(webOne)},
 	{"required-labels", "admit", "[settings]\nrequired = [\"team\"]\n"},
+	{"pod-security", "admit", "[settings]\nlevel = \"baseline\"\n"},
 	{"tenant-quota", "admit", "capabilities = [\"node.read\"]\n[settings.quota.all]\nnamespaces = [\"*\"]\npods = 1\n"},
 	{"change-window", "filter", closed("all", "1h")},
 	{"source-precedence", "merge", order("file")},

@@ -1,0 +1,62 @@
+package main
+
+import "github.com/wardlet/wardlet/plugins/sdk"
+
+// What a pod may use of the host.
+var (
+	hostNetwork = sdk.Object("spec.hostNetwork")
+	hostPID     = sdk.Object("spec.hostPID")
+	hostIPC     = sdk.Object("spec.hostIPC")
+	// ports is read when it is looked at: a container may have thousands.
+	ports = sdk.Object("spec.@containers[*].ports[*].hostPort").Lazy()
+
+	podHostProcess = sdk.Object("spec.securityContext.windowsOptions.hostProcess")
+	hostProcess    = sdk.Object("spec.@containers[*].securityContext.windowsOptions.hostProcess")
+)
+
+func hostNamespaces(r *report) {
+	for _, n := range [...]struct {
+		used bool
+		said string
+	}{
+		{hostNetwork.Bool(), "hostNetwork is true"},
+		{hostPID.Bool(), "hostPID is true"},
+		{hostIPC.Bool(), "hostIPC is true"},
+	} {
+		if n.used {
+			r.part(n.said)
+		}
+	}
+}
+
+func hostPorts(r *report) {
+	i := 0
+	for of := range ports.Elements() {
+		for port := range of.Elements() {
+			if number := port.Int(); number != 0 && r.container(i) {
+				r.add(": ")
+				r.text.AddInt(number)
+			}
+		}
+		i++
+	}
+}
+
+func hostProcesses(r *report) {
+	if podHostProcess.Bool() {
+		r.pod()
+	}
+	r.wherever(hostProcess, true)
+}
+
+// wherever reports the containers whose field, a bool, is so. What is missing
+// is neither.
+func (r *report) wherever(field *sdk.Field, is bool) {
+	i := 0
+	for v := range field.Elements() {
+		if v.Exists() && v.Bool() == is {
+			r.container(i)
+		}
+		i++
+	}
+}

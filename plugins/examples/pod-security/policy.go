@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+	"github.com/wardlet/wardlet/plugins/sdk/admit"
+)
+
+// defaultNamespace is where a pod is that names none.
+const defaultNamespace = "default"
+
+type policy struct {
+	// usual is for the namespaces that are not among the others.
+	usual      *profile
+	namespaces map[string]*profile
+	exempt     []string
+	// report is written anew for each pod.
+	report report
+}
+
+func (p *policy) judge() admit.Verdict {
+	if class := runtimeClass.String(); class != "" {
+		for _, exempt := range p.exempt {
+			if class == exempt {
+				admit.Explain(sdk.Concat(`exempt: the runtime class is "`, class, `"`))
+				return admit.Allow()
+			}
+		}
+	}
+	of := p.profile(namespace.String())
+	r := &p.report
+	*r = report{profile: of}
+	for _, c := range of.checks {
+		r.begin(c)
+		c.look(r)
+		r.end()
+	}
+	if r.text.Len() == 0 {
+		admit.Explain(of.kept)
+		return admit.Allow()
+	}
+	message := sdk.Concat(of.violated, r.text.String())
+	admit.Explain(message)
+	admit.Annotate(violations, r.ids.String())
+	return admit.Deny(of.code, message)
+}
+
+// violations is the key of the note that lists the violated checks.
+const violations = "violated-checks"
+
+func (p *policy) profile(namespace string) *profile {
+	if namespace == "" {
+		namespace = defaultNamespace
+	}
+	if of := p.namespaces[namespace]; of != nil {
+		return of
+	}
+	return p.usual
+}
