@@ -22,7 +22,8 @@ var checks = [...]check{
 	{"appArmorProfile", "the AppArmor profile must be that of the runtime or of the node", both(always), appArmor},
 	{
 		"capabilities_baseline", "securityContext.capabilities.add may only have default capabilities",
-		[levels]versions{never, always, before(22)}, defaultCapabilities,
+		[levels]versions{never, always, before(22)},
+		defaultCapabilities,
 	},
 	{"hostNamespaces", "namespaces of the host must not be used", both(always), hostNamespaces},
 	{"hostPathVolumes", "hostPath volumes must not be used", onlyBaseline(always), hostPaths},

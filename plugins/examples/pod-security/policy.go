@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
@@ -18,13 +20,9 @@ type policy struct {
 }
 
 func (p *policy) judge() admit.Verdict {
-	if class := runtimeClass.String(); class != "" {
-		for _, exempt := range p.exempt {
-			if class == exempt {
-				admit.Explain(sdk.Concat(`exempt: the runtime class is "`, class, `"`))
-				return admit.Allow()
-			}
-		}
+	if class := runtimeClass.String(); slices.Contains(p.exempt, class) {
+		admit.Explain(sdk.Concat(`exempt: the runtime class is "`, class, `"`))
+		return admit.Allow()
 	}
 	of := p.profile(namespace.String())
 	r := &p.report

@@ -50,8 +50,8 @@ func TestWindowsPodsNeedNotSetWhatOnlyLinuxHas(t *testing.T) {
 			t.Errorf("%s: %q", standard, got)
 		}
 	}
-	linux := append(bare, set("spec.os", map[string]any{"name": "linux"}))
-	if got := violated(t, "restricted:latest", linux...); got == "" {
+	bare = append(bare, set("spec.os", map[string]any{"name": "linux"}))
+	if got := violated(t, "restricted:latest", bare...); got == "" {
 		t.Error("a pod of Linux is not held to the rules")
 	}
 }
@@ -68,8 +68,8 @@ func TestAUserNamespaceRelaxesWhatRootMayDo(t *testing.T) {
 			t.Errorf("%s: %q", standard, got)
 		}
 	}
-	shared := append(root, set("spec.hostUsers", true))
-	if got := violated(t, "restricted:latest", shared...); got != "procMount_restricted,runAsNonRoot,runAsUser" {
+	root = append(root, set("spec.hostUsers", true))
+	if got := violated(t, "restricted:latest", root...); got != "procMount_restricted,runAsNonRoot,runAsUser" {
 		t.Errorf("with the users of the host: %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -39,10 +40,8 @@ func newPolicy(levelName, version string, namespaces map[string]string, exempt [
 		}
 		p.namespaces[name] = newProfile(l, minor, own)
 	}
-	for _, class := range exempt {
-		if class == "" {
-			return nil, errors.New("settings.exempt_runtime_classes has an empty name: a pod without runtime class is never exempt")
-		}
+	if slices.Contains(exempt, "") {
+		return nil, errors.New("settings.exempt_runtime_classes has an empty name: a pod without runtime class is never exempt")
 	}
 	return p, nil
 }
