@@ -1,0 +1,109 @@
+package podsecurity
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// The agent's decoder takes no fixture as it is: each has an init container. It
+// refuses them before a policy is asked, for the fields in refusedFields. Without
+// their init containers it takes so many, of which so many violate their level.
+const (
+	taken     = 517
+	violating = 224
+)
+
+// field is what a refusal names, numbers left out.
+var field = regexp.MustCompile(`(?:spec|metadata)\.[A-Za-z0-9.\[\]]+`)
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// decoder decodes each text once: versions share most of their fixtures.
+type decoder map[string]pod.Document
+
+func (d decoder) decode(text []byte) pod.Document {
+	known, ok := d[string(text)]
+	if !ok {
+		known = pod.Decode(text, pod.DecodeFrom{Source: "manifests", Kind: pod.KindFile, File: "/m/web.yaml", NodeName: "node-1"})[0]
+		d[string(text)] = known
+	}
+	return known
+}
+
+func TestTheAgentRefusesTheFixturesForTheseFields(t *testing.T) {
+	fields, from := map[string]int{}, decoder{}
+	for _, f := range all(t) {
+		d := from.decode(f.text)
+		if d.Pod != nil {
+			t.Errorf("%s is taken", f.file)
+			continue
+		}
+		names := field.FindAllString(d.Err.Error(), -1)
+		for i := range names {
+			names[i] = index.ReplaceAllString(strings.TrimRight(names[i], "."), "[]")
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			fields[name]++
+		}
+	}
+	if diff := cmp.Diff(refusedFields, fields); diff != "" {
+		t.Errorf("fields that fixtures are refused for (-want +got):\n%s", diff)
+	}
+}
+
+// TestThePluginDecidesWhatTheAgentDecodesAsUpstreamDoes feeds the plugin the way
+// the agent does, with the pod that its decoder makes of a manifest, and upstream
+// the way an API server does.
+func TestThePluginDecidesWhatTheAgentDecodesAsUpstreamDoes(t *testing.T) {
+	got, from := map[bool]int{}, decoder{}
+	for _, f := range all(t) {
+		f.pod = f.pod.DeepCopy()
+		f.pod.Spec.InitContainers = nil
+		text, err := yaml.Marshal(f.pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := from.decode(text)
+		if d.Pod == nil {
+			continue
+		}
+		want, err := theirs(served(&f), f.level, f.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		violated, err := agree(t, d.Pod, f.level, f.version)
+		if err != nil || violated != want {
+			t.Errorf("%s: violated are %q and %q, %v", f.file, violated, want, err)
+		}
+		got[violated == ""]++
+	}
+	t.Logf("without init containers the agent decodes %d fixtures that keep to their level and %d that do not", got[true], got[false])
+	if got[true]+got[false] != taken || got[false] != violating {
+		t.Errorf("%d fixtures are decoded, %d of them violate; want %d and %d", got[true]+got[false], got[false], taken, violating)
+	}
+}
+
+var refusedFields = map[string]int{
+	"spec.containers[].lifecycle": 4, "spec.containers[].livenessProbe": 12, "spec.containers[].readinessProbe": 8,
+	"spec.containers[].securityContext.allowPrivilegeEscalation": 2129, "spec.containers[].securityContext.capabilities": 1502,
+	"spec.containers[].securityContext.privileged": 72, "spec.containers[].securityContext.procMount": 147,
+	"spec.containers[].securityContext.runAsNonRoot": 72, "spec.containers[].securityContext.runAsUser": 26,
+	"spec.containers[].securityContext.seLinuxOptions": 432, "spec.containers[].securityContext.seccompProfile": 102,
+	"spec.containers[].securityContext.windowsOptions": 144, "spec.hostIPC": 72, "spec.hostPID": 72, "spec.hostUsers": 216,
+	"spec.initContainers": 4241, "spec.securityContext.runAsNonRoot": 2712, "spec.securityContext.runAsUser": 26,
+	"spec.securityContext.seLinuxOptions": 432, "spec.securityContext.seccompProfile": 1409, "spec.securityContext.windowsOptions": 144,
+	"spec.volumes[].awsElasticBlockStore": 36, "spec.volumes[].azureDisk": 36, "spec.volumes[].azureFile": 36, "spec.volumes[].cephfs": 36,
+	"spec.volumes[].cinder": 36, "spec.volumes[].configMap": 36, "spec.volumes[].downwardAPI": 36, "spec.volumes[].fc": 36,
+	"spec.volumes[].flexVolume": 36, "spec.volumes[].flocker": 36, "spec.volumes[].gcePersistentDisk": 36, "spec.volumes[].gitRepo": 36,
+	"spec.volumes[].glusterfs": 36, "spec.volumes[].iscsi": 36, "spec.volumes[].nfs": 36, "spec.volumes[].persistentVolumeClaim": 36,
+	"spec.volumes[].portworxVolume": 36, "spec.volumes[].projected": 36, "spec.volumes[].quobyte": 36, "spec.volumes[].rbd": 36,
+	"spec.volumes[].scaleIO": 36, "spec.volumes[].secret": 36, "spec.volumes[].storageos": 36, "spec.volumes[].vsphereVolume": 36,
+}
