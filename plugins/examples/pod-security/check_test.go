@@ -151,9 +151,12 @@ func TestWhatIsAllowedIsAllowed(t *testing.T) {
 		"volumes of the API": set("spec.volumes", []any{
 			map[string]any{"name": "hostPath", "emptyDir": map[string]any{}},
 			map[string]any{"name": "b", "projected": map[string]any{"sources": []any{map[string]any{"configMap": map[string]any{"name": `a\"{[`}}}}},
-			map[string]any{"name": "d", "image": map[string]any{}}, map[string]any{"name": "e", "configMap": map[string]any{}},
-			map[string]any{"name": "f", "secret": map[string]any{}}, map[string]any{"name": "g", "downwardAPI": map[string]any{}},
-			map[string]any{"name": "h", "ephemeral": map[string]any{}}, map[string]any{"name": "i", "persistentVolumeClaim": map[string]any{"claimName": "a"}},
+			map[string]any{"name": "d", "image": map[string]any{}},
+			map[string]any{"name": "e", "configMap": map[string]any{}},
+			map[string]any{"name": "f", "secret": map[string]any{}},
+			map[string]any{"name": "g", "downwardAPI": map[string]any{}},
+			map[string]any{"name": "h", "ephemeral": map[string]any{}},
+			map[string]any{"name": "i", "persistentVolumeClaim": map[string]any{"claimName": "a"}},
 			map[string]any{"name": "c", "csi": map[string]any{"driver": "d", "volumeAttributes": map[string]any{"nfs": "}"}}},
 		}),
 	} {

@@ -134,3 +134,15 @@ func TestManyPortsAndLargeAnnotationsHaveRoom(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAPodWithTooManyContainersIsNotAllowed(t *testing.T) {
+	for n, want := range map[int]sdktest.Answer{250: sdktest.Allow, 1000: sdktest.Failed} {
+		many := make([]any, n)
+		for i := range many {
+			many[i] = container("a")
+		}
+		if got := judge(t, usual, set("spec.containers", many)); got.Answer != want {
+			t.Errorf("%d: %+v", n, got)
+		}
+	}
+}
