@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/plugins/scaffold"
+)
+
+func (a *app) policyNewCommand() *cobra.Command {
+	var (
+		o      scaffold.Options
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:   "new NAME [DIR]",
+		Short: "Begin a policy of your own, in Go or C",
+		Long: "Writes a policy that works into DIR, a folder of its name by default: a plugin in Go or C with\n" +
+			"its tests, the policy document, pods to test it with, a Makefile, and a copy of the SDK. It is\n" +
+			"built and tested with Go alone, or clang with lld, and without a network. Nothing is\n" +
+			"overwritten: DIR must be empty or missing.",
+		Example: "  wardlet policy new team-labels\n" +
+			"  wardlet policy new night-shift --hook filter --lang c policies/night-shift",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wrong := func(format string, args ...any) error {
+				return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
+			}
+			switch {
+			case output != "" && !isObjectFormat(output):
+				return wrong("unknown output %q; want json or yaml", output)
+			case len(args) == 0:
+				return wrong("%q takes the NAME of the policy; found none", cmd.CommandPath())
+			case len(args) > 2:
+				return wrong("%q takes a NAME and a DIR, found also %q", cmd.CommandPath(), args[2])
+			}
+			o.Name, o.Dir = args[0], args[len(args)-1]
+			if err := o.Check(); err != nil {
+				return wrong("%w", err)
+			}
+			return a.newPolicy(o, output)
+		},
+	}
+	cmd.Flags().StringVar(&o.Language, "lang", scaffold.Languages[0], "language of the plugin: "+strings.Join(scaffold.Languages, " or "))
+	cmd.Flags().StringVar(&o.Hook, "hook", scaffold.Hooks[0], "what it is asked: admit, merge or filter")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
+	return cmd
+}
+
+// newPolicy is what was made.
+type newPolicy struct {
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Hook     string `json:"hook"`
+	Dir      string `json:"dir"`
+	// Files are below Dir; beside them there is the folder sdk.
+	Files []string `json:"files"`
+}
+
+func (a *app) newPolicy(o scaffold.Options, output string) error {
+	files, err := scaffold.New(o)
+	if err != nil {
+		return err
+	}
+	if output != "" {
+		return printObject(a.out, output, newPolicy{o.Name, o.Language, o.Hook, o.Dir, files})
+	}
+	fmt.Fprintf(a.out, "%s holds the policy %s: %s, and a copy of the SDK.\n", printable(o.Dir), o.Name, strings.Join(files, ", "))
+	code := "policy.go"
+	if o.Language == "c" {
+		code = "main.c"
+	}
+	t := table{w: a.out}
+	t.print(
+		[]string{"next:", "cd " + printable(o.Dir), ""},
+		[]string{"", "make", "builds " + o.Name + ".wasm, and writes its digest into " + o.Name + ".toml"},
+		[]string{"", "make test", "runs the tests of the code and of the document"},
+		[]string{"", "wardlet policy run " + o.Name + ".toml --pod FILE", "puts a pod to it"},
+	)
+	fmt.Fprintf(a.out, "Then write the decision in %s, and its tests.\n", printable(filepath.Join(o.Dir, code)))
+	return nil
+}

@@ -1,0 +1,56 @@
+package scaffold
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed" // the archive
+	"fmt"
+	"io"
+	"strings"
+)
+
+// archive has the SDK of each language in a folder of its name, and LICENSE.
+//
+//go:embed sdk.zip
+var archive []byte
+
+// license is what the SDKs are under.
+const license = "LICENSE"
+
+// sdk gives the files of a language's SDK, below the folder sdk.
+func sdk(language string) ([]file, error) {
+	all, err := unpack(archive)
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, f := range all {
+		if name, ok := strings.CutPrefix(f.path, language+"/"); ok {
+			files = append(files, file{"sdk/" + name, f.text})
+		} else if f.path == license {
+			files = append(files, file{"sdk/" + license, f.text})
+		}
+	}
+	return files, nil
+}
+
+// unpack gives what an archive holds, in its order.
+func unpack(packed []byte) ([]file, error) {
+	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		return nil, fmt.Errorf("the SDKs in this binary cannot be read: %w", err)
+	}
+	files := make([]file, 0, len(r.File))
+	for _, entry := range r.File {
+		in, err := entry.Open()
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s of the SDKs in this binary cannot be read: %w", entry.Name, err)
+		}
+		files = append(files, file{entry.Name, text})
+	}
+	return files, nil
+}

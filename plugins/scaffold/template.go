@@ -1,0 +1,53 @@
+package scaffold
+
+import (
+	"cmp"
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// templates has a folder for all scaffolds, for each language, each hook, and each
+// hook in a language. Its files end in .tmpl, so that no tool takes them for what
+// they become.
+//
+//go:embed templates
+var templates embed.FS
+
+// render gives the files of a scaffold, sorted by path. A file that several folders
+// have is put together of theirs; {{name}} and the like stand for the options, NAME
+// in a path for the policy's name.
+func render(o *Options) ([]file, error) {
+	values := strings.NewReplacer("{{name}}", o.Name, "{{hook}}", o.Hook)
+	all := map[string]*strings.Builder{}
+	for _, layer := range []string{"all", o.Language, o.Hook, o.Language + "-" + o.Hook} {
+		root := path.Join("templates", layer)
+		err := fs.WalkDir(templates, root, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(templates, name)
+			if err != nil {
+				return err
+			}
+			name = strings.TrimSuffix(strings.TrimPrefix(name, root+"/"), ".tmpl")
+			name = strings.ReplaceAll(name, "NAME", o.Name)
+			if all[name] == nil {
+				all[name] = &strings.Builder{}
+			}
+			_, err = values.WriteString(all[name], string(text))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	files := make([]file, 0, len(all))
+	for name, text := range all {
+		files = append(files, file{name, []byte(text.String())})
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	return files, nil
+}
