@@ -72,12 +72,12 @@ func (a *app) newPolicy(o scaffold.Options, output string) error {
 	if o.Language == "c" {
 		code = "main.c"
 	}
-	t := table{w: a.out}
+	fmt.Fprintln(a.out, "next, in that folder:")
+	t := table{w: &indented{a.out, "  "}}
 	t.print(
-		[]string{"next:", "cd " + printable(o.Dir), ""},
-		[]string{"", "make", "builds " + o.Name + ".wasm, and writes its digest into " + o.Name + ".toml"},
-		[]string{"", "make test", "runs the tests of the code and of the document"},
-		[]string{"", "wardlet policy run " + o.Name + ".toml --pod FILE", "puts a pod to it"},
+		[]string{"make", "builds " + o.Name + ".wasm, and writes its digest into " + o.Name + ".toml"},
+		[]string{"make test", "runs the tests of the code and of the document"},
+		[]string{"wardlet policy run " + o.Name + ".toml --pod FILE", "puts a pod to it"},
 	)
 	fmt.Fprintf(a.out, "Then write the decision in %s, and its tests.\n", printable(filepath.Join(o.Dir, code)))
 	return nil

@@ -72,42 +72,47 @@ func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods ma
 	return pods, ok
 }
 
-// reply is what a policy says in a test, why, and what that took.
-type reply struct {
-	answer, why string
-	fuel        int64
-}
-
 // testAnswer gives what a test got instead of what it should, empty where it got
 // that, and what it took. The error is why there was no answer.
 func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
-	var said reply
-	if v.Hook == hookMerge {
-		said, err = p.testMerge(ctx, v, pods)
-	} else {
-		q := p.testQuestion(v, pods)
-		var matches bool
-		if matches, fuel, err = p.testMatches(ctx, v, q); !matches && err == nil {
-			if v.Expect == string(pod.Abstain) {
-				return "", fuel, nil
-			}
-			return "abstain (the pod does not match [match])", fuel, nil
-		}
-		if err == nil {
-			said, err = p.testAsk(ctx, v, q)
-		}
-	}
-	fuel += said.fuel
+	s, err := p.testSays(ctx, v, pods)
+	got, took := v.unlike(&s, err)
+	return got, s.cost() + took, err
+}
+
+// unlike gives what a test got instead of what it should, empty where it got that.
+// fuel is what a call took that failed.
+func (v *vector) unlike(s *Statement, err error) (got string, fuel int64) {
 	switch {
 	case err != nil:
 		_, message, took := failureOf(err)
-		return "a failure: " + message, fuel + took, err
-	case said.answer == v.Expect:
-		return "", fuel, nil
-	case said.why == "":
-		return said.answer, fuel, nil
+		return "a failure: " + message, took
+	case s.Answer == v.Expect:
+		return "", 0
+	case s.NotAsked != "":
+		return fmt.Sprintf("%s (%s)", s.Answer, s.NotAsked), 0
+	case s.because() == "":
+		return s.Answer, 0
 	}
-	return fmt.Sprintf("%s (%s)", said.answer, said.why), fuel, nil
+	return fmt.Sprintf("%s (%s)", s.Answer, s.because()), 0
+}
+
+// testSays is what the policy says in a test.
+func (p *policy) testSays(ctx context.Context, v *vector, pods map[string]*v1.Pod) (Statement, error) {
+	if v.Hook == hookMerge {
+		return p.choose(ctx, v.contest(pods))
+	}
+	q := p.testQuestion(v, pods)
+	matches, fuel, err := p.testMatches(ctx, v, q)
+	if err != nil {
+		return Statement{HostFuel: fuel}, err
+	}
+	if !matches {
+		return notMatching(fuel), nil
+	}
+	s, err := p.judge(ctx, v.Hook, p.testRequest(q, v.at), true)
+	s.HostFuel += fuel
+	return s, err
 }
 
 // testMatches reports whether the policy matches a test's pod: its source and
@@ -120,26 +125,8 @@ func (p *policy) testMatches(ctx context.Context, v *vector, q *pod.Question) (m
 	return p.Match.hold(ctx, d.conditions(), &d.turn)
 }
 
-// testAsk asks the policy about one pod. What a call took that failed is in its
-// *wasm.Failure, but for its extra.
-func (p *policy) testAsk(ctx context.Context, v *vector, q *pod.Question) (reply, error) {
-	r := p.testRequest(q, v.at)
-	if v.Hook == hookFilter {
-		got, err := p.plugin.plugin.Filter(ctx, r)
-		return reply{string(got.Answer), said(got.Reason, got.Message), got.Fuel + got.Extra}, err
-	}
-	got, err := p.plugin.plugin.Admit(ctx, r)
-	if err == nil && len(got.Patch) > 0 {
-		got.Fuel += patchCost(q.Pod, got.Patch)
-		if _, _, err = p.apply(q.Pod, got.Patch, true); err != nil {
-			err = &wasm.Failure{Code: codeOf(err), Err: err}
-		}
-	}
-	return reply{string(got.Answer), said(got.Reason, got.Message), got.Fuel + got.Extra}, err
-}
-
-// testMerge asks the policy which of a test's candidates wins.
-func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.Pod) (reply, error) {
+// contest is that of a test of the hook merge.
+func (v *vector) contest(pods map[string]*v1.Pod) *contest {
 	m := &wasm.MergeRequest{Time: v.at, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
@@ -151,18 +138,7 @@ func (p *policy) testMerge(ctx context.Context, v *vector, pods map[string]*v1.P
 			m.Current = pods[c.Pod]
 		}
 	}
-	got, err := p.plugin.plugin.Merge(ctx, m)
-	if err == nil {
-		_, err = p.base(&contest{MergeRequest: m, mutateAPI: true}, &got)
-	}
-	if err != nil {
-		return reply{fuel: got.Extra}, err
-	}
-	answer := string(got.Answer)
-	if got.Answer == wasm.MergeWinner {
-		answer = v.Candidates[got.Winner].Pod
-	}
-	return reply{answer, said(got.Reason, got.Message), got.Fuel + got.Extra}, nil
+	return &contest{MergeRequest: m, mutateAPI: true}
 }
 
 // testQuestion asks about the one pod of a manifest: as a change of the old one

@@ -18,6 +18,9 @@ const (
 	lineCost     = 64
 )
 
+// LogText is the attribute that has a line which a plugin logs.
+const LogText = "text"
+
 // levels are the ABI's log levels.
 var levels = [...]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
 
@@ -69,7 +72,7 @@ func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, t
 	if dropped > 0 {
 		logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
 	}
-	logger.Log(ctx, level, "a plugin logs", "text", printable(text))
+	logger.Log(ctx, level, "a plugin logs", LogText, printable(text))
 }
 
 // admit says whether a line of that length may be logged, and then how many

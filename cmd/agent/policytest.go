@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// testFlags are the flags of policy test.
+type testFlags struct {
+	run, output string
+	verbose     bool
+	agent.PolicyTestOptions
+}
+
+func (a *app) policyTestCommand() *cobra.Command {
+	var o testFlags
+	cmd := &cobra.Command{
+		Use:   "test DIR|FILE",
+		Short: "Run the tests of policies, and compare their whole verdicts",
+		Long: "Runs every [[test]] of the policies of a directory, or of one document, in the agent's own\n" +
+			"sandbox, also of policies that are off, or whose sha256 is missing or not that of the module.\n" +
+			"With --update what the policy says in each is written to tests/golden/POLICY/TEST.json beside\n" +
+			"the document: answer, code, message, warnings, annotations, explanation, patch, fields read\n" +
+			"and fuel. Later runs compare all of it, fuel only of the same module. Without a golden file\n" +
+			"only the answer is compared. A test has the name of its pod. The exit status is 1 if any\n" +
+			"fails, or there is none.",
+		Example: "  wardlet policy test .\n" +
+			"  wardlet policy test team-labels.toml --run /unlabelled -v\n" +
+			"  wardlet policy test . --update",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneDraft(cmd, args, o.output); err != nil {
+				return err
+			}
+			if o.run != "" {
+				var err error
+				if o.Run, err = regexp.Compile(o.run); err != nil {
+					return &usageError{fmt.Errorf("--run: %w", err), cmd.CommandPath()}
+				}
+			}
+			cfg, err := a.draftConfig(cmd)
+			if err != nil {
+				return err
+			}
+			return a.testPolicies(cmd, cfg, args[0], &o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.Update, "update", false, "write the golden files instead of comparing them")
+	cmd.Flags().StringVar(&o.run, "run", "", "run only tests whose name, POLICY/TEST, matches the `REGEXP`")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print also what the policy says, and the lines it logs")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml (default: lines to read)")
+	return cmd
+}
+
+// oneDraft wants one directory or document, and a known output.
+func oneDraft(cmd *cobra.Command, args []string, output string) error {
+	var err error
+	switch {
+	case output != "" && !isObjectFormat(output):
+		err = fmt.Errorf("unknown output %q; want json or yaml", output)
+	case len(args) == 0:
+		err = fmt.Errorf("%q takes a directory of policies or a policy document; found none", cmd.CommandPath())
+	case len(args) > 1:
+		err = fmt.Errorf("%q takes one directory or document, found also %q", cmd.CommandPath(), args[1])
+	default:
+		return nil
+	}
+	return &usageError{err, cmd.CommandPath()}
+}
+
+// draftConfig is the configuration that is named, else the default one.
+func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
+	if !cmd.Flags().Changed("config") {
+		return config.Default(), nil
+	}
+	return config.Load(a.configPath)
+}
+
+// testReport is what came of all tests.
+type testReport struct {
+	Passed int                 `json:"passed"`
+	Failed int                 `json:"failed"`
+	Tests  []*agent.PolicyTest `json:"tests"`
+	// Notes are what the author should know beside that.
+	Notes []string `json:"notes,omitempty"`
+}
+
+func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, o *testFlags) error {
+	r := &testReport{Tests: []*agent.PolicyTest{}}
+	tested, err := agent.TestPolicies(cmd.Context(), cfg, path, o.PolicyTestOptions, func(t *agent.PolicyTest) {
+		r.Tests = append(r.Tests, t)
+		if t.Passed {
+			r.Passed++
+		} else {
+			r.Failed++
+		}
+		if o.output == "" {
+			a.printTest(t, o.verbose)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, document := range tested.Untested {
+		r.Notes = append(r.Notes, document+" has no [[test]]: add one with a pod and what to expect")
+	}
+	for _, document := range tested.Unpinned {
+		r.Notes = append(r.Notes, document+": sha256 is not that of the module; write it before an agent reads the policy")
+	}
+	if o.output != "" {
+		if err := printObject(a.out, o.output, r); err != nil {
+			return err
+		}
+	} else {
+		for _, note := range r.Notes {
+			fmt.Fprintln(a.out, "note: "+printable(note))
+		}
+	}
+	return r.err(o)
+}
+
+// err is why not all is well.
+func (r *testReport) err(o *testFlags) error {
+	switch {
+	case r.Failed > 0:
+		return fmt.Errorf("%d of %s failed", r.Failed, plural(len(r.Tests), "test", "tests"))
+	case len(r.Tests) == 0 && o.run != "":
+		return fmt.Errorf("no test was run: none has a name, POLICY/TEST, that matches %q", o.run)
+	case len(r.Tests) == 0:
+		return errors.New("no test was run: there is no [[test]]")
+	}
+	return nil
+}
+
+func (a *app) printTest(t *agent.PolicyTest, verbose bool) {
+	line := "FAIL   " + t.Name
+	if t.Passed {
+		line = "ok     " + t.Name
+	}
+	if t.Verdict != nil && t.Passed {
+		line += "   " + t.Verdict.Answer
+	}
+	if t.Golden == "written" {
+		line += "   (golden file written)"
+	}
+	fmt.Fprintln(a.out, printable(line))
+	for _, fault := range t.Faults {
+		for text := range strings.Lines(fault) {
+			fmt.Fprintln(a.out, "       "+printable(strings.TrimSuffix(text, "\n")))
+		}
+	}
+	if verbose {
+		a.printStatement(t.Verdict, t.Log, "       ")
+	}
+}

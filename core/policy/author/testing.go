@@ -1,0 +1,106 @@
+package author
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/wardlet/wardlet/core/policy"
+)
+
+// TestOptions say which tests are run, and how.
+type TestOptions struct {
+	// Run matches the names of the tests, POLICY/TEST; nil for all.
+	Run *regexp.Regexp
+	// Update writes the golden files instead of comparing them.
+	Update bool
+}
+
+// What became of the golden file of a test.
+const (
+	// GoldenNone: there is none, and only the answer was compared.
+	GoldenNone = "none"
+	// GoldenSame and GoldenDifferent: the verdict is that of the file, or another one.
+	GoldenSame      = "same"
+	GoldenDifferent = "different"
+	// GoldenWritten: it was written, and is new or another one.
+	GoldenWritten = "written"
+)
+
+// TestResult is what came of a test.
+type TestResult struct {
+	// Name is POLICY/TEST, or that of the policy where it cannot be tested.
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	// Faults are why not, with file and line.
+	Faults []string `json:"faults,omitempty"`
+	// Verdict is what the policy said, nil where it was not asked.
+	Verdict *policy.Statement `json:"verdict,omitempty"`
+	Golden  string            `json:"golden,omitempty"`
+	// Log are the lines that the plugin logged.
+	Log []string `json:"log,omitempty"`
+}
+
+// Test runs tests of a draft and tells each what came of one. The error is that of
+// ctx.
+func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestResult)) error {
+	if d.Err != nil {
+		each(&TestResult{Name: d.Name, Faults: []string{d.Err.Error()}})
+		return nil
+	}
+	for _, t := range d.Tests() {
+		r := &TestResult{Name: d.Name + "/" + t.Name}
+		if o.Run != nil && !o.Run.MatchString(r.Name) {
+			continue
+		}
+		s, fault, err := d.Test(ctx, t)
+		if err != nil {
+			return err
+		}
+		if s.Answer != "" || s.Failure != "" {
+			r.Verdict = &s
+		}
+		if fault != "" {
+			r.Faults = append(r.Faults, fault)
+		}
+		if r.Verdict != nil {
+			if fault := r.compare(d, t.Name, o.Update); fault != "" {
+				r.Faults = append(r.Faults, d.Fault(t, fault))
+			}
+		}
+		r.Passed = len(r.Faults) == 0
+		each(r)
+	}
+	return nil
+}
+
+// compare compares the verdict with the golden file of the test, or writes that.
+func (r *TestResult) compare(d *policy.Draft, test string, update bool) (fault string) {
+	path := goldenPath(d, test)
+	now := &golden{d.Module, *r.Verdict}
+	r.Golden = GoldenSame
+	if update {
+		changed, err := now.write(path)
+		if err != nil {
+			return err.Error()
+		}
+		if changed {
+			r.Golden = GoldenWritten
+		}
+		return ""
+	}
+	before, err := readGolden(path)
+	if err == nil && before == nil {
+		r.Golden = GoldenNone
+		return ""
+	}
+	if err == nil {
+		fault, err = before.differs(path, now)
+	}
+	if err != nil {
+		fault = err.Error()
+	}
+	if fault != "" {
+		r.Golden = GoldenDifferent
+	}
+	return fault
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Draft is a policy as its author works on it. It is loaded also if it is off, if
+// its module is not pinned or has another digest, and whatever becomes of others in
+// its directory. One call at a time.
+type Draft struct {
+	// Document is the path of its document, Name the policy's, or the document's
+	// where that cannot be read.
+	Document, Name string
+	// Module is the SHA-256 of its module in hex, empty where that is missing; Pinned
+	// that in the document.
+	Module, Pinned string
+	// Size is the length of the module in bytes, LoadFuel what its start took.
+	Size     int
+	LoadFuel int64
+	// Err is why it cannot be asked, with file and line; nil where it can.
+	Err error
+
+	policy  *policy
+	reading *reading
+	loader  *loader
+}
+
+// Drafts loads the policies of the directory of a configuration, of one document
+// alone where that is named: of the configuration the bounds of modules, the Loader,
+// the Logger and the node count. The error says why the directory cannot be read. Each
+// must be closed.
+func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
+	c.AllowUnpinned = true
+	d, err := openDirectory(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	names := []string{document}
+	if document == "" {
+		if names, err = d.documents(); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", c.Dir)
+	}
+	r := &reading{dir: c.Dir, files: map[string]file{}, stamps: map[string]stamp{}, steady: true, whole: true}
+	all := make([]*Draft, 0, len(names))
+	for _, name := range names {
+		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &loader{cfg: &c}}
+		known := len(r.documents)
+		if r.readDocument(d, name, &c); len(r.documents) == known {
+			draft.Err = r.refused[len(r.refused)-1].err
+		} else {
+			draft.load(ctx, d, r.documents[known])
+		}
+		all = append(all, draft)
+	}
+	return all, nil
+}
+
+// load loads the plugin of a document.
+func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
+	c := d.loader.cfg
+	d.Name, d.Pinned = doc.Name, doc.SHA256
+	doc.SHA256 = "" // another digest is only worth a note
+	f, err := d.reading.fetch(dir, doc.Module, c.moduleBytes())
+	if errors.Is(err, fs.ErrNotExist) {
+		doc.complain("module", "%s is missing; build it first: make, where wardlet policy new made the folder", doc.Module)
+	} else {
+		d.reading.readModule(dir, doc, c.moduleBytes())
+	}
+	d.reading.readPods(dir, doc)
+	d.policy = &policy{document: doc, sum: f.sum, source: d.reading.files[doc.path].sum, counts: &counters{}, log: c.Logger}
+	d.Module, d.Size = f.sum, len(f.data)
+	if f.data == nil || len(doc.wrong) > 0 {
+		d.Err = doc.err()
+		return
+	}
+	options := doc.loads(c.Node)
+	plugin, err := c.Loader.Load(ctx, f.data, options)
+	if err != nil {
+		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
+		d.Err = doc.err()
+		return
+	}
+	d.LoadFuel = plugin.LoadFuel()
+	d.policy.plugin = newHandle(plugin, f.sum, options, c.Logger)
+}
+
+// Close closes its plugin.
+func (d *Draft) Close() {
+	if d.policy != nil && d.policy.plugin != nil {
+		d.policy.plugin.release()
+	}
+}
+
+// Dir is the directory of its document.
+func (d *Draft) Dir() string { return d.reading.dir }
+
+// Hooks are those it has, Limits what one call may use.
+func (d *Draft) Hooks() []string { return d.policy.Hooks }
+
+// Limits bound one call of a plugin: units of fuel, pages of 64 KiB, bytes.
+type Limits struct {
+	Fuel        int `json:"fuel"`
+	MemoryPages int `json:"memoryPages"`
+	OutputBytes int `json:"outputBytes"`
+}
+
+// Limits are those of the document.
+func (d *Draft) Limits() Limits {
+	l := d.policy.Limits
+	return Limits{l.Fuel, l.MemoryPages, l.OutputBytes}
+}
+
+// fault is a complaint at a key of the document, with file and line.
+func (d *Draft) fault(key, format string, args ...any) string {
+	one := document{keys: d.policy.keys, path: d.policy.path, file: d.policy.file, text: d.policy.text}
+	one.complain(key, format, args...)
+	return one.err().Error()
+}
+
+// Settle makes it ready for the next call.
+func (d *Draft) Settle(ctx context.Context) { d.policy.plugin.plugin.Settle(ctx) }
+
+// rehearse has what the plugin breaks count for nothing.
+func rehearse(ctx context.Context) context.Context { return wasm.Rehearse(ctx) }

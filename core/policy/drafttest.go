@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// DraftTest is a [[test]] of a draft.
+type DraftTest struct {
+	// Name is unique in the document and could be that of a file: that of its pods,
+	// with a number where several tests have the same.
+	Name, Hook, Expect string
+
+	number int
+}
+
+// Tests are those of the document, in its order.
+func (d *Draft) Tests() []DraftTest {
+	tests := make([]DraftTest, len(d.policy.Tests))
+	taken := map[string]bool{}
+	for i := range d.policy.Tests {
+		v := &d.policy.Tests[i]
+		base := v.called()
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[name] = true
+		tests[i] = DraftTest{Name: name, Hook: v.Hook, Expect: v.Expect, number: i}
+	}
+	return tests
+}
+
+// called is the test's name: those of its pods, without folders and endings.
+func (v *vector) called() string {
+	paths := []string{v.Pod}
+	if v.Hook == hookMerge {
+		paths = paths[:0]
+		for i := range v.Candidates {
+			paths = append(paths, v.Candidates[i].Pod)
+		}
+	}
+	for i, p := range paths {
+		paths[i] = strings.Map(func(r rune) rune {
+			if strings.ContainsRune("-_.", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+				return r
+			}
+			return '-'
+		}, strings.TrimSuffix(path.Base(p), path.Ext(p)))
+	}
+	return strings.Join(paths, "+")
+}
+
+// Test runs a test. fault says, with file and line, what it got instead of what it
+// should; it is empty where it got that. The error is that of ctx.
+func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault string, err error) {
+	v, key := &d.policy.Tests[t.number], testKey(t.number)
+	pods, fault := d.pods(v, key)
+	if fault != "" {
+		return Statement{}, fault, nil
+	}
+	s, err = d.policy.testSays(rehearse(ctx), v, pods)
+	if ctx.Err() != nil {
+		return s, "", context.Cause(ctx)
+	}
+	got, _ := v.unlike(&s, err)
+	if err != nil {
+		s.fail(err)
+	}
+	if got != "" {
+		fault = d.fault(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
+	}
+	return s, fault, nil
+}
+
+// Fault is a fault of a test, with file and line.
+func (d *Draft) Fault(t DraftTest, text string) string { return d.fault(testKey(t.number), "%s", text) }
+
+// pods are those of a test, or what is wrong with one.
+func (d *Draft) pods(v *vector, key string) (pods map[string]*v1.Pod, fault string) {
+	known := len(d.policy.wrong)
+	pods, ok := d.loader.testPods(d.reading, d.policy, v, key)
+	if ok {
+		return pods, ""
+	}
+	wrong := d.policy.wrong[known]
+	d.policy.wrong = slices.Clip(d.policy.wrong[:known])
+	return nil, d.fault(wrong.key, "%s", wrong.message)
+}
