@@ -92,3 +92,16 @@ func (d *Draft) pods(v *vector, key string) (pods map[string]*v1.Pod, fault stri
 	d.policy.wrong = slices.Clip(d.policy.wrong[:known])
 	return nil, d.fault(wrong.key, "%s", wrong.message)
 }
+
+// decode gives the pods of a question.
+func (d *Draft) decode(v *vector) (map[string]*v1.Pod, error) {
+	pods := map[string]*v1.Pod{}
+	for _, f := range v.files("") {
+		p, err := testPod(d.reading, f.path, d.loader.cfg.Node)
+		if err != nil {
+			return nil, err
+		}
+		pods[f.path] = p
+	}
+	return pods, nil
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// maxManifest bounds a file with a pod, in bytes.
+const maxManifest = 1 << 20
+
+// runFlags are the flags of policy run.
+type runFlags struct {
+	pods, sources, kinds    []string
+	old, hook, at, facts    string
+	decision, state, output string
+	question                agent.PolicyQuestion
+}
+
+func (a *app) policyRunCommand() *cobra.Command {
+	var o runFlags
+	cmd := &cobra.Command{
+		Use:   "run DOCUMENT {--pod FILE | --decision ID}",
+		Short: "Put one pod, or a decision on record, to one policy",
+		Long: "Asks the policy of a document about the pod of a file, in the agent's own sandbox, and prints\n" +
+			"all that it says: answer, code, message, explanation, warnings, patch, the fields it read, the\n" +
+			"fuel it took and the lines it logged. With --old the pod is a change of another one. For the\n" +
+			"hook merge --pod, --source and --kind are given for each candidate, in order, and --old is\n" +
+			"the file of the one that runs.\n" +
+			"\n" +
+			"With --decision the question is that of a decision on record: its documents, its time and what\n" +
+			"was seen of the node, without an agent. The policy is the one of the document, whatever was in\n" +
+			"force then. The policy may be off, and its sha256 missing. The exit status is 1 if the plugin\n" +
+			"fails.",
+		Example: "  wardlet policy run team-labels.toml --pod web.yaml\n" +
+			"  wardlet policy run night-shift.toml --pod new.yaml --old web.yaml --time 2026-01-31T18:00:00Z\n" +
+			"  wardlet policy run team-labels.toml --decision operator-12 --state /mnt/node7/var/lib/wardlet",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneDraft(cmd, args, o.output); err != nil {
+				return err
+			}
+			if err := o.check(); err != nil {
+				return &usageError{err, cmd.CommandPath()}
+			}
+			return a.runPolicy(cmd, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with the pod; of the hook merge, with a candidate, several times")
+	f.StringVar(&o.old, "old", "", "`FILE` with the pod as it was before; of the hook merge, with the candidate that runs")
+	f.StringVar(&o.hook, "hook", "", "what is asked: admit, merge or filter (default: the first of the policy)")
+	f.StringVar(&o.at, "time", "", "`TIME` of the decision, as in 2026-01-31T18:00:00Z (default: that of tests)")
+	f.StringArrayVar(&o.sources, "source", nil, "`NAME` of the pod's source (default: test)")
+	f.StringArrayVar(&o.kinds, "kind", nil, "kind of the pod's source: file, http or api (default: file, or what the policy is asked about)")
+	f.StringVar(&o.facts, "node-facts", "", "`FILE` with labels, allocatable and pods of the node, in YAML, for policies with node.read")
+	f.StringVar(&o.decision, "decision", "", "`ID` of a decision on record")
+	f.StringVar(&o.state, "state", "", "the state directory of --decision (default: paths.state_root of the configuration)")
+	f.StringVarP(&o.output, "output", "o", "", "json or yaml (default: lines to read)")
+	return cmd
+}
+
+// check says what is wrong with the flags, and takes in those that need no file.
+func (o *runFlags) check() error {
+	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || len(o.sources)+len(o.kinds) > 0
+	switch {
+	case len(o.pods) == 0 && o.decision == "":
+		return errors.New("say what to ask about: a pod with --pod, or a decision on record with --decision")
+	case o.decision != "" && (len(o.pods) > 0 || others):
+		return errors.New("the question of --decision is the one on record: leave out what else says what is asked")
+	case o.decision == "" && o.state != "":
+		return errors.New("--state is for --decision")
+	case o.hook != "" && !slices.Contains([]string{"admit", "merge", "filter"}, o.hook):
+		return fmt.Errorf("there is no hook %q; want admit, merge or filter", o.hook)
+	case len(o.sources) > len(o.pods) || len(o.kinds) > len(o.pods):
+		return errors.New("there is more than one --source or --kind for a --pod")
+	}
+	for _, kind := range o.kinds {
+		if !slices.Contains([]string{"file", "http", "api"}, kind) {
+			return fmt.Errorf("there is no kind of sources %q; want file, http or api", kind)
+		}
+	}
+	o.question.Hook = o.hook
+	if o.at != "" {
+		at, err := time.Parse(time.RFC3339, o.at)
+		if err != nil {
+			return fmt.Errorf("--time: want a time such as 2026-01-31T18:00:00Z, found %q", o.at)
+		}
+		o.question.Time = at.UTC()
+	}
+	return nil
+}
+
+// read reads the files that the flags name.
+func (o *runFlags) read() error {
+	for i, path := range o.pods {
+		text, err := readManifest(path)
+		if err != nil {
+			return err
+		}
+		m := agent.PolicyManifest{Path: path, Text: text}
+		if i < len(o.sources) {
+			m.Source = o.sources[i]
+		}
+		if i < len(o.kinds) {
+			m.Kind = o.kinds[i]
+		}
+		o.question.Pods = append(o.question.Pods, m)
+	}
+	if o.facts != "" {
+		text, err := readManifest(o.facts)
+		if err != nil {
+			return err
+		}
+		o.question.Node = &agent.PolicyManifest{Path: o.facts, Text: text}
+	}
+	if o.old == "" {
+		return nil
+	}
+	text, err := readManifest(o.old)
+	if err != nil {
+		return err
+	}
+	o.question.Old = &agent.PolicyManifest{Path: o.old, Text: text}
+	o.question.Running = slices.Index(o.pods, o.old) + 1
+	if len(o.pods) > 1 && o.question.Running == 0 {
+		return fmt.Errorf("--old %s is no candidate: it is the --pod that runs", o.old)
+	}
+	return nil
+}
+
+// readManifest reads a file with a pod.
+func readManifest(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err == nil && len(text) > maxManifest {
+		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", path, maxManifest)
+	}
+	return text, err
+}
+
+func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error {
+	cfg, err := a.draftConfig(cmd)
+	if err != nil {
+		return err
+	}
+	var run *agent.PolicyRun
+	if o.decision == "" {
+		if err := o.read(); err != nil {
+			return err
+		}
+		run, err = agent.AskPolicy(cmd.Context(), cfg, document, &o.question)
+	} else {
+		if o.state == "" {
+			if cfg, err = config.Load(a.configPath); err != nil {
+				return err
+			}
+			o.state = cfg.Paths.StateRoot
+		}
+		run, err = agent.AskPolicyAgain(cmd.Context(), cfg, document, os.DirFS(o.state), o.decision)
+	}
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		err = printObject(a.out, o.output, run)
+	} else {
+		a.printRun(run)
+	}
+	if err == nil && run.Verdict.Failure != "" {
+		err = fmt.Errorf("the plugin gave no answer: %s", run.Verdict.Failure)
+	}
+	return err
+}
+
+func (a *app) printRun(run *agent.PolicyRun) {
+	s := &run.Verdict
+	if answer := strings.TrimSpace(s.Answer); answer != "" {
+		fmt.Fprintln(a.out, printable(run.Policy+": "+answer))
+	} else {
+		fmt.Fprintln(a.out, printable(run.Policy+": no answer"))
+	}
+	a.printStatement(s, run.Log, "  ")
+	if s.NotAsked == "" {
+		fmt.Fprintf(a.out, "The call took %s of limits.fuel.\n", share(s.Fuel, int64(run.Limits.Fuel)))
+	}
+	if run.Unpinned {
+		fmt.Fprintf(a.out, "note: sha256 in %s is not that of the module; write it before an agent reads the policy\n", printable(run.Document))
+	}
+}
+
+// share is a part of a whole in per cent.
+func share(part, whole int64) string {
+	percent := 100 * float64(part) / float64(max(whole, 1))
+	if percent > 0 && percent < 0.1 {
+		return "less than 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", percent)
+}

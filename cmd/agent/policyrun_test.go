@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // plugins to load
+)
+
+func TestPolicyRun(t *testing.T) {
+	t.Parallel()
+	denying := wasmtest.Answering(1, "NotNice", "because it is so")
+	patching := wasmtest.Patching(0, `[{"op": "add", "path": "/metadata/labels", "value": {"team": "none"}}]`)
+	for name, test := range map[string]struct {
+		module []byte
+		keys   string
+		args   []string
+	}{
+		"policy-run":            {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml"}},
+		"policy-run-json":       {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "-o", "json"}},
+		"policy-run-unpinned":   {denying, admitKeys + "mode = \"off\"\n", []string{"--pod", "web.yaml"}},
+		"policy-run-patch":      {patching, pinned(patching) + admitKeys + "mutable_paths = [\"/metadata/labels\"]\n", []string{"--pod", "web.yaml"}},
+		"policy-run-reach":      {patching, pinned(patching) + admitKeys + "mutable_paths = [\"/metadata/annotations\"]\n", []string{"--pod", "web.yaml"}},
+		"policy-run-source":     {denying, pinned(denying) + admitKeys + "match.sources = [\"api\"]\n", []string{"--pod", "web.yaml", "--kind", "file"}},
+		"policy-run-any-source": {denying, pinned(denying) + admitKeys + "match.sources = [\"api\"]\n", []string{"--pod", "web.yaml"}},
+		"policy-run-new": {
+			denying, pinned(denying) + admitKeys + "match.operations = [\"UPDATE\"]\n", []string{"--pod", "web.yaml"},
+		},
+		"policy-run-change": {
+			denying, pinned(denying) + admitKeys + "match.operations = [\"UPDATE\"]\n", []string{"--pod", "web.yaml", "--old", "web.yaml"},
+		},
+		"policy-run-time": {
+			denying, pinned(denying) + admitKeys + "match.conditions = [\"request.time > timestamp('2026-05-01T00:00:00Z')\"]\n",
+			[]string{"--pod", "web.yaml", "--time", "2026-06-01T00:00:00+02:00"},
+		},
+		"policy-run-merge": {
+			wasmtest.Merging(1, "", ""), pinned(wasmtest.Merging(1, "", "")) + "hooks = [\"merge\"]\n",
+			[]string{"--pod", "web.yaml", "--source", "a", "--pod", "p.pod", "--source", "b", "--old", "web.yaml"},
+		},
+		"policy-run-hook":    {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--hook", "filter"}},
+		"policy-run-facts":   {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--node-facts", "p.toml"}},
+		"policy-run-no-pod":  {denying, pinned(denying) + admitKeys, []string{"--pod", "none.yaml"}},
+		"policy-run-bad-pod": {denying, pinned(denying) + admitKeys, []string{"--pod", "bad.yaml"}},
+		"policy-run-broken":  {denying, "hoks = []\n", []string{"--pod", "web.yaml"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := draft(t, test.module, test.keys, "p.pod", webPod, "bad.yaml", strings.Replace(webPod, "kind: Pod", "kind: Pot", 1))
+			args := []string{"policy", "run", filepath.Join(dir, "p.toml")}
+			for _, arg := range test.args {
+				if _, err := os.Stat(filepath.Join(dir, arg)); err == nil || strings.HasPrefix(arg, "none") {
+					arg = filepath.Join(dir, arg)
+				}
+				args = append(args, arg)
+			}
+			golden(t, name, wardlet(t.Context(), args...), dir, "DIR")
+		})
+	}
+	for name, args := range map[string][]string{
+		"usage-policy-run-none":     {},
+		"usage-policy-run-nothing":  {"p.toml"},
+		"usage-policy-run-both":     {"p.toml", "--pod", "a", "--decision", "operator-1"},
+		"usage-policy-run-state":    {"p.toml", "--pod", "a", "--state", "b"},
+		"usage-policy-run-hook":     {"p.toml", "--pod", "a", "--hook", "evict"},
+		"usage-policy-run-kind":     {"p.toml", "--pod", "a", "--kind", "git"},
+		"usage-policy-run-time":     {"p.toml", "--pod", "a", "--time", "noon"},
+		"usage-policy-run-surplus":  {"p.toml", "--pod", "a", "--source", "b", "--source", "c"},
+		"help-policy-run":           {"--help"},
+		"policy-run-no-such-policy": {"none.toml", "--pod", "policyrun_test.go"},
+	} {
+		golden(t, name, wardlet(t.Context(), append([]string{"policy", "run"}, args...)...))
+	}
+}
+
+func TestADecisionOnRecordIsPutToAnotherPolicy(t *testing.T) {
+	t.Parallel()
+	state := decided(t) // denies images that are called evil
+	module := wasmtest.Denying("object.spec.@containers[*].image", "fine")
+	dir := draft(t, module, pinned(module)+admitKeys)
+	run := func(id string) string {
+		return wardlet(t.Context(), "policy", "run", filepath.Join(dir, "p.toml"), "--decision", id, "--state", state)
+	}
+	for id, want := range map[string]string{
+		"operator-1": "p: allow\n", "operator-2": "p: allow\n", "operator-3": "p: deny\n",
+		"operator-9": "wardlet: the decision operator-9 is not on record; ",
+	} {
+		if got := run(id); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s:\n%s", id, want, got)
+		}
+	}
+	other := draft(t, wasmtest.Filtering(0, 0, "", ""), "hooks = [\"filter\"]\n")
+	got := wardlet(t.Context(), "policy", "run", filepath.Join(other, "p.toml"), "--decision", "operator-1", "--state", state)
+	if want := `the decision is about the hook admit, and the policy has ["filter"]`; !strings.Contains(got, want) {
+		t.Errorf("a policy of another hook:\n%s", got)
+	}
+}

@@ -1,0 +1,194 @@
+package policy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// Manifest is a file with a pod.
+type Manifest struct {
+	// Path is how errors, and merge policies as the name of the document, call it.
+	Path string
+	Text []byte
+	// Source is the name of its source, empty for "test"; Kind that's kind, empty for
+	// whichever the policy is asked about.
+	Source, Kind string
+}
+
+// DraftQuestion is a question that an author puts to a draft.
+type DraftQuestion struct {
+	// Hook is one of the draft's, empty for the first.
+	Hook string
+	// Pods is the pod, with merge all candidates. Old is what was admitted before, with
+	// merge the place among Pods of the one that runs plus 1.
+	Pods    []Manifest
+	Old     *Manifest
+	Running int
+	// Time is that of the decision, zero for that of tests.
+	Time time.Time
+	// Node is a file with facts about the node, as YAML; nil for an empty node.
+	Node *Manifest
+}
+
+// Ask puts a question to the draft. The error says what is wrong with the question,
+// or is that of ctx: a failure of the plugin is a statement.
+func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
+	v := &vector{Hook: q.Hook, at: q.Time}
+	if v.Hook == "" {
+		v.Hook = d.policy.Hooks[0]
+	}
+	if !slices.Contains(d.policy.Hooks, v.Hook) {
+		return Statement{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.policy.Hooks)
+	}
+	if v.at.IsZero() {
+		v.at = testTime
+	}
+	facts := &wasm.NodeFacts{}
+	if q.Node != nil {
+		if err := yaml.UnmarshalStrict(q.Node.Text, facts); err != nil {
+			return Statement{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
+		}
+	}
+	if v.Hook == hookMerge {
+		return d.askMerge(ctx, v, q)
+	}
+	if len(q.Pods) != 1 {
+		return Statement{}, fmt.Errorf("the hook %s is about one pod, found %d", v.Hook, len(q.Pods))
+	}
+	v.Pod = d.put(&q.Pods[0])
+	if q.Old != nil {
+		v.Old = d.put(q.Old)
+	}
+	pods, err := d.decode(v)
+	if err != nil {
+		return Statement{}, err
+	}
+	asked := d.policy.testQuestion(v, pods)
+	if q.Old == nil {
+		asked.Op, asked.Old = pod.Add, nil
+	}
+	r := d.policy.testRequest(asked, v.at)
+	r.Node = facts
+	given := &q.Pods[0]
+	if given.Source != "" {
+		asked.Origin.Source = given.Source
+	}
+	if given.Kind != "" {
+		r.Kind = given.Kind
+	}
+	return d.judge(ctx, &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r}, true)
+}
+
+// judge asks about one pod that matches.
+func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
+	p, q := d.policy, x.request.Question
+	if !p.Match.matches(q, x.request.Kind) {
+		return notMatching(0), nil
+	}
+	matches, fuel, err := p.Match.hold(ctx, x.conditions(), &x.turn)
+	if err == nil && !matches {
+		return notMatching(fuel), nil
+	}
+	var s Statement
+	if err == nil {
+		s, err = p.judge(rehearse(ctx), x.hook, x.request, mutateAPI)
+	}
+	s.HostFuel += fuel
+	return s.ended(ctx, err)
+}
+
+// ended is the statement after a call: its failure is one, too.
+func (s *Statement) ended(ctx context.Context, err error) (Statement, error) {
+	if ctx.Err() != nil {
+		return *s, context.Cause(ctx)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return *s, nil
+}
+
+// askMerge asks which candidate wins.
+func (d *Draft) askMerge(ctx context.Context, v *vector, q *DraftQuestion) (Statement, error) {
+	if len(q.Pods) < 2 || len(q.Pods) > maxCandidates {
+		return Statement{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", maxCandidates, len(q.Pods))
+	}
+	for i := range q.Pods {
+		m := &q.Pods[i]
+		c := vectorCandidate{Pod: d.put(m), Source: m.Source, Kind: m.Kind, Running: i+1 == q.Running}
+		if c.Source == "" {
+			c.Source = testSource
+		}
+		if c.Kind == "" {
+			c.Kind = pod.KindFile
+		}
+		v.Candidates = append(v.Candidates, c)
+	}
+	pods, err := d.decode(v)
+	if err != nil {
+		return Statement{}, err
+	}
+	return d.choose(ctx, v.contest(pods), d.loader.cfg.Node)
+}
+
+// choose asks about candidates that match.
+func (d *Draft) choose(ctx context.Context, m *contest, node string) (Statement, error) {
+	asked, fuel, err := d.policy.wantsContest(ctx, m, node)
+	if err == nil && !asked {
+		return notMatching(fuel), nil
+	}
+	var s Statement
+	if err == nil {
+		s, err = d.policy.choose(rehearse(ctx), m)
+	}
+	s.HostFuel += fuel
+	return s.ended(ctx, err)
+}
+
+// put makes a manifest one of the files of tests.
+func (d *Draft) put(m *Manifest) (path string) {
+	sum := sha256.Sum256(m.Text)
+	d.reading.files[m.Path] = file{m.Text, hex.EncodeToString(sum[:])}
+	return m.Path
+}
+
+// AskAgain puts the question of a decision on record to the draft, as those policies
+// saw it that were asked first. The draft must have been loaded for the record's node.
+// The error says what is missing or damaged, or is that of ctx.
+func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of Evidence) (Statement, error) {
+	if !slices.Contains(d.policy.Hooks, record.Hook) {
+		return Statement{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.policy.Hooks)
+	}
+	e := &exhibits{of: of}
+	if record.Hook == hookMerge {
+		m := e.contest(record)
+		if e.err != nil {
+			return Statement{}, e.err
+		}
+		return d.choose(ctx, m, record.Node)
+	}
+	x := e.decision(record)
+	facts := e.facts(record)
+	if e.err != nil {
+		return Statement{}, e.err
+	}
+	x.request.Node = facts[record.Tenant]
+	if all := facts[""]; all != nil {
+		x.request.Node = all
+	}
+	if d.policy.readsNode() && x.request.Node == nil {
+		return Statement{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
+	}
+	return d.judge(ctx, x, record.MutateAPI)
+}
