@@ -204,8 +204,11 @@ func (a *app) printRun(run *agent.PolicyRun) {
 // share is a part of a whole in per cent.
 func share(part, whole int64) string {
 	percent := 100 * float64(part) / float64(max(whole, 1))
-	if percent > 0 && percent < 0.1 {
-		return "less than 0.1 %"
+	switch {
+	case percent >= 1:
+		return fmt.Sprintf("%.1f %%", percent)
+	case percent > 0 && percent < 0.01:
+		return "less than 0.01 %"
 	}
-	return fmt.Sprintf("%.1f %%", percent)
+	return fmt.Sprintf("%.2f %%", percent)
 }

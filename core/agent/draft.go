@@ -117,7 +117,7 @@ func (l *pluginLines) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l *pluginLines) WithGroup(string) slog.Handler { return l }
 
 // Handle implements slog.Handler.
-func (l *pluginLines) Handle(_ context.Context, r slog.Record) error { //nolint:gocritic // the interface's
+func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == wasm.LogText {
 			l.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -23,6 +24,8 @@ type Draft struct {
 	// Size is the length of the module in bytes, LoadFuel what its start took.
 	Size     int
 	LoadFuel int64
+	// Took is how long it took to compile the module and start the plugin.
+	Took time.Duration
 	// Err is why it cannot be asked, with file and line; nil where it can.
 	Err error
 
@@ -85,7 +88,9 @@ func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 		return
 	}
 	options := doc.loads(c.Node)
+	begun := time.Now()
 	plugin, err := c.Loader.Load(ctx, f.data, options)
+	d.Took = time.Since(begun)
 	if err != nil {
 		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
 		d.Err = doc.err()
@@ -130,6 +135,16 @@ func (d *Draft) fault(key, format string, args ...any) string {
 
 // Settle makes it ready for the next call.
 func (d *Draft) Settle(ctx context.Context) { d.policy.plugin.plugin.Settle(ctx) }
+
+// Footprint is the memory of its plugin after a call; ok is false where that is not
+// known.
+func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
+	p, ok := d.policy.plugin.plugin.(interface{ Footprint() wasm.Footprint })
+	if ok {
+		f = p.Footprint()
+	}
+	return f, ok
+}
 
 // rehearse has what the plugin breaks count for nothing.
 func rehearse(ctx context.Context) context.Context { return wasm.Rehearse(ctx) }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -76,6 +77,34 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault strin
 		fault = d.fault(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
 	}
 	return s, fault, nil
+}
+
+// Call is a question that is ready to be put again and again. Its error is that of
+// ctx, and a *wasm.Failure where the plugin gave no answer.
+type Call func(ctx context.Context) (Statement, error)
+
+// Prepare makes a test a call. The error says what is wrong with its pods.
+func (d *Draft) Prepare(t DraftTest) (Call, error) {
+	v := &d.policy.Tests[t.number]
+	pods, fault := d.pods(v, testKey(t.number))
+	if fault != "" {
+		return nil, errors.New(fault)
+	}
+	return func(ctx context.Context) (Statement, error) { return d.policy.testSays(ctx, v, pods) }, nil
+}
+
+// PreparePod makes the question whether the pod of a file may run a call, or of the
+// hook filter whether it may change.
+func (d *Draft) PreparePod(m *Manifest) (Call, error) {
+	v := &vector{Hook: d.policy.Hooks[0], Pod: d.put(m), at: testTime}
+	if v.Hook == hookMerge {
+		return nil, errors.New("the hook merge is about several documents: measure the tests of the policy")
+	}
+	pods, err := d.decode(v)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (Statement, error) { return d.policy.testSays(ctx, v, pods) }, nil
 }
 
 // Fault is a fault of a test, with file and line.

@@ -48,6 +48,18 @@ type Statement struct {
 // cost is all that it took.
 func (s *Statement) cost() int64 { return s.Fuel + s.HostFuel + s.Extra }
 
+// Output is how many bytes of limits.output_bytes its texts have. What a plugin hands
+// over and then replaces by another text counts for the limit, and not here.
+func (s *Statement) Output() (bytes int) {
+	for _, text := range s.Warnings {
+		bytes += len(text)
+	}
+	for key, value := range s.Annotations {
+		bytes += len(key) + len(value)
+	}
+	return bytes + len(s.Code) + len(s.Message) + len(s.Explanation) + len(s.Patch)
+}
+
 // because is its code and its message, for display.
 func (s *Statement) because() string { return said(s.Code, s.Message) }
 

@@ -43,8 +43,8 @@ type TestResult struct {
 // Test runs tests of a draft and tells each what came of one. The error is that of
 // ctx.
 func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestResult)) error {
-	if d.Err != nil {
-		each(&TestResult{Name: d.Name, Faults: []string{d.Err.Error()}})
+	if refused := d.Err; refused != nil {
+		each(&TestResult{Name: d.Name, Faults: []string{refused.Error()}})
 		return nil
 	}
 	for _, t := range d.Tests() {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+)
+
+// benchFlags are the flags of policy bench.
+type benchFlags struct {
+	pods          []string
+	output        string
+	fuelPerSecond int64
+	agent.PolicyBenchOptions
+}
+
+func (a *app) policyBenchCommand() *cobra.Command {
+	var o benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench DIR|FILE [--pod FILE...]",
+		Short: "Measure what policies take, against what they may",
+		Long: "Puts every [[test]] of the policies of a directory, or of one document, or the pods that are\n" +
+			"named, to the plugin again and again. Fuel, memory and output are exact and the same on every\n" +
+			"machine; they are shown as parts of [limits]. EXTRA is what a call costs the host beside its\n" +
+			"fuel, in units of fuel. Times are those of this machine, now: P99 is the median of the rounds,\n" +
+			"SETTLE the time after the answer until the plugin is ready again. PER SECOND is how many such\n" +
+			"decisions the fuel_per_second of a tenant pays for, without their records.",
+		Example: "  wardlet policy bench .\n" +
+			"  wardlet policy bench team-labels.toml --pod web.yaml --count 10000 -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneDraft(cmd, args, o.output); err != nil {
+				return err
+			}
+			if o.Count < 1 || o.Rounds < 1 || o.Count > 1_000_000 || o.Rounds > 1000 || o.fuelPerSecond < 1 {
+				return &usageError{errors.New("--count is 1 to 1000000, --rounds 1 to 1000, --fuel-per-second 1 or more"), cmd.CommandPath()}
+			}
+			return a.benchPolicies(cmd, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with a pod that is asked about instead of those of the tests; may be given several times")
+	f.IntVarP(&o.Count, "count", "n", 1000, "calls of a round")
+	f.IntVar(&o.Rounds, "rounds", 5, "rounds")
+	f.Int64Var(&o.fuelPerSecond, "fuel-per-second", 500_000_000, "fuel_per_second of the tenant")
+	f.StringVarP(&o.output, "output", "o", "", "json or yaml (default: tables)")
+	return cmd
+}
+
+func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) error {
+	cfg, err := a.draftConfig(cmd)
+	if err != nil {
+		return err
+	}
+	for _, pod := range o.pods {
+		text, err := readManifest(pod)
+		if err != nil {
+			return err
+		}
+		o.Pods = append(o.Pods, agent.PolicyManifest{Path: pod, Text: text})
+	}
+	all, err := agent.MeasurePolicies(cmd.Context(), cfg, path, o.PolicyBenchOptions)
+	if o.output != "" {
+		if all == nil {
+			all = []*agent.PolicyBench{}
+		}
+		return errors.Join(printObject(a.out, o.output, all), err)
+	}
+	for _, b := range all {
+		a.printBench(b, o.fuelPerSecond)
+	}
+	return err
+}
+
+func (a *app) printBench(b *agent.PolicyBench, perSecond int64) {
+	fmt.Fprintf(a.out, "%s: module of %d bytes; its start takes %d fuel, and took %s with the compilation; another instance %s\n",
+		b.Policy, b.ModuleBytes, b.StartFuel, rounded(b.Start), rounded(b.Rebuild))
+	fmt.Fprintf(a.out, "memory: %d of %d pages (%s)\n", b.MemoryPages, b.Limits.MemoryPages, share(int64(b.MemoryPages), int64(b.Limits.MemoryPages)))
+	rows := [][]string{{"TEST", "ANSWER", "FUEL", "OF LIMIT", "OUTPUT", "OF LIMIT", "EXTRA", "WRITTEN", "MEDIAN", "P99", "SETTLE", "PER SECOND"}}
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		fuel := strconv.FormatInt(c.Fuel, 10)
+		if c.HostFuel > 0 {
+			fuel += "+" + strconv.FormatInt(c.HostFuel, 10)
+		}
+		written := "unknown"
+		if c.WrittenPages >= 0 {
+			written = strconv.Itoa(4*c.WrittenPages) + " KiB"
+		}
+		rows = append(rows, []string{
+			printable(c.Name), printable(c.Answer), fuel, share(c.Fuel, int64(b.Limits.Fuel)),
+			strconv.Itoa(c.OutputBytes) + " B", share(int64(c.OutputBytes), int64(b.Limits.OutputBytes)), strconv.FormatInt(c.ExtraFuel, 10), written,
+			rounded(c.Median), rounded(c.P99), rounded(c.Settled), strconv.FormatInt(perSecond/max(c.Cost(), 1), 10),
+		})
+	}
+	t := table{w: a.out}
+	t.print(rows...)
+	fmt.Fprintf(a.out, "Times are of this machine. PER SECOND is with fuel_per_second = %d, without records.\n", perSecond)
+}
+
+// rounded is a time with three digits.
+func rounded(d time.Duration) string {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}

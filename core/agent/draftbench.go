@@ -1,0 +1,36 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
+)
+
+// What is measured of policies.
+type (
+	// PolicyBench is what a policy takes.
+	PolicyBench = author.Bench
+	// PolicyBenchOptions say how long is measured.
+	PolicyBenchOptions = author.BenchOptions
+)
+
+// MeasurePolicies measures the policies of a directory, or of a document, in a sandbox
+// of their own. The error is of those that cannot be measured.
+func MeasurePolicies(ctx context.Context, cfg *config.Config, path string, o PolicyBenchOptions) (all []*PolicyBench, err error) {
+	err = withDrafts(ctx, cfg, path, draftNode, func(drafts []*policy.Draft, _ *pluginLines) error {
+		var faults []error
+		for _, d := range drafts {
+			b, err := author.Measure(ctx, d, o)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			all = append(all, b)
+		}
+		return errors.Join(faults...)
+	})
+	return all, err
+}
