@@ -43,8 +43,8 @@ type TestResult struct {
 // Test runs tests of a draft and tells each what came of one. The error is that of
 // ctx.
 func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestResult)) error {
-	if refused := d.Err; refused != nil {
-		each(&TestResult{Name: d.Name, Faults: []string{refused.Error()}})
+	if r := refused(d); r != nil {
+		each(r)
 		return nil
 	}
 	for _, t := range d.Tests() {
@@ -71,6 +71,14 @@ func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestRe
 		each(r)
 	}
 	return nil
+}
+
+// refused is the result of a draft that cannot be asked, nil for another.
+func refused(d *policy.Draft) *TestResult {
+	if d.Err == nil {
+		return nil
+	}
+	return &TestResult{Name: d.Name, Faults: []string{d.Err.Error()}}
 }
 
 // compare compares the verdict with the golden file of the test, or writes that.
