@@ -64,7 +64,7 @@ type policyPrinter struct {
 func (p policyPrinter) columns() []string {
 	columns := []string{"NAME", "OWNER", "HOOKS", "MODE", "PRIORITY", "ON ERROR", "ALLOWED", "DENIED", "HELD", "FAILED"}
 	if p.wide {
-		columns = append(columns, "MUTABLE PATHS", "CAPABILITIES", "MODULE", "SHA256")
+		columns = append(columns, "ON CHANGE", "VIOLATING", "MUTABLE PATHS", "CAPABILITIES", "MODULE", "SHA256")
 	}
 	return columns
 }
@@ -107,7 +107,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
 		if p.wide {
-			cells = append(cells, fewOf(s.MutablePaths), fewOf(s.Capabilities), s.Module, shortDigest(s.SHA256))
+			cells = append(cells, s.OnChange, violating(s.Review), fewOf(s.MutablePaths), fewOf(s.Capabilities), s.Module, shortDigest(s.SHA256))
 		}
 		return cells
 	}
@@ -122,7 +122,40 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	if len(s.Failures) > 0 {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
 	}
+	if text := p.reviewInWords(set, s); text != "" {
+		e.notes = append(e.notes, note{text: text, stable: s.Name + ": running pods"})
+	}
 	return e
+}
+
+// violating is how many pods run that the policy would not admit.
+func violating(r *pod.PolicyReview) string {
+	if r == nil {
+		return orNone("")
+	}
+	return strconv.Itoa(r.Violating)
+}
+
+// reviewInWords says how many pods run that a policy would not admit, and what becomes
+// of them, empty for nothing.
+func (p policyPrinter) reviewInWords(set *pod.PolicySet, s *pod.PolicyState) string {
+	r := s.Review
+	if r == nil || r.Violating == 0 && r.Evicted == 0 {
+		return ""
+	}
+	name := s.Name
+	if set.Tenant != "" {
+		name = set.Tenant + "/" + s.Name
+	}
+	text := fmt.Sprintf("%s: would not admit %d of the %d running pods that it judges", name, r.Violating, r.Judged)
+	if r.Evicted == 0 && r.Waiting == 0 {
+		return text
+	}
+	text += "; " + evictions(r)
+	if r.Waiting > 0 && r.Waits == "" && !r.Next.IsZero() {
+		text += ", next in " + max(r.Next.Sub(p.now()), 0).Round(time.Second).String()
+	}
+	return text
 }
 
 // shownPaths is how many of a policy's paths a table has room for.

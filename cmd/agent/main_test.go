@@ -86,6 +86,14 @@ func (k *knowledge) Rollback(_ context.Context, tenant string) (pod.PolicySet, e
 	return k.ordered("rollback", tenant)
 }
 
+func (k *knowledge) Confirm(_ context.Context, tenant, policy string) (pod.PolicySet, error) {
+	set, err := k.ordered("confirm "+policy, tenant)
+	for i := range set.Policies {
+		set.Policies[i].Review = &pod.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Waiting: 45, Confirmed: true}
+	}
+	return set, err
+}
+
 // ordered is a set whose digest names the order; that of tenant a is refused, and
 // others have none.
 func (k *knowledge) ordered(order, tenant string) (pod.PolicySet, error) {

@@ -52,6 +52,7 @@ type Agent struct {
 	health   *runtime.Status
 	runtime  *runtime.Runtime
 	events   *status.Ring
+	recorder status.Recorder
 	statuses *status.Store
 	pleg     *pleg.Generator
 	workers  *worker.Pool
@@ -140,6 +141,7 @@ func (a *Agent) wire() error {
 
 	a.events = status.NewSharedRing(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.tenants.Of)
 	recorder := status.Multi{status.NewLog(log), a.events, a.meters.events}
+	a.recorder = recorder
 	a.statuses = status.NewStore()
 	a.statuses.Tell(a.podChanges.Notify)
 	a.health = runtime.NewStatus(a.client, log, now)

@@ -42,7 +42,7 @@ func (a *Agent) wirePolicies() error {
 		return err
 	}
 	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts()
-	c.Records = a.openDecisions()
+	c.Records, c.Running, c.Evictions = a.openDecisions(), &runningPods{a}, a.state.EvictionCounts()
 	a.policies = policy.New(c)
 	a.adoption = &adoption{
 		Gate: meteredGate{a.policies, a.meters}, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,

@@ -28,6 +28,9 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 		probation  = describe(wardlet, "policy_set_probation", "Whether the set is on probation.", "tenant")
 		generation = describe(wardlet, "policy_set_generation", "Number of the set in force; it grows with every reload.", "tenant")
 		loaded     = describe(wardlet, "policy_set_loaded_timestamp_seconds", "When the set in force was loaded, 0 where there is none.", "tenant")
+		violating  = describe(wardlet, "policy_violating_pods", "Pods that run and that the policy would not admit now, by the policy and its owner.", "tenant", "policy")
+		evicted    = describe(wardlet, "policy_evicted_pods", "Pods that the policy has evicted since it is as it is, by the policy and its owner.", "tenant", "policy")
+		waiting    = describe(wardlet, "policy_evictions_waiting", "Pods that the policy is to evict and that still run, by the policy and its owner.", "tenant", "policy")
 		policies   = describe(wardlet, "policy_set_policies", "Policies of the set in force.", "tenant")
 	)
 	said := newTallies(&m.policies)
@@ -42,6 +45,11 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 			tell.gauge(generation, float64(s.Generation), tenant)
 			tell.gauge(loaded, timestamp(s.Loaded), tenant)
 			tell.gauge(policies, float64(len(s.Policies)), tenant)
+			for name, x := range m.policies.reviews(tenant, s.Policies) {
+				tell.gauge(violating, float64(x.Violating), tenant, name)
+				tell.gauge(evicted, float64(x.Evicted), tenant, name)
+				tell.gauge(waiting, float64(x.Waiting), tenant, name)
+			}
 		}
 		for _, t := range said.take(sets) {
 			if t.failure != "" {
@@ -50,7 +58,22 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 				tell(opinions, prometheus.CounterValue, float64(t.count), t.tenant, t.policy, t.mode, t.verdict)
 			}
 		}
-	}, opinions, failures, ready, refused, probation, generation, loaded, policies)
+	}, opinions, failures, ready, refused, probation, generation, loaded, policies, violating, evicted, waiting)
+}
+
+// reviews are how policies have judged the pods that run, by what these policies are
+// called in metrics.
+func (p *policyNames) reviews(tenant string, policies []pod.PolicyState) map[string]pod.PolicyReview {
+	all := map[string]pod.PolicyReview{}
+	for i := range policies {
+		if r := policies[i].Review; r != nil {
+			name := p.policy(tenant, policies[i].Name)
+			sum := all[name]
+			sum.Violating, sum.Evicted, sum.Waiting = sum.Violating+r.Violating, sum.Evicted+r.Evicted, sum.Waiting+r.Waiting
+			all[name] = sum
+		}
+	}
+	return all
 }
 
 // tally is what is counted of a policy: a verdict, or a failure.

@@ -29,7 +29,7 @@ func (t *merging) changes() []pod.Change {
 
 // rank is the order of operations within one update.
 var rank = map[pod.Op]int{
-	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5,
+	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5, pod.Evict: 6,
 }
 
 // batch takes the touched slots, with those that can only be settled together

@@ -74,6 +74,7 @@ type Mux struct {
 	verdicts    *inbox[pod.Verdict]
 	filtered    *inbox[pod.FilterVerdict]
 	releases    chan release
+	evictions   chan eviction
 	answers     *inbox[pod.Resolution]
 	deliveries  chan delivery
 	updates     chan pod.Update
@@ -109,6 +110,7 @@ func New(c Config) *Mux {
 		verdicts:    newInbox[pod.Verdict](),
 		filtered:    newInbox[pod.FilterVerdict](),
 		releases:    make(chan release),
+		evictions:   make(chan eviction),
 		answers:     newInbox[pod.Resolution](),
 		deliveries:  make(chan delivery),
 		updates:     make(chan pod.Update, updatesCapacity),
@@ -215,6 +217,8 @@ func (m *Mux) Run(ctx context.Context) error {
 			err = m.sift(ctx, m.filtered.take(), nil, nil)
 		case r := <-m.releases:
 			err = m.release(ctx, r)
+		case e := <-m.evictions:
+			err = m.evict(ctx, e)
 		case <-filtersChanged:
 			err = m.step(ctx, func(t *merging) outcome {
 				t.offerAgain()

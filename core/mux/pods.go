@@ -12,6 +12,8 @@ type Desired struct {
 	Origin pod.Origin
 	// Admitted: policy let it pass, or was not asked.
 	Admitted bool
+	// HandedOn: the sync loop has it, or is about to get it.
+	HandedOn bool
 	// Verdict is what the sync loop has the pod with, nil for none: it is stored with
 	// the pod, also over restarts.
 	Verdict *pod.Verdict
@@ -24,7 +26,7 @@ func (m *Mux) Pods() []Desired {
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
-		pods = append(pods, Desired{Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied(), Verdict: sl.sent.verdict})
+		pods = append(pods, Desired{Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied(), HandedOn: true, Verdict: sl.sent.verdict})
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {

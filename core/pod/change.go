@@ -11,7 +11,7 @@ import (
 type Op string
 
 // The operations of a Change. Within one Update they come in this order:
-// RESTORE, REMOVE, ADD, UPDATE, DELETE, RECONCILE. REMOVE comes before ADD
+// RESTORE, REMOVE, ADD, UPDATE, DELETE, RECONCILE, EVICT. REMOVE comes before ADD
 // because a replacement carries the same full name.
 const (
 	// Restore re-introduces a pod from the checkpoint, at start only.
@@ -26,7 +26,14 @@ const (
 	Delete Op = "DELETE"
 	// Reconcile carries a change of the status only.
 	Reconcile Op = "RECONCILE"
+	// Evict ends a pod that runs because policy does not let it run any more. It
+	// stays, as rejected.
+	Evict Op = "EVICT"
 )
+
+// Review is what policies are asked about a pod that runs: whether they would admit
+// it, as it runs, if it came now. It is no change, and changes nothing.
+const Review Op = "REVIEW"
 
 // Fields is a set of the fields two versions of a pod differ in.
 type Fields uint16
@@ -83,7 +90,7 @@ type Change struct {
 	Origin   Origin
 	// Verdict is what policy says of New, nil where nothing was asked. A pod
 	// whose verdict is Deny is handed on so that its rejection is reported; it
-	// does not run.
+	// does not run, or with EVICT is ended.
 	Verdict *Verdict
 	// Seq numbers the changes of one agent process from 1.
 	Seq uint64

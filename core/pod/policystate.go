@@ -61,6 +61,10 @@ type PolicyState struct {
 	Priority int    `json:"priority"`
 	// OnError is hold, deny or allow.
 	OnError string `json:"onError"`
+	// OnChange is what becomes of pods that run and that the policy would not admit:
+	// ignore, report or evict. Review is how it has judged them, nil where it does not.
+	OnChange string        `json:"onChange"`
+	Review   *PolicyReview `json:"review,omitempty"`
 	// MutablePaths are what it may change of a pod, none for nothing; Capabilities
 	// what it sees beside the pod.
 	MutablePaths []string `json:"mutablePaths,omitempty"`
@@ -79,6 +83,28 @@ type PolicyState struct {
 	Failures map[string]uint64 `json:"failures,omitempty"`
 	// LastFailure is the newest failure of the plugin.
 	LastFailure string `json:"lastFailure,omitempty"`
+}
+
+// PolicyReview is how a policy has judged the pods that run.
+type PolicyReview struct {
+	// Judged are the pods that run and that it was asked about. Violating are those
+	// of them that it would not admit, Unjudged those that have yet to be judged.
+	Judged    int `json:"judged"`
+	Violating int `json:"violating"`
+	Unjudged  int `json:"unjudged,omitempty"`
+	// Of is how many it judged when it took effect, Evicted how many it has evicted
+	// since, and Allowed how many it may before it is confirmed. All are of this
+	// content of the policy, also over restarts; 0 where it evicts nothing.
+	Of      int `json:"of,omitempty"`
+	Evicted int `json:"evicted,omitempty"`
+	Allowed int `json:"allowed,omitempty"`
+	// Confirmed: more than Allowed may go.
+	Confirmed bool `json:"confirmed,omitempty"`
+	// Waiting are the pods that are to be evicted, Waits says what for and Next when
+	// the next goes; Next is zero where that is not known.
+	Waiting int       `json:"waiting,omitempty"`
+	Waits   string    `json:"waits,omitempty"`
+	Next    time.Time `json:"next,omitzero"`
 }
 
 // Decision is one verdict on record. Equal verdicts on an equal instance only

@@ -10,7 +10,7 @@ import (
 // Question asks policy for a verdict on one instance of a pod.
 type Question struct {
 	// Op is Add for a pod of a new UID, UpdateOp for a changed instance of a
-	// pod that was admitted before.
+	// pod that was admitted before, Review for one that runs; of that Old is Pod.
 	Op Op
 	// Pod is the instance to judge.
 	Pod *v1.Pod

@@ -39,6 +39,11 @@ const (
 	ReasonPolicySuppressed = "PolicySuppressed"
 	// ReasonException: an exception of the policy takes the pod out of it.
 	ReasonException = "Exception"
+	// ReasonPolicyEvicted: the pod was admitted, and a policy that came later ended
+	// it.
+	ReasonPolicyEvicted = "PolicyEvicted"
+	// ReasonPolicyViolation: the pod was admitted, and would not be now.
+	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.
 	ReasonAdopted = "Adopted"
 )

@@ -51,7 +51,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	oneOf(report, "mode", d.Mode, []string{"shadow"}, modeEnforce, modeWarn, modeAudit, modeOff)
 	between(report, "priority", d.Priority, 0, maxPriority)
 	oneOf(report, "on_error", d.OnError, nil, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
-	oneOf(report, "on_change", d.OnChange, []string{"report", "evict"}, "ignore")
+	d.checkOnChange(report)
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
 		key := fmt.Sprintf("capabilities[%d]", i)
@@ -87,6 +87,19 @@ func (d *document) checkHooks(report strict.Report) {
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
 		}
+	}
+}
+
+// checkOnChange refuses a policy that is to judge pods that run and never would: those
+// are asked about as if they came now.
+func (d *document) checkOnChange(report strict.Report) {
+	oneOf(report, "on_change", d.OnChange, nil, onChangeIgnore, onChangeReport, onChangeEvict)
+	switch {
+	case d.OnChange == onChangeIgnore:
+	case !slices.Contains(d.Hooks, hookAdmit):
+		report("on_change", "only a policy with the hook admit judges pods that run; leave it out, or add that")
+	case len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, pod.Add):
+		report("on_change", "pods that run are judged as if they came now, and match.operations leaves %s out; leave on_change out, or add that", pod.Add)
 	}
 }
 

@@ -48,6 +48,10 @@ type Config struct {
 	// Facts is what else is known of the node, nil for nothing: policies that want
 	// to know then see none.
 	Facts *Node
+	// Running are the pods that run, which policies judge again; nil: none do.
+	// Evictions keeps what those evict over restarts; nil: nothing does.
+	Running   Running
+	Evictions Evictions
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept Kept
 	// Opinions keeps what policies said last over restarts, nil: nothing does.

@@ -46,7 +46,8 @@ type keys struct {
 	// OnError is Hold, Deny, Allow or lastVerdict: the answer when the plugin
 	// fails.
 	OnError pod.Answer `toml:"on_error"`
-	// OnChange is "ignore".
+	// OnChange is what becomes of pods that run and that the policy would not admit:
+	// onChangeIgnore, onChangeReport or onChangeEvict.
 	OnChange string `toml:"on_change"`
 	// MutablePaths are JSON pointers to what the policy may change of a pod, with
 	// "*" for any one element; empty for nothing. See mutate.CheckPath.
@@ -79,7 +80,7 @@ type limits struct {
 
 func defaultKeys() keys {
 	return keys{
-		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: "ignore",
+		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: onChangeIgnore,
 		Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10, MaxSuppress: time.Hour},
 	}
 }

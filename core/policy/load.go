@@ -129,7 +129,7 @@ func ofMachine(err error) bool {
 func (p *policy) state(path func(string) string) pod.PolicyState {
 	s := pod.PolicyState{
 		Name: p.Name, Document: path(p.path), Module: path(p.Module), SHA256: p.sum,
-		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError),
+		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
 	}
 	p.counts.show(&s)

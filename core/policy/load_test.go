@@ -185,7 +185,7 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
 	want := pod.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
-		Mode: "enforce", Priority: 100, OnError: "hold", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},
+		Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},
 		LastFailure:  "the plugin failed with Trap: x",
 		MutablePaths: []string{"/metadata/labels"}, Capabilities: []string{"node.read"},
 	}

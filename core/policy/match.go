@@ -71,8 +71,11 @@ func (m *match) matchesCandidate(c *wasm.Candidate) bool {
 }
 
 // matchesOperation takes a replacement for both: a new pod, and a change of
-// what runs.
+// what runs. A pod that runs is judged as if it came now.
 func (m *match) matchesOperation(q *pod.Question) bool {
+	if q.Op == pod.Review && slices.Contains(m.Operations, pod.Add) {
+		return true
+	}
 	return len(m.Operations) == 0 || q.Replaces != "" || slices.Contains(m.Operations, q.Op)
 }
 

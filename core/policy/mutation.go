@@ -31,6 +31,10 @@ func (p *policy) mutates() bool { return len(p.MutablePaths) > 0 }
 // modes too.
 func (p *policy) propose(d *decision, o opinion, patch []byte) opinion {
 	text, q := shownPatch(patch), d.request.Question
+	if d.isReview() {
+		o.Patch = text // nothing of what runs changes
+		return o
+	}
 	fuel := o.Fuel + patchCost(q.Pod, patch)
 	r, hash, err := p.apply(q.Pod, patch, d.mutateAPI)
 	if err != nil {

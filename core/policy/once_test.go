@@ -24,8 +24,8 @@ func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	want := pod.PolicySet{
 		Directory: d.dir, Ready: true, Digest: read(&Config{Dir: d.dir}).digest(), Generation: 1, Loaded: instant,
 		Policies: []pod.PolicyState{
-			{Name: "q", Document: d.dir + "/q.toml", Module: d.dir + "/q.wasm", SHA256: sumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold"},
-			{Name: "p", Document: d.dir + "/p.toml", Module: d.dir + "/p.wasm", SHA256: sumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold"},
+			{Name: "q", Document: d.dir + "/q.toml", Module: d.dir + "/q.wasm", SHA256: sumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold", OnChange: "ignore"},
+			{Name: "p", Document: d.dir + "/p.toml", Module: d.dir + "/p.wasm", SHA256: sumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -59,11 +59,19 @@ func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) o
 		}
 		return o.order(ctx, what(o.reloader))
 	}
-	if tenant == "" {
-		return pod.PolicySet{}, errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
-	}
-	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies: its table in agent.toml is missing, or has no policy_dir", tenant)
+	return pod.PolicySet{}, lacksPolicies(tenant)
 }
+
+// lacksPolicies is that an owner has no directory of policies.
+func lacksPolicies(tenant string) error {
+	if tenant == "" {
+		return errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
+	}
+	return fmt.Errorf("tenant %q has no policies: its table in agent.toml is missing, or has no policy_dir", tenant)
+}
+
+// errNoReviews is that nothing runs that could be evicted.
+var errNoReviews = errors.New("nothing judges pods that run")
 
 // order has the owner's reloader do something and waits for it, but only so long for
 // the budget of loading.

@@ -29,6 +29,8 @@ type Plane struct {
 	terms   atomic.Pointer[Terms]
 	setting sync.Mutex
 	readers readers
+	// reviewer is nil where nobody judges pods that run.
+	reviewer *reviewer
 	open    openQuestions
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
@@ -55,6 +57,9 @@ func New(c Config) *Plane {
 	for _, o := range p.owners {
 		o.reloader.cfg.loads = o.reloader.budget(p.budgets.loading)
 	}
+	if c.Running != nil {
+		p.reviewer = newReviewer(p)
+	}
 	return p
 }
 
@@ -80,6 +85,7 @@ func (p *Plane) Sets() []pod.PolicySet {
 	for i, o := range p.owners {
 		sets[i] = o.standing.show()
 		o.reloader.cfg.loads.show(&sets[i])
+		p.reviewer.show(&sets[i])
 	}
 	return sets
 }
@@ -92,6 +98,7 @@ func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
 // was answered by: before the first attempt nobody was. hooks are those that the
 // policies have, or the ones before had.
 func (p *Plane) signal(o *owner, hooks map[string]bool) {
+	p.reviewer.wake()
 	if !o.wasTried() {
 		return
 	}
@@ -125,6 +132,9 @@ func (p *Plane) Run(ctx context.Context) error {
 		running.Go(func() { o.reloader.run(ctx) })
 	}
 	running.Go(func() { p.watchNode(ctx) })
+	if p.reviewer != nil {
+		running.Go(func() { p.reviewer.run(ctx) })
+	}
 	if p.cfg.Records != nil {
 		running.Go(func() { p.recorder.run(ctx) })
 	}

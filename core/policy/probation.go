@@ -182,6 +182,25 @@ func (p *probation) ended(now time.Time) (how outcome, why string) {
 	return p.outcome, fmt.Sprintf("on probation, plugins failed in %d of %d decisions, last %s", all.failed, all.decisions, p.last)
 }
 
+// bears reports whether pods that run may be ended for what the set says: its plugins
+// were asked often enough to tell that they do not fail, or for long. The probation
+// may be nil: it is over.
+func (p *probation) bears(now time.Time) bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch all := p.total(); p.outcome {
+	case passed:
+		return true
+	case failed:
+		return false
+	default:
+		return all.decisions >= leastDecisions && !p.blamed(all) || now.Sub(p.since) >= trialTime
+	}
+}
+
 // stay puts down why a set that failed stays in force. It reports whether that
 // is news.
 func (p *probation) stay(reason string) (news bool) {

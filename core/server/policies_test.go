@@ -32,6 +32,10 @@ func (j judges) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
 	return j.ordered("retry", tenant)
 }
 
+func (j judges) Confirm(_ context.Context, tenant, policy string) (pod.PolicySet, error) {
+	return j.ordered("confirm "+policy, tenant)
+}
+
 func (j judges) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {
 	return j.ordered("rollback", tenant)
 }

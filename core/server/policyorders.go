@@ -16,6 +16,8 @@ type PolicyOrders interface {
 	Reload(ctx context.Context, tenant string) (pod.PolicySet, error)
 	Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
 	Rollback(ctx context.Context, tenant string) (pod.PolicySet, error)
+	// Confirm lets a policy evict more than a part of the pods it judges.
+	Confirm(ctx context.Context, tenant, policy string) (pod.PolicySet, error)
 }
 
 // orderTime bounds an order.
@@ -30,8 +32,15 @@ type PolicyOutcome struct {
 }
 
 func (s *Server) servePolicyOrders(p Policies) {
-	for path, order := range map[string]func(PolicyOrders, context.Context, string) (pod.PolicySet, error){
-		"reload": PolicyOrders.Reload, "retry": PolicyOrders.Retry, "rollback": PolicyOrders.Rollback,
+	type order func(ctx context.Context, r *http.Request) (pod.PolicySet, error)
+	simple := func(do func(PolicyOrders, context.Context, string) (pod.PolicySet, error)) order {
+		return func(ctx context.Context, r *http.Request) (pod.PolicySet, error) { return do(p, ctx, r.FormValue("tenant")) }
+	}
+	for path, order := range map[string]order{
+		"reload": simple(PolicyOrders.Reload), "retry": simple(PolicyOrders.Retry), "rollback": simple(PolicyOrders.Rollback),
+		"confirm": func(ctx context.Context, r *http.Request) (pod.PolicySet, error) {
+			return p.Confirm(ctx, r.FormValue("tenant"), r.FormValue("name"))
+		},
 	} {
 		s.mux.HandleFunc("POST /v1/policies/"+path, func(w http.ResponseWriter, r *http.Request) {
 			if p == nil {
@@ -40,7 +49,7 @@ func (s *Server) servePolicyOrders(p Policies) {
 			}
 			// Each policy of a set may be compiled for half a minute.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(orderTime)) // without it the usual one holds
-			set, err := order(p, r.Context(), r.FormValue("tenant"))
+			set, err := order(r.Context(), r)
 			if err != nil && set.Directory == "" {
 				refuse(w, http.StatusConflict, err.Error())
 				return

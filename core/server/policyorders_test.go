@@ -21,6 +21,7 @@ func TestOrdersAboutPoliciesAreForOneOwner(t *testing.T) {
 		"/v1/policies/reload":                {http.StatusOK, "/p", "reload", ""},
 		"/v1/policies/retry?tenant=a":        {http.StatusOK, "/a", "retry", ""},
 		"/v1/policies/rollback?tenant=a":     {http.StatusOK, "/a", "rollback", ""},
+		"/v1/policies/confirm?name=x":        {http.StatusOK, "/p", "confirm x", ""},
 		"/v1/policies/reload?tenant=broken":  {http.StatusOK, "/b", "reload", "a.toml: broken"},
 		"/v1/policies/rollback?tenant=other": {status: http.StatusConflict, refused: `tenant "other" has no policies`},
 	} {

@@ -22,11 +22,16 @@ const (
 	ConditionPolicyWarning v1.PodConditionType = "wardlet.dev/PolicyWarning"
 	// ConditionMutated is True for a pod that policies have changed.
 	ConditionMutated v1.PodConditionType = "wardlet.dev/Mutated"
+	// ConditionPolicyViolation is True for a pod that runs and that policy would not
+	// admit if it came now.
+	ConditionPolicyViolation v1.PodConditionType = "wardlet.dev/PolicyViolation"
 )
 
-// isMark reports whether conditions of this type are set by Mark, Warn and
-// Changed alone.
-func isMark(kind v1.PodConditionType) bool { return isWait(kind) || isWarning(kind) || isMutated(kind) }
+// isMark reports whether conditions of this type are set by Mark, Warn, Changed and
+// Violates alone.
+func isMark(kind v1.PodConditionType) bool {
+	return isWait(kind) || isWarning(kind) || isMutated(kind) || isViolation(kind)
+}
 
 func isWait(kind v1.PodConditionType) bool {
 	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted
@@ -35,6 +40,8 @@ func isWait(kind v1.PodConditionType) bool {
 func isWarning(kind v1.PodConditionType) bool { return kind == ConditionPolicyWarning }
 
 func isMutated(kind v1.PodConditionType) bool { return kind == ConditionMutated }
+
+func isViolation(kind v1.PodConditionType) bool { return kind == ConditionPolicyViolation }
 
 // Mark lays conditions over every status of a pod, in the place of those laid
 // over it before; without any it takes those away. They are to be of the first
@@ -47,7 +54,7 @@ func (s *Store) Mark(uid types.UID, conditions ...v1.PodCondition) {
 }
 
 // Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Mark,
-// Warn and Changed each leave the conditions of the others.
+// Warn, Changed and Violates each leave the conditions of the others.
 func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
 	s.lay(uid, positive(ConditionPolicyWarning, reason, message, since), isWarning)
 }
@@ -55,6 +62,11 @@ func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
 // Changed is Warn for ConditionMutated.
 func (s *Store) Changed(uid types.UID, reason, message string, since time.Time) {
 	s.lay(uid, positive(ConditionMutated, reason, message, since), isMutated)
+}
+
+// Violates is Warn for ConditionPolicyViolation.
+func (s *Store) Violates(uid types.UID, reason, message string, since time.Time) {
+	s.lay(uid, positive(ConditionPolicyViolation, reason, message, since), isViolation)
 }
 
 // positive is a condition that is True, none without a message.

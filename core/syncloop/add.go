@@ -40,6 +40,10 @@ func (l *Loop) introduce(c *pod.Change, begun bool) {
 		return
 	}
 	result := l.judge(m, begun)
+	if c.Op == pod.Restore && begun && refused(m.verdict) {
+		l.end(m) // an earlier agent was to evict it
+		return
+	}
 	if !result.Admitted {
 		// That a restored pod was refused was said when it was.
 		l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))

@@ -46,6 +46,8 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 			l.request(worker.Update, l.pods.update(c))
 		case pod.Remove:
 			l.remove(c)
+		case pod.Evict:
+			l.evict(c)
 		case pod.Reconcile:
 			if l.standing(c).Admitted {
 				l.pods.update(c)

@@ -37,7 +37,7 @@ func (l *Loop) expel(p *v1.Pod) {
 		return
 	}
 	l.cfg.Workers.Update(worker.Request{
-		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: preempted},
+		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: disrupted(reasonPreempting, messagePreempting, messageDisruption)},
 	})
 }
 
@@ -66,11 +66,18 @@ func (l *Loop) expelled(m member) bool {
 	return early && l.cfg.Workers.TerminationRequested(m.pod.UID)
 }
 
-// preempted is how the status of a victim ends.
-func preempted(st *v1.PodStatus) {
-	st.Phase, st.Reason, st.Message = v1.PodFailed, reasonPreempting, messagePreempting
+// disrupted is how the status of a pod ends that others have end.
+func disrupted(reason, message, disruption string) func(*v1.PodStatus) {
+	return func(st *v1.PodStatus) {
+		st.Phase, st.Reason, st.Message = v1.PodFailed, reason, message
+		target(st, disruption)
+	}
+}
+
+// target says with a pod's status that others have it end.
+func target(st *v1.PodStatus, message string) {
 	target := v1.PodCondition{
-		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: messageDisruption,
+		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message,
 		ObservedGeneration: st.ObservedGeneration, LastTransitionTime: metav1.Now(),
 	}
 	i := slices.IndexFunc(st.Conditions, func(c v1.PodCondition) bool { return c.Type == target.Type })

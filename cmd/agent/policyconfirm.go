@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server"
+)
+
+func (a *app) policyConfirmCommand() *cobra.Command {
+	var tenant string
+	cmd := &cobra.Command{
+		Use:   "confirm NAME",
+		Short: "Let a policy evict all running pods that it denies",
+		Long: "A policy with on_change = \"evict\" ends a tenth of the pods it judges, one at least, and then waits.\n" +
+			"This lets it go on, one pod every 10 seconds, until none is left that it denies. It holds for the\n" +
+			"policy as it is now: changed, it waits again. \"wardlet get policies\" says what waits.",
+		Example: "  wardlet policy confirm allowed-images\n  wardlet policy confirm allowed-images --tenant a",
+		Args:    onePolicy,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			var outcome server.PolicyOutcome
+			path := "/v1/policies/confirm?" + url.Values{"tenant": {tenant}, "name": {args[0]}}.Encode()
+			if err := c.Post(cmd.Context(), path, &outcome); err != nil {
+				return err
+			}
+			return a.printConfirmed(args[0], &outcome)
+		},
+	}
+	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
+	a.addSocketFlag(cmd)
+	return cmd
+}
+
+func onePolicy(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &usageError{errors.New(`name one policy to confirm; "wardlet get policies" lists them`), cmd.CommandPath()}
+	}
+	return nil
+}
+
+// printConfirmed says what the policy goes on with.
+func (a *app) printConfirmed(name string, o *server.PolicyOutcome) error {
+	if o.Refused != "" {
+		return errors.New("not confirmed: " + printable(o.Refused))
+	}
+	for i := range o.Set.Policies {
+		if p := &o.Set.Policies[i]; p.Name == name && p.Review != nil {
+			fmt.Fprintf(a.out, "%s: %s is confirmed, %s\n", printable(ownerOf(&o.Set)), printable(name), evictions(p.Review))
+		}
+	}
+	return nil
+}
+
+// evictions says how many pods of a policy were evicted and how many are to be.
+func evictions(r *pod.PolicyReview) string {
+	text := fmt.Sprintf("%d of %d pods evicted", r.Evicted, r.Of)
+	if r.Waiting == 0 {
+		return text
+	}
+	text += fmt.Sprintf(", %d wait", r.Waiting)
+	if r.Waits != "" {
+		text += " " + printable(r.Waits)
+	}
+	return text
+}

@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// confirmation asks to let a policy evict more. done has room for its answer.
+type confirmation struct {
+	tenant, policy string
+	done           chan error
+}
+
+// Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
+// for as long as its content stays. It gives the state of the set then.
+func (p *Plane) Confirm(ctx context.Context, tenant, policy string) (pod.PolicySet, error) {
+	i := slices.IndexFunc(p.owners, func(o *owner) bool { return o.tenant == tenant })
+	if i < 0 {
+		return pod.PolicySet{}, lacksPolicies(tenant)
+	}
+	if p.reviewer == nil {
+		return pod.PolicySet{}, errNoReviews
+	}
+	x := confirmation{tenant, policy, make(chan error, 1)}
+	select {
+	case p.reviewer.orders <- x:
+	case <-ctx.Done():
+		return pod.PolicySet{}, context.Cause(ctx)
+	}
+	select {
+	case err := <-x.done:
+		shown := p.owners[i].standing.show()
+		p.reviewer.show(&shown)
+		return shown, err
+	case <-ctx.Done():
+		return pod.PolicySet{}, context.Cause(ctx)
+	}
+}
+
+// confirm is Confirm.
+func (r *reviewer) confirm(x *confirmation) error {
+	f := r.plane.forces()
+	defer f.release()
+	s := f.sets[x.tenant]
+	p := s.find(x.policy)
+	switch {
+	case p == nil:
+		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
+	case !p.evicts():
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q, mode = %q and on_change = %q", p.called(), hookAdmit, modeEnforce, onChangeEvict)
+	}
+	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p)); err != nil {
+		return err
+	}
+	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.tenant)
+	r.display(f)
+	return nil
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// evicts reports whether pods that run are ended for what the policy says.
+func (p *policy) evicts() bool { return p.reviews() && p.OnChange == onChangeEvict }
+
+// act evicts what is due.
+func (r *reviewer) act(ctx context.Context, f *forces) {
+	now := r.plane.cfg.Now()
+	for _, o := range r.plane.owners {
+		s := f.sets[o.tenant]
+		if !s.reviews() {
+			continue
+		}
+		for _, p := range s.policies {
+			if p.evicts() {
+				r.evict(ctx, f, s, p, now)
+			}
+		}
+	}
+	for _, rv := range r.pods {
+		rv.fresh = false
+	}
+}
+
+// evict ends one pod for a policy, if it is time for that. The pod is judged once more
+// before.
+func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now time.Time) {
+	due := r.due(f, p)
+	due = slices.DeleteFunc(due, func(rv *review) bool { return rv.stays.After(now) })
+	if len(due) == 0 {
+		return
+	}
+	if why, next := r.waits(f, s, p, now); why != "" || next.After(now) {
+		return
+	}
+	rv := due[0]
+	if i := slices.IndexFunc(due, func(rv *review) bool { return rv.fresh }); i >= 0 {
+		rv = due[i]
+	} else {
+		rv.asking, rv.recheck = true, true
+		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
+		return
+	}
+	b := r.brakes[s.tenant]
+	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.tenant)
+	if err := b.evict(s, p, r.judged(f, p), now); err != nil {
+		b.again = now.Add(evictPeriod)
+		log.Error("a pod is not evicted: it could not be counted", "err", err)
+		return
+	}
+	v := pod.Verdict{
+		Answer: pod.Deny, Reason: pod.ReasonPolicyEvicted, Message: p.called() + ": " + rv.denial(p).said(), Policy: p.Name, Tenant: p.tenant,
+		Sets: strings.Fields(rv.sets), Opinions: rv.opinions, At: now,
+	}
+	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
+		rv.stays = now.Add(evictPeriod)
+		if ctx.Err() == nil {
+			log.Warn("a pod is not evicted", "err", err)
+		}
+		if err := b.giveBack(s, p); err != nil {
+			log.Warn("a pod that was not evicted counts as evicted", "err", err)
+		}
+		return
+	}
+	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(p).Evicted, "of", b.of(p).Of)
+	r.drop(rv)
+}
+
+// due are the pods that the policy is to evict, in that order: of the lowest priority
+// first.
+func (r *reviewer) due(f *forces, p *policy) (due []*review) {
+	for _, rv := range r.pods {
+		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
+			due = append(due, rv)
+		}
+	}
+	slices.SortFunc(due, func(a, b *review) int { return cmp.Or(cmp.Compare(a.priority(), b.priority()), byName(a, b)) })
+	return due
+}
+
+// waits says what a policy waits for that is to evict a pod, and where that is only
+// time until when.
+func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why string, next time.Time) {
+	b := r.brakes[s.tenant]
+	b.load()
+	switch {
+	case b.unread || b.fault != nil && b.again.After(now):
+		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
+	case b.spent(p):
+		return "for " + p.confirmation(), time.Time{}
+	case !s.probation.bears(now):
+		return "until the set has proved itself on its probation", time.Time{}
+	case r.unjudged(f, p.tenant) > 0:
+		return "until all pods are judged", time.Time{}
+	}
+	return "", b.next(p, now)
+}
+
+// confirmation is the command that confirms the policy.
+func (p *policy) confirmation() string {
+	command := "wardlet policy confirm " + p.Name
+	if p.tenant != "" {
+		command += " --tenant " + p.tenant
+	}
+	return `"` + command + `"`
+}
+
+// unjudged are the pods that the policies of an owner have yet to judge, but for those
+// that wait for themselves: their tenant has spent its budget, or has no policies yet.
+func (r *reviewer) unjudged(f *forces, owner string) (n int) {
+	now := r.plane.cfg.Now()
+	for _, rv := range r.pods {
+		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !rv.after.After(now) && r.plane.ready(rv.tenant) {
+			n++
+		}
+	}
+	return n
+}
+
+// judged is how many pods that run a policy has judged.
+func (r *reviewer) judged(f *forces, p *policy) (n int) {
+	for _, rv := range r.pods {
+		if o := rv.opinion(p); o != nil && o.Reason != pod.ReasonException && rv.sets == f.of(rv.tenant).key {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *reviewer) exempt(rv *review) bool {
+	q := rv.question()
+	return r.plane.exempt(&q, r.plane.cfg.names(&q))
+}
+
+func (rv *review) priority() int32 {
+	if p := rv.Pod.Spec.Priority; p != nil {
+		return *p
+	}
+	return 0
+}
+
+// opinion is what a policy said of the pod, nil where it was not asked.
+func (rv *review) opinion(p *policy) *opinion {
+	i := slices.IndexFunc(rv.opinions, func(o pod.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.tenant && o.Mode == "" })
+	if i < 0 {
+		return nil
+	}
+	return &opinion{Opinion: rv.opinions[i]}
+}
+
+// denial is a policy's opinion where its plugin itself denies the pod, else nil.
+func (rv *review) denial(p *policy) *opinion {
+	if o := rv.opinion(p); o != nil && o.Answer == pod.Deny && o.Failure == "" {
+		return o
+	}
+	return nil
+}

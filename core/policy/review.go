@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"context"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// What becomes of pods that run and that a policy would not admit.
+const (
+	onChangeIgnore = "ignore"
+	// onChangeReport: it is shown with the pod.
+	onChangeReport = "report"
+	// onChangeEvict: those that its plugin denies are ended, few at a time.
+	onChangeEvict = "evict"
+)
+
+// Running are the pods that run, for policies that judge them again. Its methods are
+// called by one goroutine; all but Evict must not block.
+type Running interface {
+	// Pods are the pods that were admitted and handed on, and have not ended nor are
+	// being deleted, in no order. Mirror pods are not among them.
+	Pods() []RunningPod
+	// Violates shows on a pod that it would not be admitted now; an empty message
+	// takes that away.
+	Violates(p *v1.Pod, v Violation)
+	// Tell makes a warning event about a pod.
+	Tell(p *v1.Pod, reason, message string)
+	// Judged takes in what policies have said of a pod.
+	Judged(opinions []pod.Opinion)
+	// Evict ends a pod that runs as this instance of it, and has it denied by the
+	// verdict from then on. It is durable when it returns nil; else nothing happens.
+	Evict(ctx context.Context, p *v1.Pod, v pod.Verdict) error
+}
+
+// RunningPod is a pod as it runs, and what it was admitted by, nil for nothing.
+type RunningPod struct {
+	Pod     *v1.Pod
+	Origin  pod.Origin
+	Verdict *pod.Verdict
+}
+
+// Violation is what policies have against a pod that runs.
+type Violation struct {
+	// Reason is CamelCase, Message names the policies and says what is to come.
+	Reason, Message string
+}
+
+// reviews reports whether the policy judges pods that run.
+func (p *policy) reviews() bool {
+	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(hookAdmit)
+}
+
+// reviews reports whether a policy of the set judges pods that run. The set may be nil.
+func (s *set) reviews() bool {
+	return s != nil && slices.ContainsFunc(s.policies, (*policy).reviews)
+}
+
+// isReview reports whether a decision is about a pod that runs, of which nothing
+// changes.
+func (d *decision) isReview() bool { return d.request.Question.Op == pod.Review }
+
+// review asks the policies in force that judge pods that run about one, and gives what
+// that took in fuel. An owner without a set has nothing to say.
+func (p *Plane) review(ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), at *activity) (fuel int64, goOn bool) {
+	now := p.cfg.Now()
+	q := run.question()
+	if wait := p.budgets.wait(tenant, now); wait > 0 && !p.exempt(&q, p.cfg.names(&q)) {
+		v := pod.Verdict{Answer: pod.Hold, At: now, RetryAfter: wait}
+		v.Reason, v.Message = broke(tenant)
+		answer(v)
+		return 0, true
+	}
+	sets := p.inForce(tenant)
+	defer release(sets)
+	d := p.decision(hookAdmit, &q, p.request(&q, tenant, now), at)
+	d.fallback = pod.Allow
+	v := judge(ctx, sets, d, d.fallback)
+	v.ReadsNode = d.saw != nil
+	if ctx.Err() != nil {
+		return 0, false
+	}
+	observe(sets, tenant, v.Opinions, now)
+	if len(v.Opinions) > 0 {
+		p.record(d, sets, &v, false, func() { answer(v) })
+	} else {
+		answer(v)
+	}
+	settle(ctx, sets)
+	return d.spent + fuelOf(v.Opinions), true
+}
+
+// question is what is asked about the pod: whether it would be admitted, as it runs.
+func (r *RunningPod) question() pod.Question {
+	q := pod.Question{Op: pod.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
+	if r.Verdict != nil {
+		q.Base = r.Verdict.Mutation // what made of the document what runs
+	}
+	return q
+}
+
+// inForce are the sets that judge the pods of a tenant and are in force, in the order
+// they are asked. The caller releases them.
+func (p *Plane) inForce(tenant string) (sets []*set) {
+	for _, o := range slices.Backward(p.owners) {
+		if !o.judges(tenant) {
+			continue
+		}
+		if s, _ := o.standing.use(); s != nil {
+			sets = append(sets, s)
+		}
+	}
+	return sets
+}

@@ -1,0 +1,270 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+const (
+	// reviewTick is how often the reviewer looks while something is to be done,
+	// reviewPeriod how often else: pods may have come that other sets have admitted.
+	reviewTick   = time.Second
+	reviewPeriod = 10 * time.Second
+)
+
+// reviewer has the pods that run judged again that other sets admitted than those in
+// force, one question of each tenant at a time, and acts on what policies say. All
+// but shown belongs to the goroutine of run.
+type reviewer struct {
+	plane   *Plane
+	running Running
+	// changed has room for one value: another set is in force. orders are not
+	// buffered. answers has room for one of each tenant, and so never blocks. Nobody
+	// closes them.
+	changed chan struct{}
+	orders  chan confirmation
+	answers chan reviewed
+
+	looked time.Time
+	pods   map[types.UID]*review
+	// pending are the pods that are to be judged, by tenant; open are the tenants with
+	// a question under way.
+	pending map[string][]*review
+	open    map[string]bool
+	brakes  map[string]*brakes
+
+	shown shownReviews
+}
+
+// review is a pod that runs, and what policies last said of that.
+type review struct {
+	RunningPod
+
+	tenant string
+	// sets are those by which opinions were given, empty for none yet.
+	sets     string
+	opinions []pod.Opinion
+	// asking: it is pending, or asked about. recheck: because it is about to be
+	// evicted. fresh: opinions are an answer of just now.
+	asking, recheck, fresh bool
+	// after is when it is asked about again at the earliest, stays until when it is
+	// left as it could not be evicted.
+	after, stays time.Time
+	// violation is what is shown with the pod, and told what was told of it.
+	violation Violation
+	told      string
+}
+
+// reviewed is the answer to a question about a pod.
+type reviewed struct {
+	of      *review
+	pod     *v1.Pod
+	verdict pod.Verdict
+}
+
+func newReviewer(p *Plane) *reviewer {
+	r := &reviewer{
+		plane: p, running: p.cfg.Running, changed: make(chan struct{}, 1), orders: make(chan confirmation),
+		answers: make(chan reviewed, len(p.cfg.Tenants)+1), pods: map[types.UID]*review{}, pending: map[string][]*review{},
+		open: map[string]bool{}, brakes: map[string]*brakes{},
+	}
+	for _, o := range p.owners {
+		r.brakes[o.tenant] = newBrakes(p.cfg.Evictions, o.tenant)
+	}
+	return r
+}
+
+// wake says that another set is in force. The reviewer may be nil.
+func (r *reviewer) wake() {
+	if r == nil {
+		return
+	}
+	select {
+	case r.changed <- struct{}{}:
+	default: // the one that waits says it too
+	}
+}
+
+// run works until ctx ends.
+func (r *reviewer) run(ctx context.Context) {
+	tick := time.NewTicker(reviewTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.changed:
+		case <-tick.C:
+			if !r.busy() && r.plane.cfg.Now().Sub(r.looked) < reviewPeriod {
+				continue
+			}
+		case x := <-r.orders:
+			x.done <- r.confirm(&x)
+		case a := <-r.answers:
+			if r.take(&a); !r.rests() {
+				f := r.plane.forces()
+				r.ask(f)
+				f.release()
+				continue
+			}
+		}
+		r.step(ctx)
+	}
+}
+
+// busy reports whether something is to be done soon: pods are to be judged, or violate
+// policies.
+func (r *reviewer) busy() bool {
+	for _, rv := range r.pods {
+		if rv.asking || rv.violation.Message != "" {
+			return true
+		}
+	}
+	return !r.rests()
+}
+
+// rests reports whether nothing is pending nor asked.
+func (r *reviewer) rests() bool {
+	for _, pending := range r.pending {
+		if len(pending) > 0 {
+			return false
+		}
+	}
+	return len(r.open) == 0
+}
+
+func (r *reviewer) step(ctx context.Context) {
+	f := r.plane.forces()
+	defer f.release()
+	r.look(f)
+	r.act(ctx, f)
+	r.ask(f)
+	r.display(f)
+}
+
+// look compares what runs with what was judged.
+func (r *reviewer) look(f *forces) {
+	r.looked = r.plane.cfg.Now()
+	if !f.reviews() && len(r.pods) == 0 {
+		return
+	}
+	there := map[types.UID]bool{}
+	for _, run := range r.running.Pods() {
+		there[run.Pod.UID] = true
+		r.meet(f, run)
+	}
+	for uid, rv := range r.pods {
+		if !there[uid] {
+			r.drop(rv)
+		}
+	}
+	r.pending = map[string][]*review{}
+	for _, rv := range r.pods {
+		if rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key; rv.asking && !rv.after.After(r.looked) {
+			r.pending[rv.tenant] = append(r.pending[rv.tenant], rv)
+		}
+	}
+	for _, pending := range r.pending {
+		slices.SortFunc(pending, byName)
+	}
+}
+
+// meet takes a pod in that runs. One that the sets in force have admitted was judged.
+func (r *reviewer) meet(f *forces, run RunningPod) {
+	tenant := r.plane.cfg.tenant(run.Pod.Namespace)
+	now := f.of(tenant)
+	rv := r.pods[run.Pod.UID]
+	if rv != nil && (!now.reviews || rv.Pod != run.Pod && !pod.SameInstance(rv.Pod, run.Pod)) {
+		r.drop(rv)
+		rv = nil
+	}
+	switch {
+	case !now.reviews:
+		return
+	case rv == nil:
+		rv = &review{tenant: tenant}
+		if v := run.Verdict; v != nil && keyOfSets(v.Sets) == now.key {
+			rv.sets, rv.opinions = now.key, v.Opinions
+		}
+		r.pods[run.Pod.UID] = rv
+	}
+	rv.RunningPod = run
+}
+
+// drop forgets a pod, and what is shown with it.
+func (r *reviewer) drop(rv *review) {
+	if rv.violation.Message != "" {
+		r.running.Violates(rv.Pod, Violation{})
+	}
+	delete(r.pods, rv.Pod.UID)
+}
+
+// ask puts the next question of each tenant that has none under way. What new pods
+// need comes in between.
+func (r *reviewer) ask(f *forces) {
+	p := r.plane
+	for tenant, pending := range r.pending {
+		if len(pending) == 0 || r.open[tenant] || !p.ready(tenant) || p.recorder.behind(tenant) {
+			continue
+		}
+		rv := pending[0]
+		r.pending[tenant] = pending[1:]
+		if r.pods[rv.Pod.UID] != rv || !f.of(tenant).reviews {
+			continue
+		}
+		r.open[tenant] = true
+		run := rv.RunningPod
+		answer := func(v pod.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
+		pose(p, about{hook: string(pod.Review), uid: run.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict)) (int64, bool) {
+			return p.review(ctx, &run, tenant, answer, at)
+		})
+	}
+}
+
+// take takes an answer in, unless the pod is another by now.
+func (r *reviewer) take(a *reviewed) {
+	rv, v := a.of, &a.verdict
+	delete(r.open, rv.tenant)
+	if r.pods[a.pod.UID] != rv || rv.Pod != a.pod && !pod.SameInstance(rv.Pod, a.pod) {
+		return
+	}
+	if v.Reason == pod.ReasonBudgetExhausted && len(v.Opinions) == 0 {
+		rv.after = r.plane.cfg.Now().Add(v.RetryAfter)
+		return
+	}
+	rv.asking, rv.recheck, rv.fresh, rv.after = false, false, true, time.Time{}
+	rv.sets, rv.opinions = keyOfSets(v.Sets), v.Opinions
+	r.running.Judged(v.Opinions)
+}
+
+func byName(a, b *review) int {
+	return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Pod.UID, b.Pod.UID))
+}
+
+// shownReviews are how policies have judged pods that run, for Plane.Sets.
+type shownReviews struct {
+	mu sync.Mutex
+	of map[owned]pod.PolicyReview
+}
+
+// show fills in what `get policies` shows. The reviewer may be nil.
+func (r *reviewer) show(s *pod.PolicySet) {
+	if r == nil {
+		return
+	}
+	r.shown.mu.Lock()
+	defer r.shown.mu.Unlock()
+	for i := range s.Policies {
+		if shown, ok := r.shown.of[owned{s.Tenant, s.Policies[i].Name}]; ok && s.Policies[i].OnChange != onChangeIgnore {
+			s.Policies[i].Review = &shown
+		}
+	}
+}

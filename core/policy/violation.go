@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// maxViolations is how many policies a condition names that a pod violates.
+const maxViolations = 8
+
+// display shows how policies have judged the pods that run, with these and for
+// `get policies`.
+func (r *reviewer) display(f *forces) {
+	now := r.plane.cfg.Now()
+	shown, outlooks := map[owned]pod.PolicyReview{}, map[owned]outlook{}
+	for _, o := range r.plane.owners {
+		s := f.sets[o.tenant]
+		if s == nil {
+			continue
+		}
+		for _, p := range s.policies {
+			if !p.reviews() {
+				continue
+			}
+			x := r.summary(f, p)
+			if p.evicts() {
+				outlooks[p.owned()] = r.outlook(f, s, p, &x)
+				if x.Waiting > 0 && x.Waits == "" {
+					x.Next = r.brakes[s.tenant].next(p, now)
+				}
+			}
+			shown[p.owned()] = x
+		}
+	}
+	for _, rv := range r.pods {
+		if rv.sets == f.of(rv.tenant).key {
+			r.tell(rv, outlooks)
+		}
+	}
+	r.shown.mu.Lock()
+	r.shown.of = shown
+	r.shown.mu.Unlock()
+}
+
+// summary counts what a policy says of the pods that run.
+func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
+	for _, rv := range r.pods {
+		switch o := rv.opinion(p); {
+		case p.tenant != "" && rv.tenant != p.tenant:
+		case rv.sets != f.of(rv.tenant).key:
+			x.Unjudged++
+		case o == nil || o.Reason == pod.ReasonException:
+		default:
+			x.Judged++
+			if violates(&o.Opinion) {
+				x.Violating++
+			}
+		}
+	}
+	return x
+}
+
+// outlook completes a summary with what a policy evicts, and says what a pod waits for
+// that is to be evicted.
+func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) outlook {
+	x.Of, x.Waiting = x.Judged, len(r.due(f, p))
+	if c := r.brakes[s.tenant].of(p); c != nil {
+		x.Of, x.Evicted, x.Confirmed = c.Of, c.Evicted, c.Confirmed
+	}
+	x.Allowed = allowed(x.Of)
+	if x.Waiting == 0 {
+		return outlook{}
+	}
+	x.Waits, _ = r.waits(f, s, p, r.plane.cfg.Now())
+	switch {
+	case r.brakes[s.tenant].spent(p):
+		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
+	case x.Waits != "":
+		return outlook{"it is to be evicted", false}
+	}
+	return outlook{fmt.Sprintf("it is to be evicted, one pod every %s", evictPeriod), false}
+}
+
+// outlook is what becomes of a pod that a policy is to evict, empty where it evicts none;
+// news: that is worth an event.
+type outlook struct {
+	text string
+	news bool
+}
+
+// violates reports whether an opinion would not let the pod pass.
+func violates(o *pod.Opinion) bool {
+	return o.Mode == "" && (o.Answer == pod.Deny || o.Answer == pod.Hold)
+}
+
+// tell shows what policies have against a pod, with an event where that is news.
+func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
+	var parts, said []string
+	more := 0
+	for i := range rv.opinions {
+		o := &rv.opinions[i]
+		if !violates(o) {
+			continue
+		}
+		if len(parts) == maxViolations {
+			more++
+			continue
+		}
+		text := called(o.Policy, o.Tenant) + ": " + (&opinion{Opinion: *o}).said()
+		if o.Failure != "" {
+			text += fmt.Sprintf(" (on_error is %s)", o.Answer)
+		}
+		said = append(said, text)
+		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == pod.Deny && o.Failure == "" {
+			if r.exempt(rv) {
+				x = outlook{"the pod is exempt and runs on", false}
+			}
+			if x.text != "" {
+				text += "; " + x.text
+			}
+			if x.news {
+				said = append(said, x.text)
+			}
+		}
+		parts = append(parts, text)
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	next := Violation{}
+	if len(parts) > 0 {
+		next = Violation{Reason: pod.ReasonPolicyViolation, Message: strings.Join(parts, "; ")}
+	}
+	if next != rv.violation {
+		rv.violation = next
+		r.running.Violates(rv.Pod, next)
+	}
+	if told := strings.Join(said, "; "); told != rv.told {
+		if rv.told = told; told != "" {
+			r.running.Tell(rv.Pod, pod.ReasonPolicyViolation, "the pod runs on and would not be admitted now: "+told)
+		}
+	}
+}
