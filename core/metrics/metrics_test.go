@@ -208,7 +208,7 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 			`wardlet_policy_opinions_total{mode="enforce",policy="images",tenant="operator",verdict="deny"} 2`,
 			`wardlet_policy_opinions_total{mode="enforce",policy="images",tenant="operator",verdict="hold"} 1`,
 		},
-		"wardlet_policy_failures": {`wardlet_policy_failures_total{failure="Trap",policy="images",tenant="operator"} 1`},
+		"wardlet_policy_failures":  {`wardlet_policy_failures_total{failure="Trap",policy="images",tenant="operator"} 1`},
 		"wardlet_policy_violating": {`wardlet_policy_violating_pods{policy="images",tenant="operator"} 7`},
 		"wardlet_policy_evict": {
 			`wardlet_policy_evicted_pods{policy="images",tenant="operator"} 5`, `wardlet_policy_evictions_waiting{policy="images",tenant="operator"} 6`,

@@ -31,7 +31,7 @@ type Plane struct {
 	readers readers
 	// reviewer is nil where nobody judges pods that run.
 	reviewer *reviewer
-	open    openQuestions
+	open     openQuestions
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}

@@ -407,8 +407,8 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 		keys   []string
 		want   int
 	}{
-		"a denial is":                           {"deny", []string{onChangeEvicts}, 2},
-		"a hold is not":                         {"hold", []string{onChangeEvicts}, 0},
+		"a denial is":                            {"deny", []string{onChangeEvicts}, 2},
+		"a hold is not":                          {"hold", []string{onChangeEvicts}, 0},
 		"nor is a failure that counts as denial": {"trap x", []string{onChangeEvicts, `on_error = "deny"`}, 0},
 		"nor one that holds":                     {"trap x", []string{onChangeEvicts}, 0},
 		"nor a denial that is only reported":     {"deny", []string{onChangeReports}, 0},

@@ -34,7 +34,9 @@ type PolicyOutcome struct {
 func (s *Server) servePolicyOrders(p Policies) {
 	type order func(ctx context.Context, r *http.Request) (pod.PolicySet, error)
 	simple := func(do func(PolicyOrders, context.Context, string) (pod.PolicySet, error)) order {
-		return func(ctx context.Context, r *http.Request) (pod.PolicySet, error) { return do(p, ctx, r.FormValue("tenant")) }
+		return func(ctx context.Context, r *http.Request) (pod.PolicySet, error) {
+			return do(p, ctx, r.FormValue("tenant"))
+		}
 	}
 	for path, order := range map[string]order{
 		"reload": simple(PolicyOrders.Reload), "retry": simple(PolicyOrders.Retry), "rollback": simple(PolicyOrders.Rollback),
