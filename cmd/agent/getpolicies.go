@@ -29,7 +29,8 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 			"rejects, and HELD those where what runs goes on. FAILED counts failures of the plugin, each\n" +
 			"of which is also counted as what follows from it: for admission, what ON ERROR says. Below:\n" +
 			"which set is in force and, if the directory holds another that cannot be used, why. The wide\n" +
-			"table also has what a policy may change of pods and see beside them.",
+			"table also has what a policy may change of pods and see beside them, what becomes of running\n" +
+			"pods that it would not admit, and how many there are.",
 		Example: "  wardlet get policies\n  wardlet get policies -o wide\n  wardlet get policy allowed-images -o yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

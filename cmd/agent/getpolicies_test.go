@@ -17,11 +17,11 @@ func aSet(edits ...func(*pod.PolicySet)) pod.PolicySet {
 		Policies: []pod.PolicyState{
 			{
 				Name: "required-labels", Document: "/etc/wardlet/policies/required-labels.toml", Module: "/etc/wardlet/policies/required-labels.wasm",
-				SHA256: digest[10:] + digest[:10], Hooks: []string{"admit"}, Mode: "enforce", Priority: 50, OnError: "hold", Allowed: 12, Held: 3,
+				SHA256: digest[10:] + digest[:10], Hooks: []string{"admit"}, Mode: "enforce", Priority: 50, OnError: "hold", OnChange: "ignore", Allowed: 12, Held: 3,
 			},
 			{
 				Name: "allowed-images", Document: "/etc/wardlet/policies/allowed-images.toml", Module: "/etc/wardlet/policies/allowed-images.wasm",
-				SHA256: digest[20:] + digest[:20], Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "deny",
+				SHA256: digest[20:] + digest[:20], Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "deny", OnChange: "ignore",
 				Allowed: 9, Denied: 6, Failed: 6, Failures: map[string]uint64{"Trap": 1, "FuelExhausted": 5}, LastFailure: "Trap: unreachable\n\x1b]0;x",
 			},
 		},
@@ -57,6 +57,19 @@ func changing(s *pod.PolicySet) {
 	s.Policies[1].MutablePaths = []string{"/spec/containers/*/image", "/metadata/labels", "/metadata/annotations/a\x1b", "/spec/priority", "/spec/hostname"}
 }
 
+// reviewing has the policies judge pods that run.
+func reviewing(s *pod.PolicySet) {
+	s.Policies[0].OnChange, s.Policies[0].Review = "report", &pod.PolicyReview{Judged: 9, Violating: 2}
+	s.Policies[1].OnChange, s.Policies[1].Review = "evict", &pod.PolicyReview{Judged: 47, Violating: 47, Of: 50, Evicted: 3, Allowed: 5, Waiting: 45, Next: noon.Add(7 * time.Second)}
+}
+
+// braked has a policy wait that has evicted as many pods as it may.
+func braked(s *pod.PolicySet) {
+	reviewing(s)
+	r := s.Policies[1].Review
+	r.Judged, r.Violating, r.Evicted, r.Waiting, r.Next, r.Waits = 45, 45, 5, 43, time.Time{}, `for "wardlet policy confirm allowed-images"`
+}
+
 func counted(s *pod.PolicySet) { s.Policies[0].Allowed++ }
 
 func aged(s *pod.PolicySet) { s.Loaded = s.Loaded.Add(-time.Minute) }
@@ -75,6 +88,9 @@ func TestGetPolicies(t *testing.T) {
 		"get-policies-wide":              {[]pod.PolicySet{aSet()}, []string{"policies", "-o", "wide"}},
 		"get-policies-changing-wide":     {[]pod.PolicySet{aSet(changing)}, []string{"policies", "-o", "wide"}},
 		"get-policies-changing-yaml":     {[]pod.PolicySet{aSet(changing)}, []string{"policies", "-o", "yaml"}},
+		"get-policies-reviewing":         {[]pod.PolicySet{aSet(reviewing)}, []string{"policies", "-o", "wide"}},
+		"get-policies-braked":            {[]pod.PolicySet{aSet(braked)}, []string{"policies"}},
+		"get-policies-braked-json":       {[]pod.PolicySet{aSet(braked)}, []string{"policy", "allowed-images", "-o", "json"}},
 		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},
 		"get-policies-probation-failing": {[]pod.PolicySet{aSet(failingFirst)}, []string{"policies"}},
 		"get-policies-probation-json":    {[]pod.PolicySet{aSet(onProbation)}, []string{"policy", "required-labels", "-o", "json"}},
