@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -626,4 +627,48 @@ func TestTwoPoliciesHaveAPaceOfTheirOwn(t *testing.T) {
 			t.Errorf("evicted (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
+	d.policy("labels", "allow", labelsPath, onChangeReports)
+	d.policy("other", "deny No nobody", onChangeEvicts, "[match]\noperations = [\"ADD\"]\nconditions = [\"!('a' in object.metadata.labels)\"]")
+	d.policy("silent", "deny")
+	changed := runs("changed")
+	changed.Verdict = &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Instance: "of the document", FinalHash: "of the pod"}}
+	at := filepath.Join(t.TempDir(), "state")
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records, c.Running, c.DefaultVerdict = log, newRunning(runs("web"), changed), pod.Hold
+	p := New(c)
+	stop := run(t, p)
+	for len(p.Decisions()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	closeAll()
+	records, exhibits := evidenceIn(t, at)
+	if len(records) != 2 {
+		t.Fatalf("%d records", len(records))
+	}
+	again := NewRepeater(testConfig(d, s))
+	defer again.Close()
+	for i, r := range records {
+		said := r.Verdict.Opinions
+		if r.Op != pod.Review || len(said) != 2 || said[0].Patch == "" || said[1].Reason != "No" || r.Verdict.Answer != pod.Deny || r.Pod != r.Old {
+			t.Errorf("record %+v", r)
+		}
+		if base := r.Name == "changed"; base != (r.Base == "of the pod") || base != (r.Instance == "of the document") {
+			t.Errorf("%s: base %q, instance %q", r.Name, r.Base, r.Instance)
+		}
+		if d := repeated(t, again, r, exhibits[i]); d != nil {
+			t.Error(d)
+		}
+		other := *r
+		other.Op = pod.Add
+		if repeated(t, again, &other, exhibits[i]) == nil {
+			t.Error("of a new pod they say the same, so this test says nothing")
+		}
+	}
 }

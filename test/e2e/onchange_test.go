@@ -54,7 +54,13 @@ func (a *agent) evicts(t *testing.T, n int) {
 func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
-	a := newAgent(t, n, "crowd")
+	binary, err := crashingBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &crashing{agent: newAgent(t, n, "crowd"), node: n}
+	a.binary, a.file = binary, a.path("crash")
+	a.env = append(a.env, "WARDLET_CRASH_FILE="+a.file)
 	a.withPolicies(t)
 	config := a.read(t, filepath.Base(a.config))
 	a.write(t, a.config, config+"exempt = [\"default/p00\", \"default/p01\"]\n")
@@ -72,9 +78,12 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatalf(`%v; "make plugins" builds it`, err)
 	}
+	// Its third eviction is on the disk when the agent is killed, and the pod runs.
 	a.module(t, "deny-all", module, "on_change = \"evict\"\n"+allow("registry.example/none"))
 	a.evicts(t, 2)
-	a.kill()
+	const stored = "eviction stored"
+	a.armed(t, stored)
+	a.dies(t, stored)
 	a.start(t)
 	a.evicts(t, crowdGoes)
 	const waits = `"wardlet policy confirm deny-all"`
@@ -93,6 +102,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 
 	a.says(t, "policy confirm deny-all", "deny-all is confirmed, 5 of 50 pods evicted, 43 wait")
 	a.evicts(t, crowdGoes+2)
+	a.says(t, "policy replay", " decisions made again: ", " the same\n")
 	if err := os.Remove(a.path("policies", "deny-all.toml")); err != nil {
 		t.Fatal(err)
 	}
