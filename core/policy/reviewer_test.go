@@ -421,8 +421,10 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 			bubble(t, func(d tree, s *scripts) {
 				t := d.t
 				n := newRunning(somePods(25)...)
-				d.policy("a", tc.script, tc.keys...)
+				d.policy("a", tc.script, tc.keys[1:]...)
 				run(t, reviewing(t, d, s, n))
+				time.Sleep(time.Minute)
+				d.policy("a", tc.script, tc.keys...) // which is no reason for a probation
 				settled()
 				if got := len(n.gone()); got != tc.want {
 					t.Errorf("evicted %d, want %d", got, tc.want)
@@ -430,6 +432,27 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestNobodyIsEvictedBeforeAllAreJudged(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		n := newRunning(somePods(50)...)
+		d.policy("a", "deny", onChangeEvicts)
+		calls := 0
+		s.edit = func(string, *wasm.Result) {
+			if calls++; len(n.gone()) > 0 && calls < 50 {
+				t.Errorf("evicted %v after %d calls", n.gone(), calls)
+			}
+			time.Sleep(time.Second)
+		}
+		run(t, reviewing(t, d, s, n))
+		settled()
+		if got := len(n.gone()); got != 5 {
+			t.Errorf("%d evicted", got)
+		}
+	})
 }
 
 func TestTheDefaultVerdictEvictsNobody(t *testing.T) {
