@@ -109,8 +109,9 @@ func TestANewerVersionWaitsOnWhenThePodThatRunsIsEvicted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := startGated(t, newDisk(), newJudge())
 				g.deliver("one", doc("a#0", "web", "u1", "web:1"))
-				g.deliver("one", tc.newer)
 				g.wants("it runs", "ADD u1")
+				g.deliver("one", tc.newer)
+				g.wants("a newer version waits")
 				if err := g.evicts("u1"); err != nil {
 					t.Fatal(err)
 				}

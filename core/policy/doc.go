@@ -79,6 +79,13 @@
 // would change it wait for it. What was admitted counts until the pod is among those
 // of the node, has ended, or is not wanted in that version any more.
 //
+// # Pods that run
+//
+// The reviewer, one goroutine, has policies with on_change judge the pods that run
+// and that other sets have admitted: one question of each tenant at a time, on the
+// same queue as all others. It shows what they violate and has pods evicted, held
+// back by brakes whose counts are on the disk before a pod ends (brake.go).
+//
 // # What is read
 //
 // Names that end in ".toml" and do not begin with "." or "#", directly in the
