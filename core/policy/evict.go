@@ -65,9 +65,10 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 	}
 	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
 		rv.stays = now.Add(evictPeriod)
-		if ctx.Err() == nil {
-			log.Warn("a pod is not evicted", "err", err)
+		if ctx.Err() != nil {
+			return // it may have been: it counts
 		}
+		log.Warn("a pod is not evicted", "err", err)
 		if err := b.giveBack(s, p); err != nil {
 			log.Warn("a pod that was not evicted counts as evicted", "err", err)
 		}
