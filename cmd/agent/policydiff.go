@@ -102,7 +102,7 @@ func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.Di
 	r := &diffReport{Groups: []*diffGroup{}, Findings: []agent.Replayed{}, Damaged: []string{}}
 	damaged, err := agent.DiffDecisions(cmd.Context(), from.cfg, from, o, r.take)
 	if errors.Is(err, agent.ErrRefused) {
-		return indented(err)
+		return refusal(err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.name, err)

@@ -39,14 +39,14 @@ func (a *app) policyLintCommand() *cobra.Command {
 				fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(set.Policies), "policy", "policies"), printable(namesOf(&set)))
 				return nil
 			}
-			return indented(fmt.Errorf("%w:\n%w", agent.ErrRefused, err))
+			return refusal(fmt.Errorf("%w:\n%w", agent.ErrRefused, err))
 		},
 	}
 }
 
-// indented is an error of several lines, of which those after the first are of one
+// refusal is an error of several lines, of which those after the first are of one
 // reason each.
-func indented(err error) error {
+func refusal(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {
 		lines[i] = printable(lines[i])
