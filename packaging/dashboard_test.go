@@ -90,7 +90,7 @@ func TestTheDashboardShowsWhatTheAgentMeasures(t *testing.T) {
 			}
 		}
 		for _, m := range by.FindAllStringSubmatch(query, -1) {
-			for _, label := range strings.Split(m[1], ", ") {
+			for label := range strings.SplitSeq(m[1], ", ") {
 				if !slices.Contains(known[m[2]], label) {
 					t.Errorf("%s has no label %s: %s", m[2], label, query)
 				}
