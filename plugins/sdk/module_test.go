@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -139,16 +140,20 @@ func TestLoopsAreCompiledIntoThePolicy(t *testing.T) {
 	}
 }
 
-// Every plugin is under two megabytes: the agent compiles and keeps all of it.
+// Every plugin is under two megabytes: the agent compiles and keeps all of it. Only the
+// one that has all checks of the Pod Security Standards, in each of their versions, is
+// not: 0.2 MB of it are its own.
 func TestPluginsAreSmall(t *testing.T) {
 	t.Parallel()
-	const limit = 2_000_000
+	const most = 2_000_000
+	larger := map[string]int{"pod-security": 2_100_000}
 	mains, err := filepath.Glob("../examples/*/main.go")
 	if err != nil || len(mains) < 2 {
 		t.Fatalf("%d examples, %v", len(mains), err)
 	}
 	for _, file := range mains {
 		folder := filepath.Base(filepath.Dir(file))
+		limit := cmp.Or(larger[folder], most)
 		if m := buildGuest(t, "../examples", "./"+folder); m.size >= limit {
 			t.Errorf("the example %s has %d bytes: less than %d are allowed", folder, m.size, limit)
 		}

@@ -3,7 +3,8 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
+
+	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
 const (
@@ -29,9 +30,9 @@ func newPolicy(levelName, version string, namespaces map[string]string, exempt [
 		if !isNamespace(name) {
 			return nil, errors.New(`settings.namespaces has "` + name + `", which is the name of no namespace: for patterns, write a policy document each, with match.namespaces`)
 		}
-		levelName, own, found := strings.Cut(written, ":")
-		if !found {
-			own = version
+		levelName, own := written, version
+		if i := str.IndexByte(written, ':'); i >= 0 {
+			levelName, own = written[:i], written[i+1:]
 		}
 		l, ok := parseLevel(levelName)
 		minor, parsed := parseVersion(own)
@@ -63,8 +64,12 @@ func parseVersion(version string) (minor int, ok bool) {
 	if version == latest {
 		return newest, true
 	}
-	digits, ok := strings.CutPrefix(version, "v1.")
-	if !ok || digits == "" || len(digits) > maxMinor || digits[0] == '0' && len(digits) > 1 {
+	const major = "v1."
+	if !str.HasPrefix(version, major) {
+		return 0, false
+	}
+	digits := version[len(major):]
+	if digits == "" || len(digits) > maxMinor || digits[0] == '0' && len(digits) > 1 {
 		return 0, false
 	}
 	for i := range len(digits) {
