@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 		return cells
 	}
 	e := entry{
-		key: set.Directory + "\x00" + s.Name, name: s.Name,
+		key: set.Directory + "\x00" + s.Name + "\x00" + s.Document, name: s.Name,
 		object: shownPolicy{s, shownSet{PolicySet: set}},
 		cells:  row(s.Mode), stable: row(s.Mode), gone: row("Gone"),
 	}
@@ -123,10 +124,37 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	if len(s.Failures) > 0 {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
 	}
+	if s.Shadow != nil {
+		e.notes = append(e.notes, note{text: shadowInWords(s), stable: s.Name + ": candidate"})
+	}
 	if text := p.reviewInWords(set, s); text != "" {
 		e.notes = append(e.notes, note{text: text, stable: s.Name + ": running pods"})
 	}
 	return e
+}
+
+// shadowInWords says how a candidate does beside the policy in force.
+func shadowInWords(s *pod.PolicyState) string {
+	x := s.Shadow
+	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
+	if x.Skipped > 0 {
+		text += ", " + plural(int(x.Skipped), "was", "were") + " skipped" //nolint:gosec // far from that many
+	}
+	if n := len(x.Differences); n > 0 {
+		d := &x.Differences[n-1]
+		text += fmt.Sprintf("; last %s of %s: %s instead of %s", d.Hook, d.About, saidInWords(d.Candidate, d.CandidateSaid), saidInWords(d.InForce, d.InForceSaid))
+	}
+	if x.Waits != "" {
+		return oneLine(text + "; before it can be promoted: " + x.Waits)
+	}
+	return oneLine(text + `; "wardlet policy promote ` + s.Name + `" puts it in force`)
+}
+
+func saidInWords(answer pod.Answer, said string) string {
+	if said == "" {
+		return string(answer)
+	}
+	return fmt.Sprintf("%s (%s)", answer, said)
 }
 
 // violating is how many pods run that the policy would not admit.

@@ -70,6 +70,27 @@ func braked(s *pod.PolicySet) {
 	r.Judged, r.Violating, r.Evicted, r.Waiting, r.Next, r.Waits = 45, 45, 5, 43, time.Time{}, `for "wardlet policy confirm allowed-images"`
 }
 
+// shadowing adds a candidate for the place of a policy.
+func shadowing(s *pod.PolicySet) {
+	c := s.Policies[1]
+	c.Mode, c.Document, c.Failed, c.Failures, c.LastFailure = "shadow", "/etc/wardlet/policies/next.toml", 0, nil, ""
+	c.Shadow = &pod.PolicyShadow{
+		Since: noon.Add(-3 * time.Minute), Decisions: 40, Different: 2, Skipped: 1, MaxDifference: 0.1, MinDecisions: 100, MinTime: 10 * time.Minute,
+		Waits: "it was asked in 40 of 100 decisions",
+		Differences: []pod.ShadowDifference{{
+			At: noon, Hook: "admit", About: "shop/web", InForce: "allow", Candidate: "deny", CandidateSaid: "ImageNotAllowed: image x\x1b",
+		}},
+	}
+	s.Policies = append(s.Policies, c)
+}
+
+// ready lets the candidate take the place.
+func ready(s *pod.PolicySet) {
+	shadowing(s)
+	x := s.Policies[2].Shadow
+	x.Waits, x.Differences, x.Different, x.Skipped, x.Decisions = "", nil, 0, 0, 100
+}
+
 func counted(s *pod.PolicySet) { s.Policies[0].Allowed++ }
 
 func aged(s *pod.PolicySet) { s.Loaded = s.Loaded.Add(-time.Minute) }
@@ -91,6 +112,9 @@ func TestGetPolicies(t *testing.T) {
 		"get-policies-reviewing":         {[]pod.PolicySet{aSet(reviewing)}, []string{"policies", "-o", "wide"}},
 		"get-policies-braked":            {[]pod.PolicySet{aSet(braked)}, []string{"policies"}},
 		"get-policies-braked-json":       {[]pod.PolicySet{aSet(braked)}, []string{"policy", "allowed-images", "-o", "json"}},
+		"get-policies-shadow":            {[]pod.PolicySet{aSet(shadowing)}, []string{"policies"}},
+		"get-policies-shadow-json":       {[]pod.PolicySet{aSet(shadowing)}, []string{"policy", "allowed-images", "-o", "json"}},
+		"get-policies-shadow-ready":      {[]pod.PolicySet{aSet(ready)}, []string{"policies"}},
 		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},
 		"get-policies-probation-failing": {[]pod.PolicySet{aSet(failingFirst)}, []string{"policies"}},
 		"get-policies-probation-json":    {[]pod.PolicySet{aSet(onProbation)}, []string{"policy", "required-labels", "-o", "json"}},

@@ -10,17 +10,17 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Work on policies and their plugins",
-		Long: "Commands for those who write policies, or choose which to use. Only confirm, reload, retry and\n" +
-			"rollback need a running agent. Of the others diff, export, replay and run --decision read the\n" +
+		Long: "Commands for those who write policies, or choose which to use. Only confirm, promote, reload, retry\n" +
+			"and rollback need a running agent. Of the others diff, export, replay and run --decision read the\n" +
 			"configuration unless told otherwise.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &usageError{errors.New("say what to do: bench, confirm, diff, export, inspect, lint, new, reload, replay, retry, rollback, run, sign, test or verify"), cmd.CommandPath()}
+			return &usageError{errors.New("say what to do: bench, confirm, diff, export, inspect, lint, new, promote, reload, replay, retry, rollback, run, sign, test or verify"), cmd.CommandPath()}
 		},
 	}
 	cmd.AddCommand(
 		a.policyBenchCommand(), a.policyConfirmCommand(), a.policyDiffCommand(), a.policyExportCommand(), a.policyInspectCommand(), a.policyLintCommand(),
-		a.policyNewCommand(), a.policyReloadCommand(), a.policyReplayCommand(), a.policyRetryCommand(), a.policyRollbackCommand(), a.policyRunCommand(),
+		a.policyNewCommand(), a.policyPromoteCommand(), a.policyReloadCommand(), a.policyReplayCommand(), a.policyRetryCommand(), a.policyRollbackCommand(), a.policyRunCommand(),
 		a.policySignCommand(), a.policyTestCommand(), a.policyVerifyCommand(),
 	)
 	return cmd

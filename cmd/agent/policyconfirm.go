@@ -41,7 +41,7 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 
 func onePolicy(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return &usageError{errors.New(`name one policy to confirm; "wardlet get policies" lists them`), cmd.CommandPath()}
+		return &usageError{errors.New(`name one policy; "wardlet get policies" lists them`), cmd.CommandPath()}
 	}
 	return nil
 }

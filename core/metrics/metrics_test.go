@@ -141,6 +141,9 @@ func full() *Metrics {
 			{Ready: true, Generation: 3, Loaded: noon, Probation: &pod.PolicyProbation{}, Policies: []pod.PolicyState{{
 				Name: "images", Mode: "enforce", Allowed: 5, Denied: 2, Held: 1, Abstained: 4, Failed: 1, Failures: map[string]uint64{"Trap": 1},
 				Review: &pod.PolicyReview{Violating: 7, Evicted: 5, Waiting: 6},
+			}, {
+				Name: "images", Mode: "shadow", Allowed: 3, Denied: 4, Failed: 9, Failures: map[string]uint64{"Trap": 9},
+				Shadow: &pod.PolicyShadow{Decisions: 7, Different: 2},
 			}}},
 			{Tenant: "a", Refused: "a.toml: wrong"},
 		}
@@ -207,15 +210,20 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 			`wardlet_policy_opinions_total{mode="enforce",policy="images",tenant="operator",verdict="allow"} 5`,
 			`wardlet_policy_opinions_total{mode="enforce",policy="images",tenant="operator",verdict="deny"} 2`,
 			`wardlet_policy_opinions_total{mode="enforce",policy="images",tenant="operator",verdict="hold"} 1`,
+			`wardlet_policy_opinions_total{mode="shadow",policy="images",tenant="operator",verdict="allow"} 3`,
+			`wardlet_policy_opinions_total{mode="shadow",policy="images",tenant="operator",verdict="deny"} 4`,
 		},
 		"wardlet_policy_failures":  {`wardlet_policy_failures_total{failure="Trap",policy="images",tenant="operator"} 1`},
 		"wardlet_policy_violating": {`wardlet_policy_violating_pods{policy="images",tenant="operator"} 7`},
+		"wardlet_policy_shadow": {
+			`wardlet_policy_shadow_decisions{policy="images",tenant="operator"} 7`, `wardlet_policy_shadow_different{policy="images",tenant="operator"} 2`,
+		},
 		"wardlet_policy_evict": {
 			`wardlet_policy_evicted_pods{policy="images",tenant="operator"} 5`, `wardlet_policy_evictions_waiting{policy="images",tenant="operator"} 6`,
 		},
 		"wardlet_policy_set": {
 			`wardlet_policy_set_generation{tenant="operator"} 3`, `wardlet_policy_set_loaded_timestamp_seconds{tenant="operator"} 1.7673552005e+09`,
-			`wardlet_policy_set_policies{tenant="operator"} 1`, `wardlet_policy_set_probation{tenant="operator"} 1`,
+			`wardlet_policy_set_policies{tenant="operator"} 2`, `wardlet_policy_set_probation{tenant="operator"} 1`,
 			`wardlet_policy_set_ready{tenant="operator"} 1`, `wardlet_policy_set_refused{tenant="a"} 1`,
 		},
 		"wardlet_waiting": {

@@ -31,6 +31,8 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 		violating  = describe(wardlet, "policy_violating_pods", "Pods that run and that the policy would not admit now, by the policy and its owner.", "tenant", "policy")
 		evicted    = describe(wardlet, "policy_evicted_pods", "Pods that the policy has evicted since it is as it is, by the policy and its owner.", "tenant", "policy")
 		waiting    = describe(wardlet, "policy_evictions_waiting", "Pods that the policy is to evict and that still run, by the policy and its owner.", "tenant", "policy")
+		compared   = describe(wardlet, "policy_shadow_decisions", "Decisions in which the candidate for the place of the policy has judged beside it, by the policy and its owner.", "tenant", "policy")
+		different  = describe(wardlet, "policy_shadow_different", "Those of them in which it said something else, by the policy and its owner.", "tenant", "policy")
 		policies   = describe(wardlet, "policy_set_policies", "Policies of the set in force.", "tenant")
 	)
 	said := newTallies(&m.policies)
@@ -50,6 +52,10 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 				tell.gauge(evicted, float64(x.Evicted), tenant, name)
 				tell.gauge(waiting, float64(x.Waiting), tenant, name)
 			}
+			for name, x := range m.policies.shadows(tenant, s.Policies) {
+				tell.gauge(compared, float64(x.Decisions), tenant, name)
+				tell.gauge(different, float64(x.Different), tenant, name)
+			}
 		}
 		for _, t := range said.take(sets) {
 			if t.failure != "" {
@@ -58,7 +64,7 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 				tell(opinions, prometheus.CounterValue, float64(t.count), t.tenant, t.policy, t.mode, t.verdict)
 			}
 		}
-	}, opinions, failures, ready, refused, probation, generation, loaded, policies, violating, evicted, waiting)
+	}, opinions, failures, ready, refused, probation, generation, loaded, policies, violating, evicted, waiting, compared, different)
 }
 
 // reviews are how policies have judged the pods that run, by what these policies are
@@ -70,6 +76,20 @@ func (p *policyNames) reviews(tenant string, policies []pod.PolicyState) map[str
 			name := p.policy(tenant, policies[i].Name)
 			sum := all[name]
 			sum.Violating, sum.Evicted, sum.Waiting = sum.Violating+r.Violating, sum.Evicted+r.Evicted, sum.Waiting+r.Waiting
+			all[name] = sum
+		}
+	}
+	return all
+}
+
+// shadows are how candidates do, by what the policies are called in metrics.
+func (p *policyNames) shadows(tenant string, policies []pod.PolicyState) map[string]pod.PolicyShadow {
+	all := map[string]pod.PolicyShadow{}
+	for i := range policies {
+		if x := policies[i].Shadow; x != nil {
+			name := p.policy(tenant, policies[i].Name)
+			sum := all[name]
+			sum.Decisions, sum.Different = sum.Decisions+x.Decisions, sum.Different+x.Different
 			all[name] = sum
 		}
 	}
@@ -136,11 +156,17 @@ func (t *tallies) read(tenant string, p *pod.PolicyState, now map[tally]uint64) 
 			t.total[told] = 0
 		}
 	}
-	name := t.names.policy(tenant, p.Name)
+	name, own := t.names.policy(tenant, p.Name), p.Name
+	if p.Shadow != nil {
+		own += " in shadow" // beside the policy of its name
+	}
 	for verdict, n := range map[string]uint64{
 		string(pod.Allow): p.Allowed, string(pod.Deny): p.Denied, string(pod.Hold): p.Held, string(pod.Abstain): p.Abstained,
 	} {
-		add(tally{tenant: tenant, policy: p.Name, verdict: verdict}, tally{tenant: tenant, policy: name, mode: p.Mode, verdict: verdict}, n)
+		add(tally{tenant: tenant, policy: own, verdict: verdict}, tally{tenant: tenant, policy: name, mode: p.Mode, verdict: verdict}, n)
+	}
+	if p.Shadow != nil {
+		return // nothing comes of its failures
 	}
 	for _, failure := range slices.Sorted(maps.Keys(p.Failures)) {
 		add(tally{tenant: tenant, policy: p.Name, failure: failure}, tally{tenant: tenant, policy: name, failure: t.failures.of(failure)}, p.Failures[failure])

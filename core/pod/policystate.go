@@ -65,6 +65,9 @@ type PolicyState struct {
 	// ignore, report or evict. Review is how it has judged them, nil where it does not.
 	OnChange string        `json:"onChange"`
 	Review   *PolicyReview `json:"review,omitempty"`
+	// Shadow is how it does beside the policy of its name in force; nil where its mode is
+	// not shadow.
+	Shadow *PolicyShadow `json:"shadow,omitempty"`
 	// MutablePaths are what it may change of a pod, none for nothing; Capabilities
 	// what it sees beside the pod.
 	MutablePaths []string `json:"mutablePaths,omitempty"`
@@ -83,6 +86,38 @@ type PolicyState struct {
 	Failures map[string]uint64 `json:"failures,omitempty"`
 	// LastFailure is the newest failure of the plugin.
 	LastFailure string `json:"lastFailure,omitempty"`
+}
+
+// PolicyShadow is how a candidate does beside the policy in force.
+type PolicyShadow struct {
+	Since time.Time `json:"since"`
+	// Decisions counts those in which both were asked or would have been, Different those
+	// of them in which they said something else, Skipped those that were not compared: the
+	// candidates' budget was spent, or the machine or a breaker kept one from answering.
+	Decisions uint64 `json:"decisions"`
+	Different uint64 `json:"different"`
+	Skipped   uint64 `json:"skipped"`
+	// MaxDifference, MinDecisions and MinTime are what the document wants of it, Waits is
+	// why it may not take the place of the policy yet, empty where it may.
+	MaxDifference float64       `json:"maxDifference"`
+	MinDecisions  int           `json:"minDecisions"`
+	MinTime       time.Duration `json:"minTime"`
+	Waits         string        `json:"waits,omitempty"`
+	// Differences are the newest ones.
+	Differences []ShadowDifference `json:"differences,omitempty"`
+}
+
+// ShadowDifference is a decision in which a candidate said something else.
+type ShadowDifference struct {
+	At time.Time `json:"at"`
+	// Hook was asked about a pod, NAMESPACE/NAME.
+	Hook  string `json:"hook"`
+	About string `json:"about"`
+	// InForce and Candidate are the answers, with reasons and messages.
+	InForce       Answer `json:"inForce"`
+	InForceSaid   string `json:"inForceSaid,omitempty"`
+	Candidate     Answer `json:"candidate"`
+	CandidateSaid string `json:"candidateSaid,omitempty"`
 }
 
 // PolicyReview is how a policy has judged the pods that run.

@@ -48,14 +48,14 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	checkPath(report, "module", d.Module)
 	d.checkPin(report, allowUnpinned)
 	d.checkHooks(report)
-	oneOf(report, "mode", d.Mode, []string{"shadow"}, modeEnforce, modeWarn, modeAudit, modeOff)
+	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeShadow, modeOff)
 	between(report, "priority", d.Priority, 0, maxPriority)
-	oneOf(report, "on_error", d.OnError, nil, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
+	oneOf(report, "on_error", d.OnError, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
 	d.checkOnChange(report)
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
 		key := fmt.Sprintf("capabilities[%d]", i)
-		oneOf(report, key, name, nil, wasm.CapabilityNodeRead)
+		oneOf(report, key, name, wasm.CapabilityNodeRead)
 		if slices.Contains(d.Capabilities[:i], name) {
 			report(key, "%q stands twice", name)
 		}
@@ -63,6 +63,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	d.Match.check(report)
 	d.Limits.check(report)
 	d.checkExceptions(report)
+	d.checkThreshold(report)
 	d.checkTests(report)
 }
 
@@ -83,7 +84,7 @@ func (d *document) checkHooks(report strict.Report) {
 	}
 	for i, hook := range d.Hooks {
 		key := fmt.Sprintf("hooks[%d]", i)
-		oneOf(report, key, hook, nil, hookAdmit, hookMerge, hookFilter)
+		oneOf(report, key, hook, hookAdmit, hookMerge, hookFilter)
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
 		}
@@ -93,7 +94,7 @@ func (d *document) checkHooks(report strict.Report) {
 // checkOnChange refuses a policy that is to judge pods that run and never would: those
 // are asked about as if they came now.
 func (d *document) checkOnChange(report strict.Report) {
-	oneOf(report, "on_change", d.OnChange, nil, onChangeIgnore, onChangeReport, onChangeEvict)
+	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
 	switch {
 	case d.OnChange == onChangeIgnore:
 	case !slices.Contains(d.Hooks, hookAdmit):
@@ -142,9 +143,8 @@ func checkPath(report strict.Report, key, path string) {
 	}
 }
 
-// oneOf reports a value that is none of known; later are the values this
-// version refuses by name.
-func oneOf[T ~string](report strict.Report, key string, value T, later []T, known ...T) {
+// oneOf reports a value that is none of known.
+func oneOf[T ~string](report strict.Report, key string, value T, known ...T) {
 	quoted := make([]string, len(known))
 	for i, k := range known {
 		quoted[i] = fmt.Sprintf("%q", k)
@@ -157,8 +157,6 @@ func oneOf[T ~string](report strict.Report, key string, value T, later []T, know
 	case slices.Contains(known, value):
 	case value == "":
 		report(key, "missing; want %s", want)
-	case slices.Contains(later, value):
-		report(key, "%q is not supported in this version; want %s", value, want)
 	default:
 		report(key, "want %s, found %.80q", want, value)
 	}

@@ -43,6 +43,8 @@ type decision struct {
 	lasts *lasts
 	// met is what policies met that is no function of what they were asked.
 	met circumstances
+	// shadowed are the questions that candidates are to be asked, too.
+	shadowed []shadowed
 	// at says what the goroutine is at.
 	at *activity
 }

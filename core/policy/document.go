@@ -18,6 +18,9 @@ const (
 	// or only put on record; it does not count.
 	modeWarn  = pod.ModeWarn
 	modeAudit = pod.ModeAudit
+	// modeShadow: it is a candidate for the place of the policy of the same name, and
+	// judges beside it; nothing that it says counts.
+	modeShadow = "shadow"
 	// modeOff: it is not asked, nor is its module loaded.
 	modeOff = "off"
 )
@@ -59,6 +62,8 @@ type keys struct {
 	Settings     map[string]any `toml:"settings"`
 	Exceptions   []exception    `toml:"exception"`
 	Tests        []vector       `toml:"test"`
+	// Shadow is for mode shadow.
+	Shadow threshold `toml:"shadow"`
 }
 
 // lastVerdict is the answer that the policy gave on the same instance of the pod
@@ -81,7 +86,7 @@ type limits struct {
 func defaultKeys() keys {
 	return keys{
 		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: onChangeIgnore,
-		Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10, MaxSuppress: time.Hour},
+		Shadow: defaultThreshold(), Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10, MaxSuppress: time.Hour},
 	}
 }
 

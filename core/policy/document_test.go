@@ -30,7 +30,7 @@ func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	must(t, err)
 	want := keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
-		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore",
+		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore", Shadow: threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
 		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536, MaxSuppress: time.Hour},
 	}
 	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {
@@ -90,9 +90,13 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"no hooks":                       {line("hooks = [\"admit\"]\n", ""), `hooks: missing; want ["admit"]`},
 		"hooks that are none":            {line("[\"admit\"]", "[]"), `5: hooks: missing; want ["admit"]`},
 
-		"an unknown hook":           {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", "merge" or "filter", found "admin"`},
-		"a hook that stands twice":  {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
-		"a mode of a later version": {minimal + "mode = \"shadow\"\n", `6: mode: "shadow" is not supported in this version; want "enforce", "warn", "audit" or "off"`},
+		"an unknown hook":             {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", "merge" or "filter", found "admin"`},
+		"a hook that stands twice":    {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
+		"a threshold of another mode": {minimal + "[shadow]\nmin_decisions = 3\n", `6: shadow: it counts in mode "shadow" only; leave it out`},
+		"too great a difference":      {minimal + "mode = \"shadow\"\nshadow.max_difference = 1.5\n", `7: shadow.max_difference: want 0 to 1, found 1.5`},
+		"too few decisions":           {minimal + "mode = \"shadow\"\nshadow.min_decisions = 0\n", `7: shadow.min_decisions: want 1 to 1000000, found 0`},
+		"a time before the beginning": {minimal + "mode = \"shadow\"\nshadow.min_time = \"-1s\"\n", `7: shadow.min_time: want a duration of 0 or more, found -1s`},
+		"no number of differences":    {minimal + "mode = \"shadow\"\nshadow.max_difference = nan\n", `7: shadow.max_difference: want 0 to 1, found NaN`},
 		"an exception without anything": {
 			minimal + "[[exception]]\n",
 			"6: exception.pods: missing; name the pods, for example pods = [\"shop/web-*\"]\n" +
@@ -109,7 +113,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"an exception until a time without a zone": {
 			minimal + "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = 2026-12-31T18:00:00\n", `9: exception.expires: want a date such as`,
 		},
-		"an unknown mode":        {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit" or "off", found "on"`},
+		"an unknown mode":        {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit", "shadow" or "off", found "on"`},
 		"a negative priority":    {minimal + "priority = -1\n", "6: priority: want 0 to 1000, found -1"},
 		"a priority over 1000":   {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
 		"on_error that abstains": {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny", "allow" or "last_verdict", found "abstain"`},

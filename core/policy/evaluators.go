@@ -76,6 +76,7 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	p.readers.note(&v)
 	p.record(d, sets, &v, paced, func() { answer(v) })
 	settle(ctx, sets)
+	p.shadows(d, v.Opinions)
 	return d.spent + fuelOf(v.Opinions), true
 }
 

@@ -51,6 +51,7 @@ func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, 
 		answer(v)
 	}
 	settle(ctx, sets)
+	p.shadows(d, v.Opinions)
 	return d.spent + fuelOf(v.Opinions), true
 }
 
@@ -75,6 +76,7 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 		for _, policy := range s.policies {
+			d.shadow(s, policy)
 			asked, fuel, err := policy.wants(ctx, d)
 			if ctx.Err() != nil {
 				return v

@@ -26,7 +26,7 @@ var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
 	defer d.at.over()
 	asked := d.request.Question
-	d.mutation = nil
+	d.mutation, d.shadowed = nil, nil
 	d.met.begin()
 	var opinions []opinion
 	for _, mutators := range []bool{true, false} {
@@ -55,6 +55,7 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		if p.mutates() != mutators {
 			continue
 		}
+		d.shadow(s, p)
 		asked, fuel, err := p.wants(ctx, d)
 		if ctx.Err() != nil {
 			break

@@ -59,7 +59,8 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 		return nil, err
 	}
 	l.keep(r, s)
-	for _, p := range s.policies {
+	s.compare(running, l.cfg.Now)
+	for _, p := range s.all() {
 		p.text = nil
 	}
 	return s, nil
@@ -70,6 +71,9 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	l.at.policy(doc.Name)
 	p := &policy{document: doc, tenant: l.tenant, sum: r.files[doc.Module].sum, source: r.files[doc.path].sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
+	if doc.Mode == modeShadow {
+		was = running.candidate(doc.Name)
+	}
 	if was != nil {
 		p.counts = was.counts
 	} else {
@@ -133,5 +137,8 @@ func (p *policy) state(path func(string) string) pod.PolicyState {
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
 	}
 	p.counts.show(&s)
+	if p.comparison != nil {
+		s.Shadow = p.comparison.show()
+	}
 	return s
 }

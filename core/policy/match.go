@@ -33,7 +33,7 @@ type match struct {
 
 func (m *match) check(report strict.Report) {
 	for i, kind := range m.Sources {
-		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, nil, "file", "http", "api")
+		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, "file", "http", "api")
 	}
 	for i, g := range m.Namespaces {
 		if fault := g.fault(); fault != "" {
@@ -48,7 +48,7 @@ func (m *match) check(report strict.Report) {
 		m.selector = selector
 	}
 	for i, op := range m.Operations {
-		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, nil, pod.Add, pod.UpdateOp, pod.Reconcile)
+		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, pod.Add, pod.UpdateOp, pod.Reconcile)
 	}
 	m.checkConditions(report)
 }

@@ -89,6 +89,9 @@ func (r Rules) resolve(
 		answer(decided)
 	}
 	settle(ctx, sets)
+	if lacking == nil {
+		p.shadowMerges(sets, asked, opinions)
+	}
 	return fuel, true
 }
 

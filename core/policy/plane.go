@@ -30,8 +30,9 @@ type Plane struct {
 	setting sync.Mutex
 	readers readers
 	// reviewer is nil where nobody judges pods that run.
-	reviewer *reviewer
-	open     openQuestions
+	reviewer  *reviewer
+	open      openQuestions
+	shadowing shadowing
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
@@ -50,7 +51,7 @@ func New(c Config) *Plane {
 	if c.Records != nil {
 		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)
 	}
-	p.queue = newQueue(func(tenant string) bool { return p.ready(tenant) && !p.recorder.behind(tenant) })
+	p.queue = newQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.behind(tenant) })
 	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.wake)
 	p.queue.slots = c.evaluators()
 	p.makeOwners()
@@ -155,6 +156,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	defer patience.Stop()
 	select {
 	case <-back:
+		p.shadowing.end()
 		for _, o := range p.owners {
 			o.standing.put(nil, nil, p.cfg.Now())
 		}

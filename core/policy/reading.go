@@ -119,15 +119,24 @@ func (r *reading) readDocument(d *directory, name string, c *Config) {
 	r.documents = append(r.documents, doc)
 }
 
-// unite refuses names that stand for two policies.
+// unite refuses names that stand for two policies, and candidates of none.
 func (r *reading) unite() {
-	first := map[string]*document{}
+	first, candidates := map[string]*document{}, map[string]*document{}
 	for _, doc := range r.documents {
-		if other := first[doc.Name]; other != nil {
+		these := first
+		if doc.Mode == modeShadow {
+			these = candidates
+		}
+		if other := these[doc.Name]; other != nil {
 			doc.complain("name", "%q is the name of the policy in %s too; give each its own", doc.Name, other.path)
 			continue
 		}
-		first[doc.Name] = doc
+		these[doc.Name] = doc
+	}
+	for name, doc := range candidates {
+		if of := first[name]; of == nil || of.Mode == modeOff {
+			doc.complain("mode", "it is %q, and there is no policy %q in another mode that it could be compared with; name the one that it is to replace", modeShadow, name)
+		}
 	}
 }
 

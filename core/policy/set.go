@@ -30,6 +30,8 @@ type set struct {
 	probation *probation
 	// policies are in the order they are asked.
 	policies []*policy
+	// candidates are those in mode shadow; each is that of one of the policies.
+	candidates []*policy
 	// users counts the decisions that use the set, and its being in force.
 	users atomic.Int64
 }
@@ -45,10 +47,26 @@ type policy struct {
 	plugin *handle
 	counts *counters
 	log    *slog.Logger
+	// candidate is the one in mode shadow that may take its place, nil for none.
+	candidate *policy
+	// comparison is that of a candidate.
+	comparison *comparison
 }
 
 func newSet(digest string, policies []*policy) *set {
-	s := &set{digest: digest, policies: policies}
+	s := &set{digest: digest}
+	for _, p := range policies {
+		if p.Mode == modeShadow {
+			s.candidates = append(s.candidates, p)
+		} else {
+			s.policies = append(s.policies, p)
+		}
+	}
+	for _, c := range s.candidates {
+		if p := s.find(c.Name); p != nil {
+			p.candidate = c
+		}
+	}
 	s.users.Store(1)
 	slices.SortFunc(s.policies, func(a, b *policy) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
@@ -77,6 +95,22 @@ func (s *set) find(name string) *policy {
 	}
 	return nil
 }
+
+// candidate gives the policy in mode shadow of a name, nil where there is none. The set
+// may be nil.
+func (s *set) candidate(name string) *policy {
+	if s != nil {
+		for _, c := range s.candidates {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// all are the policies with the candidates.
+func (s *set) all() []*policy { return slices.Concat(s.policies, s.candidates) }
 
 // addHooks adds the hooks of the policies that are asked. The set may be nil.
 func (s *set) addHooks(hooks map[string]bool) {
@@ -129,7 +163,7 @@ func (s *set) rest() {
 	if s == nil {
 		return
 	}
-	for _, p := range s.policies {
+	for _, p := range s.all() {
 		if p.plugin != nil {
 			p.plugin.plugin.Rest()
 		}
@@ -141,7 +175,7 @@ func (s *set) release() {
 	if s == nil || s.users.Add(-1) > 0 {
 		return
 	}
-	for _, p := range s.policies {
+	for _, p := range s.all() {
 		if p.plugin != nil {
 			p.plugin.release()
 		}

@@ -114,8 +114,12 @@ func (s *standing) show() pod.PolicySet {
 	}
 	out.Ready, out.Digest, out.Loaded = true, s.set.digest, s.set.loaded
 	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.probation.show()
+	at := func(path string) string { return filepath.Join(s.dir, path) }
 	for _, p := range s.set.policies {
-		out.Policies = append(out.Policies, p.state(func(path string) string { return filepath.Join(s.dir, path) }))
+		out.Policies = append(out.Policies, p.state(at))
+		if p.candidate != nil {
+			out.Policies = append(out.Policies, p.candidate.state(at))
+		}
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func (d *document) checkTests(report strict.Report) {
 		}
 		if !slices.Contains(d.Hooks, v.Hook) {
 			if len(d.Hooks) > 0 {
-				oneOf(report, key+".hook", v.Hook, nil, d.Hooks...)
+				oneOf(report, key+".hook", v.Hook, d.Hooks...)
 			}
 			continue
 		}
@@ -109,7 +109,7 @@ func (v *vector) check(report strict.Report, key string) {
 			report(key+".candidate", "candidates are for the hook merge")
 		}
 	}
-	oneOf(report, key+".expect", v.Expect, nil, expected...)
+	oneOf(report, key+".expect", v.Expect, expected...)
 }
 
 // checkCandidates checks what a test of the hook merge has, and gives what it
@@ -125,7 +125,7 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	for i := range v.Candidates {
 		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
 		checkPath(report, at+".pod", c.Pod)
-		oneOf(report, at+".kind", c.Kind, nil, pod.KindFile, pod.KindHTTP, kindAPI)
+		oneOf(report, at+".kind", c.Kind, pod.KindFile, pod.KindHTTP, kindAPI)
 		if c.Source == "" {
 			report(at+".source", "missing; name the source of the document")
 		}

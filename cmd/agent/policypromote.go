@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func (a *app) policyPromoteCommand() *cobra.Command {
+	var tenant, dir string
+	cmd := &cobra.Command{
+		Use:   "promote NAME",
+		Short: "Have the candidate for the place of a policy take it",
+		Long: "A document with mode = \"shadow\" and the name of a policy in force is a candidate for its place: it\n" +
+			"judges beside the policy, and the agent compares what they say. Once it was asked as often and for\n" +
+			"as long as its document wants, and says something else no more often than that allows, this puts\n" +
+			"it in the policy's place: its document, with the mode of the policy, replaces the policy's, and\n" +
+			"its own file is removed. The agent takes that up as any change. A set that is signed is changed\n" +
+			"where it is signed: name that directory with --dir, and sign it then.",
+		Example: "  wardlet policy promote allowed-images\n" +
+			"  wardlet policy promote allowed-images --dir ~/policies && wardlet policy sign ~/policies --key policies.key",
+		Args: onePolicy,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			var sets []pod.PolicySet
+			if err := c.Get(cmd.Context(), "/v1/policies", &sets); err != nil {
+				return err
+			}
+			return a.promote(sets, tenant, args[0], dir)
+		},
+	}
+	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
+	cmd.Flags().StringVar(&dir, "dir", "", "change a copy of the directory, which holds the same (default: the directory itself)")
+	a.addSocketFlag(cmd)
+	return cmd
+}
+
+func (a *app) promote(sets []pod.PolicySet, tenant, name, dir string) error {
+	for i := range sets {
+		set := &sets[i]
+		if set.Tenant != tenant || set.Directory == "" {
+			continue
+		}
+		if set.Key != "" && dir == "" {
+			return errors.New("the set is signed: name with --dir the directory that you sign, and sign it then with \"wardlet policy sign\"")
+		}
+		path, gone, err := agent.Promote(set, name, cmp.Or(dir, set.Directory))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable(path), printable(gone))
+		return nil
+	}
+	return fmt.Errorf("%s has no policies", cmp.Or(tenant, "the operator"))
+}

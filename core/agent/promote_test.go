@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// withCandidate is a directory with a policy and a candidate for its place, and its state.
+func withCandidate(t *testing.T) (dir string, set *pod.PolicySet) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, more := range map[string]string{"p.toml": "mode = \"warn\"\n", "next.toml": "mode = \"shadow\" # next\n[shadow]\nmin_decisions = 1\n"} {
+		text := "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"" + strings.Repeat("0", 64) + "\"\nhooks = [\"admit\"]\n" + more
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, &pod.PolicySet{Directory: dir, Policies: []pod.PolicyState{
+		{Name: "p", Mode: "warn", Document: filepath.Join(dir, "p.toml")},
+		{Name: "p", Mode: "shadow", Document: filepath.Join(dir, "next.toml"), Shadow: &pod.PolicyShadow{}},
+	}}
+}
+
+func TestACandidateTakesThePlaceOfThePolicy(t *testing.T) {
+	t.Parallel()
+	for _, copied := range []bool{false, true} {
+		dir, set := withCandidate(t)
+		to := dir
+		if copied {
+			to, _ = withCandidate(t)
+		}
+		path, gone, err := Promote(set, "p", to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || path != filepath.Join(to, "p.toml") || !strings.HasSuffix(string(text), "mode = \"warn\" # next\n") {
+			t.Errorf("%s, %v:\n%s", path, err, text)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if entries, err := os.ReadDir(to); err != nil || len(entries) != 1 || gone != filepath.Join(to, "next.toml") {
+			t.Errorf("%v is left, %v", entries, err)
+		}
+	}
+}
+
+func TestACandidateThatMayNotTakeThePlaceStaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(dir string, set *pod.PolicySet)
+		want   string
+	}{
+		"one that waits":     {func(_ string, s *pod.PolicySet) { s.Policies[1].Shadow.Waits = "it was asked in 3 of 100 decisions" }, "asked in 3 of 100"},
+		"of an unknown name": {func(_ string, s *pod.PolicySet) { s.Policies[0].Name = "q" }, `no policy "p"`},
+		"none":               {func(_ string, s *pod.PolicySet) { s.Policies = s.Policies[:1] }, "has no candidate"},
+		"of a set refused":   {func(_ string, s *pod.PolicySet) { s.Refused = "broken" }, "mend that first"},
+		"one that is changed": {func(dir string, _ *pod.PolicySet) {
+			_ = os.WriteFile(filepath.Join(dir, "next.toml"), []byte("# other"), 0o600)
+		}, "is not what is in force"},
+		"beside a change": {func(dir string, _ *pod.PolicySet) {
+			_ = os.WriteFile(filepath.Join(dir, "p.toml"), []byte("# other"), 0o600)
+		}, "is not what is in force"},
+		"one that is gone": {func(dir string, _ *pod.PolicySet) { _ = os.Remove(filepath.Join(dir, "next.toml")) }, "no such file"},
+	} {
+		_, set := withCandidate(t)
+		to, _ := withCandidate(t)
+		test.change(to, set)
+		before, _ := os.ReadFile(filepath.Join(to, "p.toml"))
+		_, _, err := Promote(set, "p", to)
+		after, _ := os.ReadFile(filepath.Join(to, "p.toml"))
+		if err == nil || !strings.Contains(err.Error(), test.want) || string(before) != string(after) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

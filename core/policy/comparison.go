@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// maxDifferences is how many differences of a candidate are shown, the newest.
+const maxDifferences = 10
+
+// threshold is what a candidate must have shown before it may take the place of the
+// policy in force.
+type threshold struct {
+	// MaxDifference is the greatest part of decisions in which it may say something
+	// else, 0 to 1.
+	MaxDifference float64 `toml:"max_difference"`
+	// MinDecisions is in how many it must have been asked at least, MinTime for how
+	// long.
+	MinDecisions int           `toml:"min_decisions"`
+	MinTime      time.Duration `toml:"min_time"`
+}
+
+func defaultThreshold() threshold { return threshold{MinDecisions: 100, MinTime: 10 * time.Minute} }
+
+func (d *document) checkThreshold(report strict.Report) {
+	t := &d.Shadow
+	if d.Mode != modeShadow && *t != defaultThreshold() {
+		report("shadow", "it counts in mode %q only; leave it out", modeShadow)
+		return
+	}
+	if !(t.MaxDifference >= 0 && t.MaxDifference <= 1) {
+		report("shadow.max_difference", "want 0 to 1, found %v", t.MaxDifference)
+	}
+	between(report, "shadow.min_decisions", t.MinDecisions, 1, 1_000_000)
+	if t.MinTime < 0 {
+		report("shadow.min_time", "want a duration of 0 or more, found %s", t.MinTime)
+	}
+}
+
+// comparison is how a candidate does beside the policy in force. It is safe for
+// concurrent use.
+type comparison struct {
+	// of are the digests of document and module of both: others begin a new one.
+	of        [4]string
+	threshold threshold
+	since     time.Time
+	now       func() time.Time
+
+	mu    sync.Mutex
+	shown pod.PolicyShadow
+}
+
+func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {
+	now := clock()
+	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock}
+	c.shown = pod.PolicyShadow{Since: now, MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime}
+	return c
+}
+
+// skip counts a question that the candidate was not asked.
+func (c *comparison) skip() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown.Skipped++
+}
+
+// note compares what a candidate said with what the policy in force did. That it has no
+// instance, or the machine failed, says nothing of it.
+func (c *comparison) note(hook, about string, inForce, candidate pod.Opinion) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ofMachineSaid(&inForce) || ofMachineSaid(&candidate) {
+		c.shown.Skipped++
+		return
+	}
+	c.shown.Decisions++
+	if inForce.Answer == candidate.Answer && inForce.Reason == candidate.Reason && inForce.Patch == candidate.Patch && inForce.Failure == candidate.Failure {
+		return
+	}
+	c.shown.Different++
+	d := pod.ShadowDifference{
+		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: said(inForce.Reason, inForce.Message),
+		Candidate: candidate.Answer, CandidateSaid: said(candidate.Reason, candidate.Message),
+	}
+	// What is shown is not changed any more.
+	all := slices.Concat(c.shown.Differences, []pod.ShadowDifference{d})
+	c.shown.Differences = all[max(0, len(all)-maxDifferences):]
+}
+
+// ofMachineSaid says of an opinion that it came of the machine, or of what the policy had
+// done before.
+func ofMachineSaid(o *pod.Opinion) bool {
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerOpen)
+}
+
+// show is what `get policies` shows, with why the candidate may not take the place of
+// the policy in force.
+func (c *comparison) show() *pod.PolicyShadow {
+	c.mu.Lock()
+	x := c.shown
+	c.mu.Unlock()
+	t := &c.threshold
+	switch left := t.MinTime - c.now().Sub(c.since); {
+	case x.Decisions < uint64(t.MinDecisions): //nolint:gosec // 1 to a million
+		x.Waits = fmt.Sprintf("it was asked in %d of %d decisions", x.Decisions, t.MinDecisions)
+	case left > 0:
+		x.Waits = fmt.Sprintf("it is to be compared for %s more", left.Round(time.Second))
+	case float64(x.Different) > t.MaxDifference*float64(x.Decisions):
+		x.Waits = fmt.Sprintf("it says something else in %d of %d decisions, more than max_difference = %v", x.Different, x.Decisions, t.MaxDifference)
+	}
+	return &x
+}
+
+// compare gives each candidate its comparison: that of the running set where both are
+// the same.
+func (s *set) compare(running *set, clock func() time.Time) {
+	for _, c := range s.candidates {
+		c.comparison = newComparison(c, s.find(c.Name), clock)
+		if was := running.candidate(c.Name); was != nil && was.comparison.of == c.comparison.of {
+			c.comparison = was.comparison
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
+	t.Parallel()
+	head, tail := documentOf("p", "allow"), "[settings]\n# a comment\nmode = \"shadow\"\n"
+	for name, test := range map[string]struct{ before, want string }{
+		"a table at the end":    {head + "mode = \"shadow\" # soon\n" + tail + "[shadow]\nmin_decisions = 3\n", head + "mode = \"enforce\" # soon\n" + tail},
+		"a table in the middle": {head + "mode='shadow'\r\n[shadow]\nmin_decisions = 3\n# gone\n" + tail, head + "mode=\"enforce\"\r\n" + tail},
+		"no table":              {head + "mode = \"shadow\"\n" + tail, head + "mode = \"enforce\"\n" + tail},
+		"an array after it":     {head + "mode = \"shadow\"\n[shadow]\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n", head + "mode = \"enforce\"\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n"},
+	} {
+		got, err := Promoted("p.toml", []byte(test.before), modeEnforce)
+		must(t, err)
+		if diff := cmp.Diff(test.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestADocumentThatCannotBePromotedSaysWhy(t *testing.T) {
+	t.Parallel()
+	head := documentOf("p", "allow")
+	for name, test := range map[string]struct{ text, want string }{
+		"one in force":         {head, `its mode is "enforce"`},
+		"broken":               {head + "mode = 1\n", "p.toml:"},
+		"a table in one line":  {head + "mode = \"shadow\"\nshadow = { min_decisions = 3 }\n", "do it by hand"},
+		"a key with dots":      {head + "mode = \"shadow\"\nshadow.min_decisions = 3\n", "do it by hand"},
+		"a mode in two lines":  {head + "mode = \"\"\"\\\n  shadow\"\"\"\n", "do it by hand"},
+		"a mode by its escape": {head + "mode = \"s\\u0068adow\"\n", "do it by hand"},
+	} {
+		_, err := Promoted("p.toml", []byte(test.text), modeEnforce)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

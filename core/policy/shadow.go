@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const (
+	// shadowLine is where questions to candidates stand in line: no tenant is called
+	// so.
+	shadowLine = "\x00shadow"
+	// shadowFuel is what candidates together may take in fuel in a second: a
+	// twentieth of a processor or less.
+	shadowFuel = 100_000_000
+	// shadowWeight is how much more than others a question to a candidate is charged
+	// in the queue: whoever waits for a verdict comes first.
+	shadowWeight = 20
+	// maxShadowed is how many questions may wait for candidates; more are skipped.
+	maxShadowed = 256
+)
+
+// shadowing has candidates judge what policies in force were asked, after these were
+// answered. It is safe for concurrent use.
+type shadowing struct {
+	waiting atomic.Int64
+
+	mu     sync.Mutex
+	budget budget
+	// used counts the questions that use a set.
+	used map[*set]int
+}
+
+// shadowed is a question that a policy was asked, or was not as it does not match, and
+// that its candidate is to be asked too.
+type shadowed struct {
+	hook   string
+	set    *set
+	policy *policy
+	// request is that of the hooks admit and filter as the policy saw it, contest that of
+	// merge.
+	request *wasm.Request
+	contest *contest
+}
+
+// shadow notes that a policy is at its turn, which has a candidate.
+func (d *decision) shadow(s *set, p *policy) {
+	if p.candidate == nil || d.isReview() {
+		return
+	}
+	request := *d.request
+	d.shadowed = append(d.shadowed, shadowed{hook: d.hook, set: s, policy: p, request: &request})
+}
+
+// shadows has candidates judge what policies of the sets were asked; opinions are what
+// those said. The sets are in use.
+func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
+	for i := range d.shadowed {
+		x := d.shadowed[i]
+		p.shadow(&x, opinions, func(ctx context.Context, at *activity) (o pod.Opinion, fuel int64) {
+			like := &decision{
+				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
+				look: d.look, sees: d.sees, lasts: &lasts{}, at: at,
+			}
+			o = x.policy.candidate.alone(ctx, like)
+			return o, like.spent + o.Fuel
+		})
+	}
+}
+
+// alone is the opinion of a policy on a decision that nobody else has a part in; it
+// abstains where it is not asked.
+func (p *policy) alone(ctx context.Context, d *decision) pod.Opinion {
+	asked, fuel, err := p.wants(ctx, d)
+	if !asked {
+		return pod.Opinion{Answer: notAskedAnswer(d.hook)}
+	}
+	d.at.policy(p.Name)
+	defer d.at.over()
+	var o pod.Opinion
+	if d.hook == hookFilter {
+		o = p.filter(ctx, d, err).Opinion
+	} else {
+		o = p.consult(ctx, d, err).Opinion
+	}
+	o.Fuel += fuel
+	return o
+}
+
+// notAskedAnswer is the answer of a policy that was not asked, as it does not match.
+func notAskedAnswer(hook string) pod.Answer {
+	if hook == hookFilter {
+		return pod.Answer(pod.Pass)
+	}
+	return pod.Abstain
+}
+
+// shadowMerges is shadows for a contest.
+func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
+	for _, s := range sets {
+		for _, policy := range s.policies {
+			if policy.candidate == nil || !policy.has(hookMerge) && !policy.candidate.has(hookMerge) {
+				continue
+			}
+			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m}
+			p.shadow(&x, opinions, func(ctx context.Context, at *activity) (o pod.Opinion, fuel int64) {
+				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI}
+				c := x.policy.candidate
+				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
+				if !asked {
+					return pod.Opinion{Answer: pod.Abstain}, fuel
+				}
+				at.policy(c.Name)
+				defer at.over()
+				o, _ = c.merge(ctx, like, err)
+				return o, fuel + o.Fuel + like.extra
+			})
+		}
+	}
+}
+
+// shadow has one candidate judge, once there is time for that, and compares what it
+// says. Where there is no budget for it the question is skipped.
+func (p *Plane) shadow(x *shadowed, opinions []pod.Opinion, judge func(ctx context.Context, at *activity) (pod.Opinion, int64)) {
+	s, c := &p.shadowing, x.policy.candidate
+	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
+		c.comparison.skip()
+		return
+	}
+	s.waiting.Add(1)
+	said := saidBy(x, opinions)
+	s.use(x.set)
+	p.queue.add(task{tenant: shadowLine, decide: func(ctx context.Context, at *activity) (int64, bool) {
+		defer s.unuse(x.set)
+		defer s.waiting.Add(-1)
+		o, fuel := judge(ctx, at)
+		if ctx.Err() != nil {
+			return 0, false
+		}
+		c.plugin.plugin.Settle(ctx)
+		s.spend(fuel)
+		c.comparison.note(x.hook, x.about(), said, o)
+		return fuel * shadowWeight, true
+	}})
+}
+
+// saidBy is what the policy of a question said itself.
+func saidBy(x *shadowed, opinions []pod.Opinion) pod.Opinion {
+	i := slices.IndexFunc(opinions, func(o pod.Opinion) bool { return o.Policy == x.policy.Name && o.Tenant == x.policy.tenant })
+	if i >= 0 {
+		return opinions[i]
+	}
+	return pod.Opinion{Answer: notAskedAnswer(x.hook)}
+}
+
+// about names what a question is about.
+func (x *shadowed) about() string {
+	if x.contest != nil {
+		p := x.contest.Candidates[0].Pod
+		return p.Namespace + "/" + p.Name
+	}
+	p := x.request.Question.Pod
+	return p.Namespace + "/" + p.Name
+}
+
+// affords reports whether candidates have some of their budget left.
+func (s *shadowing) affords(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.budget.perSecond == 0 {
+		s.budget = budget{shadowFuel, most(shadowFuel), now}
+	}
+	s.budget.fill(now)
+	return s.budget.left > 0
+}
+
+func (s *shadowing) spend(fuel int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.budget.left -= fuel
+}
+
+func (s *shadowing) use(x *set) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used == nil {
+		s.used = map[*set]int{}
+	}
+	s.used[x]++
+	x.users.Add(1)
+}
+
+func (s *shadowing) unuse(x *set) {
+	s.mu.Lock()
+	if s.used[x]--; s.used[x] == 0 {
+		delete(s.used, x)
+	}
+	s.mu.Unlock()
+	x.release()
+}
+
+// end gives the sets back that questions were to use which nobody asks any more.
+func (s *shadowing) end() {
+	s.mu.Lock()
+	used := s.used
+	s.used = nil
+	s.mu.Unlock()
+	for x, n := range used {
+		for range n {
+			x.release()
+		}
+	}
+}

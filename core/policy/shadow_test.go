@@ -1,0 +1,243 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// candidate writes one for the place of policy p.
+func (d tree) candidate(script string, more ...string) {
+	text := documentOf("next", script, append([]string{`mode = "shadow"`}, more...)...)
+	d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+	d.write("next.wasm", script)
+}
+
+// shadowOf is how the candidate of policy p does.
+func shadowOf(p *Plane) pod.PolicyShadow {
+	for _, set := range p.Sets() {
+		for i := range set.Policies {
+			if x := set.Policies[i].Shadow; x != nil {
+				return *x
+			}
+		}
+	}
+	return pod.PolicyShadow{}
+}
+
+// compared waits until the candidate was asked, or passed over, so often.
+func compared(t *testing.T, p *Plane, n uint64) pod.PolicyShadow {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		x := shadowOf(p)
+		if x.Decisions+x.Skipped >= n {
+			return x
+		}
+		if time.Now().After(end) {
+			t.Fatalf("got %+v", x)
+		}
+	}
+}
+
+func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		inForce, candidate string
+		// more and candidates are further keys.
+		more, candidates string
+		different        uint64
+		candidateSaid    string
+	}{
+		"the same":                        {"deny No never", "deny No never", "", "", 0, ""},
+		"other words":                     {"deny No never", "deny No other words", "", "", 0, ""},
+		"another answer":                  {"deny No never", "allow", "", "", 1, "allow"},
+		"another reason":                  {"deny No never", "deny Never never", "", "", 1, "deny Never: never"},
+		"a failure":                       {"allow", "trap no", "", "", 1, "hold PolicyFailed: the plugin failed with Trap: no"},
+		"a failure of both":               {"trap no", "trap no", "", "", 0, ""},
+		"a plugin without an instance":    {"allow", "unready", "", "", 0, ""},
+		"one that does not match":         {"deny No never", "deny No never", "", "[match]\nnamespaces = [\"other\"]", 1, "abstain"},
+		"one that matches instead":        {"deny No never", "deny No never", "[match]\nnamespaces = [\"other\"]", "", 1, "deny No: never"},
+		"one that abstains, and no match": {"abstain", "deny No never", "", "[match]\nnamespaces = [\"other\"]", 0, ""},
+		"a condition that cannot be told": {"allow", "allow", "", "[match]\nconditions = [\"object.metadata.labels['x'] == 'y'\"]", 1, "hold PolicyFailed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", test.inForce, test.more)
+			d.candidate(test.candidate, test.candidates)
+			p := New(testConfig(d, s))
+			run(t, p)
+			v := ask(t, p, question("web"))
+			without := newTree(t)
+			without.policy("p", test.inForce, test.more)
+			alone := New(testConfig(without, newScripts()))
+			run(t, alone)
+			want := ask(t, alone, question("web"))
+			v.Sets, want.Sets, v.At, want.At = nil, nil, instant, instant
+			if diff := cmp.Diff(want, v); diff != "" {
+				t.Errorf("the verdict is another one with a candidate (-without +with):\n%s", diff)
+			}
+			x := compared(t, p, 1)
+			if x.Different != test.different || test.different > 0 && x.Decisions != 1 {
+				t.Errorf("got %+v", x)
+			}
+			if test.different > 0 {
+				if got := string(x.Differences[0].Candidate) + " " + x.Differences[0].CandidateSaid; !strings.HasPrefix(strings.TrimSpace(got), test.candidateSaid) {
+					t.Errorf("it said %q", got)
+				}
+			}
+		})
+	}
+}
+
+func TestCandidatesOfEveryHookAreCompared(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.write("p.toml", documentIn("p", "keep No", anyHook))
+	d.write("p.wasm", "keep No")
+	text := documentIn("next", "winner 1 Yes", anyHook+"\nmode = \"shadow\"")
+	d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+	d.write("next.wasm", "winner 1 Yes")
+	c := testConfig(d, s)
+	c.Sources = []string{"cluster", "static"}
+	p := New(c)
+	run(t, p)
+	everyHook(t, p, "web")
+	x := compared(t, p, 3)
+	said := map[string]pod.Answer{}
+	for _, d := range x.Differences {
+		said[d.Hook] = d.Candidate
+	}
+	if said["merge"] != "winner a#0 of static" || x.Decisions != 3 {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestACandidateIsPaidByNobodyElseAndWaitsWhereItsBudgetIsSpent(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "abstain")
+	d.candidate("deny No never")
+	s.admitFuel = 3 * most(shadowFuel)
+	p := New(testConfig(d, s))
+	run(t, p)
+	for i, name := range []string{"one", "two"} {
+		ask(t, p, question(name))
+		compared(t, p, uint64(i)+1)
+	}
+	if x := shadowOf(p); x.Decisions != 1 || x.Skipped != 1 {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestAComparisonGoesOnUntilOneOfBothIsAnother(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow")
+	d.candidate("deny No never")
+	d.policy("q", "allow")
+	p := New(testConfig(d, s))
+	run(t, p)
+	ask(t, p, question("web"))
+	compared(t, p, 1)
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   uint64
+	}{
+		{"another policy", func() { d.policy("q", "abstain") }, 1},
+		{"another candidate", func() { d.candidate("deny Other never") }, 0},
+		{"another threshold", func() { d.candidate("deny Other never", "[shadow]\nmin_decisions = 3") }, 0},
+	} {
+		step.change()
+		_, err := p.Reload(t.Context(), "")
+		must(t, err)
+		if x := shadowOf(p); x.Decisions != step.want {
+			t.Errorf("%s: %+v", step.name, x)
+		}
+		if step.want == 0 {
+			ask(t, p, question("web"))
+			compared(t, p, 1)
+		}
+	}
+}
+
+func TestNoPluginOfACandidateStaysLoadedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow")
+	d.candidate("allow")
+	p := New(testConfig(d, s))
+	stop := run(t, p)
+	for range 50 {
+		ask(t, p, question("web"))
+	}
+	stop()
+	if left := s.inUse(); len(left) > 0 {
+		t.Errorf("in use: %v", left)
+	}
+}
+
+func TestACandidateIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"without a policy of its name": {map[string]string{"next": "p"}, `there is no policy "p" in another mode`},
+		"beside one that is off":       {map[string]string{"next": "p", "p": "p\nmode = \"off\""}, `there is no policy "p" in another mode`},
+		"beside another candidate":     {map[string]string{"next": "p", "other": "p", "p": "p\n"}, `"p" is the name of the policy in next.toml too`},
+	} {
+		d := newTree(t)
+		for file, of := range test.files {
+			policy, more, inForce := strings.Cut(of, "\n")
+			if !inForce {
+				more = `mode = "shadow"`
+			}
+			d.write(file+".toml", strings.Replace(documentOf(file, "allow", more), `name = "`+file+`"`, `name = "`+policy+`"`, 1))
+			d.write(file+".wasm", "allow")
+		}
+		_, err := Check(t.Context(), testConfig(d, newScripts()))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWhatACandidateWaitsFor(t *testing.T) {
+	t.Parallel()
+	now := instant
+	for name, test := range map[string]struct {
+		more                 string
+		decisions, different int
+		after                time.Duration
+		want                 string
+	}{
+		"too few decisions":                {"", 99, 0, time.Hour, "it was asked in 99 of 100 decisions"},
+		"too short a time":                 {"", 100, 0, 9 * time.Minute, "it is to be compared for 1m0s more"},
+		"a difference":                     {"", 100, 1, time.Hour, "it says something else in 1 of 100 decisions, more than max_difference = 0"},
+		"none":                             {"", 100, 0, 10 * time.Minute, ""},
+		"no more than the document allows": {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 1, 0, ""},
+		"more than the document allows":    {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 2, 0, "it says something else in 2 of 50 decisions, more than max_difference = 0.02"},
+	} {
+		doc, err := parseDocument("p.toml", "p.toml", []byte(documentOf("p", "allow", `mode = "shadow"`, test.more)), false)
+		must(t, err)
+		clock := now
+		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
+		for i := range test.decisions {
+			o := pod.Opinion{Answer: pod.Allow}
+			if i < test.different {
+				o.Answer = pod.Deny
+			}
+			c.note(hookAdmit, "shop/web", pod.Opinion{Answer: pod.Allow}, o)
+		}
+		clock = now.Add(test.after)
+		if got := c.show().Waits; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
