@@ -37,7 +37,7 @@ func TestAPolicyThatIsNewBuildsAndPassesItsTests(t *testing.T) {
 			t.Run(language+" "+hook, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath("clang-19"); language == "c" && err != nil {
-					t.Skip("clang-19 is not here: run tools/setup.sh guests")
+					t.Fatal("clang-19 is not here: run tools/setup.sh guests")
 				}
 				dir := filepath.Join(t.TempDir(), "mine")
 				if got := wardlet(t.Context(), "policy", "new", "mine", dir, "--lang", language, "--hook", hook); !strings.Contains(got, "exit status 0") {
