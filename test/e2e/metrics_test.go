@@ -153,16 +153,18 @@ func TestMetricsTellWhatHappensToPods(t *testing.T) {
 	n := startNode(t)
 	a := newAgent(t, n, "counted")
 	a.withPolicies(t)
-	a.module(t, "allowed-images", example(t, "allowed-images-c"), allow(webOne))
+	module := example(t, "allowed-images-c")
+	a.module(t, "allowed-images", module, "on_change = \"report\"\n"+allow(webOne))
+	a.place(t, "next.toml", document("allowed-images", "admit", module, "mode = \"shadow\"\n"+allow(webOne)))
 	a.saysNode(t, "max_pods = 1\ncritical = [\"default/dns\"]\n")
 	a.start(t)
-	a.inForce(t, "allowed-images")
+	a.inForce(t, "allowed-images", "allowed-images")
 	a.measures(t, "before anything happens", samples{
 		`kubelet_node_name{node="counted"}`: 1, "kubelet_cgroup_version": cgroupVersion(),
 		"kubelet_running_pods": 0, fmt.Sprintf(runningIn, "running"): 0, fmt.Sprintf(desired, "true"): 0,
 		started: 0, completed: 0, "kubelet_started_pods_total": 0, fmt.Sprintf(turns, "create"): 0,
 		fmt.Sprintf(rejections, "Other"): 0, fmt.Sprintf(judged, "allow"): 0,
-		`wardlet_policy_set_ready{tenant="operator"}`: 1, `wardlet_policy_set_policies{tenant="operator"}`: 1,
+		`wardlet_policy_set_ready{tenant="operator"}`: 1, `wardlet_policy_set_policies{tenant="operator"}`: 2,
 	}, samples{listed: 1})
 
 	a.manifest(t, "job.yaml", hostPod("job", "exit", "-code", `"3"`)+"  restartPolicy: Never\n")
