@@ -51,9 +51,7 @@ type DiffOptions struct {
 // records are not whole. The error is ErrRefused, with every reason, or says what
 // cannot be read.
 func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffOptions, each func(*Differing)) (damaged []error, err error) {
-	err = withSandbox(cfg, false, func(loader policy.Loader) error {
-		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
-		defer again.Close()
+	err = withRepeater(cfg, false, func(loader policy.Loader, again *policy.Repeater) error {
 		with := map[string]*policy.Instead{}
 		defer func() {
 			for _, x := range with {

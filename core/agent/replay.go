@@ -48,7 +48,7 @@ type ReplayOptions struct {
 // agent, with nothing but what is on record. The bounds of modules are those of the
 // configuration. damaged says where the records are not whole.
 func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o ReplayOptions, each func(*Replayed)) (damaged []error, err error) {
-	err = withRepeater(cfg, o.Interpreter, func(again *policy.Repeater) error {
+	err = withRepeater(cfg, o.Interpreter, func(_ policy.Loader, again *policy.Repeater) error {
 		var err error
 		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {

@@ -56,7 +56,7 @@ type PolicyState struct {
 	Module   string   `json:"module"`
 	SHA256   string   `json:"sha256"`
 	Hooks    []string `json:"hooks"`
-	// Mode is enforce or off.
+	// Mode is enforce, warn, audit, shadow or off.
 	Mode     string `json:"mode"`
 	Priority int    `json:"priority"`
 	// OnError is hold, deny or allow.

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -29,12 +28,7 @@ type Instead struct {
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
 func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Instead, error) {
-	got := read(&c)
-	if !got.steady {
-		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
-	}
-	l := loader{cfg: &c, tenant: tenant}
-	s, err := l.load(ctx, got, nil)
+	s, err := loadAlone(ctx, &c, tenant, read(&c))
 	if err != nil {
 		return nil, err
 	}

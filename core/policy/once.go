@@ -16,11 +16,7 @@ func Check(ctx context.Context, c Config) (pod.PolicySet, error) {
 
 // checked is Check of what was read.
 func checked(ctx context.Context, c *Config, got *reading) (pod.PolicySet, error) {
-	if !got.steady {
-		return pod.PolicySet{}, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
-	}
-	l := loader{cfg: c}
-	s, err := l.load(ctx, got, nil)
+	s, err := loadAlone(ctx, c, "", got)
 	if err != nil {
 		return pod.PolicySet{}, err
 	}
@@ -28,4 +24,13 @@ func checked(ctx context.Context, c *Config, got *reading) (pod.PolicySet, error
 	inForce.put(s, nil, c.Now())
 	defer inForce.put(nil, nil, c.Now())
 	return inForce.show(), nil
+}
+
+// loadAlone makes a set of an owner's of what was read, which nobody reads again.
+func loadAlone(ctx context.Context, c *Config, tenant string, got *reading) (*set, error) {
+	if !got.steady {
+		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
+	}
+	l := loader{cfg: c, tenant: tenant}
+	return l.load(ctx, got, nil)
 }
