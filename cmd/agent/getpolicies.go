@@ -104,12 +104,16 @@ type shownSet struct {
 
 func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	row := func(mode string) []string {
-		cells := []string{s.Name, ownerOf(set), strings.Join(s.Hooks, ","), mode, strconv.Itoa(s.Priority), s.OnError}
+		hooks, module, priority, onError := strings.Join(s.Hooks, ","), s.Module, strconv.Itoa(s.Priority), s.OnError
+		if s.Expression != "" {
+			hooks, module, priority, onError = "group", s.Expression, orNone(""), orNone("")
+		}
+		cells := []string{s.Name, ownerOf(set), hooks, mode, priority, onError}
 		for _, n := range []uint64{s.Allowed, s.Denied, s.Held, s.Failed} {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
 		if p.wide {
-			cells = append(cells, s.OnChange, violating(s.Review), fewOf(s.MutablePaths), fewOf(s.Capabilities), s.Module, shortDigest(s.SHA256))
+			cells = append(cells, s.OnChange, violating(s.Review), fewOf(s.MutablePaths), fewOf(s.Capabilities), module, orNone(shortDigest(s.SHA256)))
 		}
 		return cells
 	}

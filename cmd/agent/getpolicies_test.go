@@ -91,6 +91,15 @@ func ready(s *pod.PolicySet) {
 	x.Waits, x.Differences, x.Different, x.Skipped, x.Decisions = "", nil, 0, 0, 100
 }
 
+// grouping makes the second policy a member of a group.
+func grouping(s *pod.PolicySet) {
+	s.Policies[1].Mode = "member"
+	s.Policies = append(s.Policies, pod.PolicyState{
+		Name: "trusted", Expression: "allowed-images || signed", Document: "/etc/wardlet/policies/trusted.toml",
+		Mode: "enforce", Priority: 100, OnChange: "ignore", Allowed: 4, Denied: 5,
+	})
+}
+
 func counted(s *pod.PolicySet) { s.Policies[0].Allowed++ }
 
 func aged(s *pod.PolicySet) { s.Loaded = s.Loaded.Add(-time.Minute) }
@@ -113,6 +122,7 @@ func TestGetPolicies(t *testing.T) {
 		"get-policies-braked":            {[]pod.PolicySet{aSet(braked)}, []string{"policies"}},
 		"get-policies-braked-json":       {[]pod.PolicySet{aSet(braked)}, []string{"policy", "allowed-images", "-o", "json"}},
 		"get-policies-shadow":            {[]pod.PolicySet{aSet(shadowing)}, []string{"policies"}},
+		"get-policies-groups":            {[]pod.PolicySet{aSet(grouping)}, []string{"policies", "-o", "wide"}},
 		"get-policies-shadow-json":       {[]pod.PolicySet{aSet(shadowing)}, []string{"policy", "allowed-images", "-o", "json"}},
 		"get-policies-shadow-ready":      {[]pod.PolicySet{aSet(ready)}, []string{"policies"}},
 		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},

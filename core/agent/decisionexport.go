@@ -86,7 +86,7 @@ func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Ex
 	entry, err := e.Entry(r)
 	for i := range r.Policies {
 		for _, digest := range []string{r.Policies[i].Document, r.Policies[i].Module} {
-			if err == nil {
+			if err == nil && digest != "" { // a group has no module
 				err = x.whole(digest, e)
 			}
 		}

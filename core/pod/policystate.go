@@ -51,15 +51,17 @@ type PolicyProbation struct {
 // PolicyState is one policy of a set in force.
 type PolicyState struct {
 	Name string `json:"name"`
+	// Expression is that of a group of policies, empty for a policy.
+	Expression string `json:"expression,omitempty"`
 	// Document and Module are paths, SHA256 the digest of the module.
 	Document string   `json:"document"`
 	Module   string   `json:"module"`
 	SHA256   string   `json:"sha256"`
 	Hooks    []string `json:"hooks"`
-	// Mode is enforce, warn, audit, shadow or off.
+	// Mode is enforce, warn, audit, shadow, member or off.
 	Mode     string `json:"mode"`
 	Priority int    `json:"priority"`
-	// OnError is hold, deny or allow.
+	// OnError is hold, deny, allow or last_verdict, empty for a group.
 	OnError string `json:"onError"`
 	// OnChange is what becomes of pods that run and that the policy would not admit:
 	// ignore, report or evict. Review is how it has judged them, nil where it does not.

@@ -83,7 +83,8 @@ type Opinion struct {
 	// Tenant is whose policy it is, empty for the operator's.
 	Tenant string `json:"tenant,omitempty"`
 	// Mode is empty where the opinion counts. One of mode ModeWarn is shown with
-	// the pod, one of ModeAudit is only on record.
+	// the pod, one of ModeAudit is only on record, one of ModeMember counts in the
+	// opinions of groups.
 	Mode   string `json:"mode,omitempty"`
 	Answer Answer `json:"answer"`
 	// Fuel is what the policy took: its plugin, and its conditions.
@@ -114,7 +115,13 @@ const MaxShownPatch = 4 << 10
 const (
 	ModeWarn  = "warn"
 	ModeAudit = "audit"
+	// ModeMember is that of policies that count only as members of groups.
+	ModeMember = "member"
 )
+
+// FailureOfMember is the failure of a group of policies that comes to its answer only as
+// the plugin of a member failed.
+const FailureOfMember = "MemberFailed"
 
 // Warnings are those of all opinions but those of mode ModeAudit, each preceded
 // by its policy's name. That a policy of mode ModeWarn would not let the pod

@@ -69,7 +69,7 @@ func (b *brakes) of(p *policy) *state.EvictionCount {
 }
 
 func isContent(c *state.EvictionCount, p *policy) bool {
-	return c.Policy == p.Name && c.Document == p.source && c.Module == p.sum
+	return c.Policy == p.Name && c.Document == p.source && c.Module == p.made()
 }
 
 // allowed is how many pods may be evicted before the policy is confirmed.
@@ -127,7 +127,7 @@ func (b *brakes) change(s *set, p *policy, judged int, change func(*state.Evicti
 	i := slices.IndexFunc(next.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) })
 	if i < 0 {
 		i = len(next.Policies)
-		next.Policies = append(next.Policies, state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.sum, Of: judged})
+		next.Policies = append(next.Policies, state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.made(), Of: judged})
 	}
 	change(&next.Policies[i])
 	next.Policies = forget(next.Policies, s)

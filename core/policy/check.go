@@ -45,10 +45,18 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 			report("name", "%q is no DNS label: %s", d.Name, fault)
 		}
 	}
+	if d.isGroup() {
+		d.checkGroup(report)
+		return
+	}
+	if d.Message != "" {
+		report("message", "it is for groups; what a policy says its plugin gives")
+	}
 	checkPath(report, "module", d.Module)
 	d.checkPin(report, allowUnpinned)
 	d.checkHooks(report)
-	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeShadow, modeOff)
+	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeShadow, modeMember, modeOff)
+	d.checkMember(report)
 	between(report, "priority", d.Priority, 0, maxPriority)
 	oneOf(report, "on_error", d.OnError, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
 	d.checkOnChange(report)

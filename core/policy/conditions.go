@@ -88,7 +88,7 @@ func (d *decision) conditions() *condition.Input {
 // it means anything.
 func (p *policy) wants(ctx context.Context, d *decision) (asked bool, fuel int64, err error) {
 	r := d.request
-	if !p.has(d.hook) || d.isReview() && !p.reviews() || !p.Match.matches(r.Question, r.Kind) {
+	if !p.has(d.hook) || d.isReview() && !p.reviews() && !p.reviewed || !p.Match.matches(r.Question, r.Kind) {
 		return false, 0, nil
 	}
 	if len(p.Match.compiled) == 0 {

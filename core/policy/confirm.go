@@ -50,7 +50,7 @@ func (r *reviewer) confirm(x *confirmation) error {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
 	case !p.evicts():
-		return fmt.Errorf("%s evicts no pods: that takes the hook %q, mode = %q and on_change = %q", p.called(), hookAdmit, modeEnforce, onChangeEvict)
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q or an expression, mode = %q and on_change = %q", p.called(), hookAdmit, modeEnforce, onChangeEvict)
 	}
 	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p)); err != nil {
 		return err

@@ -21,6 +21,8 @@ const (
 	// modeShadow: it is a candidate for the place of the policy of the same name, and
 	// judges beside it; nothing that it says counts.
 	modeShadow = "shadow"
+	// modeMember: it is asked, and its opinion counts only in groups that name it.
+	modeMember = pod.ModeMember
 	// modeOff: it is not asked, nor is its module loaded.
 	modeOff = "off"
 )
@@ -37,6 +39,10 @@ type keys struct {
 	API apiVersion `toml:"api"`
 	// Name is a DNS label.
 	Name string `toml:"name"`
+	// Expression makes the document that of a group: it tells what comes of what other
+	// policies say, as in "signed && !(old || large)". Message is the group's own.
+	Expression string `toml:"expression"`
+	Message    string `toml:"message"`
 	// Module is a path below the document's directory.
 	Module string `toml:"module"`
 	// SHA256 is the module's digest, empty where it is not pinned.
@@ -97,6 +103,8 @@ type document struct {
 	path, file string
 	text       []byte
 	wrong      []complaint
+	// expression is that of a group, nil for a policy.
+	expression *expression
 }
 
 // complaint is a fault that came to light after the document was decoded.

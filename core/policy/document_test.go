@@ -113,7 +113,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"an exception until a time without a zone": {
 			minimal + "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = 2026-12-31T18:00:00\n", `9: exception.expires: want a date such as`,
 		},
-		"an unknown mode":        {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit", "shadow" or "off", found "on"`},
+		"an unknown mode":        {minimal + "mode = \"on\"\n", `6: mode: want "enforce", "warn", "audit", "shadow", "member" or "off", found "on"`},
 		"a negative priority":    {minimal + "priority = -1\n", "6: priority: want 0 to 1000, found -1"},
 		"a priority over 1000":   {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
 		"on_error that abstains": {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny", "allow" or "last_verdict", found "abstain"`},

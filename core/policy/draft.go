@@ -37,7 +37,7 @@ type Draft struct {
 // Drafts loads the policies of the directory of a configuration, of one document
 // alone where that is named: of the configuration the bounds of modules, the Loader,
 // the Logger and the node count. The error says why the directory cannot be read. Each
-// must be closed.
+// must be closed. Groups are left out, but for one that is named.
 func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	c.AllowUnpinned = true
 	d, err := openDirectory(c.Dir)
@@ -61,8 +61,10 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 		known := len(r.documents)
 		if r.readDocument(d, name, &c); len(r.documents) == known {
 			draft.Err = r.refused[len(r.refused)-1].err
+		} else if doc := r.documents[known]; document == "" && doc.isGroup() {
+			continue // it has no plugin of its own, and its members are there
 		} else {
-			draft.load(ctx, d, r.documents[known])
+			draft.load(ctx, d, doc)
 		}
 		all = append(all, draft)
 	}
@@ -73,6 +75,11 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 	c := d.loader.cfg
 	d.Name, d.Pinned = doc.Name, doc.SHA256
+	if doc.isGroup() {
+		doc.complain("expression", "a group has no plugin of its own to try; try its members, and the group with policy diff")
+		d.Err = doc.err()
+		return
+	}
 	doc.SHA256 = "" // another digest is only worth a note
 	f, err := d.reading.fetch(dir, doc.Module, c.moduleBytes())
 	if errors.Is(err, fs.ErrNotExist) {

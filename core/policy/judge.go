@@ -34,6 +34,11 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 			opinions = s.consult(ctx, d, mutators, opinions)
 		}
 	}
+	if ctx.Err() == nil {
+		for _, s := range sets {
+			opinions = s.unite(d, opinions)
+		}
+	}
 	v := aggregate(opinions, fallback)
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
@@ -109,7 +114,7 @@ func (o *opinion) decide() pod.Verdict {
 	name := called(o.Policy, o.Tenant)
 	v.Message = name + ": " + o.Message
 	switch {
-	case o.Failure != "":
+	case o.Failure != "" && o.Failure != pod.FailureOfMember:
 		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)
 	case o.Message == "":
 		v.Message = name + " gives no message"

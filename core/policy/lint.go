@@ -27,6 +27,14 @@ func (d *document) advice(now time.Time) (all []string) {
 	if d.Mode == modeOff {
 		say("the policy is off: its plugin is not loaded and its tests are not run")
 	}
+	for i := range d.Exceptions {
+		if e := &d.Exceptions[i]; !e.until.IsZero() && !now.Before(e.until) {
+			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, e.until.Format(time.RFC3339))
+		}
+	}
+	if d.isGroup() {
+		return all
+	}
 	if d.OnError == pod.Allow {
 		say(`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`)
 	}
@@ -39,11 +47,6 @@ func (d *document) advice(now time.Time) (all []string) {
 	for _, hook := range d.Hooks {
 		if len(d.Tests) > 0 && !d.tests(hook) {
 			say("there is no [[test]] of the hook %s", hook)
-		}
-	}
-	for i := range d.Exceptions {
-		if e := &d.Exceptions[i]; !e.until.IsZero() && !now.Before(e.until) {
-			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, e.until.Format(time.RFC3339))
 		}
 	}
 	return all

@@ -79,7 +79,7 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	} else {
 		p.counts = &counters{}
 	}
-	if doc.Mode == modeOff {
+	if doc.Mode == modeOff || doc.isGroup() {
 		return p
 	}
 	options := doc.loads(l.cfg.Node)
@@ -132,9 +132,14 @@ func ofMachine(err error) bool {
 // state is what `get policies` shows of a policy.
 func (p *policy) state(path func(string) string) pod.PolicyState {
 	s := pod.PolicyState{
-		Name: p.Name, Document: path(p.path), Module: path(p.Module), SHA256: p.sum,
+		Name: p.Name, Expression: p.Expression, Document: path(p.path), SHA256: p.sum,
 		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
+	}
+	if p.expression == nil {
+		s.Module = path(p.Module)
+	} else {
+		s.OnError = ""
 	}
 	p.counts.show(&s)
 	if p.comparison != nil {

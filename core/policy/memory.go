@@ -27,7 +27,7 @@ func (l *loader) checkMemory(r *reading) {
 	}
 	var sum int64
 	for _, doc := range r.documents {
-		if doc.Mode == modeOff {
+		if doc.Mode == modeOff || doc.isGroup() {
 			continue
 		}
 		if sum += int64(doc.Limits.MemoryPages) * pageBytes; sum > most {

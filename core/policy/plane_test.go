@@ -53,7 +53,7 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		got := ask(t, p, question("web"))
 		want := pod.Verdict{
 			Answer: pod.Hold, Reason: "PoliciesNotReady", At: got.At,
-			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\" or \"off\", found \"on\" (and 2 more)", d.dir, d.dir),
+			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\", \"member\" or \"off\", found \"on\" (and 2 more)", d.dir, d.dir),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("verdict (-want +got):\n%s", diff)

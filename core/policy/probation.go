@@ -89,7 +89,7 @@ func (p *probation) note(tenant string, opinions []pod.Opinion, now time.Time) {
 		o := &opinions[i]
 		// Where the plugin has no instance at hand others have used them up. An
 		// exception keeps it from being asked.
-		if o.Tenant != p.tenant || o.Mode != "" || !p.suspects[o.Policy] || o.Failure == string(wasm.NotReady) || o.Reason == pod.ReasonException {
+		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || o.Failure == string(wasm.NotReady) || o.Reason == pod.ReasonException {
 			continue
 		}
 		asked = true
@@ -246,15 +246,20 @@ func (s *set) trialOf() state.PolicyTrial {
 // with another plugin, or for other pods. That set may be nil.
 func (s *set) suspects(before *set) (names []string) {
 	for _, p := range s.policies {
-		if p.Mode != modeEnforce {
+		if !p.weighs() {
 			continue
 		}
 		was := before.find(p.Name)
-		if was == nil || was.Mode != modeEnforce || was.plugin != p.plugin || !p.Match.same(&was.Match) {
+		if was == nil || !was.weighs() || was.plugin != p.plugin || !p.Match.same(&was.Match) {
 			names = append(names, p.Name)
 		}
 	}
 	return names
+}
+
+// weighs reports whether verdicts depend on the policy's plugin.
+func (p *policy) weighs() bool {
+	return p.plugin != nil && (p.Mode == modeEnforce || p.Mode == modeMember)
 }
 
 // same reports whether both match the same.

@@ -75,6 +75,7 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 		"an exception":                    {pod.Opinion{Answer: pod.Abstain, Reason: pod.ReasonException}, trial{}},
 		"a policy that only warns":        {pod.Opinion{Mode: pod.ModeWarn, Failure: trap}, trial{}},
 		"a policy that is only recorded":  {pod.Opinion{Mode: pod.ModeAudit, Failure: trap}, trial{}},
+		"a member of a group":             {pod.Opinion{Mode: pod.ModeMember, Failure: trap}, trial{1, 1}},
 		"a policy that was there before":  {pod.Opinion{Policy: "old", Failure: trap}, trial{}},
 		"another owner's policy":          {pod.Opinion{Tenant: "a", Failure: trap}, trial{}},
 	} {

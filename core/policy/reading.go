@@ -78,6 +78,9 @@ func read(c *Config) *reading {
 	}
 	r.unite()
 	for _, doc := range r.documents {
+		if doc.isGroup() {
+			continue
+		}
 		r.readModule(d, doc, c.moduleBytes())
 		r.readPods(d, doc)
 	}
@@ -133,8 +136,9 @@ func (r *reading) unite() {
 		}
 		these[doc.Name] = doc
 	}
+	r.uniteGroups(first)
 	for name, doc := range candidates {
-		if of := first[name]; of == nil || of.Mode == modeOff {
+		if of := first[name]; of == nil || of.Mode == modeOff || of.isGroup() {
 			doc.complain("mode", "it is %q, and there is no policy %q in another mode that it could be compared with; name the one that it is to replace", modeShadow, name)
 		}
 	}

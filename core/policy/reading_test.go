@@ -55,7 +55,7 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 				d.write("b.toml", strings.Replace(documentOf("b", "allow"), "hooks", "hoks", 1))
 				d.write("a.toml", documentOf("a", "allow", "priority = -1", "mode = \"on\""))
 			},
-			"DIR/a.toml:6: priority: want 0 to 1000, found -1\nDIR/a.toml:7: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\" or \"off\", found \"on\"\n" +
+			"DIR/a.toml:6: priority: want 0 to 1000, found -1\nDIR/a.toml:7: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\", \"member\" or \"off\", found \"on\"\n" +
 				"DIR/b.toml:5: hoks: unknown key; did you mean \"hooks\"?",
 		},
 		"a name that stands for two": {

@@ -13,8 +13,9 @@ func (l *loader) keep(r *reading, s *set) {
 			continue
 		}
 		for _, path := range []string{p.path, p.Module} {
-			f := r.files[path]
-			files[f.sum] = f.data
+			if f, ok := r.files[path]; ok {
+				files[f.sum] = f.data
+			}
 		}
 	}
 	if err := l.cfg.Records.KeepFiles(l.tenant, files); err != nil {

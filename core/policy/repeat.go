@@ -211,13 +211,17 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
-	module, err := evidence.PolicyFile(of.Module)
-	if err != nil {
-		return nil, fmt.Errorf("its module: %w", err)
-	}
 	doc, err := parseDocument(of.Name, of.Name, text, true)
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
+	}
+	p := &policy{document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger}
+	if doc.isGroup() {
+		return p, nil
+	}
+	module, err := evidence.PolicyFile(of.Module)
+	if err != nil {
+		return nil, fmt.Errorf("its module: %w", err)
 	}
 	options := doc.loads(node)
 	options.Tenant = of.Tenant
@@ -225,10 +229,7 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its module: %w", err)
 	}
-	p := &policy{
-		document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger,
-		plugin: newHandle(plugin, of.Module, options, r.cfg.Logger),
-	}
+	p.plugin = newHandle(plugin, of.Module, options, r.cfg.Logger)
 	r.keep(key, p)
 	return p, nil
 }

@@ -51,7 +51,7 @@ type Violation struct {
 
 // reviews reports whether the policy judges pods that run.
 func (p *policy) reviews() bool {
-	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(hookAdmit)
+	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && (p.has(hookAdmit) || p.expression != nil)
 }
 
 // reviews reports whether a policy of the set judges pods that run. The set may be nil.

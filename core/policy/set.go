@@ -45,8 +45,12 @@ type policy struct {
 	sum, source string
 	// plugin is nil in mode off.
 	plugin *handle
-	counts *counters
-	log    *slog.Logger
+	// members identifies the members of a group with what they are made of.
+	members string
+	// reviewed: a group judges pods that run, and the policy is one of its members.
+	reviewed bool
+	counts   *counters
+	log      *slog.Logger
 	// candidate is the one in mode shadow that may take its place, nil for none.
 	candidate *policy
 	// comparison is that of a candidate.
@@ -67,11 +71,20 @@ func newSet(digest string, policies []*policy) *set {
 			p.candidate = c
 		}
 	}
+	s.joinGroups()
 	s.users.Store(1)
 	slices.SortFunc(s.policies, func(a, b *policy) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 	})
 	return s
+}
+
+// made identifies what answers for the policy: its module, or the members of a group.
+func (p *policy) made() string {
+	if p.expression != nil {
+		return p.members
+	}
+	return p.sum
 }
 
 // named is the digest, after the tenant's name where it is a tenant's set.

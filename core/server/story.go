@@ -163,7 +163,11 @@ func opinion(o *pod.Opinion) []string {
 	if o.Tenant != "" {
 		who += " of tenant " + o.Tenant
 	}
-	if o.Mode != "" {
+	switch o.Mode {
+	case "":
+	case pod.ModeMember:
+		who += " (counts in its groups)"
+	default:
 		who += " (" + o.Mode + ", does not count)"
 	}
 	text := who + ": " + string(o.Answer)
@@ -172,8 +176,15 @@ func opinion(o *pod.Opinion) []string {
 	}
 	lines := []string{said(text, o.Message)}
 	more := func(text string) { lines = append(lines, "  "+text) }
-	if o.Failure != "" {
+	switch o.Failure {
+	case "":
+	case pod.FailureOfMember:
+		more("a member of the group failed; its on_error decided")
+	default:
 		more("it failed with " + o.Failure + "; on_error decided")
+	}
+	if o.Reason == pod.ReasonException && o.Fuel == 0 {
+		return lines // nobody was asked
 	}
 	read := "nothing"
 	if len(o.Reads) > 0 {

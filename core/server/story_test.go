@@ -164,3 +164,39 @@ func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatEachPolicySaid(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		opinion pod.Opinion
+		want    []string
+	}{
+		"a denial": {
+			pod.Opinion{Policy: "p", Tenant: "a", Answer: pod.Deny, Reason: "No", Message: "not here", Fuel: 7, Reads: []string{"name"}},
+			[]string{"policy p of tenant a: deny (No): not here", "  read name; fuel 7"},
+		},
+		"an exception, with its owner and end": {
+			pod.Opinion{Policy: "p", Answer: pod.Abstain, Reason: pod.ReasonException, Message: "not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
+			[]string{"policy p: abstain (Exception): not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
+		},
+		"one that only warns": {
+			pod.Opinion{Policy: "p", Mode: pod.ModeWarn, Answer: pod.Hold},
+			[]string{"policy p (warn, does not count): hold", "  read nothing; fuel 0"},
+		},
+		"a member of a group": {
+			pod.Opinion{Policy: "p", Mode: pod.ModeMember, Answer: pod.Deny, Failure: "Trap"},
+			[]string{"policy p (counts in its groups): deny", "  it failed with Trap; on_error decided", "  read nothing; fuel 0"},
+		},
+		"a group that depends on a failure": {
+			pod.Opinion{Policy: "g", Answer: pod.Deny, Failure: pod.FailureOfMember, Message: "p says deny"},
+			[]string{"policy g: deny: p says deny", "  a member of the group failed; its on_error decided", "  read nothing; fuel 0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, opinion(&test.opinion)); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// isGroup reports whether the document is that of a group: it has an expression in place
+// of a module.
+func (d *document) isGroup() bool { return d.Expression != "" }
+
+// checkGroup reports what is wrong with a group, and which keys it cannot have.
+func (d *document) checkGroup(report strict.Report) {
+	var err error
+	if d.expression, err = parseExpression(d.Expression); err != nil {
+		report("expression", "%v", err)
+	}
+	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeOff)
+	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
+	d.checkExceptions(report)
+	usual := defaultKeys()
+	for key, stands := range map[string]bool{
+		"module": d.Module != "", "sha256": d.SHA256 != "", "hooks": len(d.Hooks) > 0, "priority": d.Priority != usual.Priority,
+		"on_error": d.OnError != usual.OnError, "mutable_paths": len(d.MutablePaths) > 0, "capabilities": len(d.Capabilities) > 0,
+		"match": !d.Match.same(&usual.Match), "limits": d.Limits != usual.Limits, "settings": len(d.Settings) > 0,
+		"test": len(d.Tests) > 0, "shadow": d.Shadow != usual.Shadow,
+	} {
+		if stands {
+			report(key, "a group has none, its members do; leave it out, or leave expression out")
+		}
+	}
+}
+
+// checkMember reports what is wrong with a policy that counts only in groups.
+func (d *document) checkMember(report strict.Report) {
+	if d.Mode != modeMember {
+		return
+	}
+	if len(d.Hooks) != 1 || d.Hooks[0] != hookAdmit {
+		report("hooks", `a member of a group admits pods and does nothing else; want ["admit"]`)
+	}
+	if len(d.MutablePaths) > 0 {
+		report("mutable_paths", "a member of a group changes no pod; leave it out, or change pods by a policy of its own")
+	}
+	if d.OnChange != onChangeIgnore {
+		report("on_change", "a member of a group has no say alone; leave it out, and set it for the group")
+	}
+}
+
+// uniteGroups refuses groups of policies that are no members, and members of no group. all are
+// the documents by name, but for candidates.
+func (r *reading) uniteGroups(all map[string]*document) {
+	named := map[string]bool{}
+	for _, group := range r.documents {
+		if !group.isGroup() {
+			continue
+		}
+		for _, name := range group.expression.names() {
+			named[name] = true
+			switch member := all[name]; {
+			case member == nil:
+				group.complain("expression", "there is no policy %q in this directory; write its document, or take the name out", name)
+			case member.isGroup():
+				group.complain("expression", "%q is a group itself; write what it says in parentheses", name)
+			case member.Mode != modeMember:
+				group.complain("expression", `policy %q has the mode %q; set mode = "member" in %s, so that it counts only in groups`, name, member.Mode, member.path)
+			}
+		}
+	}
+	for _, doc := range all {
+		if doc.Mode == modeMember && !named[doc.Name] {
+			doc.complain("mode", "it is %q, and no group names the policy, so nothing comes of what it says; name it in a group, or choose another mode", modeMember)
+		}
+	}
+}
+
+// joinGroups tells policies and groups of each other.
+func (s *set) joinGroups() {
+	for _, p := range s.policies {
+		p.reviewed = false // a Repeater has it in other sets too
+	}
+	for _, group := range s.policies {
+		if group.expression == nil {
+			continue
+		}
+		made := sha256.New()
+		for _, name := range group.expression.names() {
+			if m := s.find(name); m != nil {
+				fmt.Fprintln(made, name, m.source, m.sum)
+				m.reviewed = m.reviewed || group.reviews()
+			}
+		}
+		group.members = hex.EncodeToString(made.Sum(nil))
+	}
+}
+
+// unite appends what the groups of the set make of the opinions of their members.
+func (s *set) unite(d *decision, opinions []opinion) []opinion {
+	if d.hook != hookAdmit {
+		return opinions
+	}
+	for _, p := range s.policies {
+		if p.expression == nil || p.Mode == modeOff || d.isReview() && !p.reviews() {
+			continue
+		}
+		o, asked := p.united(d, opinions)
+		if !asked {
+			continue
+		}
+		o.Tenant, o.Mode = s.tenant, p.counted()
+		p.counts.count(&o.Opinion)
+		opinions = append(opinions, o)
+	}
+	return opinions
+}
+
+// united is the opinion of a group; asked is false where none of its members was asked.
+func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool) {
+	names := p.expression.names()
+	var members []*opinion
+	for i := range opinions {
+		if o := &opinions[i]; o.Tenant == p.tenant && slices.Contains(names, o.Policy) {
+			members = append(members, o)
+		}
+	}
+	if len(members) == 0 {
+		return opinion{}, false
+	}
+	if o, ok := p.excepted(d); ok {
+		return o, true
+	}
+	o = opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, false)}}
+	if o.Answer != pod.Deny && o.Answer != pod.Hold {
+		return o, true
+	}
+	o.Reason = reason(o.Answer, "")
+	if p.valueOf(members, true) != o.Answer {
+		o.Failure, o.Reason = pod.FailureOfMember, pod.ReasonPolicyFailed
+	}
+	o.Message = p.because(members)
+	for _, m := range members {
+		if m.Answer == pod.Hold && m.retryAfter > 0 && (o.retryAfter == 0 || m.retryAfter < o.retryAfter) {
+			o.retryAfter = m.retryAfter
+		}
+	}
+	return o, true
+}
+
+// valueOf is what the expression makes of the members' answers; without those of plugins that
+// failed, if sound.
+func (p *policy) valueOf(members []*opinion, sound bool) pod.Answer {
+	return p.expression.value(func(name string) pod.Answer {
+		i := slices.IndexFunc(members, func(o *opinion) bool { return o.Policy == name })
+		if i < 0 || sound && members[i].Failure != "" {
+			return pod.Abstain
+		}
+		return members[i].Answer
+	})
+}
+
+// because is the group's message, and what each member said that was asked.
+func (p *policy) because(members []*opinion) string {
+	said := make([]string, len(members))
+	for i, o := range members {
+		said[i] = fmt.Sprintf("%s says %s", o.Policy, o.Answer)
+		if why := o.said(); why != "" {
+			said[i] += " (" + why + ")"
+		}
+	}
+	text := strings.Join(said, ", ")
+	if p.Message != "" {
+		text = p.Message + ": " + text
+	}
+	return oneLine(text)
+}

@@ -1,0 +1,322 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const memberKey = "\nmode = \"member\""
+
+// group writes the document of a group.
+func (d tree) group(name, expression string, more ...string) {
+	d.t.Helper()
+	d.write(name+".toml", "api = \"wardlet.dev/v1\"\nname = \""+name+"\"\nexpression = \""+expression+"\"\n"+strings.Join(more, "\n")+"\n")
+}
+
+// loadGroup makes a set of members m0, m1, … with these scripts and of a group of them.
+func loadGroup(t *testing.T, s *scripts, expression, keys string, texts ...string) *set {
+	t.Helper()
+	d := newTree(t)
+	for i, text := range texts {
+		script, more, _ := strings.Cut(text, "\n")
+		d.policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
+	}
+	d.group("group", expression, keys)
+	got, err := loadOnce(t, d, s, nil)
+	must(t, err)
+	t.Cleanup(got.release)
+	return got
+}
+
+func TestTheVerdictOfAGroup(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		expression, keys string
+		members          []string
+		fallback         pod.Answer
+		want             pod.Verdict
+	}{
+		"one of two is enough": {
+			"m0 || m1", "",
+			[]string{"deny Unsigned no signature", "allow"},
+			pod.Deny,
+			pod.Verdict{Answer: pod.Allow, Policy: "group"},
+		},
+		"its message and what members said": {
+			"m0 || m1", `message = "sign the image, or keep it small"`,
+			[]string{"deny Unsigned no signature", "deny TooLarge 3 GB"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied",
+				Message: `policy "group": sign the image, or keep it small: m0 says deny (Unsigned: no signature), m1 says deny (TooLarge: 3 GB)`,
+			},
+		},
+		"not what another one allows": {
+			"!m0", "",
+			[]string{"allow"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied", Message: `policy "group": m0 says allow`},
+		},
+		"a hold decides where the others do not": {
+			"m0 || m1", "",
+			[]string{"hold Later wait", "deny No no"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Hold, Policy: "group", Reason: "PolicyHeld", Message: `policy "group": m0 says hold (Later: wait), m1 says deny (No: no)`},
+		},
+		"members that do not match are not there": {
+			"m0 && m1", "",
+			[]string{"allow", "deny No no\n[match]\nnamespaces = [\"other\"]"},
+			pod.Deny,
+			pod.Verdict{Answer: pod.Allow, Policy: "group"},
+		},
+		"of no member that matches it has no opinion": {
+			"m0", "",
+			[]string{"deny No no\n[match]\nnamespaces = [\"other\"]"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Allow},
+		},
+		"one that is off counts nothing": {
+			"m0", `mode = "off"`,
+			[]string{"deny No no"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Allow},
+		},
+		"one in mode warn counts nothing": {
+			"m0", `mode = "warn"`,
+			[]string{"deny No no"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Allow},
+		},
+		"an exception takes a pod out of it": {
+			"m0", "[[exception]]\npods = [\"shop/web\"]\nowner = \"ops@example\"\nexpires = \"2099-01-01\"",
+			[]string{"deny No no"},
+			pod.Allow,
+			pod.Verdict{Answer: pod.Allow},
+		},
+		"a plugin that fails": {
+			"m0 && m1", "",
+			[]string{"trap unreachable", "allow"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Hold, Policy: "group", Reason: "PolicyFailed",
+				Message: `policy "group": m0 says hold (PolicyFailed: the plugin failed with Trap: unreachable), m1 says allow`,
+			},
+		},
+		"a plugin that fails where another decides": {
+			"m0 && m1", "",
+			[]string{"trap unreachable", "deny No no"},
+			pod.Allow,
+			pod.Verdict{
+				Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied",
+				Message: `policy "group": m0 says hold (PolicyFailed: the plugin failed with Trap: unreachable), m1 says deny (No: no)`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded := loadGroup(t, newScripts(), test.expression, test.keys, test.members...)
+			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
+			test.want.At, test.want.Sets = instant, []string{loaded.digest}
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
+	t.Parallel()
+	// What only a failure brings about must never evict a pod that runs.
+	loaded := loadGroup(t, newScripts(), "m0", "", "trap unreachable\non_error = \"deny\"")
+	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+	if o := v.Opinions[1]; v.Answer != pod.Deny || o.Failure != pod.FailureOfMember || o.Reason != pod.ReasonPolicyFailed || (&review{opinions: v.Opinions}).denial(loaded.find("group")) != nil {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestAGroupLooksAgainWhenItsMemberWantsTo(t *testing.T) {
+	t.Parallel()
+	s := newScripts()
+	s.edit = func(policy string, r *wasm.Result) {
+		r.RetryAfter = map[string]time.Duration{"m0": 30 * time.Second, "m1": 20 * time.Second, "m2": time.Second}[policy]
+	}
+	loaded := loadGroup(t, s, "m0 && m1 && m2", "", "hold", "hold", "allow")
+	if v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow); v.Answer != pod.Hold || v.RetryAfter != 20*time.Second {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestAGroupThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		write func(tree)
+		want  string
+	}{
+		"a name of no policy": {
+			func(d tree) { d.group("g", "m || other") },
+			`g.toml:3: expression: there is no policy "other" in this directory; write its document, or take the name out`,
+		},
+		"a policy that counts alone": {
+			func(d tree) { d.policy("p", "allow"); d.group("g", "m && p") },
+			`g.toml:3: expression: policy "p" has the mode "enforce"; set mode = "member" in p.toml, so that it counts only in groups`,
+		},
+		"a group of a group": {
+			func(d tree) { d.group("f", "m"); d.group("g", "f") },
+			`g.toml:3: expression: "f" is a group itself; write what it says in parentheses`,
+		},
+		"a member of no group": {
+			func(tree) {},
+			`m.toml:6: mode: it is "member", and no group names the policy, so nothing comes of what it says; name it in a group, or choose another mode`,
+		},
+		"an expression that is none": {
+			func(d tree) { d.group("g", "m and n") },
+			`g.toml:3: expression: want &&, || or the end, found "and n"`,
+		},
+		"keys of policies": {
+			func(d tree) { d.group("g", "m", `hooks = ["admit"]`) },
+			`g.toml:4: hooks: a group has none, its members do; leave it out, or leave expression out`,
+		},
+		"a candidate for its place": {
+			func(d tree) {
+				d.group("g", "m")
+				d.write("n.wasm", "allow")
+				d.write("n.toml", strings.Replace(documentOf("n", "allow", `mode = "shadow"`), `name = "n"`, `name = "g"`, 1))
+			},
+			`n.toml:6: mode: it is "shadow", and there is no policy "g" in another mode that it could be compared with; name the one that it is to replace`,
+		},
+		"a member that filters": {
+			func(d tree) {
+				d.group("g", "m && n")
+				d.write("n.wasm", "allow")
+				d.write("n.toml", documentIn("n", "allow", "hooks = [\"admit\", \"filter\"]"+memberKey))
+			},
+			`hooks: a member of a group admits pods and does nothing else; want ["admit"]`,
+		},
+		"a member that changes pods": {
+			func(d tree) {
+				d.group("g", "m && n")
+				d.policy("n", "allow", `mutable_paths = ["/spec/hostname"]`+memberKey)
+			},
+			`mutable_paths: a member of a group changes no pod; leave it out, or change pods by a policy of its own`,
+		},
+		"a member that judges running pods": {
+			func(d tree) { d.group("g", "m && n"); d.policy("n", "allow", `on_change = "report"`+memberKey) },
+			`on_change: a member of a group has no say alone; leave it out, and set it for the group`,
+		},
+		"a message of a policy": {
+			func(d tree) { d.group("g", "m"); d.policy("p", "allow", `message = "no"`) },
+			`message: it is for groups; what a policy says its plugin gives`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.policy("m", "allow", `mode = "member"`)
+			test.write(d)
+			_, err := loadOnce(t, d, newScripts(), nil)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("m", "deny No not signed", `mode = "member"`)
+	d.policy("n", "trap boom", `mode = "member"`, `on_error = "deny"`)
+	d.policy("o", "allow", `mode = "member"`, "[match]\nnamespaces = [\"other\"]")
+	d.group("g", "m || n || o", `message = "sign it"`)
+	at := filepath.Join(t.TempDir(), "state")
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records = log
+	p := New(c)
+	stop := run(t, p)
+	v := ask(t, p, question("web"))
+	stop()
+	closeAll()
+	if v.Policy != "g" || v.Answer != pod.Deny || len(v.Opinions) != 3 || v.Opinions[0].Mode != pod.ModeMember {
+		t.Fatalf("verdict %+v", v)
+	}
+	for _, name := range []string{"m.toml", "n.toml", "o.toml", "g.toml"} {
+		d.remove(name)
+	}
+	records, exhibits := evidenceIn(t, at)
+	again := NewRepeater(c)
+	defer again.Close()
+	if len(records) != 1 {
+		t.Fatalf("%d records", len(records))
+	}
+	if diff := repeated(t, again, records[0], exhibits[0]); diff != nil {
+		t.Error(diff)
+	}
+}
+
+func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		n, kept := newRunning(somePods(30)...), newCounts()
+		d.policy("m", "allow", `mode = "member"`)
+		d.group("g", "m", onChangeEvicts)
+		p := reviewing(t, d, s, n, evictionsIn(kept))
+		run(t, p)
+		time.Sleep(time.Minute)
+		d.policy("m", "deny No nobody", `mode = "member"`)
+		settled()
+		if gone := n.gone(); len(gone) != 3 {
+			t.Errorf("evicted %v", gone)
+		}
+		expectPace(t, n)
+		if got, want := n.shows("p29"), `policy "g": PolicyDenied: m says deny (No: nobody); 3 of 30 pods were evicted, this one waits for "wardlet policy confirm g"`; got != want {
+			t.Errorf("shown %q, want %q", got, want)
+		}
+		_, err := p.Confirm(t.Context(), "", "g")
+		must(t, err)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		confirmed := len(n.gone())
+		if confirmed < 6 {
+			t.Errorf("confirmed, and %d are gone", confirmed)
+		}
+		// What was confirmed were these members.
+		d.policy("m", "deny No nobody # other", `mode = "member"`)
+		settled()
+		if more := len(n.gone()) - confirmed; more > 3+1 {
+			t.Errorf("another member, and %d more are gone at once", more)
+		}
+	})
+}
+
+func TestAnAuthorTriesTheMembersOfAGroupAndNotTheGroup(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("m", "allow", `mode = "member"`)
+	d.group("g", "m")
+	c := testConfig(d, s)
+	all, err := Drafts(t.Context(), c, "")
+	must(t, err)
+	if len(all) != 1 || all[0].Name != "m" || all[0].Err != nil {
+		t.Errorf("drafts %+v", all)
+	}
+	named, err := Drafts(t.Context(), c, "g.toml")
+	must(t, err)
+	want := filepath.Join(d.dir, "g.toml") + ":3: expression: a group has no plugin of its own to try; try its members, and the group with policy diff"
+	if named[0].Err == nil || named[0].Err.Error() != want {
+		t.Errorf("%v, want %s", named[0].Err, want)
+	}
+	for _, draft := range append(all, named...) {
+		draft.Close()
+	}
+}
