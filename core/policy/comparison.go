@@ -70,11 +70,15 @@ func (c *comparison) skip() {
 	c.shown.Skipped++
 }
 
-// note compares what a candidate said with what the policy in force did. That it has no
+// note compares what a candidate said with what the policy in force did. What neither was
+// asked, as it does not match, or they do not have the hook, is no decision of theirs. That it has no
 // instance, or the machine failed, says nothing of it.
 func (c *comparison) note(hook, about string, inForce, candidate pod.Opinion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if inForce.Policy == "" && candidate.Policy == "" {
+		return
+	}
 	if ofMachineSaid(&inForce) || ofMachineSaid(&candidate) {
 		c.shown.Skipped++
 		return

@@ -229,15 +229,35 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		clock := now
 		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
 		for i := range test.decisions {
-			o := pod.Opinion{Answer: pod.Allow}
+			o := pod.Opinion{Policy: "p", Answer: pod.Allow}
 			if i < test.different {
 				o.Answer = pod.Deny
 			}
-			c.note(hookAdmit, "shop/web", pod.Opinion{Answer: pod.Allow}, o)
+			c.note(hookAdmit, "shop/web", pod.Opinion{Policy: "p", Answer: pod.Allow}, o)
 		}
 		clock = now.Add(test.after)
 		if got := c.show().Waits; got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
+	t.Parallel()
+	asked, unasked := pod.Opinion{Policy: "p", Answer: pod.Abstain}, pod.Opinion{Answer: pod.Abstain}
+	for name, test := range map[string]struct {
+		inForce, candidate pod.Opinion
+		want               uint64
+	}{
+		"neither was asked":            {unasked, unasked, 0},
+		"only the policy in force was": {asked, unasked, 1},
+		"only the candidate was":       {unasked, asked, 1},
+		"both were":                    {asked, asked, 1},
+	} {
+		c := &comparison{now: func() time.Time { return instant }}
+		c.note(hookAdmit, "shop/web", test.inForce, test.candidate)
+		if got := c.show().Decisions; got != test.want {
+			t.Errorf("%s: %d decisions, want %d", name, got, test.want)
 		}
 	}
 }
