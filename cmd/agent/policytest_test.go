@@ -58,6 +58,9 @@ func TestPolicyTest(t *testing.T) {
 		"policy-test-trap":      {module: wasmtest.Trapping(), keys: pinned(wasmtest.Trapping()) + admitKeys + denyTest},
 		"policy-test-document":  {module: denying, keys: "hoks = [\"admit\"]\n" + denyTest},
 		"policy-test-pod":       {module: denying, keys: pinned(denying) + admitKeys + denyTest, files: []string{"q.toml", "x"}, args: []string{"--run", "p/"}},
+		"policy-test-candidate": {module: denying, keys: pinned(denying) + admitKeys + denyTest, files: []string{
+			"next.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nmode = \"shadow\"\n" + pinned(denying) + admitKeys + denyTest,
+		}, args: []string{"--update"}},
 		"policy-test-no-plugin": {module: []byte("x"), keys: admitKeys + denyTest},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 // its module is not pinned or has another digest, and whatever becomes of others in
 // its directory. One call at a time.
 type Draft struct {
-	// Document is the path of its document, Name the policy's, or the document's
-	// where that cannot be read.
+	// Document is the path of its document, Name the policy's, with ".shadow" behind it
+	// of a candidate for its place, or the document's where that cannot be read.
 	Document, Name string
 	// Module is the SHA-256 of its module in hex, empty where that is missing; Pinned
 	// that in the document.
@@ -33,6 +33,9 @@ type Draft struct {
 	reading *reading
 	loader  *loader
 }
+
+// shadowSuffix tells a candidate from its policy. No name of a policy has a dot.
+const shadowSuffix = ".shadow"
 
 // Drafts loads the policies of the directory of a configuration, of one document
 // alone where that is named: of the configuration the bounds of modules, the Loader,
@@ -75,6 +78,9 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 	c := d.loader.cfg
 	d.Name, d.Pinned = doc.Name, doc.SHA256
+	if doc.Mode == modeShadow {
+		d.Name += shadowSuffix
+	}
 	if doc.isGroup() {
 		doc.complain("expression", "a group has no plugin of its own to try; try its members, and the group with policy diff")
 		d.Err = doc.err()

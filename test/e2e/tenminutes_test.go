@@ -1,0 +1,146 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// typed is a block of commands of a document, and lines of what they print.
+type typed struct{ commands, prints string }
+
+var (
+	typedBlock = regexp.MustCompile("(?s)```sh\n(.*?)```(?:\n```text\n(.*?)```)?")
+	// looks are commands that may be repeated until they print what they should.
+	looks = regexp.MustCompile(`^wardlet -c agent\.toml (get|explain|policy promote) `)
+	runs  = regexp.MustCompile(`^wardlet -c agent\.toml run\n$`)
+)
+
+// typedIn are the blocks of a section, in its order.
+func typedIn(t *testing.T, document, section string) (blocks []typed) {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text2, found := strings.Cut(string(text), "\n## "+section+"\n")
+	if !found {
+		t.Fatalf("%s has no section %q", document, section)
+	}
+	text2, _, _ = strings.Cut(text2, "\n## ")
+	for _, m := range typedBlock.FindAllStringSubmatch(text2, -1) {
+		blocks = append(blocks, typed{m[1], m[2]})
+	}
+	return blocks
+}
+
+// repeats reports whether all commands of the block only look.
+func (b *typed) repeats() bool {
+	for line := range strings.Lines(b.commands) {
+		if !looks.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// missing is the first line that was to be printed and was not. "…" is anything,
+// and how far words are apart counts for nothing.
+func (b *typed) missing(printed string) error {
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	printed = flat(printed)
+	for line := range strings.Lines(b.prints) {
+		parts := strings.Split(flat(line), "…")
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		if !regexp.MustCompile(strings.Join(parts, ".*")).MatchString(printed) {
+			return fmt.Errorf("%q is not printed by\n%sbut\n%s", strings.TrimSpace(line), b.commands, printed)
+		}
+	}
+	return nil
+}
+
+func TestTheTenMinutesOfThePolicyGuideAreAsTheyStand(t *testing.T) {
+	t.Parallel()
+	if _, err := wardletBinary(); err != nil {
+		t.Fatal(err)
+	}
+	n := startNode(t)
+	dir, err := os.MkdirTemp("", "wardlet-ten-") //nolint:usetesting // the test's name would make the socket's path too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	shell := func(ctx context.Context, commands string) *exec.Cmd {
+		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
+		c.Dir, c.SysProcAttr = dir, ownSession()
+		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), "GORACE="+raceOptions)
+		return c
+	}
+	var agent *exec.Cmd
+	blocks := typedIn(t, filepath.Join("..", "..", "docs", "policies.md"), "In ten minutes")
+	if len(blocks) < 12 {
+		t.Fatalf("the section has %d blocks of commands", len(blocks))
+	}
+	for _, b := range blocks {
+		if runs.MatchString(b.commands) {
+			agent = runInSecondTerminal(t, shell(context.Background(), "exec "+b.commands))
+			continue
+		}
+		once := func(ctx context.Context) error {
+			printed, err := shell(ctx, b.commands).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%w:\n%s%s", err, b.commands, printed)
+			}
+			return errors.Join(err, b.missing(string(printed)))
+		}
+		if b.repeats() {
+			eventually(t, strings.TrimSpace(b.commands), once)
+		} else if err := once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if agent == nil {
+		t.Fatal("nothing runs the agent")
+	}
+	if err := errors.Join(agent.Process.Signal(syscall.SIGINT), agent.Wait()); err != nil {
+		t.Errorf("ctrl-C: %v", err)
+	}
+}
+
+// runInSecondTerminal starts the agent and waits until it answers. A test that
+// fails shows its log.
+func runInSecondTerminal(t *testing.T, c *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	var log strings.Builder
+	c.Stdout, c.Stderr = io.Discard, &log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if c.ProcessState == nil {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+		if t.Failed() {
+			t.Logf("log of the agent:\n%s", log.String())
+		}
+	})
+	socket := filepath.Join(c.Dir, "wardlet.sock")
+	eventually(t, "the agent listens", func(context.Context) error {
+		_, err := os.Stat(socket)
+		return err
+	})
+	return c
+}
