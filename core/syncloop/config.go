@@ -79,6 +79,8 @@ type Workers interface {
 	Strays() []worker.Stray
 	KillStray(s *worker.Stray)
 	Has(uid types.UID) bool
+	// Remains reports whether the runtime has, or may have, something of the pod.
+	Remains(uid types.UID) bool
 	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
 	Withdraw(uid types.UID) bool
 	Ending() []worker.Ending

@@ -2,6 +2,7 @@ package syncloop
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -161,5 +162,6 @@ func (l *Loop) remove(c *pod.Change) {
 		l.cfg.Statuses.DeleteEnded(uid)
 		return
 	}
+	l.former[uid] = time.Time{}
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
 }

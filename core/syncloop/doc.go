@@ -16,7 +16,8 @@
 // pending, and then it is judged again as soon as something has left the node.
 // Where others give way to a critical pod, that one starts when they have ended.
 // What policy says of a pod comes with it; the loop asks nobody. What an earlier
-// agent has begun with is not judged again.
+// agent has begun with is not judged again. A pod that comes back under its UID is judged
+// when nothing is left on the node of the one that went.
 //
 // Whether a pod is wanted is the mux's to say, and only once the pod's own
 // source has been heard: one source that is down keeps its pods, and holds up

@@ -43,6 +43,8 @@ type world struct {
 	ending  []*v1.Pod
 	since   map[types.UID]time.Time
 	content map[types.UID]bool
+	// remains are the pods of which the runtime has something.
+	remains map[types.UID]bool
 	// unbegun have workers that have not begun.
 	unbegun map[types.UID]bool
 	// kills are the options of requests to end a pod.
@@ -94,7 +96,7 @@ type world struct {
 func newWorld(sources ...string) *world {
 	w := &world{
 		updates: make(chan pod.Update), events: make(chan pleg.Event),
-		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{},
+		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{}, remains: map[types.UID]bool{},
 		wanted: map[types.UID]bool{}, seen: map[string]bool{},
 		statuses: map[types.UID]v1.PodStatus{}, refusals: map[types.UID]admission.Result{},
 		kills: map[types.UID]*worker.KillOptions{}, begun: map[types.UID]bool{}, outcomes: map[types.UID]v1.PodPhase{},
@@ -211,6 +213,12 @@ func (w *world) Has(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.workers[uid] != 0
+}
+
+func (w *world) Remains(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.remains[uid]
 }
 
 func (w *world) Ending() []worker.Ending {

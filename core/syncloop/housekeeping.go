@@ -3,6 +3,7 @@ package syncloop
 import (
 	"context"
 	"maps"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +16,7 @@ import (
 // those that are missing, and looks for pods that run for nobody.
 func (l *Loop) housekeep(ctx context.Context) {
 	l.complete(l.cfg.Workers.Known(l.wanted))
+	l.forgetFormer()
 	if l.relisting || len(l.strays()) == 0 || (seeded{}).forgets("a pod runs for nobody") {
 		return
 	}
@@ -27,20 +29,17 @@ func (l *Loop) housekeep(ctx context.Context) {
 func (l *Loop) complete(workers map[types.UID]worker.State) {
 	defer l.settle()
 	maps.DeleteFunc(l.early, func(uid types.UID, _ bool) bool { return !l.wanted(uid) })
-	var returned []member
 	for uid, m := range l.pods.all() {
 		_, has := workers[uid]
 		_, arrives := l.arrivals[uid]
 		switch {
-		case has, arrives, (seeded{}).forgets("a pod has no worker"):
-		case m.returns:
-			returned = append(returned, m)
+		case has, arrives, m.returns, (seeded{}).forgets("a pod has no worker"):
 		case l.active(m):
 			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
 			l.create(m, true)
 		}
 	}
-	l.welcome(returned)
+	l.welcome()
 }
 
 // endStrays ends the pods that a fresh list shows to run for nobody.
@@ -58,6 +57,7 @@ func (l *Loop) endStrays(err error) {
 	for _, s := range l.strays() {
 		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
 			"pod", s.Namespace+"/"+s.Name, "uid", s.UID, "source", s.Source)
+		l.former[s.UID] = time.Time{}
 		l.cfg.Workers.KillStray(&s)
 	}
 }
@@ -95,9 +95,10 @@ func (l *Loop) Removable(uid types.UID, source string) bool {
 	return (l.unwanted(uid, source) || l.idle(uid)) && l.cfg.Workers.ContentRemovable(uid)
 }
 
-// idle reports whether a pod waits for room. What there is of it is from an earlier
-// life, and the next agent would take it for one that had begun.
+// idle reports whether a pod waits for room, or for what is left of the pod that had
+// its UID. What there is of it is from an earlier life, and would be taken for its own.
 func (l *Loop) idle(uid types.UID) bool {
 	m, _ := l.pods.get(uid)
-	return m.rejected && pod.IsStatic(m.pod) && !refused(m.verdict) && !l.cfg.Workers.Has(uid)
+	waits := m.rejected && pod.IsStatic(m.pod) && !refused(m.verdict)
+	return (waits || m.returns) && !l.cfg.Workers.Has(uid)
 }

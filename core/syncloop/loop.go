@@ -46,7 +46,10 @@ type Loop struct {
 	arrivals map[types.UID]arrival
 	// early are the pods that gave way before they came here.
 	early map[types.UID]bool
-	pass  pass
+	// former are the pods that went and may have left something on the node, with when
+	// that began to be in the way of one that has come back under the UID; zero for not.
+	former map[types.UID]time.Time
+	pass   pass
 
 	// unhealthy is of the checks before a step, unlisted of the lists for
 	// housekeeping.
@@ -64,6 +67,7 @@ func New(cfg Config) *Loop {
 		crowd:    map[types.UID]*v1.Pod{},
 		arrivals: map[types.UID]arrival{},
 		early:    map[types.UID]bool{},
+		former:   map[types.UID]time.Time{},
 	}
 }
 

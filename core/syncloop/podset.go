@@ -29,8 +29,8 @@ type member struct {
 	// rejected: the pod was not admitted. It gets no worker, and stays in the
 	// set for as long as its source holds it.
 	rejected bool
-	// returns: it has come back while the pod that had its UID was being ended, and
-	// is judged when that has no worker any more.
+	// returns: it has come back while the pod that had its UID was being ended, or had
+	// left something, and is judged when that has no worker any more and nothing is left.
 	returns bool
 }
 

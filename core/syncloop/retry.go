@@ -18,10 +18,12 @@ func (l *Loop) waits(m member, why admission.Result) {
 	l.pass.crowded = true
 }
 
-// retry judges the pods that wait again, and starts those that fit now.
+// retry judges the pods that wait again, and those that come back, and starts those
+// that may now.
 func (l *Loop) retry() {
 	defer l.settle()
 	l.judgeWaiting()
+	l.welcome()
 }
 
 // judgeWaiting judges the pods that wait again, oldest first, where there may be room

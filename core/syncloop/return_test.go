@@ -126,6 +126,163 @@ func TestNothingStartsAPodThatComesBackButItsVerdict(t *testing.T) {
 	}
 }
 
+const cleansUp = "Pending CleaningUp: Pod starts when what is left of the pod that had its UID before is removed"
+
+func TestAPodThatComesBackStartsWhenNothingIsLeftOfItsFormerLife(t *testing.T) {
+	t.Parallel()
+	directory := func(w *world, left bool) { w.begun["1"] = left }
+	runtime := func(w *world, left bool) { w.remains["1"] = left }
+	for name, tc := range map[string]struct {
+		left func(w *world, left bool)
+		// gone: the former life has no worker any more when the pod comes back.
+		gone bool
+	}{
+		"in the runtime, with a worker":            {runtime, false},
+		"in the runtime, without one":              {runtime, true},
+		"of its directory and logs, with a worker": {directory, false},
+		"of its directory and logs, without one":   {directory, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newStatic("1")
+				p.Spec.RestartPolicy = v1.RestartPolicyNever
+				w.content["1"] = true
+				w.run(t, func() {
+					w.send(added(p))
+					w.set(func() { tc.left(w, true) })
+					w.send(removed(p))
+					w.expect(t, "create 1", "kill 1")
+					if tc.gone {
+						w.set(func() { delete(w.workers, "1") })
+						w.send(added(p))
+					} else {
+						w.send(added(p))
+						w.expect(t, "create 1")
+						w.set(func() { w.workers["1"] = worker.Finished })
+					}
+					untilHousekeeping()
+					w.expect(t)
+					w.expectStatus(t, "1", cleansUp)
+					if !w.loop.Removable("1", "file") {
+						t.Error("what is left of the former life may not go")
+					}
+					time.Sleep(time.Hour)
+					w.expect(t)
+					w.expectStatus(t, "1", cleansUp)
+					w.set(func() { tc.left(w, false) })
+					untilRetry()
+					w.expect(t, "create 1")
+					w.expectStatus(t, "1", "Pending : ")
+					if w.loop.Removable("1", "file") {
+						t.Error("what the new life has may go")
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestAPodThatAlwaysStartsDoesNotWaitForEverForItsFormerLifeToBeRemoved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy    v1.RestartPolicy
+		container *v1.ContainerRestartPolicy
+		want      []string
+	}{
+		"one that always does":                   {v1.RestartPolicyAlways, nil, []string{"create 1"}},
+		"not one that may have ended":            {v1.RestartPolicyOnFailure, nil, nil},
+		"not one of which a part may not":        {v1.RestartPolicyAlways, new(v1.ContainerRestartPolicyNever), nil},
+		"not one that runs once and for all":     {v1.RestartPolicyNever, nil, nil},
+		"not one of which a part may only be it": {v1.RestartPolicyNever, new(v1.ContainerRestartPolicyAlways), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				p := newStatic("1")
+				p.Spec.RestartPolicy = tc.policy
+				p.Spec.Containers = []v1.Container{{Name: "a", RestartPolicy: tc.container}}
+				w.remains["1"] = true
+				w.run(t, func() {
+					w.send(added(p))
+					w.send(removed(p))
+					w.set(func() { delete(w.workers, "1") })
+					w.send(added(p))
+					w.expect(t, "create 1", "kill 1")
+					time.Sleep(cleanUpPatience - time.Second)
+					w.expect(t)
+					time.Sleep(3 * time.Second)
+					w.expect(t, tc.want...)
+				})
+			})
+		})
+	}
+}
+
+func TestWhatStillRunsOfAFormerLifeEndsWhenThePodHasComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		p := newStatic("1")
+		w.run(t, func() {
+			w.send(added(p))
+			w.send(removed(p))
+			w.set(func() {
+				delete(w.workers, "1")
+				w.remains["1"], w.strays = true, []worker.Stray{stray("1", "file")} // its start had been under way
+			})
+			w.send(added(p))
+			w.expect(t, "create 1", "kill 1")
+			untilRetry()
+			w.expect(t, "kill stray 1")
+			w.set(func() { delete(w.workers, "1"); delete(w.remains, "1"); w.strays = nil })
+			untilRetry()
+			w.expect(t, "create 1")
+		})
+	})
+}
+
+func TestWhatIsLeftOfAPodThatNeverWentIsItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, op := range map[string]pod.Op{"one that is restored": pod.Restore, "one whose state was lost": pod.Add} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.remains["1"], w.begun["1"] = true, true
+				w.run(t, func() {
+					w.send(change(op, newStatic("1"), nil))
+					w.expect(t, "create 1")
+				})
+			})
+		})
+	}
+}
+
+func TestAPodThatIsGoneWithAllItLeftIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.remains["1"] = true
+		w.run(t, func() {
+			w.send(added(newStatic("1")))
+			w.send(removed(newStatic("1")))
+			w.set(func() { delete(w.workers, "1") })
+			untilHousekeeping()
+			if len(w.loop.former) != 1 {
+				t.Error("a pod of which something is left is forgotten")
+			}
+			w.set(func() { delete(w.remains, "1") })
+			untilHousekeeping()
+			if len(w.loop.former) != 0 {
+				t.Errorf("still known: %v", w.loop.former)
+			}
+		})
+	})
+}
+
 func TestWhatAnEarlierLifeLeftOfAPodThatWaitsMayGo(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

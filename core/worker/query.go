@@ -1,6 +1,12 @@
 package worker
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
 
 // The queries answer for UIDs without a record too: until Known was called
 // such a pod may still run something, afterwards it does not. They know
@@ -29,6 +35,17 @@ func (p *Pool) gone(uid types.UID) func() bool {
 // Has reports whether the pod has a worker.
 func (p *Pool) Has(uid types.UID) bool {
 	return p.query(uid, func(*record) bool { return true }, never)
+}
+
+// Remains reports whether the runtime has, or may have, something of the pod, be it
+// something that has ended.
+func (p *Pool) Remains(uid types.UID) bool {
+	observed, err := p.cfg.Cache.Get(uid)
+	if err != nil || len(observed.Sandboxes)+len(observed.Containers) > 0 {
+		return true
+	}
+	listed, _ := p.cfg.Cache.Pods()
+	return slices.ContainsFunc(listed, func(o status.ObservedPod) bool { return o.UID == uid })
 }
 
 // KnownTerminated reports whether the pod's containers are known to have
