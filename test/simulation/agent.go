@@ -92,6 +92,9 @@ func newAgent(w *world) (*agent, error) {
 
 	w.mu.Lock()
 	w.agent = a.link
+	for _, s := range w.sources {
+		s.pods = nil
+	}
 	w.mu.Unlock()
 	a.run("pleg", generator.Run)
 	a.run("garbage collection", func(ctx context.Context) error { garbage.Run(ctx); return nil })

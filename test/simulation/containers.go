@@ -95,7 +95,9 @@ func (w *world) begin(c *container) {
 	w.startsAlone(c)
 	c.state, c.begun, c.since = status.StateRunning, w.clock.wall(), time.Now()
 	w.note("container %v runs", c)
-	delete(w.subject(c.uid).ended, c.name)
+	sub := w.subject(c.uid)
+	delete(sub.ended, c.name)
+	sub.life.begun = max(sub.life.begun, c.lapses)
 	w.happened(c.uid, c.id, status.ChangeDone)
 	if imageKind(c.image) != job {
 		return

@@ -44,6 +44,9 @@ type source struct {
 	// were told last.
 	silent bool
 	told   map[string]bool
+	// pods are those of which the agent that runs was told last, nil before it was told of
+	// a whole.
+	pods map[types.UID]bool
 	// changed has a value when there is something to read. It is never closed.
 	changed chan struct{}
 }
@@ -191,6 +194,9 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	}
 	w.succeeds(s, p)
 	p.Annotations[annotationLapses] = strconv.Itoa(len(w.subject(p.UID).lapses))
+	if old == nil {
+		w.returns(s, p)
+	}
 	s.poke()
 }
 
@@ -271,6 +277,7 @@ func (w *world) erase(s *source, place int) {
 		w.lapse(uid, lapse{final: true})
 	}
 	s.past[place] = d
+	w.subject(d.pod.UID).life.erased = w.agent
 	s.poke()
 }
 
@@ -293,6 +300,7 @@ type subject struct {
 	contested bool
 	// ended are the ends of containers that may not start again, by name.
 	ended map[string]ended
+	life  life
 }
 
 // lapse is a moment from which on there is a reason to stop what ran before.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -57,10 +59,10 @@ func (r *reader) deliver(ctx context.Context) error {
 		return nil
 	}
 	var all, changed []pod.Document
-	has := map[string]string{}
+	has, pods := map[string]string{}, map[types.UID]bool{}
 	for _, place := range slices.Sorted(maps.Keys(r.source.documents)) {
 		d := r.source.documents[place]
-		has[d.id] = d.version
+		has[d.id], pods[d.pod.UID] = d.version, true
 		doc := pod.Document{Source: r.source.name, ID: d.id, Version: d.version, Pod: d.pod}
 		all = append(all, doc)
 		if r.has[d.id] != d.version {
@@ -81,7 +83,7 @@ func (r *reader) deliver(ctx context.Context) error {
 		r.source.poke() // a difference comes first, and says nothing of what else there is
 	}
 	if whole {
-		return r.took(r.sink.Replace(ctx, all), has, nil)
+		return r.took(r.sink.Replace(ctx, all), has, nil, pods)
 	}
 	var gone []string
 	for _, id := range slices.Sorted(maps.Keys(had)) {
@@ -92,17 +94,20 @@ func (r *reader) deliver(ctx context.Context) error {
 	if gone == nil {
 		gone = []string{}
 	}
-	return r.took(r.sink.Apply(ctx, changed, gone), has, gone)
+	return r.took(r.sink.Apply(ctx, changed, gone), has, gone, pods)
 }
 
 // took notes that a delivery was taken in: what has is there and what is gone is not,
-// where that is nil nothing else is.
-func (r *reader) took(err error, has map[string]string, gone []string) error {
+// where that is nil nothing else is. Those are of these pods.
+func (r *reader) took(err error, has map[string]string, gone []string, pods map[types.UID]bool) error {
 	w := r.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil || r.dead {
 		return err
+	}
+	if r.whole {
+		r.source.pods = pods
 	}
 	if gone == nil {
 		clear(r.source.told)

@@ -188,6 +188,7 @@ func generate(seed uint64) *script {
 		s.steps = append(s.steps, st)
 	}
 	s.steps = s.steps[:stepsPerScript]
+	awayAndBack(s)
 	return s
 }
 

@@ -147,6 +147,9 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 		}
 	}
 	st := a.status(p.UID)
+	if why := w.stillborn(a, p); why != "" && !w.waitsForName(p, &st, stays) {
+		return why
+	}
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		newest := g.newest(c.Name)
