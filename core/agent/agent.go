@@ -62,6 +62,7 @@ type Agent struct {
 	sources  []runner
 	removals *removals
 	outcomes *outcomes
+	endings  *endings
 	cache    *pleg.Cache
 	// waits knows what policy does not let pass; policies and adoption are nil
 	// for an agent without policies.
@@ -155,14 +156,17 @@ func (a *Agent) wire() error {
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
 	a.outcomes = newOutcomes(a.state.Outcomes(), log)
+	a.endings = newEndings(a.state.Endings(), log)
 	a.removals = &removals{waits: a.waits, outcomes: a.outcomes}
 	a.workers = worker.New(worker.Config{
 		Runtime: meteredRuntime{a.runtime, a.meters.workers}, Images: meteredImages{a.runtime, a.meters.workers}, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
 		Cgroups: &endedCgroups{podCgroups: meteredCgroups{cgroups, a.meters.cgroups}, removals: a.removals}, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: runtimeName, Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: meteredOutcomes{a.outcomes, a.meters, a.statuses.Get}, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.workers, Log: log, Now: now, Jitter: jitter,
+		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: meteredOutcomes{a.outcomes, a.meters, a.statuses.Get}, Endings: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.workers, Log: log, Now: now, Jitter: jitter,
 	})
+
+	a.endings.remains = a.remains
 
 	if err := a.wirePolicies(); err != nil {
 		return err

@@ -111,6 +111,12 @@ func (a *Agent) over(uid types.UID) bool {
 	return a.workers.Has(uid) && a.workers.ContentRemovable(uid)
 }
 
+// remains reports whether the runtime has, or may have, something of a pod.
+func (a *Agent) remains(uid types.UID) bool {
+	_, listed := a.cache.Pods()
+	return listed.IsZero() || a.workers.Remains(uid)
+}
+
 // knownPods are the pods as they were last seen.
 func (a *Agent) knownPods() []status.ObservedPod {
 	pods, _ := a.cache.Pods()

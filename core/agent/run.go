@@ -28,6 +28,7 @@ func (a *Agent) stages() ([]stage, error) {
 		{"pleg", a.pleg.Run},
 		{"garbage collection", endless(a.garbage.Run)},
 		{"outcomes", a.outcomes.run},
+		{"endings", a.endings.run},
 		{"workers", a.runWorkers},
 		{"sync loop", a.loop.Run},
 		{"foreign pods", endless(a.watchForeign)},

@@ -163,11 +163,15 @@ func (d *Dir) prepare() error {
 	if err := ownDir(outcomes); err != nil {
 		return fmt.Errorf("%s: %w", outcomesDir, err)
 	}
+	endings := filepath.Join(d.path, endingsDir)
+	if err := ownDir(endings); err != nil {
+		return fmt.Errorf("%s: %w", endingsDir, err)
+	}
 	opinions := filepath.Join(d.path, opinionsDir)
 	if err := ownDir(opinions); err != nil {
 		return fmt.Errorf("%s: %w", opinionsDir, err)
 	}
-	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes), removeTemps(opinions)); err != nil {
+	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes), removeTemps(endings), removeTemps(opinions)); err != nil {
 		return err
 	}
 	if err := d.copy.open(); err != nil {

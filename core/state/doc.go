@@ -2,7 +2,7 @@
 // at a time, with the installation ID, the node's name, the last valid version
 // of every document with what was decided about it, the answers to conflicts
 // between sources, what policies said last of pods, how pods ended and how often
-// their containers were restarted, which directory each source has read last, and
+// their containers were restarted, which are being ended, which directory each source has read last, and
 // the decisions of policies with all that they depended on.
 //
 // Comes in: records from the mux, one or a batch at a time, places from

@@ -81,6 +81,9 @@ type Workers interface {
 	Has(uid types.UID) bool
 	// Remains reports whether the runtime has, or may have, something of the pod.
 	Remains(uid types.UID) bool
+	// Former reports whether what is there of the UID is of another pod than the one
+	// first seen at seen, which an earlier agent was ending.
+	Former(uid types.UID, seen time.Time) bool
 	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
 	Withdraw(uid types.UID) bool
 	Ending() []worker.Ending

@@ -45,6 +45,8 @@ type world struct {
 	content map[types.UID]bool
 	// remains are the pods of which the runtime has something.
 	remains map[types.UID]bool
+	// endedBefore are those that an earlier agent was ending.
+	endedBefore map[types.UID]bool
 	// unbegun have workers that have not begun.
 	unbegun map[types.UID]bool
 	// kills are the options of requests to end a pod.
@@ -219,6 +221,12 @@ func (w *world) Remains(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.remains[uid]
+}
+
+func (w *world) Former(uid types.UID, _ time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.endedBefore[uid]
 }
 
 func (w *world) Ending() []worker.Ending {

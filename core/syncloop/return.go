@@ -26,6 +26,7 @@ func (l *Loop) returning(m member) bool {
 		return false
 	}
 	_, former := l.former[uid]
+	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen)
 	switch {
 	case l.cfg.Workers.TerminationRequested(uid):
 		l.hand(m)

@@ -261,6 +261,31 @@ func TestWhatIsLeftOfAPodThatNeverWentIsItsOwn(t *testing.T) {
 	}
 }
 
+func TestWhatAnEarlierAgentWasEndingIsNoLifeOfThePodThatHasComeBack(t *testing.T) {
+	t.Parallel()
+	for name, op := range map[string]pod.Op{"since the start": pod.Add, "before it": pod.Restore} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.remains["1"], w.begun["1"], w.endedBefore = true, true, map[types.UID]bool{"1": true}
+				w.strays = []worker.Stray{stray("1", "file")}
+				w.run(t, func() {
+					w.send(change(op, newStatic("1"), nil))
+					untilRetry()
+					w.expect(t, "kill stray 1")
+					w.set(func() { delete(w.workers, "1"); w.strays = nil })
+					untilHousekeeping()
+					w.expectStatus(t, "1", cleansUp)
+					w.set(func() { delete(w.remains, "1"); delete(w.begun, "1") })
+					untilRetry()
+					w.expect(t, "create 1")
+				})
+			})
+		})
+	}
+}
+
 func TestAPodThatIsGoneWithAllItLeftIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

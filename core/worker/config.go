@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but Gone, Outcomes, ActiveFor and
+// Config is what a Pool works with. All fields but Gone, Outcomes, Endings, ActiveFor and
 // Observer are needed.
 type Config struct {
 	Runtime   Runtime
@@ -40,6 +40,8 @@ type Config struct {
 	Gone func(uid types.UID)
 	// Outcomes, if not nil, keep what must survive a restart of the agent.
 	Outcomes Outcomes
+	// Endings, if not nil, keep which pods are being ended.
+	Endings Endings
 	// ActiveFor, if not nil, is for how long a pod has been active of which
 	// Outcomes has a start time: better than the wall clock can say. It does not
 	// block.

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// orphanGrace is what a pod gets that only the runtime knows.
+	// orphanGrace is what a pod gets that only the runtime knows, and that no earlier agent
+	// was ending.
 	orphanGrace = time.Second
 	// fallbackGrace is what a container gets whose pod names no period.
 	fallbackGrace = 2 * time.Second

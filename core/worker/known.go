@@ -81,6 +81,7 @@ func (p *Pool) remove(rec *record) {
 	p.leave(rec)
 	p.queue.forget(rec.uid)
 	p.backoff.forget(rec.uid)
+	p.over(rec, true)
 	p.cfg.Statuses.Delete(rec.uid)
 	if rec.pod != nil {
 		for i := range rec.pod.Spec.Containers {

@@ -29,6 +29,9 @@ type record struct {
 	state State
 	// endedAt is when the pod began to be ended.
 	endedAt time.Time
+	// deadline is when a pod was to have ended that an earlier agent was ending, zero for
+	// others; born is when this one met it.
+	deadline, born time.Time
 	// ended is true for a pod that had ended before the agent started, attempts
 	// are the numbers the next instances of its containers have at least.
 	ended    bool
@@ -40,8 +43,9 @@ type record struct {
 	active time.Time
 	// stopping is true once a turn has begun to stop containers.
 	stopping bool
-	// deleted: the pod is not to come back; evicted: it was pushed out.
-	deleted, evicted bool
+	// deleted: the pod is not to come back; evicted: it was pushed out; removed: its
+	// source has it no more.
+	deleted, evicted, removed bool
 	// restart: the same UID was created again while it was being ended.
 	restart bool
 	// grace is the grace period in force, in seconds, 0 for none yet.
@@ -96,6 +100,7 @@ func (r *record) retire() {
 func (r *record) end(now time.Time, override *int64) {
 	r.state, r.endedAt = Terminating, now
 	r.grace = effectiveGrace(r.grace, r.pod, override)
+	r.bound(now)
 }
 
 // release tells all who wait for the containers to have stopped.

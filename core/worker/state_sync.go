@@ -30,6 +30,9 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 		p.warn(ctx, t.pod, "FailedMount", err)
 		return false, err
 	}
+	if p.cfg.Endings != nil && !t.inherits {
+		p.cfg.Endings.Forget(t.uid)
+	}
 	actions := Plan(t.pod, observed, p.cfg.Hash)
 	if actions.Empty() {
 		return false, nil

@@ -21,6 +21,7 @@ type turn struct {
 	attempts map[string]uint32
 	state    State
 	grace    time.Duration
+	inherits bool
 	failure  *status.Reason
 	status   func(*v1.PodStatus)
 	// exceeded is true for the turn that ends the pod for its deadline.
@@ -73,7 +74,7 @@ func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 	rec.cancel = cancel
 	return ctx, turn{
 		rec: rec, uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
-		state: rec.state, grace: seconds(rec.grace), failure: rec.failure, status: rec.status,
+		state: rec.state, grace: rec.period(), inherits: rec.inherits(), failure: rec.failure, status: rec.status,
 		exceeded: exceeded,
 	}, true
 }
@@ -139,7 +140,7 @@ func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err 
 	case t.state == Terminated:
 		p.finish(rec)
 	default:
-		p.queue.add(t.uid, p.cfg.Jitter(p.syncFrequency()))
+		p.queue.add(t.uid, p.cfg.Jitter(p.lookAgain(rec)))
 	}
 }
 
@@ -155,6 +156,7 @@ func (p *Pool) finish(rec *record) {
 	rec.release()
 	rec.retire()
 	p.queue.forget(rec.uid)
+	p.over(rec, rec.removed || rec.deleted || rec.restart)
 	p.leave(rec)
 }
 

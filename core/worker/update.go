@@ -50,12 +50,17 @@ func (p *Pool) Update(r Request) {
 		rec.pod, rec.origin = r.Pod, r.Origin
 	}
 
-	ended := rec.transition(&r, p.cfg.Now())
+	now := p.cfg.Now()
+	ended := rec.transition(&r, now)
+	rec.removed = rec.removed || r.Kind == Kill && (r.Kill == nil || !r.Kill.Evict)
 	shortened := false
 	switch rec.state {
 	case Terminating:
 		before := rec.grace
 		rec.take(r.Kill)
+		if ended {
+			rec.bound(now)
+		}
 		shortened = before != 0 && rec.grace != before
 	default:
 		r.Kill.done()
@@ -89,6 +94,7 @@ func (p *Pool) former(r *Request) *status.ObservedPod {
 func (p *Pool) newRecord(r *Request) *record {
 	rec := &record{uid: r.uid(), after: r.After, pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
 	p.resume(rec)
+	p.inherit(rec)
 	rec.ended = rec.ended || r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase)
 	if rec.ended && !p.active(rec.uid) {
 		// It ended before the agent started: clean up, but start nothing.

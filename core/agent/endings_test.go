@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// endingFiles is a disk.
+type endingFiles struct {
+	mu     sync.Mutex
+	files  map[types.UID]state.Ending
+	writes int
+	err    error
+}
+
+func (f *endingFiles) Put(e *state.Ending) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writes++
+	if f.err == nil {
+		f.files[e.UID] = *e
+	}
+	return f.err
+}
+
+func (f *endingFiles) Delete(uid types.UID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		delete(f.files, uid)
+	}
+	return f.err
+}
+
+func (f *endingFiles) Load() (all []state.Ending, errs []error) {
+	for _, e := range f.files {
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (f *endingFiles) has(uid types.UID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.files[uid]
+	return ok
+}
+
+func (f *endingFiles) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+}
+
+// endingsOf are those of an agent that has just started.
+func endingsOf(f *endingFiles, m *machine) *endings {
+	e := newEndings(f, slog.New(slog.DiscardHandler))
+	e.clock = m.clock()
+	e.remains = func(types.UID) bool { return false }
+	return e
+}
+
+func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
+	t.Parallel()
+	seen := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		then func(e *endings, m *machine)
+		want time.Duration
+	}{
+		"what has passed is gone":               {func(*endings, *machine) {}, 50 * time.Second},
+		"the wall clock is set ahead":           {func(_ *endings, m *machine) { m.wall = m.wall.AddDate(10, 0, 0) }, 50 * time.Second},
+		"the wall clock is set back":            {func(_ *endings, m *machine) { m.wall = m.wall.AddDate(-10, 0, 0) }, 50 * time.Second},
+		"it was made shorter":                   {func(e *endings, _ *machine) { e.Begin("1", seen, 5*time.Second) }, 5 * time.Second},
+		"it cannot be made longer":              {func(e *endings, _ *machine) { e.Begin("1", seen, time.Hour) }, 50 * time.Second},
+		"another pod of the UID has one of its": {func(e *endings, _ *machine) { e.Begin("1", seen.Add(1), time.Hour) }, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, m := &endingFiles{files: map[types.UID]state.Ending{}}, &machine{wall: seen.Add(time.Hour), boot: "b", up: time.Hour}
+			e := endingsOf(f, m)
+			e.Begin("1", seen, time.Minute)
+			if _, before := e.Before("1"); before {
+				t.Error("what this agent ends is taken for what an earlier one did")
+			}
+			m.pass(10 * time.Second)
+			tc.then(e, m)
+			if got, ok := endingsOf(f, m).Before("1"); !ok || got.Rest != tc.want {
+				t.Errorf("%t, %s left, want %s", ok, got.Rest, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnEndThatIsTriedAgainIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	f, m := &endingFiles{files: map[types.UID]state.Ending{}}, &machine{boot: "b", up: time.Hour}
+	e := endingsOf(f, m)
+	for range 3 {
+		e.Begin("1", time.Time{}, time.Minute)
+		m.pass(time.Second)
+	}
+	if f.writes != 1 {
+		t.Errorf("%d writes", f.writes)
+	}
+}
+
+func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		then func(e *endings)
+		left bool // something of the pod is left in the runtime
+		kept bool
+	}{
+		"while the pod ends":                             {func(*endings) {}, true, true},
+		"when it has ended and stays":                    {func(e *endings) { e.Over("1", false) }, true, false},
+		"not while there is something left of it":        {func(e *endings) { e.Over("1", true) }, true, true},
+		"when nothing is left of it":                     {func(e *endings) { e.Over("1", true) }, false, false},
+		"when another one starts":                        {func(e *endings) { e.Over("1", true); e.Forget("1") }, true, false},
+		"not when another one has begun to end":          {func(e *endings) { e.Over("1", true); e.Begin("1", time.Time{}.Add(1), time.Second) }, false, true},
+		"when an earlier agent began it and all is gone": {func(e *endings) { e.entries["1"].before = true }, false, false},
+		"not when it did and something is left":          {func(e *endings) { e.entries["1"].before = true }, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := &endingFiles{files: map[types.UID]state.Ending{}}
+				e := endingsOf(f, &machine{boot: "b"})
+				e.remains = func(types.UID) bool { return tc.left }
+				e.Begin("1", time.Time{}, time.Minute)
+				tc.then(e)
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- e.run(ctx) }()
+				time.Sleep(time.Minute)
+				if f.has("1") != tc.kept {
+					t.Errorf("on the disk: %t", f.has("1"))
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
+}
+
+func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &endingFiles{files: map[types.UID]state.Ending{}, err: errors.New("no space left on device")}
+		e := endingsOf(f, &machine{boot: "b"})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- e.run(ctx) }()
+		e.Begin("1", time.Time{}, time.Minute)
+		f.fail(nil)
+		e.Begin("2", time.Time{}, time.Minute)
+		f.fail(errors.New("I/O error"))
+		e.Over("2", false)
+		time.Sleep(time.Minute)
+		if !f.has("2") {
+			t.Fatal("deleted, though the disk has failed")
+		}
+		f.fail(nil)
+		time.Sleep(endingSweep)
+		synctest.Wait()
+		if f.has("1") || f.has("2") {
+			t.Error("it is not tried again")
+		}
+		cancel()
+		<-ended
+	})
+}

@@ -1,0 +1,239 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// endbook is what outlives an agent of the pods that it was ending.
+type endbook struct {
+	mu     sync.Mutex
+	before map[types.UID]End
+	since  time.Time
+	said   []string
+}
+
+func (e *endbook) say(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.said = append(e.said, fmt.Sprintf(format, args...))
+}
+
+func (e *endbook) Begin(uid types.UID, _ time.Time, grace time.Duration) {
+	e.say("begin %s %s", uid, grace)
+}
+
+func (e *endbook) Before(uid types.UID) (End, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	end, ok := e.before[uid]
+	end.Rest -= time.Since(e.since)
+	return end, ok
+}
+
+func (e *endbook) Over(uid types.UID, goes bool) {
+	e.mu.Lock()
+	delete(e.before, uid)
+	e.mu.Unlock()
+	e.say("over %s %t", uid, goes)
+}
+
+func (e *endbook) Forget(uid types.UID) { e.say("forget %s", uid) }
+
+func (e *endbook) taken() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	said := e.said
+	e.said = nil
+	return said
+}
+
+// inheriting gives b a pool that has met these ends.
+func inheriting(b *bench, before map[types.UID]End) *endbook {
+	book := &endbook{before: before, since: time.Now()}
+	b.cfg.Endings = book
+	b.pool = New(b.cfg)
+	return book
+}
+
+// runs has container c of the pod run, in sandbox s.
+func runs(b *bench, uid types.UID) {
+	b.change(uid, func(o *status.ObservedPod) {
+		o.Name, o.Namespace = "web", "default"
+		o.Sandboxes = []status.ObservedSandbox{{ID: "s", Ready: true, IPs: []string{"10.0.0.9"}}}
+		o.Containers = []status.ObservedContainer{{ID: "c", SandboxID: "s", Name: "a", State: status.StateRunning}}
+	})
+}
+
+func TestAnEndGoesOnWithTheRestOfItsGracePeriodAfterARestart(t *testing.T) {
+	t.Parallel()
+	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	create := func(b *bench) {
+		b.pool.Update(Request{Kind: Create, Pod: newPod("web", "1", "a"), Origin: pod.Origin{FirstSeen: seen}})
+	}
+	kill := func(grace *int64) func(b *bench) {
+		return func(b *bench) {
+			create(b)
+			b.pool.Update(Request{Kind: Kill, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Evict: true, Grace: grace}})
+		}
+	}
+	stray := func(b *bench) { b.pool.KillStray(&b.pool.Strays()[0]) }
+	for name, tc := range map[string]struct {
+		before map[types.UID]End
+		then   func(b *bench)
+		want   string
+	}{
+		"a pod that nobody wants any more":         {map[types.UID]End{"1": {seen, 43*time.Second + 700*time.Millisecond}}, stray, "stop c 43s"},
+		"one whose time is over":                   {map[types.UID]End{"1": {seen, -time.Hour}}, stray, "stop c 1s"},
+		"one that went while no agent ran":         {nil, stray, "stop c 1s"},
+		"a pod that is ended anew":                 {map[types.UID]End{"1": {seen, 12 * time.Second}}, kill(nil), "stop c 12s"},
+		"one whose time is over, ended anew":       {map[types.UID]End{"1": {seen, 0}}, kill(nil), "stop c 1s"},
+		"one that has less by now":                 {map[types.UID]End{"1": {seen, 12 * time.Second}}, kill(new(int64(5))), "stop c 5s"},
+		"never more than its own grace period":     {map[types.UID]End{"1": {seen, time.Hour}}, kill(nil), "stop c 30s"},
+		"not the rest of another one that had it":  {map[types.UID]End{"1": {seen.Add(-1), 12 * time.Second}}, kill(nil), "stop c 30s"},
+		"one that was never ended":                 {nil, kill(nil), "stop c 30s"},
+		"one that goes away when it has been seen": {map[types.UID]End{"1": {seen, 12 * time.Second}}, func(b *bench) { create(b); b.pool.Known(wants()) }, "stop c 12s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				runs(b, "1")
+				inheriting(b, tc.before)
+				tc.then(b)
+				synctest.Wait()
+				calls := b.taken()
+				if i := slices.IndexFunc(calls, func(c string) bool { return strings.HasPrefix(c, "stop c") }); i < 0 || calls[i] != tc.want {
+					t.Errorf("calls %q, want %q", calls, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after time.Duration
+		want  string
+	}{
+		"not at once":    {20 * time.Second, "stop c 1s"},
+		"after a minute": {2 * time.Minute, "stop c 30s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.cfg.SyncFrequency = time.Hour
+				runs(b, "1")
+				book := inheriting(b, map[types.UID]End{"1": {Rest: 12 * time.Second}})
+				p := newPod("web", "1", "a")
+				b.create(p)
+				for range int(tc.after / time.Second) {
+					time.Sleep(time.Second)
+					if len(b.pool.Due()) > 0 {
+						b.sync(p)
+					}
+				}
+				synctest.Wait()
+				if said := book.taken(); tc.after > time.Minute != slices.Contains(said, "over 1 false") {
+					t.Errorf("said %q", said)
+				}
+				b.taken()
+				b.pool.Update(Request{Kind: Kill, Pod: p})
+				synctest.Wait()
+				if calls := b.taken(); calls[0] != tc.want {
+					t.Errorf("calls %q, want %q first", calls, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAnEndIsKeptBeforeContainersAreStoppedAndUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	p := newPod("web", "1", "a")
+	for name, tc := range map[string]struct {
+		kill *KillOptions
+		want []string
+	}{
+		"of a pod that is to go": {nil, []string{"begin 1 30s", "over 1 true"}},
+		"of one that is to stay": {&KillOptions{Evict: true, Grace: new(int64(7))}, []string{"begin 1 7s", "over 1 false"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				runs(b, "1")
+				book := inheriting(b, nil)
+				held := make(chan struct{})
+				b.hold["stop c"] = held
+				b.create(p)
+				synctest.Wait()
+				if said := book.taken(); !slices.Equal(said, []string{"forget 1"}) {
+					t.Errorf("when it began: %q", said)
+				}
+				b.pool.Update(Request{Kind: Kill, Pod: p, Kill: tc.kill})
+				synctest.Wait()
+				if said := book.taken(); !slices.Equal(said, tc.want[:1]) {
+					t.Errorf("while it ends: %q", said)
+				}
+				close(held)
+				synctest.Wait()
+				if said := book.taken(); !slices.Equal(said, tc.want[1:]) {
+					t.Errorf("when it has ended: %q", said)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatEndedByItselfCostsNoWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		runs(b, "1")
+		book := inheriting(b, nil)
+		p := newPod("web", "1", "a")
+		p.Spec.RestartPolicy = "Never"
+		b.create(p)
+		synctest.Wait()
+		book.taken()
+		b.exit("c", 0)
+		b.sync(p)
+		synctest.Wait()
+		if said := book.taken(); !slices.Equal(said, []string{"over 1 false"}) {
+			t.Errorf("said %q", said)
+		}
+	})
+}
+
+func TestWhatAnEarlierAgentWasEndingIsOfAnotherPodThanOneSeenSince(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, seen := newBench(t), time.Now()
+		if b.pool.Former("1", seen) {
+			t.Error("nothing is kept")
+		}
+		inheriting(b, map[types.UID]End{"1": {Seen: seen}})
+		for _, tc := range []struct {
+			uid  types.UID
+			seen time.Time
+			want bool
+		}{{"1", seen.Round(0), false}, {"1", seen.Add(1), true}, {"2", seen, false}} {
+			if got := b.pool.Former(tc.uid, tc.seen); got != tc.want {
+				t.Errorf("%s seen at %s: %t", tc.uid, tc.seen, got)
+			}
+		}
+	})
+}
