@@ -145,7 +145,9 @@ func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 					t.Errorf("on the disk: %t", f.has("1"))
 				}
 				cancel()
-				<-ended
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("run = %v", err)
+				}
 			})
 		})
 	}
@@ -175,6 +177,8 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 			t.Error("it is not tried again")
 		}
 		cancel()
-		<-ended
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("run = %v", err)
+		}
 	})
 }

@@ -5,7 +5,8 @@
 // shows (Cache). Goes out: calls to the runtime, images, volumes and cgroups,
 // statuses, events, and due times (Pool.Due) at which the sync loop asks again;
 // to Outcomes, what of a status must survive a restart: a pod that ended is not
-// started again, also when the runtime has lost its containers; and, to Observer,
+// started again, also when the runtime has lost its containers; to Endings, which pods
+// are being ended, and how much of their grace period is left; and, to Observer,
 // what turns of work took.
 //
 // Every pod that is asked for has one goroutine, owned by the Pool: it starts
