@@ -163,5 +163,8 @@ func (l *Loop) remove(c *pod.Change) {
 		return
 	}
 	l.former[uid] = time.Time{}
+	if l.cfg.Outcomes != nil {
+		l.cfg.Outcomes.Forget(uid)
+	}
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
 }

@@ -299,3 +299,41 @@ func TestAPodThatWaitsKeepsNothing(t *testing.T) {
 		close(held)
 	})
 }
+
+func TestHowAPodEndsThatWasRemovedIsNotKeptForTheOneThatComesBack(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		kill *KillOptions
+		back bool
+		kept bool
+	}{
+		"one that was removed":                    {nil, false, false},
+		"one that was removed and has come back":  {nil, true, false},
+		"one that was pushed out":                 {&KillOptions{Evict: true}, false, true},
+		"one that was pushed out and comes again": {&KillOptions{Evict: true}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				book := remembering(b)
+				p := newPod("job", "1", "a")
+				p.Spec.RestartPolicy = v1.RestartPolicyNever
+				held := make(chan struct{})
+				b.hold["stop c2"] = held
+				b.create(p)
+				synctest.Wait()
+				b.pool.Update(Request{Kind: Kill, Pod: p, Kill: tc.kill})
+				synctest.Wait()
+				if tc.back {
+					b.create(p)
+				}
+				close(held)
+				synctest.Wait()
+				if phase := book.kept["1"].Phase; (phase != "") != tc.kept {
+					t.Errorf("kept: %q", phase)
+				}
+			})
+		})
+	}
+}

@@ -33,7 +33,7 @@ func (p *Pool) publish(t turn, observed *status.ObservedPod, ph phase) v1.PodSta
 	if t.status != nil && (ph.terminating || ph.terminal) {
 		t.status(&st)
 	}
-	p.store(t.pod, st)
+	p.store(t, st)
 	return st
 }
 
@@ -50,12 +50,20 @@ func (p *Pool) showWaiting(rec *record, why string) {
 	p.show(rec.pod, st)
 }
 
-// store keeps what of a status must survive a restart, and then shows it.
-func (p *Pool) store(about *v1.Pod, st v1.PodStatus) {
-	if p.cfg.Outcomes != nil {
-		p.cfg.Outcomes.Keep(about, &st)
+// store keeps what of a status must survive a restart, and then shows it. How a pod ends
+// that was removed is not kept: it would be taken for the end of one that comes back.
+func (p *Pool) store(t turn, st v1.PodStatus) {
+	if p.cfg.Outcomes != nil && !p.goes(t.rec) {
+		p.cfg.Outcomes.Keep(t.pod, &st)
 	}
-	p.show(about, st)
+	p.show(t.pod, st)
+}
+
+// goes reports whether the pod was removed, whether or not one comes back under its UID.
+func (p *Pool) goes(rec *record) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return rec.removed || rec.restart
 }
 
 func (p *Pool) show(about *v1.Pod, st v1.PodStatus) {

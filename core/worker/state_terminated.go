@@ -25,7 +25,7 @@ func (p *Pool) cleanUp(ctx context.Context, t turn, observed *status.ObservedPod
 		return fmt.Errorf("removing the pod's cgroup: %w", err)
 	}
 	if st, ok := p.cfg.Statuses.Get(t.uid); ok {
-		p.store(t.pod, status.Finish(t.pod, st))
+		p.store(t, status.Finish(t.pod, st))
 	}
 	return nil
 }
