@@ -45,7 +45,7 @@ type source struct {
 	silent bool
 	told   map[string]bool
 	// pods are those of which the agent that runs was told last, nil before it was told of
-	// a whole.
+	// a whole, and while it is being told.
 	pods map[types.UID]bool
 	// changed has a value when there is something to read. It is never closed.
 	changed chan struct{}

@@ -74,6 +74,7 @@ func (r *reader) deliver(ctx context.Context) error {
 	if !r.whole {
 		whole = !early
 	}
+	r.source.pods = nil // until that is taken in
 	w.note("source %s delivers %v, whole %t", r.source.name, has, whole)
 	w.mu.Unlock()
 
