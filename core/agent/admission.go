@@ -103,22 +103,20 @@ func (a *Agent) begun(uid types.UID) bool {
 
 // Rejected implements syncloop.Outcomes. It is on the disk within a second.
 func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus) {
-	instance, err := outcomeInstance(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l, err := o.lifeOf(p)
 	if err != nil {
 		o.log.Error("that a pod was rejected is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	e := o.entries[p.UID]
 	if e == nil {
 		e = &outcomeEntry{}
 		o.entries[p.UID] = e
 	}
 	e.claimed, e.dirty = true, true
-	e.kept = &state.Outcome{
-		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance,
-		Status: status.Outcome(st),
-	}
+	e.kept = &state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: status.Outcome(st)}
+	l.mark(e.kept)
 	o.poke()
 }

@@ -33,6 +33,8 @@ type outcomes struct {
 
 	mu      sync.Mutex
 	entries map[types.UID]*outcomeEntry
+	// lives are those of the pods that the sync loop has.
+	lives map[types.UID]life
 	// unwritten is of the disk: what cannot be written of one pod cannot be of
 	// many.
 	unwritten faultlog.Pace
@@ -62,7 +64,7 @@ type outcomeEntry struct {
 
 // newOutcomes reads what an earlier agent has kept.
 func newOutcomes(disk outcomeDisk, log *slog.Logger) *outcomes {
-	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}, clock: newBootClock()}
+	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}, lives: map[types.UID]life{}, clock: newBootClock()}
 	kept, errs := disk.Load()
 	for _, err := range errs {
 		log.Error("how a pod ended was lost; if its containers are gone, too, it starts again", "err", err)
@@ -99,7 +101,8 @@ func (o *outcomes) Ended(p *v1.Pod) bool {
 	return e != nil && e.kept != nil && pod.IsTerminal(e.kept.Status.Phase) && isOutcomeOf(p, e.kept)
 }
 
-// isOutcomeOf reports whether an outcome is that of this pod.
+// isOutcomeOf reports whether an outcome is that of this version of a pod, which is
+// the newest that the sync loop has.
 func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 	instance, err := outcomeInstance(p)
 	return err == nil && instance == kept.Instance
@@ -119,12 +122,13 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 		o.Forget(p.UID)
 		return
 	}
-	instance, err := outcomeInstance(p)
+	o.mu.Lock()
+	l, err := o.lifeOf(p)
 	if err != nil {
+		o.mu.Unlock()
 		o.log.Error("how a pod fares is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
-	o.mu.Lock()
 	e := o.entries[p.UID]
 	if e == nil {
 		e = &outcomeEntry{}
@@ -140,10 +144,8 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 		started = o.clock.at(next.StartTime.Time)
 	}
 	e.claimed, e.dirty = true, true
-	e.kept = &state.Outcome{
-		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance, Status: next,
-		Started: started,
-	}
+	e.kept = &state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: next, Started: started}
+	l.mark(e.kept)
 	o.mu.Unlock()
 	if !begins && !pod.IsTerminal(next.Phase) || !o.write(p.UID, e) {
 		o.poke()
@@ -155,6 +157,7 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 func (o *outcomes) Forget(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	delete(o.lives, uid)
 	if e := o.entries[uid]; e != nil && e.kept != nil {
 		o.forget(e)
 	}

@@ -25,9 +25,12 @@ type Outcome struct {
 	UID       types.UID `json:"uid"`
 	// Source is the name of the pod's source, empty where it has none.
 	Source string `json:"source,omitempty"`
-	// Instance tells a pod from another one with its UID, see pod.Instance. It
-	// is empty for pods of an API server, whose UIDs are never given twice.
+	// Instance is that of the pod's newest version, see pod.Instance. It is empty
+	// for pods of an API server, whose UIDs are never given twice.
 	Instance string `json:"instance,omitempty"`
+	// FirstSeen is when the agent first saw the pod, of which this is how all its
+	// versions fare; zero where that is not known, and only Instance tells.
+	FirstSeen time.Time `json:"firstSeen,omitzero"`
 	// Status has a phase only if the pod has ended. Of its containers it has
 	// the restart counts and, of a pod that has ended, their ends. It has the
 	// start time of a pod that has ended, or that has an active deadline.

@@ -36,7 +36,11 @@ func (l *Loop) add(changes []pod.Change) {
 func (l *Loop) introduce(c *pod.Change, begun bool) {
 	l.present() // those without it
 	m := l.pods.add(c)
-	if l.expelled(m) || l.returning(m) {
+	if l.expelled(m) {
+		l.taken(m)
+		return
+	}
+	if l.returning(m) {
 		return
 	}
 	result := l.judge(m, begun)

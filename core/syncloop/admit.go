@@ -19,11 +19,20 @@ func refused(v *pod.Verdict) bool {
 // judge says whether a new pod is admitted. One that has ended or was begun with by
 // an earlier agent is past that; only what policy refused is refused nevertheless.
 func (l *Loop) judge(m member, begun bool) admission.Result {
+	l.taken(m)
 	past := begun || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod)
 	if l.cfg.Admitter == nil || (past || seeded{}.forgets("policy has refused the pod")) && !refused(m.verdict) {
 		return admission.Result{Admitted: true}
 	}
 	return l.cfg.Admitter.Admit(l.attributes(m))
+}
+
+// taken says whose outcome that of a UID is from now on. While an earlier pod of its
+// UID is being ended it is still that one's.
+func (l *Loop) taken(m member) {
+	if l.cfg.Outcomes != nil && !m.returns {
+		l.cfg.Outcomes.Taken(m.pod, m.origin.FirstSeen, m.restored)
+	}
 }
 
 // reject keeps a pod from starting, with an event where that is news. It stays in

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -36,6 +37,18 @@ func (w *world) Ended(p *v1.Pod) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.outcomes[p.UID] != ""
+}
+
+func (w *world) Taken(p *v1.Pod, since time.Time, restored bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line := fmt.Sprintf("%s %s since %d", p.UID, p.Labels["version"], since.Unix())
+	if restored {
+		line += ", restored"
+	}
+	if n := len(w.taken); n == 0 || w.taken[n-1] != line {
+		w.taken = append(w.taken, line)
+	}
 }
 
 func (w *world) Rejected(p *v1.Pod, st *v1.PodStatus) {

@@ -109,11 +109,15 @@ type Statuses interface {
 
 // Outcomes keep how pods ended. They do not block.
 type Outcomes interface {
+	// Taken says that the loop has taken in a pod, or a newer version of it. It was
+	// first seen at since, and what is kept of another one that had its UID counts for
+	// nothing. restored is true for one that the checkpoint had.
+	Taken(p *v1.Pod, since time.Time, restored bool)
 	// Ended reports whether the pod has ended.
 	Ended(p *v1.Pod) bool
 	// Rejected keeps that the pod was rejected for good.
 	Rejected(p *v1.Pod, st *v1.PodStatus)
-	// Forget says that a pod which was rejected is gone.
+	// Forget says that a pod which has no worker is gone.
 	Forget(uid types.UID)
 }
 

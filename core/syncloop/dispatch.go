@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/pod"
@@ -44,14 +45,16 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 		case pod.UpdateOp:
 			l.update(c)
 		case pod.Delete:
-			l.request(worker.Update, l.pods.update(c))
+			m := l.pods.update(c)
+			l.taken(m)
+			l.request(worker.Update, m)
 		case pod.Remove:
 			l.remove(c)
 		case pod.Evict:
 			l.evict(c)
 		case pod.Reconcile:
 			if l.standing(c).Admitted {
-				l.pods.update(c)
+				l.taken(l.pods.update(c))
 			}
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
@@ -96,6 +99,7 @@ func (l *Loop) update(c *pod.Change) {
 		return
 	}
 	m := l.pods.update(c)
+	l.taken(m)
 	if waits {
 		l.crowd[m.pod.UID] = m.pod // what it was has left
 		return
@@ -153,12 +157,11 @@ func (l *Loop) remove(c *pod.Change) {
 	switch {
 	case l.cfg.Workers.Has(uid):
 	case waits, arrives:
+		l.forget(uid)
 		l.cfg.Statuses.Delete(uid)
 		return
 	case m.rejected:
-		if l.cfg.Outcomes != nil {
-			l.cfg.Outcomes.Forget(uid)
-		}
+		l.forget(uid)
 		l.cfg.Statuses.DeleteEnded(uid)
 		return
 	}
@@ -167,4 +170,11 @@ func (l *Loop) remove(c *pod.Change) {
 		l.cfg.Outcomes.Forget(uid)
 	}
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
+}
+
+// forget drops what is kept of a pod that has no worker.
+func (l *Loop) forget(uid types.UID) {
+	if l.cfg.Outcomes != nil {
+		l.cfg.Outcomes.Forget(uid)
+	}
 }

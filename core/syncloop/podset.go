@@ -29,6 +29,8 @@ type member struct {
 	// rejected: the pod was not admitted. It gets no worker, and stays in the
 	// set for as long as its source holds it.
 	rejected bool
+	// restored: the checkpoint had the pod.
+	restored bool
 	// returns: it has come back while the pod that had its UID was being ended, or had
 	// left something, and is judged when that has no worker any more and nothing is left.
 	returns bool
@@ -38,7 +40,7 @@ func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
 // add takes in a pod about which nothing is decided yet.
 func (s *podSet) add(c *pod.Change) member {
-	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces})
+	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces, restored: c.Op == pod.Restore})
 }
 
 // update takes in a newer version of a pod. What was decided about the pod

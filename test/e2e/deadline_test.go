@@ -94,6 +94,49 @@ func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
+func TestAnEditOfAPodThatHasEndedDoesNotStartItWithTheNextAgent(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "edit")
+	a.start(t)
+	job := strings.Replace(hostPod("job", "sleep"), "metadata:\n", "metadata:\n  uid: 6a2c8f0e-1d37-4c57-9b0e-5f7f3a9d2c11\n", 1) + "  activeDeadlineSeconds: 3\n"
+	a.manifest(t, "job.yaml", job)
+	p, _ := a.endsOfDeadline(t, "job-edit")
+	a.manifest(t, "job.yaml", strings.Replace(job, "metadata:\n", "metadata:\n  labels: {tier: b}\n", 1))
+	eventually(t, "the edit is taken in", func(ctx context.Context) error {
+		pods, err := a.pods(ctx)
+		if now := pods["job-edit"]; err == nil && now.Labels["tier"] != "b" {
+			err = fmt.Errorf("labels %v", now.Labels)
+		}
+		return err
+	})
+	for range 2 {
+		a.kill()
+		a.start(t)
+		a.settled(t)
+		steadily(t, 3*time.Second, "the pod stays ended", func(ctx context.Context) error {
+			pods, err := a.pods(ctx)
+			if err != nil {
+				return err
+			}
+			now := pods["job-edit"]
+			if err := exceeded(&now); err != nil {
+				return err
+			}
+			if container(now) != container(p) {
+				return errors.New("another container was made")
+			}
+			return nil
+		})
+	}
+	a.remove(t, "job.yaml")
+	a.nothingLeft(t, n)
+	a.manifest(t, "job.yaml", job)
+	a.running(t, "job") // another life
+	a.remove(t, "job.yaml")
+	a.nothingLeft(t, n)
+}
+
 func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

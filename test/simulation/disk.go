@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,9 +29,15 @@ type disk struct {
 
 // outcome is how a pod has fared, and as what.
 type outcome struct {
+	life
+	ended  bool
+	status []byte
+}
+
+// life is since when a pod was seen, and its newest version.
+type life struct {
+	since    time.Time
 	instance string
-	ended    bool
-	status   []byte
 }
 
 func newDisk() *disk {
@@ -108,6 +115,33 @@ func (d documents) LoadAll() (records []state.Record, errs []error) {
 type outcomes struct {
 	*link
 	wanted func(types.UID) bool
+	lives  map[types.UID]life
+}
+
+// Taken implements syncloop.Outcomes.
+func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
+	instance, err := outcomeInstance(p)
+	w := o.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o.dead || err != nil {
+		return
+	}
+	now := life{since.Round(0), instance}
+	o.lives[p.UID] = now
+	kept, ok := w.disk.outcomes[p.UID]
+	same := kept.since.Equal(now.since)
+	if !pod.IsStatic(p) || kept.since.IsZero() || !restored {
+		same = same || kept.instance == instance
+	}
+	switch {
+	case !ok:
+	case same:
+		kept.life = now
+		w.disk.outcomes[p.UID] = kept
+	default:
+		delete(w.disk.outcomes, p.UID)
+	}
 }
 
 // Keep implements worker.Outcomes.
@@ -118,6 +152,7 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 		return
 	}
 	instance, err := outcomeInstance(p)
+	is := life{instance: instance}
 	text, wrong := json.Marshal(&next)
 	w := o.world
 	w.mu.Lock()
@@ -125,8 +160,11 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 	if o.dead || err != nil || wrong != nil {
 		return
 	}
+	if known, ok := o.lives[p.UID]; ok {
+		is = known
+	}
 	if ended := pod.IsTerminal(next.Phase); ended || !w.disk.outcomes[p.UID].ended {
-		w.disk.outcomes[p.UID] = outcome{instance, ended, text}
+		w.disk.outcomes[p.UID] = outcome{is, ended, text}
 	}
 }
 
@@ -168,6 +206,7 @@ func (o *outcomes) Forget(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !o.dead {
+		delete(o.lives, uid)
 		delete(w.disk.outcomes, uid)
 	}
 }

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// life is one pod of a UID, from its ADD to its REMOVE, over all versions and all
+// restarts of the agent.
+type life struct {
+	// since is when the pod was first seen.
+	since time.Time
+	// instance and source are those of its newest version.
+	instance, source string
+}
+
+// Taken implements syncloop.Outcomes. An outcome is that of a life, so that one goes
+// on whatever is edited, and whenever the agent was killed: the checkpoint keeps
+// since when a pod was seen with each of its versions.
+func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
+	instance, err := outcomeInstance(p)
+	if err != nil {
+		o.log.Error("how a pod fares is kept as that of the version before", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		return
+	}
+	l := life{since.Round(0), instance, p.Annotations[pod.AnnotationSource]}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lives[p.UID] = l
+	e := o.entries[p.UID]
+	switch {
+	case e == nil || e.kept == nil:
+	case !l.has(e.kept, restored):
+		o.forget(e)
+	default:
+		next := *e.kept
+		l.mark(&next)
+		if next.Instance != e.kept.Instance || !next.FirstSeen.Equal(e.kept.FirstSeen) || next.Source != e.kept.Source {
+			e.kept, e.dirty = &next, true
+			o.poke()
+		}
+	}
+}
+
+// has reports whether an outcome is of this life. An API server gives a UID once. A
+// pod that is new although the disk knows how it fared may be one of which the
+// checkpoint was lost: where it is the same as then, it goes on.
+func (l *life) has(kept *state.Outcome, restored bool) bool {
+	same := kept.Instance == l.instance
+	if kept.Instance == "" || l.instance == "" || kept.FirstSeen.IsZero() || l.since.IsZero() {
+		return same
+	}
+	return kept.FirstSeen.Equal(l.since) || same && !restored
+}
+
+// mark says whose an outcome is.
+func (l *life) mark(kept *state.Outcome) {
+	kept.FirstSeen, kept.Instance, kept.Source = l.since, l.instance, l.source
+}
+
+// lifeOf is the life that the worker of a pod is about; where the sync loop has not
+// told of it, only its instance is known. The caller holds the lock.
+func (o *outcomes) lifeOf(p *v1.Pod) (life, error) {
+	if l, known := o.lives[p.UID]; known {
+		return l, nil
+	}
+	instance, err := outcomeInstance(p)
+	return life{instance: instance, source: p.Annotations[pod.AnnotationSource]}, err
+}
