@@ -13,8 +13,6 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/state"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // admitter judges whether a pod may start on this node: its handlers in their
@@ -99,24 +97,4 @@ func criticality(cfg *config.Config, nodeName string) pod.Criticality {
 func (a *Agent) begun(uid types.UID) bool {
 	_, err := os.Stat(layoutOf(a.cfg).PodDir(uid))
 	return err == nil
-}
-
-// Rejected implements syncloop.Outcomes. It is on the disk within a second.
-func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	l, err := o.lifeOf(p)
-	if err != nil {
-		o.log.Error("that a pod was rejected is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
-		return
-	}
-	e := o.entries[p.UID]
-	if e == nil {
-		e = &outcomeEntry{}
-		o.entries[p.UID] = e
-	}
-	e.claimed, e.dirty = true, true
-	e.kept = &state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: status.Outcome(st)}
-	l.mark(e.kept)
-	o.poke()
 }

@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"os"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -84,37 +82,6 @@ func TestAnAgentHasBegunWithAPodThatHasADirectory(t *testing.T) {
 	if !a.begun("u1") || a.begun("u2") {
 		t.Error("the directory is not found")
 	}
-}
-
-func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := runOutcomes(t)
-		p := named("shop", "u1", pod.SourceAPI)
-		r.Rejected(p, &v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts", Message: "Pod was rejected: x"})
-		if !r.Ended(p) {
-			t.Error("it has not ended")
-		}
-		if st, ok := r.Kept(p); ok {
-			t.Errorf("it was so before this agent: %+v", st)
-		}
-		time.Sleep(outcomeBatch)
-		synctest.Wait()
-		if _, known, _ := r.files.on("u1"); !known {
-			t.Fatal("it is not on the disk")
-		}
-		next := newOutcomes(r.files, slog.New(slog.DiscardHandler))
-		if !next.Ended(p) {
-			t.Error("the next agent does not know of it")
-		}
-		if st, ok := next.Kept(p); !ok || st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: x" {
-			t.Errorf("the next agent shows %+v, %v", st, ok)
-		}
-		r.Forget("u1")
-		if r.Ended(p) {
-			t.Error("it has ended, though it is gone")
-		}
-	})
 }
 
 func TestTheOrderInWhichAPodIsJudged(t *testing.T) {

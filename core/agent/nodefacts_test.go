@@ -92,7 +92,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if _, err := a.statuses.Set(rejected, v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"}); err != nil {
 		t.Fatal(err)
 	}
-	outcomes.Rejected(rejected, &v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"})
+	outcomes.Rejected(rejected, &v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"}, func() {})
 	if _, err := a.statuses.Set(waits, v1.PodStatus{Phase: v1.PodPending, Reason: "NodePorts"}); err != nil {
 		t.Fatal(err)
 	}

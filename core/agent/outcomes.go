@@ -16,7 +16,8 @@ import (
 
 // outcomes keep how pods ended and how often their containers were restarted,
 // for the workers. How a pod ended is written at once, and so is when one with an
-// active deadline began; restart counts within a second, nothing else. The methods may be called from any goroutine; run is
+// active deadline began, and that one was rejected; restart counts within a second,
+// nothing else. The methods may be called from any goroutine; run is
 // the one that writes what can wait.
 type outcomes struct {
 	disk outcomeDisk
@@ -28,13 +29,16 @@ type outcomes struct {
 	clock bootClock
 	log   *slog.Logger
 
-	// nudge has room for one value and is never closed.
-	nudge chan struct{}
+	// nudge and urgent, for what somebody waits for, have room for one value and are
+	// never closed.
+	nudge, urgent chan struct{}
 
 	mu      sync.Mutex
 	entries map[types.UID]*outcomeEntry
 	// lives are those of the pods that the sync loop has.
 	lives map[types.UID]life
+	// awaited are the outcomes that somebody waits for.
+	awaited []rejected
 	// unwritten is of the disk: what cannot be written of one pod cannot be of
 	// many.
 	unwritten faultlog.Pace
@@ -64,7 +68,7 @@ type outcomeEntry struct {
 
 // newOutcomes reads what an earlier agent has kept.
 func newOutcomes(disk outcomeDisk, log *slog.Logger) *outcomes {
-	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}, lives: map[types.UID]life{}, clock: newBootClock()}
+	o := &outcomes{disk: disk, log: log, nudge: make(chan struct{}, 1), urgent: make(chan struct{}, 1), entries: map[types.UID]*outcomeEntry{}, lives: map[types.UID]life{}, clock: newBootClock()}
 	kept, errs := disk.Load()
 	for _, err := range errs {
 		log.Error("how a pod ended was lost; if its containers are gone, too, it starts again", "err", err)

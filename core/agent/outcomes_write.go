@@ -107,6 +107,8 @@ func (o *outcomes) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-o.urgent:
+			o.writeAwaited()
 		case <-o.nudge:
 			if !waiting {
 				waiting = true

@@ -58,8 +58,10 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message, QOSClass: pod.QOS(m.pod),
 	}
 	if l.cfg.Outcomes != nil && !refused(m.verdict) {
-		l.cfg.Outcomes.Rejected(m.pod, &st)
+		l.showOnceKept(m, &st)
+		return
 	}
+	delete(l.rejections.unshown, m.pod.UID)
 	l.show(m, &st)
 }
 

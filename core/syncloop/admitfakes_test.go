@@ -51,10 +51,16 @@ func (w *world) Taken(p *v1.Pod, since time.Time, restored bool) {
 	}
 }
 
-func (w *world) Rejected(p *v1.Pod, st *v1.PodStatus) {
+func (w *world) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.outcomes[p.UID] = st.Phase
+	slow := w.slowDisk
+	w.mu.Unlock()
+	if slow > 0 {
+		time.AfterFunc(slow, kept)
+		return
+	}
+	kept()
 }
 
 func (w *world) Forget(uid types.UID) {

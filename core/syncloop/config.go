@@ -115,8 +115,9 @@ type Outcomes interface {
 	Taken(p *v1.Pod, since time.Time, restored bool)
 	// Ended reports whether the pod has ended.
 	Ended(p *v1.Pod) bool
-	// Rejected keeps that the pod was rejected for good.
-	Rejected(p *v1.Pod, st *v1.PodStatus)
+	// Rejected keeps that the pod was rejected for good. kept is called, from any
+	// goroutine, when that is durable, or cannot be made so now.
+	Rejected(p *v1.Pod, st *v1.PodStatus, kept func())
 	// Forget says that a pod which has no worker is gone.
 	Forget(uid types.UID)
 }

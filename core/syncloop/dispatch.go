@@ -154,6 +154,7 @@ func (l *Loop) remove(c *pod.Change) {
 	l.pods.remove(uid)
 	delete(l.waiting, uid)
 	delete(l.arrivals, uid)
+	delete(l.rejections.unshown, uid)
 	switch {
 	case l.cfg.Workers.Has(uid):
 	case waits, arrives:

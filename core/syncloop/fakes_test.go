@@ -59,6 +59,8 @@ type world struct {
 	documents map[types.UID]string
 	// outcomes are how pods ended.
 	outcomes map[types.UID]v1.PodPhase
+	// slowDisk is how long it takes until a rejection is kept.
+	slowDisk time.Duration
 	// taken are the pods whose outcomes are kept, without what says the same again.
 	taken []string
 	// counted are the reasons of rejections.

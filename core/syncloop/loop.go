@@ -50,6 +50,8 @@ type Loop struct {
 	// that began to be in the way of one that has come back under the UID; zero for not.
 	former map[types.UID]time.Time
 	pass   pass
+	// rejections are those that are to be shown.
+	rejections *rejections
 
 	// unhealthy is of the checks before a step, unlisted of the lists for
 	// housekeeping.
@@ -68,6 +70,8 @@ func New(cfg Config) *Loop {
 		arrivals: map[types.UID]arrival{},
 		early:    map[types.UID]bool{},
 		former:   map[types.UID]time.Time{},
+
+		rejections: newRejections(),
 	}
 }
 
@@ -101,6 +105,8 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.retry()
 		case <-housekeepingTick.C:
 			l.housekeep(ctx)
+		case <-l.rejections.nudge:
+			l.showKept()
 		case err := <-l.relisted:
 			l.endStrays(err)
 		}

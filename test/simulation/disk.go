@@ -198,7 +198,10 @@ func (o *outcomes) Ended(p *v1.Pod) bool {
 }
 
 // Rejected implements syncloop.Outcomes.
-func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus) { o.Keep(p, st) }
+func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
+	o.Keep(p, st)
+	kept()
+}
 
 // Forget implements syncloop.Outcomes.
 func (o *outcomes) Forget(uid types.UID) {
