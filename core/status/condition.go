@@ -28,7 +28,7 @@ type verdict struct{ reason, message string }
 // conditions makes the agent's own conditions from what st holds already, and
 // keeps all others but marks: those of the API server's copy, then those that
 // other parts of the agent have set.
-func conditions(in *Input, st *v1.PodStatus) []v1.PodCondition {
+func conditions(in *Input, st *v1.PodStatus, before *past) []v1.PodCondition {
 	var out []v1.PodCondition
 	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
 		for _, c := range from {
@@ -47,7 +47,10 @@ func conditions(in *Input, st *v1.PodStatus) []v1.PodCondition {
 			ObservedGeneration: in.Pod.Generation,
 			LastTransitionTime: metav1.NewTime(in.Now),
 		}
-		if old := Condition(&in.Previous, kind); old != nil && old.Status == status {
+		switch old := Condition(&in.Previous, kind); {
+		case old == nil:
+			c.LastTransitionTime.Time = before.since(kind, status, st.StartTime.Time, in.Now)
+		case old.Status == status:
 			c.LastTransitionTime = old.LastTransitionTime
 		}
 		out = append(out, c)

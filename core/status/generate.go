@@ -30,7 +30,8 @@ type Input struct {
 	// Failure is why the pod failed whatever its containers say, nil where it has
 	// not. Only an end that the API server knows of comes before it.
 	Failure *Reason
-	// Now becomes the start time and the transition times.
+	// Now becomes the start time and the transition times, unless the runtime shows
+	// that the pod ran before anything was reported of it.
 	Now time.Time
 	// HostIPs are the node's addresses, the primary one first, at most one
 	// per family. Empty without an API client, as with a kubelet.
@@ -50,12 +51,16 @@ func Generate(in Input) v1.PodStatus {
 		StartTime:          in.Previous.StartTime,
 		ContainerStatuses:  containerStatuses(&in),
 	}
+	before := in.past()
 	if st.StartTime.IsZero() {
 		st.StartTime = new(metav1.NewTime(in.Now))
+		if !before.made.IsZero() {
+			st.StartTime.Time = before.made
+		}
 	}
 	setPhase(&in, &st)
 	setIPs(&in, &st)
-	st.Conditions = conditions(&in, &st)
+	st.Conditions = conditions(&in, &st, &before)
 	return st
 }
 

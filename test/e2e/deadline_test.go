@@ -143,7 +143,9 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	a := newAgent(t, n, "gone")
 	a.start(t)
 	a.manifest(t, "job.yaml", hostPod("job", "sleep")+"  activeDeadlineSeconds: 12\n")
-	before := a.running(t, "job")["job"]
+	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
+	pods := a.running(t, "job", "web")
+	before, web := pods["job"], pods["web"]
 	a.kill()
 	_, id, _ := strings.Cut(container(before), "://")
 	steadily(t, 5*time.Second, "the container runs while no agent does", func(ctx context.Context) error {
@@ -154,13 +156,27 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 		return err
 	})
 	a.start(t)
-	after := a.running(t, "job")["job"]
+	pods = a.running(t, "job", "web")
+	after := pods["job"]
+	times := func(p *v1.Pod) []time.Time {
+		all := []time.Time{p.Status.StartTime.Time}
+		for _, c := range p.Status.Conditions {
+			all = append(all, c.LastTransitionTime.Time)
+		}
+		return all
+	}
+	now := pods["web"]
+	for i, at := range times(&now) {
+		if was := times(&web)[i]; at.Sub(was).Abs() > 2*time.Second {
+			t.Errorf("time %d of the pod without a deadline was %s and is %s", i, was, at)
+		}
+	}
 	if !after.Status.StartTime.Equal(before.Status.StartTime) || container(after) != container(before) {
 		t.Errorf("started at %s, then at %s; container %s, then %s", before.Status.StartTime, after.Status.StartTime, container(before), container(after))
 	}
 	if _, ran := a.endsOfDeadline(t, "job-gone"); ran < 11*time.Second || ran > 16*time.Second {
 		t.Errorf("it ran for %s, want 12 s and what its end took", ran)
 	}
-	a.remove(t, "job.yaml")
+	a.remove(t, "job.yaml", "web.yaml")
 	a.nothingLeft(t, n)
 }
