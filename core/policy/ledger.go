@@ -214,6 +214,15 @@ func (s *sight) of(tenant string, owns func(namespace string) string) *wasm.Node
 	return f
 }
 
+// again is the same sight for somebody else, beside whom others may still be shown theirs;
+// nil for nil.
+func (s *sight) again() *sight {
+	if s == nil {
+		return nil
+	}
+	return &sight{labels: s.labels, capacity: s.capacity, pods: s.pods, shown: map[string]*wasm.NodeFacts{}}
+}
+
 func factOf(p NodePod) wasm.NodePod {
 	f := wasm.NodePod{
 		Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: string(p.Pod.UID), Source: p.Source, Labels: p.Pod.Labels,

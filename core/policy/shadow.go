@@ -61,11 +61,11 @@ func (d *decision) shadow(s *set, p *policy) {
 // those said. The sets are in use.
 func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
 	for i := range d.shadowed {
-		x := d.shadowed[i]
+		x, saw := d.shadowed[i], d.saw.again()
 		p.shadow(&x, opinions, func(ctx context.Context, at *activity) (o pod.Opinion, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
-				look: d.look, sees: d.sees, lasts: &lasts{}, at: at,
+				look: d.look, sees: d.sees, saw: saw, lasts: &lasts{}, at: at,
 			}
 			o = x.policy.candidate.alone(ctx, like)
 			return o, like.spent + o.Fuel

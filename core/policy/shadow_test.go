@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,6 +92,40 @@ func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
 					t.Errorf("it said %q", got)
 				}
 			}
+		})
+	}
+}
+
+func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		more      string
+		different uint64
+	}{
+		"a policy that looked":         {reads, 0},
+		"a policy that sees no node":   {"", 1}, // the fifth pod finds five, with itself
+		"a policy that does not match": {reads + "\n[match]\nnamespaces = [\"other\"]", 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				script := "quota 5"
+				if test.more == "" {
+					script = "allow"
+				}
+				d.policy("p", script, test.more)
+				d.candidate("quota 5", reads)
+				p, _ := listed(t, d, s, func(c *Config) { c.Facts = (&aNode{}).node() })
+				run(t, p)
+				for i := range 5 {
+					ask(t, p, question(fmt.Sprint("web-", i)))
+					synctest.Wait()
+				}
+				if x := shadowOf(p); x.Decisions != 5 || x.Different != test.different || x.Skipped != 0 {
+					t.Errorf("got %+v", x)
+				}
+			})
 		})
 	}
 }
