@@ -55,6 +55,16 @@ func (b *breakers) open(tenant string, now time.Time) error {
 		one.failed, left.Round(time.Second), one.last)}
 }
 
+// opened is the failure that has it open for a tenant's pods, empty for none.
+func (b *breakers) opened(tenant string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.of[tenant]; one != nil && one.failed >= breakAfter {
+		return one.last
+	}
+	return ""
+}
+
 // note takes in how a call ended: failed is empty where it did not fail.
 func (b *breakers) note(tenant, failed string, now time.Time) {
 	b.mu.Lock()

@@ -71,15 +71,16 @@ func (c *comparison) skip() {
 }
 
 // note compares what a candidate said with what the policy in force did. What neither was
-// asked, as it does not match, or they do not have the hook, is no decision of theirs. That it has no
-// instance, or the machine failed, says nothing of it.
+// asked, as it does not match, or they do not have the hook, is no decision of theirs. That one has no
+// instance, or the machine failed, says nothing of it, and what the policy in force had said is not known
+// where its breaker is open. That of the candidate is its own failure.
 func (c *comparison) note(hook, about string, inForce, candidate pod.Opinion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if inForce.Policy == "" && candidate.Policy == "" {
 		return
 	}
-	if ofMachineSaid(&inForce) || ofMachineSaid(&candidate) {
+	if ofMachineSaid(&inForce) || ofMachineSaid(&candidate) || inForce.Failure == string(breakerOpen) {
 		c.shown.Skipped++
 		return
 	}
@@ -97,10 +98,9 @@ func (c *comparison) note(hook, about string, inForce, candidate pod.Opinion) {
 	c.shown.Differences = all[max(0, len(all)-maxDifferences):]
 }
 
-// ofMachineSaid says of an opinion that it came of the machine, or of what the policy had
-// done before.
+// ofMachineSaid says of an opinion that it came of the machine.
 func ofMachineSaid(o *pod.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerOpen)
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError)
 }
 
 // show is what `get policies` shows, with why the candidate may not take the place of

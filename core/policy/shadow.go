@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -144,6 +145,10 @@ func (p *Plane) shadow(x *shadowed, opinions []pod.Opinion, judge func(ctx conte
 		}
 		c.plugin.plugin.Settle(ctx)
 		s.spend(fuel)
+		if o.Failure == string(breakerOpen) {
+			// It would fail as it did before, by the machine or by itself.
+			o.Failure = cmp.Or(c.plugin.breakers.opened(x.tenant()), o.Failure)
+		}
 		c.comparison.note(x.hook, x.about(), said, o)
 		return fuel * shadowWeight, true
 	}})
@@ -156,6 +161,14 @@ func saidBy(x *shadowed, opinions []pod.Opinion) pod.Opinion {
 		return opinions[i]
 	}
 	return pod.Opinion{Answer: notAskedAnswer(x.hook)}
+}
+
+// tenant is whose pods a question is about.
+func (x *shadowed) tenant() string {
+	if x.contest != nil {
+		return x.contest.Tenant
+	}
+	return x.request.Tenant
 }
 
 // about names what a question is about.

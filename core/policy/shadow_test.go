@@ -130,6 +130,39 @@ func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
 	}
 }
 
+func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
+	t.Parallel()
+	const most = 2 * breakAfter
+	for name, test := range map[string]struct {
+		inForce, candidate            string
+		decisions, different, skipped uint64
+	}{
+		"that of the candidate":           {"allow", "trap no", most, most, 0},
+		"that of the policy in force":     {"trap no", "allow", breakAfter, breakAfter, breakAfter},
+		"those of both":                   {"trap no", "trap no", breakAfter, 0, breakAfter},
+		"a candidate without an instance": {"allow", "unready", 0, 0, most},
+		"that of a machine which fails":   {"allow", "error out of memory", 0, 0, most},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("p", test.inForce)
+				d.candidate(test.candidate)
+				p, _ := listed(t, d, s)
+				run(t, p)
+				for i := range most {
+					ask(t, p, question(fmt.Sprint("web-", i)))
+					synctest.Wait()
+				}
+				if x := shadowOf(p); x.Decisions != test.decisions || x.Different != test.different || x.Skipped != test.skipped {
+					t.Errorf("got %+v", x)
+				}
+			})
+		})
+	}
+}
+
 func TestCandidatesOfEveryHookAreCompared(t *testing.T) {
 	t.Parallel()
 	d, s := newTree(t), newScripts()
