@@ -93,10 +93,10 @@ type PolicyState struct {
 // PolicyShadow is how a candidate does beside the policy in force.
 type PolicyShadow struct {
 	Since time.Time `json:"since"`
-	// Decisions counts those in which both were asked or would have been, Different those
-	// of them in which they said something else, Skipped those that were not compared: the
-	// candidates' budget was spent, or the machine kept one from answering, or the breaker
-	// of the policy in force.
+	// Decisions counts those in which both were asked or would have been, each version of a
+	// pod once for a hook. Different are those of them in which they said something else,
+	// Skipped those that were not compared: the candidates' budget was spent, or the machine
+	// kept one from answering, or its breaker the policy in force.
 	Decisions uint64 `json:"decisions"`
 	Different uint64 `json:"different"`
 	Skipped   uint64 `json:"skipped"`

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -52,13 +53,45 @@ type comparison struct {
 	since     time.Time
 	now       func() time.Time
 
-	mu    sync.Mutex
-	shown pod.PolicyShadow
+	mu      sync.Mutex
+	weighed weighed
+	shown   pod.PolicyShadow
+}
+
+// saying is what a policy says of a question, and how long that has it wait where the
+// policy names a time; 0 for no certain time.
+type saying struct {
+	pod.Opinion
+	wait time.Duration
+}
+
+// same reports whether both say the same. Words do not count.
+func (s *saying) same(other *saying) bool {
+	return s.Answer == other.Answer && s.Reason == other.Reason && s.Patch == other.Patch && s.Failure == other.Failure &&
+		s.waitsAs(other)
+}
+
+// waitsAs reports whether both have a question wait for as long. What a failure does is no
+// wish of the policy.
+func (s *saying) waitsAs(other *saying) bool {
+	return s.Failure != "" || other.Failure != "" || s.wait == other.wait
+}
+
+// beside is the saying for display, next to another one.
+func (s *saying) beside(other *saying) string {
+	text := said(s.Reason, s.Message)
+	switch {
+	case s.Answer != other.Answer || s.waitsAs(other):
+		return text
+	case s.wait == 0:
+		return text + "; waits for no certain time"
+	}
+	return text + "; waits " + s.wait.String()
 }
 
 func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {
 	now := clock()
-	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock}
+	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock, weighed: weighed{}}
 	c.shown = pod.PolicyShadow{Since: now, MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime}
 	return c
 }
@@ -70,28 +103,32 @@ func (c *comparison) skip() {
 	c.shown.Skipped++
 }
 
-// note compares what a candidate said with what the policy in force did. What neither was
+// note compares what a candidate said with what the policy in force did; question is the same
+// for a question that is asked again. What neither was
 // asked, as it does not match, or they do not have the hook, is no decision of theirs. That one has no
-// instance, or the machine failed, says nothing of it, and what the policy in force had said is not known
-// where its breaker is open. That of the candidate is its own failure.
-func (c *comparison) note(hook, about string, inForce, candidate pod.Opinion) {
+// instance, or the machine failed, says nothing of it, nor is known what a policy would say whose breaker
+// is open. That of the candidate is its own failure.
+func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForce, candidate saying) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if inForce.Policy == "" && candidate.Policy == "" {
 		return
 	}
-	if ofMachineSaid(&inForce) || ofMachineSaid(&candidate) || inForce.Failure == string(breakerOpen) {
+	if ofMachineSaid(&inForce.Opinion) || ofMachineSaid(&candidate.Opinion) || inForce.Failure == string(breakerOpen) {
 		c.shown.Skipped++
 		return
 	}
-	c.shown.Decisions++
-	if inForce.Answer == candidate.Answer && inForce.Reason == candidate.Reason && inForce.Patch == candidate.Patch && inForce.Failure == candidate.Failure {
+	more, different := c.weighed.weigh(question, !inForce.same(&candidate))
+	if more {
+		c.shown.Decisions++
+	}
+	if !different {
 		return
 	}
 	c.shown.Different++
 	d := pod.ShadowDifference{
-		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: said(inForce.Reason, inForce.Message),
-		Candidate: candidate.Answer, CandidateSaid: said(candidate.Reason, candidate.Message),
+		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.beside(&candidate),
+		Candidate: candidate.Answer, CandidateSaid: candidate.beside(&inForce),
 	}
 	// What is shown is not changed any more.
 	all := slices.Concat(c.shown.Differences, []pod.ShadowDifference{d})

@@ -66,6 +66,19 @@ func (f *filtered) suppresses() bool {
 	return f.Mode == "" && (f.Answer == pod.Answer(pod.Drop) || f.Answer == pod.Answer(pod.Defer))
 }
 
+// wait is how long the update waits by that, if it counts, until it goes on or is asked about
+// again; most is how long the policy's owner may hold one back.
+func (f *filtered) wait(most time.Duration) time.Duration {
+	limit := min(f.limit, most)
+	switch f.Answer {
+	case pod.Answer(pod.Defer):
+		return min(max(f.after, minRetryAfter), limit)
+	case pod.Answer(pod.Drop):
+		return limit
+	}
+	return 0
+}
+
 // filterAll asks every policy that matches. An update is held back where one of
 // them says so, for as long as the most patient of those may hold it; dropped,
 // where one drops it.
@@ -76,7 +89,7 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 		for _, policy := range s.policies {
-			d.shadow(s, policy)
+			d.shadow(s, policy, most(s.tenant))
 			asked, fuel, err := policy.wants(ctx, d)
 			if ctx.Err() != nil {
 				return v
@@ -86,6 +99,7 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 			}
 			d.at.policy(policy.Name)
 			f := policy.filter(ctx, d, err)
+			d.waits(policy, f.wait(most(s.tenant)))
 			f.Fuel += fuel
 			v.Opinions = append(v.Opinions, f.Opinion)
 			if !f.suppresses() {

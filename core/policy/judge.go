@@ -60,7 +60,7 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		if p.mutates() != mutators {
 			continue
 		}
-		d.shadow(s, p)
+		d.shadow(s, p, 0)
 		asked, fuel, err := p.wants(ctx, d)
 		if ctx.Err() != nil {
 			break
@@ -70,6 +70,7 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		}
 		d.at.policy(p.Name)
 		o := p.consult(ctx, d, err)
+		d.waits(p, o.wait())
 		o.Fuel += fuel
 		o.Tenant = s.tenant
 		o.Mode = p.counted()
@@ -119,8 +120,14 @@ func (o *opinion) decide() pod.Verdict {
 	case o.Message == "":
 		v.Message = name + " gives no message"
 	}
-	if o.Answer == pod.Hold && o.retryAfter != 0 {
-		v.RetryAfter = min(max(o.retryAfter, minRetryAfter), maxRetryAfter)
-	}
+	v.RetryAfter = o.wait()
 	return v
+}
+
+// wait is after how long a hold is looked at again, 0 for no wish.
+func (o *opinion) wait() time.Duration {
+	if o.Answer != pod.Hold || o.retryAfter == 0 {
+		return 0
+	}
+	return min(max(o.retryAfter, minRetryAfter), maxRetryAfter)
 }

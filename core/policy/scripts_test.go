@@ -17,6 +17,7 @@ import (
 // scripts is a Loader whose modules are texts:
 //
 //	allow|deny|hold|abstain [CODE [MESSAGE]]  gives that answer
+//	hold-for DURATION                         holds, and wants to be asked again then
 //	deny-image IMAGE                          denies pods of that image, abstains of others
 //	broken MESSAGE                            cannot be loaded
 //	trap MESSAGE                              fails at each call
@@ -175,6 +176,9 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		if len(r.Node.Pods) < most {
 			result.Answer = pod.Allow
 		}
+	case "hold-for":
+		result.Answer = pod.Hold
+		result.RetryAfter, _ = time.ParseDuration(rest)
 	case "deny-image":
 		result.Answer = pod.Abstain
 		if r.Question.Pod.Spec.Containers[0].Image == rest {

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -47,15 +48,26 @@ type shadowed struct {
 	// merge.
 	request *wasm.Request
 	contest *contest
+	// wait is how long what the policy said has the question wait, 0 for no certain time;
+	// most is how long its owner may hold an update back.
+	wait, most time.Duration
 }
 
-// shadow notes that a policy is at its turn, which has a candidate.
-func (d *decision) shadow(s *set, p *policy) {
+// shadow notes that a policy is at its turn, which has a candidate. most is how long its
+// owner may hold an update back.
+func (d *decision) shadow(s *set, p *policy, most time.Duration) {
 	if p.candidate == nil || d.isReview() {
 		return
 	}
 	request := *d.request
-	d.shadowed = append(d.shadowed, shadowed{hook: d.hook, set: s, policy: p, request: &request})
+	d.shadowed = append(d.shadowed, shadowed{hook: d.hook, set: s, policy: p, request: &request, most: most})
+}
+
+// waits notes how long what a policy said at its turn has the question wait.
+func (d *decision) waits(p *policy, wait time.Duration) {
+	if i := len(d.shadowed) - 1; i >= 0 && d.shadowed[i].policy == p {
+		d.shadowed[i].wait = wait
+	}
 }
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
@@ -63,34 +75,36 @@ func (d *decision) shadow(s *set, p *policy) {
 func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
 	for i := range d.shadowed {
 		x, saw := d.shadowed[i], d.saw.again()
-		p.shadow(&x, opinions, func(ctx context.Context, at *activity) (o pod.Opinion, fuel int64) {
+		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
 				look: d.look, sees: d.sees, saw: saw, lasts: &lasts{}, at: at,
 			}
-			o = x.policy.candidate.alone(ctx, like)
+			o = x.policy.candidate.alone(ctx, like, x.most)
 			return o, like.spent + o.Fuel
 		})
 	}
 }
 
-// alone is the opinion of a policy on a decision that nobody else has a part in; it
-// abstains where it is not asked.
-func (p *policy) alone(ctx context.Context, d *decision) pod.Opinion {
+// alone is what a policy says in a decision that nobody else has a part in; it
+// abstains where it is not asked. most is how long it may hold an update back.
+func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) saying {
 	asked, fuel, err := p.wants(ctx, d)
 	if !asked {
-		return pod.Opinion{Answer: notAskedAnswer(d.hook)}
+		return saying{Opinion: pod.Opinion{Answer: notAskedAnswer(d.hook)}}
 	}
 	d.at.policy(p.Name)
 	defer d.at.over()
-	var o pod.Opinion
+	var said saying
 	if d.hook == hookFilter {
-		o = p.filter(ctx, d, err).Opinion
+		f := p.filter(ctx, d, err)
+		said = saying{f.Opinion, f.wait(most)}
 	} else {
-		o = p.consult(ctx, d, err).Opinion
+		o := p.consult(ctx, d, err)
+		said = saying{o.Opinion, o.wait()}
 	}
-	o.Fuel += fuel
-	return o
+	said.Fuel += fuel
+	return said
 }
 
 // notAskedAnswer is the answer of a policy that was not asked, as it does not match.
@@ -109,16 +123,16 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 				continue
 			}
 			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m}
-			p.shadow(&x, opinions, func(ctx context.Context, at *activity) (o pod.Opinion, fuel int64) {
+			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI}
 				c := x.policy.candidate
 				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
 				if !asked {
-					return pod.Opinion{Answer: pod.Abstain}, fuel
+					return saying{Opinion: pod.Opinion{Answer: pod.Abstain}}, fuel
 				}
 				at.policy(c.Name)
 				defer at.over()
-				o, _ = c.merge(ctx, like, err)
+				o.Opinion, _ = c.merge(ctx, like, err)
 				return o, fuel + o.Fuel + like.extra
 			})
 		}
@@ -127,14 +141,16 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
-func (p *Plane) shadow(x *shadowed, opinions []pod.Opinion, judge func(ctx context.Context, at *activity) (pod.Opinion, int64)) {
+func (p *Plane) shadow(
+	x *shadowed, question [sha256.Size]byte, opinions []pod.Opinion, judge func(ctx context.Context, at *activity) (saying, int64),
+) {
 	s, c := &p.shadowing, x.policy.candidate
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
 		c.comparison.skip()
 		return
 	}
 	s.waiting.Add(1)
-	said := saidBy(x, opinions)
+	said := saying{saidBy(x, opinions), x.wait}
 	s.use(x.set)
 	p.queue.add(task{tenant: shadowLine, decide: func(ctx context.Context, at *activity) (int64, bool) {
 		defer s.unuse(x.set)
@@ -149,7 +165,7 @@ func (p *Plane) shadow(x *shadowed, opinions []pod.Opinion, judge func(ctx conte
 			// It would fail as it did before, by the machine or by itself.
 			o.Failure = cmp.Or(c.plugin.breakers.opened(x.tenant()), o.Failure)
 		}
-		c.comparison.note(x.hook, x.about(), said, o)
+		c.comparison.note(x.hook, x.about(), question, said, o)
 		return fuel * shadowWeight, true
 	}})
 }

@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
+	t.Parallel()
+	const at = "[limits]\nmax_suppress = "
+	for name, test := range map[string]struct {
+		hook, inForce, candidate string
+		// more and candidates are further keys.
+		more, candidates string
+		// said are the words of both where that differs.
+		said string
+	}{
+		"holds for as long":              {hookAdmit, "hold-for 30s", "hold-for 30s", "", "", ""},
+		"a hold for longer":              {hookAdmit, "hold-for 30s", "hold-for 1m", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits 1m0s"},
+		"a hold without a time":          {hookAdmit, "hold-for 30s", "hold-for 0s", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits for no certain time"},
+		"holds for too short":            {hookAdmit, "hold-for 1ms", "hold-for 1s", "", "", ""},
+		"holds for too long":             {hookAdmit, "hold-for 20m", "hold-for 30m", "", "", ""},
+		"deferrals that end before":      {hookFilter, "defer", "defer", "", at + `"30m"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 30m0s"},
+		"deferrals that end as soon":     {hookFilter, "defer", "defer", at + `"2h"`, "", ""},
+		"drops for longer":               {hookFilter, "drop", "drop", "", at + `"2h"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 2h0m0s"},
+		"drops for longer than they may": {hookFilter, "drop", "drop", at + `"30h"`, at + `"40h"`, ""},
+		"updates that pass":              {hookFilter, "pass", "pass", "", at + `"30m"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.hooked("p", test.hook, test.inForce, test.more)
+				d.candidate(test.candidate, test.candidates)
+				text, err := os.ReadFile(filepath.Join(d.dir, "next.toml"))
+				must(t, err)
+				d.write("next.toml", strings.Replace(string(text), `["admit"]`, `["`+test.hook+`"]`, 1))
+				p, _ := listed(t, d, s, patient)
+				run(t, p)
+				ask(t, p, question("web"))
+				filterBy(t, p, filterQuestion("shop"))
+				synctest.Wait()
+				x := shadowOf(p)
+				got := ""
+				if len(x.Differences) > 0 {
+					got = x.Differences[0].InForceSaid + "|" + x.Differences[0].CandidateSaid
+				}
+				if x.Decisions != 1 || got != test.said {
+					t.Errorf("%q, want %q: %+v", got, test.said, x)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatACandidateWaitsFor(t *testing.T) {
+	t.Parallel()
+	now := instant
+	for name, test := range map[string]struct {
+		more                 string
+		decisions, different int
+		after                time.Duration
+		want                 string
+	}{
+		"too few decisions":                {"", 99, 0, time.Hour, "it was asked in 99 of 100 decisions"},
+		"too short a time":                 {"", 100, 0, 9 * time.Minute, "it is to be compared for 1m0s more"},
+		"a difference":                     {"", 100, 1, time.Hour, "it says something else in 1 of 100 decisions, more than max_difference = 0"},
+		"none":                             {"", 100, 0, 10 * time.Minute, ""},
+		"no more than the document allows": {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 1, 0, ""},
+		"more than the document allows":    {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 2, 0, "it says something else in 2 of 50 decisions, more than max_difference = 0.02"},
+	} {
+		doc, err := parseDocument("p.toml", "p.toml", []byte(documentOf("p", "allow", `mode = "shadow"`, test.more)), false)
+		must(t, err)
+		clock := now
+		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
+		for i := range test.decisions {
+			allows := saying{Opinion: pod.Opinion{Policy: "p", Answer: pod.Allow}}
+			o := allows
+			if i < test.different {
+				o.Answer = pod.Deny
+			}
+			c.note(hookAdmit, "shop/web", [sha256.Size]byte{byte(i)}, allows, o)
+		}
+		clock = now.Add(test.after)
+		if got := c.show().Waits; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
+	t.Parallel()
+	asked, unasked := pod.Opinion{Policy: "p", Answer: pod.Abstain}, pod.Opinion{Answer: pod.Abstain}
+	for name, test := range map[string]struct {
+		inForce, candidate pod.Opinion
+		want               uint64
+	}{
+		"neither was asked":            {unasked, unasked, 0},
+		"only the policy in force was": {asked, unasked, 1},
+		"only the candidate was":       {unasked, asked, 1},
+		"both were":                    {asked, asked, 1},
+	} {
+		c := newComparison(&policy{document: &document{}}, &policy{}, func() time.Time { return instant })
+		c.note(hookAdmit, "shop/web", [sha256.Size]byte{}, saying{Opinion: test.inForce}, saying{Opinion: test.candidate})
+		if got := c.show().Decisions; got != test.want {
+			t.Errorf("%s: %d decisions, want %d", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// maxWeighed is how many questions a comparison remembers, by a digest and a flag: some
+// hundred kilobytes for a candidate. Once there are as many, a further one counts whenever
+// it is asked.
+const maxWeighed = 4096
+
+// weighed are the questions that count in a comparison, and whether the candidate said
+// something else in one: a pod that is held is asked about again and again, and is one
+// decision.
+type weighed map[[sha256.Size]byte]bool
+
+// weigh takes a question in, and gives whether it is one decision more, and one difference
+// more.
+func (w weighed) weigh(question [sha256.Size]byte, different bool) (more, moreDifferent bool) {
+	was, known := w[question]
+	if known || len(w) < maxWeighed {
+		w[question] = was || different
+	}
+	return !known, different && !was
+}
+
+// identity is what a question is about: the same for one that is asked again.
+func (d *decision) identity() [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.hook, d.request.Question.Pod.UID, d.lastKey()))
+}
+
+// identity is that of a contest: who takes part.
+func (p *Plane) identity(m *contest) [sha256.Size]byte {
+	text := []byte(hookMerge)
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&pod.Question{Pod: c.Pod}))
+	}
+	return sha256.Sum256(text)
+}

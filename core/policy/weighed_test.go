@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
+	t.Parallel()
+	another := func(q *pod.Question) {
+		q.Pod = somePod("web", func(p *v1.Pod) { p.UID = "another" })
+	}
+	contest := func(p *Plane, change func(*pod.Contest)) {
+		c := contested("web")
+		change(&c)
+		answered := make(chan pod.Resolution)
+		p.Rules().Resolve(c, func(r pod.Resolution) { answered <- r })
+		<-answered
+	}
+	for name, test := range map[string]struct {
+		first, second func(t *testing.T, p *Plane)
+		want          uint64
+	}{
+		"a pod that is held": {
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) }, 1,
+		},
+		"another version of it": {
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web", update)) }, 2,
+		},
+		"another pod like it": {
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web", another)) }, 2,
+		},
+		"another hook": {
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 2,
+		},
+		"an update that is held back": {
+			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) },
+			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 1,
+		},
+		"a contest": {
+			func(_ *testing.T, p *Plane) { contest(p, func(*pod.Contest) {}) },
+			func(_ *testing.T, p *Plane) { contest(p, func(c *pod.Contest) { slices.Reverse(c.Candidates) }) }, 1,
+		},
+		"a contest of others": {
+			func(_ *testing.T, p *Plane) { contest(p, func(*pod.Contest) {}) },
+			func(_ *testing.T, p *Plane) {
+				contest(p, func(c *pod.Contest) { c.Candidates[1].Origin.Document = "c#0" })
+			}, 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.write("p.toml", documentIn("p", "hold", anyHook))
+				d.write("p.wasm", "hold")
+				text := documentIn("next", "trap no", anyHook+"\nmode = \"shadow\"")
+				d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+				d.write("next.wasm", "trap no")
+				p, _ := listed(t, d, s)
+				run(t, p)
+				for range 2 {
+					test.first(t, p)
+					synctest.Wait()
+				}
+				test.second(t, p)
+				synctest.Wait()
+				if x := shadowOf(p); x.Decisions != test.want || x.Different != test.want || x.Skipped != 0 {
+					t.Errorf("got %+v, want %d decisions", x, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestADifferenceOfAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := weighed{}
+	for i, test := range []struct{ different, more, moreDifferent bool }{
+		{false, true, false}, {false, false, false}, {true, false, true}, {true, false, false}, {false, false, false}, {true, false, false},
+	} {
+		if more, different := w.weigh([sha256.Size]byte{}, test.different); more != test.more || different != test.moreDifferent {
+			t.Errorf("%d: %t and %t", i, more, different)
+		}
+	}
+}
+
+func TestSoManyQuestionsAreRememberedAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := weighed{}
+	question := func(i int) (q [sha256.Size]byte) {
+		binary.BigEndian.PutUint32(q[:], uint32(i))
+		return q
+	}
+	for i := range maxWeighed {
+		w.weigh(question(i), false)
+	}
+	for range 2 {
+		if more, different := w.weigh(question(maxWeighed), true); !more || !different {
+			t.Errorf("a further question counts: %t, %t", more, different)
+		}
+		if more, _ := w.weigh(question(1), false); more || len(w) != maxWeighed {
+			t.Errorf("one that is known counts: %t; %d are remembered", more, len(w))
+		}
+	}
+}
