@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
@@ -81,7 +82,8 @@ func sameIn(from, dir, document string) (string, error) {
 	return path, nil
 }
 
-// replace puts another text into a file at once, with the mode that it has.
+// replace puts another text into a file at once, with the mode that it has and, as root,
+// the owner.
 func replace(path string, text []byte) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -93,6 +95,9 @@ func replace(path string, text []byte) error {
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		err = errors.Join(err, f.Chown(int(st.Uid), int(st.Gid)))
+	}
 	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -47,6 +48,28 @@ func TestACandidateTakesThePlaceOfThePolicy(t *testing.T) {
 		if entries, err := os.ReadDir(to); err != nil || len(entries) != 1 || gone != filepath.Join(to, "next.toml") {
 			t.Errorf("%v is left, %v", entries, err)
 		}
+	}
+}
+
+func TestWhatTakesThePlaceOfADocumentBelongsToTheSame(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may give files away")
+	}
+	dir, set := withCandidate(t)
+	if err := os.Chown(filepath.Join(dir, "p.toml"), 1234, 4321); err != nil {
+		t.Fatal(err)
+	}
+	path, _, err := Promote(set, "p", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 1234 || st.Gid != 4321 || info.Mode().Perm() != 0o640 {
+		t.Errorf("%+v", info.Sys())
 	}
 }
 

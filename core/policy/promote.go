@@ -12,11 +12,12 @@ var (
 	shadowMode  = regexp.MustCompile(`^(\s*mode\s*=\s*)(?:"shadow"|'shadow')(.*)$`)
 	tableHeader = regexp.MustCompile(`^\s*\[`)
 	shadowTable = regexp.MustCompile(`^\s*\[\s*shadow\s*\]`)
+	noKey       = regexp.MustCompile(`^\s*(#.*)?$`)
 )
 
 // Promoted is the text of a candidate's document as one of the mode that the policy has
-// whose place it takes: all else of it stays, comments too, but for the table shadow.
-// name is what faults call the document.
+// whose place it takes: all else of it stays, but for the table shadow. What stands
+// behind the last key of that belongs to what follows. name is what faults call the document.
 func Promoted(name string, text []byte, mode string) ([]byte, error) {
 	before, err := parseDocument(name, name, text, true)
 	if err != nil {
@@ -25,14 +26,23 @@ func Promoted(name string, text []byte, mode string) ([]byte, error) {
 	if before.Mode != modeShadow {
 		return nil, fmt.Errorf("%s: its mode is %q, not %q", name, before.Mode, modeShadow)
 	}
-	var out strings.Builder
+	var out, behind strings.Builder
 	table, inShadow := false, false
 	for line := range strings.Lines(string(text)) {
 		bare := strings.TrimRight(line, "\r\n")
 		if tableHeader.MatchString(bare) {
-			table, inShadow = true, shadowTable.MatchString(bare)
+			out.WriteString(behind.String())
+			behind.Reset()
+			if table, inShadow = true, shadowTable.MatchString(bare); inShadow {
+				continue
+			}
 		}
-		if inShadow {
+		switch {
+		case inShadow && noKey.MatchString(bare):
+			behind.WriteString(line)
+			continue
+		case inShadow:
+			behind.Reset()
 			continue
 		}
 		if m := shadowMode.FindStringSubmatch(bare); m != nil && !table {
@@ -40,6 +50,7 @@ func Promoted(name string, text []byte, mode string) ([]byte, error) {
 		}
 		out.WriteString(line)
 	}
+	out.WriteString(behind.String())
 	after, err := parseDocument(name, name, []byte(out.String()), true)
 	if err != nil {
 		return nil, fmt.Errorf("its mode cannot be changed, do it by hand: %w", err)

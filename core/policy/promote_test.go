@@ -12,7 +12,11 @@ func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
 	head, tail := documentOf("p", "allow"), "[settings]\n# a comment\nmode = \"shadow\"\n"
 	for name, test := range map[string]struct{ before, want string }{
 		"a table at the end":    {head + "mode = \"shadow\" # soon\n" + tail + "[shadow]\nmin_decisions = 3\n", head + "mode = \"enforce\" # soon\n" + tail},
-		"a table in the middle": {head + "mode='shadow'\r\n[shadow]\nmin_decisions = 3\n# gone\n" + tail, head + "mode=\"enforce\"\r\n" + tail},
+		"a table in the middle": {head + "mode='shadow'\r\n[shadow]\n\n# gone\nmin_decisions = 3 # gone\n" + tail, head + "mode=\"enforce\"\r\n" + tail},
+		"a comment after it":    {head + "mode = \"shadow\"\n[shadow]\nmin_decisions = 3\n# What it wants.\n\n# Really.\n" + tail, head + "mode = \"enforce\"\n# What it wants.\n\n# Really.\n" + tail},
+		"a space before that":   {head + "mode = \"shadow\"\n[shadow]\nmin_decisions = 3\r\n\r\n  # What it wants.\r\n" + tail, head + "mode = \"enforce\"\n\r\n  # What it wants.\r\n" + tail},
+		"a comment at the end":  {head + "mode = \"shadow\"\n[shadow]\nmin_decisions = 3\n# The end.", head + "mode = \"enforce\"\n# The end."},
+		"a table without keys":  {head + "mode = \"shadow\"\n[shadow]\n# What it wants.\n" + tail, head + "mode = \"enforce\"\n# What it wants.\n" + tail},
 		"no table":              {head + "mode = \"shadow\"\n" + tail, head + "mode = \"enforce\"\n" + tail},
 		"an array after it":     {head + "mode = \"shadow\"\n[shadow]\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n", head + "mode = \"enforce\"\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n"},
 	} {
