@@ -75,7 +75,7 @@ func shadowing(s *pod.PolicySet) {
 	c := s.Policies[1]
 	c.Mode, c.Document, c.Failed, c.Failures, c.LastFailure = "shadow", "/etc/wardlet/policies/next.toml", 0, nil, ""
 	c.Shadow = &pod.PolicyShadow{
-		Since: noon.Add(-3 * time.Minute), Decisions: 40, Different: 2, Skipped: 1, MaxDifference: 0.1, MinDecisions: 100, MinTime: 10 * time.Minute,
+		Since: noon.Add(-3 * time.Minute), InForceSHA256: "1" + digest[1:], CandidateSHA256: "2" + digest[1:], Decisions: 40, Different: 2, Skipped: 1, MaxDifference: 0.1, MinDecisions: 100, MinTime: 10 * time.Minute,
 		Waits: "it was asked in 40 of 100 decisions",
 		Differences: []pod.ShadowDifference{{
 			At: noon, Hook: "admit", About: "shop/web", InForce: "allow", Candidate: "deny", CandidateSaid: "ImageNotAllowed: image x\x1b",

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,25 +18,37 @@ func TestPolicyPromote(t *testing.T) {
 		edits []func(*pod.PolicySet)
 		args  []string
 	}{
-		"policy-promote":        {[]func(*pod.PolicySet){ready}, nil},
-		"policy-promote-waits":  {[]func(*pod.PolicySet){shadowing}, nil},
-		"policy-promote-none":   {nil, nil},
-		"policy-promote-signed": {[]func(*pod.PolicySet){ready, signed}, nil},
-		"policy-promote-tenant": {[]func(*pod.PolicySet){ready}, []string{"--tenant", "a"}},
-		"help-policy-promote":   {nil, []string{"--help"}},
+		"policy-promote":         {[]func(*pod.PolicySet){ready}, nil},
+		"policy-promote-changed": {[]func(*pod.PolicySet){ready}, nil},
+		"policy-promote-waits":   {[]func(*pod.PolicySet){shadowing}, nil},
+		"policy-promote-none":    {nil, nil},
+		"policy-promote-signed":  {[]func(*pod.PolicySet){ready, signed}, nil},
+		"policy-promote-tenant":  {[]func(*pod.PolicySet){ready}, []string{"--tenant", "a"}},
+		"help-policy-promote":    {nil, []string{"--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			set := aSet(test.edits...)
 			set.Directory = dir
-			for i := range set.Policies {
-				p := &set.Policies[i]
-				p.Document = filepath.Join(dir, filepath.Base(p.Document))
-				text := "api = \"wardlet.dev/v1\"\nname = \"" + p.Name + "\"\nmodule = \"p.wasm\"\nhooks = [\"admit\"]\nmode = \"" + p.Mode + "\"\n"
-				if err := os.WriteFile(p.Document, []byte(text), 0o600); err != nil {
+			write := func(path, text string) (digest string) {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
+				return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+			}
+			documents := map[string]string{}
+			for i := range set.Policies {
+				p := &set.Policies[i]
+				p.Document, p.Module = filepath.Join(dir, filepath.Base(p.Document)), filepath.Join(dir, "p.wasm")
+				p.SHA256 = write(p.Module, "p")
+				documents[p.Mode] = write(p.Document, "api = \"wardlet.dev/v1\"\nname = \""+p.Name+"\"\nmodule = \"p.wasm\"\nhooks = [\"admit\"]\nmode = \""+p.Mode+"\"\n")
+				if p.Shadow != nil {
+					p.Shadow.InForceSHA256, p.Shadow.CandidateSHA256 = documents["enforce"], documents["shadow"]
+				}
+			}
+			if name == "policy-promote-changed" {
+				write(filepath.Join(dir, "next.toml"), "# another")
 			}
 			socket, _ := serve(t, &knowledge{policies: [][]pod.PolicySet{{set}}})
 			args := append([]string{"policy", "promote", "allowed-images", "--socket", socket}, test.args...)

@@ -1,7 +1,8 @@
 package agent
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +16,7 @@ import (
 // Promote has the candidate for the place of a policy take it in the directory dir:
 // its document takes that of the policy, with the policy's mode, and its own file goes. A set
 // is whole at every moment between. The comparison must have come to its end, and the
-// documents must be those that were compared. It gives the paths of the document and of
+// documents and the candidate's module must be those that were compared. It gives the paths of the document and of
 // the one that is gone.
 func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error) {
 	var inForce, candidate *pod.PolicyState
@@ -38,15 +39,18 @@ func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error
 	case candidate.Shadow.Waits != "":
 		return "", "", fmt.Errorf("the candidate %s may not take the place of policy %q: %s", candidate.Document, name, candidate.Shadow.Waits)
 	}
-	path, err = sameIn(set.Directory, dir, inForce.Document)
+	of := candidate.Shadow
+	if of.InForceSHA256 == "" || of.CandidateSHA256 == "" {
+		return "", "", errors.New("the agent does not say which documents it has compared; start it anew with the version of this command, and wait until it has")
+	}
+	path, _, err = comparedIn(set.Directory, dir, inForce.Document, of.InForceSHA256)
 	if err != nil {
 		return "", "", err
 	}
-	gone, err = sameIn(set.Directory, dir, candidate.Document)
-	if err != nil {
+	if _, _, err := comparedIn(set.Directory, dir, candidate.Module, candidate.SHA256); err != nil {
 		return "", "", err
 	}
-	text, err := os.ReadFile(gone)
+	gone, text, err := comparedIn(set.Directory, dir, candidate.Document, of.CandidateSHA256)
 	if err != nil {
 		return "", "", err
 	}
@@ -60,26 +64,25 @@ func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error
 	return path, gone, os.Remove(gone)
 }
 
-// sameIn is the path in dir of a document that is in force from a directory. Both must be
-// the same.
-func sameIn(from, dir, document string) (string, error) {
-	relative, err := filepath.Rel(from, document)
+// comparedIn is the path in dir of a file that the agent reads in the directory from, and
+// its text. That must be what was compared.
+func comparedIn(from, dir, file, digest string) (path string, text []byte, err error) {
+	relative, err := filepath.Rel(from, file)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	path := filepath.Join(dir, relative)
-	was, err := os.ReadFile(document)
-	if err != nil {
-		return "", err
+	path = filepath.Join(dir, relative)
+	text, err = os.ReadFile(path)
+	switch sum := sha256.Sum256(text); {
+	case err != nil:
+		return "", nil, err
+	case hex.EncodeToString(sum[:]) == digest:
+		return path, text, nil
+	case path == filepath.Clean(file):
+		return "", nil, fmt.Errorf("%s has changed since it was compared; wait until it is compared as it is now "+
+			"(\"wardlet policy reload\" has it read at once), or put back what was compared", path)
 	}
-	now, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	if !bytes.Equal(was, now) {
-		return "", fmt.Errorf("%s is not what is in force from %s", path, from)
-	}
-	return path, nil
+	return "", nil, fmt.Errorf("%s is not what was compared from %s; copy that one here, or bring this one there, signed where the set is, and wait until it is compared", path, file)
 }
 
 // replace puts another text into a file at once, with the mode that it has and, as root,

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +16,21 @@ import (
 func withCandidate(t *testing.T) (dir string, set *pod.PolicySet) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, more := range map[string]string{"p.toml": "mode = \"warn\"\n", "next.toml": "mode = \"shadow\" # next\n[shadow]\nmin_decisions = 1\n"} {
-		text := "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"" + strings.Repeat("0", 64) + "\"\nhooks = [\"admit\"]\n" + more
+	write := func(name, text string) (digest string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
 			t.Fatal(err)
 		}
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	}
+	module := write("p.wasm", "p")
+	head := "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"" + module + "\"\nhooks = [\"admit\"]\n"
+	shadow := &pod.PolicyShadow{
+		InForceSHA256:   write("p.toml", head+"mode = \"warn\"\n"),
+		CandidateSHA256: write("next.toml", head+"mode = \"shadow\" # next\n[shadow]\nmin_decisions = 1\n"),
 	}
 	return dir, &pod.PolicySet{Directory: dir, Policies: []pod.PolicyState{
-		{Name: "p", Mode: "warn", Document: filepath.Join(dir, "p.toml")},
-		{Name: "p", Mode: "shadow", Document: filepath.Join(dir, "next.toml"), Shadow: &pod.PolicyShadow{}},
+		{Name: "p", Mode: "warn", Document: filepath.Join(dir, "p.toml"), Module: filepath.Join(dir, "p.wasm"), SHA256: module},
+		{Name: "p", Mode: "shadow", Document: filepath.Join(dir, "next.toml"), Module: filepath.Join(dir, "p.wasm"), SHA256: module, Shadow: shadow},
 	}}
 }
 
@@ -45,7 +53,7 @@ func TestACandidateTakesThePlaceOfThePolicy(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		if entries, err := os.ReadDir(to); err != nil || len(entries) != 1 || gone != filepath.Join(to, "next.toml") {
+		if entries, err := os.ReadDir(to); err != nil || len(entries) != 2 || gone != filepath.Join(to, "next.toml") {
 			t.Errorf("%v is left, %v", entries, err)
 		}
 	}
@@ -83,12 +91,13 @@ func TestACandidateThatMayNotTakeThePlaceStaysWhereItIs(t *testing.T) {
 		"of an unknown name": {func(_ string, s *pod.PolicySet) { s.Policies[0].Name = "q" }, `no policy "p"`},
 		"none":               {func(_ string, s *pod.PolicySet) { s.Policies = s.Policies[:1] }, "has no candidate"},
 		"of a set refused":   {func(_ string, s *pod.PolicySet) { s.Refused = "broken" }, "mend that first"},
+		"of an agent that does not say what was compared": {func(_ string, s *pod.PolicySet) { s.Policies[1].Shadow.CandidateSHA256 = "" }, "start it anew"},
 		"one that is changed": {func(dir string, _ *pod.PolicySet) {
 			_ = os.WriteFile(filepath.Join(dir, "next.toml"), []byte("# other"), 0o600)
-		}, "is not what is in force"},
+		}, "is not what was compared"},
 		"beside a change": {func(dir string, _ *pod.PolicySet) {
 			_ = os.WriteFile(filepath.Join(dir, "p.toml"), []byte("# other"), 0o600)
-		}, "is not what is in force"},
+		}, "is not what was compared"},
 		"one that is gone": {func(dir string, _ *pod.PolicySet) { _ = os.Remove(filepath.Join(dir, "next.toml")) }, "no such file"},
 	} {
 		_, set := withCandidate(t)

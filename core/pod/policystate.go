@@ -93,6 +93,10 @@ type PolicyState struct {
 // PolicyShadow is how a candidate does beside the policy in force.
 type PolicyShadow struct {
 	Since time.Time `json:"since"`
+	// InForceSHA256 and CandidateSHA256 are the digests of the two documents that are
+	// compared, in hex.
+	InForceSHA256   string `json:"inForceSHA256"`
+	CandidateSHA256 string `json:"candidateSHA256"`
 	// Decisions counts those in which both were asked or would have been, each version of a
 	// pod once for a hook. Different are those of them in which they said something else,
 	// Skipped those that were not compared: the candidates' budget was spent, or the machine

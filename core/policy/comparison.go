@@ -92,7 +92,10 @@ func (s *saying) beside(other *saying) string {
 func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {
 	now := clock()
 	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock, weighed: weighed{}}
-	c.shown = pod.PolicyShadow{Since: now, MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime}
+	c.shown = pod.PolicyShadow{
+		Since: now, InForceSHA256: inForce.source, CandidateSHA256: candidate.source,
+		MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime,
+	}
 	return c
 }
 
