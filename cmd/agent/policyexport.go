@@ -25,8 +25,9 @@ func (a *app) policyExportCommand() *cobra.Command {
 		Long: "Writes decisions on record, all or those that are named, to a zip archive: with the documents and\n" +
 			"facts that they saw, and with the policies and plugins that made them. \"wardlet policy replay\n" +
 			"--bundle\" makes them again on any machine, \"wardlet policy diff --bundle\" tries other policies.\n\n" +
-			"With --redact the values of environment variables, commands and arguments, headers of probes,\n" +
-			"attributes of drivers' volumes and annotations are taken out of the documents, but not those\n" +
+			"With --redact the values of environment variables, commands and arguments, headers and queries of\n" +
+			"probes and hooks, users and queries in URLs of volumes, attributes and annotations of volumes,\n" +
+			"credential specs of Windows and annotations are taken out of the documents, but not those\n" +
 			"annotations that say how a pod is confined; equal values stay equal. Each decision is made again\n" +
 			"without them and is in the file as it comes out then. One that would come out otherwise is left\n" +
 			"out, and named. Names, labels, images, paths, and the policies with their settings stay. An agent\n" +

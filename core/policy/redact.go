@@ -5,21 +5,22 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // Redactor takes the values out of documents that people keep secrets in: those of
-// environment variables, commands and their arguments, headers of probes, the
-// attributes of volumes from drivers, and annotations but those that say how a pod
-// is confined. What stands there instead is equal where the values were, and tells
-// nothing else of them to who does not have the Redactor. UIDs and instances, which
-// are made from whole documents, are others, too.
+// environment variables, commands and their arguments, headers and queries of probes
+// and lifecycle hooks, users and queries in the URLs of volumes, attributes and
+// annotations of volumes, credential specs of Windows, and annotations but those that
+// say how a pod is confined. What stands there instead is equal where the values were,
+// and tells nothing else of them to who does not have the Redactor. UIDs and instances,
+// which are made from whole documents, are others, too.
 type Redactor struct{ key []byte }
 
 // NewRedactor gives one of its own: what two of them make of the same is not equal.
@@ -60,17 +61,20 @@ func (x *Redactor) values(all []string) {
 	}
 }
 
-// confining are the beginnings of annotations that say what a pod may do.
-var confining = []string{
-	"kubernetes.io/config.source", "container.apparmor.security.beta.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/",
-	"container.seccomp.security.alpha.kubernetes.io/",
+// confines reports whether an annotation says what a pod may do, or where it is from.
+func confines(key string) bool {
+	switch key {
+	case pod.AnnotationSource, v1.SeccompPodAnnotationKey:
+		return true
+	}
+	return strings.HasPrefix(key, v1.SeccompContainerAnnotationKeyPrefix) || strings.HasPrefix(key, v1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
 }
 
 // pod redacts a pod in place.
 func (x *Redactor) pod(p *v1.Pod) {
 	p.UID = types.UID(x.name(string(p.UID)))
 	for key, value := range p.Annotations {
-		if !slices.ContainsFunc(confining, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+		if !confines(key) {
 			p.Annotations[key] = x.value(value)
 		}
 	}
@@ -86,13 +90,45 @@ func (x *Redactor) pod(p *v1.Pod) {
 		p.Spec.EphemeralContainers[i].EphemeralContainerCommon = v1.EphemeralContainerCommon(c)
 	}
 	for i := range p.Spec.Volumes {
-		v := &p.Spec.Volumes[i]
-		if v.CSI != nil {
-			x.settings(v.CSI.VolumeAttributes)
+		x.volume(&p.Spec.Volumes[i])
+	}
+	if c := p.Spec.SecurityContext; c != nil {
+		x.windows(c.WindowsOptions)
+	}
+}
+
+func (x *Redactor) volume(v *v1.Volume) {
+	if v.CSI != nil {
+		x.settings(v.CSI.VolumeAttributes)
+	}
+	if v.FlexVolume != nil {
+		x.settings(v.FlexVolume.Options)
+	}
+	if v.GitRepo != nil {
+		v.GitRepo.Repository = x.url(v.GitRepo.Repository)
+	}
+	if v.AzureDisk != nil {
+		v.AzureDisk.DataDiskURI = x.url(v.AzureDisk.DataDiskURI)
+	}
+	if v.ScaleIO != nil {
+		v.ScaleIO.Gateway = x.url(v.ScaleIO.Gateway)
+	}
+	if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
+		x.settings(v.Ephemeral.VolumeClaimTemplate.Annotations)
+		v.Ephemeral.VolumeClaimTemplate.ManagedFields = nil
+	}
+	if v.Projected != nil {
+		for i := range v.Projected.Sources {
+			if c := v.Projected.Sources[i].PodCertificate; c != nil {
+				x.settings(c.UserAnnotations)
+			}
 		}
-		if v.FlexVolume != nil {
-			x.settings(v.FlexVolume.Options)
-		}
+	}
+}
+
+func (x *Redactor) windows(o *v1.WindowsSecurityContextOptions) {
+	if o != nil && o.GMSACredentialSpec != nil {
+		o.GMSACredentialSpec = new(x.value(*o.GMSACredentialSpec))
 	}
 }
 
@@ -107,6 +143,9 @@ func (x *Redactor) container(c *v1.Container) {
 	x.values(c.Args)
 	for i := range c.Env {
 		c.Env[i].Value = x.value(c.Env[i].Value)
+	}
+	if c.SecurityContext != nil {
+		x.windows(c.SecurityContext.WindowsOptions)
 	}
 	for _, probe := range []*v1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if probe != nil {
@@ -128,6 +167,7 @@ func (x *Redactor) act(exec *v1.ExecAction, get *v1.HTTPGetAction) {
 		x.values(exec.Command)
 	}
 	if get != nil {
+		get.Path = x.url(get.Path)
 		for i := range get.HTTPHeaders {
 			get.HTTPHeaders[i].Value = x.value(get.HTTPHeaders[i].Value)
 		}

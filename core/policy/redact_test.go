@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -24,6 +25,11 @@ func secretive(where string) func(*v1.Pod) {
 	}
 	exec := &v1.ExecAction{Command: []string{"check", secret}}
 	get := &v1.HTTPGetAction{HTTPHeaders: []v1.HTTPHeader{{Name: "Authorization", Value: secret}}}
+	query := &v1.HTTPGetAction{Path: "/healthz?token=" + secret}
+	volume := func(source v1.VolumeSource) func(*v1.Pod) {
+		return func(p *v1.Pod) { p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: source}} }
+	}
+	windows := &v1.WindowsSecurityContextOptions{GMSACredentialSpec: new(secret)}
 	return map[string]func(*v1.Pod){
 		"env":     in(func(c *v1.Container) { c.Env = []v1.EnvVar{{Name: "PASSWORD", Value: secret}} }),
 		"command": in(func(c *v1.Container) { c.Command = []string{"sh", "-c", "login " + secret} }),
@@ -48,13 +54,27 @@ func secretive(where string) func(*v1.Pod) {
 			p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon(x)}}
 		},
 		"annotation": func(p *v1.Pod) { p.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = secret },
-		"csi": func(p *v1.Pod) {
-			p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{CSI: &v1.CSIVolumeSource{VolumeAttributes: map[string]string{"key": secret}}}}}
-		},
-		"flex": func(p *v1.Pod) {
-			p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{FlexVolume: &v1.FlexVolumeSource{Options: map[string]string{"key": secret}}}}}
-		},
-		"UID": func(p *v1.Pod) { p.UID = secret },
+		"an annotation that begins like the source": func(p *v1.Pod) { p.Annotations[pod.AnnotationSource+"-token"] = secret },
+		"an annotation that begins like seccomp's":  func(p *v1.Pod) { p.Annotations["seccomp.security.alpha.kubernetes.io/pod-token"] = secret },
+		"csi":  volume(v1.VolumeSource{CSI: &v1.CSIVolumeSource{VolumeAttributes: map[string]string{"key": secret}}}),
+		"flex": volume(v1.VolumeSource{FlexVolume: &v1.FlexVolumeSource{Options: map[string]string{"key": secret}}}),
+		"claim": volume(v1.VolumeSource{Ephemeral: &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
+			ObjectMeta: metav1.ObjectMeta{
+				Annotations:   map[string]string{pod.AnnotationSource: secret},
+				ManagedFields: []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(`{"v:` + secret + `":{}}`)}},
+			},
+		}}}),
+		"certificate": volume(v1.VolumeSource{Projected: &v1.ProjectedVolumeSource{Sources: []v1.VolumeProjection{{
+			PodCertificate: &v1.PodCertificateProjection{UserAnnotations: map[string]string{"key": secret}},
+		}}}}),
+		"git":                volume(v1.VolumeSource{GitRepo: &v1.GitRepoVolumeSource{Repository: "https://ana:" + secret + "@git.example/shop"}}),
+		"disk":               volume(v1.VolumeSource{AzureDisk: &v1.AzureDiskVolumeSource{DataDiskURI: "https://disks.example/web.vhd?sig=" + secret}}),
+		"gateway":            volume(v1.VolumeSource{ScaleIO: &v1.ScaleIOVolumeSource{Gateway: "https://ana:" + secret + "@gateway.example/api"}}),
+		"liveness query":     in(func(c *v1.Container) { c.LivenessProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: query}} }),
+		"postStart query":    in(func(c *v1.Container) { c.Lifecycle = &v1.Lifecycle{PostStart: &v1.LifecycleHandler{HTTPGet: query}} }),
+		"windows":            in(func(c *v1.Container) { c.SecurityContext = &v1.SecurityContext{WindowsOptions: windows} }),
+		"windows of the pod": func(p *v1.Pod) { p.Spec.SecurityContext = &v1.PodSecurityContext{WindowsOptions: windows} },
+		"UID":                func(p *v1.Pod) { p.UID = secret },
 	}[where]
 }
 
@@ -63,6 +83,8 @@ func TestWhereSecretsMayStandIsTakenOut(t *testing.T) {
 	x := NewRedactor()
 	for _, where := range []string{
 		"env", "command", "args", "liveness", "readiness", "startup", "postStart", "preStop", "init", "ephemeral", "annotation", "csi", "flex", "UID",
+		"an annotation that begins like the source", "an annotation that begins like seccomp's", "claim", "certificate", "git", "disk", "gateway",
+		"liveness query", "postStart query", "windows", "windows of the pod",
 	} {
 		text := func(p *v1.Pod) string {
 			text, err := json.Marshal(p)
@@ -106,6 +128,32 @@ func TestWhatPoliciesGoByStays(t *testing.T) {
 	}
 	if NewRedactor().value("x") == env[1].Value {
 		t.Error("another one makes the same of it")
+	}
+}
+
+func TestOfAURLOnlyWhatMayBeASecretIsTakenOut(t *testing.T) {
+	t.Parallel()
+	x := NewRedactor()
+	for url, want := range map[string]string{
+		"":                                    "",
+		"/healthz":                            "/healthz",
+		"/healthz?":                           "/healthz?",
+		"/healthz?token=a":                    "/healthz?" + x.value("token=a"),
+		"/healthz#token=a":                    "/healthz#" + x.value("token=a"),
+		"/%zz?token=a?b#c":                    "/%zz?" + x.value("token=a?b#c"),
+		"/from?token=a&to=https://b/c":        "/from?" + x.value("token=a&to=https://b/c"),
+		"/@ana/shop":                          "/@ana/shop",
+		"https://git.example/shop":            "https://git.example/shop",
+		"https://ana:pass@git.example/shop?a": "https://" + x.value("ana:pass") + "@git.example/shop?" + x.value("a"),
+		"https://ana:p@ss@git.example":        "https://" + x.value("ana:p@ss") + "@git.example",
+		"git@git.example:shop.git":            x.value("git") + "@git.example:shop.git",
+		// Whoever forgot to escape a password meant it as one.
+		"https://ana:pa/ss@git.example/shop": "https://" + x.value("ana:pa/ss@git.example/shop"),
+		"https://ana:pa?ss@git.example/shop": "https://" + x.value("ana:pa?ss@git.example/shop"),
+	} {
+		if got := x.url(url); got != want {
+			t.Errorf("of %q: %q stays, want %q", url, got, want)
+		}
 	}
 }
 

@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+var writeStays = flag.Bool("update", false, "write testdata/redact-stays.txt anew")
+
+// plant puts the secret into every text that a value can have, also into keys of maps.
+func plant(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Interface().(type) {
+	case resource.Quantity, metav1.Time:
+		return
+	case metav1.FieldsV1:
+		v.Set(reflect.ValueOf(metav1.NewFieldsV1(`{"f:` + secret + `":{}}`)).Elem())
+		return
+	case intstr.IntOrString:
+		v.Set(reflect.ValueOf(intstr.FromString(secret)))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(secret)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		plant(t, v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			plant(t, field)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		plant(t, v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		plant(t, key)
+		plant(t, value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Bool, reflect.Int32, reflect.Int64:
+	default:
+		t.Fatalf("a pod has a %s, which this test does not know", v.Type())
+	}
+}
+
+// where gives the paths of a document at which the secret stands, * for an element
+// or an entry, a path that ends in "key" for a key.
+func where(document any, path string) (all []string) {
+	switch x := document.(type) {
+	case string:
+		if strings.Contains(x, secret) {
+			return []string{path}
+		}
+	case []any:
+		for _, one := range x {
+			all = append(all, where(one, path+"[*]")...)
+		}
+	case map[string]any:
+		for key, one := range x {
+			if strings.Contains(key, secret) {
+				all = append(all, path+" key")
+				key = "*"
+			}
+			all = append(all, where(one, strings.TrimPrefix(path+"."+key, "."))...)
+		}
+	}
+	return all
+}
+
+// The list shows what a new version of the API adds: each path of it is one that
+// docs/policies.md says stays.
+func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
+	t.Parallel()
+	p := &v1.Pod{}
+	plant(t, reflect.ValueOf(p).Elem())
+	on := func(p *v1.Pod) []string {
+		into := &documents{into: map[string][]byte{}}
+		text := into.into[into.pod(p)]
+		must(t, into.err)
+		var document any
+		must(t, json.Unmarshal(text, &document))
+		return slices.Sorted(slices.Values(where(document, "")))
+	}
+	if before := on(p); !slices.Contains(before, "spec.containers[*].env[*].value") || !slices.Contains(before, "metadata.annotations key") {
+		t.Fatalf("the test puts the secret only into %v", before)
+	}
+	NewRedactor().pod(p)
+	got := strings.Join(on(p), "\n") + "\n"
+	const file = "testdata/redact-stays.txt"
+	if *writeStays {
+		must(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	must(t, err)
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("what stays in a pod is not what %s lists; take it out in redact.go, or write the list with -update (-want +got):\n%s", file, diff)
+	}
+}
