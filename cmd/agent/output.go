@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )
 
@@ -34,6 +35,11 @@ func isTableFormat(f string) bool { return f == formatTable || f == formatWide }
 
 // isObjectFormat reports whether f prints whole objects.
 func isObjectFormat(f string) bool { return f == formatJSON || f == formatYAML }
+
+// addObjectFlag adds --output to a command that prints lines, or one object.
+func addObjectFlag(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "", "json or yaml (default: lines to read)")
+}
 
 func printObject(w io.Writer, format string, v any) error {
 	if format == formatYAML {

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) policyConfirmCommand() *cobra.Command {
-	var tenant string
+	var tenant, output string
 	cmd := &cobra.Command{
 		Use:   "confirm NAME",
 		Short: "Let a policy evict all running pods that it denies",
@@ -22,6 +22,9 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 		Example: "  wardlet policy confirm allowed-images\n  wardlet policy confirm allowed-images --tenant a",
 		Args:    onePolicy,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
 			c, err := a.agentClient(cmd)
 			if err != nil {
 				return err
@@ -31,10 +34,11 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 			if err := c.Post(cmd.Context(), path, &outcome); err != nil {
 				return err
 			}
-			return a.printConfirmed(args[0], &outcome)
+			return a.printConfirmed(args[0], output, &outcome)
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
+	addObjectFlag(cmd, &output)
 	a.addSocketFlag(cmd)
 	return cmd
 }
@@ -47,9 +51,17 @@ func onePolicy(cmd *cobra.Command, args []string) error {
 }
 
 // printConfirmed says what the policy goes on with.
-func (a *app) printConfirmed(name string, o *server.PolicyOutcome) error {
+func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error {
+	if output != "" {
+		if err := printObject(a.out, output, o); err != nil {
+			return err
+		}
+	}
 	if o.Refused != "" {
 		return errors.New("not confirmed: " + printable(o.Refused))
+	}
+	if output != "" {
+		return nil
 	}
 	for i := range o.Set.Policies {
 		if p := &o.Set.Policies[i]; p.Name == name && p.Review != nil {

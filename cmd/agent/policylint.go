@@ -10,10 +10,12 @@ import (
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
 )
 
 func (a *app) policyLintCommand() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "lint DIR",
 		Short: "Load a directory of policies as the agent would, and say what to look at",
 		Long: "Loads the policies of a directory as the agent would, runs their tests, and prints every\n" +
@@ -24,6 +26,9 @@ func (a *app) policyLintCommand() *cobra.Command {
 		Example: "  wardlet policy lint /etc/wardlet/policies\n  wardlet policy lint policies --config agent.toml",
 		Args:    oneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
 			cfg := config.Default()
 			if cmd.Flags().Changed("config") {
 				var err error
@@ -32,15 +37,40 @@ func (a *app) policyLintCommand() *cobra.Command {
 				}
 			}
 			set, advice, err := agent.LintPolicies(cmd.Context(), cfg, args[0])
-			for _, text := range advice {
-				fmt.Fprintln(a.out, "look at "+printable(text))
+			r := lintReport{err == nil, namesOf(&set), append([]policy.Fault{}, policy.Faults(err)...), append([]policy.Fault{}, advice...)}
+			if output == "" {
+				a.printLint(&r)
+			} else if err := printObject(a.out, output, r); err != nil {
+				return err
 			}
 			if err == nil {
-				fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(set.Policies), "policy", "policies"), printable(namesOf(&set)))
 				return nil
 			}
 			return refusal(fmt.Errorf("%w:\n%w", agent.ErrRefused, err))
 		},
+	}
+	addObjectFlag(cmd, &output)
+	return cmd
+}
+
+// lintReport is what came of loading a directory.
+type lintReport struct {
+	// Taken says whether an agent would take the set.
+	Taken bool `json:"taken"`
+	// Policies are their names, none where the set would be refused.
+	Policies []string `json:"policies"`
+	// Faults are why it would be refused.
+	Faults []policy.Fault `json:"faults"`
+	// Advice is what the author should look at.
+	Advice []policy.Fault `json:"advice"`
+}
+
+func (a *app) printLint(r *lintReport) {
+	for i := range r.Advice {
+		fmt.Fprintln(a.out, "look at "+printable(r.Advice[i].File+": "+r.Advice[i].Message))
+	}
+	if r.Taken {
+		fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(r.Policies), "policy", "policies"), printable(strings.Join(r.Policies, ", ")))
 	}
 }
 
@@ -55,10 +85,10 @@ func refusal(err error) error {
 }
 
 // namesOf are the names of a set's policies.
-func namesOf(set *pod.PolicySet) string {
+func namesOf(set *pod.PolicySet) []string {
 	names := make([]string, len(set.Policies))
 	for i := range set.Policies {
 		names[i] = set.Policies[i].Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -51,9 +51,12 @@ func (a *app) policyRollbackCommand() *cobra.Command {
 // policyOrderCommand completes a command that has the agent do something with
 // the policies of one owner.
 func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Command {
-	var tenant string
+	var tenant, output string
 	cmd.Args = noArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := wantsObject(cmd, output); err != nil {
+			return err
+		}
 		c, err := a.agentClient(cmd)
 		if err != nil {
 			return err
@@ -63,18 +66,24 @@ func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Comman
 		if err := c.Patient(orderPatience).Post(cmd.Context(), path, &outcome); err != nil {
 			return err
 		}
-		return a.printPolicyOutcome(order, &outcome)
+		return a.printPolicyOutcome(order, output, &outcome)
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "the policies of this `TENANT`, not those of the operator")
+	addObjectFlag(cmd, &output)
 	a.addSocketFlag(cmd)
 	return cmd
 }
 
 // printPolicyOutcome prints what is in force, and fails with why the directory's
 // content is not. A rollback refuses that on purpose.
-func (a *app) printPolicyOutcome(order string, o *server.PolicyOutcome) error {
+func (a *app) printPolicyOutcome(order, output string, o *server.PolicyOutcome) error {
 	set := &o.Set
-	if set.Ready {
+	switch {
+	case output != "":
+		if err := printObject(a.out, output, o); err != nil {
+			return err
+		}
+	case set.Ready:
 		fmt.Fprintf(a.out, "%s: set %s in force, generation %d, with %s from %s\n",
 			printable(ownerOf(set)), shortDigest(set.Digest), set.Generation, plural(len(set.Policies), "policy", "policies"), printable(set.Directory))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) policyPromoteCommand() *cobra.Command {
-	var tenant, dir string
+	var tenant, dir, output string
 	cmd := &cobra.Command{
 		Use:   "promote NAME",
 		Short: "Have the candidate for the place of a policy take it",
@@ -26,6 +26,9 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 			"  wardlet policy promote allowed-images --dir ~/policies && wardlet policy sign ~/policies --key policies.key",
 		Args: onePolicy,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
 			c, err := a.agentClient(cmd)
 			if err != nil {
 				return err
@@ -34,16 +37,26 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 			if err := c.Get(cmd.Context(), "/v1/policies", &sets); err != nil {
 				return err
 			}
-			return a.promote(sets, tenant, args[0], dir)
+			return a.promote(sets, tenant, args[0], dir, output)
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
 	cmd.Flags().StringVar(&dir, "dir", "", "change a copy of the directory, which holds the same (default: the directory itself)")
+	addObjectFlag(cmd, &output)
 	a.addSocketFlag(cmd)
 	return cmd
 }
 
-func (a *app) promote(sets []pod.PolicySet, tenant, name, dir string) error {
+// promoted is what was done.
+type promoted struct {
+	Tenant string `json:"tenant,omitempty"`
+	Policy string `json:"policy"`
+	// Written is the document that was the policy's, Removed the candidate's.
+	Written string `json:"written"`
+	Removed string `json:"removed"`
+}
+
+func (a *app) promote(sets []pod.PolicySet, tenant, name, dir, output string) error {
 	for i := range sets {
 		set := &sets[i]
 		if set.Tenant != tenant || set.Directory == "" {
@@ -55,6 +68,9 @@ func (a *app) promote(sets []pod.PolicySet, tenant, name, dir string) error {
 		path, gone, err := agent.Promote(set, name, cmp.Or(dir, set.Directory))
 		if err != nil {
 			return err
+		}
+		if output != "" {
+			return printObject(a.out, output, promoted{tenant, name, path, gone})
 		}
 		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable(path), printable(gone))
 		return nil

@@ -18,13 +18,15 @@ func TestPolicyPromote(t *testing.T) {
 		edits []func(*pod.PolicySet)
 		args  []string
 	}{
-		"policy-promote":         {[]func(*pod.PolicySet){ready}, nil},
-		"policy-promote-changed": {[]func(*pod.PolicySet){ready}, nil},
-		"policy-promote-waits":   {[]func(*pod.PolicySet){shadowing}, nil},
-		"policy-promote-none":    {nil, nil},
-		"policy-promote-signed":  {[]func(*pod.PolicySet){ready, signed}, nil},
-		"policy-promote-tenant":  {[]func(*pod.PolicySet){ready}, []string{"--tenant", "a"}},
-		"help-policy-promote":    {nil, []string{"--help"}},
+		"policy-promote":              {[]func(*pod.PolicySet){ready}, nil},
+		"policy-promote-json":         {[]func(*pod.PolicySet){ready}, []string{"-o", "json"}},
+		"policy-promote-changed":      {[]func(*pod.PolicySet){ready}, nil},
+		"policy-promote-waits":        {[]func(*pod.PolicySet){shadowing}, nil},
+		"policy-promote-none":         {nil, nil},
+		"policy-promote-signed":       {[]func(*pod.PolicySet){ready, signed}, nil},
+		"policy-promote-tenant":       {[]func(*pod.PolicySet){ready}, []string{"--tenant", "a"}},
+		"usage-policy-promote-output": {[]func(*pod.PolicySet){ready}, []string{"-o", "wide"}},
+		"help-policy-promote":         {nil, []string{"--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +56,7 @@ func TestPolicyPromote(t *testing.T) {
 			args := append([]string{"policy", "promote", "allowed-images", "--socket", socket}, test.args...)
 			golden(t, name, wardlet(t.Context(), args...), dir, "DIR", socket, "SOCKET")
 			_, err := os.Stat(filepath.Join(dir, "next.toml"))
-			if gone := os.IsNotExist(err); gone != (name == "policy-promote" || test.edits == nil) {
+			if gone := os.IsNotExist(err); gone != (name == "policy-promote" || name == "policy-promote-json" || test.edits == nil) {
 				t.Errorf("the candidate is gone: %t", gone)
 			}
 			if text, err := os.ReadFile(filepath.Join(dir, "allowed-images.toml")); err != nil || !strings.Contains(string(text), "mode = \"enforce\"") {

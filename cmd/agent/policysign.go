@@ -28,6 +28,7 @@ type signing struct {
 	revision          uint64
 	generate          bool
 	allowEmpty        bool
+	output            string
 }
 
 func (a *app) policySignCommand() *cobra.Command {
@@ -59,13 +60,16 @@ func (a *app) policySignCommand() *cobra.Command {
 			return oneDirectory(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, s.output); err != nil {
+				return err
+			}
 			switch {
 			case s.key == "":
 				return &usageError{errors.New("name the file of the secret key with --key; --generate makes one"), cmd.CommandPath()}
 			case cmd.Flags().Changed("revision") && s.revision == 0:
 				return &usageError{errors.New("--revision is 1 or more"), cmd.CommandPath()}
 			case s.generate:
-				return a.generateKey(s.key)
+				return a.generateKey(s.key, s.output)
 			}
 			return a.signPolicies(cmd, args[0], &s)
 		},
@@ -74,6 +78,7 @@ func (a *app) policySignCommand() *cobra.Command {
 	cmd.Flags().StringVar(&s.passwordFile, "password-file", "", "`FILE` whose first line is the password of the key")
 	cmd.Flags().Uint64Var(&s.revision, "revision", 0, "revision `N` of the set, 1 or more (default: the last one plus 1)")
 	cmd.Flags().BoolVar(&s.generate, "generate", false, "make a key, in a new file")
+	addObjectFlag(cmd, &s.output)
 	cmd.Flags().BoolVar(&s.allowEmpty, "allow-empty", false, "sign a set without policies, which puts all out of force")
 	return cmd
 }
@@ -87,6 +92,14 @@ func oneDirectory(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return &usageError{fmt.Errorf("%q takes one DIR, found also %q", cmd.CommandPath(), args[1]), cmd.CommandPath()}
+}
+
+// signedSet is what was signed, and with which key.
+type signedSet struct {
+	Revision  uint64 `json:"revision"`
+	Files     int    `json:"files"`
+	Key       string `json:"key"`
+	PublicKey string `json:"publicKey"`
 }
 
 // signPolicies asks for a password only when all else is as it must be.
@@ -116,6 +129,9 @@ func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 	}
 	if err != nil {
 		return reasons("the policies cannot be signed", err)
+	}
+	if s.output != "" {
+		return printObject(a.out, s.output, signedSet{revision, len(sums), key.Public().ID(), key.Public().String()})
 	}
 	t := table{w: a.out}
 	t.print(
@@ -240,8 +256,16 @@ func askPassword(ctx context.Context, in *os.File, out io.Writer, prompt string)
 	}
 }
 
+// generatedKey is a key that was made.
+type generatedKey struct {
+	// SecretKey is its file.
+	SecretKey string `json:"secretKey"`
+	Key       string `json:"key"`
+	PublicKey string `json:"publicKey"`
+}
+
 // generateKey makes a secret key in a file that was not there.
-func (a *app) generateKey(name string) error {
+func (a *app) generateKey(name, output string) error {
 	key, err := signed.GenerateKey(nil)
 	if err != nil {
 		return err
@@ -260,6 +284,9 @@ func (a *app) generateKey(name string) error {
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
+	}
+	if output != "" {
+		return printObject(a.out, output, generatedKey{name, key.Public().ID(), key.Public().String()})
 	}
 	t := table{w: a.out}
 	t.print(

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
 // policyFiles are the files of a set of one policy, by path.
@@ -88,6 +91,8 @@ func TestPolicySign(t *testing.T) {
 		args          []string
 	}{
 		"policy-sign":          {},
+		"policy-sign-json":     {args: []string{"-o", "json"}},
+		"policy-sign-yaml":     {args: []string{"--revision", "12", "-o", "yaml"}},
 		"policy-sign-revision": {args: []string{"--revision", "12"}},
 		"policy-sign-password": {key: "encrypted.key", password: "correct horse\n"},
 		"policy-sign-dos":      {key: "encrypted.key", password: "correct horse\r\nmore\r\n"},
@@ -200,6 +205,7 @@ func TestPolicySignUsage(t *testing.T) {
 		"usage-policy-sign-no-key":   {"policy", "sign", "a"},
 		"usage-policy-sign-zero":     {"policy", "sign", "a", "--key", "k", "--revision", "0"},
 		"usage-policy-sign-below":    {"policy", "sign", "a", "--key", "k", "--revision=-1"},
+		"usage-policy-sign-output":   {"policy", "sign", "a", "--key", "k", "-o", "wide"},
 		"usage-policy-sign-generate": {"policy", "sign", "a", "--key", "k", "--generate"},
 		"help-policy-sign":           {"policy", "sign", "--help"},
 	} {
@@ -236,6 +242,20 @@ func TestAKeyThatWasGeneratedSigns(t *testing.T) {
 	}
 	if diff := cmp.Diff(secret, readFiles(t, filepath.Dir(key))); diff != "" {
 		t.Errorf("the key changed (-was +is):\n%s", diff)
+	}
+}
+
+func TestAKeyThatWasGeneratedIsToldAsAnObject(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "new.key")
+	text := wardlet(t.Context(), "policy", "sign", "--generate", "--key", file, "-o", "json")
+	var got generatedKey
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&got); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	key, err := signed.ParseKey(got.PublicKey)
+	if err != nil || key.ID() != got.Key || got.SecretKey != file {
+		t.Errorf("%v: told %+v", err, got)
 	}
 }
 

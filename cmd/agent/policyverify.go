@@ -17,7 +17,10 @@ import (
 )
 
 func (a *app) policyVerifyCommand() *cobra.Command {
-	var names []string
+	var (
+		names  []string
+		output string
+	)
 	cmd := &cobra.Command{
 		Use:   "verify DIR --key PUBLICKEY",
 		Short: "Verify that a directory has the policies that were signed",
@@ -30,6 +33,9 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 			"  wardlet policy verify policies --key minisign.pub --key old.pub",
 		Args: oneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wantsObject(cmd, output); err != nil {
+				return err
+			}
 			if len(names) == 0 {
 				return &usageError{errors.New("name the public key that must have signed the set, or its file, with --key"), cmd.CommandPath()}
 			}
@@ -40,9 +46,10 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.verifyPolicies(args[0], keys)
+			return a.verifyPolicies(args[0], output, keys)
 		},
 	}
+	addObjectFlag(cmd, &output)
 	cmd.Flags().StringArrayVar(&names, "key", nil, "a `PUBLICKEY`, or a file with it; may be given several times")
 	return cmd
 }
@@ -72,8 +79,23 @@ func publicKey(name string) (signed.PublicKey, error) {
 	return key, nil
 }
 
+// verifyReport is what was signed, or why it is not what the directory has.
+type verifyReport struct {
+	Verified bool `json:"verified"`
+	*verifiedSet
+	Faults []policy.Fault `json:"faults"`
+}
+
+// verifiedSet is what was signed, and by whom.
+type verifiedSet struct {
+	Revision uint64 `json:"revision"`
+	Files    int    `json:"files"`
+	Key      string `json:"key"`
+	Comment  string `json:"comment"`
+}
+
 // verifyPolicies goes on after a fault, to tell all.
-func (a *app) verifyPolicies(dir string, keys []signed.PublicKey) error {
+func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error {
 	pair, unread := signed.Read(dir)
 	if pair == nil {
 		return unread
@@ -86,13 +108,13 @@ func (a *app) verifyPolicies(dir string, keys []signed.PublicKey) error {
 		m, err = signed.ParseManifest(manifest, pair.Manifest)
 		wrong = append(wrong, err)
 	} else if unread == nil {
-		wrong = append(wrong, fmt.Errorf("%s: missing; sign the set with \"wardlet policy sign\"", manifest))
+		wrong = append(wrong, policy.InFile(manifest, errors.New("missing; sign the set with \"wardlet policy sign\"")))
 	}
 	var id, comment string
 	if pair.Manifest != nil && (pair.Signature != nil || unread == nil) {
 		var err error
 		if id, comment, err = signed.VerifyComment(pair.Manifest, pair.Signature, keys); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", signature, err))
+			wrong = append(wrong, policy.InFile(signature, err))
 		}
 	}
 	sums, err := policy.Files(dir)
@@ -100,16 +122,30 @@ func (a *app) verifyPolicies(dir string, keys []signed.PublicKey) error {
 	switch {
 	case m == nil:
 	case err != nil: // nobody knows what else the documents name
-		wrong = append(wrong, fmt.Errorf("%s: not compared with its files, which cannot all be read", manifest))
+		wrong = append(wrong, policy.InFile(manifest, errors.New("not compared with its files, which cannot all be read")))
 	default:
 		if err := m.Check(sums); err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
-				wrong = append(wrong, errors.New(strings.TrimSuffix(dir, "/")+"/"+line))
+				file, fault, _ := strings.Cut(line, ": ")
+				wrong = append(wrong, policy.InFile(strings.TrimSuffix(dir, "/")+"/"+file, errors.New(fault)))
 			}
 		}
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return reasons(dir+" has not the set that was signed", err)
+	fault := errors.Join(wrong...)
+	if output != "" {
+		r := verifyReport{Verified: fault == nil, Faults: append([]policy.Fault{}, policy.Faults(fault)...)}
+		if r.Verified {
+			r.verifiedSet = &verifiedSet{m.Revision, len(m.Files), id, comment}
+		}
+		if err := printObject(a.out, output, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case fault != nil:
+		return reasons(dir+" has not the set that was signed", fault)
+	case output != "":
+		return nil
 	}
 	t := table{w: a.out}
 	t.print(

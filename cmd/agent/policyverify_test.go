@@ -47,8 +47,13 @@ func TestPolicyVerify(t *testing.T) {
 		files  map[string]string
 		change func(dir string) error
 		keys   []string
+		args   []string
 	}{
 		"policy-verify":                {},
+		"policy-verify-json":           {args: []string{"-o", "json"}},
+		"policy-verify-changed-json":   {files: map[string]string{"a.toml": document("name = \"b\""), "tests/a.yaml": "kind: Job\n"}, args: []string{"-o", "json"}},
+		"policy-verify-broken-yaml":    {files: map[string]string{"a.toml": document("nome = 1")}, args: []string{"-o", "yaml"}},
+		"policy-verify-unsigned-json":  {change: remove("set.toml", "set.toml.minisig"), args: []string{"-o", "json"}},
 		"policy-verify-several-keys":   {keys: []string{other, keyFile(t, "minisign.pub")}},
 		"policy-verify-other-key":      {keys: []string{other}},
 		"policy-verify-changed":        {files: map[string]string{"a.toml": document("name = \"b\""), "tests/a.yaml": "kind: Job\n"}},
@@ -77,7 +82,7 @@ func TestPolicyVerify(t *testing.T) {
 			if test.keys == nil {
 				test.keys = []string{keyFile(t, "minisign.pub")}
 			}
-			args := []string{"policy", "verify", dir}
+			args := append([]string{"policy", "verify", dir}, test.args...)
 			for _, key := range test.keys {
 				args = append(args, "--key", key)
 			}
@@ -137,6 +142,7 @@ func TestPolicyVerifyUsage(t *testing.T) {
 	for name, args := range map[string][]string{
 		"usage-policy-verify-none":   {"policy", "verify", "--key", "k"},
 		"usage-policy-verify-two":    {"policy", "verify", "a", "b", "--key", "k"},
+		"usage-policy-verify-output": {"policy", "verify", "a", "--key", "k", "-o", "wide"},
 		"usage-policy-verify-no-key": {"policy", "verify", "a"},
 		"help-policy-verify":         {"policy", "verify", "--help"},
 	} {

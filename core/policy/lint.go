@@ -9,12 +9,12 @@ import (
 )
 
 // Lint is Check, and also says what an author should look at in policies that
-// would be taken: each is one line that names the document.
-func Lint(ctx context.Context, c Config) (set pod.PolicySet, advice []string, err error) {
+// would be taken. The error has every Fault for which they would not.
+func Lint(ctx context.Context, c Config) (set pod.PolicySet, advice []Fault, err error) {
 	got := read(&c)
 	for _, d := range got.documents {
 		for _, text := range d.advice(c.Now()) {
-			advice = append(advice, d.file+": "+text)
+			advice = append(advice, Fault{File: d.file, Message: text})
 		}
 	}
 	set, err = checked(ctx, &c, got)

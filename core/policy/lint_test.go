@@ -38,9 +38,9 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			if err != nil || len(set.Policies) != 1 {
 				t.Errorf("set %+v, %v", set, err)
 			}
-			var want []string
+			var want []Fault
 			for _, text := range c.want {
-				want = append(want, d.dir+"/p.toml: "+text)
+				want = append(want, Fault{File: d.dir + "/p.toml", Message: text})
 			}
 			if diff := cmp.Diff(want, advice); diff != "" {
 				t.Errorf("advice (-want +got):\n%s", diff)
@@ -61,9 +61,9 @@ func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
 	cfg := testConfig(d, newScripts())
 	cfg.AllowUnpinned = true
 	_, advice, err := Lint(t.Context(), cfg)
-	if text := strings.Join(advice, "\n"); err != nil || !strings.Contains(text, "sha256 is missing: whoever can replace p.wasm") ||
-		!strings.Contains(text, "there is no [[test]] of the hook filter") || len(advice) != 2 {
-		t.Errorf("%v: %s", err, text)
+	if err != nil || len(advice) != 2 || !strings.Contains(advice[0].Message, "sha256 is missing: whoever can replace p.wasm") ||
+		!strings.Contains(advice[1].Message, "there is no [[test]] of the hook filter") {
+		t.Errorf("%v: %+v", err, advice)
 	}
 }
 
@@ -74,6 +74,6 @@ func TestLintFailsWhereTheSetWouldBeRefused(t *testing.T) {
 	d.write("a.yaml", manifest)
 	_, advice, err := Lint(t.Context(), testConfig(d, newScripts()))
 	if err == nil || !strings.Contains(err.Error(), "want deny, got allow") || len(advice) != 1 {
-		t.Errorf("%v, %q", err, advice)
+		t.Errorf("%v, %+v", err, advice)
 	}
 }

@@ -106,12 +106,12 @@ func (r *reading) readDocument(d *directory, name string, c *Config) {
 	whole := filepath.Join(r.dir, name)
 	f, err := r.fetch(d, name, strict.MaxSize)
 	if err != nil {
-		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: cannot be read: %w", whole, err)})
+		r.refused = append(r.refused, refusal{name, InFile(whole, fmt.Errorf("cannot be read: %w", err))})
 		return
 	}
 	r.text += int64(len(f.data))
 	if err := c.roomFor(r.text); err != nil {
-		r.refused = append(r.refused, refusal{name, fmt.Errorf("%s: %w", whole, err)})
+		r.refused = append(r.refused, refusal{name, InFile(whole, err)})
 		return
 	}
 	doc, err := parseDocument(name, whole, f.data, c.AllowUnpinned)
