@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -62,6 +63,31 @@ func TestAPolicyThatIsNewBuildsAndPassesItsTests(t *testing.T) {
 					t.Errorf("a test that wants another answer passes:\n%s", got)
 				}
 			})
+		}
+	}
+}
+
+func TestADocumentThatIsNewNamesEveryMode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	wardlet(t.Context(), "policy", "new", "mine", dir)
+	document := filepath.Join(dir, "mine.toml")
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(string(text), "#mode = \"enforce\"", "mode = \"none\"", 1)
+	if err := os.WriteFile(document, []byte(wrong), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, modes, _ := strings.Cut(wardlet(t.Context(), "policy", "lint", dir), ": mode: want ")
+	modes, _, found := strings.Cut(modes, ", found")
+	if !found {
+		t.Fatal("nobody says which modes there are")
+	}
+	for _, mode := range regexp.MustCompile(`"[a-z]+"`).FindAllString(modes, -1) {
+		if !strings.Contains(string(text), mode+":") {
+			t.Errorf("the document says nothing of the mode %s", mode)
 		}
 	}
 }
