@@ -71,11 +71,28 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, cmd.CommandPath()}
+		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
 	return root
+}
+
+// longFlag adds to an unknown shorthand such as -update the flag that its letters
+// spell, as Go's tools take one dash.
+func longFlag(cmd *cobra.Command, err error) error {
+	shorthands, ok := errors.AsType[interface {
+		error
+		GetSpecifiedShortnames() string
+	}](err)
+	if !ok {
+		return err
+	}
+	name, _, _ := strings.Cut(shorthands.GetSpecifiedShortnames(), "=")
+	if cmd.Flags().Lookup(name) == nil {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %q?", err, "--"+name)
 }
 
 // knownCommand refuses arguments of a command that only has subcommands.
