@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -112,23 +110,6 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o ag
 
 // errNothing is that a bundle would be empty: it is not written.
 var errNothing = errors.New("there is nothing to write: no decision is on record")
-
-// written writes a file for its owner only: whole, or not at all. None is replaced.
-func written(path string, write func(io.Writer) error) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already; name another file, or remove it", path)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path)
-	}
-	return err
-}
 
 // printLeftOut says why a decision is not in the file.
 func (a *app) printLeftOut(x *agent.Replayed) {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// written writes a file for its owner only: whole, or not at all. None is replaced.
+func written(path string, write func(io.Writer) error) error {
+	return naming{os.Link, renameNew}.written(path, write)
+}
+
+// naming is how a file that is whole gets its name, none of which replaces another
+// file. A file system may know neither.
+type naming struct{ link, rename func(from, to string) error }
+
+func (n naming) written(path string, write func(io.Writer) error) error {
+	there := fmt.Errorf("%s is there already; name another file, or remove it", path)
+	if _, err := os.Lstat(path); err == nil {
+		return there
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	err = n.name(f.Name(), path)
+	if errors.Is(err, fs.ErrExist) {
+		return there
+	}
+	return err
+}
+
+// name gives a file another name. FAT, on sticks, has no links, and file systems of
+// other machines may not rename without replacing; there it is copied.
+func (n naming) name(from, to string) error {
+	for _, do := range []func(from, to string) error{n.link, n.rename} {
+		if err := do(from, to); !unknownHere(err) {
+			return err
+		}
+	}
+	return copyNew(from, to)
+}
+
+// unknownHere reports whether a file system does not know what it was asked for.
+func unknownHere(err error) bool {
+	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
+}
+
+func renameNew(from, to string) error {
+	if err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
+// copyNew copies a file into one that was not there. What fails leaves none.
+func copyNew(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}
