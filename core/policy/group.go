@@ -56,6 +56,9 @@ func (d *document) checkMember(report strict.Report) {
 // uniteGroups refuses groups of policies that are no members, and members of no group. all are
 // the documents by name, but for candidates.
 func (r *reading) uniteGroups(all map[string]*document) {
+	if len(r.refused) > 0 {
+		return // who is missing may stand in a document that could not be read
+	}
 	named := map[string]bool{}
 	for _, group := range r.documents {
 		if !group.isGroup() {
@@ -135,15 +138,19 @@ func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool)
 	if o, ok := p.excepted(d); ok {
 		return o, true
 	}
-	o = opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, false)}}
+	o = opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
 	if o.Answer != pod.Deny && o.Answer != pod.Hold {
 		return o, true
 	}
 	o.Reason = reason(o.Answer, "")
-	if p.valueOf(members, true) != o.Answer {
-		o.Failure, o.Reason = pod.FailureOfMember, pod.ReasonPolicyFailed
-	}
 	o.Message = p.because(members)
+	if !p.stands(o.Answer, members) {
+		o.Failure, o.Reason = pod.FailureOfMember, pod.ReasonPolicyFailed
+		if d.exempt {
+			o.Answer, o.Message = pod.Allow, o.Message+"; the pod is exempt and passes"
+			return o, true
+		}
+	}
 	for _, m := range members {
 		if m.Answer == pod.Hold && m.retryAfter > 0 && (o.retryAfter == 0 || m.retryAfter < o.retryAfter) {
 			o.retryAfter = m.retryAfter
@@ -152,13 +159,25 @@ func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool)
 	return o, true
 }
 
-// valueOf is what the expression makes of the members' answers; without those of plugins that
-// failed, if sound.
-func (p *policy) valueOf(members []*opinion, sound bool) pod.Answer {
+// stands reports whether an answer that does not let a pod pass is that of the plugins which
+// did not fail: it is the same without the others and, where it is deny, whatever those had said.
+func (p *policy) stands(answer pod.Answer, members []*opinion) bool {
+	if p.valueOf(members, new(pod.Abstain)) != answer {
+		return false
+	}
+	return answer != pod.Deny || p.valueOf(members, new(pod.Hold)) == pod.Deny
+}
+
+// valueOf is what the expression makes of the members' answers. Where failed is not nil it
+// stands for those of plugins that failed.
+func (p *policy) valueOf(members []*opinion, failed *pod.Answer) pod.Answer {
 	return p.expression.value(func(name string) pod.Answer {
 		i := slices.IndexFunc(members, func(o *opinion) bool { return o.Policy == name })
-		if i < 0 || sound && members[i].Failure != "" {
+		switch {
+		case i < 0:
 			return pod.Abstain
+		case failed != nil && members[i].Failure != "":
+			return *failed
 		}
 		return members[i].Answer
 	})

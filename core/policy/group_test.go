@@ -135,11 +135,60 @@ func TestTheVerdictOfAGroup(t *testing.T) {
 
 func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 	t.Parallel()
+	const fails, denies = "trap unreachable\non_error = \"deny\"", "deny No no"
 	// What only a failure brings about must never evict a pod that runs.
-	loaded := loadGroup(t, newScripts(), "m0", "", "trap unreachable\non_error = \"deny\"")
-	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
-	if o := v.Opinions[1]; v.Answer != pod.Deny || o.Failure != pod.FailureOfMember || o.Reason != pod.ReasonPolicyFailed || (&review{opinions: v.Opinions}).denial(loaded.find("group")) != nil {
-		t.Errorf("verdict %+v", v)
+	for name, test := range map[string]struct {
+		expression string
+		members    []string
+		evicts     bool
+	}{
+		"it alone":                       {"m0", []string{fails}, false},
+		"another could have been enough": {"m0 || m1", []string{fails, denies}, false},
+		"whatever it would have said":    {"m0 && m1", []string{fails, denies}, true},
+		"it is turned around":            {"!m0", []string{"trap unreachable\non_error = \"allow\""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded := loadGroup(t, newScripts(), test.expression, "", test.members...)
+			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+			if denial := (&review{opinions: v.Opinions}).denial(loaded.find("group")); v.Answer != pod.Deny || (denial != nil) != test.evicts {
+				t.Errorf("verdict %+v, want a denial that evicts: %t", v, test.evicts)
+			}
+			if o := v.Opinions[len(v.Opinions)-1]; !test.evicts && (o.Failure != pod.FailureOfMember || o.Reason != pod.ReasonPolicyFailed) {
+				t.Errorf("opinion %+v", o)
+			}
+		})
+	}
+}
+
+func TestAFailureNeverKeepsAnExemptPodOut(t *testing.T) {
+	t.Parallel()
+	for _, expression := range []string{"!m0 || !m1", "m0 && m1", "!m0 && m1"} {
+		loaded := loadGroup(t, newScripts(), expression, "", "trap unreachable\non_error = \"deny\"", "allow")
+		d := deciding(question("web"))
+		d.exempt = true
+		v := judge(t.Context(), []*set{loaded}, d, pod.Allow)
+		if v.Answer != pod.Allow {
+			t.Errorf("%s: verdict %+v", expression, v)
+		}
+	}
+}
+
+func TestAFaultOfOneDocumentIsNotBlamedOnItsGroupOrMembers(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]string{"the group": "g.toml", "a member": "m.toml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.policy("m", "allow", `mode = "member"`)
+			d.policy("n", "allow", `mode = "member"`)
+			d.group("g", "m && n")
+			d.write(broken, "x = [")
+			_, err := loadOnce(t, d, newScripts(), nil)
+			if err == nil || strings.Contains(err.Error(), "no group names") || strings.Contains(err.Error(), "there is no policy") {
+				t.Errorf("%v\nwant only what is wrong with %s", err, broken)
+			}
+		})
 	}
 }
 
