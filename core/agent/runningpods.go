@@ -21,7 +21,7 @@ func (r *runningPods) Pods() []policy.RunningPod {
 		if !d.HandedOn || !d.Admitted || pod.IsMirror(d.Pod) || d.Pod.DeletionTimestamp != nil || r.over(d.Pod) {
 			continue
 		}
-		pods = append(pods, policy.RunningPod{Pod: d.Pod, Origin: d.Origin, Verdict: d.Verdict})
+		pods = append(pods, policy.RunningPod{Pod: d.Pod, Origin: d.Origin, Verdict: d.Verdict, Rejected: d.Rejected})
 	}
 	return pods
 }

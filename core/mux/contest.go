@@ -168,12 +168,30 @@ func (s *store) placeOf(source string) int {
 }
 
 // hold lets no rival begin or end anything. A newer version of the very pod
-// that runs goes on; while the answer is still to come it waits for that.
+// that runs goes on; while the answer is still to come it waits for that. One
+// that was denied stays so: nothing that admits it could let it begin.
 func (c *contest) hold() {
 	for _, sl := range c.rivals {
-		if sl.contest = c; sl.sent == nil || sl.sent.pod.UID != sl.first.pod.UID {
+		if sl.contest = c; !sl.runs() || sl.sent.pod.UID != sl.first.pod.UID {
 			sl.chosen, sl.stance = nil, undecided
 		}
+	}
+}
+
+// rejected is the answer to the contest in which the slot's pod stands, where that
+// is that none may run, else nil.
+func (sl *slot) rejected() *pod.Resolution {
+	if c := sl.contest; c != nil && c.resolution != nil && c.resolution.Choice == pod.ChooseNone {
+		return c.resolution
+	}
+	return nil
+}
+
+// reinstate has a pod of the node's own sources judged again that was evicted
+// because none of its contest might run, once that is not so any more.
+func (t *merging) reinstate(sl *slot) {
+	if v := sl.sent.verdict; sl.wait == nil && v != nil && v.Reason == pod.ReasonConflictRejected && pod.IsStatic(sl.sent.pod) {
+		t.park(sl, pod.Add, true, nil)
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *store) evictable(p *v1.Pod) (*slot, error) {
 	switch {
 	case sl == nil || !sl.runs() || sl.sent.final != p && !pod.SameInstance(sl.sent.final, p):
 		return nil, errors.New("the pod does not run any more as what was judged")
-	case sl.chosen == nil || sl.first == nil:
+	case sl.first == nil || sl.chosen == nil && sl.stance != undecided:
 		return nil, errors.New("another document is about to take the place of the pod's")
 	case sl.first.pod.DeletionTimestamp != nil:
 		return nil, errors.New("the pod is being deleted")

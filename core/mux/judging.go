@@ -55,6 +55,7 @@ func (t *merging) let(sl *slot) bool {
 		return true
 	}
 	if sl.sent != nil && sl.sent.denied() {
+		t.reinstate(sl)
 		t.rebase(sl)
 		t.stand(sl)
 		if w := sl.wait; w != nil {

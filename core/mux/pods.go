@@ -17,6 +17,9 @@ type Desired struct {
 	// Verdict is what the sync loop has the pod with, nil for none: it is stored with
 	// the pod, also over restarts.
 	Verdict *pod.Verdict
+	// Rejected is the answer to the contest of the pod's identity where that is that no
+	// candidate may run, else nil.
+	Rejected *pod.Resolution
 }
 
 // Pods are the pods the sync loop has, is about to get, or would get if policy
@@ -26,7 +29,10 @@ func (m *Mux) Pods() []Desired {
 	defer m.mu.RUnlock()
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
-		pods = append(pods, Desired{Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied(), HandedOn: true, Verdict: sl.sent.verdict})
+		pods = append(pods, Desired{
+			Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied(), HandedOn: true, Verdict: sl.sent.verdict,
+			Rejected: sl.rejected(),
+		})
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {

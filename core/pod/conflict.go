@@ -40,7 +40,8 @@ const (
 	// ChooseCurrent lets that go on which runs, with its newest version; where
 	// nothing runs the rule in agent.toml decides.
 	ChooseCurrent Choice = "current"
-	// ChooseNone starts none of them. What runs goes on as it is.
+	// ChooseNone starts none of them. What runs goes on as it is, unless the policy
+	// evicts what it rejects.
 	ChooseNone Choice = "none"
 )
 
@@ -53,8 +54,9 @@ type Resolution struct {
 	// Mutation is what the policy changed of the winner, nil for nothing: that is
 	// judged in place of the source's document. With ChooseWinner only.
 	Mutation *Mutation `json:"mutation,omitempty"`
-	// Policy is who decided, Message why, in a sentence.
+	// Policy is who decided, Tenant whose that is, Message why, in a sentence.
 	Policy  string `json:"policy,omitempty"`
+	Tenant  string `json:"tenant,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Sets are the digests of the policy sets that were asked.
 	Sets []string  `json:"sets,omitempty"`

@@ -42,6 +42,9 @@ const (
 	// ReasonPolicyEvicted: the pod was admitted, and a policy that came later ended
 	// it.
 	ReasonPolicyEvicted = "PolicyEvicted"
+	// ReasonConflictRejected: the pod was admitted, and a policy that rejects all that
+	// claim its identity ended it. It is judged again when that is not so any more.
+	ReasonConflictRejected = "ConflictRejected"
 	// ReasonPolicyViolation: the pod was admitted, and would not be now.
 	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.

@@ -15,6 +15,9 @@ const (
 	// evictPart is the part of the pods it judges that a policy may evict before it
 	// is confirmed: one of so many, and one at least.
 	evictPart = 10
+	// evictMemory is how long what a policy has evicted counts for its next content, too,
+	// unless that was confirmed.
+	evictMemory = 24 * time.Hour
 	// maxBrakes is how many contents of an owner's policies are remembered beside
 	// those in force; the one that evicted last longest ago is forgotten.
 	maxBrakes = 64
@@ -59,13 +62,26 @@ func (b *brakes) load() {
 	}
 }
 
-// of gives the count of a policy's content, nil where it has none.
-func (b *brakes) of(p *policy) *state.EvictionCount {
-	i := slices.IndexFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) })
-	if i < 0 {
+// of gives the count of a policy's content. One that has none begins with what the
+// content before has evicted of late: an edit is no confirmation. It is nil where there
+// is neither.
+func (b *brakes) of(p *policy, now time.Time) *state.EvictionCount {
+	var before *state.EvictionCount
+	for i := range b.kept.Policies {
+		c := &b.kept.Policies[i]
+		switch {
+		case isContent(c, p):
+			return c
+		case c.Policy == p.Name && !c.Last.IsZero() && (before == nil || c.Last.After(before.Last)):
+			before = c
+		}
+	}
+	if before == nil || before.Confirmed || now.Sub(before.Last) >= evictMemory {
 		return nil
 	}
-	return &b.kept.Policies[i]
+	return &state.EvictionCount{
+		Policy: p.Name, Document: p.source, Module: p.made(), Of: before.Of, Evicted: before.Evicted, Last: before.Last,
+	}
 }
 
 func isContent(c *state.EvictionCount, p *policy) bool {
@@ -97,29 +113,29 @@ func (b *brakes) next(p *policy, now time.Time) time.Time {
 }
 
 // spent reports whether the policy has evicted as many as it may.
-func (b *brakes) spent(p *policy) bool {
-	c := b.of(p)
+func (b *brakes) spent(p *policy, now time.Time) bool {
+	c := b.of(p, now)
 	return c != nil && !c.Confirmed && c.Evicted >= allowed(c.Of)
 }
 
 // evict counts one more pod of a policy that judges so many, before that is ended.
 // Where the disk does not take it, nothing is to be ended.
 func (b *brakes) evict(s *set, p *policy, judged int, now time.Time) error {
-	return b.change(s, p, judged, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
+	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
 // giveBack counts one pod less: it was not ended.
-func (b *brakes) giveBack(s *set, p *policy) error {
-	return b.change(s, p, 0, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
+func (b *brakes) giveBack(s *set, p *policy, now time.Time) error {
+	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
 
 // confirm lets a policy evict more.
-func (b *brakes) confirm(s *set, p *policy, judged int) error {
-	return b.change(s, p, judged, func(c *state.EvictionCount) { c.Confirmed = true })
+func (b *brakes) confirm(s *set, p *policy, judged int, now time.Time) error {
+	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Confirmed = true })
 }
 
 // change changes the count of a policy's content on the disk and then here.
-func (b *brakes) change(s *set, p *policy, judged int, change func(*state.EvictionCount)) error {
+func (b *brakes) change(s *set, p *policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
 	}
@@ -127,7 +143,11 @@ func (b *brakes) change(s *set, p *policy, judged int, change func(*state.Evicti
 	i := slices.IndexFunc(next.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) })
 	if i < 0 {
 		i = len(next.Policies)
-		next.Policies = append(next.Policies, state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.made(), Of: judged})
+		c := state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.made(), Of: judged}
+		if before := b.of(p, now); before != nil {
+			c = *before
+		}
+		next.Policies = append(next.Policies, c)
 	}
 	change(&next.Policies[i])
 	next.Policies = forget(next.Policies, s)

@@ -105,9 +105,9 @@ func (d *document) checkOnChange(report strict.Report) {
 	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
 	switch {
 	case d.OnChange == onChangeIgnore:
-	case !slices.Contains(d.Hooks, hookAdmit):
-		report("on_change", "only a policy with the hook admit judges pods that run; leave it out, or add that")
-	case len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, pod.Add):
+	case !slices.Contains(d.Hooks, hookAdmit) && !slices.Contains(d.Hooks, hookMerge):
+		report("on_change", "only a policy with the hook admit or merge has a say in pods that run; leave it out, or add one")
+	case slices.Contains(d.Hooks, hookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, pod.Add):
 		report("on_change", "pods that run are judged as if they came now, and match.operations leaves %s out; leave on_change out, or add that", pod.Add)
 	}
 }

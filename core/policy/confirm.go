@@ -50,9 +50,9 @@ func (r *reviewer) confirm(x *confirmation) error {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
 	case !p.evicts():
-		return fmt.Errorf("%s evicts no pods: that takes the hook %q or an expression, mode = %q and on_change = %q", p.called(), hookAdmit, modeEnforce, onChangeEvict)
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), hookAdmit, hookMerge, modeEnforce, onChangeEvict)
 	}
-	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p)); err != nil {
+	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p), r.plane.cfg.Now()); err != nil {
 		return err
 	}
 	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.tenant)

@@ -118,7 +118,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"a priority over 1000":   {minimal + "priority = 1001\n", "6: priority: want 0 to 1000, found 1001"},
 		"on_error that abstains": {minimal + "on_error = \"abstain\"\n", `6: on_error: want "hold", "deny", "allow" or "last_verdict", found "abstain"`},
 		"on_change unknown":      {minimal + "on_change = \"kill\"\n", `6: on_change: want "ignore", "report" or "evict", found "kill"`},
-		"on_change of a filter":  {strings.Replace(minimal, `"admit"`, `"filter"`, 1) + "on_change = \"evict\"\n", `6: on_change: only a policy with the hook admit judges pods that run; leave it out, or add that`},
+		"on_change of a filter":  {strings.Replace(minimal, `"admit"`, `"filter"`, 1) + "on_change = \"evict\"\n", `6: on_change: only a policy with the hook admit or merge has a say in pods that run; leave it out, or add one`},
 		"on_change of updates":   {minimal + "on_change = \"report\"\n[match]\noperations = [\"UPDATE\"]\n", `6: on_change: pods that run are judged as if they came now, and match.operations leaves ADD out; leave on_change out, or add that`},
 		"a mutable path that is no pointer": {
 			minimal + "mutable_paths = [\"/metadata/labels\",\n\"spec\"]\n", `7: mutable_paths: "spec": `,

@@ -12,7 +12,7 @@ import (
 )
 
 // evicts reports whether pods that run are ended for what the policy says.
-func (p *policy) evicts() bool { return p.reviews() && p.OnChange == onChangeEvict }
+func (p *policy) evicts() bool { return p.minds() && p.OnChange == onChangeEvict }
 
 // act evicts what is due.
 func (r *reviewer) act(ctx context.Context, f *forces) {
@@ -45,9 +45,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 		return
 	}
 	rv := due[0]
-	if i := slices.IndexFunc(due, func(rv *review) bool { return rv.fresh }); i >= 0 {
-		rv = due[i]
-	} else {
+	if !rv.fresh && !rv.isRejected(p) {
 		rv.asking, rv.recheck = true, true
 		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
 		return
@@ -61,7 +59,10 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 	}
 	v := pod.Verdict{
 		Answer: pod.Deny, Reason: pod.ReasonPolicyEvicted, Message: p.called() + ": " + rv.denial(p).said(), Policy: p.Name, Tenant: p.tenant,
-		Sets: strings.Fields(rv.sets), Opinions: rv.opinions, At: now,
+		Sets: strings.Fields(rv.sets), Opinions: rv.said(), At: now,
+	}
+	if rv.isRejected(p) {
+		v.Reason = pod.ReasonConflictRejected
 	}
 	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
 		rv.stays = now.Add(evictPeriod)
@@ -69,12 +70,12 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 			return // it may have been: it counts
 		}
 		log.Warn("a pod is not evicted", "err", err)
-		if err := b.giveBack(s, p); err != nil {
+		if err := b.giveBack(s, p, now); err != nil {
 			log.Warn("a pod that was not evicted counts as evicted", "err", err)
 		}
 		return
 	}
-	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(p).Evicted, "of", b.of(p).Of)
+	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(p, now).Evicted, "of", b.of(p, now).Of)
 	r.drop(rv)
 }
 
@@ -98,7 +99,7 @@ func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why strin
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
 		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
-	case b.spent(p):
+	case b.spent(p, now):
 		return "for " + p.confirmation(), time.Time{}
 	case !s.probation.bears(now):
 		return "until the set has proved itself on its probation", time.Time{}
@@ -151,8 +152,12 @@ func (rv *review) priority() int32 {
 	return 0
 }
 
-// opinion is what a policy said of the pod, nil where it was not asked.
+// opinion is what a policy said of the pod, or of the conflict in which it stands; nil
+// where it was not asked.
 func (rv *review) opinion(p *policy) *opinion {
+	if rv.isRejected(p) {
+		return &opinion{Opinion: *rv.rejection}
+	}
 	i := slices.IndexFunc(rv.opinions, func(o pod.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.tenant && o.Mode == "" })
 	if i < 0 {
 		return nil

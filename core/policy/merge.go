@@ -192,7 +192,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 		}
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
-	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Message: got.Message}
+	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Tenant: p.tenant, Message: got.Message}
 	o.Reads, o.Patch = got.Reads, shownPatch(got.Patch)
 	if err != nil {
 		code, message, fuel := failureOf(err)

@@ -64,7 +64,7 @@ var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 var agentReasons = []string{
 	pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted, pod.ReasonBudgetExhausted,
 	pod.ReasonVerdictNotKept, pod.ReasonException, pod.ReasonPolicySuppressed, pod.ReasonNotAnswered,
-	pod.ReasonPolicyEvicted, pod.ReasonPolicyViolation,
+	pod.ReasonPolicyEvicted, pod.ReasonConflictRejected, pod.ReasonPolicyViolation,
 }
 
 // isReason reports whether a plugin's code can be a reason.

@@ -41,6 +41,9 @@ type RunningPod struct {
 	Pod     *v1.Pod
 	Origin  pod.Origin
 	Verdict *pod.Verdict
+	// Rejected is the answer to the conflict in which the pod stands, if that is
+	// ChooseNone, else nil.
+	Rejected *pod.Resolution
 }
 
 // Violation is what policies have against a pod that runs.
@@ -54,9 +57,14 @@ func (p *policy) reviews() bool {
 	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && (p.has(hookAdmit) || p.expression != nil)
 }
 
-// reviews reports whether a policy of the set judges pods that run. The set may be nil.
+// minds reports whether the policy has an opinion about pods that run, which counts: on
+// them or, with the hook merge, on the conflicts in which they stand.
+func (p *policy) minds() bool { return p.reviews() || p.rejects() }
+
+// reviews reports whether a policy of the set has an opinion about pods that run. The
+// set may be nil.
 func (s *set) reviews() bool {
-	return s != nil && slices.ContainsFunc(s.policies, (*policy).reviews)
+	return s != nil && slices.ContainsFunc(s.policies, (*policy).minds)
 }
 
 // isReview reports whether a decision is about a pod that runs, of which nothing

@@ -52,6 +52,9 @@ type review struct {
 	// sets are those by which opinions were given, empty for none yet.
 	sets     string
 	opinions []pod.Opinion
+	// rejection is what a policy says by rejecting all that claim the pod's identity, nil
+	// where none does.
+	rejection *pod.Opinion
 	// asking: it is pending, or asked about. recheck: because it is about to be
 	// evicted. fresh: opinions are an answer of just now.
 	asking, recheck, fresh bool
@@ -196,7 +199,7 @@ func (r *reviewer) meet(f *forces, run RunningPod) {
 		}
 		r.pods[run.Pod.UID] = rv
 	}
-	rv.RunningPod = run
+	rv.RunningPod, rv.rejection = run, f.rejection(&run, tenant)
 }
 
 // drop forgets a pod, and what is shown with it.

@@ -21,7 +21,7 @@ func (r *reviewer) display(f *forces) {
 			continue
 		}
 		for _, p := range s.policies {
-			if !p.reviews() {
+			if !p.minds() {
 				continue
 			}
 			x := r.summary(f, p)
@@ -66,7 +66,7 @@ func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
 // that is to be evicted.
 func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) outlook {
 	x.Of, x.Waiting = x.Judged, len(r.due(f, p))
-	if c := r.brakes[s.tenant].of(p); c != nil {
+	if c := r.brakes[s.tenant].of(p, r.plane.cfg.Now()); c != nil {
 		x.Of, x.Evicted, x.Confirmed = c.Of, c.Evicted, c.Confirmed
 	}
 	x.Allowed = allowed(x.Of)
@@ -75,7 +75,7 @@ func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) ou
 	}
 	x.Waits, _ = r.waits(f, s, p, r.plane.cfg.Now())
 	switch {
-	case r.brakes[s.tenant].spent(p):
+	case r.brakes[s.tenant].spent(p, r.plane.cfg.Now()):
 		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}
@@ -99,8 +99,8 @@ func violates(o *pod.Opinion) bool {
 func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 	var parts, said []string
 	more := 0
-	for i := range rv.opinions {
-		o := &rv.opinions[i]
+	for i, opinions := 0, rv.said(); i < len(opinions); i++ {
+		o := &opinions[i]
 		if !violates(o) {
 			continue
 		}

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -111,5 +112,42 @@ func TestAMergePolicyThatRejectsAllStopsNothing(t *testing.T) {
 		}
 		return nil
 	})
+	a.stop(t)
+}
+
+func TestAMergePolicyThatRejectsAllEvictsWhatRunsWhereItSaysSo(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	f := startFleet(t)
+	f.serves(imagePod("web", webOne, "from: fleet"), imagePod("db", webOne, "from: elsewhere"))
+	a := newAgent(t, n, "rejected")
+	a.withPolicies(t)
+	a.withFleet(t, f, "")
+	a.put(t, a.path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "on_change = \"evict\"\n")
+	// Twenty decisions prove that the set does not fail; nothing is made of these pods.
+	a.put(t, a.path("policies"), "elsewhere", "admit", wasmtest.Answering(1, "Elsewhere", "not here"), "[match]\nnamespaces = [\"other\"]\n")
+	var others []string
+	for i := range 20 {
+		others = append(others, strings.Replace(imagePod(fmt.Sprintf("p%02d", i), webOne, ""), "metadata:", "metadata:\n  namespace: other", 1))
+	}
+	a.manifest(t, "others.yaml", strings.Join(others, "---\n"))
+	a.start(t)
+	db := container(a.running(t, "web", "db")["db"])
+	a.manifest(t, "web.yaml", imagePod("web", webOne, "from: static"))
+	gone := denied("ConflictRejected", `policy "nobody": ConflictRejected: say who it is`)
+	a.pod(t, "web", gone)
+	a.says(t, "get policies", "nobody: would not admit 0", "1 of 1 pods evicted")
+	a.kill()
+	a.start(t)
+	a.pod(t, "web", gone)
+	a.showsConflict(t, "web-rejected: fleet Waits static Waits")
+
+	// When nobody else claims its name it runs again.
+	a.remove(t, "web.yaml")
+	a.showsConflict(t, "")
+	again := a.running(t, "web", "db")
+	if from := again["web"].Labels["from"]; from != "fleet" || container(again["db"]) != db {
+		t.Errorf("web is from %s, db runs in %s, before in %s", from, container(again["db"]), db)
+	}
 	a.stop(t)
 }

@@ -1,0 +1,113 @@
+package mux
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+var rejects = pod.Verdict{Answer: pod.Deny, Reason: pod.ReasonConflictRejected, Message: `policy "p": neither`, Policy: "p"}
+
+// evictsRejected has the pod of a UID evicted, if the contest in which it stands was
+// answered with none.
+func (a *arena) evictsRejected(uid types.UID) {
+	a.t.Helper()
+	for _, d := range a.mux.Pods() {
+		if d.Pod.UID != uid {
+			continue
+		}
+		if d.Rejected == nil || d.Rejected.Choice != pod.ChooseNone {
+			a.t.Fatalf("%s stands in a contest with the answer %+v, want none", uid, d.Rejected)
+		}
+		if err := a.mux.Evict(a.t.Context(), d.Pod, rejects); err != nil {
+			a.t.Fatal(err)
+		}
+		return
+	}
+	a.t.Fatalf("no pod %s", uid)
+}
+
+func TestAPodThatIsEvictedWithItsWholeContestComesBackWhenThatHasAnotherEnd(t *testing.T) {
+	t.Parallel()
+	one, two := from("one", "web", "u1", "i"), from("two", "web", "u2", "j")
+	for name, tc := range map[string]struct {
+		change func(a *arena, u *umpire, j *judge)
+		want   []string
+	}{
+		"its rival is gone":          {func(a *arena, _ *umpire, _ *judge) { a.deliver("two") }, ops("REMOVE u1", "ADD u1")},
+		"it wins now":                {func(_ *arena, u *umpire, _ *judge) { u.become(prefers("i")) }, ops("REMOVE u1", "ADD u1")},
+		"its rival wins now":         {func(_ *arena, u *umpire, _ *judge) { u.become(prefers("j")) }, ops("REMOVE u1", "ADD u2")},
+		"it is rejected again":       {func(_ *arena, u *umpire, _ *judge) { u.become(always(pod.ChooseNone)) }, nil},
+		"other policies would admit": {func(_ *arena, _ *umpire, j *judge) { j.become(true, "another") }, nil},
+		"its document is gone":       {func(a *arena, _ *umpire, _ *judge) { a.deliver("one") }, ops("REMOVE u1", "ADD u2")},
+		"nothing else has changed":   {func(a *arena, _ *umpire, _ *judge) { a.deliver("one", one) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				u, j := newUmpire(), newJudge()
+				u.answer = always(pod.ChooseNone)
+				disk, answers := newDisk(), &ledger{}
+				a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: j})
+				a.deliver("one", one)
+				a.wants("begin", "ADD u1")
+				a.deliver("two", two)
+				a.wants("a rival comes")
+				a.evictsRejected("u1")
+				a.wants("evicted", "EVICT u1 deny")
+				tc.change(a, u, j)
+				a.wants(name, tc.want...)
+				a.stop()
+			})
+		})
+	}
+}
+
+func TestAnOlderVersionIsEvictedWithItsWholeContest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		u := newUmpire()
+		u.answer = always(pod.ChooseNone)
+		a := enter(t, Config{Documents: newDisk(), Resolver: u, Resolutions: &ledger{}, Gate: newJudge()})
+		a.deliver("one", from("one", "web", "u1", "i"))
+		a.wants("it runs", "ADD u1")
+		a.deliver("two", from("two", "web", "u2", "j"))
+		a.deliver("one", from("one", "web", "u3", "k"))
+		a.got()
+		a.evictsRejected("u1")
+		a.wants("evicted", "EVICT u1 deny")
+		a.deliver("two")
+		a.wants("its rival is gone", "REMOVE u1", "ADD u3")
+		a.stop()
+	})
+}
+
+func TestAPodThatIsEvictedWithItsWholeContestStaysSoOverARestart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		one, two := from("one", "web", "u1", "i"), from("two", "web", "u2", "j")
+		disk, answers := newDisk(), &ledger{}
+		u := newUmpire()
+		u.answer = always(pod.ChooseNone)
+		a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: newJudge()})
+		a.deliver("one", one)
+		a.wants("it runs", "ADD u1")
+		a.deliver("two", two)
+		a.wants("a rival comes")
+		a.evictsRejected("u1")
+		a.got()
+		a.stop()
+
+		again := enter(t, Config{Documents: disk, Resolver: newUmpire(), Resolutions: answers, Gate: newJudge()})
+		again.deliver("one", one)
+		again.deliver("two", two)
+		again.deliver("api")
+		again.wants("after the restart", "RESTORE u1 deny")
+		again.deliver("two")
+		again.wants("its rival is gone", "REMOVE u1", "ADD u1")
+		again.stop()
+	})
+}

@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// rejects reports whether something becomes of pods that run where the policy rejects
+// all documents that claim their identity.
+func (p *policy) rejects() bool {
+	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(hookMerge)
+}
+
+// rejection is what a policy in force says of a pod by rejecting all that claim its
+// identity, nil where none does: an answer of other sets does not count, nor does that
+// of a policy which leaves alone what runs.
+func (f *forces) rejection(run *RunningPod, tenant string) *pod.Opinion {
+	r := run.Rejected
+	if r == nil {
+		return nil
+	}
+	asked := slices.Clone(r.Sets) // the operator's is asked first
+	slices.Reverse(asked)
+	p := f.sets[r.Tenant].find(r.Policy)
+	if p == nil || !p.rejects() || keyOfSets(asked) != f.of(tenant).key {
+		return nil
+	}
+	return &pod.Opinion{
+		Policy: r.Policy, Tenant: r.Tenant, Answer: pod.Deny, Reason: pod.ReasonConflictRejected, Message: r.Message,
+	}
+}
+
+// isRejected reports whether the policy rejects all that claim the pod's identity.
+func (rv *review) isRejected(p *policy) bool {
+	return rv.rejection != nil && rv.rejection.Policy == p.Name && rv.rejection.Tenant == p.tenant
+}
+
+// said are all opinions about the pod.
+func (rv *review) said() []pod.Opinion {
+	if rv.rejection == nil {
+		return rv.opinions
+	}
+	return append(slices.Clip(rv.opinions), *rv.rejection)
+}
