@@ -28,11 +28,6 @@ func (a *Agent) admitter() admission.Chain {
 	}
 }
 
-// standing judges newer versions of pods that have started, in the same order.
-func (a *Agent) standing() admission.Chain {
-	return admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}
-}
-
 func (a *Agent) priorities() admission.Handler {
 	return admission.Priorities{Tenant: priorities(a.cfg.Tenants)}
 }

@@ -180,7 +180,7 @@ func (a *Agent) wire() error {
 	a.loop = syncloop.New(syncloop.Config{
 		Updates: a.mux.Updates(), Sources: sourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: meteredWorkers{a.workers, a.meters},
 		Statuses: shownStatuses{a.statuses, a.waits}, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy},
-		Admitter: a.meteredAdmitter(), Standing: a.standing(), Begun: a.begun, Outcomes: a.outcomes, Observer: a.meters.rejections, Log: log, Now: now,
+		Admitter: a.meteredAdmitter(), Begun: a.begun, Outcomes: a.outcomes, Observer: a.meters.rejections, Log: log, Now: now,
 	})
 	a.garbage = gc.New(gc.Config{
 		Runtime: a.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, a.runtime.Idle}, Pods: removable{a.loop, a.mux, a.workers},

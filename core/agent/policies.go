@@ -45,7 +45,7 @@ func (a *Agent) wirePolicies() error {
 	c.Records, c.Running, c.Evictions = a.openDecisions(), &runningPods{a}, a.state.EvictionCounts()
 	a.policies = policy.New(c)
 	a.adoption = &adoption{
-		Gate: meteredGate{a.policies, a.meters}, runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
+		Gate: a.standing(meteredGate{a.policies, a.meters}), runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
 	}
 	a.removals.adoption = a.adoption
 	return nil

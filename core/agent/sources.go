@@ -28,7 +28,9 @@ func (a *Agent) muxConfig() mux.Config {
 	if a.cfg.Conflicts.Rule == config.ConflictsPrecedence {
 		c.Precedence = a.cfg.Conflicts.Precedence
 	}
+	c.Gate, c.UpdatesOnly = a.standing(open{}), true
 	if a.adoption != nil {
+		c.UpdatesOnly = false
 		c.Gate, c.Resolver, c.Resolutions = a.adoption, meteredRules{a.policies.Rules().Telling(a.meters.verdicts.Spent), a.meters}, a.state.Resolutions()
 	}
 	return c

@@ -18,7 +18,7 @@ func (sl *slot) undecided() bool { return sl.contest != nil && sl.contest.pendin
 // it before that, as the answer to a contest comes or is another one. What runs
 // goes on as it was admitted: a conflict is no reason to start it again.
 func (t *merging) rebase(sl *slot) {
-	if !t.store.gated || sl.undecided() {
+	if !t.store.polices() || sl.undecided() {
 		return
 	}
 	base := sl.base()

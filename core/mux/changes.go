@@ -312,7 +312,7 @@ func (s *store) unrefuse(sl *slot) {
 // mayAdd reports whether the slot's chosen pod has what it needs to be sent:
 // nothing is new to the sync loop that policy was not asked about.
 func (s *store) mayAdd(sl *slot) bool {
-	return !s.gated || pod.IsMirror(sl.chosen.pod) || sl.wait != nil && sl.wait.passes()
+	return !s.polices() || pod.IsMirror(sl.chosen.pod) || sl.wait != nil && sl.wait.passes()
 }
 
 // add sends the slot's chosen pod for the first time.

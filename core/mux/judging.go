@@ -54,7 +54,7 @@ func (t *merging) let(sl *slot) bool {
 	if !t.store.gated && !t.store.filtered || pod.IsMirror(sl.chosen.pod) {
 		return true
 	}
-	if sl.sent != nil && sl.sent.denied() {
+	if t.store.polices() && sl.sent != nil && sl.sent.denied() {
 		t.reinstate(sl)
 		t.rebase(sl)
 		t.stand(sl)
@@ -64,7 +64,7 @@ func (t *merging) let(sl *slot) bool {
 		return true
 	}
 	op, judged := sl.judged()
-	if judged = judged && t.store.gated; !judged {
+	if judged = judged && t.store.judges(sl, op); !judged {
 		var filtered bool
 		if op, filtered = t.filterable(sl); !filtered {
 			t.abandon(sl)
@@ -94,6 +94,14 @@ func (t *merging) let(sl *slot) bool {
 		t.announce(w)
 	}
 	return passes
+}
+
+// polices reports whether everything that is new is put to the gate.
+func (s *store) polices() bool { return s.gated && !s.updatesOnly }
+
+// judges reports whether the slot's chosen version is put to the gate as that.
+func (s *store) judges(sl *slot, op pod.Op) bool {
+	return s.polices() || s.gated && op == pod.UpdateOp && sl.runs()
 }
 
 // shownOn takes from the wait of a slot under which UID it was announced, where

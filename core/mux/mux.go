@@ -33,6 +33,9 @@ type Config struct {
 	// may not; nil: nobody is.
 	Gate  Gate
 	Waits Waits
+	// UpdatesOnly: the gate is asked about newer versions of pods that run under
+	// their UID, and all else passes.
+	UpdatesOnly bool
 	// Filter decides when what may pass goes on, nil: at once.
 	Filter Filter
 	// Resolver decides conflicts between sources, nil: Precedence does.
@@ -118,7 +121,7 @@ func New(c Config) *Mux {
 		store:       newStore(c.Sources),
 	}
 	m.unwritten = map[state.DocumentID]bool{}
-	m.store.gated = m.gate != nil
+	m.store.gated, m.store.updatesOnly = m.gate != nil, c.UpdatesOnly
 	m.store.stopDenied.Store(c.StopDenied)
 	m.store.filtered = m.filter != nil
 	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence

@@ -54,7 +54,7 @@ func (m *Mux) restore(t *merging) outcome {
 		m.store.kept[r.Identity] = r
 	}
 	out := outcome{changes: append(resumed, t.changes()...)}
-	if m.store.gated {
+	if m.store.polices() {
 		t.askDenied()
 	}
 	return t.finish(out)

@@ -30,11 +30,13 @@ type store struct {
 	// and in the order they were refused.
 	refused map[types.UID][]*slot
 
-	// gated is true where a gate is asked, stopDenied while a pod ends when its
+	// gated is true where a gate is asked, updatesOnly where that is only about newer
+	// versions of pods that run, stopDenied while a pod ends when its
 	// replacement is not let through. parked are all waits, asked those
 	// whose question is under way, by ticket; tickets is the last one given.
-	gated      bool
-	stopDenied atomic.Bool
+	gated       bool
+	updatesOnly bool
+	stopDenied  atomic.Bool
 
 	// filtered is true where a filter is asked, offered are the slots whose
 	// question to it is under way, by ticket.

@@ -111,16 +111,6 @@ func leaving(room *admission.Preemption, ending []*v1.Pod) *admission.Preemption
 	return &left
 }
 
-// forbidding refuses versions of pods that bear a label.
-type forbidding struct{}
-
-func (forbidding) Admit(a *admission.Attributes) admission.Result {
-	if a.Pod.Labels["forbidden"] == "" {
-		return admission.Result{Admitted: true}
-	}
-	return admission.Result{Reason: "Forbidden", Message: "the label says so"}
-}
-
 // expectJudged compares what was judged since it was called last, as "pod beside
 // [others]"; those that are being ended bear a !.
 func (w *world) expectJudged(t *testing.T, want ...string) {

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// Config is what a Loop works with. All fields but Health, Admitter,
-// Standing, Begun, Outcomes and Observer are needed.
+// Config is what a Loop works with. All fields but Health, Admitter, Begun,
+// Outcomes and Observer are needed.
 type Config struct {
 	// Updates is the mux's stream. The loop ends when it is closed.
 	Updates <-chan pod.Update
@@ -33,10 +33,6 @@ type Config struct {
 	Health []func() error
 	// Admitter judges pods before they start. Without one all are admitted.
 	Admitter Admitter
-	// Standing judges newer versions of pods that have started, by what needs no room
-	// on the node: one that it refuses does not take the place of the one before.
-	// Without it all may.
-	Standing Admitter
 	// Begun reports whether an earlier agent has begun with a pod that is restored:
 	// whether something of it is on the node. Such a pod is not judged again.
 	Begun func(uid types.UID) bool

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
@@ -53,9 +52,7 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 		case pod.Evict:
 			l.evict(c)
 		case pod.Reconcile:
-			if l.standing(c).Admitted {
-				l.taken(l.pods.update(c))
-			}
+			l.taken(l.pods.update(c))
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
 		}
@@ -92,12 +89,6 @@ func (l *Loop) update(c *pod.Change) {
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
-	if r := l.standing(c); !r.Admitted && !before.rejected {
-		l.cfg.Events.Event(c.New, v1.EventTypeWarning, r.Reason, "The update does not take effect, the pod stays as it is: "+r.Message)
-		l.cfg.Log.Warn("update that this node does not let through ignored, the pod stays as it is",
-			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source, "reason", r.Reason, "err", r.Message)
-		return
-	}
 	m := l.pods.update(c)
 	l.taken(m)
 	if waits {
@@ -118,15 +109,6 @@ func (l *Loop) update(c *pod.Change) {
 	if refused(c.Verdict) && (before.verdict == nil || !c.Verdict.Same(before.verdict)) {
 		l.reject(m, admission.Result{Reason: c.Verdict.Reason, Message: c.Verdict.Message}, true)
 	}
-}
-
-// standing judges a newer version of a pod that is in the set.
-func (l *Loop) standing(c *pod.Change) admission.Result {
-	before, known := l.pods.get(c.New.UID)
-	if l.cfg.Standing == nil || !known || before.rejected {
-		return admission.Result{Admitted: true}
-	}
-	return l.cfg.Standing.Admit(&admission.Attributes{Pod: c.New, Verdict: c.Verdict})
 }
 
 // judgeAgain decides anew about a pod that others leave for and that has become

@@ -7,50 +7,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// edited is a version of a pod that the node may refuse.
-func edited(p *v1.Pod, forbidden bool) *v1.Pod {
+// edited is a newer version of a pod.
+func edited(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
 	p.Labels = map[string]string{"edited": "yes"}
-	if forbidden {
-		p.Labels["forbidden"] = "yes"
-	}
 	return p
-}
-
-func TestANewerVersionThatTheNodeRefusesDoesNotTakeEffect(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("file")
-		w.loop.cfg.Standing = forbidding{}
-		p := newStatic("1")
-		bad, good := edited(p, true), edited(p, false)
-		w.run(t, func() {
-			w.send(added(p))
-			w.expect(t, "create 1")
-			w.send(pod.Change{Op: pod.UpdateOp, Old: p, New: bad})
-			w.expect(t)
-			w.expectEvents(t, "Warning pod-1 Forbidden: The update does not take effect, the pod stays as it is: the label says so")
-
-			w.send(pod.Change{Op: pod.Reconcile, Old: bad, New: edited(p, true)})
-			w.events <- pleg.Event{UID: "1", Type: pleg.ContainerDied}
-			w.expect(t, "sync 1")
-			w.expectEvents(t)
-			if m, _ := w.loop.pods.get("1"); m.pod != p {
-				t.Errorf("its worker gets the version %v", m.pod.Labels)
-			}
-
-			w.send(pod.Change{Op: pod.UpdateOp, Old: bad, New: good})
-			w.expect(t, "update 1")
-			w.send(pod.Change{Op: pod.Delete, Old: good, New: bad})
-			w.expect(t, "update 1") // an end is one whatever else it says
-			w.expectEvents(t)
-		})
-	})
 }
 
 func TestAPodThatBecomesAnotherWhileOthersLeaveForItIsJudgedAgain(t *testing.T) {
@@ -68,7 +33,7 @@ func TestAPodThatBecomesAnotherWhileOthersLeaveForItIsJudgedAgain(t *testing.T) 
 			t.Parallel()
 			preempting(t, func(w *world, victim, critical *v1.Pod) {
 				w.set(func() { w.ending = []*v1.Pod{victim}; tc.now(w) })
-				w.send(pod.Change{Op: pod.UpdateOp, Old: critical, New: edited(critical, false)})
+				w.send(pod.Change{Op: pod.UpdateOp, Old: critical, New: edited(critical)})
 				w.expectStatus(t, "2", tc.status)
 				w.set(func() {
 					for _, request := range w.requests {

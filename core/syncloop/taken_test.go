@@ -24,7 +24,7 @@ func TestWhoseAnOutcomeIsIsSaidWithEveryVersionThatIsTakenIn(t *testing.T) {
 		return c
 	}
 	forbidden := of(pod.UpdateOp, "2", 5)
-	forbidden.New.Labels["forbidden"] = "yes"
+	forbidden.Verdict = &pod.Verdict{Answer: pod.Deny}
 	for name, tc := range map[string]struct {
 		changes []pod.Change
 		then    func(w *world)
@@ -41,7 +41,6 @@ func TestWhoseAnOutcomeIsIsSaidWithEveryVersionThatIsTakenIn(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld("file")
-				w.loop.cfg.Standing = forbidding{}
 				w.run(t, func() {
 					for _, c := range tc.changes {
 						w.send(c)

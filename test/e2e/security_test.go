@@ -78,6 +78,49 @@ func TestSysctlsAreThePodsOwn(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
+func TestAnEditGetsNothingThatTheNodeRefusesAlsoOverARestart(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "edited")
+	a.start(t)
+	version := func(more string) string {
+		return strings.Replace(strings.Replace(webPod("fixed"), "metadata:\n", "metadata:\n  uid: 3b1f2d9e-6a51-4f0f-9a3b-5d0c1c7f1a2c\n", 1),
+			"spec:\n", "spec:\n"+more, 1)
+	}
+	a.manifest(t, "fixed.yaml", version(""))
+	first := a.running(t, "fixed")["fixed"]
+	a.manifest(t, "fixed.yaml", version("  activeDeadlineSeconds: 4000\n  securityContext: {sysctls: [{name: net.core.somaxconn, value: '77'}]}\n"))
+	a.says(t, "get updates", "fixed-edited", "Denied", "SysctlForbidden")
+	a.says(t, "get pods", `forbidden sysctl: "net.core.somaxconn" not allowlisted`)
+	a.kill()
+	a.start(t)
+	a.says(t, "get updates", "fixed-edited", "Denied", "SysctlForbidden")
+	a.says(t, "get pods", `forbidden sysctl: "net.core.somaxconn" not allowlisted`)
+	again := a.pod(t, "fixed", func(p *v1.Pod) error {
+		if p.Spec.ActiveDeadlineSeconds != nil || !ready(*p) {
+			return fmt.Errorf("deadline %v, phase %s", p.Spec.ActiveDeadlineSeconds, p.Status.Phase)
+		}
+		return nil
+	})
+	if container(again) != container(first) || again.Status.ContainerStatuses[0].RestartCount != 0 {
+		t.Errorf("container %s, then %s", container(first), container(again))
+	}
+	a.manifest(t, "fixed.yaml", version("  activeDeadlineSeconds: 4000\n"))
+	a.pod(t, "fixed", func(p *v1.Pod) error {
+		if p.Spec.ActiveDeadlineSeconds == nil {
+			return errors.New("the edit without the sysctl has not taken effect")
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Type == "wardlet.dev/UpdateAdmitted" && c.Status == v1.ConditionFalse {
+				return errors.New("an update waits still: " + c.Message)
+			}
+		}
+		return nil
+	})
+	a.remove(t, "fixed.yaml")
+	a.nothingLeft(t, n)
+}
+
 // On a kernel without AppArmor nobody would enforce a profile, and the pod does
 // not run; on one with it the container has the profile.
 func TestAnAppArmorProfileIsEnforcedOrThePodDoesNotRun(t *testing.T) {

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// standing is a gate that lets a newer version of a pod that runs pass only if this
+// node does, too, by what needs no room: no edit gets what a new pod does not. As a
+// policy's denial that is known to the mux, and so the version before runs on over
+// restarts.
+type standing struct {
+	mux.Gate
+	node admission.Handler
+	now  func() time.Time
+}
+
+// standing is that gate behind another one. Its checks are those of the admitter, in
+// the same order.
+func (a *Agent) standing(g mux.Gate) standing {
+	return standing{g, admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}, time.Now}
+}
+
+// Judge implements mux.Gate.
+func (s standing) Judge(q pod.Question, answer func(pod.Verdict)) {
+	if q.Op != pod.UpdateOp {
+		s.Gate.Judge(q, answer)
+		return
+	}
+	s.Gate.Judge(q, func(v pod.Verdict) {
+		if v.Answer == pod.Allow {
+			if r := s.node.Admit(&admission.Attributes{Pod: v.Mutation.Of(q.Pod), Verdict: &v}); !r.Admitted {
+				v.Answer, v.Reason, v.Message, v.Policy, v.Tenant, v.Mutation = pod.Deny, r.Reason, r.Message, "", "", nil
+				if v.At.IsZero() {
+					v.At = s.now()
+				}
+			}
+		}
+		answer(v)
+	})
+}
+
+// open is the gate of a node without policies: everything passes.
+type open struct{}
+
+// Judge implements mux.Gate.
+func (open) Judge(_ pod.Question, answer func(pod.Verdict)) { answer(pod.Verdict{Answer: pod.Allow}) }
+
+// Admitted implements mux.Gate.
+func (open) Admitted(pod.Question, pod.Verdict) {}
+
+// Changed implements mux.Gate: nothing ever does.
+func (open) Changed() <-chan struct{} { return nil }
+
+// NodeChanged implements mux.Gate.
+func (open) NodeChanged() <-chan struct{} { return nil }
