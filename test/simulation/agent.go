@@ -49,7 +49,7 @@ func newAgent(w *world) (*agent, error) {
 	a.statuses = status.NewStore()
 	events := status.NewRing(50, time.Minute, now)
 	waits := admission.NewWaits(a.statuses, events, now)
-	kept := &outcomes{link: a.link, lives: map[types.UID]life{}}
+	kept := &outcomes{link: a.link, lives: map[types.UID]lived{}}
 	vols := &volumes{link: a.link}
 	// The garbage collection is made last, and asked before that by nobody.
 	var garbage *gc.Collector

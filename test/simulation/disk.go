@@ -29,13 +29,13 @@ type disk struct {
 
 // outcome is how a pod has fared, and as what.
 type outcome struct {
-	life
+	lived
 	ended  bool
 	status []byte
 }
 
-// life is since when a pod was seen, and its newest version.
-type life struct {
+// lived is since when a pod was seen, and its newest version.
+type lived struct {
 	since    time.Time
 	instance string
 }
@@ -115,7 +115,7 @@ func (d documents) LoadAll() (records []state.Record, errs []error) {
 type outcomes struct {
 	*link
 	wanted func(types.UID) bool
-	lives  map[types.UID]life
+	lives  map[types.UID]lived
 }
 
 // Taken implements syncloop.Outcomes.
@@ -127,7 +127,7 @@ func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
 	if o.dead || err != nil {
 		return
 	}
-	now := life{since.Round(0), instance}
+	now := lived{since.Round(0), instance}
 	o.lives[p.UID] = now
 	kept, ok := w.disk.outcomes[p.UID]
 	same := kept.since.Equal(now.since)
@@ -137,7 +137,7 @@ func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
 	switch {
 	case !ok:
 	case same:
-		kept.life = now
+		kept.lived = now
 		w.disk.outcomes[p.UID] = kept
 	default:
 		delete(w.disk.outcomes, p.UID)
@@ -152,7 +152,7 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 		return
 	}
 	instance, err := outcomeInstance(p)
-	is := life{instance: instance}
+	is := lived{instance: instance}
 	text, wrong := json.Marshal(&next)
 	w := o.world
 	w.mu.Lock()
