@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,12 +82,12 @@ func TestARestartOfTheAgentChangesNoGracePeriod(t *testing.T) {
 	n := startNode(t)
 	a := newAgent(t, n, "grace")
 	a.start(t)
-	stubborn := strings.Replace(hostPod("stubborn", "serve", "-port", fmt.Sprintf("%q", fmt.Sprint(freePort(t))), "-ignore-term"), "PeriodSeconds: 2", "PeriodSeconds: 20", 1)
+	stubborn := strings.Replace(hostPod("stubborn", "serve", "-port", fmt.Sprintf("%q", strconv.Itoa(freePort(t))), "-ignore-term"), "PeriodSeconds: 2", "PeriodSeconds: 20", 1)
 	a.manifest(t, "stubborn.yaml", stubborn)
 	uid := string(a.running(t, "stubborn")["stubborn"].UID)
 	a.remove(t, "stubborn.yaml")
 	told := time.Now()
-	eventually(t, "it is told to end", func(ctx context.Context) error {
+	eventually(t, "it is told to end", func(context.Context) error {
 		files, err := a.remembered(uid)
 		for _, file := range files {
 			if strings.Contains(file, "/endings/") {
