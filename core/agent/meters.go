@@ -60,6 +60,14 @@ type meteredOutcomes struct {
 
 // Keep implements worker.Outcomes.
 func (o meteredOutcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+	o.count(p, st)
+	o.outcomes.Keep(p, st)
+}
+
+// Goes implements worker.Outcomes.
+func (o meteredOutcomes) Goes(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
+
+func (o meteredOutcomes) count(p *v1.Pod, st *v1.PodStatus) {
 	o.meters.starts.is(p.UID, st.Phase, time.Now())
 	before, _ := o.shown(p.UID)
 	for i := range st.ContainerStatuses {
@@ -67,7 +75,6 @@ func (o meteredOutcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 			o.meters.terminations.Terminated(c.State.Terminated.ExitCode, c.State.Terminated.Reason)
 		}
 	}
-	o.outcomes.Keep(p, st)
 }
 
 // endedIn reports whether a status shows the container as ended.

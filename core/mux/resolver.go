@@ -81,8 +81,13 @@ func (c *contest) names(r *pod.Resolution) bool {
 }
 
 // askContests puts every contest to the resolver again. What was decided
-// holds until it has answered.
+// holds until it has answered; what is kept from before a restart of those that are
+// not there yet counts no more.
 func (t *merging) askContests() {
+	for identity, kept := range t.store.kept {
+		kept.Key = ""
+		t.store.kept[identity] = kept
+	}
 	for _, c := range t.store.orderedContests() {
 		t.dispute(c)
 	}

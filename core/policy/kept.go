@@ -56,6 +56,11 @@ func (k *kept) load() {
 	k.record.Tenant = k.tenant
 }
 
+// others reports whether the set in force last was another one than that of the digest.
+func (k *kept) others(digest string) bool {
+	return len(k.record.Good) > 0 && k.record.Good[0] != digest
+}
+
 func (k *kept) owner() string {
 	if k.tenant == "" {
 		return "operator"

@@ -122,7 +122,7 @@ func (r *reloader) goBack(ctx context.Context) error {
 	got := read(r.cfg)
 	r.cfg.loads.pay(got.took())
 	r.kept.back(got.content(r.cfg), reason, running.digest, before.digest, now)
-	r.put(before, reason)
+	r.put(before, reason, false)
 	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest, "generation", before.generation)
 	return nil
 }

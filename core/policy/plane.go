@@ -95,12 +95,19 @@ func (p *Plane) Sets() []pod.PolicySet {
 // about are not among them.
 func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
 
+// notAsBefore stands among hooks where other policies are in force than before a
+// restart.
+const notAsBefore = ""
+
 // signal says that other policies of an owner are in force than those somebody
-// was answered by: before the first attempt nobody was. hooks are those that the
-// policies have, or the ones before had.
+// was answered by: before the first attempt that are conflicts only, whose answers
+// outlive a restart. hooks are those that the policies have, or the ones before had.
 func (p *Plane) signal(o *owner, hooks map[string]bool) {
 	p.reviewer.wake()
 	if !o.wasTried() {
+		if hooks[notAsBefore] {
+			p.tellRules()
+		}
 		return
 	}
 	tell := func(hook string, changed chan<- struct{}) {
@@ -116,6 +123,14 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 	tell(hookAdmit, p.changed)
 	tell(hookMerge, p.rulesChanged)
 	tell(hookFilter, p.filtersChanged)
+}
+
+// tellRules has all conflicts decided anew.
+func (p *Plane) tellRules() {
+	select {
+	case p.rulesChanged <- struct{}{}:
+	default: // the one that waits says it too
+	}
 }
 
 // Run loads the policies, keeps them up to date and judges, until ctx ends; it

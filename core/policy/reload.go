@@ -223,9 +223,10 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 		next.content = content
 		r.onTrial(next, running)
 		crashpoint.Reached("set tested")
+		another := r.kept.others(next.digest)
 		r.kept.good(next, got)
 		crashpoint.Reached("set kept")
-		r.put(next, nil)
+		r.put(next, nil, another)
 		crashpoint.Reached("set in force")
 		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.policies),
 			"generation", next.generation, "digest", next.digest)
@@ -234,9 +235,9 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 }
 
 // put brings a set into force and says so. instead is why it is not what the
-// directory holds, nil where it is.
-func (r *reloader) put(next *set, instead error) {
-	hooks := map[string]bool{}
+// directory holds, nil where it is; another: an earlier process had others last.
+func (r *reloader) put(next *set, instead error, another bool) {
+	hooks := map[string]bool{notAsBefore: another}
 	r.standing.current().addHooks(hooks)
 	next.addHooks(hooks)
 	r.standing.put(next, instead, r.cfg.Now())
@@ -271,7 +272,7 @@ func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 		return false
 	}
 	r.onTrial(last, nil)
-	r.put(last, refused)
+	r.put(last, refused, false)
 	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
 		"policies", len(last.policies), "digest", last.digest)
 	return true

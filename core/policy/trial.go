@@ -67,7 +67,7 @@ func (r *reloader) fallBack(ctx context.Context, running *set, why string) bool 
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back at %s: %s; mend the policies, or take them in again with wardlet policy retry", now.UTC().Format(time.RFC3339), why)
 	r.kept.back(running.content, reason, running.digest, before.digest, now)
-	r.put(before, reason)
+	r.put(before, reason, false)
 	// The directory may hold something else by now.
 	r.acted = false
 	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest,

@@ -16,6 +16,9 @@ type Outcomes interface {
 	// Keep takes a status that is about to be published. How a pod ended is
 	// durable when it returns.
 	Keep(p *v1.Pod, st *v1.PodStatus)
+	// Goes tells how a pod is that was removed and is being ended: nothing of that is
+	// kept. It does not block.
+	Goes(p *v1.Pod, st *v1.PodStatus)
 	// Kept gives the status.Outcome of the pod from before the agent started,
 	// false if there is none. It does not block.
 	Kept(p *v1.Pod) (v1.PodStatus, bool)

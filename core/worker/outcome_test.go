@@ -36,6 +36,8 @@ func (n *notebook) Keep(p *v1.Pod, st *v1.PodStatus) {
 	}
 }
 
+func (n *notebook) Goes(*v1.Pod, *v1.PodStatus) {}
+
 func (n *notebook) Kept(p *v1.Pod) (v1.PodStatus, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -53,7 +53,11 @@ func (p *Pool) showWaiting(rec *record, why string) {
 // store keeps what of a status must survive a restart, and then shows it. How a pod ends
 // that was removed is not kept: it would be taken for the end of one that comes back.
 func (p *Pool) store(t turn, st v1.PodStatus) {
-	if p.cfg.Outcomes != nil && !p.goes(t.rec) {
+	switch {
+	case p.cfg.Outcomes == nil:
+	case p.goes(t.rec):
+		p.cfg.Outcomes.Goes(t.pod, &st)
+	default:
 		p.cfg.Outcomes.Keep(t.pod, &st)
 	}
 	p.show(t.pod, st)

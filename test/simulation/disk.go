@@ -144,6 +144,9 @@ func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
 	}
 }
 
+// Goes implements worker.Outcomes.
+func (o *outcomes) Goes(*v1.Pod, *v1.PodStatus) {}
+
 // Keep implements worker.Outcomes.
 func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(st)
