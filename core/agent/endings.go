@@ -19,7 +19,7 @@ const endingSweep = 2 * time.Second
 
 // endings keep which pods are being ended, for the workers: an agent that is started
 // meanwhile gives them what is left of their grace period. The methods may be called from
-// any goroutine; run deletes what is over.
+// any goroutine; run writes, and deletes what is over: no end waits for the disk.
 type endings struct {
 	disk  endingDisk
 	clock bootClock
@@ -53,7 +53,12 @@ type endingEntry struct {
 	before bool
 	// over: it is to be deleted, goes: when nothing is left of the pod.
 	over, goes bool
+	// dirty: the disk has not what is kept.
+	dirty bool
 }
+
+// unwritten reports whether the disk has yet to have the ending. endings.mu is held.
+func (e *endingEntry) unwritten() bool { return e.dirty && (!e.over || e.goes) }
 
 // newEndings reads what an earlier agent has kept.
 func newEndings(disk endingDisk, log *slog.Logger) *endings {
@@ -86,16 +91,30 @@ func (e *endings) Begin(uid types.UID, seen time.Time, grace time.Duration) {
 		e.mu.Unlock()
 		return
 	}
-	entry.over, entry.goes, entry.before = false, false, false
+	entry.over, entry.goes, entry.before, entry.dirty = false, false, false, true
 	entry.kept = state.Ending{UID: uid, Seen: seen, Grace: grace, Began: now, Since: e.clock.at(now)}
 	e.mu.Unlock()
+	e.poke()
+}
 
+func (e *endings) poke() {
+	select {
+	case e.nudge <- struct{}{}:
+	default: // the one that waits says it too
+	}
+}
+
+// write writes an ending that the disk has not as it is.
+func (e *endings) write(uid types.UID, entry *endingEntry) {
 	entry.writing.Lock()
 	defer entry.writing.Unlock()
 	e.mu.Lock()
-	kept := entry.kept
+	kept, dirty := entry.kept, entry.unwritten()
+	entry.dirty = false
 	e.mu.Unlock()
-	e.wrote(uid, e.disk.Put(&kept))
+	if dirty {
+		e.wrote(uid, e.disk.Put(&kept))
+	}
 }
 
 // Before implements worker.Endings.
@@ -115,10 +134,7 @@ func (e *endings) Over(uid types.UID, goes bool) {
 	defer e.mu.Unlock()
 	if entry := e.entries[uid]; entry != nil && !entry.over {
 		entry.over, entry.goes = true, goes
-		select {
-		case e.nudge <- struct{}{}:
-		default:
-		}
+		e.poke()
 	}
 }
 
@@ -169,18 +185,24 @@ func (e *endings) wrote(uid types.UID, err error) bool {
 	return err == nil
 }
 
-// sweep deletes what is over, and what an earlier agent has kept of pods of which nothing
+// sweep writes what has begun, deletes what is over, and what an earlier agent has kept of pods of which nothing
 // is there any more, and reports whether there is more to look at.
 func (e *endings) sweep() (more bool) {
-	over := map[types.UID]*endingEntry{}
+	over, dirty := map[types.UID]*endingEntry{}, map[types.UID]*endingEntry{}
 	now := map[types.UID]bool{}
 	e.mu.Lock()
 	for uid, entry := range e.entries {
+		if entry.unwritten() {
+			dirty[uid] = entry
+		}
 		if entry.over || entry.before {
 			over[uid], now[uid] = entry, entry.over && !entry.goes
 		}
 	}
 	e.mu.Unlock()
+	for uid, entry := range dirty {
+		e.write(uid, entry)
+	}
 	for uid, entry := range over {
 		if now[uid] || !e.remains(uid) {
 			e.Over(uid, false)

@@ -93,6 +93,7 @@ func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
 			}
 			m.pass(10 * time.Second)
 			tc.then(e, m)
+			e.sweep()
 			if got, ok := endingsOf(f, m).Before("1"); !ok || got.Rest != tc.want {
 				t.Errorf("%t, %s left, want %s", ok, got.Rest, tc.want)
 			}
@@ -106,6 +107,7 @@ func TestAnEndThatIsTriedAgainIsNotWrittenAgain(t *testing.T) {
 	e := endingsOf(f, m)
 	for range 3 {
 		e.Begin("1", time.Time{}, time.Minute)
+		e.sweep()
 		m.pass(time.Second)
 	}
 	if f.writes != 1 {
@@ -162,8 +164,10 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- e.run(ctx) }()
 		e.Begin("1", time.Time{}, time.Minute)
+		synctest.Wait()
 		f.fail(nil)
 		e.Begin("2", time.Time{}, time.Minute)
+		synctest.Wait()
 		f.fail(errors.New("I/O error"))
 		e.Over("2", false)
 		time.Sleep(time.Minute)

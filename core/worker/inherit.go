@@ -10,7 +10,7 @@ import (
 // their grace period is left.
 type Endings interface {
 	// Begin says that the containers of a pod, first seen at seen, are about to be told to
-	// end within grace. Where the disk lets it, that is durable when Begin returns.
+	// end within grace. That is written soon; it does not block.
 	Begin(uid types.UID, seen time.Time, grace time.Duration)
 	// Before gives the end that an earlier agent has begun of a pod, false for none. It
 	// does not block.
