@@ -104,32 +104,21 @@ const notAsBefore = ""
 // outlive a restart. hooks are those that the policies have, or the ones before had.
 func (p *Plane) signal(o *owner, hooks map[string]bool) {
 	p.reviewer.wake()
-	if !o.wasTried() {
-		if hooks[notAsBefore] {
-			p.tellRules()
-		}
-		return
-	}
-	tell := func(hook string, changed chan<- struct{}) {
-		if !hooks[hook] {
-			return
-		}
+	tell := func(changed chan<- struct{}) {
 		select {
 		case changed <- struct{}{}:
 		default: // the one that waits says it too
 		}
 	}
-	hooks[hookAdmit] = true // what waits for a first set is asked again
-	tell(hookAdmit, p.changed)
-	tell(hookMerge, p.rulesChanged)
-	tell(hookFilter, p.filtersChanged)
-}
-
-// tellRules has all conflicts decided anew.
-func (p *Plane) tellRules() {
-	select {
-	case p.rulesChanged <- struct{}{}:
-	default: // the one that waits says it too
+	tried := o.wasTried()
+	if tried {
+		tell(p.changed) // what waits for a first set is asked again
+	}
+	if tried && hooks[hookMerge] || !tried && hooks[notAsBefore] {
+		tell(p.rulesChanged)
+	}
+	if tried && hooks[hookFilter] {
+		tell(p.filtersChanged)
 	}
 }
 
