@@ -50,7 +50,6 @@ func (p *performance) run(ctx context.Context) error {
 // showAndClean returns how many steps were shown.
 func (p *performance) showAndClean(ctx context.Context) (steps int, err error) {
 	defer func() {
-		p.shield()
 		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 		defer cancel()
 		if left := p.cleanUp(cleaning); left != nil {
@@ -58,19 +57,30 @@ func (p *performance) showAndClean(ctx context.Context) (steps int, err error) {
 			err = errors.Join(err, left)
 		}
 	}()
-	return p.show(ctx)
+	steps, stopped := p.show(ctx)
+	// A signal that comes while the shield goes up may end the process: nobody is told before that it cleans up.
+	p.shield()
+	return steps, p.explain(ctx, stopped)
 }
 
-func (p *performance) show(ctx context.Context) (shown int, err error) {
+// stop is why it goes no further.
+type stop struct {
+	what string
+	err  error
+	log  []string
+}
+
+// show returns how many steps were shown, and nil where all of them were observed.
+func (p *performance) show(ctx context.Context) (shown int, stopped *stop) {
 	steps, err := p.setUp()
 	if err != nil {
-		return 0, p.explain(ctx, "setting up", err, nil)
+		return 0, &stop{what: "setting up", err: err}
 	}
 	for _, s := range steps {
 		shown++
 		p.out.line(fmt.Sprintf("%d. %s", shown, s.title))
 		if err := bounded(ctx, p.within, s.do); err != nil {
-			return shown, p.explain(ctx, fmt.Sprintf("step %d was not observed", shown), err, p.agentLog())
+			return shown, &stop{what: fmt.Sprintf("step %d was not observed", shown), err: err, log: p.agentLog()}
 		}
 	}
 	return shown, nil
@@ -82,16 +92,19 @@ func bounded(ctx context.Context, within time.Duration, do func(context.Context)
 	return do(ctx)
 }
 
-// explain says why it goes no further.
-func (p *performance) explain(ctx context.Context, what string, err error, log []string) error {
+// explain says why it stopped, if it did, and returns that.
+func (p *performance) explain(ctx context.Context, stopped *stop) error {
+	if stopped == nil {
+		return nil
+	}
 	if ctx.Err() != nil {
 		p.out.fail("interrupted; cleaning up, which takes a few seconds")
 		return errInterrupted
 	}
-	p.out.fail(what + ": " + err.Error())
-	if len(log) > 0 {
-		p.out.fail("the end of the agent's log:\n" + strings.Join(log, "\n"))
+	p.out.fail(stopped.what + ": " + stopped.err.Error())
+	if len(stopped.log) > 0 {
+		p.out.fail("the end of the agent's log:\n" + strings.Join(stopped.log, "\n"))
 	}
 	p.out.fail("cleaning up")
-	return err
+	return stopped.err
 }
