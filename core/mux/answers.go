@@ -120,6 +120,20 @@ func (t *merging) announce(w *wait) {
 	t.tell(func(to Waits) { to.Waits(waiting) })
 }
 
+// announceFreed tells of what waits and was not told of, as its UID was that of
+// another pod until now.
+func (t *merging) announceFreed() {
+	for _, uid := range t.freed {
+		for _, sl := range t.store.claims[uid] {
+			w := sl.wait
+			if w.told == "" && (w.verdict != nil && w.verdict.Answer != pod.Allow || w.heldBack()) {
+				t.announce(w)
+			}
+		}
+	}
+	t.freed = nil
+}
+
 // step changes the store and does what follows from it, in this order: the
 // disk, the notices, the sync loop, the gate.
 func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {

@@ -20,6 +20,7 @@ func (t *merging) changes() []pod.Change {
 		batch := t.batch()
 		out = append(out, t.settle(batch)...)
 	}
+	t.announceFreed()
 	for i := range out {
 		out[i].Source = out[i].Origin.Source
 	}
@@ -140,6 +141,7 @@ func (t *merging) replaced(sl *slot) *slot {
 func (t *merging) remove(sl *slot) pod.Change {
 	c := pod.Change{Op: pod.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
+	t.freed = append(t.freed, sl.sent.pod.UID)
 	t.touchRefused(sl.sent.pod.UID)
 	t.takeBack(sl.sent)
 	sl.sent = nil

@@ -354,6 +354,41 @@ func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
 	}
 }
 
+// TestWhatWaitsIsToldOfOnceItsUIDIsFree is about the same, once the other one is gone: its
+// status goes with it, and nothing else tells that this one waits.
+func TestWhatWaitsIsToldOfOnceItsUIDIsFree(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]struct {
+		two  []pod.Document
+		told []string
+	}{
+		"its document is gone":                         {nil, ops("hold u1")},
+		"its document is another pod":                  {[]pod.Document{from("two", "web", "u2", "web:1")}, ops("hold u1")},
+		"another document has the UID":                 {[]pod.Document{from("two", "mail", "u1", "web:1")}, ops("hold u1")},
+		"it goes on":                                   {[]pod.Document{from("two", "web", "u1", "web:2")}, nil},
+		"its document is another pod, which waits too": {[]pod.Document{from("two", "web", "u2", "wait")}, ops("hold u2 beside u1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := enter(t, Config{Gate: newJudge()})
+				a.deliver("two", from("two", "web", "u1", "web:1"))
+				synctest.Wait()
+				a.deliver("one", doc("a#0", "db", "u1", "wait"))
+				if diff := cmp.Diff(ops("ADD u1"), a.got()); diff != "" {
+					t.Errorf("what is handed on (-want +got):\n%s", diff)
+				}
+				a.deliver("two", next.two...)
+				synctest.Wait()
+				if diff := cmp.Diff(next.told, a.board.told()); diff != "" {
+					t.Errorf("told (-want +got):\n%s", diff)
+				}
+				a.stop()
+			})
+		})
+	}
+}
+
 func TestAVerdictMayNameWhenItWantsToBeAskedAgain(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ named, early, late time.Duration }{

@@ -98,6 +98,8 @@ type merging struct {
 	scope scope
 	// vacated are the IDs of documents that lost their pod to another one.
 	vacated []string
+	// freed are UIDs that were taken from the sync loop.
+	freed []types.UID
 	// refused are the IDs of documents that cannot be used, and could be before
 	// or for another reason.
 	refused []string
