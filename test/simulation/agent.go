@@ -25,6 +25,7 @@ type agent struct {
 	gate     *gate
 	filter   *filter
 	statuses *status.Store
+	waits    *admission.Waits
 	mux      *mux.Mux
 	stages   []stage
 	// stopping is true once the parts are told to end. It is guarded by the world's
@@ -48,7 +49,7 @@ func newAgent(w *world) (*agent, error) {
 	generator := pleg.New(pleg.Config{Runtime: a.link, Cache: cache, Logger: log, Now: now})
 	a.statuses = status.NewStore()
 	events := status.NewRing(50, time.Minute, now)
-	waits := admission.NewWaits(a.statuses, events, now)
+	a.waits = admission.NewWaits(a.statuses, events, now)
 	kept := &outcomes{link: a.link, lives: map[types.UID]lived{}}
 	vols := &volumes{link: a.link}
 	// The garbage collection is made last, and asked before that by nobody.
@@ -58,14 +59,14 @@ func newAgent(w *world) (*agent, error) {
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: events, RuntimeName: "simulated", Layout: layout, Hash: hash,
 		SyncFrequency: w.set.frequency, Outcomes: kept, Log: log, Now: now, Jitter: w.jitter,
 		Gone: func(uid types.UID) {
-			waits.Forgotten(uid)
+			a.waits.Forgotten(uid)
 			kept.Forget(uid)
 			a.left(uid)
 			garbage.Nudge()
 		},
 	})
 
-	merging := mux.Config{Documents: documents{a.link}, Waits: waits, Jitter: w.jitter, StopDenied: w.set.stopDenied, Logger: log, Now: now}
+	merging := mux.Config{Documents: documents{a.link}, Waits: a.waits, Jitter: w.jitter, StopDenied: w.set.stopDenied, Logger: log, Now: now}
 	for _, name := range sourceNames {
 		merging.Sources = append(merging.Sources, mux.Source{Name: name, Kind: name})
 	}
@@ -84,7 +85,7 @@ func newAgent(w *world) (*agent, error) {
 	kept.wanted = a.mux.Wanted
 	loop := syncloop.New(syncloop.Config{
 		Updates: a.mux.Updates(), Sources: sourceNames, Desired: a.mux, PLEG: generator, Workers: &requests{a.pool, a.link},
-		Statuses: shownStatuses{a.statuses, waits}, Events: events, Health: []func() error{a.Healthy, generator.Healthy},
+		Statuses: shownStatuses{a.statuses, a.waits}, Events: events, Health: []func() error{a.Healthy, generator.Healthy},
 		Admitter: admission.Chain{admission.StoredVerdict{}}, Begun: a.begun, Outcomes: kept, Log: log, Now: now,
 	})
 	garbage = gc.New(gc.Config{Runtime: a.link, Volumes: vols, Cgroups: cgroups{a.link}, Pods: loop, Layout: layout, Log: log})

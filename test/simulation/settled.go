@@ -199,7 +199,7 @@ func (w *world) unexplained(a *agent, s *source, d *document) string {
 	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != pod.Hold || len(st.ContainerStatuses) > 0):
 	case admitted != nil && admitted.Status == v1.ConditionFalse && admitted.Reason != "":
 	case s.name == api && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // that was the last word, whatever it says later
-	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits): // shown with what is there instead
+	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits), a.shownBeside(s, p): // shown with what is there instead
 	case !known:
 		return "policy was never asked" // nor need be, of a pod of the API server that it denied before
 	default:
@@ -221,6 +221,14 @@ func (a *agent) updateWaits(uid types.UID) bool {
 	st := a.status(uid)
 	c := status.Condition(&st, status.ConditionUpdateAdmitted)
 	return c != nil && c.Status == v1.ConditionFalse && c.Reason != ""
+}
+
+// shownBeside reports whether the agent says that the pod is to take the place of another
+// one of its name, which may never have started, and shows with that one that it waits.
+func (a *agent) shownBeside(s *source, p *v1.Pod) bool {
+	return slices.ContainsFunc(a.waits.List(), func(w pod.Waiting) bool {
+		return w.Pod.UID == p.UID && w.Origin.Source == s.name && w.Running != nil && w.Running.Name == p.Name && a.updateWaits(w.Running.UID)
+	})
 }
 
 // outranked reports whether a document of another source claims the name of the pod
