@@ -12,12 +12,13 @@ import (
 
 // secure puts verdicts on the disk that are about to take effect, before any
 // of them does. One that cannot be written takes none: its version is held, and
-// judged again like any other.
+// judged again like any other. Where only the node itself is asked, what it lets pass
+// does so on a broken disk, too.
 func (m *Mux) secure(given []answer[pod.Verdict]) {
 	m.store.complete(given)
 	var records []state.Record
 	for i := range given {
-		if w := m.store.asked[given[i].ticket]; w != nil && m.store.takesEffect(w, given[i].value.Answer) {
+		if w := m.store.asked[given[i].ticket]; w != nil && m.store.polices() && m.store.takesEffect(w, given[i].value.Answer) {
 			w.stored = true
 			records = append(records, w.record(&given[i].value))
 		}

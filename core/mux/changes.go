@@ -77,7 +77,7 @@ func (t *merging) settle(batch []*slot) (out []pod.Change) {
 	t.contend(batch)
 	for _, sl := range batch {
 		t.relinquish(sl)
-		if sl.overruled() || sl.succeeded() || t.bereft(sl) {
+		if sl.overruled() || sl.succeeded() || t.bereft(sl) || t.pardoned(sl) {
 			out = append(out, t.remove(sl))
 		}
 		if w := sl.wait; w != nil && t.store.stopDenied.Load() && w.refused() {
@@ -144,7 +144,7 @@ func (t *merging) remove(sl *slot) pod.Change {
 	t.freed = append(t.freed, sl.sent.pod.UID)
 	t.touchRefused(sl.sent.pod.UID)
 	t.takeBack(sl.sent)
-	sl.sent = nil
+	sl.sent, sl.rejudge = nil, false
 	for _, e := range []*entry{sl.first, sl.heir} {
 		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
 			t.changed = append(t.changed, e)

@@ -188,9 +188,10 @@ func (sl *slot) rejected() *pod.Resolution {
 }
 
 // reinstate has a pod of the node's own sources judged again that was evicted
-// because none of its contest might run, once that is not so any more.
+// because none of its contest might run, or was to be judged again meanwhile, once
+// that is not so any more.
 func (t *merging) reinstate(sl *slot) {
-	if v := sl.sent.verdict; sl.wait == nil && v != nil && v.Reason == pod.ReasonConflictRejected && pod.IsStatic(sl.sent.pod) {
+	if v := sl.sent.verdict; sl.wait == nil && v != nil && (sl.rejudge || v.Reason == pod.ReasonConflictRejected) && pod.IsStatic(sl.sent.pod) {
 		t.park(sl, pod.Add, true, nil)
 	}
 }

@@ -33,8 +33,8 @@ func (m *Mux) WantedBy(uid types.UID, source string) bool {
 }
 
 // WantedAs reports whether the pod is wanted as this instance of it: the sync loop
-// has that, and not as rejected, or it waits. Any version counts where instance is
-// empty.
+// has that, and not as rejected, or it waits and was not denied. Any version counts
+// where instance is empty.
 func (m *Mux) WantedAs(uid types.UID, instance string) bool {
 	if instance == "" {
 		return m.Wanted(uid)
@@ -49,9 +49,12 @@ func (m *Mux) WantedAs(uid types.UID, instance string) bool {
 	return slices.ContainsFunc(m.store.claims[uid], func(sl *slot) bool { return sl.awaitsAs(uid, instance) })
 }
 
-// awaitsAs reports whether a version of the slot waits that is this instance of a pod.
+// awaitsAs reports whether a version of the slot waits that is this instance of a pod,
+// and was not denied.
 func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
-	return sl.wait != nil && sl.wait.pod.UID == uid && sl.wait.instance == instance
+	w := sl.wait
+	return w != nil && w.pod.UID == uid && w.instance == instance &&
+		(w.ticket != 0 || w.verdict == nil || w.verdict.Answer != pod.Deny)
 }
 
 // Seen reports whether the named source has given its first snapshot; until

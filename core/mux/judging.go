@@ -36,6 +36,7 @@ func (t *merging) free(batch []*slot) map[*slot]bool {
 	}
 	for _, sl := range batch {
 		if sl.chosen == nil {
+			sl.rejudge = sl.rejudge || sl.wait != nil && sl.sent != nil && sl.sent.denied()
 			t.abandon(sl)
 			t.unhold(sl)
 		}
@@ -159,6 +160,12 @@ func (sl *slot) overruled() bool {
 	return w != nil && w.verdict != nil && !w.verdict.Same(sl.sent.verdict)
 }
 
+// pardoned reports whether policy has denied a pod of the node's own sources, before a
+// restart, and there is no policy any more that could ever answer otherwise.
+func (t *merging) pardoned(sl *slot) bool {
+	return !t.store.polices() && sl.sent != nil && sl.sent.denied() && pod.IsStatic(sl.sent.pod)
+}
+
 // stand ends the wait of a rejected pod that was judged again with the same
 // verdict.
 func (t *merging) stand(sl *slot) {
@@ -179,7 +186,7 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 	if judged {
 		w.instance = judgedAs(w.pod)
 	}
-	w.from = sl
+	w.from, sl.rejudge = sl, false
 	if !sl.runs() {
 		w.from = t.predecessor(sl, before)
 	}
@@ -300,7 +307,11 @@ func (t *merging) askReaders() {
 func (t *merging) askDenied() {
 	var denied []*slot
 	for _, sl := range t.store.owner {
-		if sl.sent.denied() && sl.wait == nil && sl.chosen != nil && pod.IsStatic(sl.sent.pod) {
+		switch {
+		case !sl.sent.denied() || sl.wait != nil || !pod.IsStatic(sl.sent.pod):
+		case sl.chosen == nil: // once it may run again
+			sl.rejudge = true
+		default:
 			denied = append(denied, sl)
 		}
 	}

@@ -111,3 +111,49 @@ func TestAPodThatIsEvictedWithItsWholeContestStaysSoOverARestart(t *testing.T) {
 		again.stop()
 	})
 }
+
+func TestADenialInAConflictIsJudgedAgainOnceThatHasAnEnd(t *testing.T) {
+	t.Parallel()
+	one, two := from("one", "web", "u1", "evil"), from("two", "web", "u2", "j")
+	none := always(pod.ChooseNone)
+	for name, tc := range map[string]struct {
+		answer func(pod.Contest) *pod.Resolution
+		// restart: other policies are in force after a restart only.
+		restart bool
+		restore []string
+	}{
+		"none may run":                    {none, false, nil},
+		"the conflict has no answer yet":  {nil, false, nil},
+		"none may run, over a restart":    {none, true, ops("RESTORE u1 deny")},
+		"it has no answer over a restart": {nil, true, ops("RESTORE u1 deny")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				u, j := newUmpire(), newJudge()
+				u.answer = tc.answer
+				disk, answers := newDisk(), &ledger{}
+				a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: j})
+				a.deliver("one", one)
+				a.wants("begin", "ADD u1 deny")
+				a.deliver("two", two)
+				a.wants("a rival comes")
+				if tc.restart {
+					a.stop()
+					j = newJudge()
+					j.lenient = true
+					a = enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: j})
+					a.deliver("one", one)
+					a.deliver("two", two)
+					a.deliver("api")
+				} else {
+					j.become(true, "another")
+				}
+				a.wants("other policies", tc.restore...)
+				a.deliver("two")
+				a.wants("its rival is gone", "REMOVE u1", "ADD u1")
+				a.stop()
+			})
+		})
+	}
+}

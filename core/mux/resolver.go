@@ -81,15 +81,17 @@ func (c *contest) names(r *pod.Resolution) bool {
 }
 
 // askContests puts every contest to the resolver again. What was decided
-// holds until it has answered; what is kept from before a restart of those that are
-// not there yet counts no more.
+// holds until it has answered, but not over a restart: nobody asks again then. What is
+// kept from before a restart of those that are not there yet counts no more.
 func (t *merging) askContests() {
 	for identity, kept := range t.store.kept {
 		kept.Key = ""
 		t.store.kept[identity] = kept
+		t.ended = append(t.ended, identity)
 	}
 	for _, c := range t.store.orderedContests() {
 		t.dispute(c)
+		t.ended = append(t.ended, c.identity)
 	}
 }
 

@@ -229,3 +229,32 @@ func TestAnswersToConflictsThatARestartDoesNotFindAreForgotten(t *testing.T) {
 		a.stop()
 	})
 }
+
+// TestAnAnswerOfFormerPoliciesDoesNotOutliveTheAgent is about a restart before those in
+// force have answered.
+func TestAnAnswerOfFormerPoliciesDoesNotOutliveTheAgent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		one, two := from("one", "web", "u1", "i"), from("two", "web", "u2", "j")
+		u, disk, answers := newUmpire(), newDisk(), &ledger{}
+		u.answer = prefers("i")
+		a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers})
+		a.deliver("one", one)
+		a.deliver("two", two)
+		a.wants("it wins", "ADD u1")
+		u.become(nil)
+		a.wants("what was decided holds until other policies have answered")
+		a.stop()
+
+		u = newUmpire()
+		again := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers})
+		again.deliver("one", one)
+		again.deliver("two", two)
+		again.deliver("api")
+		again.wants("it goes on", "RESTORE u1")
+		if asked := u.questions(); len(asked) == 0 {
+			t.Error("the answer of former policies counts after a restart")
+		}
+		again.stop()
+	})
+}

@@ -141,6 +141,8 @@ type slot struct {
 	wait, successor *wait
 	// held is set while a filter has a say in what waits.
 	held *suppression
+	// rejudge: what was denied is to be judged again, once something may be chosen.
+	rejudge bool
 }
 
 // sent is a pod the sync loop has.

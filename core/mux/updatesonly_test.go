@@ -1,10 +1,14 @@
 package mux
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestAGateForUpdatesOnlyIsAskedAboutNothingElse(t *testing.T) {
@@ -51,6 +55,78 @@ func TestAGateForUpdatesOnlyIsAskedAboutNothingElse(t *testing.T) {
 		again.wants("an end is none", "REMOVE u4", "REMOVE u3")
 		again.stop()
 	})
+}
+
+func TestWithoutPoliciesABrokenDiskHoldsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk := newDisk()
+		a, _ := enterUpdates(t, disk)
+		a.deliver("one", doc("a#0", "web", "u1", "web:1"))
+		a.wants("a new pod passes", "ADD u1")
+		disk.fill(errors.New("no space left on device"))
+		a.deliver("one", doc("a#0", "web", "u1", "web:2"))
+		a.wants("a newer version passes, too", "UPDATE u1")
+		disk.fill(nil)
+		time.Sleep(writeAgain)
+		synctest.Wait()
+		if got := disk.of("one", "a#0").Pod.Spec.Containers[0].Image; got != "web:2" {
+			t.Errorf("the disk has the image %s once it is well again, want that of the newer version", got)
+		}
+		a.stop()
+	})
+}
+
+func TestWithoutPoliciesNothingStaysDenied(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk := newDisk()
+		a := enter(t, Config{Documents: disk, Gate: newJudge()})
+		web := doc("a#0", "web", "u1", "evil")
+		a.deliver("one", web)
+		a.wants("policy denies it", "ADD u1 deny")
+		a.stop()
+
+		again, j := enterUpdates(t, disk)
+		again.wants("there are no policies any more", "RESTORE u1 deny", "REMOVE u1", "ADD u1")
+		again.deliver("one", web)
+		again.wants("its source has it still")
+		if asked := j.questions(); asked != nil {
+			t.Errorf("asked %q", asked)
+		}
+		again.stop()
+
+		last, _ := enterUpdates(t, disk)
+		last.wants("it stays so", "RESTORE u1")
+		last.stop()
+	})
+}
+
+// TestWhatIsDeniedIsNotWantedAsThat is about a newer version of a pod that runs: what
+// it asks for is reserved for nothing.
+func TestWhatIsDeniedIsNotWantedAsThat(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string]bool{"evil": false, "wait": true, "stuck": true} {
+		t.Run(image, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, _ := enterUpdates(t, newDisk())
+				a.deliver("one", doc("a#0", "web", "u1", "web:1"))
+				a.wants("it runs", "ADD u1")
+				next := doc("a#0", "web", "u1", image)
+				a.deliver("one", next)
+				a.wants("a newer version waits")
+				instance, err := pod.Instance(next.Pod)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := a.mux.WantedAs("u1", instance); got != want {
+					t.Errorf("WantedAs = %t, want %t", got, want)
+				}
+				a.stop()
+			})
+		})
+	}
 }
 
 func enterUpdates(t *testing.T, disk *disk) (*arena, *judge) {
