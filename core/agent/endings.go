@@ -112,8 +112,10 @@ func (e *endings) write(uid types.UID, entry *endingEntry) {
 	kept, dirty := entry.kept, entry.unwritten()
 	entry.dirty = false
 	e.mu.Unlock()
-	if dirty {
-		e.wrote(uid, e.disk.Put(&kept))
+	if dirty && !e.wrote(uid, e.disk.Put(&kept)) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		entry.dirty = true
 	}
 }
 
@@ -204,17 +206,25 @@ func (e *endings) sweep() (more bool) {
 		e.write(uid, entry)
 	}
 	for uid, entry := range over {
-		if now[uid] || !e.remains(uid) {
-			e.Over(uid, false)
+		if now[uid] || !e.remains(uid) && e.nothingLeft(entry) {
 			e.delete(uid, entry)
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, entry := range e.entries {
-		more = more || entry.over || entry.before
+		more = more || entry.over || entry.before || entry.unwritten()
 	}
 	return more
+}
+
+// nothingLeft has an ending deleted of whose pod nothing is left, and gives false where
+// another end has begun meanwhile.
+func (e *endings) nothingLeft(entry *endingEntry) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	entry.over = entry.over || entry.before
+	return entry.over
 }
 
 // run deletes what is over until ctx ends.

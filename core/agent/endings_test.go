@@ -155,6 +155,47 @@ func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 	}
 }
 
+func TestAnEndThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &endingFiles{files: map[types.UID]state.Ending{}, err: errors.New("no space left on device")}
+		e := endingsOf(f, &machine{boot: "b"})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- e.run(ctx) }()
+		e.Begin("1", time.Time{}, time.Minute)
+		time.Sleep(time.Minute)
+		f.fail(nil)
+		time.Sleep(endingSweep)
+		synctest.Wait()
+		if !f.has("1") {
+			t.Error("it is not on the disk once that is well again")
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("run = %v", err)
+		}
+	})
+}
+
+func TestAnEndThatBeginsWhileEarlierOnesAreSweptIsKept(t *testing.T) {
+	t.Parallel()
+	f := &endingFiles{files: map[types.UID]state.Ending{}}
+	e := endingsOf(f, &machine{boot: "b"})
+	e.Begin("1", time.Time{}, time.Minute)
+	e.sweep()
+	e.Over("1", true)
+	e.remains = func(uid types.UID) bool {
+		e.Begin(uid, time.Time{}.Add(1), time.Hour)
+		return false
+	}
+	e.sweep()
+	e.sweep()
+	if got := f.files["1"]; got.Grace != time.Hour {
+		t.Errorf("the disk has a grace period of %s, want that of the newer end", got.Grace)
+	}
+}
+
 func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +218,7 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 		f.fail(nil)
 		time.Sleep(endingSweep)
 		synctest.Wait()
-		if f.has("1") || f.has("2") {
+		if f.has("2") {
 			t.Error("it is not tried again")
 		}
 		cancel()
