@@ -55,7 +55,7 @@ func TestAPodWhoseUIDIsStillEndingComesAfterAndIsNotJudgedNow(t *testing.T) {
 		w.workers["1"] = worker.Terminating
 		w.run(t, func() {
 			w.send(added(newPod("1")))
-			w.expect(t, "create 1")
+			w.expect(t, "return 1")
 			w.expectStatus(t, "1", "")
 		})
 	})

@@ -70,6 +70,9 @@ type PLEG interface {
 // Workers bring pods to where they should be; see worker.Pool.
 type Workers interface {
 	Update(r worker.Request)
+	// Return has a pod that is being ended come back after that, and reports whether it
+	// is being ended.
+	Return(uid types.UID) bool
 	Due() []types.UID
 	Known(wanted func(types.UID) bool) map[types.UID]worker.State
 	Strays() []worker.Stray

@@ -125,7 +125,7 @@ func TestAVictimThatRunsAndHasYetToComeDoesNotStartAgain(t *testing.T) {
 			w.send(removed(victim))
 			w.expect(t, "kill 1")
 			w.send(added(victim))
-			w.expect(t, "create 1") // when what is being ended has left
+			w.expect(t, "return 1") // when what is being ended has left
 		})
 	})
 }
@@ -160,7 +160,7 @@ func TestThatAPodGaveWayBeforeItCameIsForgottenWithIt(t *testing.T) {
 			w.set(func() { delete(w.wanted, "1"); w.strays = nil })
 			untilHousekeeping()
 			w.send(added(victim))
-			w.expect(t, "create 1") // when what is being ended has left
+			w.expect(t, "return 1") // when what is being ended has left
 		})
 	})
 }

@@ -202,6 +202,16 @@ func (w *world) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
 	return states
 }
 
+func (w *world) Return(uid types.UID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	returns := w.workers[uid] > worker.Syncing
+	if returns {
+		w.requests, w.again[uid] = append(w.requests, "return "+string(uid)), true
+	}
+	return returns
+}
+
 func (w *world) Strays() []worker.Stray {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -236,7 +236,7 @@ func TestTheSameUIDAgainIsMadeWhenTheOldOneHasEnded(t *testing.T) {
 			p := newPod("1")
 			w.send(added(p))
 			w.send(removed(p), added(p))
-			w.expect(t, "create 1", "kill 1", "create 1")
+			w.expect(t, "create 1", "kill 1", "return 1")
 			untilHousekeeping()
 			w.expect(t) // it is still being ended
 			w.set(func() { w.workers["1"] = worker.Finished })

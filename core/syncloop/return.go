@@ -27,18 +27,10 @@ func (l *Loop) returning(m member) bool {
 	}
 	_, former := l.former[uid]
 	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen)
-	switch {
-	case l.cfg.Workers.TerminationRequested(uid):
-		l.hand(m)
-		m.returns = l.cfg.Workers.TerminationRequested(uid) // else the worker is a new one
-	case former && !l.cfg.Workers.Has(uid) && l.remains(uid):
-		m.returns = true
-	default:
+	if !l.cfg.Workers.Return(uid) && !(former && !l.cfg.Workers.Has(uid) && l.remains(uid)) {
 		return false
 	}
-	if m.returns {
-		l.former[uid] = time.Time{}
-	}
+	m.returns, l.former[uid] = true, time.Time{}
 	l.pods.put(m)
 	l.lookAgain()
 	return true

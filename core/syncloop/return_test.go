@@ -24,7 +24,7 @@ func comesBack(t *testing.T, p *v1.Pod, f func(w *world)) {
 			w.send(removed(p))
 			w.send(added(newStatic("2")))
 			w.send(added(p))
-			w.expect(t, "create 1", "kill 1", "create 2", "create 1")
+			w.expect(t, "create 1", "kill 1", "create 2", "return 1")
 			w.set(func() { w.refusals["1"], w.judged = portTaken, nil })
 			f(w)
 		})
@@ -159,7 +159,7 @@ func TestAPodThatComesBackStartsWhenNothingIsLeftOfItsFormerLife(t *testing.T) {
 						w.send(added(p))
 					} else {
 						w.send(added(p))
-						w.expect(t, "create 1")
+						w.expect(t, "return 1")
 						w.set(func() { w.workers["1"] = worker.Finished })
 					}
 					untilHousekeeping()

@@ -125,10 +125,12 @@ func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testin
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		after time.Duration
+		fail  string // a call that fails all the time
 		want  string
 	}{
-		"not at once":    {20 * time.Second, "stop c 1s"},
-		"after a minute": {2 * time.Minute, "stop c 30s"},
+		"not at once":                           {20 * time.Second, "", "stop c 1s"},
+		"after a minute":                        {2 * time.Minute, "", "stop c 30s"},
+		"also if it is not as it should be yet": {2 * time.Minute, "start web/b", "stop c 30s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,6 +140,10 @@ func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testin
 				runs(b, "1")
 				book := inheriting(b, map[types.UID]End{"1": {Rest: 12 * time.Second}})
 				p := newPod("web", "1", "a")
+				if tc.fail != "" {
+					p = newPod("web", "1", "a", "b")
+					b.fail[tc.fail] = errBroken
+				}
 				b.create(p)
 				for range int(tc.after / time.Second) {
 					time.Sleep(time.Second)

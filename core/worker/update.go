@@ -3,6 +3,8 @@ package worker
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -61,7 +63,11 @@ func (p *Pool) Update(r Request) {
 		if ended {
 			rec.bound(now)
 		}
-		shortened = before != 0 && rec.grace != before
+		if shortened = before != 0 && rec.grace != before; shortened && !rec.killing.IsZero() {
+			// What has passed counts: who wants it over sooner does not get it later.
+			left := before - int64(now.Sub(rec.killing)/time.Second)
+			rec.grace = max(min(rec.grace, left), 1)
+		}
 	default:
 		r.Kill.done()
 		if rec.state == Terminated && r.Pod == nil {
@@ -74,6 +80,19 @@ func (p *Pool) Update(r Request) {
 	if (ended || shortened || changed) && rec.cancel != nil {
 		rec.cancel()
 	}
+}
+
+// Return has a pod that is being ended come back after that, and reports whether it is
+// being ended.
+func (p *Pool) Return(uid types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rec, known := p.records[uid]
+	if !known || rec.state == Syncing {
+		return false
+	}
+	rec.restart = !seeded{}.forgets("the pod is to come back")
+	return true
 }
 
 // former is what runs of a new pod under a name it had before, nil for nothing:

@@ -64,6 +64,19 @@ func (r *requests) Update(q worker.Request) {
 	}
 }
 
+// Return hands that a pod is to come back on, and notes it.
+func (r *requests) Return(uid types.UID) bool {
+	returns := r.Pool.Return(uid)
+	l := r.link
+	l.world.mu.Lock()
+	defer l.world.mu.Unlock()
+	if e := l.endings[uid]; returns && e != nil {
+		l.world.note("%s is to come back", uid)
+		e.again = true
+	}
+	return returns
+}
+
 // shorten takes in a grace period that was asked for later: it never grows.
 func (e *ending) shorten(seconds int64) {
 	if seconds = max(seconds, 1); seconds < e.grace && !e.again {
