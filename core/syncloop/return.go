@@ -27,7 +27,8 @@ func (l *Loop) returning(m member) bool {
 	}
 	_, former := l.former[uid]
 	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen)
-	if !l.cfg.Workers.Return(uid) && !(former && !l.cfg.Workers.Has(uid) && l.remains(uid)) {
+	left := former && !l.cfg.Workers.Has(uid) && l.remains(uid)
+	if !l.cfg.Workers.Return(uid) && !left {
 		return false
 	}
 	m.returns, l.former[uid] = true, time.Time{}
