@@ -21,9 +21,8 @@ import (
 )
 
 const (
-	// decisions is how many are made, inFlight how many at once.
-	decisions = 10_000
-	inFlight  = 64
+	// inFlight is how many decisions are made at once.
+	inFlight = 64
 	// recordBytes is what those about the pods of each owner may take on the disk.
 	recordBytes = 1 << 30
 )

@@ -93,7 +93,7 @@ func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {
 	return n, sets
 }
 
-func TestTenThousandDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
+func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	dir, operatorsDir, tenants := filepath.Join(t.TempDir(), "state"), t.TempDir(), t.TempDir()
 	operators(t, operatorsDir, 0)
 	write(t, tenants, "images", example(t, "allowed-images"), "hooks = [\"admit\"]\n[settings]\nallow = [\"*/*\"]")

@@ -1,0 +1,6 @@
+//go:build !race
+
+package replay
+
+// decisions is how many are made.
+const decisions = 10_000
