@@ -214,38 +214,6 @@ func TestAShorterGraceCancelsTheLongerOne(t *testing.T) {
 	})
 }
 
-func TestAShorterGraceEndsAPodNoLater(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		passed time.Duration
-		want   string
-	}{
-		"what is left is longer":  {5 * time.Second, "stop c2 20s"},
-		"what is left is shorter": {25 * time.Second, "stop c2 5s"},
-		"nothing is left":         {time.Minute, "stop c2 1s"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t)
-				p := newPod("web", "1", "a")
-				b.create(p)
-				synctest.Wait()
-				b.taken()
-				held := make(chan struct{})
-				b.hold["stop c2"] = held
-				b.kill(p)
-				expectCalls(t, b, "stop c2 30s")
-				time.Sleep(tc.passed)
-				b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(20))}})
-				expectCalls(t, b, tc.want)
-				close(held)
-				expectCalls(t, b, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
-			})
-		})
-	}
-}
-
 func TestKillOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

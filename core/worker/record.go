@@ -41,10 +41,8 @@ type record struct {
 	// active is when the pod became active, with a monotonic reading; zero before
 	// that.
 	active time.Time
-	// stopping is true once a turn has begun to stop containers; killing is since when
-	// they are told to, zero while none is, or where that has failed.
+	// stopping is true once a turn has begun to stop containers.
 	stopping bool
-	killing  time.Time
 	// deleted: the pod is not to come back; evicted: it was pushed out; removed: its
 	// source has it no more.
 	deleted, evicted, removed bool

@@ -22,7 +22,6 @@ func (p *Pool) endPod(ctx context.Context, t turn, observed *status.ObservedPod)
 	if p.cfg.Endings != nil && observed.Running() {
 		p.cfg.Endings.Begin(t.uid, t.origin.FirstSeen, t.grace)
 	}
-	p.kills(t.rec)
 	if err := p.killPod(ctx, t.pod, observed, t.grace); err != nil {
 		p.warn(ctx, t.pod, "FailedKillPod", err)
 		return err
@@ -33,15 +32,6 @@ func (p *Pool) endPod(ctx context.Context, t turn, observed *status.ObservedPod)
 	}
 	p.publish(t, after, phase{terminal: true})
 	return nil
-}
-
-// kills notes that the containers of a pod are told to end.
-func (p *Pool) kills(rec *record) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if rec.killing.IsZero() {
-		rec.killing = p.cfg.Now()
-	}
 }
 
 // ended looks at a pod whose containers have been stopped. What it sees holds for

@@ -124,7 +124,6 @@ func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err 
 		if rec.pace.Due(t.state.String(), err.Error(), p.cfg.Now()) {
 			p.log.Warn("pod is not as it should be yet", append(logPod(t.pod, t.uid), "state", t.state.String(), "err", err)...)
 		}
-		rec.killing = time.Time{}
 		if rec.state == Syncing {
 			p.lookAgain(rec)
 		}

@@ -63,11 +63,7 @@ func (p *Pool) Update(r Request) {
 		if ended {
 			rec.bound(now)
 		}
-		if shortened = before != 0 && rec.grace != before; shortened && !rec.killing.IsZero() {
-			// What has passed counts: who wants it over sooner does not get it later.
-			left := before - int64(now.Sub(rec.killing)/time.Second)
-			rec.grace = max(min(rec.grace, left), 1)
-		}
+		shortened = before != 0 && rec.grace != before
 	default:
 		r.Kill.done()
 		if rec.state == Terminated && r.Pod == nil {
