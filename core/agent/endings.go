@@ -187,8 +187,8 @@ func (e *endings) wrote(uid types.UID, err error) bool {
 	return err == nil
 }
 
-// sweep writes what has begun, deletes what is over, and what an earlier agent has kept of pods of which nothing
-// is there any more, and reports whether there is more to look at.
+// sweep writes what has begun, deletes what is over, and what an earlier agent has kept
+// of pods of which nothing is there any more, and reports whether there is more to look at.
 func (e *endings) sweep() (more bool) {
 	over, dirty := map[types.UID]*endingEntry{}, map[types.UID]*endingEntry{}
 	now := map[types.UID]bool{}

@@ -69,6 +69,21 @@ func endingsOf(f *endingFiles, m *machine) *endings {
 	return e
 }
 
+// runEndings has them written and deleted until they are stopped.
+func runEndings(t *testing.T, e *endings) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- e.run(ctx) }()
+	return func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("run = %v", err)
+		}
+	}
+}
+
 func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
 	t.Parallel()
 	seen := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -139,17 +154,12 @@ func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 				e.remains = func(types.UID) bool { return tc.left }
 				e.Begin("1", time.Time{}, time.Minute)
 				tc.then(e)
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error)
-				go func() { ended <- e.run(ctx) }()
+				stop := runEndings(t, e)
 				time.Sleep(time.Minute)
 				if f.has("1") != tc.kept {
 					t.Errorf("on the disk: %t", f.has("1"))
 				}
-				cancel()
-				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("run = %v", err)
-				}
+				stop()
 			})
 		})
 	}
@@ -160,9 +170,7 @@ func TestAnEndThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &endingFiles{files: map[types.UID]state.Ending{}, err: errors.New("no space left on device")}
 		e := endingsOf(f, &machine{boot: "b"})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- e.run(ctx) }()
+		stop := runEndings(t, e)
 		e.Begin("1", time.Time{}, time.Minute)
 		time.Sleep(time.Minute)
 		f.fail(nil)
@@ -171,10 +179,7 @@ func TestAnEndThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 		if !f.has("1") {
 			t.Error("it is not on the disk once that is well again")
 		}
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("run = %v", err)
-		}
+		stop()
 	})
 }
 
@@ -201,9 +206,7 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &endingFiles{files: map[types.UID]state.Ending{}, err: errors.New("no space left on device")}
 		e := endingsOf(f, &machine{boot: "b"})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- e.run(ctx) }()
+		stop := runEndings(t, e)
 		e.Begin("1", time.Time{}, time.Minute)
 		synctest.Wait()
 		f.fail(nil)
@@ -221,9 +224,6 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 		if f.has("2") {
 			t.Error("it is not tried again")
 		}
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("run = %v", err)
-		}
+		stop()
 	})
 }
