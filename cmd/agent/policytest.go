@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,8 +27,8 @@ func (a *app) policyTestCommand() *cobra.Command {
 		Short: "Run the tests of policies, and compare their whole verdicts",
 		Long: "Runs every [[test]] of the policies of a directory, or of one document, in the agent's own\n" +
 			"sandbox, also of policies that are off, or whose sha256 is missing or not that of the module.\n" +
-			"With --update what the policy says in each is written to tests/golden/POLICY/TEST.json beside\n" +
-			"the document: answer, code, message, warnings, annotations, explanation, patch, fields read\n" +
+			"With --update, or -update, what the policy says in each is written beside the document, to\n" +
+			"tests/golden/POLICY/TEST.json: answer, code, message, warnings, annotations, explanation, patch, fields read\n" +
 			"and fuel. Later runs compare all of it, fuel only of the same module. Without a golden file\n" +
 			"only the answer is compared. A test has the name of its pod. The exit status is 1 if any\n" +
 			"fails, or there is none.",
@@ -56,6 +57,18 @@ func (a *app) policyTestCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print also what the policy says, and the lines it logs")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
+}
+
+// likeGoTest takes -update for --update, as those write it who know go test. No command
+// has these letters for flags.
+func likeGoTest(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "-update" {
+			args[i] = "--update"
+		}
+	}
+	return args
 }
 
 // oneDraft wants one directory or document, and a known output.

@@ -106,7 +106,7 @@ func TestGoldenVerdictsAreComparedAsAWhole(t *testing.T) {
 	if got := run("--update"); !strings.Contains(got, "ok     p/web   deny   (golden file written)") || !strings.Contains(got, passes) {
 		t.Errorf("written:\n%s", got)
 	}
-	if got := run("--update"); strings.Contains(got, "written") {
+	if got := run("-update"); strings.Contains(got, "written") {
 		t.Errorf("the same is written again:\n%s", got)
 	}
 	if got := run(); !strings.Contains(got, passes) {

@@ -44,7 +44,7 @@ func (e *usageError) Unwrap() error { return e.err }
 // execute runs one command line and gives the exit status.
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(likeGoTest(args))
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
 	err := root.ExecuteContext(ctx)

@@ -18,11 +18,14 @@ type (
 )
 
 // MeasurePolicies measures the policies of a directory, or of a document, in a sandbox
-// of their own. The error is of those that cannot be measured.
+// of their own; groups have no plugin to be measured. The error is of those that cannot be.
 func MeasurePolicies(ctx context.Context, cfg *config.Config, path string, o PolicyBenchOptions) (all []*PolicyBench, err error) {
 	err = withDrafts(ctx, cfg, path, draftNode, func(drafts []*policy.Draft, _ *pluginLines) error {
 		var faults []error
 		for _, d := range drafts {
+			if d.Group() && len(drafts) > 1 {
+				continue // its members are there
+			}
 			b, err := author.Measure(ctx, d, o)
 			if err != nil {
 				faults = append(faults, err)

@@ -19,7 +19,7 @@ type Draft struct {
 	// of a candidate for its place, or the document's where that cannot be read.
 	Document, Name string
 	// Module is the SHA-256 of its module in hex, empty where that is missing; Pinned
-	// that in the document.
+	// that in the document. Of a group both are that of its members' modules.
 	Module, Pinned string
 	// Size is the length of the module in bytes, LoadFuel what its start took.
 	Size     int
@@ -40,7 +40,7 @@ const shadowSuffix = ".shadow"
 // Drafts loads the policies of the directory of a configuration, of one document
 // alone where that is named: of the configuration the bounds of modules, the Loader,
 // the Logger and the node count. The error says why the directory cannot be read. Each
-// must be closed. Groups are left out, but for one that is named.
+// must be closed.
 func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	c.AllowUnpinned = true
 	d, err := openDirectory(c.Dir)
@@ -64,12 +64,15 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 		known := len(r.documents)
 		if r.readDocument(d, name, &c); len(r.documents) == known {
 			draft.Err = r.refused[len(r.refused)-1].err
-		} else if doc := r.documents[known]; document == "" && doc.isGroup() {
-			continue // it has no plugin of its own, and its members are there
 		} else {
-			draft.load(ctx, d, doc)
+			draft.load(ctx, d, r.documents[known])
 		}
 		all = append(all, draft)
+	}
+	for _, draft := range all {
+		if draft.Group() {
+			draft.join(ctx, d, all)
+		}
 	}
 	return all, nil
 }
@@ -82,8 +85,8 @@ func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 		d.Name += shadowSuffix
 	}
 	if doc.isGroup() {
-		doc.complain("expression", "a group has no plugin of its own to try; try its members, and the group with policy diff")
-		d.Err = doc.err()
+		d.policy = &policy{document: doc, counts: &counters{}, log: c.Logger}
+		d.reading.readPods(dir, doc)
 		return
 	}
 	doc.SHA256 = "" // another digest is only worth a note
@@ -113,18 +116,23 @@ func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 	d.policy.plugin = newHandle(plugin, f.sum, options, c.Logger)
 }
 
-// Close closes its plugin.
+// Close closes its plugin, or those of its members.
 func (d *Draft) Close() {
-	if d.policy != nil && d.policy.plugin != nil {
-		d.policy.plugin.release()
+	if d.policy == nil {
+		return
+	}
+	for _, p := range append([]*policy{d.policy}, d.policy.of...) {
+		if p.plugin != nil {
+			p.plugin.release()
+		}
 	}
 }
 
 // Dir is the directory of its document.
 func (d *Draft) Dir() string { return d.reading.dir }
 
-// Hooks are those it has, Limits what one call may use.
-func (d *Draft) Hooks() []string { return d.policy.Hooks }
+// Hooks are those by which it can be asked.
+func (d *Draft) Hooks() []string { return d.policy.tested() }
 
 // Limits bound one call of a plugin: units of fuel, pages of 64 KiB, bytes.
 type Limits struct {
@@ -133,10 +141,16 @@ type Limits struct {
 	OutputBytes int `json:"outputBytes"`
 }
 
-// Limits are those of the document.
-func (d *Draft) Limits() Limits {
-	l := d.policy.Limits
-	return Limits{l.Fuel, l.MemoryPages, l.OutputBytes}
+// Limits are those of the document, of a group those of its members together.
+func (d *Draft) Limits() (l Limits) {
+	asked := []*policy{d.policy}
+	if d.Group() {
+		asked = d.policy.of
+	}
+	for _, p := range asked {
+		l.Fuel, l.MemoryPages, l.OutputBytes = l.Fuel+p.Limits.Fuel, l.MemoryPages+p.Limits.MemoryPages, l.OutputBytes+p.Limits.OutputBytes
+	}
+	return l
 }
 
 // fault is a complaint at a key of the document, with file and line.

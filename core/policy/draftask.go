@@ -46,10 +46,10 @@ type DraftQuestion struct {
 func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	v := &vector{Hook: q.Hook, at: q.Time}
 	if v.Hook == "" {
-		v.Hook = d.policy.Hooks[0]
+		v.Hook = d.Hooks()[0]
 	}
-	if !slices.Contains(d.policy.Hooks, v.Hook) {
-		return Statement{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.policy.Hooks)
+	if !slices.Contains(d.Hooks(), v.Hook) {
+		return Statement{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.Hooks())
 	}
 	if v.at.IsZero() {
 		v.at = testTime
@@ -90,10 +90,20 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	return d.judge(ctx, &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r}, true)
 }
 
-// judge asks about one pod that matches.
-func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
-	p, q := d.policy, x.request.Question
-	if !p.Match.matches(q, x.request.Kind) {
+// judge asks about one pod.
+func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (s Statement, err error) {
+	ask := func(p *policy) (Statement, error) { return p.judgeMatching(rehearse(ctx), x, mutateAPI) }
+	if d.Group() {
+		s, err = d.policy.unitedSays(ask)
+	} else {
+		s, err = ask(d.policy)
+	}
+	return s.ended(ctx, err)
+}
+
+// judgeMatching asks about one pod, if that matches.
+func (p *policy) judgeMatching(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
+	if !p.Match.matches(x.request.Question, x.request.Kind) {
 		return notMatching(0), nil
 	}
 	matches, fuel, err := p.Match.hold(ctx, x.conditions(), &x.turn)
@@ -102,10 +112,10 @@ func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (Stateme
 	}
 	var s Statement
 	if err == nil {
-		s, err = p.judge(rehearse(ctx), x.hook, x.request, mutateAPI)
+		s, err = p.judge(ctx, x.hook, x.request, mutateAPI)
 	}
 	s.HostFuel += fuel
-	return s.ended(ctx, err)
+	return s, err
 }
 
 // ended is the statement after a call: its failure is one, too.
@@ -167,8 +177,8 @@ func (d *Draft) put(m *Manifest) (path string) {
 // saw it that were asked first. The draft must have been loaded for the record's node.
 // The error says what is missing or damaged, or is that of ctx.
 func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of Evidence) (Statement, error) {
-	if !slices.Contains(d.policy.Hooks, record.Hook) {
-		return Statement{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.policy.Hooks)
+	if !slices.Contains(d.Hooks(), record.Hook) {
+		return Statement{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
 	}
 	e := &exhibits{of: of}
 	if record.Hook == hookMerge {
@@ -187,7 +197,7 @@ func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of E
 	if all := facts[""]; all != nil {
 		x.request.Node = all
 	}
-	if d.policy.readsNode() && x.request.Node == nil {
+	if d.readsNode() && x.request.Node == nil {
 		return Statement{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
 	}
 	return d.judge(ctx, x, record.MutateAPI)

@@ -96,7 +96,7 @@ func (d *Draft) Prepare(t DraftTest) (Call, error) {
 // PreparePod makes the question whether the pod of a file may run a call, or of the
 // hook filter whether it may change.
 func (d *Draft) PreparePod(m *Manifest) (Call, error) {
-	v := &vector{Hook: d.policy.Hooks[0], Pod: d.put(m), at: testTime}
+	v := &vector{Hook: d.Hooks()[0], Pod: d.put(m), at: testTime}
 	if v.Hook == hookMerge {
 		return nil, errors.New("the hook merge is about several documents: measure the tests of the policy")
 	}

@@ -15,6 +15,14 @@ import (
 // of a module.
 func (d *document) isGroup() bool { return d.Expression != "" }
 
+// tested are the hooks of which the document may have tests.
+func (d *document) tested() []string {
+	if d.isGroup() {
+		return []string{hookAdmit}
+	}
+	return d.Hooks
+}
+
 // checkGroup reports what is wrong with a group, and which keys it cannot have.
 func (d *document) checkGroup(report strict.Report) {
 	var err error
@@ -24,12 +32,13 @@ func (d *document) checkGroup(report strict.Report) {
 	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeOff)
 	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
 	d.checkExceptions(report)
+	d.checkTests(report)
 	usual := defaultKeys()
 	for key, stands := range map[string]bool{
 		"module": d.Module != "", "sha256": d.SHA256 != "", "hooks": len(d.Hooks) > 0, "priority": d.Priority != usual.Priority,
 		"on_error": d.OnError != usual.OnError, "mutable_paths": len(d.MutablePaths) > 0, "capabilities": len(d.Capabilities) > 0,
 		"match": !d.Match.same(&usual.Match), "limits": d.Limits != usual.Limits, "settings": len(d.Settings) > 0,
-		"test": len(d.Tests) > 0, "shadow": d.Shadow != usual.Shadow,
+		"shadow": d.Shadow != usual.Shadow,
 	} {
 		if stands {
 			report(key, "a group has none, its members do; leave it out, or leave expression out")
@@ -66,19 +75,26 @@ func (r *reading) uniteGroups(all map[string]*document) {
 		}
 		for _, name := range group.expression.names() {
 			named[name] = true
-			switch member := all[name]; {
-			case member == nil:
-				group.complain("expression", "there is no policy %q in this directory; write its document, or take the name out", name)
-			case member.isGroup():
-				group.complain("expression", "%q is a group itself; write what it says in parentheses", name)
-			case member.Mode != modeMember:
-				group.complain("expression", `policy %q has the mode %q; set mode = "member" in %s, so that it counts only in groups`, name, member.Mode, member.path)
-			}
 		}
+		group.checkMembers(all)
 	}
 	for _, doc := range all {
 		if doc.Mode == modeMember && !named[doc.Name] {
 			doc.complain("mode", "it is %q, and no group names the policy, so nothing comes of what it says; name it in a group, or choose another mode", modeMember)
+		}
+	}
+}
+
+// checkMembers puts down which names in a group's expression are those of no members.
+func (d *document) checkMembers(all map[string]*document) {
+	for _, name := range d.expression.names() {
+		switch member := all[name]; {
+		case member == nil:
+			d.complain("expression", "there is no policy %q in this directory; write its document, or take the name out", name)
+		case member.isGroup():
+			d.complain("expression", "%q is a group itself; write what it says in parentheses", name)
+		case member.Mode != modeMember:
+			d.complain("expression", `policy %q has the mode %q; set mode = "member" in %s, so that it counts only in groups`, name, member.Mode, member.path)
 		}
 	}
 }
@@ -93,9 +109,11 @@ func (s *set) joinGroups() {
 			continue
 		}
 		made := sha256.New()
+		group.of = nil
 		for _, name := range group.expression.names() {
 			if m := s.find(name); m != nil {
 				fmt.Fprintln(made, name, m.source, m.sum)
+				group.of = append(group.of, m)
 				m.reviewed = m.reviewed || group.reviews()
 			}
 		}
@@ -138,17 +156,26 @@ func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool)
 	if o, ok := p.excepted(d); ok {
 		return o, true
 	}
-	o = opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
+	return p.verdict(members, d.exempt), true
+}
+
+// verdict is what the group makes of the opinions of its members, of which there is one
+// at least. A pod that is exempt passes where it would not only because of a failure.
+func (p *policy) verdict(members []*opinion, exempt bool) opinion {
+	o := opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
 	if o.Answer != pod.Deny && o.Answer != pod.Hold {
-		return o, true
+		return o
 	}
 	o.Reason = reason(o.Answer, "")
-	o.Message = p.because(members)
+	o.Message = because(members)
+	if p.Message != "" {
+		o.Message = oneLine(p.Message + ": " + o.Message)
+	}
 	if !p.stands(o.Answer, members) {
 		o.Failure, o.Reason = pod.FailureOfMember, pod.ReasonPolicyFailed
-		if d.exempt {
+		if exempt {
 			o.Answer, o.Message = pod.Allow, o.Message+"; the pod is exempt and passes"
-			return o, true
+			return o
 		}
 	}
 	for _, m := range members {
@@ -156,7 +183,7 @@ func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool)
 			o.retryAfter = m.retryAfter
 		}
 	}
-	return o, true
+	return o
 }
 
 // stands reports whether an answer that does not let a pod pass is that of the plugins which
@@ -183,8 +210,8 @@ func (p *policy) valueOf(members []*opinion, failed *pod.Answer) pod.Answer {
 	})
 }
 
-// because is the group's message, and what each member said that was asked.
-func (p *policy) because(members []*opinion) string {
+// because is what each member said that was asked.
+func because(members []*opinion) string {
 	said := make([]string, len(members))
 	for i, o := range members {
 		said[i] = fmt.Sprintf("%s says %s", o.Policy, o.Answer)
@@ -192,9 +219,5 @@ func (p *policy) because(members []*opinion) string {
 			said[i] += " (" + why + ")"
 		}
 	}
-	text := strings.Join(said, ", ")
-	if p.Message != "" {
-		text = p.Message + ": " + text
-	}
-	return oneLine(text)
+	return oneLine(strings.Join(said, ", "))
 }

@@ -347,25 +347,3 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 		}
 	})
 }
-
-func TestAnAuthorTriesTheMembersOfAGroupAndNotTheGroup(t *testing.T) {
-	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("m", "allow", `mode = "member"`)
-	d.group("g", "m")
-	c := testConfig(d, s)
-	all, err := Drafts(t.Context(), c, "")
-	must(t, err)
-	if len(all) != 1 || all[0].Name != "m" || all[0].Err != nil {
-		t.Errorf("drafts %+v", all)
-	}
-	named, err := Drafts(t.Context(), c, "g.toml")
-	must(t, err)
-	want := filepath.Join(d.dir, "g.toml") + ":3: expression: a group has no plugin of its own to try; try its members, and the group with policy diff"
-	if named[0].Err == nil || named[0].Err.Error() != want {
-		t.Errorf("%v, want %s", named[0].Err, want)
-	}
-	for _, draft := range append(all, named...) {
-		draft.Close()
-	}
-}

@@ -32,17 +32,14 @@ func (d *document) advice(now time.Time) (all []string) {
 			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, e.until.Format(time.RFC3339))
 		}
 	}
-	if d.isGroup() {
-		return all
-	}
-	if d.OnError == pod.Allow {
+	if !d.isGroup() && d.OnError == pod.Allow {
 		say(`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`)
 	}
-	if d.SHA256 == "" {
+	if !d.isGroup() && d.SHA256 == "" {
 		say("sha256 is missing: whoever can replace %s changes the policy", d.Module)
 	}
 	if len(d.Tests) == 0 {
-		say("there is no [[test]]: nothing shows that the policy does what it should before it is in force")
+		say("there is no [[test]]: nothing shows that it does what it should before it is in force")
 	}
 	for _, hook := range d.Hooks {
 		if len(d.Tests) > 0 && !d.tests(hook) {

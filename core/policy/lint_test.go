@@ -20,7 +20,7 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 		"failures that let pods pass": {
 			"deny", "on_error = \"allow\"\n" + test, []string{`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`},
 		},
-		"no tests": {"deny", "", []string{"there is no [[test]]: nothing shows that the policy does what it should before it is in force"}},
+		"no tests": {"deny", "", []string{"there is no [[test]]: nothing shows that it does what it should before it is in force"}},
 		"an exception that has expired": {
 			"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-02\"\n" + test,
 			[]string{`the exception of ops for ["a/b"] has expired at 2026-11-03T00:00:00Z; remove it`},

@@ -43,9 +43,10 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
+	s := newSet(digest, policies)
+	l.testGroups(ctx, r, s)
 	l.at.over()
 	l.cfg.loads.over()
-	s := newSet(digest, policies)
 	err := ctx.Err()
 	switch {
 	case err != nil:

@@ -78,10 +78,9 @@ func read(c *Config) *reading {
 	}
 	r.unite()
 	for _, doc := range r.documents {
-		if doc.isGroup() {
-			continue
+		if !doc.isGroup() {
+			r.readModule(d, doc, c.moduleBytes())
 		}
-		r.readModule(d, doc, c.moduleBytes())
 		r.readPods(d, doc)
 	}
 	r.checkSignature()

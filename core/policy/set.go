@@ -45,7 +45,8 @@ type policy struct {
 	sum, source string
 	// plugin is nil in mode off.
 	plugin *handle
-	// members identifies the members of a group with what they are made of.
+	// of are the members of a group, members identifies them with what they are made of.
+	of      []*policy
 	members string
 	// reviewed: a group judges pods that run, and the policy is one of its members.
 	reviewed bool

@@ -72,14 +72,15 @@ func (d *document) checkTests(report strict.Report) {
 		report("test", "%d tests, more than the %d a policy may have", len(d.Tests), maxTests)
 		return
 	}
+	hooks := d.tested()
 	for i := range d.Tests {
 		v, key := &d.Tests[i], testKey(i)
-		if v.Hook == "" && len(d.Hooks) > 0 {
-			v.Hook = d.Hooks[0]
+		if v.Hook == "" && len(hooks) > 0 {
+			v.Hook = hooks[0]
 		}
-		if !slices.Contains(d.Hooks, v.Hook) {
-			if len(d.Hooks) > 0 {
-				oneOf(report, key+".hook", v.Hook, d.Hooks...)
+		if !slices.Contains(hooks, v.Hook) {
+			if len(hooks) > 0 {
+				oneOf(report, key+".hook", v.Hook, hooks...)
 			}
 			continue
 		}

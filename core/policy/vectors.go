@@ -102,7 +102,14 @@ func (p *policy) testSays(ctx context.Context, v *vector, pods map[string]*v1.Po
 	if v.Hook == hookMerge {
 		return p.choose(ctx, v.contest(pods))
 	}
-	q := p.testQuestion(v, pods)
+	if p.expression != nil {
+		return p.testUnited(ctx, v, pods)
+	}
+	return p.testAsked(ctx, v, p.testQuestion(v, pods))
+}
+
+// testAsked is what a policy says to the question of a test.
+func (p *policy) testAsked(ctx context.Context, v *vector, q *pod.Question) (Statement, error) {
 	matches, fuel, err := p.testMatches(ctx, v, q)
 	if err != nil {
 		return Statement{HostFuel: fuel}, err

@@ -53,12 +53,14 @@ func TestAGroupLetsOneOfItsMembersBeEnough(t *testing.T) {
 	const member = "mode = \"member\"\n"
 	a.module(t, "first", example(t, "allowed-images"), member+allow(webOne))
 	a.module(t, "second", example(t, "allowed-images"), member+allow(webTwo))
-	group := func(expression string) {
+	a.place(t, "two.yaml", imagePod("two", webTwo, ""))
+	group := func(expression, two string) {
 		a.place(t, "either.toml", []byte(strings.Join([]string{
-			`api = "wardlet.dev/v1"`, `name = "either"`, `expression = "` + expression + `"`, `message = "one of both"`, "",
+			`api = "wardlet.dev/v1"`, `name = "either"`, `expression = "` + expression + `"`, `message = "one of both"`,
+			"[[test]]", `pod = "two.yaml"`, `expect = "` + two + `"`, "",
 		}, "\n")))
 	}
-	group("first || second")
+	group("first || second", "allow")
 	a.start(t)
 	a.manifest(t, "one.yaml", imagePod("one", webOne, ""))
 	a.manifest(t, "two.yaml", imagePod("two", webTwo, ""))
@@ -69,6 +71,10 @@ func TestAGroupLetsOneOfItsMembersBeEnough(t *testing.T) {
 	a.says(t, "get policies", "either", "group")
 	a.says(t, "policy replay", " 3 the same\n")
 
-	group("!first && !second")
+	group("first && second", "allow")
+	a.says(t, "get policies", "either.toml:6: test.expect: two.yaml: want allow, got deny (one of both: first says deny (ImageNotAllowed: ")
+	a.running(t, "one", "two")
+
+	group("!first && !second", "deny")
 	a.running(t, "evil", "one", "two")
 }

@@ -67,6 +67,9 @@ func Measure(ctx context.Context, d *policy.Draft, o BenchOptions) (*Bench, erro
 	if d.Err != nil {
 		return nil, d.Err
 	}
+	if d.Group() {
+		return nil, fmt.Errorf("%s is a group and has no plugin to measure: measure its members", d.Document)
+	}
 	b := &Bench{Policy: d.Name, Limits: d.Limits(), ModuleBytes: d.Size, StartFuel: d.LoadFuel, Start: d.Took, Calls: []CallFigures{}}
 	add := func(name string, call policy.Call, err error) error {
 		if err != nil {

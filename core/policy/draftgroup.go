@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Group reports whether it is a group, which has no plugin of its own: its members are
+// asked.
+func (d *Draft) Group() bool { return d.policy != nil && d.policy.isGroup() }
+
+// join has a group ask its members, which are among the drafts of the directory or are
+// loaded for it.
+func (d *Draft) join(ctx context.Context, dir *directory, drafts []*Draft) {
+	group := d.policy
+	names := group.expression.names()
+	alone := len(drafts) == 1
+	if alone { // its document is the one that was named
+		drafts = d.others(ctx, dir, names)
+		defer func() {
+			for _, other := range drafts {
+				other.Close()
+			}
+		}()
+	}
+	found, documents := map[string]*Draft{}, map[string]*document{}
+	for _, other := range drafts {
+		if other.policy != nil && other.policy.Mode != modeShadow {
+			found[other.Name], documents[other.Name] = other, other.policy.document
+		}
+	}
+	group.checkMembers(documents)
+	if d.Err = group.err(); d.Err != nil {
+		for i := range d.reading.refused {
+			if alone { // else each is a draft
+				d.Err = errors.Join(d.Err, d.reading.refused[i].err)
+			}
+		}
+		return
+	}
+	made := sha256.New()
+	for _, name := range names {
+		m := found[name]
+		if m.Err != nil {
+			d.Err = errors.Join(d.Err, fmt.Errorf("%s: member %q cannot be asked: %w", d.Document, name, m.Err))
+			continue
+		}
+		m.policy.plugin.acquire()
+		group.of = append(group.of, m.policy)
+		fmt.Fprintln(made, name, m.Module)
+		d.Size, d.LoadFuel, d.Took = d.Size+m.Size, d.LoadFuel+m.LoadFuel, d.Took+m.Took
+	}
+	d.Module = hex.EncodeToString(made.Sum(nil))
+	d.Pinned = d.Module
+}
+
+// others loads the policies of the directory that have one of the names.
+func (d *Draft) others(ctx context.Context, dir *directory, names []string) (all []*Draft) {
+	paths, err := dir.documents()
+	if err != nil {
+		d.policy.complain("expression", "%v", err)
+	}
+	for _, path := range paths {
+		r := d.reading
+		known := len(r.documents)
+		if path == d.policy.path {
+			continue
+		}
+		if r.readDocument(dir, path, d.loader.cfg); len(r.documents) == known || !slices.Contains(names, r.documents[known].Name) {
+			continue
+		}
+		other := &Draft{Document: filepath.Join(d.Dir(), path), reading: r, loader: d.loader}
+		other.load(ctx, dir, r.documents[known])
+		all = append(all, other)
+	}
+	return all
+}
+
+// readsNode reports whether it, or one of its members, may see facts about the node.
+func (d *Draft) readsNode() bool {
+	return d.policy.readsNode() || slices.ContainsFunc(d.policy.of, (*policy).readsNode)
+}

@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTestsOfAGroup(t *testing.T) {
+	t.Parallel()
+	const expect = "[[test]]\npod = \"a.yaml\"\nexpect = "
+	const atExpect = "DIR/group.toml:7: test.expect: a.yaml: "
+	for name, test := range map[string]struct {
+		expression, keys string
+		members          []string
+		want             string
+	}{
+		"pass": {"m0 || m1", expect + `"allow"`, []string{"deny No no", "allow"}, ""},
+		"tell what members said": {
+			"m0 && m1", expect + `"allow"`,
+			[]string{"deny No nobody", "allow"},
+			atExpect + "want allow, got deny (m0 says deny (No: nobody), m1 says allow)",
+		},
+		"leave out members that do not match": {"m0 && m1", expect + `"allow"`, []string{"deny No no\n[match]\nnamespaces = [\"other\"]", "allow"}, ""},
+		"leave out members that are asked about changes only": {
+			"m0 && m1", expect + `"allow"`,
+			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"}, "",
+		},
+		"ask members about changes": {
+			"m0 && m1", expect + "\"deny\"\nold = \"a.yaml\"",
+			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"}, "",
+		},
+		"abstain where no member matches": {
+			"m0", expect + `"deny"`,
+			[]string{"deny No no\n[match]\nnamespaces = [\"other\"]"},
+			atExpect + "want deny, got abstain (the pod matches no member)",
+		},
+		"fail for a member that fails, whatever its on_error": {
+			"m0 || m1", expect + `"allow"`,
+			[]string{"trap x\non_error = \"allow\"", "allow"},
+			atExpect + `want allow, got a failure: the plugin failed with Trap: member "m0": x`,
+		},
+		"count no exceptions": {
+			"m0", expect + "\"deny\"\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"2099-01-01\"",
+			[]string{"deny No no"}, "",
+		},
+		"run not where it is off":         {"m0", "mode = \"off\"\n" + expect + `"allow"`, []string{"deny No no"}, ""},
+		"are about admission alone":       {"m0", expect + "\"pass\"\nhook = \"filter\"", []string{"allow"}, `DIR/group.toml:8: test.hook: want "admit", found "filter"`},
+		"want the answer of an admission": {"m0", expect + `"pass"`, []string{"allow"}, `DIR/group.toml:7: test.expect: want "allow", "deny", "hold" or "abstain", found "pass"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			for i, text := range test.members {
+				script, more, _ := strings.Cut(text, "\n")
+				d.policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
+			}
+			d.write("a.yaml", manifest)
+			d.group("group", test.expression, "# keys", test.keys)
+			set, err := loadOnce(t, d, s, nil)
+			if got := inDir(err, d.dir); got != test.want {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+			if err == nil {
+				set.release()
+			}
+			if left := s.inUse(); len(left) > 0 {
+				t.Errorf("the plugins of %q stay loaded", left)
+			}
+		})
+	}
+}
+
+func TestAnAuthorTriesAGroup(t *testing.T) {
+	t.Parallel()
+	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\""
+	group := func(d tree) {
+		d.write("a.yaml", manifest)
+		d.policy("m", "deny No nobody", `mode = "member"`)
+		d.policy("n", "allow", `mode = "member"`)
+		d.group("g", "m && n", test)
+	}
+	for name, document := range map[string]string{"with its directory": "", "alone": "g.toml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			group(d)
+			drafts, err := Drafts(t.Context(), testConfig(d, s), document)
+			must(t, err)
+			g := drafts[0]
+			must(t, g.Err)
+			verdict, fault, err := g.Test(t.Context(), g.Tests()[0])
+			must(t, err)
+			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(manifest)}}})
+			must(t, err)
+			if diff := cmp.Diff(verdict, asked); diff != "" || fault != "" {
+				t.Errorf("fault %q; the verdict of its test and of the same pod (-test +pod):\n%s", fault, diff)
+			}
+			if got, want := asked.Answer+": "+asked.Message, "deny: m says deny (No: nobody), n says allow"; got != want {
+				t.Errorf("it says %q, want %q", got, want)
+			}
+			if limits := g.Limits(); limits.Fuel != 2*defaultFuel || g.Module != g.Pinned || g.Module == "" {
+				t.Errorf("limits %+v, module %q, pinned %q", limits, g.Module, g.Pinned)
+			}
+			for _, draft := range drafts {
+				draft.Close()
+			}
+			if left := s.inUse(); len(left) > 0 {
+				t.Errorf("the plugins of %q stay loaded", left)
+			}
+		})
+	}
+}
+
+func TestAnAuthorIsToldWhyAGroupCannotBeTried(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		make func(tree)
+		want string
+	}{
+		"there is no such member": {func(tree) {}, `DIR/g.toml:3: expression: there is no policy "m" in this directory; write its document, or take the name out`},
+		"it is no member": {func(d tree) { d.policy("m", "allow") },
+			`DIR/g.toml:3: expression: policy "m" has the mode "enforce"; set mode = "member" in m.toml, so that it counts only in groups`},
+		"the member's document is broken": {func(d tree) { d.write("m.toml", "name =\n") }, "DIR/g.toml:3: expression: there is no policy \"m\" in this directory; " +
+			"write its document, or take the name out\nDIR/m.toml:1:"},
+		"the member's module is missing": {func(d tree) { d.policy("m", "allow", `mode = "member"`); d.remove("m.wasm") },
+			`DIR/g.toml: member "m" cannot be asked: DIR/m.toml:3: module: m.wasm is missing; build it first: make, where wardlet policy new made the folder`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.group("g", "m")
+			test.make(d)
+			drafts, err := Drafts(t.Context(), testConfig(d, s), "g.toml")
+			must(t, err)
+			if got := inDir(drafts[0].Err, d.dir); !strings.HasPrefix(got, test.want) {
+				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
+			}
+			drafts[0].Close()
+			if left := s.inUse(); len(left) > 0 {
+				t.Errorf("the plugins of %q stay loaded", left)
+			}
+		})
+	}
+}
