@@ -28,10 +28,10 @@ func (a *app) policyTestCommand() *cobra.Command {
 		Long: "Runs every [[test]] of the policies of a directory, or of one document, in the agent's own\n" +
 			"sandbox, also of policies that are off, or whose sha256 is missing or not that of the module.\n" +
 			"With --update, or -update, what the policy says in each is written beside the document, to\n" +
-			"tests/golden/POLICY/TEST.json: answer, code, message, warnings, annotations, explanation, patch, fields read\n" +
-			"and fuel. Later runs compare all of it, fuel only of the same module. Without a golden file\n" +
-			"only the answer is compared. A test has the name of its pod. The exit status is 1 if any\n" +
-			"fails, or there is none.",
+			"tests/golden/POLICY/TEST.json: answer, code, message, warnings, annotations, explanation,\n" +
+			"patch, fields read and fuel. Later runs compare all of it, fuel only of the same module.\n" +
+			"Without a golden file only the answer is compared. A test has the name of its pod. The\n" +
+			"exit status is 1 if any fails, or there is none.",
 		Example: "  wardlet policy test .\n" +
 			"  wardlet policy test team-labels.toml --run /unlabelled -v\n" +
 			"  wardlet policy test . --update",

@@ -73,7 +73,6 @@ func TestPolicyTest(t *testing.T) {
 		"usage-policy-test-none":   {"policy", "test"},
 		"usage-policy-test-two":    {"policy", "test", "a", "b"},
 		"usage-policy-test-run":    {"policy", "test", ".", "--run", "("},
-		"usage-policy-test-dash":   {"policy", "test", ".", "-update"},
 		"usage-policy-test-value":  {"policy", "test", ".", "-run=/web$"},
 		"usage-policy-test-letter": {"policy", "test", ".", "-x"},
 		"usage-policy-test-output": {"policy", "test", ".", "-o", "wide"},

@@ -78,7 +78,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// longFlag adds to an unknown shorthand such as -update the flag that its letters
+// longFlag adds to an unknown shorthand such as -verbose the flag that its letters
 // spell, as Go's tools take one dash.
 func longFlag(cmd *cobra.Command, err error) error {
 	shorthands, ok := errors.AsType[interface {
