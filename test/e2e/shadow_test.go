@@ -53,7 +53,7 @@ func TestAGroupLetsOneOfItsMembersBeEnough(t *testing.T) {
 	const member = "mode = \"member\"\n"
 	a.module(t, "first", example(t, "allowed-images"), member+allow(webOne))
 	a.module(t, "second", example(t, "allowed-images"), member+allow(webTwo))
-	a.place(t, "two.yaml", imagePod("two", webTwo, ""))
+	a.place(t, "two.yaml", []byte(imagePod("two", webTwo, "")))
 	group := func(expression, two string) {
 		a.place(t, "either.toml", []byte(strings.Join([]string{
 			`api = "wardlet.dev/v1"`, `name = "either"`, `expression = "` + expression + `"`, `message = "one of both"`,
