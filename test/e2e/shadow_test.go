@@ -72,7 +72,7 @@ func TestAGroupLetsOneOfItsMembersBeEnough(t *testing.T) {
 	a.says(t, "policy replay", " 3 the same\n")
 
 	group("first && second", "allow")
-	a.says(t, "get policies", "either.toml:6: test.expect: two.yaml: want allow, got deny (one of both: first says deny (ImageNotAllowed: ")
+	a.says(t, "get policies", "either.toml:7: test.expect: two.yaml: want allow, got deny (one of both: first says deny (ImageNotAllowed: ")
 	a.running(t, "one", "two")
 
 	group("!first && !second", "deny")
