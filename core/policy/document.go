@@ -40,9 +40,10 @@ type keys struct {
 	// Name is a DNS label.
 	Name string `toml:"name"`
 	// Expression makes the document that of a group: it tells what comes of what other
-	// policies say, as in "signed && !(old || large)". Message is the group's own.
-	Expression string `toml:"expression"`
-	Message    string `toml:"message"`
+	// policies say, as in "signed && !(old || large)"; nil for a policy. Message is the
+	// group's own.
+	Expression *string `toml:"expression"`
+	Message    string  `toml:"message"`
 	// Module is a path below the document's directory.
 	Module string `toml:"module"`
 	// SHA256 is the module's digest, empty where it is not pinned.

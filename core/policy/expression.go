@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type expression struct {
 func parseExpression(text string) (*expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d bytes long, more than the %d it may have", len(text), maxExpression)
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("it has a character NUL")
 	}
 	p := &expressionParser{text: text}
 	e, err := p.operands('|')

@@ -46,6 +46,7 @@ func TestAnExpressionThatIsNoneIsRefusedAtItsPlace(t *testing.T) {
 		"a() || b":                               `want &&, || or the end, found "() || b"`,
 		"A":                                      `want the name of a policy, ! or (, found "A"`,
 		"a == true":                              `want &&, || or the end, found "== true"`,
+		"a\x00 && b":                             "it has a character NUL",
 		"ä":                                      `want the name of a policy, ! or (, found "ä"`,
 		strings.Repeat("(", maxExpression) + "a": "1025 bytes long, more than the 1024 it may have",
 	} {
@@ -59,7 +60,7 @@ func TestAnExpressionThatIsNoneIsRefusedAtItsPlace(t *testing.T) {
 }
 
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{"a", "!a && (b || c-1)", "a||b&&!c", "((a))", "a &", "!("} {
+	for _, text := range []string{"a", "!a && (b || c-1)", "a||b&&!c", "((a))", "a &", "!(", "a\x00b"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

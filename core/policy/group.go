@@ -13,7 +13,7 @@ import (
 
 // isGroup reports whether the document is that of a group: it has an expression in place
 // of a module.
-func (d *document) isGroup() bool { return d.Expression != "" }
+func (d *document) isGroup() bool { return d.Expression != nil }
 
 // tested are the hooks of which the document may have tests.
 func (d *document) tested() []string {
@@ -26,7 +26,7 @@ func (d *document) tested() []string {
 // checkGroup reports what is wrong with a group, and which keys it cannot have.
 func (d *document) checkGroup(report strict.Report) {
 	var err error
-	if d.expression, err = parseExpression(d.Expression); err != nil {
+	if d.expression, err = parseExpression(*d.Expression); err != nil {
 		report("expression", "%v", err)
 	}
 	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeOff)

@@ -133,14 +133,14 @@ func ofMachine(err error) bool {
 // state is what `get policies` shows of a policy.
 func (p *policy) state(path func(string) string) pod.PolicyState {
 	s := pod.PolicyState{
-		Name: p.Name, Expression: p.Expression, Document: path(p.path), SHA256: p.sum,
+		Name: p.Name, Document: path(p.path), SHA256: p.sum,
 		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
 	}
 	if p.expression == nil {
 		s.Module = path(p.Module)
 	} else {
-		s.OnError = ""
+		s.Expression, s.OnError = *p.Expression, ""
 	}
 	p.counts.show(&s)
 	if p.comparison != nil {

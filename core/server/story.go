@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -51,7 +52,7 @@ func (t *tale) tellSources() {
 			continue
 		}
 		t.happened(Moment{
-			At: o.FirstSeen, Part: PartSource, Text: fmt.Sprintf("%s of source %s has pod %s (UID %s)", placeOf(o.Document), o.Source, p.Name, p.UID),
+			At: t.knownSince(p.UID, o.FirstSeen), Part: PartSource, Text: fmt.Sprintf("%s of source %s has pod %s (UID %s)", placeOf(o.Document), o.Source, p.Name, p.UID),
 			Details: given("version", o.Version),
 		})
 	}
@@ -80,6 +81,17 @@ func (t *tale) tellSources() {
 			t.stands(Moment{Part: PartSource, Text: fmt.Sprintf("source %s has not been read since the agent started", s.Name)})
 		}
 	}
+}
+
+// knownSince is when a pod came at the latest that counts as new since then: what policies
+// denied counts as new when other policies judge it.
+func (t *tale) knownSince(uid types.UID, since time.Time) time.Time {
+	for i := range t.story.Decisions {
+		if d := &t.story.Decisions[i]; d.UID == uid && d.First.Before(since) {
+			since = d.First
+		}
+	}
+	return since
 }
 
 // concerns reports whether a document is one the pods come from, or in one manifest

@@ -200,3 +200,39 @@ func TestWhatEachPolicySaid(t *testing.T) {
 		})
 	}
 }
+
+func TestAStoryIsInOrder(t *testing.T) {
+	t.Parallel()
+	second := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := func(ms int) time.Time { return second.Add(time.Duration(ms) * time.Millisecond) }
+	const uid = types.UID("u")
+	started := metav1.NewTime(second) // the time of a status has whole seconds
+	p := v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid}, Status: v1.PodStatus{
+		StartTime: &started, ContainerStatuses: []v1.ContainerStatus{{Name: "c", State: v1.ContainerState{
+			Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(at(900))},
+		}}},
+	}}
+	s := tale{
+		o: &Options{Sources: known{}}, pods: []v1.Pod{p},
+		// It was denied, and counts as new since other policies judged it.
+		origins: map[types.UID]pod.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
+		story: Story{Decisions: []pod.Decision{
+			{Hook: PartAdmit, UID: uid, First: at(200), Verdict: pod.Verdict{Answer: pod.Deny}},
+			{Hook: PartAdmit, UID: uid, First: at(600), Verdict: pod.Verdict{Answer: pod.Allow}},
+		}},
+	}
+	s.tell()
+	var got []string
+	for i := range s.story.Moments {
+		got = append(got, s.story.Moments[i].Part+": "+s.story.Moments[i].Text)
+	}
+	want := []string{
+		"source: /web.yaml of source static has pod web (UID u)",
+		"admit: deny", "admit: allow",
+		"runtime: pod web was admitted by the node",
+		"runtime: container c started",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the story (-want +got):\n%s", diff)
+	}
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -10,7 +11,7 @@ import (
 func (t *tale) tellStatus(p *v1.Pod) {
 	st := &p.Status
 	if st.StartTime != nil {
-		t.happened(Moment{At: st.StartTime.Time, Part: PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node and started", p.Name)})
+		t.happened(Moment{At: t.within(st.StartTime.Time), Part: PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node", p.Name)})
 	}
 	for _, list := range [][]v1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
 		for i := range list {
@@ -34,6 +35,19 @@ func (t *tale) tellStatus(p *v1.Pod) {
 		m.Details = append(m.Details, containerText(&st.ContainerStatuses[i]))
 	}
 	t.stands(m)
+}
+
+// within is a time that has whole seconds, after what came before it in that second: a
+// pod is known and judged before the node admits it.
+func (t *tale) within(second time.Time) time.Time {
+	at := second
+	for i := range t.story.Moments {
+		m := &t.story.Moments[i]
+		if m.Part != PartEvent && m.Part != PartRuntime && m.At.After(at) && m.At.Before(second.Add(time.Second)) {
+			at = m.At
+		}
+	}
+	return at
 }
 
 // tellContainer tells of the starts and ends of a container that are known: the
