@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // maxManifest bounds a file with a pod, in bytes.
@@ -55,7 +56,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with the pod; of the hook merge, with a candidate, several times")
+	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with the pod, - for standard input; of the hook merge, with a candidate, several times")
 	f.StringVar(&o.old, "old", "", "`FILE` with the pod as it was before; of the hook merge, with the candidate that runs")
 	f.StringVar(&o.hook, "hook", "", "what is asked: admit, merge or filter (default: the first of the policy)")
 	f.StringVar(&o.at, "time", "", "`TIME` of the decision, as in 2026-01-31T18:00:00Z (default: that of tests)")
@@ -137,13 +138,16 @@ func (o *runFlags) read() error {
 	return nil
 }
 
-// readManifest reads a file with a pod.
+// readManifest reads a file with a pod, "-" for standard input.
 func readManifest(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	f := os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err == nil && len(text) > maxManifest {
 		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", path, maxManifest)
@@ -170,6 +174,9 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 			o.state = cfg.Paths.StateRoot
 		}
 		run, err = agent.AskPolicyAgain(cmd.Context(), cfg, document, os.DirFS(o.state), o.decision)
+		if errors.Is(err, state.ErrNoDecisions) {
+			err = fmt.Errorf("%s: %w", o.state, err)
+		}
 	}
 	if err != nil {
 		return err

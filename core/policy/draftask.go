@@ -75,8 +75,11 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 		return Statement{}, err
 	}
 	asked := d.policy.testQuestion(v, pods)
-	if q.Old == nil {
+	if old := asked.Old; q.Old == nil {
 		asked.Op, asked.Old = pod.Add, nil
+	} else if old.Namespace != asked.Pod.Namespace || old.Name != asked.Pod.Name {
+		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
+			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
 	}
 	r := d.policy.testRequest(asked, v.at)
 	r.Node = facts
@@ -87,13 +90,16 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	if given.Kind != "" {
 		r.Kind = given.Kind
 	}
-	return d.judge(ctx, &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r}, true)
+	x := &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r, names: d.loader.cfg.names(asked)}
+	return d.judge(ctx, x, true)
 }
 
 // judge asks about one pod.
 func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (s Statement, err error) {
 	ask := func(p *policy) (Statement, error) { return p.judgeMatching(rehearse(ctx), x, mutateAPI) }
-	if d.Group() {
+	if o, ok := d.policy.excepted(x); ok && d.Group() {
+		s = exceptedStatement(o.Message)
+	} else if d.Group() {
 		s, err = d.policy.unitedSays(ask)
 	} else {
 		s, err = ask(d.policy)
@@ -101,10 +107,13 @@ func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (s State
 	return s.ended(ctx, err)
 }
 
-// judgeMatching asks about one pod, if that matches.
+// judgeMatching asks about one pod, if that matches and no exception takes it out.
 func (p *policy) judgeMatching(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
 	if !p.Match.matches(x.request.Question, x.request.Kind) {
 		return notMatching(0), nil
+	}
+	if o, ok := p.excepted(x); ok {
+		return exceptedStatement(o.Message), nil
 	}
 	matches, fuel, err := p.Match.hold(ctx, x.conditions(), &x.turn)
 	if err == nil && !matches {

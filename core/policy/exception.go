@@ -85,6 +85,9 @@ func endOf(expires any) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s", want)
 }
 
+// exceptedPrefix begins the message of an opinion about a pod that an exception takes out.
+const exceptedPrefix = "not asked: "
+
 // excepted is the opinion of a policy about a pod that an exception takes out
 // of it at the time of the decision; ok is false where none does.
 func (p *policy) excepted(d *decision) (o opinion, ok bool) {
@@ -93,7 +96,7 @@ func (p *policy) excepted(d *decision) (o opinion, ok bool) {
 		if !e.covers(d.names) || !d.request.Time.Before(e.until) {
 			continue
 		}
-		message := fmt.Sprintf("not asked: an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
+		message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
 		if e.Reason != "" {
 			message += ": " + e.Reason
 		}

@@ -94,6 +94,11 @@ func (s *Statement) First(other *Statement) (*Difference, error) {
 	return d, nil
 }
 
+// exceptedStatement is what counts for a pod that an exception takes out.
+func exceptedStatement(why string) Statement {
+	return Statement{Answer: string(pod.Abstain), NotAsked: strings.TrimPrefix(why, exceptedPrefix)}
+}
+
 // notMatching is what counts for a pod that a policy does not match.
 func notMatching(fuel int64) Statement {
 	return Statement{Answer: string(pod.Abstain), NotAsked: "the pod does not match [match]", HostFuel: fuel}

@@ -29,6 +29,9 @@ type Exhibits struct {
 	inputs  map[string][]byte
 }
 
+// ErrNoDecisions is that something is not laid out as a state directory with records.
+var ErrNoDecisions = errors.New("no decisions are on record there")
+
 // Each gives every record with what it names, of one owner's pods after the other,
 // the oldest first, until each gives an error. What is not whole is passed over, and
 // damaged says where it stands. The error is that of each, or says what cannot be
@@ -36,7 +39,7 @@ type Exhibits struct {
 func (a *DecisionArchive) Each(each func(*DecisionRecord, *Exhibits) error) (damaged []error, err error) {
 	owners, err := fs.ReadDir(a.files, decisionsDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no decisions are on record there: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoDecisions, err)
 	}
 	if err != nil {
 		return nil, err
