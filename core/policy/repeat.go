@@ -33,29 +33,41 @@ type Evidence interface {
 // them: it needs neither their directory nor the agent. One call at a time.
 type Repeater struct {
 	cfg    *Config
-	loaded map[loadedKey]*policy
-	// order are the keys, that which was loaded first first.
-	order []loadedKey
+	loaded map[loadedKey]*loadedPolicy
+	// decision is the number of the one that is being made.
+	decision int
 }
 
 // loadedKey is what a policy is made from.
 type loadedKey struct{ document, module, tenant, node string }
 
-// maxLoaded is how many policies stay loaded between decisions.
+// loadedPolicy is a policy with the number of the decision that had use for it last.
+type loadedPolicy struct {
+	*policy
+
+	used int
+}
+
+// maxLoaded is how many policies stay loaded between decisions, or as many as the last
+// one had.
 const maxLoaded = 64
 
 // NewRepeater gives one whose plugins are made by the configuration's Loader. Of the
 // rest of the configuration only the Logger counts.
 func NewRepeater(c Config) *Repeater {
-	return &Repeater{cfg: &c, loaded: map[loadedKey]*policy{}}
+	return &Repeater{cfg: &c, loaded: map[loadedKey]*loadedPolicy{}}
 }
 
 // Close closes all plugins.
 func (r *Repeater) Close() {
-	for _, key := range r.order {
-		r.loaded[key].plugin.release()
+	for key := range r.loaded {
+		r.unload(key)
 	}
-	r.loaded, r.order = map[loadedKey]*policy{}, nil
+}
+
+func (r *Repeater) unload(key loadedKey) {
+	r.loaded[key].plugin.release()
+	delete(r.loaded, key)
 }
 
 // Repeat makes the decision of a record again. The verdict is as records have it; of
@@ -75,6 +87,8 @@ const (
 // repeat is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
 func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
+	r.decision++
+	defer r.makeRoom()
 	for try := 1; ; try++ {
 		v, err := r.once(ctx, record, of, change, instead)
 		if err != nil {
@@ -148,8 +162,23 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	default:
 		return pod.Verdict{}, fmt.Errorf("the hook %q is unknown: the record is of a newer agent", record.Hook)
 	}
+	if p := closedOf(sets); p != nil {
+		return pod.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", called(p.Name, p.tenant))
+	}
 	settle(ctx, sets)
 	return v, context.Cause(ctx)
+}
+
+// closedOf is a policy whose plugin nobody holds any more, nil for none.
+func closedOf(sets []*set) *policy {
+	for _, s := range sets {
+		for _, p := range s.policies {
+			if p.plugin != nil && p.plugin.users.Load() <= 0 {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // decide asks the policies about one pod.
@@ -205,7 +234,8 @@ func setNames(sets []*set) (names []string) {
 func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {
-		return p, nil
+		p.used = r.decision
+		return p.policy, nil
 	}
 	text, err := evidence.PolicyFile(of.Document)
 	if err != nil {
@@ -230,21 +260,26 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 		return nil, fmt.Errorf("its module: %w", err)
 	}
 	p.plugin = newHandle(plugin, of.Module, options, r.cfg.Logger)
-	r.keep(key, p)
+	r.loaded[key] = &loadedPolicy{p, r.decision}
 	return p, nil
 }
 
-// keep keeps a policy loaded, and closes the one that was loaded first where there
-// are too many: no decision uses it.
-func (r *Repeater) keep(key loadedKey, p *policy) {
-	if len(r.order) == maxLoaded {
-		first := r.order[0]
-		r.loaded[first].plugin.release()
-		delete(r.loaded, first)
-		r.order = append(r.order[:0], r.order[1:]...)
+// makeRoom closes what no decision has used for the longest time, where there are too
+// many; never one of the last decision.
+func (r *Repeater) makeRoom() {
+	for len(r.loaded) > maxLoaded {
+		var oldest loadedKey
+		used := r.decision
+		for key, p := range r.loaded {
+			if p.used < used {
+				oldest, used = key, p.used
+			}
+		}
+		if used == r.decision {
+			return
+		}
+		r.unload(oldest)
 	}
-	r.loaded[key] = p
-	r.order = append(r.order, key)
 }
 
 // exhibits reads what a record names; err is what could not be read first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -261,10 +262,12 @@ func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	again := NewRepeater(Config{Loader: s})
 	e := contents{}
 	for i := range maxLoaded + 3 {
+		again.decision++
 		record := &state.PolicyRecord{Name: "p", Document: e.add(documentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
 		if _, err := again.policy(t.Context(), record, "node-1", e); err != nil {
 			t.Fatal(err)
 		}
+		again.makeRoom()
 	}
 	if n := len(s.inUse()); n != maxLoaded {
 		t.Errorf("%d are loaded", n)
@@ -272,6 +275,59 @@ func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	again.Close()
 	if n := len(s.inUse()); n != 0 {
 		t.Errorf("%d are loaded after it was closed", n)
+	}
+}
+
+func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+	for i := range maxLoaded + 6 {
+		d.policy(fmt.Sprintf("p%02d", i), "allow")
+	}
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records = log
+	p := New(c)
+	stop := run(t, p)
+	for _, name := range []string{"web", "db"} {
+		ask(t, p, question(name))
+	}
+	d.policy("p00", "deny No")
+	_, err := p.Reload(t.Context(), "")
+	must(t, err)
+	ask(t, p, question("web"))
+	stop()
+	closeAll()
+	loads := newScripts()
+	again := NewRepeater(testConfig(d, loads))
+	defer again.Close()
+	records, exhibits := evidenceIn(t, at)
+	for i, r := range records {
+		if diff := repeated(t, again, r, exhibits[i]); diff != nil {
+			t.Errorf("%s: %v", r.Name, diff)
+		}
+	}
+	if len(records) != 3 || loads.loads != maxLoaded+7 || len(loads.inUse()) != maxLoaded+6 {
+		t.Errorf("%d records, loaded %d times, %d are loaded", len(records), loads.loads, len(loads.inUse()))
+	}
+}
+
+func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	records, exhibits := onRecord(t, "allow", `hooks = ["admit"]`, "")
+	s := newScripts()
+	again := NewRepeater(testConfig(newTree(t), s))
+	_, err := again.Repeat(t.Context(), records[0], exhibits[0])
+	must(t, err)
+	for _, p := range again.loaded {
+		p.plugin.release()
+	}
+	before := len(s.called())
+	if _, err := again.Repeat(t.Context(), records[0], exhibits[0]); err == nil || !strings.Contains(err.Error(), "its plugin was closed meanwhile") {
+		t.Errorf("%v", err)
+	}
+	if n := len(s.called()) - before; n > 1 {
+		t.Errorf("it was asked %d times", n)
 	}
 }
 
