@@ -129,7 +129,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
 	}
 	if s.Shadow != nil {
-		e.notes = append(e.notes, note{text: shadowInWords(s), stable: s.Name + ": candidate"})
+		e.notes = append(e.notes, note{text: shadowInWords(set, s), stable: s.Name + ": candidate"})
 	}
 	if text := p.reviewInWords(set, s); text != "" {
 		e.notes = append(e.notes, note{text: text, stable: s.Name + ": running pods"})
@@ -138,7 +138,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 }
 
 // shadowInWords says how a candidate does beside the policy in force.
-func shadowInWords(s *pod.PolicyState) string {
+func shadowInWords(set *pod.PolicySet, s *pod.PolicyState) string {
 	x := s.Shadow
 	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
 	if x.Skipped > 0 {
@@ -150,6 +150,9 @@ func shadowInWords(s *pod.PolicyState) string {
 	}
 	if x.Waits != "" {
 		return oneLine(text + "; before it can be promoted: " + x.Waits)
+	}
+	if set.Revision > 0 {
+		return oneLine(text + `; "wardlet policy promote ` + s.Name + ` --dir DIR" writes that into the copy that is to be signed`)
 	}
 	return oneLine(text + `; "wardlet policy promote ` + s.Name + `" puts it in force`)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,21 @@ func (a *app) policyBenchCommand() *cobra.Command {
 	return cmd
 }
 
+// benchReport is what policies take.
+type benchReport struct {
+	Policies []*agent.PolicyBench `json:"policies"`
+	// Faults say why others could not be measured.
+	Faults []string `json:"faults"`
+}
+
+func newBenchReport(all []*agent.PolicyBench, err error) benchReport {
+	r := benchReport{all, []string{}}
+	if err != nil {
+		r.Faults = strings.Split(err.Error(), "\n")
+	}
+	return r
+}
+
 func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) error {
 	cfg, err := a.draftConfig(cmd)
 	if err != nil {
@@ -64,11 +80,8 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 		o.Pods = append(o.Pods, agent.PolicyManifest{Path: pod, Text: text})
 	}
 	all, err := agent.MeasurePolicies(cmd.Context(), cfg, path, o.PolicyBenchOptions)
-	if o.output != "" {
-		if all == nil {
-			all = []*agent.PolicyBench{}
-		}
-		return errors.Join(printObject(a.out, o.output, all), err)
+	if o.output != "" && len(all) > 0 {
+		return errors.Join(printObject(a.out, o.output, newBenchReport(all, err)), err)
 	}
 	for _, b := range all {
 		a.printBench(b, o.fuelPerSecond)
@@ -91,8 +104,12 @@ func (a *app) printBench(b *agent.PolicyBench, perSecond int64) {
 		if c.WrittenPages >= 0 {
 			written = strconv.Itoa(4*c.WrittenPages) + " KiB"
 		}
+		answer := c.Answer
+		if c.NotAsked != "" {
+			answer += " (not asked)"
+		}
 		rows = append(rows, []string{
-			printable(c.Name), printable(c.Answer), fuel, share(c.Fuel, int64(b.Limits.Fuel)),
+			printable(c.Name), printable(answer), fuel, share(c.Fuel, int64(b.Limits.Fuel)),
 			strconv.Itoa(c.OutputBytes) + " B", share(int64(c.OutputBytes), int64(b.Limits.OutputBytes)), strconv.FormatInt(c.ExtraFuel, 10), written,
 			rounded(c.Median), rounded(c.P99), rounded(c.Settled), strconv.FormatInt(perSecond/max(c.Cost(), 1), 10),
 		})

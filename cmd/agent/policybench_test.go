@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // plugins to load
 )
 
@@ -28,12 +27,12 @@ func TestPolicyBench(t *testing.T) {
 	if times := measured.FindAllString(got, -1); len(times) < 10 {
 		t.Errorf("%d figures in\n%s", len(times), got)
 	}
-	var all []agent.PolicyBench
+	var report benchReport
 	text, _, _ := strings.Cut(wardlet(t.Context(), "policy", "bench", dir, "--pod", filepath.Join(dir, "web.yaml"), "-n", "20", "--rounds", "1", "-o", "json"), "---")
-	if err := json.Unmarshal([]byte(text), &all); err != nil || len(all) != 1 || len(all[0].Calls) != 1 {
+	if err := json.Unmarshal([]byte(text), &report); err != nil || len(report.Policies) != 1 || len(report.Policies[0].Calls) != 1 {
 		t.Fatalf("%v:\n%s", err, text)
 	}
-	if c := all[0].Calls[0]; c.Fuel != 477 || c.OutputBytes != 23 || c.Median <= 0 || c.P99 < c.Median || c.Cost() < c.Fuel {
+	if c := report.Policies[0].Calls[0]; c.Fuel != 477 || c.OutputBytes != 23 || c.Median <= 0 || c.P99 < c.Median || c.Cost() < c.Fuel {
 		t.Errorf("figures %+v", c)
 	}
 	untested := draft(t, denying, admitKeys)
@@ -44,6 +43,11 @@ func TestPolicyBenchOfWhatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	trapping := draft(t, wasmtest.Trapping(), admitKeys+denyTest)
 	golden(t, "policy-bench-trap", wardlet(t.Context(), "policy", "bench", trapping), trapping, "DIR")
+	golden(t, "policy-bench-trap-json", wardlet(t.Context(), "policy", "bench", trapping, "-o", "json"), trapping, "DIR")
+	other := draft(t, wasmtest.Answering(1, "NotNice", "it is so"), admitKeys+"[match]\nnamespaces = [\"other\"]\n"+denyTest)
+	if got := wardlet(t.Context(), "policy", "bench", other, "-n", "1", "--rounds", "1"); !strings.Contains(got, "abstain (not asked)") {
+		t.Errorf("a pod that does not match:\n%s", got)
+	}
 	for name, args := range map[string][]string{
 		"usage-policy-bench-none":  {},
 		"usage-policy-bench-count": {".", "-n", "0"},

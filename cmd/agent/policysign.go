@@ -40,7 +40,8 @@ func (a *app) policySignCommand() *cobra.Command {
 			"and set.toml.minisig, its signature, into the directory of the policies. An agent that\n" +
 			"requires signatures takes the set only as it was signed, and no revision below the last one\n" +
 			"it took: without --revision the one of set.toml so far plus 1 is written. Make all changes\n" +
-			"first, sign last. A directory that empties keeps its policies in force, unless a set without\n" +
+			"first, sign last. No plugin is loaded and no test run: \"wardlet policy lint DIR\" says whether\n" +
+			"an agent would take the set. A directory that empties keeps its policies in force, unless a set without\n" +
 			"any was signed, with --allow-empty.\n" +
 			"\n" +
 			"The key is a secret key of minisign that nobody else can read. If it has a password, that is\n" +

@@ -43,11 +43,14 @@ func (e *usageError) Unwrap() error { return e.err }
 
 // execute runs one command line and gives the exit status.
 func (a *app) execute(ctx context.Context, args []string) int {
+	out := &watched{Writer: a.out}
+	a.out = out
 	root := a.root()
 	root.SetArgs(likeGoTest(args))
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = a.outcome(cmd, out.used, err)
 	if err == nil {
 		return exitOK
 	}

@@ -108,7 +108,7 @@ func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
 	plugin, err := c.Loader.Load(ctx, f.data, options)
 	d.Took = time.Since(begun)
 	if err != nil {
-		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
+		doc.complain(doc.refusedFor(err), "%s cannot be loaded: %v", doc.Module, err)
 		d.Err = doc.err()
 		return
 	}

@@ -103,7 +103,7 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	l.cfg.loads.pay(loadTook(plugin, err) + moduleByteFuel*int64(len(r.files[doc.Module].data)))
 	if err != nil {
 		l.again = l.again || ofMachine(err)
-		doc.complain("module", "%s cannot be loaded: %v", doc.Module, err)
+		doc.complain(doc.refusedFor(err), "%s cannot be loaded: %v", doc.Module, err)
 		return p
 	}
 	crashpoint.Reached("set compiled")

@@ -69,6 +69,25 @@ func TestAModuleIsRefusedThat(t *testing.T) {
 	}
 }
 
+func TestSettingsThatAPluginRefusesAreNamedWithTheirLine(t *testing.T) {
+	t.Parallel()
+	for refusal, want := range map[string]string{
+		"settings.allow must list at least one pattern": "DIR/p.toml:7: settings.allow: ",
+		"setting stage must be a string":                "DIR/p.toml:8: settings.stage: ",
+		"settings.other is missing":                     "DIR/p.toml:6: settings: ",
+	} {
+		t.Run(refusal, func(t *testing.T) {
+			t.Parallel()
+			d := newTree(t)
+			d.policy("p", string(wasmtest.RefusingSettings(refusal)), "[settings]\nallow = []\nstage = 3")
+			_, err := Check(t.Context(), sandboxed(t, d))
+			if got, want := inDir(err, d.dir), want+"p.wasm cannot be loaded: PluginError: wardlet_init refuses: "+refusal; got != want {
+				t.Errorf("error:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
 func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 	t.Parallel()
 	d := newTree(t)

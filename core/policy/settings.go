@@ -1,6 +1,12 @@
 package policy
 
-import "time"
+import (
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
 
 // plainSettings are settings in the types a plugin can get: string, bool,
 // int64, float64, []any and map[string]any. Dates and times become strings as
@@ -47,4 +53,23 @@ func timeLayout(t time.Time) string {
 		return "15:04:05.999999999"
 	}
 	return time.RFC3339Nano
+}
+
+// settingForm is how plugins name a setting that they refuse: "settings.allow must list
+// at least one pattern", "setting label must be a string".
+var settingForm = regexp.MustCompile(`\bsettings?[ .]([A-Za-z0-9_-]+)`)
+
+// refusedFor is the key because of which a module cannot be loaded: the setting that it
+// refuses, where it names one, all of them where it refuses these, else itself.
+func (d *document) refusedFor(err error) (key string) {
+	failure, ok := errors.AsType[*wasm.Failure](err)
+	if !ok || failure.Code != wasm.PluginError || len(d.Settings) == 0 {
+		return "module"
+	}
+	for _, named := range settingForm.FindAllStringSubmatch(failure.Error(), -1) {
+		if _, ok := d.Settings[named[1]]; ok {
+			return "settings." + named[1]
+		}
+	}
+	return "settings"
 }

@@ -38,6 +38,8 @@ type Bench struct {
 type CallFigures struct {
 	Name   string `json:"name"`
 	Answer string `json:"answer"`
+	// NotAsked says why the plugin was not asked, empty where it was.
+	NotAsked string `json:"notAsked,omitempty"`
 	// Fuel is what a call takes of limits.fuel, HostFuel what conditions and the patch
 	// take beside it, OutputBytes what it gives: the same on every machine.
 	Fuel        int64 `json:"fuel"`
@@ -121,7 +123,7 @@ func measure(ctx context.Context, d *policy.Draft, call policy.Call, o BenchOpti
 		}
 		d.Settle(ctx)
 	}
-	f := CallFigures{Answer: first.Answer, Fuel: first.Fuel, HostFuel: first.HostFuel, OutputBytes: first.Output(), WrittenPages: written}
+	f := CallFigures{Answer: first.Answer, NotAsked: first.NotAsked, Fuel: first.Fuel, HostFuel: first.HostFuel, OutputBytes: first.Output(), WrittenPages: written}
 	var times, settled, slowest []time.Duration
 	var extra []int64
 	for range o.Rounds {
