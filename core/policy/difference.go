@@ -88,12 +88,15 @@ func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
 }
 
 // otherwise is what a verdict decides in another way than the one on record, nil
-// for nothing: the answer, where it has a reason who gave it and why, and what is
-// changed of the pod.
-func otherwise(record *state.DecisionRecord, made *pod.Verdict) *Difference {
+// for nothing: the answer, of a contest also who has won, where it has a reason who gave
+// it and why, and what is changed of the pod. It was made from another record, which
+// may call the candidates otherwise.
+func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Difference {
 	recorded := unpaced(record, made)
+	if was, is := upshotOf(record, &recorded), upshotOf(from, made); was != is {
+		return &Difference{Field: "answer", Recorded: was.shown(record), Made: is.shown(from)}
+	}
 	for _, x := range []struct{ field, recorded, made string }{
-		{"answer", answerOf(record.Hook, &recorded), answerOf(record.Hook, made)},
 		{"reason", recorded.Reason, made.Reason},
 		{"policy", calledBy(&recorded), calledBy(made)},
 		{"mutation", changedBy(recorded.Mutation), changedBy(made.Mutation)},
@@ -105,16 +108,38 @@ func otherwise(record *state.DecisionRecord, made *pod.Verdict) *Difference {
 	return nil
 }
 
-// answerOf is the answer of a verdict, for contests with who has won.
-func answerOf(hook string, v *pod.Verdict) string {
-	if hook == hookMerge {
-		for i := range v.Opinions {
-			if o := &v.Opinions[i]; o.Policy == v.Policy && o.Mode == "" {
-				return string(o.Answer)
+// upshot is what a verdict comes to.
+type upshot struct {
+	answer pod.Answer
+	// won: the candidate of a contest that is at this place has won.
+	won   bool
+	place int
+}
+
+func upshotOf(record *state.DecisionRecord, v *pod.Verdict) upshot {
+	if record.Hook != hookMerge {
+		return upshot{answer: v.Answer}
+	}
+	for i := range v.Opinions {
+		o := &v.Opinions[i]
+		if o.Policy != v.Policy || o.Mode != "" {
+			continue
+		}
+		for place := range record.Candidates {
+			if o.Answer == winner(record.Candidates[place].Document, record.Candidates[place].Source) {
+				return upshot{v.Answer, true, place}
 			}
 		}
+		return upshot{answer: o.Answer}
 	}
-	return string(v.Answer)
+	return upshot{answer: v.Answer}
+}
+
+func (o upshot) shown(record *state.DecisionRecord) string {
+	if o.won {
+		return string(winner(record.Candidates[o.place].Document, record.Candidates[o.place].Source))
+	}
+	return string(o.answer)
 }
 
 // calledBy is who gave the reason, empty for nobody.

@@ -63,7 +63,7 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 	case unseen:
 		return pod.Verdict{}, nil, ErrUnseen
 	}
-	d := otherwise(record, &v)
+	d := otherwise(record, record, &v)
 	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() {
 		d = &Difference{Field: "mutation", Recorded: record.Verdict.Mutation.Hash(), Made: v.Mutation.Hash()}
 	}

@@ -174,6 +174,11 @@ func choose(ctx context.Context, sets []*set, node string, m *contest, at *activ
 // winnerPrefix begins an opinion that names a winner.
 const winnerPrefix = string(wasm.MergeWinner) + " "
 
+// winner is the answer of such an opinion.
+func winner(document, source string) pod.Answer {
+	return pod.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", document, source))
+}
+
 // merge asks one policy, unless its conditions could not be told: err is why.
 func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion, pod.Resolution) {
 	var got wasm.MergeResult
@@ -210,7 +215,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	case wasm.MergeWinner:
 		r.Choice, r.Winner = pod.ChooseWinner, m.places[got.Winner]
 		won := &m.Candidates[got.Winner]
-		o.Answer = pod.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", won.Origin.Document, won.Origin.Source))
+		o.Answer = winner(won.Origin.Document, won.Origin.Source)
 		r.Mutation = made
 	case wasm.MergeKeep:
 		r.Choice = pod.ChooseCurrent

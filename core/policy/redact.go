@@ -17,8 +17,8 @@ import (
 // Redactor takes the values out of documents that people keep secrets in: those of
 // environment variables, commands and their arguments, headers and queries of probes
 // and lifecycle hooks, users and queries in the URLs of volumes, attributes and
-// annotations of volumes, credential specs of Windows, and annotations but those that
-// say how a pod is confined. What stands there instead is equal where the values were,
+// annotations of volumes, credential specs of Windows, annotations but those that say
+// how a pod is confined, and users and queries in the URLs that documents are from. What stands there instead is equal where the values were,
 // and tells nothing else of them to who does not have the Redactor. UIDs and instances,
 // which are made from whole documents, are others, too.
 type Redactor struct{ key []byte }

@@ -157,6 +157,25 @@ func TestOfAURLOnlyWhatMayBeASecretIsTakenOut(t *testing.T) {
 	}
 }
 
+func TestOfTheIDOfADocumentItsIndexStays(t *testing.T) {
+	t.Parallel()
+	x := NewRedactor()
+	for id, want := range map[string]string{
+		"":                                      "",
+		"web.yaml#0":                            "web.yaml#0",
+		"/manifests/web@home.yaml#12":           "/manifests/web@home.yaml#12",
+		"shop/web":                              "shop/web",
+		"https://config.example/web.yaml#1":     "https://config.example/web.yaml#1",
+		"https://config.example/web?token=a#2":  "https://config.example/web?" + x.value("token=a") + "#2",
+		"https://ana:pass@config.example/web#3": "https://" + x.value("ana:pass") + "@config.example/web#3",
+		"https://config.example/web#token":      "https://config.example/web#" + x.value("token"),
+	} {
+		if got := x.document(id); got != want {
+			t.Errorf("of %q: %q stays, want %q", id, got, want)
+		}
+	}
+}
+
 // redactedOf has decisions made about pods with a secret, of every hook, and gives the
 // records with what is made of them.
 func redactedOf(t *testing.T, script, more string, do func(p *Plane, d tree)) (all []*state.DecisionEntry, left []*Difference) {
@@ -209,6 +228,18 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 			_, err := p.Reload(t.Context(), "")
 			must(t, err)
 			ask(t, p, question("web", hide))
+		}, 2},
+		"documents that are from a URL": {"winner 1", anyHook, func(t *testing.T, p *Plane, _ tree) {
+			t.Helper()
+			url := func(of string) string {
+				return "https://ana:" + secret + "@config.example/" + of + "?token=" + secret + "#0"
+			}
+			ask(t, p, question("web", func(q *pod.Question) { q.Origin.Document = url("web.yaml") }))
+			c := contested("web")
+			c.Candidates[0].Origin.Document, c.Candidates[1].Origin.Document = url("a"), url("b")
+			resolved := make(chan pod.Resolution, 1)
+			p.Rules().Resolve(c, func(r pod.Resolution) { resolved <- r })
+			<-resolved
 		}, 2},
 		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ tree) {
 			t.Helper()

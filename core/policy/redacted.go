@@ -34,10 +34,12 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	swap(&r.Old)
 	name(&r.Instance, &r.OldInstance, &r.Base)
 	r.UID, r.Replaces = types.UID(x.name(string(r.UID))), types.UID(x.name(string(r.Replaces)))
+	r.Document = x.document(r.Document)
 	for i := range r.Candidates {
-		swap(&r.Candidates[i].Pod)
-		name(&r.Candidates[i].Instance)
-		r.Candidates[i].UID = types.UID(x.name(string(r.Candidates[i].UID)))
+		c := &r.Candidates[i]
+		swap(&c.Pod)
+		name(&c.Instance)
+		c.UID, c.Document = types.UID(x.name(string(c.UID))), x.document(c.Document)
 	}
 	for i := range r.Policies {
 		p := &r.Policies[i]
@@ -75,7 +77,7 @@ func (r *Repeater) Redacted(ctx context.Context, record *state.DecisionRecord, o
 	case err != nil:
 		return nil, nil, err
 	}
-	if d := otherwise(record, &made); d != nil {
+	if d := otherwise(record, e.Record, &made); d != nil {
 		return nil, d, nil
 	}
 	e.Record.Verdict = asPaced(record, made)

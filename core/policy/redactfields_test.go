@@ -8,21 +8,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
-var writeStays = flag.Bool("update", false, "write testdata/redact-stays.txt anew")
+var writeStays = flag.Bool("update", false, "write testdata/redact-*stays.txt anew")
 
 // plant puts the secret into every text that a value can have, also into keys of maps.
 func plant(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Interface().(type) {
-	case resource.Quantity, metav1.Time:
+	case resource.Quantity, metav1.Time, time.Time:
 		return
 	case metav1.FieldsV1:
 		v.Set(reflect.ValueOf(metav1.NewFieldsV1(`{"f:` + secret + `":{}}`)).Elem())
@@ -50,9 +54,9 @@ func plant(t *testing.T, v reflect.Value) {
 		plant(t, value)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
-	case reflect.Bool, reflect.Int32, reflect.Int64:
+	case reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64:
 	default:
-		t.Fatalf("a pod has a %s, which this test does not know", v.Type())
+		t.Fatalf("there is a %s, which this test does not know", v.Type())
 	}
 }
 
@@ -86,26 +90,62 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	p := &v1.Pod{}
 	plant(t, reflect.ValueOf(p).Elem())
-	on := func(p *v1.Pod) []string {
+	on := func() []string {
 		into := &documents{into: map[string][]byte{}}
 		text := into.into[into.pod(p)]
 		must(t, into.err)
-		var document any
-		must(t, json.Unmarshal(text, &document))
-		return slices.Sorted(slices.Values(where(document, "")))
+		return standsIn(t, text)
 	}
-	if before := on(p); !slices.Contains(before, "spec.containers[*].env[*].value") || !slices.Contains(before, "metadata.annotations key") {
+	if before := on(); !slices.Contains(before, "spec.containers[*].env[*].value") || !slices.Contains(before, "metadata.annotations key") {
 		t.Fatalf("the test puts the secret only into %v", before)
 	}
 	NewRedactor().pod(p)
-	got := strings.Join(on(p), "\n") + "\n"
-	const file = "testdata/redact-stays.txt"
+	stays(t, on(), "testdata/redact-stays.txt")
+}
+
+// anything is evidence that has an empty document for each digest.
+type anything struct{ Evidence }
+
+func (anything) Input(string) ([]byte, error) { return []byte("{}"), nil }
+
+// The verdict is made anew. Its own list has what of the record is told beside the pod.
+func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
+	t.Parallel()
+	r := &state.DecisionRecord{}
+	plant(t, reflect.ValueOf(r).Elem())
+	r.Verdict = pod.Verdict{}
+	on := func(r *state.DecisionRecord) []string {
+		text, err := json.Marshal(r)
+		must(t, err)
+		return standsIn(t, text)
+	}
+	if before := on(r); !slices.Contains(before, "document") || !slices.Contains(before, "candidates[*].document") {
+		t.Fatalf("the test puts the secret only into %v", before)
+	}
+	r.Document, r.Candidates[0].Document = "https://config.example/?token="+secret+"#0", "https://ana:"+secret+"@config.example/#0"
+	e, err := NewRedactor().entry(r, anything{})
+	must(t, err)
+	stays(t, on(e.Record), "testdata/redact-record-stays.txt")
+}
+
+// standsIn gives the paths of a document, as JSON, at which the secret stands.
+func standsIn(t *testing.T, text []byte) []string {
+	t.Helper()
+	var document any
+	must(t, json.Unmarshal(text, &document))
+	return slices.Sorted(slices.Values(where(document, "")))
+}
+
+// stays compares where the secret stands with what a file lists.
+func stays(t *testing.T, paths []string, file string) {
+	t.Helper()
+	got := strings.Join(paths, "\n") + "\n"
 	if *writeStays {
 		must(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
 	must(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("what stays in a pod is not what %s lists; take it out in redact.go, or write the list with -update (-want +got):\n%s", file, diff)
+		t.Errorf("what stays is not what %s lists; take it out in redact.go or redacted.go, or write the list with -update (-want +got):\n%s", file, diff)
 	}
 }

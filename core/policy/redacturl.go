@@ -1,6 +1,22 @@
 package policy
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
+
+// document takes the same out of the ID of a document: what that was read from may be
+// a URL. The index in it stays.
+func (x *Redactor) document(id string) string {
+	i := strings.LastIndexByte(id, '#')
+	if i < 0 {
+		return x.url(id)
+	}
+	if _, err := strconv.Atoi(id[i+1:]); err != nil {
+		return x.url(id)
+	}
+	return x.url(id[:i]) + id[i:]
+}
 
 // url takes out of a URL, or a path of one, who asks and what is asked: the user with
 // the password, the query and the fragment. It need not be a valid one.
