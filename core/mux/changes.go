@@ -188,6 +188,11 @@ func (t *merging) relinquish(sl *slot) {
 	if w == nil || (w.slot.source == sl.source) == (sl.first == nil) {
 		return
 	}
+	t.part(sl, w)
+}
+
+// part has a version that waits not take the place of the slot's pod any more.
+func (t *merging) part(sl *slot, w *wait) {
 	sl.leave(w)
 	w.from = nil
 	t.changed = append(t.changed, w.entry)

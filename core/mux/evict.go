@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,23 +66,32 @@ func (m *Mux) evict(ctx context.Context, e eviction) error {
 }
 
 // evictable is the slot of a pod that runs as this instance, and that a source still
-// wants as what it is or as something newer.
+// wants as what it is or until something newer, or a rival, may take its place.
 func (s *store) evictable(p *v1.Pod) (*slot, error) {
 	sl := s.owner[p.UID]
 	switch {
 	case sl == nil || !sl.runs() || sl.sent.final != p && !pod.SameInstance(sl.sent.final, p):
 		return nil, errors.New("the pod does not run any more as what was judged")
-	case sl.first == nil || sl.chosen == nil && sl.stance != undecided:
-		return nil, errors.New("another document is about to take the place of the pod's")
-	case sl.first.pod.DeletionTimestamp != nil:
+	case sl.first == nil && sl.successor == nil:
+		return nil, errors.New("no document wants the pod any more")
+	case sl.first != nil && sl.first.pod.DeletionTimestamp != nil:
 		return nil, errors.New("the pod is being deleted")
 	}
 	return sl, nil
 }
 
-// evicted is what the disk must hold before the slot's pod is ended.
+// evicted is what the disk must hold before the slot's pod is ended. Where the document
+// of that is another pod by now, it is on the disk with what that waits for, and goes.
 func (sl *slot) evicted(v *pod.Verdict) state.Record {
 	e, have := sl.first, sl.sent
+	if e == nil {
+		next := sl.successor
+		e = next.entry
+		return state.Record{
+			Source: next.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: e.firstSeen,
+			Runs: next.slot.first == e, Suppressed: cmp.Or(e.suppressed, next.slot.keptSuppression()),
+		}
+	}
 	r := state.Record{
 		Source: sl.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: have.origin.FirstSeen, Runs: true,
 		Decided: &state.Decided{Origin: have.origin, Verdict: v, After: have.after},
@@ -93,7 +103,8 @@ func (sl *slot) evicted(v *pod.Verdict) state.Record {
 }
 
 // evict makes the slot's pod one that was denied. A newer version that waits goes on
-// waiting where it is another pod; a mere update is judged with the pod.
+// waiting where it is another pod, and so does a rival; a mere update is judged with the
+// pod.
 func (t *merging) evict(sl *slot, v *pod.Verdict) outcome {
 	sl.sent.verdict, sl.sent.base = v, sl.base().Hash()
 	c := pod.Change{Op: pod.Evict, Source: sl.sent.origin.Source, Old: sl.sent.final, New: sl.sent.final, Origin: sl.sent.origin, Verdict: v}
@@ -101,7 +112,12 @@ func (t *merging) evict(sl *slot, v *pod.Verdict) outcome {
 		t.abandon(sl)
 		t.unhold(sl)
 	}
-	t.changed = append(t.changed, sl.first)
+	if w := sl.successor; w != nil && w.slot != sl {
+		t.part(sl, w)
+	}
+	if sl.first != nil {
+		t.changed = append(t.changed, sl.first)
+	}
 	t.touch(sl)
 	changes := t.changes()
 	return t.finish(outcome{changes: append([]pod.Change{c}, changes...)})

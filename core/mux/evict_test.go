@@ -121,6 +121,79 @@ func TestANewerVersionWaitsOnWhenThePodThatRunsIsEvicted(t *testing.T) {
 	}
 }
 
+func TestAPodThatRunsUntilAnotherMayTakeItsPlaceIsEvicted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		other pod.Document
+		want  []string
+		stays []string
+	}{
+		"until one by another name that is denied": {doc("a#0", "other", "u2", "evil"), ops("EVICT u1 deny", "REMOVE u1", "ADD u2 deny"), ops("RESTORE u2 deny")},
+		"until one by another name that is held":   {doc("a#0", "other", "u2", "wait"), ops("EVICT u1 deny", "REMOVE u1"), nil},
+		"until one of its UID that is denied":      {doc("a#0", "other", "u1", "evil"), ops("EVICT u1 deny", "REMOVE u1", "ADD u1 deny"), ops("RESTORE u1 deny")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				disk := newDisk()
+				g := startGated(t, disk, newJudge())
+				g.deliver("one", doc("a#0", "web", "u1", "web:1"))
+				g.wants("it runs", "ADD u1")
+				g.deliver("one", tc.other)
+				g.wants("another waits")
+				if err := g.evicts("u1"); err != nil {
+					t.Fatal(err)
+				}
+				g.wants(name, tc.want...)
+				for _, w := range g.board.last {
+					if w.Running != nil {
+						t.Errorf("%s is to take the place of %s, which has gone", w.Pod.UID, w.Running.UID)
+					}
+				}
+				g.stop()
+				again := startGated(t, disk, newJudge())
+				again.wants("after a restart", tc.stays...)
+			})
+		})
+	}
+}
+
+func TestALoserThatRunsUntilTheWinnerMayIsEvicted(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string][]string{
+		"evil": ops("EVICT u1 deny", "REMOVE u1", "ADD u2 deny"),
+		"wait": ops("EVICT u1 deny", "REMOVE u1"),
+	} {
+		t.Run(image, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				disk, u := newDisk(), newUmpire()
+				u.answer = prefers(image)
+				a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: &ledger{}, Gate: newJudge()})
+				a.deliver("one", from("one", "web", "u1", "i"))
+				a.wants("one runs", "ADD u1")
+				a.deliver("two", from("two", "web", "u2", image))
+				a.wants("the winner waits")
+				for _, d := range a.mux.Pods() {
+					if d.Pod.UID == "u1" {
+						if err := a.mux.Evict(t.Context(), d.Pod, denies); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				a.wants("the loser goes", want...)
+				records, _ := disk.LoadAll()
+				for _, r := range records {
+					if r.Source == "one" && r.Decided != nil {
+						t.Errorf("the disk still has %+v for the loser", r.Decided)
+					}
+				}
+				a.stop()
+			})
+		})
+	}
+}
+
 func TestNothingIsEvictedThatDoesNotRunAsItWasJudged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
