@@ -25,7 +25,11 @@ func (p *policy) base(m *contest, got *wasm.MergeResult) (*pod.Mutation, error) 
 	switch {
 	case err != nil:
 		return nil, &wasm.Failure{Code: codeOf(err), Err: err, Fuel: got.Fuel}
-	case len(r.Changed) == 0 || p.counted() != "":
+	case len(r.Changed) == 0:
+		return nil, nil
+	}
+	m.made.note(p, hash)
+	if p.counted() != "" {
 		return nil, nil
 	}
 	return &pod.Mutation{By: []pod.Mutator{p.changed(&r)}, Instance: instance, FinalHash: hash, Final: r.Pod}, nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,15 +60,17 @@ type comparison struct {
 }
 
 // saying is what a policy says of a question, and how long that has it wait where the
-// policy names a time; 0 for no certain time.
+// policy names a time; 0 for no certain time. makes is FinalHash of what it makes of the
+// pod, empty where it changes nothing: the patch of an opinion is cut.
 type saying struct {
 	pod.Opinion
-	wait time.Duration
+	wait  time.Duration
+	makes string
 }
 
 // same reports whether both say the same. Words do not count.
 func (s *saying) same(other *saying) bool {
-	return s.Answer == other.Answer && s.Reason == other.Reason && s.Patch == other.Patch && s.Failure == other.Failure &&
+	return s.Answer == other.Answer && s.Reason == other.Reason && s.makes == other.makes && s.Failure == other.Failure &&
 		s.waitsAs(other)
 }
 
@@ -80,13 +83,28 @@ func (s *saying) waitsAs(other *saying) bool {
 // beside is the saying for display, next to another one.
 func (s *saying) beside(other *saying) string {
 	text := said(s.Reason, s.Message)
-	switch {
-	case s.Answer != other.Answer || s.waitsAs(other):
+	if s.Answer != other.Answer {
 		return text
-	case s.wait == 0:
-		return text + "; waits for no certain time"
 	}
-	return text + "; waits " + s.wait.String()
+	var more []string
+	if text != "" {
+		more = append(more, text)
+	}
+	switch {
+	case s.waitsAs(other):
+	case s.wait == 0:
+		more = append(more, "waits for no certain time")
+	default:
+		more = append(more, "waits "+s.wait.String())
+	}
+	switch {
+	case s.makes == other.makes:
+	case s.makes == "":
+		more = append(more, "changes nothing")
+	default:
+		more = append(more, "changes the pod, which is "+s.makes+" then")
+	}
+	return strings.Join(more, "; ")
 }
 
 func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {

@@ -43,8 +43,10 @@ type decision struct {
 	lasts *lasts
 	// met is what policies met that is no function of what they were asked.
 	met circumstances
-	// shadowed are the questions that candidates are to be asked, too.
+	// shadowed are the questions that candidates are to be asked, too; made is what
+	// policies make of the pod.
 	shadowed []shadowed
+	made     making
 	// at says what the goroutine is at.
 	at *activity
 }

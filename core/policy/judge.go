@@ -26,7 +26,7 @@ var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
 	defer d.at.over()
 	asked := d.request.Question
-	d.mutation, d.shadowed = nil, nil
+	d.mutation, d.shadowed, d.made = nil, nil, nil
 	d.met.begin()
 	var opinions []opinion
 	for _, mutators := range []bool{true, false} {

@@ -107,6 +107,8 @@ type contest struct {
 	turn  turn
 	// met is what policies met that is no function of what they were asked.
 	met circumstances
+	// made is what policies make of the winner.
+	made making
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are

@@ -43,10 +43,25 @@ func (p *policy) propose(d *decision, o opinion, patch []byte) opinion {
 		return failed
 	}
 	o.Patch, o.Fuel = text, fuel
-	if len(r.Changed) > 0 && p.counted() == "" {
+	if len(r.Changed) == 0 {
+		return o
+	}
+	d.made.note(p, hash)
+	if p.counted() == "" {
 		d.change(p, &r, hash)
 	}
 	return o
+}
+
+// making has FinalHash of what policies make of a pod, also those that do not count.
+// One that changes nothing is not in it.
+type making map[owned]string
+
+func (m *making) note(p *policy, hash string) {
+	if *m == nil {
+		*m = making{}
+	}
+	(*m)[p.owned()] = hash
 }
 
 // apply gives the pod that a patch of the policy makes of p, and its hash.

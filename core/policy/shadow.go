@@ -51,6 +51,8 @@ type shadowed struct {
 	// wait is how long what the policy said has the question wait, 0 for no certain time;
 	// most is how long its owner may hold an update back.
 	wait, most time.Duration
+	// makes is FinalHash of what the policy makes of the pod, empty where it changes nothing.
+	makes string
 }
 
 // shadow notes that a policy is at its turn, which has a candidate. most is how long its
@@ -75,6 +77,7 @@ func (d *decision) waits(p *policy, wait time.Duration) {
 func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
 	for i := range d.shadowed {
 		x, saw := d.shadowed[i], d.saw.again()
+		x.makes = d.made[x.policy.owned()]
 		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
@@ -98,10 +101,10 @@ func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) say
 	var said saying
 	if d.hook == hookFilter {
 		f := p.filter(ctx, d, err)
-		said = saying{f.Opinion, f.wait(most)}
+		said = saying{Opinion: f.Opinion, wait: f.wait(most)}
 	} else {
 		o := p.consult(ctx, d, err)
-		said = saying{o.Opinion, o.wait()}
+		said = saying{o.Opinion, o.wait(), d.made[p.owned()]}
 	}
 	said.Fuel += fuel
 	return said
@@ -122,7 +125,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 			if policy.candidate == nil || !policy.has(hookMerge) && !policy.candidate.has(hookMerge) {
 				continue
 			}
-			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m}
+			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
 			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI}
 				c := x.policy.candidate
@@ -133,6 +136,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 				at.policy(c.Name)
 				defer at.over()
 				o.Opinion, _ = c.merge(ctx, like, err)
+				o.makes = like.made[c.owned()]
 				return o, fuel + o.Fuel + like.extra
 			})
 		}
@@ -150,7 +154,7 @@ func (p *Plane) shadow(
 		return
 	}
 	s.waiting.Add(1)
-	said := saying{saidBy(x, opinions), x.wait}
+	said := saying{saidBy(x, opinions), x.wait, x.makes}
 	s.use(x.set)
 	p.queue.add(task{tenant: shadowLine, decide: func(ctx context.Context, at *activity) (int64, bool) {
 		defer s.unuse(x.set)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // candidate writes one for the place of policy p.
@@ -93,6 +94,84 @@ func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
+	t.Parallel()
+	long := func(last string) string {
+		text := "["
+		for i := range 80 {
+			text += fmt.Sprintf(`{"op":"add","path":"/metadata/labels/some-label-%d","value":"%s"},`, i, strings.Repeat("v", 30))
+		}
+		return text + last[1:]
+	}
+	for name, test := range map[string]struct {
+		inForce, candidate, more string
+		// said are the words of both where that differs.
+		said string
+	}{
+		"the same":                                    {toLabel("by", "a"), toLabel("by", "a"), "", ""},
+		"another value":                               {toLabel("by", "a"), toLabel("by", "b"), "", "changes the pod|changes the pod"},
+		"another one after what is shown":             {long(toLabel("by", "a")), long(toLabel("by", "b")), "", "changes the pod|changes the pod"},
+		"the same, after what is shown":               {long(toLabel("by", "a")), long(toLabel("by", "a")), "", ""},
+		"one that cannot be applied":                  {toLabel("by", "a"), strings.Replace(toLabel("by", "a"), "add", "replace", 1), "", "|PolicyFailed: the plugin failed"},
+		"the same with something that is so":          {toLabel("by", "a"), strings.Replace(toLabel("tier", "web"), "]", ","+toLabel("by", "a")[1:], 1), "", ""},
+		"none":                                        {toLabel("by", "a"), "", "", "changes the pod|changes nothing"},
+		"none beside one that changes nothing":        {toLabel("tier", "web"), "", "", ""},
+		"another value in a mode that does not count": {toLabel("by", "a"), toLabel("by", "b"), "mode = \"audit\"", "changes the pod|changes the pod"},
+		"more than both may":                          {toImage("a"), toImage("b"), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			d.policy("p", "allow No "+test.inForce, labelsPath, test.more)
+			d.candidate("allow No "+test.candidate, labelsPath)
+			s.edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
+			p := New(testConfig(d, s))
+			run(t, p)
+			ask(t, p, written(t))
+			x := compared(t, p, 1)
+			inForce, candidate, different := strings.Cut(test.said, "|")
+			if x.Decisions != 1 || x.Different > 0 != different {
+				t.Fatalf("got %+v", x)
+			}
+			if different && (!strings.HasPrefix(x.Differences[0].InForceSaid, inForce) || !strings.HasPrefix(x.Differences[0].CandidateSaid, candidate)) {
+				t.Errorf("said %q and %q", x.Differences[0].InForceSaid, x.Differences[0].CandidateSaid)
+			}
+		})
+	}
+}
+
+func TestWhatACandidateMakesOfAWinnerIsCompared(t *testing.T) {
+	t.Parallel()
+	for candidate, different := range map[string]uint64{"a": 0, "b": 1} {
+		d, s := newTree(t), newScripts()
+		d.write("p.toml", documentIn("p", "winner 0", merging+"\n"+labelsPath))
+		d.write("p.wasm", "winner 0")
+		text := documentIn("next", "winner 0 # next", merging+"\n"+labelsPath+"\nmode = \"shadow\"")
+		d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+		d.write("next.wasm", "winner 0 # next")
+		labels := []string{"a", candidate}
+		s.patch = func(string) []byte {
+			by := labels[0]
+			labels = labels[1:]
+			return []byte(toLabel("by", by))
+		}
+		p := New(testConfig(d, s))
+		run(t, p)
+		c := contested("web")
+		for i := range c.Candidates {
+			c.Candidates[i].Pod = written(t).Pod
+		}
+		resolved := make(chan pod.Resolution, 1)
+		p.Rules().Resolve(c, func(r pod.Resolution) { resolved <- r })
+		if r := <-resolved; r.Mutation == nil {
+			t.Fatalf("got %+v", r)
+		}
+		if x := compared(t, p, 1); x.Decisions != 1 || x.Different != different {
+			t.Errorf("%s: %+v", candidate, x)
+		}
 	}
 }
 
