@@ -148,8 +148,13 @@ const maxMessage = 2048
 // are told one per line.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	return cut(s, maxMessage)
+}
+
+// cut is a text, of which at most so many bytes are left.
+func cut(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

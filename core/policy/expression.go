@@ -140,6 +140,17 @@ func (e *expression) names() (all []string) {
 	return all
 }
 
+// count is how many names stand in it, each as often as it does.
+func (e *expression) count() (n int) {
+	if e.op == 0 {
+		return 1
+	}
+	for _, x := range e.of {
+		n += x.count()
+	}
+	return n
+}
+
 // value is what comes of the members' answers. Allow is true, Deny false, and Hold not
 // known yet: it decides only where the others do not. Abstain counts as if the name did not
 // stand there.

@@ -1,10 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -121,16 +121,31 @@ func (s *set) joinGroups() {
 	}
 }
 
+// What a group costs the host, in units of fuel: each, for a name in its expression,
+// which is looked up up to three times, and for a byte of its message.
+const (
+	groupFuel     = 2000
+	groupNameFuel = 250
+	groupByteFuel = 10
+)
+
 // unite appends what the groups of the set make of the opinions of their members.
 func (s *set) unite(d *decision, opinions []opinion) []opinion {
 	if d.hook != hookAdmit {
 		return opinions
 	}
+	of := map[string]*opinion{}
+	for i := range opinions {
+		if o := &opinions[i]; o.Tenant == s.tenant && o.Mode == modeMember {
+			of[o.Policy] = o
+		}
+	}
 	for _, p := range s.policies {
 		if p.expression == nil || p.Mode == modeOff || d.isReview() && !p.reviews() {
 			continue
 		}
-		o, asked := p.united(d, opinions)
+		o, asked := p.united(d, of)
+		d.spent += groupFuel + groupNameFuel*int64(p.expression.count()) + groupByteFuel*int64(len(o.Message))
 		if !asked {
 			continue
 		}
@@ -141,12 +156,12 @@ func (s *set) unite(d *decision, opinions []opinion) []opinion {
 	return opinions
 }
 
-// united is the opinion of a group; asked is false where none of its members was asked.
-func (p *policy) united(d *decision, opinions []opinion) (o opinion, asked bool) {
-	names := p.expression.names()
+// united is the opinion of a group of those of its set's members; asked is false where
+// none of its own was asked.
+func (p *policy) united(d *decision, all map[string]*opinion) (o opinion, asked bool) {
 	var members []*opinion
-	for i := range opinions {
-		if o := &opinions[i]; o.Tenant == p.tenant && slices.Contains(names, o.Policy) {
+	for _, m := range p.of {
+		if o := all[m.Name]; o != nil {
 			members = append(members, o)
 		}
 	}
@@ -198,26 +213,32 @@ func (p *policy) stands(answer pod.Answer, members []*opinion) bool {
 // valueOf is what the expression makes of the members' answers. Where failed is not nil it
 // stands for those of plugins that failed.
 func (p *policy) valueOf(members []*opinion, failed *pod.Answer) pod.Answer {
-	return p.expression.value(func(name string) pod.Answer {
-		i := slices.IndexFunc(members, func(o *opinion) bool { return o.Policy == name })
-		switch {
-		case i < 0:
-			return pod.Abstain
-		case failed != nil && members[i].Failure != "":
-			return *failed
-		}
-		return members[i].Answer
-	})
-}
-
-// because is what each member said that was asked.
-func because(members []*opinion) string {
-	said := make([]string, len(members))
-	for i, o := range members {
-		said[i] = fmt.Sprintf("%s says %s", o.Policy, o.Answer)
-		if why := o.said(); why != "" {
-			said[i] += " (" + why + ")"
+	answers := make(map[string]pod.Answer, len(members))
+	for _, o := range members {
+		if answers[o.Policy] = o.Answer; failed != nil && o.Failure != "" {
+			answers[o.Policy] = *failed
 		}
 	}
-	return oneLine(strings.Join(said, ", "))
+	return p.expression.value(func(name string) pod.Answer { return cmp.Or(answers[name], pod.Abstain) })
+}
+
+// maxSaid bounds what a group's message quotes of a member, in bytes.
+const maxSaid = 512
+
+// because is what each member said that was asked, as far as there is room for it.
+func because(members []*opinion) string {
+	var text strings.Builder
+	for i, o := range members {
+		if text.Len() > maxMessage {
+			break
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		fmt.Fprintf(&text, "%s says %s", o.Policy, o.Answer)
+		if why := o.said(); why != "" {
+			fmt.Fprintf(&text, " (%s)", cut(why, maxSaid))
+		}
+	}
+	return oneLine(text.String())
 }

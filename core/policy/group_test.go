@@ -347,3 +347,21 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAGroupCostsIsPaidFor(t *testing.T) {
+	t.Parallel()
+	cost := func(expression string, members ...string) int64 {
+		loaded := loadGroup(t, newScripts(), expression, "", members...)
+		d := deciding(question("web"))
+		judge(t.Context(), []*set{loaded}, d, pod.Allow)
+		return d.spent
+	}
+	few, more := cost("m0", "allow"), cost("m0 && (m0 || m0)", "allow")
+	if few < groupFuel || more != few+2*groupNameFuel {
+		t.Errorf("one name costs %d, three cost %d", few, more)
+	}
+	long := "deny No " + strings.Repeat("x", 4000)
+	if d := cost("m0 && m1 && m2 && m3 && m4", long, long, long, long, long); d > groupFuel+5*groupNameFuel+groupByteFuel*(maxMessage+4) {
+		t.Errorf("a message without end costs %d", d)
+	}
+}
