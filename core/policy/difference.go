@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -36,7 +38,7 @@ func (d *Difference) String() string {
 // Compare gives the first difference of a verdict that Repeat gave to that of its
 // record, nil where they are the same to the last bit.
 func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error) {
-	recorded := unpaced(record, &made)
+	recorded := asCompared(record, &made)
 	before, err := json.Marshal(&recorded)
 	if err != nil {
 		return nil, err
@@ -60,6 +62,31 @@ func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error
 		return d, nil
 	}
 	return &Difference{Field: "verdict", Recorded: string(before), Made: string(now)}, nil
+}
+
+// asCompared is the verdict on record as it is compared with one that was made.
+func asCompared(record *state.DecisionRecord, made *pod.Verdict) pod.Verdict {
+	v := unpaced(record, made)
+	if record.Hook == hookMerge {
+		if o := decider(&v); o != nil {
+			v.Tenant = cmp.Or(v.Tenant, o.Tenant) // which agents before did not put down
+		}
+	}
+	return v
+}
+
+// decider is the opinion that decided a contest, nil for none: the first that counts and
+// is one, or else the last that counts.
+func decider(v *pod.Verdict) (o *pod.Opinion) {
+	for i := range v.Opinions {
+		if v.Opinions[i].Mode != "" {
+			continue
+		}
+		if o = &v.Opinions[i]; o.Answer != pod.Answer(wasm.MergeAbstain) {
+			return o
+		}
+	}
+	return o
 }
 
 // unpaced is the verdict on record as it was before it was put off. For how long
@@ -92,7 +119,7 @@ func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
 // it and why, and what is changed of the pod. It was made from another record, which
 // may call the candidates otherwise.
 func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Difference {
-	recorded := unpaced(record, made)
+	recorded := asCompared(record, made)
 	if was, is := upshotOf(record, &recorded), upshotOf(from, made); was != is {
 		return &Difference{Field: "answer", Recorded: was.shown(record), Made: is.shown(from)}
 	}
@@ -120,19 +147,16 @@ func upshotOf(record *state.DecisionRecord, v *pod.Verdict) upshot {
 	if record.Hook != hookMerge {
 		return upshot{answer: v.Answer}
 	}
-	for i := range v.Opinions {
-		o := &v.Opinions[i]
-		if o.Policy != v.Policy || o.Mode != "" {
-			continue
-		}
-		for place := range record.Candidates {
-			if o.Answer == winner(record.Candidates[place].Document, record.Candidates[place].Source) {
-				return upshot{v.Answer, true, place}
-			}
-		}
-		return upshot{answer: o.Answer}
+	o := decider(v)
+	if o == nil {
+		return upshot{answer: v.Answer}
 	}
-	return upshot{answer: v.Answer}
+	for place := range record.Candidates {
+		if o.Answer == winner(record.Candidates[place].Document, record.Candidates[place].Source) {
+			return upshot{v.Answer, true, place}
+		}
+	}
+	return upshot{answer: o.Answer}
 }
 
 func (o upshot) shown(record *state.DecisionRecord) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -146,6 +147,71 @@ func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 			records, exhibits := onRecord(t, test.was, test.hooks, test.tenants)
 			if diff := cmp.Diff(test.want, instead(t, records, exhibits, test.would, test.more, test.instead)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// contestOnRecord has a contest decided by policies of one name, the operator's and
+// tenant a's.
+func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
+	t.Helper()
+	at, d, of := filepath.Join(t.TempDir(), "state"), newTree(t), newTree(t)
+	for dir, script := range map[tree]string{d: operators, of: tenants} {
+		dir.write("p.toml", documentIn("p", script, merging))
+		dir.write("p.wasm", script)
+	}
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, newScripts())
+	c.Records, c.Sources = log, []string{"cluster", "static"}
+	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40, Dir: of.dir}}
+	p := New(c)
+	stop := run(t, p)
+	resolved := make(chan pod.Resolution, 1)
+	p.Rules().Resolve(contested("web"), func(r pod.Resolution) { resolved <- r })
+	<-resolved
+	stop()
+	closeAll()
+	return evidenceIn(t, at)
+}
+
+func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operators, tenants string
+		// tenant is who decides, empty for the operator.
+		tenant string
+		// would takes the place of the tenant's policy.
+		would, want string
+	}{
+		"another winner of the tenant's": {"abstain", "winner 0", "a", "winner 1", "merge answer is winner b#0 of cluster on record, made again winner a#0 of static"},
+		"the same winner":                {"abstain", "winner 0", "a", "winner 0", "merge the same winner"},
+		"nobody":                         {"abstain", "abstain", "a", "abstain Words", "merge the same abstain"},
+		"nobody, and then a winner":      {"abstain", "abstain", "a", "winner 0", "merge answer is abstain on record, made again winner b#0 of cluster"},
+		"the operator's has decided":     {"winner 0", "winner 1", "", "reject", "merge the same winner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, exhibits := contestOnRecord(t, test.operators, test.tenants)
+			if got := instead(t, records, exhibits, test.would, merging, "a"); len(got) != 1 || got[0] != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if v := records[0].Verdict; v.Policy != "p" || v.Tenant != test.tenant {
+				t.Errorf("%q of %q is on record", v.Policy, v.Tenant)
+			}
+			again := NewRepeater(testConfig(newTree(t), newScripts()))
+			defer again.Close()
+			for _, tenant := range []string{test.tenant, ""} { // agents before did not put it down
+				r := *records[0]
+				r.Verdict.Tenant = tenant
+				if d := repeated(t, again, &r, exhibits[0]); d != nil {
+					t.Errorf("with tenant %q: %v", tenant, d)
+				}
+			}
+			r := *records[0]
+			r.Verdict.Tenant = "b"
+			if d := repeated(t, again, &r, exhibits[0]); d == nil || d.Field != "tenant" {
+				t.Errorf("of another tenant: %v", d)
 			}
 		})
 	}

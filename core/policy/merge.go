@@ -282,7 +282,7 @@ func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.
 // mergeVerdict is what came of a contest as records have it.
 func mergeVerdict(r *pod.Resolution, opinions []pod.Opinion) pod.Verdict {
 	return pod.Verdict{
-		Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Sets: r.Sets, Opinions: opinions,
-		Mutation: r.Mutation.Shown(), At: r.At,
+		Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Tenant: r.Tenant, Sets: r.Sets,
+		Opinions: opinions, Mutation: r.Mutation.Shown(), At: r.At,
 	}
 }
