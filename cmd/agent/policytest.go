@@ -126,6 +126,10 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 	for _, document := range tested.Unpinned {
 		r.Notes = append(r.Notes, document+": sha256 is not that of the module; write it before an agent reads the policy")
 	}
+	for _, file := range tested.Strays {
+		r.Notes = append(r.Notes, file+": no test has this golden file; remove it, or give the test's pod its name back")
+	}
+	r.Notes = append(r.Notes, r.uncompared()...)
 	if o.output != "" {
 		if err := printObject(a.out, o.output, r); err != nil {
 			return err
@@ -136,6 +140,21 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 		}
 	}
 	return r.err(o)
+}
+
+// uncompared says which tests have no golden file although others of their policy have.
+func (r *testReport) uncompared() (notes []string) {
+	compared := map[string]bool{}
+	policy := func(t *agent.PolicyTest) string { name, _, _ := strings.Cut(t.Name, "/"); return name }
+	for _, t := range r.Tests {
+		compared[policy(t)] = compared[policy(t)] || t.Golden == "same" || t.Golden == "different"
+	}
+	for _, t := range r.Tests {
+		if t.Golden == "none" && compared[policy(t)] {
+			notes = append(notes, t.Name+" has no golden file, others of the policy have; --update writes it")
+		}
+	}
+	return notes
 }
 
 // err is why not all is well.

@@ -147,3 +147,39 @@ func TestGoldenVerdictsAreComparedAsAWhole(t *testing.T) {
 		t.Errorf("another module that says the same:\n%s", got)
 	}
 }
+
+func TestGoldenFilesThatAreNotComparedAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := draft(t, wasmtest.Answering(1, "NotNice", "it is so"), admitKeys+denyTest)
+	at := filepath.Join(dir, "tests", "golden", "p")
+	run := func(args ...string) string {
+		return wardlet(t.Context(), append([]string{"policy", "test", dir}, args...)...)
+	}
+	run("--update")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(at, "old.json"), "{}")
+	document, err := os.ReadFile(filepath.Join(dir, "p.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(dir, "p.toml"), string(document)+denyTest)
+	got := run()
+	for _, want := range []string{
+		"note: " + filepath.Join(at, "old.json") + ": no test has this golden file; remove it, or give the test's pod its name back\n",
+		"note: p/web-2 has no golden file, others of the policy have; --update writes it\n",
+		"exit status 0",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+	write(filepath.Join(dir, "q.toml"), string(document))
+	if got, want := run(), "q.toml:2: name: \"p\" is the name of the policy in p.toml too; give each its own"; !strings.Contains(got, want) {
+		t.Errorf("want %q in\n%s", want, got)
+	}
+}

@@ -36,6 +36,8 @@ type TestedPolicies struct {
 	Policies, Untested []string
 	// Unpinned are the documents whose sha256 is not that of the module.
 	Unpinned []string
+	// Strays are golden files that no test has.
+	Strays []string
 }
 
 // TestPolicies runs the tests of the policies in a directory, or of a document, as
@@ -53,6 +55,7 @@ func TestPolicies(ctx context.Context, cfg *config.Config, path string, o Policy
 			if d.Module != "" && d.Module != d.Pinned {
 				tested.Unpinned = append(tested.Unpinned, d.Document)
 			}
+			tested.Strays = append(tested.Strays, author.Strays(d)...)
 			log.take()
 			err := author.Test(ctx, d, o, func(r *PolicyTest) {
 				r.Log = log.take()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -66,6 +67,7 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 			draft.Err = r.refused[len(r.refused)-1].err
 		} else {
 			draft.load(ctx, d, r.documents[known])
+			draft.unique(all)
 		}
 		all = append(all, draft)
 	}
@@ -75,6 +77,15 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 		}
 	}
 	return all, nil
+}
+
+// unique refuses it where one that was read before it has its name.
+func (d *Draft) unique(others []*Draft) {
+	i := slices.IndexFunc(others, func(other *Draft) bool { return other.policy != nil && other.Name == d.Name })
+	if i >= 0 {
+		d.policy.complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, others[i].policy.path)
+		d.Err = d.policy.err()
+	}
 }
 
 // load loads the plugin of a document.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wardlet/wardlet/core/policy"
 )
@@ -27,6 +28,30 @@ type golden struct {
 // goldenPath is where the golden file of a test lies.
 func goldenPath(d *policy.Draft, test string) string {
 	return filepath.Join(d.Dir(), "tests", "golden", d.Name, test+".json")
+}
+
+// Strays are the golden files of a policy that none of its tests has: what they hold is
+// compared no more.
+func Strays(d *policy.Draft) (paths []string) {
+	if d.Err != nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, t := range d.Tests() {
+		known[goldenPath(d, t.Name)] = true
+	}
+	all, _ := filepath.Glob(filepath.Join(escaped(d.Dir()), "tests", "golden", d.Name, "*.json")) // the pattern is a good one
+	for _, path := range all {
+		if !known[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// escaped is a path that means itself in a pattern.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // readGolden gives nil where there is none.
