@@ -37,14 +37,14 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 // before.
 func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now time.Time) {
 	due := r.due(f, p)
-	due = slices.DeleteFunc(due, func(rv *review) bool { return rv.stays.After(now) })
-	if len(due) == 0 {
+	i := slices.IndexFunc(due, func(rv *review) bool { return r.hinders(rv, p, now) == nil })
+	if i < 0 {
 		return
 	}
 	if why, next := r.waits(f, s, p, now); why != "" || next.After(now) {
 		return
 	}
-	rv := due[0]
+	rv := due[i]
 	if !rv.fresh && !rv.isRejected(p) {
 		rv.asking, rv.recheck = true, true
 		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
@@ -65,7 +65,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 		v.Reason = pod.ReasonConflictRejected
 	}
 	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
-		rv.stays = now.Add(evictPeriod)
+		rv.refuse(err, now)
 		if ctx.Err() != nil {
 			return // it may have been: it counts
 		}
@@ -80,14 +80,16 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 }
 
 // due are the pods that the policy is to evict, in that order: of the lowest priority
-// first.
+// first, and last those that could not be evicted.
 func (r *reviewer) due(f *forces, p *policy) (due []*review) {
 	for _, rv := range r.pods {
 		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
 			due = append(due, rv)
 		}
 	}
-	slices.SortFunc(due, func(a, b *review) int { return cmp.Or(cmp.Compare(a.priority(), b.priority()), byName(a, b)) })
+	slices.SortFunc(due, func(a, b *review) int {
+		return cmp.Or(cmp.Compare(a.refused, b.refused), cmp.Compare(a.priority(), b.priority()), byName(a, b))
+	})
 	return due
 }
 

@@ -58,9 +58,13 @@ type review struct {
 	// asking: it is pending, or asked about. recheck: because it is about to be
 	// evicted. fresh: opinions are an answer of just now.
 	asking, recheck, fresh bool
-	// after is when it is asked about again at the earliest, stays until when it is
-	// left as it could not be evicted.
-	after, stays time.Time
+	// after is when it is asked about again at the earliest.
+	after time.Time
+	// refused is how often it could not be evicted, refusal why, and stays until when
+	// it is left.
+	refused int
+	refusal error
+	stays   time.Time
 	// violation is what is shown with the pod, and told what was told of it.
 	violation Violation
 	told      string

@@ -65,17 +65,20 @@ func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
 func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) outlook {
-	x.Of, x.Waiting = x.Judged, len(r.due(f, p))
-	if c := r.brakes[s.tenant].of(p, r.plane.cfg.Now()); c != nil {
+	now, due := r.plane.cfg.Now(), r.due(f, p)
+	x.Of, x.Waiting = x.Judged, len(due)
+	if c := r.brakes[s.tenant].of(p, now); c != nil {
 		x.Of, x.Evicted, x.Confirmed = c.Of, c.Evicted, c.Confirmed
 	}
 	x.Allowed = allowed(x.Of)
 	if x.Waiting == 0 {
 		return outlook{}
 	}
-	x.Waits, _ = r.waits(f, s, p, r.plane.cfg.Now())
+	if x.Waits, _ = r.waits(f, s, p, now); x.Waits == "" {
+		x.Waits = r.hindrance(due, p, now)
+	}
 	switch {
-	case r.brakes[s.tenant].spent(p, r.plane.cfg.Now()):
+	case r.brakes[s.tenant].spent(p, now):
 		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}
@@ -116,6 +119,8 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == pod.Deny && o.Failure == "" {
 			if r.exempt(rv) {
 				x = outlook{"the pod is exempt and runs on", false}
+			} else if rv.refusal != nil && !x.news {
+				x.text = fmt.Sprintf("it could not be evicted, which is tried again: %v", rv.refusal)
 			}
 			if x.text != "" {
 				text += "; " + x.text
