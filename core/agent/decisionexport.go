@@ -3,6 +3,7 @@ package agent
 import (
 	"archive/zip"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -50,15 +51,17 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
 				return nil
 			}
-			entry, outcome := x.entry(ctx, r, e)
+			entry, outcome, err := x.entry(ctx, r, e)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			each(outcome)
-			if entry == nil {
-				return nil
+			if err == nil && entry != nil {
+				err = bundle.Add(entry, e.PolicyFile)
 			}
-			return bundle.Add(entry, e.PolicyFile)
+			if err == nil {
+				each(outcome)
+			}
+			return err
 		})
 		return err
 	})
@@ -79,8 +82,9 @@ type export struct {
 	files map[string]error
 }
 
-// entry is a record as it is exported, nil where it is not, and why.
-func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Exhibits) (*state.DecisionEntry, *Replayed) {
+// entry is a record as it is exported, nil where it is not, and why. The error is
+// state.ErrMadeRoom.
+func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Exhibits) (*state.DecisionEntry, *Replayed, error) {
 	said := replayedOf(r)
 	said.Outcome = ExportIn
 	entry, err := e.Entry(r)
@@ -96,20 +100,23 @@ func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Ex
 		out, said.Difference, err = x.again.Redacted(ctx, r, e, x.redactor)
 	}
 	switch {
+	case errors.Is(err, state.ErrMadeRoom):
+		return nil, nil, err
 	case err != nil:
 		said.Outcome, said.Error, out = ExportLost, err.Error(), nil
 	case said.Difference != nil:
 		said.Outcome = ExportOtherwise
 	}
-	return out, said
+	return out, said, nil
 }
 
 // whole reports why a file of a policy cannot be exported, nil if it can.
 func (x *export) whole(digest string, e *state.Exhibits) error {
 	err, known := x.files[digest]
 	if !known {
-		_, err = e.PolicyFile(digest)
-		x.files[digest] = err
+		if _, err = e.PolicyFile(digest); !errors.Is(err, state.ErrMadeRoom) {
+			x.files[digest] = err
+		}
 	}
 	return err
 }

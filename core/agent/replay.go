@@ -25,6 +25,16 @@ const (
 	ReplayLost = "lost"
 )
 
+// RecordFiles are files with decisions on record: those of a state directory or of a
+// bundle.
+type RecordFiles = state.RecordFiles
+
+// StateFiles are the files of a state directory.
+func StateFiles(dir string) *RecordFiles { return state.StateFiles(dir) }
+
+// BundleFiles are the files of a bundle that ExportDecisions wrote.
+func BundleFiles(files fs.FS) *RecordFiles { return state.BundleFiles(files) }
+
 // Replayed is what came of making one decision again.
 type Replayed struct {
 	ID        string `json:"id"`
@@ -43,8 +53,8 @@ type ReplayOptions struct {
 	IDs         []string
 }
 
-// ReplayDecisions makes the decisions again that are on record in files, which hold
-// a state directory, and tells each what came of one: in this process, without an
+// ReplayDecisions makes the decisions again that are on record in files, which are
+// RecordFiles, and tells each what came of one: in this process, without an
 // agent, with nothing but what is on record. The bounds of modules are those of the
 // configuration. damaged says where the records are not whole.
 func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o ReplayOptions, each func(*Replayed)) (damaged []error, err error) {
@@ -54,12 +64,14 @@ func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o Rep
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
 				return nil
 			}
-			x := replay(ctx, again, r, e)
+			x, err := replay(ctx, again, r, e)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			each(x)
-			return nil
+			if err == nil {
+				each(x)
+			}
+			return err
 		})
 		return err
 	})
@@ -75,14 +87,16 @@ func withSandbox(cfg *config.Config, interpreter bool, do func(policy.Loader) er
 	return withEngine(cfg, func(engine *wasm.Engine) error { return do(policy.Sandbox(engine)) }, options...)
 }
 
-// replay makes one decision again.
-func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord, of policy.Evidence) *Replayed {
+// replay makes one decision again. The error is state.ErrMadeRoom.
+func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord, of policy.Evidence) (*Replayed, error) {
 	x := replayedOf(r)
 	v, err := again.Repeat(ctx, r, of)
 	if err == nil {
 		x.Difference, err = policy.Compare(r, v)
 	}
 	switch {
+	case errors.Is(err, state.ErrMadeRoom):
+		return nil, err
 	case errors.Is(err, policy.ErrNotJudged):
 		x.Outcome = ReplayNotJudged
 	case err != nil:
@@ -92,7 +106,7 @@ func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord
 	default:
 		x.Outcome = ReplaySame
 	}
-	return x
+	return x, nil
 }
 
 func replayedOf(r *state.DecisionRecord) *Replayed {

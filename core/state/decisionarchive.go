@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,145 +10,167 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 )
 
 // DecisionArchive is a log of decisions that is only read, be it that of an agent
 // that runs or a copy from another machine.
-type DecisionArchive struct{ files fs.FS }
+type DecisionArchive struct {
+	files  fs.FS
+	bundle bool
+}
 
-// ArchiveOf gives the archive of a state directory, or of something laid out like
-// one: of it only the directory decisions is read.
-func ArchiveOf(files fs.FS) *DecisionArchive { return &DecisionArchive{files} }
-
-// Exhibits are the documents that records of one segment name, and all files of
-// policies.
-type Exhibits struct {
-	archive *DecisionArchive
-	segment string
-	inputs  map[string][]byte
+// ArchiveOf gives the archive of RecordFiles, or of something laid out like a state
+// directory: of it only the directory decisions is read.
+func ArchiveOf(files fs.FS) *DecisionArchive {
+	of, ok := files.(interface{ isBundle() bool })
+	return &DecisionArchive{files, ok && of.isBundle()}
 }
 
 // ErrNoDecisions is that something is not laid out as a state directory with records.
 var ErrNoDecisions = errors.New("no decisions are on record there")
 
 // Each gives every record with what it names, of one owner's pods after the other,
-// the oldest first, until each gives an error. What is not whole is passed over, and
-// damaged says where it stands. The error is that of each, or says what cannot be
-// read.
+// the oldest first, until each gives an error. What is not whole or cannot be read is
+// passed over, and damaged says where it stands. The error is that of each, or says
+// that there is nothing to read. Where that of each is ErrMadeRoom, its segment is
+// left: who begins later sees none of it.
 func (a *DecisionArchive) Each(each func(*DecisionRecord, *Exhibits) error) (damaged []error, err error) {
-	owners, err := fs.ReadDir(a.files, decisionsDir)
+	entries, err := fs.ReadDir(a.files, decisionsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoDecisions, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, owner := range owners {
-		if _, ok := ownerCalled(owner.Name()); !ok || !owner.IsDir() {
-			continue
-		}
-		names, err := a.segments(path.Join(decisionsDir, owner.Name()))
-		if err != nil {
-			return damaged, err
-		}
-		for _, name := range names {
-			more, err := a.segment(name, each)
-			damaged = append(damaged, more...)
-			if err != nil {
-				return damaged, err
-			}
+	r := &archiveReader{archive: a, each: each}
+	if a.bundle {
+		if r.want, err = r.manifest(); err != nil {
+			return nil, err
 		}
 	}
-	return damaged, nil
+	if r.want != nil {
+		r.hold(r.want)
+	}
+	for _, e := range entries {
+		if _, ok := ownerCalled(e.Name()); !ok {
+			continue
+		}
+		if err := r.owner(path.Join(decisionsDir, e.Name())); err != nil {
+			return r.damaged, err
+		}
+	}
+	if r.want != nil && len(r.damaged) == 0 && r.records != r.want.Records {
+		r.damaged = append(r.damaged, fmt.Errorf("%s names %d records, there are %d", manifestName, r.want.Records, r.records))
+	}
+	return r.damaged, nil
+}
+
+// archiveReader reads all segments of an archive.
+type archiveReader struct {
+	archive *DecisionArchive
+	each    func(*DecisionRecord, *Exhibits) error
+	damaged []error
+	// want is the manifest of a bundle, records is how many there are.
+	want    *bundleManifest
+	records int
+}
+
+// owner gives the records in a directory of segments.
+func (r *archiveReader) owner(dir string) error {
+	names, err := r.segments(dir)
+	if err != nil {
+		r.damaged = append(r.damaged, err)
+	}
+	for i, name := range names {
+		if err := r.segment(name, i == len(names)-1); err != nil && !errors.Is(err, ErrMadeRoom) {
+			return err
+		}
+	}
+	return nil
 }
 
 // segments are the paths of the segments in a directory, the oldest first.
-func (a *DecisionArchive) segments(dir string) ([]string, error) {
-	entries, err := fs.ReadDir(a.files, dir)
-	if err != nil {
-		return nil, err
-	}
+func (r *archiveReader) segments(dir string) ([]string, error) {
+	entries, err := fs.ReadDir(r.archive.files, dir)
 	numbers := map[string]uint64{}
 	var names []string
 	for _, e := range entries {
-		if number, ok := segmentNumber(e.Name()); ok && e.Type().IsRegular() {
-			name := path.Join(dir, e.Name())
+		number, ok := segmentNumber(e.Name())
+		name := path.Join(dir, e.Name())
+		switch {
+		case !ok:
+		case !e.Type().IsRegular():
+			r.damaged = append(r.damaged, fmt.Errorf("%s is no regular file", name))
+		default:
 			names, numbers[name] = append(names, name), number
 		}
 	}
 	slices.SortFunc(names, func(x, y string) int { return cmp.Compare(numbers[x], numbers[y]) })
-	return names, nil
+	return names, err
 }
 
 // segment gives the records of one.
-func (a *DecisionArchive) segment(name string, each func(*DecisionRecord, *Exhibits) error) (damaged []error, err error) {
-	text, err := a.read(name)
+func (r *archiveReader) segment(name string, newest bool) error {
+	text, err := r.archive.read(name)
+	if err == nil && newest && !r.archive.bundle {
+		text, err = r.archive.ended(name, text)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it made room meanwhile
+		return nil // it made room meanwhile
 	}
 	if err != nil {
-		return nil, err
+		r.damaged = append(r.damaged, err)
+		return nil
 	}
-	e := &Exhibits{archive: a, segment: name, inputs: map[string][]byte{}}
+	whole, before := text, len(r.damaged)
+	e := &Exhibits{archive: r.archive, segment: name, inputs: map[string][]byte{}}
 	for number := 1; len(text) > 0; number++ {
 		one, rest, err := cutLine(text)
 		text = rest
 		if err != nil {
-			damaged = append(damaged, fmt.Errorf("%s:%d: %w", name, number, err))
+			r.damaged = append(r.damaged, fmt.Errorf("%s:%d: %w", name, number, err))
 			continue
 		}
 		switch one.kind {
 		case lineInput:
 			e.inputs[one.digest] = one.body
 		case lineRecord:
-			r := &DecisionRecord{}
-			if err := json.Unmarshal(one.body, r); err != nil || r.ID == "" {
-				damaged = append(damaged, fmt.Errorf("%s:%d: no record of a decision: %w", name, number, cmp.Or(err, errors.New("it has no ID"))))
+			record := &DecisionRecord{}
+			if err := json.Unmarshal(one.body, record); err != nil || record.ID == "" {
+				r.damaged = append(r.damaged, fmt.Errorf("%s:%d: no record of a decision: %w", name, number, cmp.Or(err, errors.New("it has no ID"))))
 				continue
 			}
-			if err := each(r, e); err != nil {
-				return damaged, err
+			r.records++
+			if err := r.each(record, e); err != nil {
+				return err
 			}
 		}
 	}
-	return damaged, nil
-}
-
-// Entry is a record with the documents that it names.
-func (e *Exhibits) Entry(r *DecisionRecord) (DecisionEntry, error) {
-	entry := DecisionEntry{Record: r, Inputs: map[string][]byte{}}
-	for _, digest := range r.inputs() {
-		text, err := e.Input(digest)
-		if err != nil {
-			return entry, err
-		}
-		entry.Inputs[digest] = text
+	if r.want != nil && len(r.damaged) == before && r.want.Files[name] != "" && digestOf(whole) != r.want.Files[name] {
+		r.damaged = append(r.damaged, anotherFile(name))
 	}
-	return entry, nil
+	return nil
 }
 
-// Input is a document that a decision saw, as JSON: the one whose digest is asked
-// for.
-func (e *Exhibits) Input(digest string) ([]byte, error) {
-	text, ok := e.inputs[digest]
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("%s does not have the document %s", e.segment, digest)
-	case digestOf(text) != digest:
-		return nil, fmt.Errorf("the document %s in %s is another one", digest, e.segment)
+// linePatience is how long an agent gets to end the line that it is writing.
+const linePatience = 50 * time.Millisecond
+
+// ended is the text of the newest segment. Where its last line has no end, an agent may
+// be writing it: then it is read once more, up to what that has ended meanwhile.
+func (a *DecisionArchive) ended(name string, text []byte) ([]byte, error) {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return text, nil
 	}
-	return text, nil
-}
-
-// PolicyFile is a document or a module of a policy: the one whose digest is asked
-// for.
-func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
-	name := path.Join(decisionsDir, filesDir, path.Base(digest)+fileSuffix)
-	packed, err := e.archive.read(name)
+	time.Sleep(linePatience)
+	again, err := a.read(name)
 	if err != nil {
 		return nil, err
 	}
-	return unpacked(name, packed, digest)
+	if end := bytes.LastIndexByte(again, '\n') + 1; end > len(text) {
+		return again[:end], nil
+	}
+	return again, nil
 }
 
 // read reads a file that is no longer than any of a state directory may be, whatever
@@ -157,7 +178,7 @@ func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
 func (a *DecisionArchive) read(name string) ([]byte, error) {
 	f, err := a.files.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, named(name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -171,21 +192,19 @@ func (a *DecisionArchive) read(name string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxFile || len(text) > maxFile {
 		return nil, fmt.Errorf("%s is no regular file of at most %d bytes", name, maxFile)
 	}
-	return text, err
+	if err != nil {
+		return nil, named(name, err)
+	}
+	return text, nil
 }
 
-// unpacked is the content of a policy's file, which its digest names.
-func unpacked(name string, packed []byte, digest string) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+// named has an error say which file it is about.
+func named(name string, err error) error {
+	if err == nil {
+		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxFile))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == name {
+		return err
 	}
-	if digestOf(data) != digest {
-		return nil, fmt.Errorf("%s does not hold what its name says", name)
-	}
-	return data, nil
+	return fmt.Errorf("%s: %w", name, err)
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func archived(t *testing.T, dir string) fstest.MapFS {
 }
 
 // told are the records of an archive with what they name, and what is wrong with it.
-func told(files fstest.MapFS) (names, faults []string) {
+func told(files fs.FS) (names, faults []string) {
 	damaged, err := ArchiveOf(files).Each(func(r *DecisionRecord, e *Exhibits) error {
 		input, err := e.Input(r.Pod)
 		var contents []string

@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -24,17 +23,19 @@ type DecisionBundle struct {
 	text  []byte
 	// inputs and named are the digests of the documents and of the policy files in it.
 	inputs, named map[string]bool
+
+	manifest bundleManifest
 }
 
 // NewDecisionBundle gives one that has its files made by create: one after the
 // other, and each once.
 func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBundle {
-	return &DecisionBundle{create: create, files: map[string]bool{}}
+	return &DecisionBundle{create: create, files: map[string]bool{}, manifest: newBundleManifest()}
 }
 
 // Add puts a record in, with the documents that it names and those of its policies'
 // files that are not in yet; policyFile gives these. Records come in the order that
-// Each gives them in. Close must follow.
+// Each gives them in. Nothing of one is in that gives an error. Close must follow.
 func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)
 	if err != nil {
@@ -44,8 +45,11 @@ func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([
 	if err != nil {
 		return err
 	}
+	if err := b.policyFiles(e.Record, policyFile); err != nil {
+		return err
+	}
 	if owner != b.owner || len(b.text) > maxSegment {
-		if err := b.Close(); err != nil {
+		if err := b.flush(); err != nil {
 			return err
 		}
 		b.owner, b.first = owner, number
@@ -62,12 +66,20 @@ func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([
 			b.named[tenant+"/"+digest] = true
 			b.text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(tenant))}).append(b.text)
 		}
-		if !b.files[digest] {
-			b.files[digest] = true
-			err = errors.Join(err, b.file(digest, policyFile))
-		}
 	})
 	b.text = (&line{kind: lineRecord, body: body}).append(b.text)
+	b.manifest.Records++
+	return nil
+}
+
+// policyFiles puts those files of a record's policies in that are not.
+func (b *DecisionBundle) policyFiles(r *DecisionRecord, policyFile func(string) ([]byte, error)) (err error) {
+	r.files(func(digest, _ string) {
+		if err == nil && !b.files[digest] {
+			err = b.file(digest, policyFile)
+			b.files[digest] = err == nil
+		}
+	})
 	return err
 }
 
@@ -84,8 +96,20 @@ func (b *DecisionBundle) file(digest string, policyFile func(string) ([]byte, er
 	return b.write(path.Join(decisionsDir, filesDir, digest+fileSuffix), packed)
 }
 
-// Close writes what Add has left to be written.
+// Close writes what Add has left to be written, and what is in the bundle.
 func (b *DecisionBundle) Close() error {
+	if err := b.flush(); err != nil {
+		return err
+	}
+	text, err := b.manifest.text()
+	if err != nil {
+		return err
+	}
+	return b.write(manifestName, text)
+}
+
+// flush writes the segment that text is of.
+func (b *DecisionBundle) flush() error {
 	text := b.text
 	b.text = nil
 	if len(text) == 0 {
@@ -95,6 +119,7 @@ func (b *DecisionBundle) Close() error {
 }
 
 func (b *DecisionBundle) write(name string, data []byte) error {
+	b.manifest.Files[name] = digestOf(data)
 	w, err := b.create(name)
 	if err == nil {
 		_, err = w.Write(data)

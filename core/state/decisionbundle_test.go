@@ -45,11 +45,11 @@ func TestABundleHasTheRecordsWithAllThatTheyName(t *testing.T) {
 	all, _ := told(from)
 	to, err := bundled(t, from, func(*DecisionRecord) bool { return true })
 	check(t, err)
-	names, faults := told(to)
+	names, faults := told(BundleFiles(to))
 	same(t, "records", all, names)
 	same(t, "faults", []string(nil), faults)
-	if len(to) != 4 {
-		t.Errorf("a segment of each owner and two files of policies: %d files", len(to))
+	if len(to) != 5 {
+		t.Errorf("a segment of each owner, two files of policies and a manifest: %d files", len(to))
 	}
 }
 
@@ -57,10 +57,10 @@ func TestABundleHasNothingThatNoneOfItsRecordsNames(t *testing.T) {
 	t.Parallel()
 	to, err := bundled(t, aFewRecords(t), func(r *DecisionRecord) bool { return r.ID == "operator-2" })
 	check(t, err)
-	names, faults := told(to)
+	names, faults := told(BundleFiles(to))
 	same(t, "records", []string{`operator-2 db "second" []`}, names)
 	same(t, "faults", []string(nil), faults)
-	if len(to) != 1 || bytes.Contains(to["decisions/operator/0000000000000002.log"].Data, []byte(digestOf([]byte(`"first"`)))) {
+	if len(to) != 2 || bytes.Contains(to["decisions/operator/0000000000000002.log"].Data, []byte(digestOf([]byte(`"first"`)))) {
 		t.Errorf("there is more in it: %v", to)
 	}
 }

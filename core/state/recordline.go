@@ -17,6 +17,8 @@ const (
 	// lineRecord is a record, lineCount how often one was repeated, as JSON.
 	lineRecord = 'r'
 	lineCount  = 'c'
+	// lineManifest says what is in a bundle, as JSON. It is the only line of its file.
+	lineManifest = 'm'
 )
 
 // digestLength is that of a SHA-256 in hexadecimal digits.
@@ -73,7 +75,7 @@ func cutLine(text []byte) (l line, rest []byte, err error) {
 			return line{}, rest, errors.New("a line has no digest")
 		}
 		l.digest, content = string(content[1:1+digestLength]), content[1+digestLength:]
-	case lineRecord, lineCount:
+	case lineRecord, lineCount, lineManifest:
 	default:
 		return line{}, rest, fmt.Errorf("a line is of the unknown kind %q", l.kind)
 	}

@@ -1,0 +1,82 @@
+package state
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// Exhibits are the documents that records of one segment name, and all files of
+// policies.
+type Exhibits struct {
+	archive *DecisionArchive
+	segment string
+	inputs  map[string][]byte
+}
+
+// Entry is a record with the documents that it names.
+func (e *Exhibits) Entry(r *DecisionRecord) (DecisionEntry, error) {
+	entry := DecisionEntry{Record: r, Inputs: map[string][]byte{}}
+	for _, digest := range r.inputs() {
+		text, err := e.Input(digest)
+		if err != nil {
+			return entry, err
+		}
+		entry.Inputs[digest] = text
+	}
+	return entry, nil
+}
+
+// Input is a document that a decision saw, as JSON: the one whose digest is asked
+// for.
+func (e *Exhibits) Input(digest string) ([]byte, error) {
+	text, ok := e.inputs[digest]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s does not have the document %s", e.segment, digest)
+	case digestOf(text) != digest:
+		return nil, fmt.Errorf("the document %s in %s is another one", digest, e.segment)
+	}
+	return text, nil
+}
+
+// ErrMadeRoom is that a record, of which something is missing, has made room since it
+// was read: an agent runs that writes others.
+var ErrMadeRoom = errors.New("it is not on record any more")
+
+// PolicyFile is a document or a module of a policy: the one whose digest is asked
+// for. The error is ErrMadeRoom where the records that named it are gone, too.
+func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
+	name := path.Join(decisionsDir, filesDir, path.Base(digest)+fileSuffix)
+	packed, err := e.archive.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Segments go before the files that only they name.
+		if _, gone := fs.Stat(e.archive.files, e.segment); errors.Is(gone, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %w", ErrMadeRoom, err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unpacked(name, packed, digest)
+}
+
+// unpacked is the content of a policy's file, which its digest names.
+func unpacked(name string, packed []byte, digest string) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if digestOf(data) != digest {
+		return nil, fmt.Errorf("%s does not hold what its name says", name)
+	}
+	return data, nil
+}
