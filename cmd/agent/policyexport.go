@@ -57,6 +57,7 @@ func (a *app) policyExportCommand() *cobra.Command {
 
 // exportReport is what came of writing decisions to a file.
 type exportReport struct {
+	// File is the one that was written, empty for none.
 	File string `json:"file"`
 	// Decisions are in the file.
 	Decisions int `json:"decisions"`
@@ -64,12 +65,16 @@ type exportReport struct {
 	Findings []*agent.Replayed `json:"findings"`
 	// Damaged says where the records are not whole.
 	Damaged []string `json:"damaged"`
+	// Missing were named and are not on record.
+	Missing []string `json:"missing"`
 }
 
 func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o agent.ExportOptions) error {
-	r := &exportReport{File: to, Findings: []*agent.Replayed{}, Damaged: []string{}}
+	r := &exportReport{Findings: []*agent.Replayed{}, Damaged: []string{}}
+	found := map[string]bool{}
 	err := written(to, func(w io.Writer) error {
 		damaged, err := agent.ExportDecisions(cmd.Context(), from.cfg, from, w, o, func(x *agent.Replayed) {
+			found[x.ID] = true
 			if x.Outcome == agent.ExportIn {
 				r.Decisions++
 				return
@@ -93,6 +98,10 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o ag
 	if err != nil && !errors.Is(err, errNothing) {
 		return err
 	}
+	if err == nil {
+		r.File = to
+	}
+	r.Missing = notFound(o.IDs, found)
 	if output == "" {
 		a.printDamaged(r.Damaged)
 		if err == nil {
@@ -103,13 +112,13 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o ag
 	}
 	var faults faultList
 	faults.add(len(r.Findings), "decision is not in the file", "decisions are not in the file")
-	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
-	faults.add(len(o.IDs)-r.Decisions-len(r.Findings), "decision that was named is not on record", "decisions that were named are not on record")
+	faults.damaged(r.Damaged)
+	faults.missing(r.Missing)
 	return cmp.Or(faults.err(), err)
 }
 
 // errNothing is that a bundle would be empty: it is not written.
-var errNothing = errors.New("there is nothing to write: no decision is on record")
+var errNothing = errors.New("there is nothing to write: " + noRecord)
 
 // printLeftOut says why a decision is not in the file.
 func (a *app) printLeftOut(x *agent.Replayed) {

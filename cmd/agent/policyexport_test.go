@@ -3,9 +3,13 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,7 +38,7 @@ func TestPolicyExport(t *testing.T) {
 	t.Parallel()
 	dir, to := decided(t), t.TempDir()
 	for name, flags := range map[string][]string{
-		"all": nil, "redacted": {"--redact"}, "one": {"operator-2"}, "json": {"-o", "json"},
+		"all": nil, "redacted": {"--redact"}, "json": {"-o", "json"},
 	} {
 		file := filepath.Join(to, name+".zip")
 		golden(t, "policy-export-"+name, wardlet(t.Context(), append([]string{"policy", "export", "--state", dir, "--to", file}, flags...)...), to, "DIR")
@@ -49,6 +53,8 @@ func TestPolicyExport(t *testing.T) {
 	golden(t, "policy-export-there", wardlet(t.Context(), "policy", "export", "--state", dir, "--to", filepath.Join(to, "all.zip")), to, "DIR")
 	golden(t, "policy-export-nowhere", wardlet(t.Context(), "policy", "export", "--state", dir))
 	golden(t, "policy-export-unknown", wardlet(t.Context(), "policy", "export", "--state", dir, "operator-9", "--to", filepath.Join(to, "none.zip")), to, "DIR")
+	golden(t, "policy-export-unknown-json", wardlet(t.Context(), "policy", "export", "--state", dir, "operator-9", "--to", filepath.Join(to, "none.zip"), "-o", "json"), to, "DIR")
+	golden(t, "policy-export-one", wardlet(t.Context(), "policy", "export", "--state", dir, "operator-2", "operator-2", "--to", filepath.Join(to, "one.zip")), to, "DIR")
 	golden(t, "help-policy-export", wardlet(t.Context(), "policy", "export", "--help"))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
@@ -59,6 +65,72 @@ func TestPolicyExport(t *testing.T) {
 	golden(t, "policy-replay-one", wardlet(t.Context(), "policy", "replay", "--bundle", filepath.Join(to, "one.zip")))
 	golden(t, "policy-replay-no-bundle", wardlet(t.Context(), "policy", "replay", "--bundle", filepath.Join(to, "missing.zip")), to, "DIR")
 	golden(t, "policy-replay-two-places", wardlet(t.Context(), "policy", "replay", "--bundle", "x.zip", "--state", "y"))
+}
+
+// rezipped copies a bundle, each file as change gives it: nil for none.
+func rezipped(t *testing.T, from, to string, change func(name string, text []byte) []byte) {
+	t.Helper()
+	archive, err := zip.OpenReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	var all bytes.Buffer
+	out := zip.NewWriter(&all)
+	for _, f := range archive.File {
+		text, err := fs.ReadFile(archive, f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text = change(f.Name, text); text == nil {
+			continue
+		}
+		w, err := out.Create(f.Name)
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Close(), os.WriteFile(to, all.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestABundleThatIsNotWholeIsNoBundle(t *testing.T) {
+	t.Parallel()
+	to := t.TempDir()
+	whole := filepath.Join(to, "whole.zip")
+	if r := wardlet(t.Context(), "policy", "export", "--state", decided(t), "--to", whole); !strings.HasSuffix(r, "status 0\n") {
+		t.Fatal(r)
+	}
+	for name, leaves := range map[string]func(name string) bool{
+		"no-manifest": func(name string) bool { return path.Base(name) != "manifest" },
+		"no-segment":  func(name string) bool { return path.Ext(name) != ".log" },
+	} {
+		file := filepath.Join(to, name+".zip")
+		rezipped(t, whole, file, func(name string, text []byte) []byte {
+			if !leaves(name) {
+				return nil
+			}
+			return text
+		})
+		golden(t, "policy-replay-"+name, wardlet(t.Context(), "policy", "replay", "--bundle", file), to, "DIR")
+	}
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(text, []byte(".log")) + len(".log")
+	text[at+40] ^= 1 // what is compressed of the segment
+	flipped := filepath.Join(to, "flipped.zip")
+	if err := os.WriteFile(flipped, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := wardlet(t.Context(), "policy", "replay", "--bundle", flipped); !strings.HasSuffix(r, "status 1\n") || !strings.Contains(r, "damaged: decisions/operator/0000000000000001.log") {
+		t.Error(r)
+	}
 }
 
 func TestAPolicyThatReadsWhatIsTakenOutIsNotInARedactedBundle(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
 )
 
@@ -28,7 +28,7 @@ func (f *recordsFlags) addState(cmd *cobra.Command) {
 
 // recorded are decisions on record. Close must follow.
 type recorded struct {
-	fs.FS
+	*agent.RecordFiles
 	io.Closer
 
 	// name is that of the file or directory.
@@ -54,13 +54,13 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 		if dir == "" {
 			dir = cfg.Paths.StateRoot
 		}
-		return &recorded{os.DirFS(dir), io.NopCloser(nil), dir, cfg}, nil
+		return &recorded{agent.StateFiles(dir), io.NopCloser(nil), dir, cfg}, nil
 	}
 	archive, err := zip.OpenReader(f.bundle)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; a bundle is what \"wardlet policy export\" wrote", f.bundle, err)
 	}
-	return &recorded{archive, archive, f.bundle, cfg}, nil
+	return &recorded{agent.BundleFiles(archive), archive, f.bundle, cfg}, nil
 }
 
 // printDamaged says where records are not whole.
@@ -77,6 +77,34 @@ func (l *faultList) add(n int, one, many string) {
 	if n > 0 {
 		*l = append(*l, plural(n, one, many))
 	}
+}
+
+// damaged adds the places where records are not whole.
+func (l *faultList) damaged(places []string) {
+	l.add(len(places), "place of the records is damaged", "places of the records are damaged")
+}
+
+// missing adds the decisions that were named and are not on record.
+func (l *faultList) missing(ids []string) {
+	before := len(*l)
+	l.add(len(ids), "decision that was named is not on record", "decisions that were named are not on record")
+	if len(*l) > before {
+		(*l)[before] += " (" + printable(strings.Join(ids, ", ")) + ")"
+	}
+}
+
+// noRecord says that there was nothing to do.
+const noRecord = "no decision is on record"
+
+// notFound are the IDs that were not found, each once, in their order.
+func notFound(ids []string, found map[string]bool) []string {
+	missing := []string{}
+	for _, id := range ids {
+		if !found[id] && !slices.Contains(missing, id) {
+			missing = append(missing, id)
+		}
+	}
+	return missing
 }
 
 // err says all of them, nil for none.

@@ -21,7 +21,8 @@ func (a *app) policyReplayCommand() *cobra.Command {
 			"with nothing but what is on record: not the policies in force, and without an agent. Prints the\n" +
 			"first difference of each that comes out otherwise, and how many came out the same to the last\n" +
 			"bit: verdict, messages, fuel and fields read of every policy. An agent that runs is not\n" +
-			"disturbed. The exit status is 1 if any came out otherwise, or is damaged.",
+			"disturbed. The exit status is 1 if any came out otherwise, is damaged or missing, or if there is\n" +
+			"none.",
 		Example: "  wardlet policy replay\n" +
 			"  wardlet policy replay operator-12 tenant-a-7 --interpreter\n" +
 			"  wardlet policy replay --state /mnt/node7/var/lib/wardlet -o json\n" +
@@ -57,11 +58,15 @@ type replayReport struct {
 	Findings []*agent.Replayed `json:"findings"`
 	// Damaged says where the records are not whole.
 	Damaged []string `json:"damaged"`
+	// Missing were named and are not on record.
+	Missing []string `json:"missing"`
 }
 
 func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o agent.ReplayOptions) error {
 	r := &replayReport{Findings: []*agent.Replayed{}, Damaged: []string{}}
+	found := map[string]bool{}
 	damaged, err := agent.ReplayDecisions(cmd.Context(), from.cfg, from, o, func(x *agent.Replayed) {
+		found[x.ID] = true
 		r.take(x)
 		if output == "" {
 			a.printReplayed(x)
@@ -73,13 +78,14 @@ func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o agent.
 	for _, fault := range damaged {
 		r.Damaged = append(r.Damaged, fault.Error())
 	}
+	r.Missing = notFound(o.IDs, found)
 	if output == "" {
 		a.printDamaged(r.Damaged)
 		fmt.Fprintln(a.out, r.words())
 	} else if err := printObject(a.out, output, r); err != nil {
 		return err
 	}
-	return r.err(o.IDs)
+	return r.err()
 }
 
 // printReplayed prints what is not as it was.
@@ -119,11 +125,14 @@ func (r *replayReport) words() string {
 }
 
 // err is why not all is as it was.
-func (r *replayReport) err(ids []string) error {
+func (r *replayReport) err() error {
 	var faults faultList
 	faults.add(r.Different, "decision comes out otherwise", "decisions come out otherwise")
 	faults.add(r.Lost, "decision cannot be made again", "decisions cannot be made again")
-	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
-	faults.add(len(ids)-r.Decisions, "decision that was named is not on record", "decisions that were named are not on record")
+	faults.damaged(r.Damaged)
+	faults.missing(r.Missing)
+	if r.Decisions == 0 && len(r.Missing) == 0 {
+		faults = append(faults, noRecord)
+	}
 	return faults.err()
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,10 +114,41 @@ func TestPolicyReplay(t *testing.T) {
 	golden(t, "policy-replay-json", wardlet(t.Context(), "policy", "replay", "--state", dir, "-o", "json"))
 	golden(t, "policy-replay-one", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-2"))
 	golden(t, "policy-replay-unknown", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-2", "operator-9"))
+	golden(t, "policy-replay-one", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-2", "operator-2"))
+	golden(t, "policy-replay-unknown-json", wardlet(t.Context(), "policy", "replay", "--state", dir, "operator-9", "operator-2", "operator-8", "operator-9", "-o", "json"))
 	empty := t.TempDir()
 	golden(t, "policy-replay-nothing", wardlet(t.Context(), "policy", "replay", "--state", empty), empty, "DIR")
 	golden(t, "policy-replay-output", wardlet(t.Context(), "policy", "replay", "-o", "wide"))
 	golden(t, "help-policy-replay", wardlet(t.Context(), "policy", "replay", "--help"))
+}
+
+func TestPolicyReplayOfNoRecordIsAFault(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "decisions", "operator"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "policy-replay-none", wardlet(t.Context(), "policy", "replay", "--state", dir))
+}
+
+func TestPolicyReplayOfAPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(decided(t))); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "decisions", "policies", "*.gz"))
+	if err != nil || len(files) != 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := wardlet(t.Context(), "policy", "replay", "--state", dir); !strings.HasSuffix(r, "status 1\n") || strings.Count(r, "its mode is prw") != 3 {
+		t.Error(r)
+	}
 }
 
 func TestPolicyReplayFindsWhatIsNotAsItWas(t *testing.T) {
