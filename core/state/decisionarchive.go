@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -74,6 +75,8 @@ type archiveReader struct {
 	// want is the manifest of a bundle, records is how many there are.
 	want    *bundleManifest
 	records int
+	// numbers are those of the records of the owner whose turn it is.
+	numbers recordNumbers
 }
 
 // owner gives the records in a directory of segments.
@@ -82,6 +85,7 @@ func (r *archiveReader) owner(dir string) error {
 	if err != nil {
 		r.damaged = append(r.damaged, err)
 	}
+	r.numbers = recordNumbers{owner: path.Base(dir)}
 	for i, name := range names {
 		if err := r.segment(name, i == len(names)-1); err != nil && !errors.Is(err, ErrMadeRoom) {
 			return err
@@ -117,9 +121,13 @@ func (r *archiveReader) segment(name string, newest bool) error {
 		text, err = r.archive.ended(name, text)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		r.numbers.known = false
 		return nil // it made room meanwhile
 	}
+	first, _ := segmentNumber(path.Base(name))
+	r.numbers.segment(first)
 	if err != nil {
+		r.numbers.damaged = true
 		r.damaged = append(r.damaged, err)
 		return nil
 	}
@@ -129,19 +137,28 @@ func (r *archiveReader) segment(name string, newest bool) error {
 		one, rest, err := cutLine(text)
 		text = rest
 		if err != nil {
+			r.numbers.damaged = true
 			r.damaged = append(r.damaged, fmt.Errorf("%s:%d: %w", name, number, err))
 			continue
 		}
 		switch one.kind {
 		case lineInput:
 			e.inputs[one.digest] = one.body
+		case lineGap:
+			if last, err := strconv.ParseUint(string(one.body), 10, 64); err == nil {
+				r.numbers.gap(last)
+			}
 		case lineRecord:
 			record := &DecisionRecord{}
 			if err := json.Unmarshal(one.body, record); err != nil || record.ID == "" {
 				r.damaged = append(r.damaged, fmt.Errorf("%s:%d: no record of a decision: %w", name, number, cmp.Or(err, errors.New("it has no ID"))))
+				r.numbers.damaged = true
 				continue
 			}
 			r.records++
+			if err := r.numbers.record(record.ID); err != nil && !r.archive.bundle {
+				r.damaged = append(r.damaged, fmt.Errorf("%s: %w", name, err))
+			}
 			if err := r.each(record, e); err != nil {
 				return err
 			}

@@ -134,9 +134,14 @@ func readBack(t *testing.T, path string, entries map[string]*inode, synced bool,
 			t.Errorf("%s was said to be on record, and is not (synced content: %t)", name, synced)
 		}
 	}
-	appended(t, l, "", entry("later", "pod"))
-	if again := on(t, l); len(again) != len(names)+1 {
-		t.Errorf("%d records, and with one more %d", len(names), len(again))
+	for _, dir := range []string{"", "a"} {
+		appended(t, l, dir, entry("later", "pod"))
+	}
+	if _, faults := told(StateFiles(path)); slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "missing") }) {
+		t.Errorf("what was not answered is missing: %q", faults)
+	}
+	if again := on(t, l); len(again) != len(names)+2 {
+		t.Errorf("%d records, and with two more %d", len(names), len(again))
 	}
 	check(t, l.Close())
 }

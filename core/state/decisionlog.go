@@ -124,7 +124,11 @@ func (l *DecisionLog) write(o *ownerLog, e *DecisionEntry, body []byte, limit in
 			continue // it has made room
 		}
 		o.next++
-		return o.write(text, sum.inputs)
+		if err := o.write(text, sum.inputs); err != nil {
+			return err
+		}
+		o.gap = 0
+		return nil
 	}
 }
 

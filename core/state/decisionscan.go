@@ -102,6 +102,7 @@ func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 			}
 		}
 	}
+	o.kept = o.next - 1
 	return nil
 }
 

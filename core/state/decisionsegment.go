@@ -44,6 +44,9 @@ type ownerLog struct {
 	inputs map[string]bool
 	// entered: the directory's entry of the active segment is on the disk.
 	entered bool
+	// kept is the number up to which all that was answered is on the disk; gap, if it
+	// is not 0, is that up to which what is not there was not: the next record says so.
+	kept, gap uint64
 	// failed is why something that was written since the last sync is not on the
 	// disk.
 	failed error
@@ -74,6 +77,9 @@ func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", ownerO
 // lines is an entry as the lines that the active segment lacks of it, and what
 // they add to that. body is the record as JSON.
 func (o *ownerLog) lines(e *DecisionEntry, body []byte) (text []byte, sum sums) {
+	if o.gap > 0 {
+		text = (&line{kind: lineGap, body: strconv.AppendUint(nil, o.gap, 10)}).append(text)
+	}
 	for _, digest := range slices.Sorted(maps.Keys(e.Inputs)) {
 		if !o.inputs[digest] {
 			text = (&line{kind: lineInput, digest: digest, body: e.Inputs[digest]}).append(text)
@@ -139,6 +145,9 @@ func (o *ownerLog) write(text []byte, inputs []string) error {
 func (o *ownerLog) fail(err error) error {
 	err = fmt.Errorf("write %s: %w", o.active.path, err)
 	o.failed = errors.Join(o.failed, err)
+	if o.next-1 > o.kept {
+		o.gap = o.next - 1
+	}
 	_ = o.close() // it is given up
 	return err
 }
@@ -152,6 +161,7 @@ func (o *ownerLog) flush() error {
 		return o.fail(err) // what the kernel has dropped it will not try again
 	}
 	if o.entered {
+		o.kept = o.next - 1
 		return nil
 	}
 	for _, dir := range []string{o.path, filepath.Dir(o.path)} {
@@ -159,7 +169,7 @@ func (o *ownerLog) flush() error {
 			return o.fail(err)
 		}
 	}
-	o.entered = true
+	o.entered, o.kept = true, o.next-1
 	return nil
 }
 

@@ -17,6 +17,9 @@ const (
 	// lineRecord is a record, lineCount how often one was repeated, as JSON.
 	lineRecord = 'r'
 	lineCount  = 'c'
+	// lineGap is a number, up to which those that have no record were used up by
+	// writes that failed.
+	lineGap = 'g'
 	// lineManifest says what is in a bundle, as JSON. It is the only line of its file.
 	lineManifest = 'm'
 )
@@ -75,7 +78,7 @@ func cutLine(text []byte) (l line, rest []byte, err error) {
 			return line{}, rest, errors.New("a line has no digest")
 		}
 		l.digest, content = string(content[1:1+digestLength]), content[1+digestLength:]
-	case lineRecord, lineCount, lineManifest:
+	case lineRecord, lineCount, lineGap, lineManifest:
 	default:
 		return line{}, rest, fmt.Errorf("a line is of the unknown kind %q", l.kind)
 	}
