@@ -20,7 +20,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 		Short: "Load a directory of policies as the agent would, and say what to look at",
 		Long: "Loads the policies of a directory as the agent would, runs their tests, and prints every\n" +
 			"reason for which they would be refused, and what their author should look at: policies without\n" +
-			"tests, failures that let pods pass, exceptions that have expired. A signature is not asked for.\n" +
+			"tests, failures that let pods pass, exceptions that have expired or soon do. A signature is not asked for.\n" +
 			"Bounds of modules are those of the configuration that --config names, without one the default\n" +
 			"ones. The exit status is 1 if the policies would be refused.",
 		Example: "  wardlet policy lint /etc/wardlet/policies\n  wardlet policy lint policies --config agent.toml",

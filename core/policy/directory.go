@@ -42,7 +42,7 @@ func openDirectory(path string) (*directory, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory; name a directory of policies in agent.toml", path)
+		return nil, fmt.Errorf("%s is no directory; name the directory of the policies", path)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {

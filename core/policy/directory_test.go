@@ -39,8 +39,8 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
 	for name, want := range map[string]string{
 		"missing": "the policy directory DIR/missing is missing; make it, or take it out of agent.toml to have no policies",
-		"file":    "DIR/file is no directory; name a directory of policies in agent.toml",
-		"pipe":    "DIR/pipe is no directory; name a directory of policies in agent.toml",
+		"file":    "DIR/file is no directory; name the directory of the policies",
+		"pipe":    "DIR/pipe is no directory; name the directory of the policies",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,9 @@ func Lint(ctx context.Context, c Config) (set pod.PolicySet, advice []Fault, err
 	return set, advice, err
 }
 
+// soon is how long before its end an exception is worth a look.
+const soon = 14 * 24 * time.Hour
+
 // advice is what an author should look at in a document.
 func (d *document) advice(now time.Time) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -28,8 +31,12 @@ func (d *document) advice(now time.Time) (all []string) {
 		say("the policy is off: its plugin is not loaded and its tests are not run")
 	}
 	for i := range d.Exceptions {
-		if e := &d.Exceptions[i]; !e.until.IsZero() && !now.Before(e.until) {
-			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, e.until.Format(time.RFC3339))
+		switch e, until := &d.Exceptions[i], d.Exceptions[i].until; {
+		case until.IsZero():
+		case !now.Before(until):
+			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, until.Format(time.RFC3339))
+		case until.Sub(now) < soon:
+			say("the exception of %s for %q ends at %s; the policy is asked about these pods then", e.Owner, e.Pods, until.Format(time.RFC3339))
 		}
 	}
 	if !d.isGroup() && d.OnError == pod.Allow {

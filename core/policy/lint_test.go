@@ -25,7 +25,11 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-02\"\n" + test,
 			[]string{`the exception of ops for ["a/b"] has expired at 2026-11-03T00:00:00Z; remove it`},
 		},
-		"an exception that has not": {"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-03\"\n" + test, nil},
+		"an exception that ends soon": {
+			"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-11-03\"\n" + test,
+			[]string{`the exception of ops for ["a/b"] ends at 2026-11-04T00:00:00Z; the policy is asked about these pods then`},
+		},
+		"an exception that does not": {"deny", "[[exception]]\npods = [\"a/b\"]\nowner = \"ops\"\nexpires = \"2026-12-03\"\n" + test, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

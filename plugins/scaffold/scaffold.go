@@ -32,6 +32,9 @@ func (o *Options) Check() error {
 	if faults := validation.IsDNS1123Label(o.Name); len(faults) > 0 {
 		return fmt.Errorf("%q cannot be the name of a policy, which is a DNS label: %s", o.Name, strings.Join(faults, ", "))
 	}
+	if o.Name == "set" {
+		return errors.New("set.toml is the list of files of a signed set, so no policy with its document can have the name \"set\"; choose another")
+	}
 	if !slices.Contains(Languages, o.Language) {
 		return fmt.Errorf("there is no scaffold in %q; want %s", o.Language, strings.Join(Languages, ", "))
 	}

@@ -24,6 +24,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
+		"called as a manifest":    {func(o *Options) { o.Name = "set" }, "set.toml is the list of files of a signed set"},
 		"without a name":          {func(o *Options) { o.Name = "" }, `"" cannot be the name of a policy, which is a DNS label: `},
 		"with a name in capitals": {func(o *Options) { o.Name = "Mine" }, `"Mine" cannot be the name`},
 		"with a path for a name":  {func(o *Options) { o.Name = "../mine" }, `"../mine" cannot be the name`},
