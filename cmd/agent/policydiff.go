@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
 )
 
 func (a *app) policyDiffCommand() *cobra.Command {
@@ -81,12 +83,13 @@ type diffGroup struct {
 
 // diffVerdict is what is equal of the verdicts of a group.
 type diffVerdict struct {
+	// Answer says of a contest who has won.
 	Answer pod.Answer `json:"answer"`
 	Policy string     `json:"policy,omitempty"`
 	Tenant string     `json:"tenant,omitempty"`
 	Reason string     `json:"reason,omitempty"`
-	// Changes: something of the pod is changed by it.
-	Changes bool `json:"changes,omitempty"`
+	// Changes are what policies change of the pod.
+	Changes []pod.Mutator `json:"changes,omitempty"`
 }
 
 type diffExample struct {
@@ -95,7 +98,10 @@ type diffExample struct {
 	Name         string `json:"name"`
 	WasMessage   string `json:"wasMessage,omitempty"`
 	WouldMessage string `json:"wouldMessage,omitempty"`
-	Field        string `json:"field"`
+	// Field is the first that is another one, Was and Would are its values.
+	Field string `json:"field"`
+	Was   string `json:"was,omitempty"`
+	Would string `json:"would,omitempty"`
 }
 
 func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.DiffOptions) error {
@@ -147,27 +153,33 @@ func (r *diffReport) take(x *agent.Differing) {
 
 // group puts a decision to those that change in the same way.
 func (r *diffReport) group(x *agent.Differing) {
-	was, would := diffVerdictOf(x.Recorded), diffVerdictOf(x.Made)
-	i := slices.IndexFunc(r.Groups, func(g *diffGroup) bool { return g.Hook == x.Hook && g.Was == was && g.Would == would })
+	was, would := diffVerdictOf(x.Hook, x.Recorded), diffVerdictOf(x.Hook, x.Made)
+	i := slices.IndexFunc(r.Groups, func(g *diffGroup) bool { return g.Hook == x.Hook && g.Was.same(&was) && g.Would.same(&would) })
 	if i < 0 {
 		i = len(r.Groups)
 		r.Groups = append(r.Groups, &diffGroup{Hook: x.Hook, Was: was, Would: would})
 	}
 	r.Groups[i].Count++
 	r.Groups[i].Example = diffExample{
-		ID: x.ID, Namespace: x.Namespace, Name: x.Name, WasMessage: x.Recorded.Message, WouldMessage: x.Made.Message, Field: x.Difference.Field,
+		ID: x.ID, Namespace: x.Namespace, Name: x.Name, WasMessage: x.Recorded.Message, WouldMessage: x.Made.Message,
+		Field: x.Difference.Field, Was: x.Difference.Recorded, Would: x.Difference.Made,
 	}
 }
 
-func diffVerdictOf(v *pod.Verdict) diffVerdict {
-	x := diffVerdict{Answer: v.Answer, Reason: v.Reason, Changes: v.Mutation != nil}
+func diffVerdictOf(hook string, v *pod.Verdict) diffVerdict {
+	x := diffVerdict{Answer: policy.AnswerOf(hook, v), Reason: v.Reason}
+	if v.Mutation != nil {
+		x.Changes = v.Mutation.By
+	}
 	if v.Reason != "" {
 		x.Policy, x.Tenant = v.Policy, v.Tenant
 	}
 	return x
 }
 
-// String says it in a cell of a table.
+func (v *diffVerdict) same(other *diffVerdict) bool { return reflect.DeepEqual(v, other) }
+
+// String says it in one line.
 func (v *diffVerdict) String() string {
 	text := string(v.Answer)
 	if v.Policy != "" {
@@ -179,8 +191,8 @@ func (v *diffVerdict) String() string {
 	if v.Reason != "" {
 		text += " (" + v.Reason + ")"
 	}
-	if v.Changes {
-		text += "; changes the pod"
+	if len(v.Changes) > 0 {
+		text += "; " + (&pod.Mutation{By: v.Changes}).String()
 	}
 	return text
 }
@@ -194,8 +206,12 @@ func (a *app) printDiff(r *diffReport) {
 		fmt.Fprintln(a.out, printable(fmt.Sprintf("%s: %s -> %s", plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
 		e := &g.Example
 		fmt.Fprintln(a.out, printable(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
-		fmt.Fprintln(a.out, printable("    was:   "+cmp.Or(e.WasMessage, string(g.Was.Answer))))
-		fmt.Fprintln(a.out, printable("    would: "+cmp.Or(e.WouldMessage, string(g.Would.Answer))))
+		was, would := cmp.Or(e.WasMessage, string(g.Was.Answer)), cmp.Or(e.WouldMessage, string(g.Would.Answer))
+		if e.Field == "mutation" {
+			was, would = "mutation "+cmp.Or(e.Was, "none"), "mutation "+cmp.Or(e.Would, "none")
+		}
+		fmt.Fprintln(a.out, printable("    was:   "+was))
+		fmt.Fprintln(a.out, printable("    would: "+would))
 	}
 	text := fmt.Sprintf("%s made with the other policies: %d the same, %d otherwise", plural(r.Decisions, "decision", "decisions"), r.Same, r.Changed)
 	if r.Unseen > 0 {

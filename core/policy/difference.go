@@ -120,13 +120,13 @@ func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
 // may call the candidates otherwise.
 func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Difference {
 	recorded := asCompared(record, made)
-	if was, is := upshotOf(record, &recorded), upshotOf(from, made); was != is {
-		return &Difference{Field: "answer", Recorded: was.shown(record), Made: is.shown(from)}
+	if upshotOf(record, &recorded) != upshotOf(from, made) {
+		return &Difference{Field: "answer", Recorded: string(AnswerOf(record.Hook, &recorded)), Made: string(AnswerOf(from.Hook, made))}
 	}
 	for _, x := range []struct{ field, recorded, made string }{
 		{"reason", recorded.Reason, made.Reason},
 		{"policy", calledBy(&recorded), calledBy(made)},
-		{"mutation", changedBy(recorded.Mutation), changedBy(made.Mutation)},
+		{fieldMutation, changedBy(recorded.Mutation), changedBy(made.Mutation)},
 	} {
 		if x.recorded != x.made {
 			return &Difference{Field: x.field, Recorded: x.recorded, Made: x.made}
@@ -135,35 +135,32 @@ func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Differenc
 	return nil
 }
 
-// upshot is what a verdict comes to.
+// AnswerOf is the answer of a verdict of a hook, for contests with who has won.
+func AnswerOf(hook string, v *pod.Verdict) pod.Answer {
+	if hook == hookMerge {
+		if o := decider(v); o != nil {
+			return o.Answer
+		}
+	}
+	return v.Answer
+}
+
+// upshot is what a verdict comes to: an answer, or that the candidate of a contest has
+// won that is at this place.
 type upshot struct {
 	answer pod.Answer
-	// won: the candidate of a contest that is at this place has won.
-	won   bool
-	place int
+	won    bool
+	place  int
 }
 
 func upshotOf(record *state.DecisionRecord, v *pod.Verdict) upshot {
-	if record.Hook != hookMerge {
-		return upshot{answer: v.Answer}
-	}
-	o := decider(v)
-	if o == nil {
-		return upshot{answer: v.Answer}
-	}
-	for place := range record.Candidates {
-		if o.Answer == winner(record.Candidates[place].Document, record.Candidates[place].Source) {
-			return upshot{v.Answer, true, place}
+	answer := AnswerOf(record.Hook, v)
+	for i := range record.Candidates {
+		if c := &record.Candidates[i]; answer == winner(c.Document, c.Source) {
+			return upshot{won: true, place: i}
 		}
 	}
-	return upshot{answer: o.Answer}
-}
-
-func (o upshot) shown(record *state.DecisionRecord) string {
-	if o.won {
-		return string(winner(record.Candidates[o.place].Document, record.Candidates[o.place].Source))
-	}
-	return string(o.answer)
+	return upshot{answer: answer}
 }
 
 // calledBy is who gave the reason, empty for nobody.
@@ -180,6 +177,36 @@ func changedBy(m *pod.Mutation) string {
 		return ""
 	}
 	return textOfJSON(m.By)
+}
+
+// fieldMutation is what a Difference calls what is changed of a pod.
+const fieldMutation = "mutation"
+
+// versions is the difference of verdicts that make another pod: the patches, or where
+// those show none, what comes of them.
+func versions(recorded, made *pod.Verdict) *Difference {
+	d := &Difference{Field: fieldMutation, Recorded: patchesOf(recorded), Made: patchesOf(made)}
+	if d.Recorded == d.Made {
+		d.Recorded, d.Made = recorded.Mutation.Hash(), made.Mutation.Hash()
+	}
+	return d
+}
+
+// patchesOf are the patches of those who changed the pod, as far as opinions have them.
+func patchesOf(v *pod.Verdict) string {
+	if v.Mutation == nil {
+		return ""
+	}
+	var all []string
+	for i := range v.Mutation.By {
+		by := &v.Mutation.By[i]
+		for j := range v.Opinions {
+			if o := &v.Opinions[j]; o.Policy == by.Policy && o.Tenant == by.Tenant && o.Patch != "" {
+				all = append(all, o.Patch)
+			}
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func decodeNumbers(text []byte, into *any) error {

@@ -64,8 +64,8 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 		return pod.Verdict{}, nil, ErrUnseen
 	}
 	d := otherwise(record, record, &v)
-	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() {
-		d = &Difference{Field: "mutation", Recorded: record.Verdict.Mutation.Hash(), Made: v.Mutation.Hash()}
+	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() || d != nil && d.Field == fieldMutation {
+		d = versions(&record.Verdict, &v)
 	}
 	return v, d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -149,6 +150,51 @@ func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
+	t.Parallel()
+	const long = `[{"op":"add","path":"/metadata/labels/by","value":"a"},{"op":"test","path":"/metadata/labels/by","value":"a"}]`
+	at, d := filepath.Join(t.TempDir(), "state"), newTree(t)
+	patching := func() *scripts {
+		s := newScripts()
+		s.edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
+		return s
+	}
+	d.policy("p", "allow No "+toLabel("by", "a"), labelsPath)
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, patching())
+	c.Records = log
+	p := New(c)
+	stop := run(t, p)
+	ask(t, p, written(t))
+	stop()
+	closeAll()
+	records, exhibits := evidenceIn(t, at)
+	for would, want := range map[string]string{
+		toLabel("by", "a"): "the same",
+		toLabel("by", "b"): "mutation is " + toLabel("by", "a") + " on record, made again " + toLabel("by", "b"),
+		toLabel("to", "b"): "mutation is " + toLabel("by", "a") + " on record, made again " + toLabel("to", "b"),
+		"":                 "mutation is " + toLabel("by", "a") + " on record, made again nothing",
+		long:               "the same",
+	} {
+		of := newTree(t)
+		of.policy("p", "allow No "+would, labelsPath)
+		again := NewRepeater(testConfig(of, patching()))
+		with, err := again.Instead(t.Context(), testConfig(of, patching()), "")
+		must(t, err)
+		_, diff, err := with.Decide(t.Context(), records[0], exhibits[0])
+		must(t, err)
+		got := "the same"
+		if diff != nil {
+			got = diff.String()
+		}
+		if got != want {
+			t.Errorf("with %s: %s, want %s", would, got, want)
+		}
+		with.Release()
+		again.Close()
 	}
 }
 
