@@ -32,6 +32,7 @@ func (r *ownRecorder) count(last bool) {
 	}
 	if err := r.cfg.Records.Counted(r.tenant, list); err != nil {
 		r.fault(err.Error())
+		return // they are tried again
 	}
 	clear(r.counts)
 }

@@ -170,14 +170,22 @@ func (l *DecisionLog) reserve(s *segment, size int64, files []fileKey) bool {
 	return true
 }
 
+// errNoSegment is that the active segment was given up.
+var errNoSegment = errors.New("no segment is being written to; the next record begins one")
+
 // Counted notes how often decisions of one owner's pods have been repeated. It
-// is on the disk some time later.
+// is on the disk some time later, unless an error comes back.
 func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
 	o := l.owner(tenant)
 	o.appending.Lock()
 	defer o.appending.Unlock()
-	if o.active == nil || len(counts) == 0 {
+	switch {
+	case len(counts) == 0:
 		return nil
+	case o.active == nil && l.empty(o):
+		return nil // what was counted made room
+	case o.active == nil:
+		return errNoSegment
 	}
 	text, err := countLines(counts)
 	if err != nil {
@@ -189,6 +197,13 @@ func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
 		return nil // what was counted made room
 	}
 	return o.write(text, nil)
+}
+
+// empty reports whether an owner has nothing on record.
+func (l *DecisionLog) empty(o *ownerLog) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(o.segments) == 0
 }
 
 // Close closes the segments; nothing is appended any more.

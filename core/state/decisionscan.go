@@ -60,19 +60,21 @@ func (l *DecisionLog) openOwners() error {
 	return nil
 }
 
-// openOwner finds the segments of one owner. The last one is gone on with, if it
-// is whole; of one without any record nothing was ever answered.
+// openOwner finds the segments of one owner. The last one is gone on with; of one
+// without any record nothing was ever answered.
 func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 	names, err := segmentNames(o.path)
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
+	goOn := func() {}
+	for _, name := range names {
 		path := filepath.Join(o.path, name)
 		text, info, err := readSegment(path)
 		if err != nil {
 			if odd := new(oddFile); !errors.As(err, &odd) {
 				l.log().Error("some of the log of decisions cannot be read", "file", path, "err", err)
+				goOn = func() {} // what is new is younger
 				continue
 			}
 			if err := l.dir.quarantine(filepath.Join(decisionsDir, filepath.Base(o.path), name), err); err != nil {
@@ -96,12 +98,10 @@ func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 		for key := range s.files {
 			l.files.held[key]++
 		}
-		if i == len(names)-1 && torn == 0 {
-			if f, err := l.dir.fs.appendTo(path); err == nil {
-				o.active, o.file, o.inputs, o.entered = s, f, inputs, true
-			}
-		}
+		half := len(text) > 0 && text[len(text)-1] != '\n'
+		goOn = func() { o.goOn(s, inputs, half) }
 	}
+	goOn()
 	o.kept = o.next - 1
 	return nil
 }

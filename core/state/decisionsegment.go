@@ -127,6 +127,27 @@ func (o *ownerLog) open() (*segment, error) {
 	return o.active, nil
 }
 
+// halfLine ends what a crash has left of a line, so that it is none.
+const halfLine = "torn\n"
+
+// goOn has the owner write to a segment that there was, if that can be: the next
+// record begins another one otherwise. half is whether its last line has no end.
+func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
+	f, err := o.dir.fs.appendTo(s.path)
+	if err != nil {
+		return
+	}
+	o.active, o.file, o.inputs, o.entered = s, f, inputs, true
+	if !half {
+		return
+	}
+	if _, err := f.Write([]byte(halfLine)); err != nil {
+		_ = o.close() // nothing of it is lost
+		return
+	}
+	s.size += int64(len(halfLine))
+}
+
 // write appends text to the active segment, which gets documents with it. It is on
 // the disk after the next sync that gives no error.
 func (o *ownerLog) write(text []byte, inputs []string) error {

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// counted opens the log of decisions of a directory, notes that the first decision of
+// the operator was repeated, and closes it again.
+func counted(t *testing.T, path string, count int) {
+	t.Helper()
+	d, _ := open(t, path)
+	l, err := d.Decisions(map[string]int64{"": 1 << 20})
+	check(t, err)
+	check(t, l.Counted("", []DecisionCount{{ID: "operator-1", Count: count, Last: time.Now()}}))
+	check(t, l.Close())
+	check(t, d.Close())
+}
+
+func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
+	t.Parallel()
+	whole := entry("third", "text")
+	next := (&line{kind: lineRecord, body: []byte(`{"id":"operator-3","name":"` + whole.Record.Name + `"}`)}).append(nil)
+	for name, torn := range map[string][]byte{
+		"nothing": nil, "half of it": next[:len(next)/2], "all but its end": next[:len(next)-1], "zeros": make([]byte, 100), "a damaged one": append([]byte("x"), next...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := statePath(t)
+			limits := map[string]int64{"": 1 << 20}
+			l, done := decisions(t, path, limits)
+			appended(t, l, "", entry("web", "text"), entry("db", "text"))
+			done()
+			file := filepath.Join(path, decisionsDir, "operator", segmentName(1))
+			text, err := os.ReadFile(file)
+			check(t, err)
+			check(t, os.WriteFile(file, append(text, torn...), 0o600))
+			counted(t, path, 500)
+			counted(t, path, 501)
+			d, _ := open(t, path)
+			l, err = d.Decisions(limits)
+			check(t, err)
+			appended(t, l, "", entry("new", "text"))
+			same(t, "records", []string{"operator-1 web×501", "operator-2 db×1", "operator-3 new×1"}, inOrder(on(t, l)))
+			check(t, l.Close())
+			check(t, d.Close())
+			if info, err := os.Stat(file); err != nil || info.Size() < int64(len(text)+len(torn)) {
+				t.Errorf("what the crash left is gone: %v", err)
+			}
+			_, faults := told(StateFiles(path))
+			if want := min(len(torn), 1); len(faults) != want {
+				t.Errorf("faults %q, want %d", faults, want)
+			}
+		})
+	}
+}
+
+// inOrder sorts the names of records by their numbers.
+func inOrder(names []string) []string { slices.Sort(names); return names }
+
+func TestCountsThatCannotBeWrittenAreRefused(t *testing.T) {
+	t.Parallel()
+	model := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
+	l := onDisk(t, model, statePathOf(t), mib)
+	counts := []DecisionCount{{ID: "operator-1", Count: 2}}
+	check(t, l.Counted("", counts)) // nothing is on record that they could be about
+	appended(t, l, "", entry("web", "text"))
+	check(t, l.Counted("", nil))
+	check(t, l.Counted("", counts))
+	model.failAt = model.step + 1
+	wantError(t, l.Counted("", counts), errStep.Error())
+	wantError(t, l.Counted("", counts), "no segment")
+	appended(t, l, "", entry("db", "text"))
+	check(t, l.Counted("", counts))
+}
