@@ -53,6 +53,9 @@ type shadowed struct {
 	wait, most time.Duration
 	// makes is FinalHash of what the policy makes of the pod, empty where it changes nothing.
 	makes string
+	// last is what the policy had said before, nil for nothing: where both fail, that
+	// counts for both.
+	last *opinion
 }
 
 // shadow notes that a policy is at its turn, which has a candidate. most is how long its
@@ -62,7 +65,11 @@ func (d *decision) shadow(s *set, p *policy, most time.Duration) {
 		return
 	}
 	request := *d.request
-	d.shadowed = append(d.shadowed, shadowed{hook: d.hook, set: s, policy: p, request: &request, most: most})
+	x := shadowed{hook: d.hook, set: s, policy: p, request: &request, most: most}
+	if last, known := d.lasts.get(p, d.lastKey()); known {
+		x.last = &last
+	}
+	d.shadowed = append(d.shadowed, x)
 }
 
 // waits notes how long what a policy said at its turn has the question wait.
@@ -81,7 +88,10 @@ func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
 		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
-				look: d.look, sees: d.sees, saw: saw, lasts: &lasts{}, at: at,
+				look: d.look, sees: d.sees, saw: saw, exempt: d.exempt, lasts: &lasts{}, at: at,
+			}
+			if x.last != nil {
+				like.lasts.put(x.policy.candidate, like.lastKey(), like.request.Tenant, x.last, like.request.Time)
 			}
 			o = x.policy.candidate.alone(ctx, like, x.most)
 			return o, like.spent + o.Fuel

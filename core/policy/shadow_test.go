@@ -175,6 +175,74 @@ func TestWhatACandidateMakesOfAWinnerIsCompared(t *testing.T) {
 	}
 }
 
+func TestACandidateThatFailsAsThePolicyDoesIsNoDifference(t *testing.T) {
+	t.Parallel()
+	const last = `on_error = "last_verdict"`
+	exempts := func(c *Config) { c.Exempt = []string{"shop/web"} }
+	for name, test := range map[string]struct {
+		// before is what the policy did before both fail, empty for nothing.
+		before, more, candidates string
+		change                   func(*Config)
+		different                uint64
+		inForce                  pod.Answer
+	}{
+		"of an exempt pod":                       {"", "", "", exempts, 0, pod.Allow},
+		"of an exempt pod, with another setting": {"", "", last, exempts, 0, pod.Allow},
+		"what was said before counts":            {"allow", last, last, nil, 0, pod.Allow},
+		"a denial from before":                   {"deny No never", last, last, nil, 0, pod.Deny},
+		"nothing was said before":                {"", last, last, nil, 0, pod.Hold},
+		"only for the policy in force":           {"allow", last, "", nil, 1, pod.Allow},
+		"only for the candidate":                 {"allow", `on_error = "deny"`, last, nil, 1, pod.Deny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, s := newTree(t), newScripts()
+			c := testConfig(d, s)
+			if test.change != nil {
+				test.change(&c)
+			}
+			p := New(c)
+			if test.before != "" {
+				d.policy("p", test.before, test.more)
+				run(t, p)
+				ask(t, p, question("web"))
+			}
+			d.policy("p", "trap no", test.more)
+			d.candidate("trap no", test.candidates)
+			if test.before == "" {
+				run(t, p)
+			}
+			_, err := p.Reload(t.Context(), "")
+			must(t, err)
+			if v := ask(t, p, question("web")); v.Answer != test.inForce {
+				t.Errorf("verdict %+v", v)
+			}
+			if x := compared(t, p, 1); x.Decisions != 1 || x.Different != test.different {
+				t.Errorf("got %+v", x)
+			}
+		})
+	}
+}
+
+func TestWhatACandidateSaysIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	const last = `on_error = "last_verdict"`
+	d, s := newTree(t), newScripts()
+	d.policy("p", "allow", last)
+	d.candidate("deny No never", last)
+	p := New(testConfig(d, s))
+	run(t, p)
+	ask(t, p, question("web"))
+	compared(t, p, 1)
+	d.policy("p", "trap no", last)
+	d.remove("next.toml")
+	_, err := p.Reload(t.Context(), "")
+	must(t, err)
+	if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
 func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
