@@ -62,62 +62,6 @@ func (b *brakes) load() {
 	}
 }
 
-// of gives the count of a policy's content. One that has none begins with what the
-// content before has evicted of late: an edit is no confirmation. It is nil where there
-// is neither.
-func (b *brakes) of(p *policy, now time.Time) *state.EvictionCount {
-	var before *state.EvictionCount
-	for i := range b.kept.Policies {
-		c := &b.kept.Policies[i]
-		switch {
-		case isContent(c, p):
-			return c
-		case c.Policy == p.Name && !c.Last.IsZero() && (before == nil || c.Last.After(before.Last)):
-			before = c
-		}
-	}
-	if before == nil || before.Confirmed || now.Sub(before.Last) >= evictMemory {
-		return nil
-	}
-	return &state.EvictionCount{
-		Policy: p.Name, Document: p.source, Module: p.made(), Of: before.Of, Evicted: before.Evicted, Last: before.Last,
-	}
-}
-
-func isContent(c *state.EvictionCount, p *policy) bool {
-	return c.Policy == p.Name && c.Document == p.source && c.Module == p.made()
-}
-
-// allowed is how many pods may be evicted before the policy is confirmed.
-func allowed(of int) int { return max(1, of/evictPart) }
-
-// next is when the policy may evict one more pod: at the earliest evictPeriod after
-// the last, whichever content of it has evicted that.
-func (b *brakes) next(p *policy, now time.Time) time.Time {
-	var last time.Time
-	for _, c := range b.kept.Policies {
-		if c.Policy == p.Name && c.Last.After(last) {
-			last = c.Last
-		}
-	}
-	if last.IsZero() {
-		return now
-	}
-	if last.After(now) {
-		last = now // the clock was set back
-	}
-	if next := last.Add(evictPeriod); next.After(now) {
-		return next
-	}
-	return now
-}
-
-// spent reports whether the policy has evicted as many as it may.
-func (b *brakes) spent(p *policy, now time.Time) bool {
-	c := b.of(p, now)
-	return c != nil && !c.Confirmed && c.Evicted >= allowed(c.Of)
-}
-
 // evict counts one more pod of a policy that judges so many, before that is ended.
 // Where the disk does not take it, nothing is to be ended.
 func (b *brakes) evict(s *set, p *policy, judged int, now time.Time) error {
@@ -139,18 +83,23 @@ func (b *brakes) change(s *set, p *policy, judged int, now time.Time, change fun
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
 	}
-	next := state.Evictions{Tenant: b.kept.Tenant, Policies: slices.Clone(b.kept.Policies)}
-	i := slices.IndexFunc(next.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) })
+	next := slices.Clone(b.kept.Policies)
+	i := slices.IndexFunc(next, func(c state.EvictionCount) bool { return isContent(&c, p) })
 	if i < 0 {
-		i = len(next.Policies)
+		i = len(next)
 		c := state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.made(), Of: judged}
-		if before := b.of(p, now); before != nil {
+		if before := b.of(s, p, now); before != nil {
 			c = *before
 		}
-		next.Policies = append(next.Policies, c)
+		next = append(next, c)
 	}
-	change(&next.Policies[i])
-	next.Policies = forget(next.Policies, s)
+	change(&next[i])
+	return b.store(s, next)
+}
+
+// store puts counts on the disk and then here.
+func (b *brakes) store(s *set, counts []state.EvictionCount) error {
+	next := state.Evictions{Tenant: b.kept.Tenant, Policies: forget(counts, s)}
 	if b.disk != nil {
 		if b.fault = b.disk.Store(&next); b.fault != nil {
 			return fmt.Errorf("what is evicted cannot be written: %w", b.fault)
@@ -163,13 +112,9 @@ func (b *brakes) change(s *set, p *policy, judged int, now time.Time, change fun
 // forget drops the oldest counts where there are too many. Those of policies in force
 // stay.
 func forget(counts []state.EvictionCount, s *set) []state.EvictionCount {
-	inForce := func(c *state.EvictionCount) bool {
-		p := s.find(c.Policy)
-		return p != nil && isContent(c, p)
-	}
 	var old []state.EvictionCount
 	for i := range counts {
-		if !inForce(&counts[i]) {
+		if !s.hasContent(&counts[i]) {
 			old = append(old, counts[i])
 		}
 	}

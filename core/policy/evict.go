@@ -19,6 +19,10 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 	now := r.plane.cfg.Now()
 	for _, o := range r.plane.owners {
 		s := f.sets[o.tenant]
+		if s == nil {
+			continue
+		}
+		r.retire(s, now)
 		if !s.reviews() {
 			continue
 		}
@@ -37,6 +41,10 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 // before.
 func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now time.Time) {
 	due := r.due(f, p)
+	if len(due) == 0 {
+		return
+	}
+	r.adopt(f, s, p, now)
 	i := slices.IndexFunc(due, func(rv *review) bool { return r.hinders(rv, p, now) == nil })
 	if i < 0 {
 		return
@@ -75,7 +83,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 		}
 		return
 	}
-	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(p, now).Evicted, "of", b.of(p, now).Of)
+	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(s, p, now).Evicted, "of", b.of(s, p, now).Of)
 	r.drop(rv)
 }
 
@@ -101,14 +109,14 @@ func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why strin
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
 		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
-	case b.spent(p, now):
+	case r.spent(f, s, p, now):
 		return "for " + p.confirmation(), time.Time{}
 	case !s.probation.bears(now):
 		return "until the set has proved itself on its probation", time.Time{}
 	case r.unjudged(f, p.tenant) > 0:
 		return "until all pods are judged", time.Time{}
 	}
-	return "", b.next(p, now)
+	return "", b.next(s, p, now)
 }
 
 // confirmation is the command that confirms the policy.

@@ -20,7 +20,7 @@ func TestAnEditOfAPolicyIsNoConfirmation(t *testing.T) {
 		want    int
 	}{
 		"edits one after the other":  {time.Minute, false, 5},
-		"an edit two days later":     {48 * time.Hour, false, 5 + 4},
+		"an edit a day later":        {25 * time.Hour, false, 5 + 4},
 		"an edit of a confirmed one": {time.Minute, true, 50},
 	} {
 		t.Run(name, func(t *testing.T) {

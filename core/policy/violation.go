@@ -28,7 +28,7 @@ func (r *reviewer) display(f *forces) {
 			if p.evicts() {
 				outlooks[p.owned()] = r.outlook(f, s, p, &x)
 				if x.Waiting > 0 && x.Waits == "" {
-					x.Next = r.brakes[s.tenant].next(p, now)
+					x.Next = r.brakes[s.tenant].next(s, p, now)
 				}
 			}
 			shown[p.owned()] = x
@@ -66,11 +66,8 @@ func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
 // that is to be evicted.
 func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) outlook {
 	now, due := r.plane.cfg.Now(), r.due(f, p)
-	x.Of, x.Waiting = x.Judged, len(due)
-	if c := r.brakes[s.tenant].of(p, now); c != nil {
-		x.Of, x.Evicted, x.Confirmed = c.Of, c.Evicted, c.Confirmed
-	}
-	x.Allowed = allowed(x.Of)
+	c, may := r.count(f, s, p, now)
+	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)
 	if x.Waiting == 0 {
 		return outlook{}
 	}
@@ -78,7 +75,7 @@ func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) ou
 		x.Waits = r.hindrance(due, p, now)
 	}
 	switch {
-	case r.brakes[s.tenant].spent(p, now):
+	case !c.Confirmed && c.Evicted >= may:
 		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}

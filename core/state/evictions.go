@@ -29,6 +29,8 @@ type EvictionCount struct {
 	Confirmed bool `json:"confirmed,omitempty"`
 	// Last is when it has evicted the last one, zero for never.
 	Last time.Time `json:"last,omitzero"`
+	// Left is since when a confirmed content is not in force, zero while it is.
+	Left time.Time `json:"left,omitzero"`
 }
 
 // EvictionCounts keeps one record per owner of policies.

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const (
+	ofShop = "[match]\nnamespaces = [\"shop\"]"
+	ofProd = "[match]\nnamespaces = [\"prod\"]"
+)
+
+// prodPods are so many pods of another namespace than somePods.
+func prodPods(n int) (pods []RunningPod) {
+	for i := range n {
+		pods = append(pods, runs(fmt.Sprintf("prod%d", i), func(p *v1.Pod) { p.Namespace = "prod" }))
+	}
+	return pods
+}
+
+func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prod          int
+		first, second string
+		// gone are all, with the one of the first content.
+		gone int
+	}{
+		"of fewer it is less": {9, ofShop, ofProd, 1},
+		"of more it is more":  {9, ofProd, ofShop, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				n := newRunning(append(somePods(100), prodPods(tc.prod)...)...)
+				d.policy("a", "deny", onChangeEvicts, tc.first)
+				p := reviewing(t, d, s, n, evictionsIn(newCounts()))
+				run(t, p)
+				if tc.first == ofProd {
+					settled() // it is on probation for long with few pods
+				}
+				for len(n.gone()) < 1 {
+					time.Sleep(time.Second)
+				}
+				d.policy("a", "deny", onChangeEvicts, tc.second)
+				settled()
+				if got := n.gone(); len(got) != tc.gone {
+					t.Errorf("evicted %v, want %d", got, tc.gone)
+				}
+			})
+		})
+	}
+}
+
+func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		n := newRunning(somePods(100)...)
+		d.policy("a", "deny", onChangeEvicts)
+		calls := 0
+		s.edit = func(_ string, r *wasm.Result) {
+			if calls++; calls > 100 && calls < 1000 {
+				r.Answer = pod.Allow
+			}
+		}
+		p := reviewing(t, d, s, n, evictionsIn(newCounts()))
+		run(t, p)
+		settled()
+		before := len(n.gone())
+		n.mu.Lock()
+		for _, r := range somePods(100)[9:] {
+			delete(n.pods, r.Pod.UID)
+		}
+		n.mu.Unlock()
+		time.Sleep(time.Minute)
+		calls = 1000
+		d.policy("b", "allow") // another set
+		settled()
+		if got := len(n.gone()); before != 1 || got != 1 {
+			t.Errorf("evicted %d, then %d of 9 pods that are left", before, got-before)
+		}
+	})
+}
+
+func TestAnotherNameIsNoConfirmation(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		n := newRunning(somePods(50)...)
+		p := reviewing(t, d, s, n, evictionsIn(newCounts()))
+		run(t, p)
+		for i := range 4 {
+			d.policy(fmt.Sprintf("deny-%d", i), "deny", onChangeEvicts)
+			for range 100 {
+				if i > 0 || len(n.gone()) < 2 { // the first gets a new name meanwhile
+					time.Sleep(5 * time.Second)
+				}
+			}
+			d.remove(fmt.Sprintf("deny-%d.toml", i))
+		}
+		if got := n.gone(); len(got) != 5 {
+			t.Errorf("%d of 50 evicted, want 5", len(got))
+		}
+		expectPace(t, n)
+		d.policy("other", "deny # another module", onChangeEvicts)
+		settled()
+		if got := n.gone(); len(got) != 5+4 {
+			t.Errorf("%d of 50 evicted, want 4 more", len(got))
+		}
+	})
+}
+
+func TestAConfirmationEndsWhenItsContentIsOutOfForceForADay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		away    time.Duration
+		restart bool
+		want    int
+	}{
+		"it does not after a day":           {25 * time.Hour, false, 5},
+		"nor when it comes with a new life": {25 * time.Hour, true, 5},
+		"a life in between is no end of it": {20 * time.Hour, true, 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				n, kept := newRunning(somePods(50)...), newCounts()
+				d.policy("a", "allow", onChangeEvicts)
+				p := reviewing(t, d, s, n, evictionsIn(kept))
+				stop := run(t, p)
+				time.Sleep(time.Minute)
+				d.policy("a", "deny", onChangeEvicts)
+				_, err := p.Reload(t.Context(), "")
+				must(t, err)
+				_, err = p.Confirm(t.Context(), "", "a")
+				must(t, err)
+				before := len(n.gone())
+				d.policy("a", "allow", onChangeEvicts)
+				time.Sleep(time.Minute)
+				if tc.restart {
+					stop()
+				}
+				time.Sleep(tc.away)
+				if tc.restart {
+					p = reviewing(t, d, s, n, evictionsIn(kept))
+				}
+				d.policy("a", "deny", onChangeEvicts)
+				if tc.restart {
+					run(t, p)
+				}
+				settled()
+				if got := len(n.gone()); got != tc.want || before > 1 {
+					t.Errorf("evicted %d, then %d, want %d", before, got-before, tc.want)
+				}
+			})
+		})
+	}
+}
