@@ -168,12 +168,14 @@ func (c *comparison) show() *pod.PolicyShadow {
 	x := c.shown
 	c.mu.Unlock()
 	t := &c.threshold
+	// A quotient is the number next to the true one, as is the limit that was written: a part
+	// that is met exactly equals it. A product need not.
 	switch left := t.MinTime - c.now().Sub(c.since); {
 	case x.Decisions < uint64(t.MinDecisions): //nolint:gosec // 1 to a million
 		x.Waits = fmt.Sprintf("it was asked in %d of %d decisions", x.Decisions, t.MinDecisions)
 	case left > 0:
 		x.Waits = fmt.Sprintf("it is to be compared for %s more", left.Round(time.Second))
-	case float64(x.Different) > t.MaxDifference*float64(x.Decisions):
+	case float64(x.Different)/float64(x.Decisions) > t.MaxDifference:
 		x.Waits = fmt.Sprintf("it says something else in %d of %d decisions, more than max_difference = %v", x.Different, x.Decisions, t.MaxDifference)
 	}
 	return &x

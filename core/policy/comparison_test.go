@@ -2,8 +2,10 @@ package policy
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,6 +93,23 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		clock = now.Add(test.after)
 		if got := c.show().Waits; got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestAPartThatIsMetExactlyIsNoMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, decisions := range []uint64{100, 200, 1000, 700, 1_000_000} {
+		for percent := range uint64(101) {
+			limit, err := strconv.ParseFloat(fmt.Sprintf("%d.%02d", percent/100, percent%100), 64)
+			must(t, err)
+			for more, want := range []bool{true, false} {
+				c := &comparison{threshold: threshold{MaxDifference: limit, MinDecisions: 1}, now: time.Now}
+				c.shown.Decisions, c.shown.Different = decisions, percent*decisions/100+uint64(more)
+				if waits := c.show().Waits; (waits == "") != want {
+					t.Errorf("%d of %d with the limit %v: %q", c.shown.Different, decisions, limit, waits)
+				}
+			}
 		}
 	}
 }
