@@ -51,7 +51,8 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 type promoted struct {
 	Tenant string `json:"tenant,omitempty"`
 	Policy string `json:"policy"`
-	// Written is the document that was the policy's, Removed the candidate's.
+	// Written is the document that was the policy's, Removed the candidate's, empty where it
+	// could not be.
 	Written string `json:"written"`
 	Removed string `json:"removed"`
 }
@@ -66,11 +67,11 @@ func (a *app) promote(sets []pod.PolicySet, tenant, name, dir, output string) er
 			return errors.New("the set is signed: name with --dir the directory that you sign, and sign it then with \"wardlet policy sign\"")
 		}
 		path, gone, err := agent.Promote(set, name, cmp.Or(dir, set.Directory))
+		if output != "" && path != "" {
+			return errors.Join(printObject(a.out, output, promoted{tenant, name, path, gone}), err)
+		}
 		if err != nil {
 			return err
-		}
-		if output != "" {
-			return printObject(a.out, output, promoted{tenant, name, path, gone})
 		}
 		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable(path), printable(gone))
 		return nil

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -17,8 +19,26 @@ import (
 // its document takes that of the policy, with the policy's mode, and its own file goes. A set
 // is whole at every moment between. The comparison must have come to its end, and the
 // documents and the candidate's module must be those that were compared. It gives the paths of the document and of
-// the one that is gone.
+// the one that is gone. With an error the document is named where it has been replaced, as the
+// error says, too.
 func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error) {
+	p, err := promotionOf(set, name, dir)
+	if err != nil {
+		return "", "", err
+	}
+	return p.carryOut()
+}
+
+// promotion is what is to be done.
+type promotion struct {
+	// path is the policy's document, which becomes promoted; gone is the candidate's, which
+	// has the text compared.
+	path, gone         string
+	promoted, compared []byte
+}
+
+// promotionOf says what is to be done, or why nothing may be.
+func promotionOf(set *pod.PolicySet, name, dir string) (*promotion, error) {
 	var inForce, candidate *pod.PolicyState
 	for i := range set.Policies {
 		switch p := &set.Policies[i]; {
@@ -31,37 +51,58 @@ func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error
 	}
 	switch {
 	case inForce == nil:
-		return "", "", fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", name)
+		return nil, fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", name)
 	case candidate == nil:
-		return "", "", fmt.Errorf("policy %q has no candidate: that is a document of the same name with mode = \"shadow\"", name)
+		return nil, fmt.Errorf("policy %q has no candidate: that is a document of the same name with mode = \"shadow\"", name)
 	case set.Refused != "":
-		return "", "", errors.New("what the directory holds is not in force: mend that first")
+		return nil, errors.New("what the directory holds is not in force: mend that first")
 	case candidate.Shadow.Waits != "":
-		return "", "", fmt.Errorf("the candidate %s may not take the place of policy %q: %s", candidate.Document, name, candidate.Shadow.Waits)
+		return nil, fmt.Errorf("the candidate %s may not take the place of policy %q: %s", candidate.Document, name, candidate.Shadow.Waits)
 	}
 	of := candidate.Shadow
 	if of.InForceSHA256 == "" || of.CandidateSHA256 == "" {
-		return "", "", errors.New("the agent does not say which documents it has compared; start it anew with the version of this command, and wait until it has")
+		return nil, errors.New("the agent does not say which documents it has compared; start it anew with the version of this command, and wait until it has")
 	}
-	path, _, err = comparedIn(set.Directory, dir, inForce.Document, of.InForceSHA256)
+	path, _, err := comparedIn(set.Directory, dir, inForce.Document, of.InForceSHA256)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	if _, _, err := comparedIn(set.Directory, dir, candidate.Module, candidate.SHA256); err != nil {
-		return "", "", err
+		return nil, err
 	}
 	gone, text, err := comparedIn(set.Directory, dir, candidate.Document, of.CandidateSHA256)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	promoted, err := policy.Promoted(gone, text, inForce.Mode)
 	if err != nil {
+		return nil, err
+	}
+	return &promotion{path, gone, promoted, text}, nil
+}
+
+// carryOut does it, and gives what Promote does.
+func (p *promotion) carryOut() (path, gone string, err error) {
+	if err := replace(p.path, p.promoted); err != nil {
 		return "", "", err
 	}
-	if err := replace(path, promoted); err != nil {
-		return "", "", err
+	if err := p.retire(); err != nil {
+		return p.path, "", fmt.Errorf("%s is now what %s was, which is to be removed and is still there: %w", p.path, p.gone, err)
 	}
-	return path, gone, os.Remove(gone)
+	return p.path, p.gone, nil
+}
+
+// retire removes the candidate's document, unless somebody has edited it meanwhile.
+func (p *promotion) retire() error {
+	switch now, err := os.ReadFile(p.gone); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !bytes.Equal(now, p.compared):
+		return errors.New("it has been edited meanwhile; remove it, or leave it as the next candidate")
+	}
+	return os.Remove(p.gone)
 }
 
 // comparedIn is the path in dir of a file that the agent reads in the directory from, and

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,52 @@ func TestACandidateTakesThePlaceOfThePolicy(t *testing.T) {
 		if entries, err := os.ReadDir(to); err != nil || len(entries) != 2 || gone != filepath.Join(to, "next.toml") {
 			t.Errorf("%v is left, %v", entries, err)
 		}
+	}
+}
+
+func TestACandidateWhoseFileCannotGoIsToldToBeInForce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// meanwhile is done between the look at both documents and the change.
+		meanwhile func(next string) error
+		want      string
+	}{
+		"nothing meanwhile": {func(string) error { return nil }, ""},
+		"it is gone":        {os.Remove, ""},
+		"it is edited": {
+			func(next string) error { return os.WriteFile(next, []byte("# the next one"), 0o600) }, "it has been edited meanwhile",
+		},
+		"it cannot be read": {
+			func(next string) error { return errors.Join(os.Remove(next), os.Mkdir(next, 0o700)) }, "is a directory",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, set := withCandidate(t)
+			p, err := promotionOf(set, "p", dir)
+			if err == nil {
+				err = test.meanwhile(filepath.Join(dir, "next.toml"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, gone, err := p.carryOut()
+			text, _ := os.ReadFile(filepath.Join(dir, "p.toml"))
+			if path != filepath.Join(dir, "p.toml") || !strings.HasSuffix(string(text), "mode = \"warn\" # next\n") {
+				t.Errorf("%s:\n%s", path, text)
+			}
+			_, stays := os.Stat(filepath.Join(dir, "next.toml"))
+			if test.want == "" {
+				if err != nil || gone != filepath.Join(dir, "next.toml") || !os.IsNotExist(stays) {
+					t.Errorf("%q, %v, %v", gone, stays, err)
+				}
+				return
+			}
+			want := path + " is now what " + filepath.Join(dir, "next.toml") + " was, "
+			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), test.want) || gone != "" || stays != nil {
+				t.Errorf("%q, %v, %v", gone, stays, err)
+			}
+		})
 	}
 }
 
