@@ -91,18 +91,25 @@ const exceptedPrefix = "not asked: "
 // excepted is the opinion of a policy about a pod that an exception takes out
 // of it at the time of the decision; ok is false where none does.
 func (p *policy) excepted(d *decision) (o opinion, ok bool) {
-	for i := range p.Exceptions {
-		e := &p.Exceptions[i]
-		if !e.covers(d.names) || !d.request.Time.Before(e.until) {
-			continue
-		}
-		message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
-		if e.Reason != "" {
-			message += ": " + e.Reason
-		}
-		return opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: pod.Abstain, Reason: pod.ReasonException, Message: message}}, true
+	e := p.exception(d.names, d.request.Time)
+	if e == nil {
+		return opinion{}, false
 	}
-	return opinion{}, false
+	message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
+	if e.Reason != "" {
+		message += ": " + e.Reason
+	}
+	return opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: pod.Abstain, Reason: pod.ReasonException, Message: message}}, true
+}
+
+// exception is the one that takes a pod out of the policy at a time, nil for none.
+func (p *policy) exception(names []string, at time.Time) *exception {
+	for i := range p.Exceptions {
+		if e := &p.Exceptions[i]; e.covers(names) && at.Before(e.until) {
+			return e
+		}
+	}
+	return nil
 }
 
 // covers reports whether one of a pod's names is among those of the exception.

@@ -35,11 +35,14 @@ type reviewer struct {
 
 	looked time.Time
 	pods   map[types.UID]*review
-	// pending are the pods that are to be judged, by tenant; open are the tenants with
-	// a question under way.
+	// pending are the pods that are to be judged, by tenant, and open the one about which
+	// a question is under way.
 	pending map[string][]*review
-	open    map[string]bool
+	open    map[string]*review
 	brakes  map[string]*brakes
+	// seen are the pods on the node at a time, nil while nobody judges by those.
+	seen   map[types.UID]*v1.Pod
+	seenAt time.Time
 
 	shown shownReviews
 }
@@ -60,12 +63,17 @@ type review struct {
 	asking, recheck, fresh bool
 	// after is when it is asked about again at the earliest.
 	after time.Time
+	// again is when the same sets judge it again, zero for never, and tries how often
+	// they could not tell. readsNode: they have seen the node.
+	again     time.Time
+	tries     int
+	readsNode bool
 	// refused is how often it could not be evicted, refusal why, and stays until when
 	// it is left.
 	refused int
 	refusal error
 	stays   time.Time
-	// violation is what is shown with the pod, and told what was told of it.
+	// violation is what is shown with the pod, and told what the last event was about.
 	violation Violation
 	told      string
 }
@@ -81,7 +89,7 @@ func newReviewer(p *Plane) *reviewer {
 	r := &reviewer{
 		plane: p, running: p.cfg.Running, changed: make(chan struct{}, 1), orders: make(chan confirmation),
 		answers: make(chan reviewed, len(p.cfg.Tenants)+1), pods: map[types.UID]*review{}, pending: map[string][]*review{},
-		open: map[string]bool{}, brakes: map[string]*brakes{},
+		open: map[string]*review{}, brakes: map[string]*brakes{},
 	}
 	for _, o := range p.owners {
 		r.brakes[o.tenant] = newBrakes(p.cfg.Evictions, o.tenant)
@@ -173,9 +181,11 @@ func (r *reviewer) look(f *forces) {
 			r.drop(rv)
 		}
 	}
+	r.watch(f)
 	r.pending = map[string][]*review{}
 	for _, rv := range r.pods {
-		if rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key; rv.asking && !rv.after.After(r.looked) {
+		rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key || rv.judgesAgain(r.looked)
+		if rv.asking && r.open[rv.tenant] != rv && !rv.after.After(r.looked) {
 			r.pending[rv.tenant] = append(r.pending[rv.tenant], rv)
 		}
 	}
@@ -199,7 +209,8 @@ func (r *reviewer) meet(f *forces, run RunningPod) {
 	case rv == nil:
 		rv = &review{tenant: tenant}
 		if v := run.Verdict; v != nil && keyOfSets(v.Sets) == now.key {
-			rv.sets, rv.opinions = now.key, v.Opinions
+			rv.RunningPod, rv.sets, rv.opinions = run, now.key, v.Opinions
+			r.plan(f, rv, v)
 		}
 		r.pods[run.Pod.UID] = rv
 	}
@@ -219,7 +230,7 @@ func (r *reviewer) drop(rv *review) {
 func (r *reviewer) ask(f *forces) {
 	p := r.plane
 	for tenant, pending := range r.pending {
-		if len(pending) == 0 || r.open[tenant] || !p.ready(tenant) || p.recorder.behind(tenant) {
+		if len(pending) == 0 || r.open[tenant] != nil || !p.ready(tenant) || p.recorder.behind(tenant) {
 			continue
 		}
 		rv := pending[0]
@@ -227,7 +238,7 @@ func (r *reviewer) ask(f *forces) {
 		if r.pods[rv.Pod.UID] != rv || !f.of(tenant).reviews {
 			continue
 		}
-		r.open[tenant] = true
+		r.open[tenant] = rv
 		run := rv.RunningPod
 		answer := func(v pod.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
 		pose(p, about{hook: string(pod.Review), uid: run.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict)) (int64, bool) {
@@ -248,7 +259,14 @@ func (r *reviewer) take(a *reviewed) {
 		return
 	}
 	rv.asking, rv.recheck, rv.fresh, rv.after = false, false, true, time.Time{}
-	rv.sets, rv.opinions = keyOfSets(v.Sets), v.Opinions
+	sets := keyOfSets(v.Sets)
+	if rv.sets != sets {
+		rv.tries = 0
+	}
+	rv.sets, rv.opinions, rv.readsNode = sets, v.Opinions, v.ReadsNode
+	f := r.plane.forces()
+	defer f.release()
+	r.plan(f, rv, v)
 	r.running.Judged(v.Opinions)
 }
 

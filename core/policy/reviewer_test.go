@@ -60,7 +60,7 @@ func TestWhatAPolicySaysOfAPodThatRuns(t *testing.T) {
 				d.policy("a", tc.script, tc.keys...)
 				p := reviewing(t, d, s, n, change...)
 				run(t, p)
-				time.Sleep(30 * time.Second)
+				time.Sleep(9 * time.Second)
 				synctest.Wait()
 				if got := n.shows("web"); got != tc.shown {
 					t.Errorf("shown %q, want %q", got, tc.shown)

@@ -97,7 +97,7 @@ func violates(o *pod.Opinion) bool {
 
 // tell shows what policies have against a pod, with an event where that is news.
 func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
-	var parts, said []string
+	var parts, said, news []string
 	more := 0
 	for i, opinions := 0, rv.said(); i < len(opinions); i++ {
 		o := &opinions[i]
@@ -113,6 +113,11 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 			text += fmt.Sprintf(" (on_error is %s)", o.Answer)
 		}
 		said = append(said, text)
+		if o.Failure == "" && o.Answer == pod.Deny {
+			news = append(news, text)
+		} else { // it is asked again and again, and may say that in other words each time
+			news = append(news, called(o.Policy, o.Tenant)+": "+o.Reason+" "+o.Failure)
+		}
 		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == pod.Deny && o.Failure == "" {
 			if r.exempt(rv) {
 				x = outlook{"the pod is exempt and runs on", false}
@@ -123,7 +128,7 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 				text += "; " + x.text
 			}
 			if x.news {
-				said = append(said, x.text)
+				said, news = append(said, x.text), append(news, x.text)
 			}
 		}
 		parts = append(parts, text)
@@ -139,9 +144,9 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 		rv.violation = next
 		r.running.Violates(rv.Pod, next)
 	}
-	if told := strings.Join(said, "; "); told != rv.told {
+	if told := strings.Join(news, "; "); told != rv.told {
 		if rv.told = told; told != "" {
-			r.running.Tell(rv.Pod, pod.ReasonPolicyViolation, "the pod runs on and would not be admitted now: "+told)
+			r.running.Tell(rv.Pod, pod.ReasonPolicyViolation, "the pod runs on and would not be admitted now: "+strings.Join(said, "; "))
 		}
 	}
 }

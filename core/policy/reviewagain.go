@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+const (
+	// What a policy held, or failed at, it is asked about again after minAgain, and each
+	// further time after twice as long, up to maxAgain.
+	minAgain = 10 * time.Second
+	maxAgain = 5 * time.Minute
+)
+
+// plan says when the sets that gave a verdict about a pod judge it again: a failure and
+// a hold are no last word, and an exception has an end.
+func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
+	now := r.plane.cfg.Now()
+	rv.again = time.Time{}
+	q := rv.question()
+	names := r.plane.cfg.names(&q)
+	unsure := false
+	for i := range v.Opinions {
+		o := &v.Opinions[i]
+		p := f.sets[o.Tenant].find(o.Policy)
+		if p == nil || !p.reviews() && !p.reviewed {
+			continue
+		}
+		unsure = unsure || o.Failure != "" || o.Answer == pod.Hold && o.Mode == ""
+		if o.Reason == pod.ReasonException {
+			if e := p.exception(names, v.At); e != nil {
+				rv.sooner(e.until)
+			}
+		}
+	}
+	if !unsure {
+		rv.tries = 0
+		return
+	}
+	wait := min(minAgain<<min(rv.tries, 10), maxAgain)
+	if v.Answer == pod.Hold && v.RetryAfter > 0 {
+		wait = max(v.RetryAfter, minAgain)
+	}
+	rv.tries++
+	rv.sooner(now.Add(wait))
+}
+
+// sooner has the pod judged again at that time, if it is not before.
+func (rv *review) sooner(at time.Time) {
+	if rv.again.IsZero() || at.Before(rv.again) {
+		rv.again = at
+	}
+}
+
+// judgesAgain reports whether the sets in force are to judge the pod once more now.
+func (rv *review) judgesAgain(now time.Time) bool { return !rv.again.IsZero() && !rv.again.After(now) }
+
+// watch has those pods judged again that do not pass by what was seen of the node, when
+// other pods are on it.
+func (r *reviewer) watch(f *forces) {
+	if !f.seeNode() {
+		r.seen = nil
+		return
+	}
+	if r.seen != nil && r.looked.Sub(r.seenAt) < reviewPeriod {
+		return
+	}
+	before := r.seen
+	r.seen, r.seenAt = r.plane.ledger.present(), r.looked
+	if before == nil || maps.Equal(before, r.seen) {
+		return
+	}
+	for _, rv := range r.pods {
+		if rv.readsNode && slices.ContainsFunc(rv.opinions, func(o pod.Opinion) bool { return violates(&o) }) {
+			rv.sooner(r.looked)
+		}
+	}
+}
+
+// seeNode reports whether a policy judges pods that run by what it sees of the node.
+func (f *forces) seeNode() bool {
+	if f.plane.ledger.node == nil {
+		return false
+	}
+	for _, s := range f.sets {
+		if slices.ContainsFunc(s.policies, func(p *policy) bool { return p.readsNode() && (p.reviews() || p.reviewed) }) {
+			return true
+		}
+	}
+	return false
+}
