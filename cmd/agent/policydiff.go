@@ -28,7 +28,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 			"what they were and what they would be, with an example of each. What the policies of others said\n" +
 			"stays. The directory is loaded as the agent would, its tests are run; a signature is not asked\n" +
 			"for. Pods that no policy was asked about are not on record. As with kubectl diff, the exit status\n" +
-			"is 1 if there are differences.",
+			"is 1 if there are differences, and if nothing could be compared.",
 		Example: "  wardlet policy diff ./policies\n" +
 			"  wardlet policy diff ./policies --tenant a --bundle decisions.zip -o json",
 		Args: oneDirectory,
@@ -123,6 +123,9 @@ func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.Di
 		return err
 	}
 	var faults faultList
+	if r.Same+r.Changed+r.Lost == 0 {
+		faults = append(faults, "no decision on record could be compared")
+	}
 	faults.add(r.Changed, "verdict would change", "verdicts would change")
 	faults.add(r.Lost, "decision cannot be made", "decisions cannot be made")
 	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
