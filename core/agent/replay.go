@@ -30,7 +30,7 @@ const (
 type RecordFiles = state.RecordFiles
 
 // StateFiles are the files of a state directory.
-func StateFiles(dir string) *RecordFiles { return state.StateFiles(dir) }
+func StateFiles(dir string) *RecordFiles { return state.FilesOf(dir) }
 
 // BundleFiles are the files of a bundle that ExportDecisions wrote.
 func BundleFiles(files fs.FS) *RecordFiles { return state.BundleFiles(files) }
@@ -55,10 +55,9 @@ type ReplayOptions struct {
 
 // ReplayDecisions makes the decisions again that are on record in files, which are
 // RecordFiles, and tells each what came of one: in this process, without an
-// agent, with nothing but what is on record. The bounds of modules are those of the
-// configuration. damaged says where the records are not whole.
+// agent, with nothing but what is on record. damaged says where the records are not whole.
 func ReplayDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o ReplayOptions, each func(*Replayed)) (damaged []error, err error) {
-	err = withRepeater(cfg, o.Interpreter, func(_ policy.Loader, again *policy.Repeater) error {
+	err = withRepeater(cfg, o.Interpreter, func(again *policy.Repeater) error {
 		var err error
 		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -66,7 +67,7 @@ func TestALineWithoutAnEndOfASegmentThatIsNotTheNewestIsDamage(t *testing.T) {
 	}
 }
 
-func TestARecordThatMadesRoomWhileItIsReadIsNotLost(t *testing.T) {
+func TestARecordThatMakesRoomWhileItIsReadIsNotLost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	l, closeAll := decisions(t, path, map[string]int64{"": 1 << 20})
@@ -77,9 +78,9 @@ func TestARecordThatMadesRoomWhileItIsReadIsNotLost(t *testing.T) {
 		check(t, l.KeepFiles("", files(fmt.Sprint("new ", i))))
 	}
 	var saw []error
-	damaged, err := ArchiveOf(StateFiles(path)).Each(func(r *DecisionRecord, e *Exhibits) error {
+	damaged, err := ArchiveOf(FilesOf(path)).Each(func(r *DecisionRecord, e *Exhibits) error {
 		for i := 0; len(saw) == 0 && i < 40; i++ {
-			appended(t, l, "", entry(fmt.Sprint("p", i), strings.Repeat("b", 60<<10)+fmt.Sprint(i)))
+			appended(t, l, "", entry(fmt.Sprint("p", i), strings.Repeat("b", 60<<10)+strconv.Itoa(i)))
 		}
 		_, err := e.PolicyFile(r.Policies[0].Module)
 		saw = append(saw, err)

@@ -50,7 +50,7 @@ func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
 			if info, err := os.Stat(file); err != nil || info.Size() < int64(len(text)+len(torn)) {
 				t.Errorf("what the crash left is gone: %v", err)
 			}
-			_, faults := told(StateFiles(path))
+			_, faults := told(FilesOf(path))
 			if want := min(len(torn), 1); len(faults) != want {
 				t.Errorf("faults %q, want %d", faults, want)
 			}

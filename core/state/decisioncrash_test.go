@@ -137,7 +137,7 @@ func readBack(t *testing.T, path string, entries map[string]*inode, synced bool,
 	for _, dir := range []string{"", "a"} {
 		appended(t, l, dir, entry("later", "pod"))
 	}
-	if _, faults := told(StateFiles(path)); slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "missing") }) {
+	if _, faults := told(FilesOf(path)); slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "missing") }) {
 		t.Errorf("what was not answered is missing: %q", faults)
 	}
 	if again := on(t, l); len(again) != len(names)+2 {

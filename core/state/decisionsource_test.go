@@ -24,7 +24,7 @@ func TestOfAStateDirectoryOnlyFilesAndDirectoriesAreOpened(t *testing.T) {
 		"sub/file": "", "sub": "", ".": "", "sub/link": "neither a directory nor a regular file", "linked/file": "neither a directory nor a regular file",
 		"sub/pipe": "neither a directory nor a regular file", "sub/none": "no such file", "../file": "invalid", "sub/file/more": "not a directory",
 	} {
-		f, err := StateFiles(dir).Open(name)
+		f, err := FilesOf(dir).Open(name)
 		if err == nil {
 			check(t, f.Close())
 		}
@@ -38,8 +38,8 @@ func TestOfAStateDirectoryOnlyFilesAndDirectoriesAreOpened(t *testing.T) {
 	link := filepath.Join(elsewhere, "state")
 	check(t, os.Symlink(dir, link))
 	check(t, os.WriteFile(filepath.Join(dir, "state", "sub", "file"), []byte("text"), 0o600))
-	check(t, fstest.TestFS(StateFiles(filepath.Join(dir, "state")), "sub/file"))
-	if _, err := fs.ReadFile(StateFiles(link), "sub/file"); err != nil {
+	check(t, fstest.TestFS(FilesOf(filepath.Join(dir, "state")), "sub/file"))
+	if _, err := fs.ReadFile(FilesOf(link), "sub/file"); err != nil {
 		t.Errorf("the state directory itself may be a link: %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func TestAPipeAmongTheRecordsIsDamage(t *testing.T) {
 		check(t, err)
 		check(t, os.Remove(names[0]))
 		check(t, syscall.Mkfifo(names[0], 0o600))
-		read, faults := told(StateFiles(dir))
+		read, faults := told(FilesOf(dir))
 		if len(faults) != 1 || !strings.Contains(faults[0], "regular file") || !strings.Contains(faults[0], filepath.Base(names[0])) {
 			t.Errorf("%s: faults %q", where, faults)
 		}
