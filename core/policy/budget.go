@@ -17,6 +17,8 @@ const budgetBurst = 10 * time.Second
 type budgets struct {
 	mu sync.Mutex
 	of map[string]*budget
+	// turns are those of the tenants that have one.
+	turns map[string]*budgetTurns
 	// loading are those for loading policies (loadBudget), of the same rates.
 	loading *budgets
 }
@@ -53,6 +55,7 @@ func (b *budgets) set(tenants map[string]TenantTerms, now time.Time) {
 		switch {
 		case t.FuelPerSecond <= 0:
 			delete(b.of, name)
+			delete(b.turns, name)
 		case one == nil:
 			b.of[name] = &budget{t.FuelPerSecond, most(t.FuelPerSecond), now}
 		default:
@@ -74,7 +77,7 @@ func (b *budgets) limits(tenant string) bool {
 }
 
 // wait is how long until there is something in a tenant's budget, 0 where there
-// is, or where it has none.
+// is, or where it has none. It is not for questions about pods that run.
 func (b *budgets) wait(tenant string, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,10 +86,15 @@ func (b *budgets) wait(tenant string, now time.Time) time.Duration {
 		return 0
 	}
 	one.fill(now)
-	if one.left > 0 {
+	return b.turnsOf(tenant).others(one.lacks())
+}
+
+// lacks is how long until there is something in the budget, 0 where there is.
+func (b *budget) lacks() time.Duration {
+	if b.left > 0 {
 		return 0
 	}
-	return time.Duration(float64(1-one.left)/float64(one.perSecond)*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
+	return time.Duration(float64(1-b.left)/float64(b.perSecond)*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
 }
 
 // spend takes what a decision or its record took.

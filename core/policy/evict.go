@@ -131,9 +131,8 @@ func (p *policy) confirmation() string {
 // unjudged are the pods that the policies of an owner have yet to judge, but for those
 // that wait for themselves: their tenant has spent its budget, or has no policies yet.
 func (r *reviewer) unjudged(f *forces, owner string) (n int) {
-	now := r.plane.cfg.Now()
 	for _, rv := range r.pods {
-		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !rv.after.After(now) && r.plane.ready(rv.tenant) {
+		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !r.lacks(rv.tenant) && r.plane.ready(rv.tenant) {
 			n++
 		}
 	}

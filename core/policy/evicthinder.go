@@ -20,7 +20,7 @@ func (r *reviewer) hinders(rv *review, p *policy, now time.Time) error {
 		return fmt.Errorf("pod %s/%s could not be evicted: %w", rv.Pod.Namespace, rv.Pod.Name, rv.refusal)
 	case rv.fresh || rv.isRejected(p):
 		return nil
-	case rv.after.After(now):
+	case r.lacks(rv.tenant):
 		_, why := broke(rv.tenant)
 		return errors.New(why)
 	case !r.plane.ready(rv.tenant):

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -72,15 +73,18 @@ func (s *set) reviews() bool {
 func (d *decision) isReview() bool { return d.request.Question.Op == pod.Review }
 
 // review asks the policies in force that judge pods that run about one, and gives what
-// that took in fuel. An owner without a set has nothing to say.
-func (p *Plane) review(ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), at *activity) (fuel int64, goOn bool) {
+// that took in fuel. An owner without a set has nothing to say. Of a tenant that has
+// spent its budget it is put off.
+func (p *Plane) review(
+	ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), later func(time.Duration), at *activity,
+) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
-	if wait := p.budgets.wait(tenant, now); wait > 0 && !p.exempt(&q, p.cfg.names(&q)) {
-		v := pod.Verdict{Answer: pod.Hold, At: now, RetryAfter: wait}
-		v.Reason, v.Message = broke(tenant)
-		answer(v)
-		return 0, true
+	if !p.exempt(&q, p.cfg.names(&q)) {
+		if wait := p.budgets.waitReview(tenant, now); wait > 0 {
+			later(wait)
+			return 0, true
+		}
 	}
 	sets := p.inForce(tenant)
 	defer release(sets)

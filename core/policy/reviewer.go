@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -35,10 +36,10 @@ type reviewer struct {
 
 	looked time.Time
 	pods   map[types.UID]*review
-	// pending are the pods that are to be judged, by tenant, and open the one about which
-	// a question is under way.
+	// pending are the pods that are to be judged, by tenant, and open the question about
+	// one that is under way.
 	pending map[string][]*review
-	open    map[string]*review
+	open    map[string]*inquiry
 	brakes  map[string]*brakes
 	// seen are the pods on the node at a time, nil while nobody judges by those.
 	seen   map[types.UID]*v1.Pod
@@ -61,8 +62,6 @@ type review struct {
 	// asking: it is pending, or asked about. recheck: because it is about to be
 	// evicted. fresh: opinions are an answer of just now.
 	asking, recheck, fresh bool
-	// after is when it is asked about again at the earliest.
-	after time.Time
 	// again is when the same sets judge it again, zero for never, and tries how often
 	// they could not tell. readsNode: they have seen the node.
 	again     time.Time
@@ -78,6 +77,13 @@ type review struct {
 	told      string
 }
 
+// inquiry is a question about a pod.
+type inquiry struct {
+	of *review
+	// putOff: its tenant had spent its budget.
+	putOff atomic.Bool
+}
+
 // reviewed is the answer to a question about a pod.
 type reviewed struct {
 	of      *review
@@ -89,7 +95,7 @@ func newReviewer(p *Plane) *reviewer {
 	r := &reviewer{
 		plane: p, running: p.cfg.Running, changed: make(chan struct{}, 1), orders: make(chan confirmation),
 		answers: make(chan reviewed, len(p.cfg.Tenants)+1), pods: map[types.UID]*review{}, pending: map[string][]*review{},
-		open: map[string]*review{}, brakes: map[string]*brakes{},
+		open: map[string]*inquiry{}, brakes: map[string]*brakes{},
 	}
 	for _, o := range p.owners {
 		r.brakes[o.tenant] = newBrakes(p.cfg.Evictions, o.tenant)
@@ -156,6 +162,13 @@ func (r *reviewer) rests() bool {
 	return len(r.open) == 0
 }
 
+// lacks reports whether the question about one of a tenant's pods waits for its budget.
+// Its other pods wait for that.
+func (r *reviewer) lacks(tenant string) bool {
+	open := r.open[tenant]
+	return open != nil && open.putOff.Load()
+}
+
 func (r *reviewer) step(ctx context.Context) {
 	f := r.plane.forces()
 	defer f.release()
@@ -185,7 +198,7 @@ func (r *reviewer) look(f *forces) {
 	r.pending = map[string][]*review{}
 	for _, rv := range r.pods {
 		rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key || rv.judgesAgain(r.looked)
-		if rv.asking && r.open[rv.tenant] != rv && !rv.after.After(r.looked) {
+		if open := r.open[rv.tenant]; rv.asking && (open == nil || open.of != rv) {
 			r.pending[rv.tenant] = append(r.pending[rv.tenant], rv)
 		}
 	}
@@ -238,11 +251,17 @@ func (r *reviewer) ask(f *forces) {
 		if r.pods[rv.Pod.UID] != rv || !f.of(tenant).reviews {
 			continue
 		}
-		r.open[tenant] = rv
+		x := &inquiry{of: rv}
+		r.open[tenant] = x
 		run := rv.RunningPod
 		answer := func(v pod.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
-		pose(p, about{hook: string(pod.Review), uid: run.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict)) (int64, bool) {
-			return p.review(ctx, &run, tenant, answer, at)
+		of := about{hook: string(pod.Review), uid: run.Pod.UID}
+		poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later func(time.Duration)) (int64, bool) {
+			putOff := func(wait time.Duration) {
+				x.putOff.Store(true)
+				later(wait)
+			}
+			return p.review(ctx, &run, tenant, answer, putOff, at)
 		})
 	}
 }
@@ -254,11 +273,7 @@ func (r *reviewer) take(a *reviewed) {
 	if r.pods[a.pod.UID] != rv || rv.Pod != a.pod && !pod.SameInstance(rv.Pod, a.pod) {
 		return
 	}
-	if v.Reason == pod.ReasonBudgetExhausted && len(v.Opinions) == 0 {
-		rv.after = r.plane.cfg.Now().Add(v.RetryAfter)
-		return
-	}
-	rv.asking, rv.recheck, rv.fresh, rv.after = false, false, true, time.Time{}
+	rv.asking, rv.recheck, rv.fresh = false, false, true
 	sets := keyOfSets(v.Sets)
 	if rv.sets != sets {
 		rv.tries = 0

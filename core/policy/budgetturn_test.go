@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+func TestWhatComesIntoASpentBudgetGoesToPodsThatRunInTurn(t *testing.T) {
+	t.Parallel()
+	var turns budgetTurns
+	for _, step := range []struct {
+		what   string
+		review bool
+		lacks  time.Duration
+		wait   time.Duration
+	}{
+		{"there is something for anybody", false, 0, 0},
+		{"and for a pod that runs", true, 0, 0},
+		{"all is spent", false, 3 * time.Second, 3 * time.Second},
+		{"after a pod that runs others come first", true, 3 * time.Second, 3*time.Second + turnPause},
+		{"one of them does", false, 0, 0},
+		{"now it is the turn of a pod that runs", true, 3 * time.Second, 3 * time.Second},
+		{"so others wait, though there is something", false, 0, turnPause},
+		{"as often as they ask", false, 0, turnPause},
+		{"it has its turn", true, 0, 0},
+		{"and others have theirs", false, 0, 0},
+		{"it looks again before long, for the rates may change", true, time.Hour, mostPatience},
+		{"and has its turn then", true, 0, 0},
+		{"where nobody else comes it has the next, too", true, time.Second, time.Second + turnPause},
+		{"after a pause", true, 0, 0},
+	} {
+		ask := turns.others
+		if step.review {
+			ask = turns.review
+		}
+		if got := ask(step.lacks); got != step.wait {
+			t.Errorf("%s: wait %s, want %s", step.what, got, step.wait)
+		}
+	}
+}
+
+func TestATenantThatKeepsItsBudgetEmptyIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		own := tree{t, newTree(t).dir}
+		n := newRunning()
+		for i := range 10 {
+			p := runs(fmt.Sprintf("a%02d", i), func(p *v1.Pod) { p.Namespace = "a" })
+			n.pods[p.Pod.UID] = p
+		}
+		s.admitFuel = 50_000_000
+		d.policy("operator", "deny", onChangeReports)
+		own.policy("mine", "allow")
+		p := reviewing(t, d, s, n, func(c *Config) {
+			c.Tenants = []Tenant{{Name: "a", Dir: own.dir, FuelPerSecond: 1_000_000, Owns: func(namespace string) bool { return namespace == "a" }}}
+		})
+		run(t, p)
+		asked := 0
+		for end := time.Now().Add(30 * time.Minute); time.Now().Before(end); {
+			for range 20 {
+				asked++
+				p.Judge(question("new", func(q *pod.Question) {
+					q.Pod.Namespace = "a"
+					q.Pod.UID = types.UID(fmt.Sprintf("u%d", asked))
+				}), func(pod.Verdict) {})
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		of := map[bool]int{}
+		for _, call := range s.called() {
+			if strings.HasPrefix(call, "operator") {
+				of[strings.HasPrefix(call, "operator a")]++
+			}
+		}
+		if r := p.Sets()[0].Policies[0].Review; of[true] != 10 || of[false] < 10 || r.Judged != 10 {
+			t.Errorf("in half an hour %d pods that run and %d new ones were judged, review %+v", of[true], of[false], r)
+		}
+	})
+}
