@@ -51,44 +51,70 @@ type DiffOptions struct {
 // records are not whole. The error is ErrRefused, with every reason, or says what
 // cannot be read.
 func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffOptions, each func(*Differing)) (damaged []error, err error) {
-	err = withRepeater(cfg, false, func(loader policy.Loader, again *policy.Repeater) error {
-		with := map[string]*policy.Instead{}
-		defer func() {
-			for _, x := range with {
-				x.Release()
-			}
-		}()
-		var err error
-		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
-			x := with[r.Node]
-			if x == nil {
-				c, err := policyConfig(cfg, r.Node, loader, slog.New(slog.DiscardHandler))
-				if err == nil {
-					c.Dir, c.Trust, c.AllowUnpinned = o.Dir, policy.Trust{}, true
-					x, err = again.Instead(ctx, c, o.Tenant)
-				}
+	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
+		return withSandbox(cfg, false, func(loader policy.Loader) error {
+			x := differ{cfg, loader, again, o, map[string]*policy.Instead{}}
+			defer x.release()
+			var err error
+			damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+				with, err := x.on(ctx, r.Node)
 				if err != nil {
 					return fmt.Errorf("%w:\n%w", ErrRefused, err)
 				}
-				with[r.Node] = x
-			}
-			d := differing(ctx, x, r, e)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			each(d)
-			return nil
+				d, err := differing(ctx, with, r, e)
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if err == nil {
+					each(d)
+				}
+				return err
+			})
+			return err
 		})
-		return err
 	})
 	return damaged, err
 }
 
-// differing makes one decision with other policies.
-func differing(ctx context.Context, with *policy.Instead, r *state.DecisionRecord, of policy.Evidence) *Differing {
+// differ loads the policies of a directory, for each node that has decided something.
+type differ struct {
+	cfg     *config.Config
+	loader  policy.Loader
+	again   *policy.Repeater
+	options DiffOptions
+	with    map[string]*policy.Instead
+}
+
+// on gives the policies as they are on a node.
+func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
+	if x := d.with[node]; x != nil {
+		return x, nil
+	}
+	c, err := policyConfig(d.cfg, node, d.loader, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	c.Dir, c.Trust, c.AllowUnpinned = d.options.Dir, policy.Trust{}, true
+	x, err := d.again.Instead(ctx, c, d.options.Tenant)
+	if err == nil {
+		d.with[node] = x
+	}
+	return x, err
+}
+
+func (d *differ) release() {
+	for _, x := range d.with {
+		x.Release()
+	}
+}
+
+// differing makes one decision with other policies. The error is state.ErrMadeRoom.
+func differing(ctx context.Context, with *policy.Instead, r *state.DecisionRecord, of policy.Evidence) (*Differing, error) {
 	d := &Differing{Replayed: *replayedOf(r), Recorded: &r.Verdict}
 	v, difference, err := with.Decide(ctx, r, of)
 	switch {
+	case errors.Is(err, state.ErrMadeRoom):
+		return nil, err
 	case errors.Is(err, policy.ErrNotJudged):
 		d.Outcome = ReplayNotJudged
 	case errors.Is(err, policy.ErrNotConcerned):
@@ -102,5 +128,5 @@ func differing(ctx context.Context, with *policy.Instead, r *state.DecisionRecor
 	default:
 		d.Outcome = DiffSame
 	}
-	return d
+	return d, nil
 }

@@ -41,7 +41,7 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 	bundle := state.NewDecisionBundle(func(name string) (io.Writer, error) {
 		return archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Unix(0, 0).UTC()})
 	})
-	err = withRepeater(cfg, false, func(_ policy.Loader, again *policy.Repeater) error {
+	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
 		x := export{again: again, files: map[string]error{}}
 		if o.Redact {
 			x.redactor = policy.NewRedactor()
@@ -121,12 +121,14 @@ func (x *export) whole(digest string, e *state.Exhibits) error {
 	return err
 }
 
-// withRepeater does something with what makes decisions again, and with what that loads
-// plugins with.
-func withRepeater(cfg *config.Config, interpreter bool, do func(policy.Loader, *policy.Repeater) error) error {
-	return withSandbox(cfg, interpreter, func(loader policy.Loader) error {
+// withRepeater does something with what makes decisions again. Modules on record may
+// be as long as any configuration allows: the agent whose decisions they made took them.
+func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater) error) error {
+	any := *cfg
+	any.Policy.ModuleBytes, any.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
+	return withSandbox(&any, interpreter, func(loader policy.Loader) error {
 		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
 		defer again.Close()
-		return do(loader, again)
+		return do(again)
 	})
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// The bounds of policy.module_bytes and policy.code_bytes. A plugin in C has
+// MaxModuleBytes is the most that policy.module_bytes and policy.code_bytes may be.
+const MaxModuleBytes = 6 << 20
+
+// minModuleBytes is the least. A plugin in C has
 // some 20 KiB; one in Go has 2 MiB, two thirds of it code. What counts fuel
 // makes code longer: of a longer module the compiler could get more than it
 // takes.
-const (
-	minModuleBytes = 64 << 10
-	maxModuleBytes = 6 << 20
-)
+const minModuleBytes = 64 << 10
 
 // The bounds of record_bytes, in bytes: some hundred records, and more than a node
 // makes in its life.
@@ -41,8 +41,8 @@ func (p *Policy) check(report strict.Report) {
 		}
 	}
 	size := func(key string, n int) (fits bool) {
-		if n < minModuleBytes || n > maxModuleBytes {
-			report(key, "want %d to %d bytes, found %d", minModuleBytes, maxModuleBytes, n)
+		if n < minModuleBytes || n > MaxModuleBytes {
+			report(key, "want %d to %d bytes, found %d", minModuleBytes, MaxModuleBytes, n)
 			return false
 		}
 		return true

@@ -60,8 +60,8 @@ func TestTheSizeOfPluginsMayBe(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ module, code int }{
 		"the least":              {minModuleBytes, minModuleBytes},
-		"the greatest":           {maxModuleBytes, maxModuleBytes},
-		"that of little code":    {maxModuleBytes, minModuleBytes},
+		"the greatest":           {MaxModuleBytes, MaxModuleBytes},
+		"that of little code":    {MaxModuleBytes, minModuleBytes},
 		"less than the defaults": {1 << 20, 700_000},
 	} {
 		t.Run(name, func(t *testing.T) {
