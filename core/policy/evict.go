@@ -109,6 +109,8 @@ func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why strin
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
 		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
+	case s.probation.hasFailed():
+		return "for a set that does not fail: this one has, on its probation; mend it, or try it again with " + p.command("retry"), time.Time{}
 	case r.spent(f, s, p, now):
 		return "for " + p.confirmation(), time.Time{}
 	case !s.probation.bears(now):
@@ -120,8 +122,11 @@ func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why strin
 }
 
 // confirmation is the command that confirms the policy.
-func (p *policy) confirmation() string {
-	command := "wardlet policy confirm " + p.Name
+func (p *policy) confirmation() string { return p.command("confirm " + p.Name) }
+
+// command is one for the policy's owner.
+func (p *policy) command(what string) string {
+	command := "wardlet policy " + what
 	if p.tenant != "" {
 		command += " --tenant " + p.tenant
 	}

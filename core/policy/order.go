@@ -33,11 +33,13 @@ func (p *Plane) Reload(ctx context.Context, tenant string) (pod.PolicySet, error
 	return p.order(ctx, tenant, func(*reloader) order { return order{look: true} })
 }
 
-// Retry is Reload, and also tries again what was refused before.
+// Retry is Reload, and also tries again what was refused before, or has failed and
+// stays in force.
 func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error) {
 	return p.order(ctx, tenant, func(r *reloader) order {
 		return order{look: true, do: func(context.Context) error {
 			r.kept.retry()
+			r.standing.current().retry(r.cfg.Now())
 			r.loader.anew = true
 			return nil
 		}}

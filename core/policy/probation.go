@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,11 +32,11 @@ type probation struct {
 	suspects map[string]bool
 	// tenant is whose set it is, empty for the operator's.
 	tenant string
-	since  time.Time
 	// told has room for one value: there is an outcome. Nobody closes it.
 	told chan<- struct{}
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	since time.Time
 	// of are the decisions about the pods of each tenant, "" for the operator's.
 	of map[string]trial
 	// last is what the newest failure says.
@@ -87,9 +88,9 @@ func (p *probation) note(tenant string, opinions []pod.Opinion, now time.Time) {
 	asked, broke, open := false, "", false
 	for i := range opinions {
 		o := &opinions[i]
-		// Where the plugin has no instance at hand others have used them up. An
-		// exception keeps it from being asked.
-		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || o.Failure == string(wasm.NotReady) || o.Reason == pod.ReasonException {
+		// Where the plugin has no instance at hand others have used them up, and a fault of
+		// the host says nothing about it. An exception keeps it from being asked.
+		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == pod.ReasonException {
 			continue
 		}
 		asked = true
@@ -117,6 +118,11 @@ func (p *probation) note(tenant string, opinions []pod.Opinion, now time.Time) {
 	}
 	p.of[tenant] = t
 	p.decide(now)
+}
+
+// openedByMachine reports whether a breaker says that it is open because of the host.
+func openedByMachine(o *pod.Opinion) bool {
+	return o.Failure == string(breakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
 }
 
 // decide ends the probation if that can be told now. Its lock is held.
@@ -199,6 +205,27 @@ func (p *probation) bears(now time.Time) bool {
 	default:
 		return all.decisions >= leastDecisions && !p.blamed(all) || now.Sub(p.since) >= trialTime
 	}
+}
+
+// hasFailed reports whether the set has failed. The probation may be nil.
+func (p *probation) hasFailed() bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outcome == failed
+}
+
+// retry begins the probation of a set anew that has failed. The set may be nil.
+func (s *set) retry(now time.Time) {
+	if s == nil || !s.probation.hasFailed() {
+		return
+	}
+	p := s.probation
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since, p.of, p.last, p.outcome, p.stuck = now, map[string]trial{}, "", unknown, ""
 }
 
 // stay puts down why a set that failed stays in force. It reports whether that

@@ -75,7 +75,7 @@ func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) ou
 		x.Waits = r.hindrance(due, p, now)
 	}
 	switch {
-	case !c.Confirmed && c.Evicted >= may:
+	case !c.Confirmed && c.Evicted >= may && !s.probation.hasFailed():
 		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}
