@@ -13,7 +13,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/state"
 )
 
 // maxManifest bounds a file with a pod, in bytes.
@@ -173,8 +172,8 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 			}
 			o.state = cfg.Paths.StateRoot
 		}
-		run, err = agent.AskPolicyAgain(cmd.Context(), cfg, document, os.DirFS(o.state), o.decision)
-		if errors.Is(err, state.ErrNoDecisions) {
+		run, err = agent.AskPolicyAgain(cmd.Context(), cfg, document, agent.StateFiles(o.state), o.decision)
+		if errors.Is(err, agent.ErrNoDecisions) {
 			err = fmt.Errorf("%s: %w", o.state, err)
 		}
 	}

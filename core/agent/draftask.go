@@ -33,6 +33,9 @@ type PolicyRun struct {
 	Unpinned bool `json:"unpinned,omitempty"`
 }
 
+// ErrNoDecisions is that files hold no state directory with decisions on record.
+var ErrNoDecisions = state.ErrNoDecisions
+
 // AskPolicy puts a question to the policy of a document, in a sandbox of its own.
 func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *PolicyQuestion) (*PolicyRun, error) {
 	return askDraft(ctx, cfg, document, draftNode, func(d *policy.Draft) (Statement, error) { return d.Ask(ctx, q) })
