@@ -40,6 +40,8 @@ type ownRecorder struct {
 
 	// The rest belongs to the goroutine of run.
 	broken string
+	// index has what need not be written again.
+	index recordIndex
 	// counts are the decisions that were repeated since that was written, by ID.
 	counts  map[string]state.DecisionCount
 	counted time.Time
@@ -170,6 +172,8 @@ func (r *ownRecorder) sort(b *batch) {
 				continue
 			}
 			x.entry.Record.First, x.entry.Record.Count = old.First, old.Count+1
+		} else if r.index.find(x.key) != nil {
+			continue
 		}
 		first[x.key] = x
 		b.fresh = append(b.fresh, x)
@@ -199,12 +203,27 @@ func (r *ownRecorder) finish(b *batch, unwritten string) {
 		if x.repeats != nil {
 			x.decision.ID, x.decision.NotKept = x.repeats.decision.ID, x.repeats.decision.NotKept
 		}
-		if now := r.shown.add(x.decision, x.key); now.Count > 1 && now.ID != "" {
+		r.recall(x)
+		now := r.shown.add(x.decision, x.key)
+		r.index.note(x.key, &now)
+		if now.Count > 1 && now.ID != "" {
 			r.repeated(&now)
 		}
 		x.answer()
 	}
 	r.answered(b.all)
+}
+
+// recall takes from the index what is on record of a decision that is not shown any
+// more.
+func (r *ownRecorder) recall(x *recording) {
+	if _, shown := r.shown.has(x.key); shown || x.decision.NotKept != "" {
+		return
+	}
+	if was := r.index.find(x.key); was != nil {
+		x.decision.ID, x.decision.First = was.id, was.first
+		x.decision.Count += was.count
+	}
 }
 
 // late takes in that a batch that was answered without the disk is on it.
@@ -217,7 +236,8 @@ func (r *ownRecorder) late(b *batch) {
 		if _, known := r.shown.has(x.key); known {
 			x.decision.Count = 0 // it is counted
 		}
-		r.shown.add(x.decision, x.key)
+		now := r.shown.add(x.decision, x.key)
+		r.index.note(x.key, &now)
 	}
 	if b.err() == nil {
 		r.fault("")

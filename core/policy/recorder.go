@@ -53,14 +53,18 @@ func (r *recorder) run(ctx context.Context) {
 	running.Wait()
 }
 
-// restore shows what an agent before had on record.
+// restore shows what an agent before had on record, and has it not written again.
 func (r *recorder) restore() {
-	records, err := r.cfg.Records.Newest(maxDecisions)
+	records, err := r.cfg.Records.Newest(maxRestored)
 	if err != nil {
 		r.cfg.Logger.Error("some decisions on record cannot be read", "err", err)
 	}
 	for i := range records {
 		d := &records[i]
-		r.shown.add(d.Decision, keyOf(&d.Decision, inputsOf(d)...))
+		key := keyOf(&d.Decision, inputsOf(d)...)
+		r.shown.add(d.Decision, key)
+		if o := r.of[d.Tenant]; o != nil {
+			o.index.note(key, &d.Decision)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -48,6 +49,8 @@ type recordDisk struct {
 	batches int
 	written []string
 	counts  []state.DecisionCount
+	// records are those that were written, the oldest first.
+	records []state.DecisionRecord
 }
 
 func (d *recordDisk) Append(tenant string, entries []state.DecisionEntry) []error {
@@ -69,6 +72,7 @@ func (d *recordDisk) Append(tenant string, entries []state.DecisionEntry) []erro
 			r := entries[i].Record
 			r.ID = fmt.Sprintf("%s-%d", tenant, len(d.written)+1)
 			d.written = append(d.written, fmt.Sprintf("%s %s×%d", r.ID, r.Name, r.Count))
+			d.records = append(d.records, *r)
 		}
 	}
 	return errs
@@ -83,7 +87,9 @@ func (d *recordDisk) Counted(_ string, counts []state.DecisionCount) error {
 
 func (d *recordDisk) KeepFiles(string, map[string][]byte) error { return nil }
 
-func (d *recordDisk) Newest(int) ([]state.DecisionRecord, error) { return nil, nil }
+func (d *recordDisk) Newest(most int) ([]state.DecisionRecord, error) {
+	return d.records[max(0, len(d.records)-most):], nil
+}
 
 func (d *recordDisk) set(err error, hang chan struct{}) {
 	d.mu.Lock()
@@ -110,8 +116,14 @@ func recorded(name, tenant, text string, answer func()) *recording {
 // recording runs a recorder in a bubble.
 func withRecorder(t *testing.T, do func(t *testing.T, r *recorder, d *recordDisk, log *logs)) {
 	t.Helper()
+	withRecorderOn(t, &recordDisk{}, do)
+}
+
+// withRecorderOn runs a recorder in a bubble, with a disk that may have something.
+func withRecorderOn(t *testing.T, d *recordDisk, do func(t *testing.T, r *recorder, d *recordDisk, log *logs)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		log, d := &logs{}, &recordDisk{}
+		log := &logs{}
 		c := &Config{Records: d, Logger: log.logger(), Now: time.Now, Tenants: []Tenant{{Name: "loud"}, {Name: "quiet"}}}
 		r := newRecorder(c, &decisions{}, func() {})
 		ctx, stop := context.WithCancel(t.Context())
@@ -196,6 +208,77 @@ func TestWhatIsDecidedAgainIsWrittenOnce(t *testing.T) {
 			t.Errorf("counts %v are written more often than once in %s", d.counts, countsPeriod)
 		}
 	})
+}
+
+func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	const n = maxDecisions + 100
+	disk := &recordDisk{}
+	all := func(r *recorder, times int) {
+		for range times {
+			for i := range n {
+				r.put(recorded(strconv.Itoa(i), "", "no", func() {}))
+				if i%100 == 0 {
+					synctest.Wait()
+				}
+			}
+			synctest.Wait()
+		}
+	}
+	counted := func(d *recordDisk, id string) (count int) {
+		for _, c := range d.counts {
+			if c.ID == id {
+				count = c.Count
+			}
+		}
+		return count
+	}
+	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		all(r, 3)
+		shown := shownAs(r.shown)
+		if len(d.has()) != n || len(shown) != maxDecisions || shown[maxDecisions-1] != fmt.Sprintf("%d×3 -%d", n-1, n) {
+			t.Errorf("%d are written, %d shown, the last is %s", len(d.has()), len(shown), shown[len(shown)-1])
+		}
+		time.Sleep(countsPeriod)
+		r.put(recorded("0", "", "no", func() {})) // it is not shown now
+		synctest.Wait()
+		if got := counted(d, "-1"); got != 4 {
+			t.Errorf("the first is on record as made %d times", got)
+		}
+	})
+	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+		t.Helper()
+		all(r, 1)
+		if len(d.has()) != n {
+			t.Errorf("%d are written after a restart", len(d.has()))
+		}
+	})
+}
+
+func TestAnIndexOfRecordsForgetsWhatWasMadeAgainLongestAgo(t *testing.T) {
+	t.Parallel()
+	var x recordIndex
+	key := func(i int) (k decisionKey) {
+		binary.BigEndian.PutUint32(k[:], uint32(i)+1)
+		return k
+	}
+	for i := range maxIndexed {
+		x.note(key(i), &pod.Decision{ID: strconv.Itoa(i), Count: 1})
+	}
+	x.note(key(0), &pod.Decision{ID: "0", Count: 2})
+	x.note(key(maxIndexed), &pod.Decision{ID: "new", Count: 1})
+	if len(x.known) != maxIndexed || x.order.Len() != maxIndexed || x.find(key(1)) != nil {
+		t.Errorf("%d are known, of the second %+v", len(x.known), x.find(key(1)))
+	}
+	if one := x.find(key(0)); one == nil || one.count != 2 {
+		t.Errorf("of the first: %+v", one)
+	}
+	x.note(key(-2), &pod.Decision{Count: 1})
+	x.note(decisionKey{}, &pod.Decision{ID: "zero", Count: 1})
+	if x.find(key(-2)) != nil || x.find(decisionKey{}) != nil {
+		t.Error("it knows what is not on record, or is equal to nothing")
+	}
 }
 
 func TestAnotherVersionOfItsStatusMakesNoOtherRecordOfAPod(t *testing.T) {
