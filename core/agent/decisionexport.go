@@ -124,9 +124,9 @@ func (x *export) whole(digest string, e *state.Exhibits) error {
 // withRepeater does something with what makes decisions again. Modules on record may
 // be as long as any configuration allows: the agent whose decisions they made took them.
 func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater) error) error {
-	any := *cfg
-	any.Policy.ModuleBytes, any.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
-	return withSandbox(&any, interpreter, func(loader policy.Loader) error {
+	most := *cfg
+	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
+	return withSandbox(&most, interpreter, func(loader policy.Loader) error {
 		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
 		defer again.Close()
 		return do(again)
