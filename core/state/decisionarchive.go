@@ -136,6 +136,9 @@ func (r *archiveReader) segment(name string, newest bool) error {
 	for number := 1; len(text) > 0; number++ {
 		one, rest, err := cutLine(text)
 		text = rest
+		if errors.Is(err, errTorn) {
+			continue
+		}
 		if err != nil {
 			r.numbers.damaged = true
 			r.damaged = append(r.damaged, fmt.Errorf("%s:%d: %w", name, number, err))

@@ -51,8 +51,9 @@ func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
 				t.Errorf("what the crash left is gone: %v", err)
 			}
 			_, faults := told(FilesOf(path))
-			if want := min(len(torn), 1); len(faults) != want {
-				t.Errorf("faults %q, want %d", faults, want)
+			// What a crash left was never answered, and is no damage once an agent has said so.
+			if damaged := name == "a damaged one"; damaged != (len(faults) == 1) || len(faults) > 1 {
+				t.Errorf("faults %q", faults)
 			}
 		})
 	}

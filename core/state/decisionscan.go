@@ -116,6 +116,7 @@ func scan(path string, text []byte) (s *segment, inputs map[string]bool, last ui
 		one, rest, err := cutLine(text)
 		text = rest
 		switch {
+		case errors.Is(err, errTorn):
 		case err != nil:
 			torn++
 		case one.kind == lineInput:

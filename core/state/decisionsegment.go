@@ -127,9 +127,6 @@ func (o *ownerLog) open() (*segment, error) {
 	return o.active, nil
 }
 
-// halfLine ends what a crash has left of a line, so that it is none.
-const halfLine = "torn\n"
-
 // goOn has the owner write to a segment that there was, if that can be: the next
 // record begins another one otherwise. half is whether its last line has no end.
 func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
@@ -141,11 +138,11 @@ func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
 	if !half {
 		return
 	}
-	if _, err := f.Write([]byte(halfLine)); err != nil {
+	if _, err := f.Write([]byte(tornMark + "\n")); err != nil {
 		_ = o.close() // nothing of it is lost
 		return
 	}
-	s.size += int64(len(halfLine))
+	s.size += int64(len(tornMark) + 1)
 }
 
 // write appends text to the active segment, which gets documents with it. It is on

@@ -56,12 +56,22 @@ func (l *line) append(text []byte) []byte {
 	return append(text, '\n')
 }
 
+// tornMark ends what a crash has left of a line, so that it is none. No line ends with
+// it.
+const tornMark = "torn"
+
+// errTorn is that nothing was answered with a line: it was being written in a crash.
+var errTorn = errors.New("a line was not written to its end, in a crash")
+
 // cutLine reads the first line of text. The error says why that is none; rest is
 // what follows it in any case.
 func cutLine(text []byte) (l line, rest []byte, err error) {
 	whole, rest, ended := bytes.Cut(text, []byte{'\n'})
 	if !ended {
 		return line{}, nil, errors.New("the last line has no end")
+	}
+	if bytes.HasSuffix(whole, []byte(tornMark)) {
+		return line{}, rest, errTorn
 	}
 	if len(whole) < checksumLength+2 || whole[checksumLength] != ' ' {
 		return line{}, rest, errors.New("a line is too short")
