@@ -86,9 +86,10 @@ func (k *knowledge) Rollback(_ context.Context, tenant string) (pod.PolicySet, e
 	return k.ordered("rollback", tenant)
 }
 
-func (k *knowledge) Confirm(_ context.Context, tenant, policy string) (pod.PolicySet, error) {
-	set, err := k.ordered("confirm "+policy, tenant)
+func (k *knowledge) Confirm(_ context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
+	set, err := k.ordered(strings.TrimSpace("confirm "+policy+" "+sha256), tenant)
 	for i := range set.Policies {
+		set.Policies[i].SHA256 = "0123456789abcdef0123456789abcdef"
 		set.Policies[i].Review = &pod.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Waiting: 45, Confirmed: true}
 	}
 	return set, err

@@ -12,15 +12,18 @@ import (
 )
 
 func (a *app) policyConfirmCommand() *cobra.Command {
-	var tenant, output string
+	var tenant, sha256, output string
 	cmd := &cobra.Command{
 		Use:   "confirm NAME",
 		Short: "Let a policy evict all running pods that it denies",
 		Long: "A policy with on_change = \"evict\" ends a tenth of the pods it judges, one at least, and then waits.\n" +
 			"This lets it go on, one pod every 10 seconds, until none is left that it denies. It holds for the\n" +
-			"policy as it is now: changed, it waits again. \"wardlet get policies\" says what waits.",
-		Example: "  wardlet policy confirm allowed-images\n  wardlet policy confirm allowed-images --tenant a",
-		Args:    onePolicy,
+			"policy as it is now: changed, it waits again. \"wardlet get policies\" says what waits.\n" +
+			"With --sha256 nothing is confirmed if it has changed since you looked: \"wardlet get policies -o wide\"\n" +
+			"has the beginning of its module's digest, sha256sum prints that of its document.",
+		Example: "  wardlet policy confirm allowed-images\n  wardlet policy confirm allowed-images --tenant a\n" +
+			"  wardlet policy confirm allowed-images --sha256 0b5a4c8d1e2f",
+		Args: onePolicy,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wantsObject(cmd, output); err != nil {
 				return err
@@ -30,7 +33,7 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 				return err
 			}
 			var outcome server.PolicyOutcome
-			path := "/v1/policies/confirm?" + url.Values{"tenant": {tenant}, "name": {args[0]}}.Encode()
+			path := "/v1/policies/confirm?" + url.Values{"tenant": {tenant}, "name": {args[0]}, "sha256": {sha256}}.Encode()
 			if err := c.Post(cmd.Context(), path, &outcome); err != nil {
 				return err
 			}
@@ -38,6 +41,7 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
+	cmd.Flags().StringVar(&sha256, "sha256", "", "only if the `DIGEST` of its module or its document begins so, with 12 digits or more")
 	addObjectFlag(cmd, &output)
 	a.addSocketFlag(cmd)
 	return cmd
@@ -65,7 +69,11 @@ func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error
 	}
 	for i := range o.Set.Policies {
 		if p := &o.Set.Policies[i]; p.Name == name && p.Review != nil {
-			fmt.Fprintf(a.out, "%s: %s is confirmed, %s\n", printable(ownerOf(&o.Set)), printable(name), evictions(p.Review))
+			of := ""
+			if p.SHA256 != "" {
+				of = fmt.Sprintf(" (module %s)", shortDigest(p.SHA256))
+			}
+			fmt.Fprintf(a.out, "%s: %s is confirmed, %s%s\n", printable(ownerOf(&o.Set)), printable(name), evictions(p.Review), of)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ func TestPolicyOrders(t *testing.T) {
 		"policy-reload-refused":       {"policy", "reload", "--tenant", "a"},
 		"policy-rollback-none":        {"policy", "rollback", "--tenant", "b"},
 		"policy-confirm":              {"policy", "confirm", "p"},
+		"policy-confirm-content":      {"policy", "confirm", "p", "--sha256", "0123456789ab", "-o", "json"},
 		"policy-reload-json":          {"policy", "reload", "-o", "json"},
 		"policy-reload-refused-json":  {"policy", "reload", "--tenant", "a", "-o", "json"},
 		"policy-retry-yaml":           {"policy", "retry", "-o", "yaml"},

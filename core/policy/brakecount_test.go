@@ -141,7 +141,7 @@ func TestAConfirmationEndsWhenItsContentIsOutOfForceForADay(t *testing.T) {
 				d.policy("a", "deny", onChangeEvicts)
 				_, err := p.Reload(t.Context(), "")
 				must(t, err)
-				_, err = p.Confirm(t.Context(), "", "a")
+				_, err = p.Confirm(t.Context(), "", "a", "")
 				must(t, err)
 				before := len(n.gone())
 				d.policy("a", "allow", onChangeEvicts)

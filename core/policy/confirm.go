@@ -1,22 +1,30 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+// leastDigest is how much of a digest has to be named.
+const leastDigest = 12
+
 // confirmation asks to let a policy evict more. done has room for its answer.
 type confirmation struct {
 	tenant, policy string
-	done           chan error
+	// sha256 is empty, or begins the digest of what is meant.
+	sha256 string
+	done   chan error
 }
 
 // Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
-// for as long as its content stays. It gives the state of the set then.
-func (p *Plane) Confirm(ctx context.Context, tenant, policy string) (pod.PolicySet, error) {
+// for as long as its content stays. Where sha256 is not empty, that must be one whose
+// module's or document's digest begins with it. It gives the state of the set then.
+func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
 	i := slices.IndexFunc(p.owners, func(o *owner) bool { return o.tenant == tenant })
 	if i < 0 {
 		return pod.PolicySet{}, lacksPolicies(tenant)
@@ -24,7 +32,7 @@ func (p *Plane) Confirm(ctx context.Context, tenant, policy string) (pod.PolicyS
 	if p.reviewer == nil {
 		return pod.PolicySet{}, errNoReviews
 	}
-	x := confirmation{tenant, policy, make(chan error, 1)}
+	x := confirmation{tenant, policy, sha256, make(chan error, 1)}
 	select {
 	case p.reviewer.orders <- x:
 	case <-ctx.Done():
@@ -51,6 +59,9 @@ func (r *reviewer) confirm(x *confirmation) error {
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
 	case !p.evicts():
 		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), hookAdmit, hookMerge, modeEnforce, onChangeEvict)
+	case x.sha256 != "" && !p.isOf(x.sha256):
+		return fmt.Errorf("%s is another by now, or the digest is too short: its module is %s, its document %s; look at it again before you confirm it",
+			p.called(), cmp.Or(p.sum, "none"), p.source)
 	}
 	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p), r.plane.cfg.Now()); err != nil {
 		return err
@@ -58,4 +69,10 @@ func (r *reviewer) confirm(x *confirmation) error {
 	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.tenant)
 	r.display(f)
 	return nil
+}
+
+// isOf reports whether the digest of the policy's module or document begins so.
+func (p *policy) isOf(digest string) bool {
+	digest = strings.ToLower(digest)
+	return len(digest) >= leastDigest && (strings.HasPrefix(p.sum, digest) || strings.HasPrefix(p.source, digest))
 }

@@ -33,7 +33,7 @@ func TestAnEditOfAPolicyIsNoConfirmation(t *testing.T) {
 				run(t, p)
 				settled()
 				if tc.confirm {
-					_, err := p.Confirm(t.Context(), "", "deny-all")
+					_, err := p.Confirm(t.Context(), "", "deny-all", "")
 					must(t, err)
 					settled()
 				}

@@ -70,11 +70,11 @@ func TestAPolicyThatDeniesEverythingEvictsATenthUntilItIsConfirmed(t *testing.T)
 		}
 
 		for name, of := range map[string][2]string{"another policy": {"", "other"}, "another owner": {"a", "deny-all"}} {
-			if _, err := p.Confirm(t.Context(), of[0], of[1]); err == nil {
+			if _, err := p.Confirm(t.Context(), of[0], of[1], ""); err == nil {
 				t.Errorf("%s is confirmed", name)
 			}
 		}
-		set, err := p.Confirm(t.Context(), "", "deny-all")
+		set, err := p.Confirm(t.Context(), "", "deny-all", "")
 		if err != nil || !set.Policies[0].Review.Confirmed {
 			t.Errorf("confirmed: %+v, %v", set.Policies[0].Review, err)
 		}
@@ -116,7 +116,7 @@ func TestWhatWasEvictedCountsAfterARestart(t *testing.T) {
 		p := reviewing(t, d, s, n, evictionsIn(kept))
 		run(t, p)
 		time.Sleep(time.Minute)
-		if _, err := p.Confirm(t.Context(), "", "a"); err != nil {
+		if _, err := p.Confirm(t.Context(), "", "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(25 * time.Second)

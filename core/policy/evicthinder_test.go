@@ -124,7 +124,7 @@ func TestATenantWithoutBudgetKeepsNobodyElsesPodsFromTheirTurn(t *testing.T) {
 			t.Errorf("evicted %v, want ten", got)
 		}
 		expectPace(t, n)
-		_, err := p.Confirm(t.Context(), "", "operator")
+		_, err := p.Confirm(t.Context(), "", "operator", "")
 		must(t, err)
 		settled()
 		if r := p.Sets()[0].Policies[0].Review; r.Waiting != 2 || r.Waits != `as tenant "a" has spent its fuel_per_second` {

@@ -19,7 +19,7 @@ func TestASetThatFailedOnItsProbationSaysSo(t *testing.T) {
 		if got := review(); got != want || len(n.gone()) > 0 {
 			t.Errorf("waits %q, want %q; evicted %v", got, want, n.gone())
 		}
-		set, err := p.Confirm(t.Context(), "", "deny")
+		set, err := p.Confirm(t.Context(), "", "deny", "")
 		if err != nil || set.Policies[1].Review.Waits != want {
 			t.Errorf("confirmed: %+v, %v", set.Policies[1].Review, err)
 		}

@@ -331,7 +331,7 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 		if got, want := n.shows("p29"), `policy "g": PolicyDenied: m says deny (No: nobody); 3 of 30 pods were evicted, this one waits for "wardlet policy confirm g"`; got != want {
 			t.Errorf("shown %q, want %q", got, want)
 		}
-		_, err := p.Confirm(t.Context(), "", "g")
+		_, err := p.Confirm(t.Context(), "", "g", "")
 		must(t, err)
 		time.Sleep(time.Minute)
 		synctest.Wait()

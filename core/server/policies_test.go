@@ -32,8 +32,8 @@ func (j judges) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
 	return j.ordered("retry", tenant)
 }
 
-func (j judges) Confirm(_ context.Context, tenant, policy string) (pod.PolicySet, error) {
-	return j.ordered("confirm "+policy, tenant)
+func (j judges) Confirm(_ context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
+	return j.ordered(strings.TrimSpace("confirm "+policy+" "+sha256), tenant)
 }
 
 func (j judges) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {

@@ -16,8 +16,9 @@ type PolicyOrders interface {
 	Reload(ctx context.Context, tenant string) (pod.PolicySet, error)
 	Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
 	Rollback(ctx context.Context, tenant string) (pod.PolicySet, error)
-	// Confirm lets a policy evict more than a part of the pods it judges.
-	Confirm(ctx context.Context, tenant, policy string) (pod.PolicySet, error)
+	// Confirm lets a policy evict more than a part of the pods it judges, if sha256 is
+	// empty or begins the digest of its module or document.
+	Confirm(ctx context.Context, tenant, policy, sha256 string) (pod.PolicySet, error)
 }
 
 // orderTime bounds an order.
@@ -41,7 +42,7 @@ func (s *Server) servePolicyOrders(p Policies) {
 	for path, order := range map[string]order{
 		"reload": simple(PolicyOrders.Reload), "retry": simple(PolicyOrders.Retry), "rollback": simple(PolicyOrders.Rollback),
 		"confirm": func(ctx context.Context, r *http.Request) (pod.PolicySet, error) {
-			return p.Confirm(ctx, r.FormValue("tenant"), r.FormValue("name"))
+			return p.Confirm(ctx, r.FormValue("tenant"), r.FormValue("name"), r.FormValue("sha256"))
 		},
 	} {
 		s.mux.HandleFunc("POST /v1/policies/"+path, func(w http.ResponseWriter, r *http.Request) {

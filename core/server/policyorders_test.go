@@ -18,12 +18,13 @@ func TestOrdersAboutPoliciesAreForOneOwner(t *testing.T) {
 		status                     int
 		directory, digest, refused string
 	}{
-		"/v1/policies/reload":                {http.StatusOK, "/p", "reload", ""},
-		"/v1/policies/retry?tenant=a":        {http.StatusOK, "/a", "retry", ""},
-		"/v1/policies/rollback?tenant=a":     {http.StatusOK, "/a", "rollback", ""},
-		"/v1/policies/confirm?name=x":        {http.StatusOK, "/p", "confirm x", ""},
-		"/v1/policies/reload?tenant=broken":  {http.StatusOK, "/b", "reload", "a.toml: broken"},
-		"/v1/policies/rollback?tenant=other": {status: http.StatusConflict, refused: `tenant "other" has no policies`},
+		"/v1/policies/reload":                     {http.StatusOK, "/p", "reload", ""},
+		"/v1/policies/retry?tenant=a":             {http.StatusOK, "/a", "retry", ""},
+		"/v1/policies/rollback?tenant=a":          {http.StatusOK, "/a", "rollback", ""},
+		"/v1/policies/confirm?name=x":             {http.StatusOK, "/p", "confirm x", ""},
+		"/v1/policies/confirm?name=x&sha256=0123": {http.StatusOK, "/p", "confirm x 0123", ""},
+		"/v1/policies/reload?tenant=broken":       {http.StatusOK, "/b", "reload", "a.toml: broken"},
+		"/v1/policies/rollback?tenant=other":      {status: http.StatusConflict, refused: `tenant "other" has no policies`},
 	} {
 		s := New(Options{Policies: known, Logger: slog.New(slog.DiscardHandler)})
 		answer := httptest.NewRecorder()
