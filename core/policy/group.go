@@ -121,8 +121,8 @@ func (s *set) joinGroups() {
 	}
 }
 
-// What a group costs the host, in units of fuel: each, for a name in its expression,
-// which is looked up up to three times, and for a byte of its message.
+// What a group costs the host, in units of fuel: each, for a name in its expression, which
+// may be looked up three times, and for a byte of its message.
 const (
 	groupFuel     = 2000
 	groupNameFuel = 250

@@ -25,11 +25,13 @@ func TestTestsOfAGroup(t *testing.T) {
 		"leave out members that do not match": {"m0 && m1", expect + `"allow"`, []string{"deny No no\n[match]\nnamespaces = [\"other\"]", "allow"}, ""},
 		"leave out members that are asked about changes only": {
 			"m0 && m1", expect + `"allow"`,
-			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"}, "",
+			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"},
+			"",
 		},
 		"ask members about changes": {
 			"m0 && m1", expect + "\"deny\"\nold = \"a.yaml\"",
-			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"}, "",
+			[]string{"deny No no\n[match]\noperations = [\"UPDATE\"]", "allow"},
+			"",
 		},
 		"abstain where no member matches": {
 			"m0", expect + `"deny"`,
@@ -43,7 +45,8 @@ func TestTestsOfAGroup(t *testing.T) {
 		},
 		"count no exceptions": {
 			"m0", expect + "\"deny\"\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"2099-01-01\"",
-			[]string{"deny No no"}, "",
+			[]string{"deny No no"},
+			"",
 		},
 		"run not where it is off":         {"m0", "mode = \"off\"\n" + expect + `"allow"`, []string{"deny No no"}, ""},
 		"are about admission alone":       {"m0", expect + "\"pass\"\nhook = \"filter\"", []string{"allow"}, `DIR/group.toml:8: test.hook: want "admit", found "filter"`},
@@ -120,12 +123,16 @@ func TestAnAuthorIsToldWhyAGroupCannotBeTried(t *testing.T) {
 		want string
 	}{
 		"there is no such member": {func(tree) {}, `DIR/g.toml:3: expression: there is no policy "m" in this directory; write its document, or take the name out`},
-		"it is no member": {func(d tree) { d.policy("m", "allow") },
-			`DIR/g.toml:3: expression: policy "m" has the mode "enforce"; set mode = "member" in m.toml, so that it counts only in groups`},
+		"it is no member": {
+			func(d tree) { d.policy("m", "allow") },
+			`DIR/g.toml:3: expression: policy "m" has the mode "enforce"; set mode = "member" in m.toml, so that it counts only in groups`,
+		},
 		"the member's document is broken": {func(d tree) { d.write("m.toml", "name =\n") }, "DIR/g.toml:3: expression: there is no policy \"m\" in this directory; " +
 			"write its document, or take the name out\nDIR/m.toml:1:"},
-		"the member's module is missing": {func(d tree) { d.policy("m", "allow", `mode = "member"`); d.remove("m.wasm") },
-			`DIR/g.toml: member "m" cannot be asked: DIR/m.toml:3: module: m.wasm is missing; build it first: make, where wardlet policy new made the folder`},
+		"the member's module is missing": {
+			func(d tree) { d.policy("m", "allow", `mode = "member"`); d.remove("m.wasm") },
+			`DIR/g.toml: member "m" cannot be asked: DIR/m.toml:3: module: m.wasm is missing; build it first: make, where wardlet policy new made the folder`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
