@@ -41,6 +41,8 @@ type reviewer struct {
 	pending map[string][]*review
 	open    map[string]*inquiry
 	brakes  map[string]*brakes
+	// evicting: pods are to be evicted, and that waits for no confirmation.
+	evicting bool
 	// seen are the pods on the node at a time, nil while nobody judges by those.
 	seen   map[types.UID]*v1.Pod
 	seenAt time.Time
@@ -141,15 +143,14 @@ func (r *reviewer) run(ctx context.Context) {
 	}
 }
 
-// busy reports whether something is to be done soon: pods are to be judged, or violate
-// policies.
+// busy reports whether something is to be done soon: pods are to be judged, or evicted.
 func (r *reviewer) busy() bool {
 	for _, rv := range r.pods {
-		if rv.asking || rv.violation.Message != "" {
+		if rv.asking {
 			return true
 		}
 	}
-	return !r.rests()
+	return r.evicting || !r.rests()
 }
 
 // rests reports whether nothing is pending nor asked.

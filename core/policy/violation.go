@@ -14,6 +14,7 @@ const maxViolations = 8
 // `get policies`.
 func (r *reviewer) display(f *forces) {
 	now := r.plane.cfg.Now()
+	r.evicting = false
 	shown, outlooks := map[owned]pod.PolicyReview{}, map[owned]outlook{}
 	for _, o := range r.plane.owners {
 		s := f.sets[o.tenant]
@@ -26,7 +27,9 @@ func (r *reviewer) display(f *forces) {
 			}
 			x := r.summary(f, p)
 			if p.evicts() {
-				outlooks[p.owned()] = r.outlook(f, s, p, &x)
+				next := r.outlook(f, s, p, &x)
+				outlooks[p.owned()] = next
+				r.evicting = r.evicting || x.Waiting > 0 && !next.news
 				if x.Waiting > 0 && x.Waits == "" {
 					x.Next = r.brakes[s.tenant].next(s, p, now)
 				}
