@@ -97,9 +97,9 @@ func (s *saying) beside(other *saying) string {
 	default:
 		more = append(more, "waits "+s.wait.String())
 	}
-	switch {
-	case s.makes == other.makes:
-	case s.makes == "":
+	switch s.makes {
+	case other.makes:
+	case "":
 		more = append(more, "changes nothing")
 	default:
 		more = append(more, "changes the pod, which is "+s.makes+" then")

@@ -100,11 +100,12 @@ func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
 func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
 	t.Parallel()
 	long := func(last string) string {
-		text := "["
+		var text strings.Builder
+		text.WriteString("[")
 		for i := range 80 {
-			text += fmt.Sprintf(`{"op":"add","path":"/metadata/labels/some-label-%d","value":"%s"},`, i, strings.Repeat("v", 30))
+			fmt.Fprintf(&text, `{"op":"add","path":"/metadata/labels/some-label-%d","value":"%s"},`, i, strings.Repeat("v", 30))
 		}
-		return text + last[1:]
+		return text.String() + last[1:]
 	}
 	for name, test := range map[string]struct {
 		inForce, candidate, more string
