@@ -128,7 +128,7 @@ func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.Di
 	}
 	faults.add(r.Changed, "verdict would change", "verdicts would change")
 	faults.add(r.Lost, "decision cannot be made", "decisions cannot be made")
-	faults.add(len(r.Damaged), "line of the records is damaged", "lines of the records are damaged")
+	faults.add(len(r.Damaged), "place of the records is damaged", "places of the records are damaged")
 	return faults.err()
 }
 
