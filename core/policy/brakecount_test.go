@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,9 +66,9 @@ func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 		t := d.t
 		n := newRunning(somePods(100)...)
 		d.policy("a", "deny", onChangeEvicts)
-		calls := 0
+		var calls atomic.Int64
 		s.edit = func(_ string, r *wasm.Result) {
-			if calls++; calls > 100 && calls < 1000 {
+			if n := calls.Add(1); n > 100 && n < 1000 {
 				r.Answer = pod.Allow
 			}
 		}
@@ -81,7 +82,7 @@ func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 		}
 		n.mu.Unlock()
 		time.Sleep(time.Minute)
-		calls = 1000
+		calls.Store(1000)
 		d.policy("b", "allow") // another set
 		settled()
 		if got := len(n.gone()); before != 1 || got != 1 {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // stubborn is a node that cannot evict some of its pods.
@@ -98,18 +99,16 @@ func spentTenant(d tree, s *scripts, n *running, now func() time.Time) *Plane {
 		c.Now = now
 		c.Tenants = []Tenant{{Name: "a", Dir: own.dir, FuelPerSecond: 1_000_000, Owns: func(namespace string) bool { return namespace == "a" }}}
 	})
+	var fuel atomic.Int64
+	s.edit = func(_ string, r *wasm.Result) { r.Fuel = fuel.Load() }
 	run(t, p)
 	for len(n.gone()) < 1 {
 		time.Sleep(100 * time.Millisecond)
 	}
-	s.mu.Lock()
-	s.admitFuel = 10_000_000_000
-	s.mu.Unlock()
+	fuel.Store(10_000_000_000)
 	p.Judge(question("new", func(q *pod.Question) { q.Pod.Namespace, q.Pod.UID = "a", types.UID("new") }), func(pod.Verdict) {})
 	time.Sleep(time.Second)
-	s.mu.Lock()
-	s.admitFuel = 0
-	s.mu.Unlock()
+	fuel.Store(0)
 	return p
 }
 

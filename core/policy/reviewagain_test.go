@@ -164,6 +164,7 @@ func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 		d.policy("q", "quota 6", onChangeReports, `capabilities = ["node.read"]`)
 		run(t, reviewing(t, d, s, n, func(c *Config) { c.Facts = facts }))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := len(n.shown); got != 10 {
 			t.Errorf("%d of 10 pods violate a quota of 6", got)
 		}
@@ -178,6 +179,7 @@ func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 		}
 		n.mu.Unlock()
 		time.Sleep(15 * time.Second)
+		synctest.Wait()
 		if got := len(n.shown); got > 0 {
 			t.Errorf("2 pods are left, shown %v", n.shown)
 		}
