@@ -172,7 +172,7 @@ func (r *ownRecorder) sort(b *batch) {
 				continue
 			}
 			x.entry.Record.First, x.entry.Record.Count = old.First, old.Count+1
-		} else if r.index.find(x.key) != nil {
+		} else if _, known := r.index.find(x.key); known {
 			continue
 		}
 		first[x.key] = x
@@ -220,10 +220,7 @@ func (r *ownRecorder) recall(x *recording) {
 	if _, shown := r.shown.has(x.key); shown || x.decision.NotKept != "" {
 		return
 	}
-	if was := r.index.find(x.key); was != nil {
-		x.decision.ID, x.decision.First = was.id, was.first
-		x.decision.Count += was.count
-	}
+	r.index.recall(x.key, &x.decision)
 }
 
 // late takes in that a batch that was answered without the disk is on it.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -254,31 +253,6 @@ func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
 			t.Errorf("%d are written after a restart", len(d.has()))
 		}
 	})
-}
-
-func TestAnIndexOfRecordsForgetsWhatWasMadeAgainLongestAgo(t *testing.T) {
-	t.Parallel()
-	var x recordIndex
-	key := func(i int) (k decisionKey) {
-		binary.BigEndian.PutUint32(k[:], uint32(i)+1)
-		return k
-	}
-	for i := range maxIndexed {
-		x.note(key(i), &pod.Decision{ID: strconv.Itoa(i), Count: 1})
-	}
-	x.note(key(0), &pod.Decision{ID: "0", Count: 2})
-	x.note(key(maxIndexed), &pod.Decision{ID: "new", Count: 1})
-	if len(x.known) != maxIndexed || x.order.Len() != maxIndexed || x.find(key(1)) != nil {
-		t.Errorf("%d are known, of the second %+v", len(x.known), x.find(key(1)))
-	}
-	if one := x.find(key(0)); one == nil || one.count != 2 {
-		t.Errorf("of the first: %+v", one)
-	}
-	x.note(key(-2), &pod.Decision{Count: 1})
-	x.note(decisionKey{}, &pod.Decision{ID: "zero", Count: 1})
-	if x.find(key(-2)) != nil || x.find(decisionKey{}) != nil {
-		t.Error("it knows what is not on record, or is equal to nothing")
-	}
 }
 
 func TestAnotherVersionOfItsStatusMakesNoOtherRecordOfAPod(t *testing.T) {

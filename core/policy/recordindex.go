@@ -1,63 +1,72 @@
 package policy
 
 import (
-	"container/list"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 const (
-	// maxIndexed is how many decisions about one owner's pods are known to be on record,
-	// by some 200 bytes each: more than are shown, as pods that are held are asked about
-	// again and again.
-	maxIndexed = 16384
-	// maxRestored is how many of each owner's are read at the start: all of them are in
-	// memory at once then.
-	maxRestored = 4096
+	// indexedAtLeast is how many decisions about one owner's pods are known to be on
+	// record, those that were made last: more than are shown, as pods that are held are
+	// asked about again and again. It may be twice as many, by some 60 bytes each.
+	indexedAtLeast = 2048
+	// maxRestored is how many of each owner's are read at the start.
+	maxRestored = 2 * indexedAtLeast
 )
 
 // recordIndex are the decisions about one owner's pods that are on record, shown or
-// not. Where there are too many, that one goes which was made again longest ago.
+// not. They are in two halves: where the newer one is full it becomes the older one,
+// and what was in that and not made again since is forgotten.
 type recordIndex struct {
-	known map[decisionKey]*list.Element
-	order list.List
+	newer, older map[indexKey]indexed
+	// prefix begins the IDs of all records of the owner, before their numbers.
+	prefix string
 }
 
-// indexed is what is known of a decision on record.
+// indexKey is enough of a decision's key.
+type indexKey [16]byte
+
+// indexed is what is known of a decision on record: its number, when it was made first,
+// in nanoseconds of Unix, and how often.
 type indexed struct {
-	key   decisionKey
-	id    string
-	first time.Time
-	count int
+	number uint64
+	first  int64
+	count  int
 }
 
-// find gives what is known of a decision, nil for nothing.
-func (x *recordIndex) find(key decisionKey) *indexed {
-	if e := x.known[key]; e != nil {
-		return e.Value.(*indexed) // nothing else is in the list
+// find gives what is known of a decision.
+func (x *recordIndex) find(key decisionKey) (known indexed, ok bool) {
+	short := indexKey(key[:])
+	if known, ok = x.newer[short]; !ok {
+		known, ok = x.older[short]
 	}
-	return nil
+	return known, ok
+}
+
+// recall puts what is known of a decision into it.
+func (x *recordIndex) recall(key decisionKey, d *pod.Decision) {
+	if known, ok := x.find(key); ok {
+		d.ID, d.First = x.prefix+strconv.FormatUint(known.number, 10), time.Unix(0, known.first).In(d.First.Location())
+		d.Count += known.count
+	}
 }
 
 // note takes a decision in, if it is on record and may be equal to another.
 func (x *recordIndex) note(key decisionKey, d *pod.Decision) {
-	if d.ID == "" || key == (decisionKey{}) {
+	at := strings.LastIndexByte(d.ID, '-') + 1
+	number, err := strconv.ParseUint(d.ID[at:], 10, 64)
+	if err != nil || key == (decisionKey{}) {
 		return
 	}
-	if x.known == nil {
-		x.known = map[decisionKey]*list.Element{}
+	x.prefix = d.ID[:at]
+	if len(x.newer) >= indexedAtLeast {
+		x.newer, x.older = nil, x.newer
 	}
-	e := x.known[key]
-	if e == nil {
-		e = x.order.PushBack(&indexed{key: key})
-		x.known[key] = e
+	if x.newer == nil {
+		x.newer = map[indexKey]indexed{}
 	}
-	x.order.MoveToBack(e)
-	one := x.find(key)
-	one.id, one.first, one.count = d.ID, d.First, d.Count
-	if len(x.known) > maxIndexed {
-		oldest := x.order.Remove(x.order.Front()).(*indexed)
-		delete(x.known, oldest.key)
-	}
+	x.newer[indexKey(key[:])] = indexed{number, d.First.UnixNano(), d.Count}
 }
