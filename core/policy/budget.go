@@ -17,8 +17,6 @@ const budgetBurst = 10 * time.Second
 type budgets struct {
 	mu sync.Mutex
 	of map[string]*budget
-	// turns are those of the tenants that have one.
-	turns map[string]*budgetTurns
 	// loading are those for loading policies (loadBudget), of the same rates.
 	loading *budgets
 }
@@ -28,6 +26,12 @@ type budget struct {
 	// perSecond is what comes in, left what there is, at a time; it may be below 0.
 	perSecond, left int64
 	at              time.Time
+	turns           budgetTurns
+}
+
+// newBudget gives one that is full.
+func newBudget(perSecond int64, now time.Time) *budget {
+	return &budget{perSecond: perSecond, left: most(perSecond), at: now}
 }
 
 // newBudgets gives each tenant that has one its budget, full.
@@ -35,8 +39,8 @@ func newBudgets(tenants []Tenant, now time.Time) *budgets {
 	b := &budgets{of: map[string]*budget{}, loading: &budgets{of: map[string]*budget{}}}
 	for i := range tenants {
 		if rate := tenants[i].FuelPerSecond; rate > 0 {
-			b.of[tenants[i].Name] = &budget{rate, most(rate), now}
-			b.loading.of[tenants[i].Name] = &budget{rate, most(rate), now}
+			b.of[tenants[i].Name] = newBudget(rate, now)
+			b.loading.of[tenants[i].Name] = newBudget(rate, now)
 		}
 	}
 	return b
@@ -55,9 +59,8 @@ func (b *budgets) set(tenants map[string]TenantTerms, now time.Time) {
 		switch {
 		case t.FuelPerSecond <= 0:
 			delete(b.of, name)
-			delete(b.turns, name)
 		case one == nil:
-			b.of[name] = &budget{t.FuelPerSecond, most(t.FuelPerSecond), now}
+			b.of[name] = newBudget(t.FuelPerSecond, now)
 		default:
 			one.fill(now)
 			one.perSecond = t.FuelPerSecond
@@ -79,6 +82,15 @@ func (b *budgets) limits(tenant string) bool {
 // wait is how long until there is something in a tenant's budget, 0 where there
 // is, or where it has none. It is not for questions about pods that run.
 func (b *budgets) wait(tenant string, now time.Time) time.Duration {
+	return b.waitFor(tenant, now, (*budgetTurns).others)
+}
+
+// waitReview is wait for a question about a pod that runs, which comes back after that.
+func (b *budgets) waitReview(tenant string, now time.Time) time.Duration {
+	return b.waitFor(tenant, now, (*budgetTurns).review)
+}
+
+func (b *budgets) waitFor(tenant string, now time.Time, turn func(t *budgetTurns, lacks time.Duration) time.Duration) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one := b.of[tenant]
@@ -86,7 +98,7 @@ func (b *budgets) wait(tenant string, now time.Time) time.Duration {
 		return 0
 	}
 	one.fill(now)
-	return b.turnsOf(tenant).others(one.lacks())
+	return turn(&one.turns, one.lacks())
 }
 
 // lacks is how long until there is something in the budget, 0 where there is.

@@ -41,28 +41,3 @@ func (t *budgetTurns) review(lacks time.Duration) time.Duration {
 	t.owed = true
 	return min(lacks, mostPatience)
 }
-
-// waitReview is wait for a question about a pod that runs, which comes back after that.
-func (b *budgets) waitReview(tenant string, now time.Time) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	one := b.of[tenant]
-	if one == nil {
-		return 0
-	}
-	one.fill(now)
-	return b.turnsOf(tenant).review(one.lacks())
-}
-
-// turnsOf are the turns of a tenant. The lock is held.
-func (b *budgets) turnsOf(tenant string) *budgetTurns {
-	t := b.turns[tenant]
-	if t == nil {
-		if b.turns == nil {
-			b.turns = map[string]*budgetTurns{}
-		}
-		t = &budgetTurns{}
-		b.turns[tenant] = t
-	}
-	return t
-}

@@ -216,7 +216,7 @@ func (s *shadowing) affords(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.budget.perSecond == 0 {
-		s.budget = budget{shadowFuel, most(shadowFuel), now}
+		s.budget = *newBudget(shadowFuel, now)
 	}
 	s.budget.fill(now)
 	return s.budget.left > 0
