@@ -148,7 +148,7 @@ func (a *Agent) wire() error {
 	a.health = runtime.NewStatus(a.client, log, now)
 	a.runtime = runtime.New(runtime.Config{
 		Client: a.client, Status: a.health, Installation: a.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
-		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
 		Events: recorder, Logger: log, Now: now,
 	})
 	a.cache = pleg.NewCache()

@@ -3,13 +3,16 @@ package agent
 import (
 	"context"
 	"time"
+
+	"github.com/wardlet/wardlet/core/runtime"
 )
 
 // foreignPoll is how often the runtime is asked until it has answered once.
 const foreignPoll = 5 * time.Second
 
-// watchForeign warns, once the runtime answers, of pods that a kubelet made.
-// It returns when ctx ends.
+// watchForeign logs, once the runtime answers, what of it is in the agent's way:
+// pods that a kubelet made, and a cgroup driver with which no pod starts. It
+// returns when ctx ends.
 func (a *Agent) watchForeign(ctx context.Context) {
 	tick := time.NewTicker(foreignPoll)
 	defer tick.Stop()
@@ -19,6 +22,7 @@ func (a *Agent) watchForeign(ctx context.Context) {
 			if kubelet {
 				a.log.Warn(KubeletWarning)
 			}
+			a.logDriver(ctx)
 			<-ctx.Done()
 			return
 		}
@@ -27,5 +31,17 @@ func (a *Agent) watchForeign(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// logDriver logs an error if the runtime's cgroup driver is not the agent's. A
+// runtime that does not report its driver is not logged: its pods may start.
+func (a *Agent) logDriver(ctx context.Context) {
+	driver, err := a.client.CgroupDriver(ctx)
+	if err != nil {
+		return
+	}
+	if mismatch := runtime.DriverMismatch(driver, a.cfg.Runtime.CgroupDriver); mismatch != nil {
+		a.log.Error("no pod can start", "err", mismatch)
 	}
 }

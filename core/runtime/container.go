@@ -42,13 +42,13 @@ func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (str
 	defer done()
 	created, err := r.cri.CreateContainer(ctx, request)
 	if err != nil {
-		return "", startFault(&run, "CreateContainerError", err)
+		return "", startFault(&run, "CreateContainerError", r.explain(ctx, err))
 	}
 	id := created.GetContainerId()
 	longer, release := outlive(ctx, startPatience)
 	defer release()
 	if _, err := r.cri.StartContainer(longer, &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
-		return id, startFault(&run, "RunContainerError", err)
+		return id, startFault(&run, "RunContainerError", r.explain(longer, err))
 	}
 	if err := r.linkLog(&run, id); err != nil {
 		r.config.Logger.Warn("log link not made: collectors will not find the log", "pod", pod.FullName(run.Pod), "uid", run.Pod.UID, "container", run.Container.Name, "err", err)

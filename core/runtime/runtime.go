@@ -31,9 +31,12 @@ type Config struct {
 	// CgroupV2 is true where the node has cgroup v2 only: a container that
 	// runs out of memory is then killed as a whole.
 	CgroupV2 bool
-	Events   status.Recorder
-	Logger   *slog.Logger
-	Now      func() time.Time
+	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: a start that
+	// fails is not explained by the runtime's driver.
+	CgroupDriver string
+	Events       status.Recorder
+	Logger       *slog.Logger
+	Now          func() time.Time
 }
 
 // Runtime makes, ends and observes pods.

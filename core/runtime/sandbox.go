@@ -28,7 +28,7 @@ func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, e
 	defer done()
 	answer, err := r.cri.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
-		return "", fmt.Errorf("run sandbox: %w", err)
+		return "", fmt.Errorf("run sandbox: %w", r.explain(ctx, err))
 	}
 	return answer.GetPodSandboxId(), nil
 }

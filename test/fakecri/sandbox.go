@@ -47,6 +47,16 @@ func (s runtimeService) Status(context.Context, *runtimeapi.StatusRequest) (*run
 	}}}, nil
 }
 
+// RuntimeConfig reports the driver of SetCgroupDriver.
+func (s runtimeService) RuntimeConfig(context.Context, *runtimeapi.RuntimeConfigRequest) (*runtimeapi.RuntimeConfigResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.linux == nil {
+		return &runtimeapi.RuntimeConfigResponse{}, nil
+	}
+	return &runtimeapi.RuntimeConfigResponse{Linux: &runtimeapi.LinuxRuntimeConfiguration{CgroupDriver: *s.linux}}, nil
+}
+
 // RunPodSandbox refuses a name that is taken, as containerd does.
 func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
 	s.mu.Lock()

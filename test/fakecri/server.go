@@ -29,6 +29,7 @@ type Server struct {
 	sequence     int
 	runtimeReady bool
 	networkReady bool
+	linux        *runtimeapi.CgroupDriver
 	sandboxes    map[string]*sandbox
 	containers   map[string]*container
 	present      map[string]*image // by ID
@@ -46,6 +47,7 @@ func New(path string) *Server {
 		now:          time.Now,
 		runtimeReady: true,
 		networkReady: true,
+		linux:        runtimeapi.CgroupDriver_CGROUPFS.Enum(),
 		sandboxes:    map[string]*sandbox{},
 		containers:   map[string]*container{},
 		present:      map[string]*image{},
@@ -120,6 +122,14 @@ func (s *Server) SetReady(runtime, network bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.runtimeReady, s.networkReady = runtime, network
+}
+
+// SetCgroupDriver sets what the runtime reports as its cgroup driver; nil is a
+// runtime that reports nothing of Linux. It is cgroupfs at first.
+func (s *Server) SetCgroupDriver(driver *runtimeapi.CgroupDriver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.linux = driver
 }
 
 // newID makes an ID as containerd's look, the same in every run.
