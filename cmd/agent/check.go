@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,10 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return &cobra.Command{
+	opts := agent.CheckOptions{Version: version, Waiting: func(subject string, limit time.Duration) {
+		fmt.Fprintf(a.errOut, "wardlet: waiting for %s, at most %s\n", subject, limit)
+	}}
+	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, policies, runtime and sources without starting",
 		Long: "Looks at all the agent stands on and prints a line for each thing: ok, warn, or fail where\n" +
@@ -21,6 +25,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Example: "  wardlet check --config agent.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.Timeout <= 0 {
+				return &usageError{fmt.Errorf("invalid --timeout %s: must be longer than 0s", opts.Timeout), cmd.CommandPath()}
+			}
 			cfg, err := config.Load(a.configPath)
 			if err != nil {
 				a.printFinding(agent.Finding{Level: agent.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
@@ -28,12 +35,12 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			a.printFinding(agent.Finding{Level: agent.LevelOK, Subject: "configuration " + a.configPath})
 			failed := 0
-			for _, f := range agent.Check(cmd.Context(), cfg, version) {
+			agent.Check(cmd.Context(), cfg, opts, func(f agent.Finding) {
 				a.printFinding(f)
 				if f.Level == agent.LevelFail {
 					failed++
 				}
-			}
+			})
 			switch failed {
 			case 0:
 				return nil
@@ -43,6 +50,9 @@ func (a *app) checkCommand() *cobra.Command {
 			return fmt.Errorf("%d checks failed", failed)
 		},
 	}
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", agent.DefaultCheckTimeout,
+		"how long the runtime, each source and a running agent may take to answer")
+	return cmd
 }
 
 // printFinding prints a finding as one line. Further lines of its message are

@@ -16,6 +16,7 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-version-output":   {"version", "-o", "wide"},
 		"usage-run-arguments":    {"run", "agent.toml"},
 		"usage-check-arguments":  {"check", "agent.toml"},
+		"usage-check-timeout":    {"check", "--timeout", "0s"},
 		"usage-policies-output":  {"get", "policies", "-o", "xml"},
 		"usage-decisions-output": {"get", "decisions", "-o", "xml"},
 		"usage-updates-output":   {"get", "updates", "-o", "xml"},

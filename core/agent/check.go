@@ -30,17 +30,33 @@ type Finding struct {
 const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"
 
 // Check looks at all an agent of this configuration would stand on: its state,
-// policies, runtime and sources. It starts nothing, changes nothing and takes
-// no lock, so that an agent that runs is not disturbed. version is that of this
-// program, empty for a build that is no release.
-func Check(ctx context.Context, cfg *config.Config, version string) []Finding {
-	id, findings := checkState(cfg)
-	findings = append(findings, checkPolicies(ctx, cfg, id.node)...)
-	findings = append(findings, checkRuntime(ctx, cfg, id.installation)...)
-	for i := range cfg.Sources {
-		findings = append(findings, checkSource(ctx, cfg, &cfg.Sources[i], id.node))
+// policies, runtime and sources. It calls found with each finding as soon as it
+// is there. It starts nothing, changes nothing and takes no lock, so that an
+// agent that runs is not disturbed.
+func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
+	tell := func(findings []Finding) {
+		for _, f := range findings {
+			found(f)
+		}
 	}
-	return append(findings, checkRunning(ctx, cfg.Paths.Socket, version))
+	id, findings := checkState(cfg)
+	tell(findings)
+	timeout := opts.timeout()
+	tell(opts.await("the policies", policyPatience, func() []Finding {
+		return checkPolicies(ctx, cfg, id.node)
+	}))
+	tell(opts.await("the runtime at "+cfg.Runtime.Endpoint, timeout, func() []Finding {
+		return checkRuntime(ctx, cfg, id.installation, timeout)
+	}))
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		tell(opts.await("source "+s.Name, sourceTimeout(s, timeout), func() []Finding {
+			return []Finding{checkSource(ctx, cfg, s, id.node, timeout)}
+		}))
+	}
+	tell(opts.await("the agent at "+cfg.Paths.Socket, timeout, func() []Finding {
+		return []Finding{checkRunning(ctx, cfg.Paths.Socket, opts.Version, timeout)}
+	}))
 }
 
 func count(n int, one, several string) string {

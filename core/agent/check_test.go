@@ -26,7 +26,8 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	n.runVersion(t, server.NewVersion("v1.2.3"))
 	before := n.contents(t)
 
-	findings := Check(t.Context(), n.cfg, "v1.2.3")
+	var findings []Finding
+	Check(t.Context(), n.cfg, CheckOptions{Version: "v1.2.3"}, func(f Finding) { findings = append(findings, f) })
 	hide(findings, cri.Endpoint())
 	n.expect(t, findings,
 		"ok state DIR/state: installation "+dir.Installation()+", node edge",
@@ -43,7 +44,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	}
 	for _, call := range cri.Calls() {
 		switch call.Method {
-		case "Version", "Status", "ListPodSandbox":
+		case "Version", "Status", "RuntimeConfig", "ListPodSandbox":
 		default:
 			t.Errorf("the runtime was told to %s", call.Method)
 		}

@@ -11,17 +11,14 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// runningPatience bounds the question to the agent that runs.
-const runningPatience = 2 * time.Second
-
 // checkRunning asks the agent that runs, if one does, whether it is this
 // program.
-func checkRunning(ctx context.Context, socket, version string) Finding {
+func checkRunning(ctx context.Context, socket, version string, timeout time.Duration) Finding {
 	subject := "agent at " + socket
-	ctx, cancel := context.WithTimeout(ctx, runningPatience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var runs server.Version
-	err := client.New(socket).Get(ctx, "/v1/version", &runs)
+	err := client.New(socket).Patient(timeout).Get(ctx, "/v1/version", &runs)
 	own := server.NewVersion(version)
 	switch {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):

@@ -74,7 +74,7 @@ func TestCheckRunning(t *testing.T) {
 			t.Parallel()
 			n := newSite(t)
 			test.prepare(t, n)
-			n.expect(t, []Finding{checkRunning(t.Context(), n.cfg.Paths.Socket, "v1.2.3")}, test.want)
+			n.expect(t, []Finding{checkRunning(t.Context(), n.cfg.Paths.Socket, "v1.2.3", DefaultCheckTimeout)}, test.want)
 		})
 	}
 }

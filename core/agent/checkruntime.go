@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -12,13 +13,10 @@ import (
 	"github.com/wardlet/wardlet/core/runtime"
 )
 
-// runtimePatience bounds all questions of a check to the runtime together.
-const runtimePatience = 5 * time.Second
-
-// checkRuntime asks the runtime what it is, whether it is well, and whose pods
-// it has.
-func checkRuntime(ctx context.Context, cfg *config.Config, installation string) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, runtimePatience)
+// checkRuntime asks the runtime what it is, whether it is well, how it makes
+// cgroups, and whose pods it has. timeout bounds all these questions together.
+func checkRuntime(ctx context.Context, cfg *config.Config, installation string, timeout time.Duration) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	subject := "runtime " + cfg.Runtime.Endpoint
 	fail := func(err error) []Finding { return []Finding{{LevelFail, subject, err.Error()}} }
@@ -35,6 +33,14 @@ func checkRuntime(ctx context.Context, cfg *config.Config, installation string) 
 	if unwell != nil {
 		return fail(unwell)
 	}
+	driver, err := client.CgroupDriver(ctx)
+	unknown := ""
+	switch {
+	case err != nil:
+		unknown = err.Error()
+	case driver == "":
+		unknown = "the runtime does not report it, as containerd before 2.0"
+	}
 	r := runtime.New(runtime.Config{Client: client, Installation: installation, Now: time.Now})
 	foreign, err := r.Foreign(ctx)
 	if err != nil {
@@ -47,6 +53,12 @@ func checkRuntime(ctx context.Context, cfg *config.Config, installation string) 
 
 	findings := []Finding{{LevelOK, subject, version.Name + " " + strings.TrimPrefix(version.Version, "v")}}
 	warn := func(message string) { findings = append(findings, Finding{LevelWarn, "runtime", message}) }
+	if mismatch := runtime.DriverMismatch(driver, cfg.Runtime.CgroupDriver); mismatch != nil {
+		findings = append(findings, Finding{LevelFail, "runtime", mismatch.Error()})
+	}
+	if unknown != "" {
+		warn(fmt.Sprintf("its cgroup driver is not known (%s); unless it is %s, no pod starts", unknown, cfg.Runtime.CgroupDriver))
+	}
 	if network != nil {
 		warn(network.Error() + "; until it is, only pods with hostNetwork start")
 	}
@@ -73,13 +85,15 @@ func wellness(ctx context.Context, client *runtime.Client) (unwell, network erro
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if unwell := health.Healthy(); unwell == nil || unwell.Error() != unasked.Error() {
+		// A poll that timed out is repeated for as long as ctx allows.
+		unwell := health.Healthy()
+		if unwell == nil || unwell.Error() != unasked.Error() && !errors.Is(unwell, context.DeadlineExceeded) {
 			return unwell, health.NetworkReady()
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("container runtime at %s does not say how it is: %w", client.Endpoint(), ctx.Err()), nil
+			return fmt.Errorf("container runtime at %s does not say how it is: %w; on a slow node try a longer --timeout", client.Endpoint(), ctx.Err()), nil
 		}
 	}
 }

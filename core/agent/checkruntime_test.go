@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/fakecri"
@@ -57,6 +58,37 @@ func TestCheckRuntime(t *testing.T) {
 			func(_ *testing.T, cri *fakecri.Server) { cri.Stop() },
 			[]string{"fail runtime ENDPOINT: ask the runtime's version: container runtime at ENDPOINT does not answer: dial unix SOCKET: connect: no such file or directory; start it, or mend its endpoint in agent.toml"},
 		},
+		"whose cgroup driver is another": {
+			func(_ *testing.T, cri *fakecri.Server) {
+				cri.SetCgroupDriver(runtimeapi.CgroupDriver_SYSTEMD.Enum())
+			},
+			[]string{well, "fail runtime: the runtime's cgroup driver is systemd, the agent's is cgroupfs, so no pod can start: " +
+				"set SystemdCgroup = false in containerd's configuration and restart containerd"},
+		},
+		"that reports no cgroup driver": {
+			func(_ *testing.T, cri *fakecri.Server) { cri.SetCgroupDriver(nil) },
+			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts"},
+		},
+		"that lacks the question for the cgroup driver": {
+			func(_ *testing.T, cri *fakecri.Server) {
+				cri.Fail("RuntimeConfig", status.Error(codes.Unimplemented, "unknown method RuntimeConfig for service runtime.v1.RuntimeService"))
+			},
+			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts"},
+		},
+		"that cannot say its cgroup driver": {
+			func(_ *testing.T, cri *fakecri.Server) {
+				cri.Fail("RuntimeConfig", status.Error(codes.Unknown, "broken"))
+			},
+			[]string{well, "warn runtime: its cgroup driver is not known (ask the runtime's cgroup driver: broken); unless it is cgroupfs, no pod starts"},
+		},
+		"that is slow": {
+			func(_ *testing.T, cri *fakecri.Server) {
+				// Together longer than a check once waited.
+				cri.Delay("Version", 3*time.Second)
+				cri.Delay("Status", 3*time.Second)
+			},
+			[]string{well},
+		},
 		"that cannot list": {
 			func(_ *testing.T, cri *fakecri.Server) {
 				cri.Fail("ListPodSandbox", status.Error(codes.Unknown, "broken"))
@@ -70,7 +102,7 @@ func TestCheckRuntime(t *testing.T) {
 			n := newSite(t)
 			n.cfg.Runtime.Endpoint = cri.Endpoint()
 			test.prepare(t, cri)
-			findings := checkRuntime(t.Context(), n.cfg, "us")
+			findings := checkRuntime(t.Context(), n.cfg, "us", DefaultCheckTimeout)
 			hide(findings, cri.Endpoint())
 			n.expect(t, findings, test.want...)
 		})
@@ -88,7 +120,7 @@ func TestARuntimeThatDoesNotSayHowItIsIsGivenUp(t *testing.T) {
 			n.cfg.Runtime.Endpoint = cri.Endpoint()
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if got := checkRuntime(ctx, n.cfg, "us"); len(got) != 1 || got[0].Level != LevelFail {
+			if got := checkRuntime(ctx, n.cfg, "us", DefaultCheckTimeout); len(got) != 1 || got[0].Level != LevelFail {
 				t.Errorf("findings %+v, want one failure", got)
 			}
 		})
@@ -101,9 +133,10 @@ func TestARuntimeThatHangsIsGivenUpByItself(t *testing.T) {
 	cri.Delay("Version", time.Hour)
 	n := newSite(t)
 	n.cfg.Runtime.Endpoint = cri.Endpoint()
+	const timeout = time.Second
 	began := time.Now()
-	got := checkRuntime(t.Context(), n.cfg, "us")
-	if took := time.Since(began); took < runtimePatience || took > runtimePatience+5*time.Second || got[0].Level != LevelFail {
-		t.Errorf("findings %+v after %s, want a failure after about %s", got, took, runtimePatience)
+	got := checkRuntime(t.Context(), n.cfg, "us", timeout)
+	if took := time.Since(began); took < timeout || took > timeout+5*time.Second || got[0].Level != LevelFail {
+		t.Errorf("findings %+v after %s, want a failure after about %s", got, took, timeout)
 	}
 }

@@ -13,16 +13,21 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// sourcePatience bounds the reading of one source, where the source does not
-// do that itself; files that are being written are waited for a second.
-const sourcePatience = 10 * time.Second
+// sourceTimeout is how long the reading of one source may take: for a server
+// also what the source itself allows.
+func sourceTimeout(s *config.Source, timeout time.Duration) time.Duration {
+	if s.Kind == config.KindFile {
+		return timeout
+	}
+	return timeout + s.Timeout
+}
 
 // checkSource reads a source as the agent would, once.
-func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node string) Finding {
+func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node string, timeout time.Duration) Finding {
 	subject := "source " + s.Name
-	patience, doubt := sourcePatience, "is its file system there?"
+	patience, doubt := sourceTimeout(s, timeout), "is its file system there?"
 	if s.Kind != config.KindFile {
-		patience, doubt = sourcePatience+s.Timeout, "does the server answer this node?"
+		doubt = "does the server answer this node?"
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -74,7 +74,7 @@ func TestCheckSource(t *testing.T) {
 			if test.change != nil {
 				test.change(t, s)
 			}
-			n.expect(t, []Finding{checkSource(t.Context(), n.cfg, s, "edge")}, test.want)
+			n.expect(t, []Finding{checkSource(t.Context(), n.cfg, s, "edge", DefaultCheckTimeout)}, test.want)
 		})
 	}
 }
@@ -134,7 +134,7 @@ func TestCheckSourceOfAServer(t *testing.T) {
 			if test.change != nil {
 				test.change(s)
 			}
-			got := checkSource(t.Context(), n.cfg, s, "edge")
+			got := checkSource(t.Context(), n.cfg, s, "edge", DefaultCheckTimeout)
 			got.Message = strings.ReplaceAll(got.Message, srv.URL, "URL")
 			n.expect(t, []Finding{got}, test.want)
 		})
@@ -171,7 +171,7 @@ func TestCheckSourceOfAnAPIServer(t *testing.T) {
 			srv := httptest.NewServer(test.answer)
 			t.Cleanup(srv.Close)
 			s := &config.Source{Name: config.NameAPI, Kind: config.KindAPI, URL: srv.URL, Experimental: true}
-			found := checkSource(t.Context(), config.Default(), s, "edge")
+			found := checkSource(t.Context(), config.Default(), s, "edge", DefaultCheckTimeout)
 			got := string(found.Level) + " " + found.Subject + ": " + strings.ReplaceAll(found.Message, srv.URL, "URL")
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("finding %q, want %q", got, test.want)
