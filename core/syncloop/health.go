@@ -4,9 +4,14 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/faultlog"
 )
 
 const (
+	// startGrace is how long after its start the loop waits for the runtime
+	// without a warning: no runtime has been asked and listed at once.
+	startGrace     = 10 * time.Second
 	minHealthDelay = 100 * time.Millisecond
 	// maxHealthDelay is the most between two looks at the checks, which ask
 	// nobody: they know.
@@ -19,6 +24,11 @@ const (
 // nothing is taken in, so that nothing is done on a wrong picture and nothing
 // is lost: those who have news wait.
 func (l *Loop) awaitHealth(ctx context.Context) error {
+	var starting faultlog.Pace
+	quietUntil := time.Time{}
+	if l.stepped.Load() == nil {
+		quietUntil = l.cfg.Now().Add(startGrace)
+	}
 	for delay := minHealthDelay; ; delay = min(2*delay, maxHealthDelay) {
 		err := l.check()
 		if err == nil {
@@ -27,7 +37,12 @@ func (l *Loop) awaitHealth(ctx context.Context) error {
 			}
 			return nil
 		}
-		if l.unhealthy.Due("", err.Error(), l.cfg.Now()) {
+		switch now := l.cfg.Now(); {
+		case now.Before(quietUntil):
+			if starting.Due("", err.Error(), now) {
+				l.cfg.Log.Info("waiting for the runtime", "err", err)
+			}
+		case l.unhealthy.Due("", err.Error(), now):
 			l.cfg.Log.Warn("pods are not synced until the runtime works", "err", err)
 		}
 		select {

@@ -50,8 +50,10 @@ func TestARuntimeThatIsAwayIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, log := logging("pods are not synced until the runtime works")
-		w.healthErr = errBroken
 		w.run(t, func() {
+			synctest.Wait()
+			w.set(func() { w.healthErr = errBroken })
+			time.Sleep(3 * time.Second)
 			log.expect(t, "at once", 1, 1)
 			time.Sleep(10 * time.Minute)
 			log.expect(t, "in ten minutes", 9, 10)
@@ -63,6 +65,50 @@ func TestARuntimeThatIsAwayIsLoggedOnceAMinute(t *testing.T) {
 			w.set(func() { w.healthErr = errBroken })
 			time.Sleep(10 * time.Second)
 			log.expect(t, "when it comes back", 1, 1)
+		})
+	})
+}
+
+func TestAwaitHealth_warnsOfAStartOnlyWhenItTakesLong(t *testing.T) {
+	t.Parallel()
+	const waiting, warning = "waiting for the runtime", "pods are not synced until the runtime works"
+	for name, test := range map[string]struct {
+		well         time.Duration
+		message      string
+		least, most  int32
+		whatIsLogged string
+	}{
+		"a runtime that has not been asked yet warns of nothing": {2 * time.Second, warning, 0, 0, "in a start of 2 s"},
+		"but it is waited for visibly":                           {2 * time.Second, waiting, 2, 2, "in a start of 2 s"},
+		"a runtime that stays away does":                         {time.Minute, warning, 1, 1, "in a start of a minute"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w, log := logging(test.message)
+				w.healthErr = errors.New("has not been asked yet")
+				w.run(t, func() {
+					time.Sleep(time.Second)
+					w.set(func() { w.healthErr = errors.New("has yet to be listed successfully") })
+					time.Sleep(test.well - time.Second)
+					w.set(func() { w.healthErr = nil })
+					time.Sleep(time.Minute)
+					log.expect(t, test.whatIsLogged, test.least, test.most)
+				})
+			})
+		})
+	}
+}
+
+func TestAwaitHealth_warnsAtOnceOfARuntimeThatWorkedBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, log := logging("pods are not synced until the runtime works")
+		w.run(t, func() {
+			synctest.Wait()
+			w.set(func() { w.healthErr = errBroken })
+			time.Sleep(3 * time.Second)
+			log.expect(t, "soon after a start that has ended", 1, 1)
 		})
 	})
 }
