@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -73,7 +72,7 @@ func conflictEntry(c *pod.Conflict, now time.Time) entry {
 	}
 	return entry{
 		key: c.Namespace + "/" + c.Name, name: c.Name, object: c, notes: notes,
-		cells:  row(duration.HumanDuration(now.Sub(c.Since))),
+		cells:  row(age(now, c.Since)),
 		stable: row(""),
 		gone:   []string{c.Namespace, c.Name, "Gone", "", "", ""},
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -136,7 +135,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, v.Message,
 		}, "\x00"),
 		name: d.Name, object: d,
-		cells:  row(duration.HumanDuration(p.now().Sub(d.Last)) + " ago"),
+		cells:  row(age(p.now(), d.Last) + " ago"),
 		stable: row(""),
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/core/status"
@@ -162,7 +161,7 @@ func (p eventPrinter) entry(e *status.Event) entry {
 
 // ago is how long ago something was.
 func (p eventPrinter) ago(at time.Time) string {
-	return duration.HumanDuration(max(p.now().Sub(at), 0))
+	return age(p.now(), at)
 }
 
 // eventName tells an event from others, as a kubelet names its own.

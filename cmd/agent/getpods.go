@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
@@ -139,7 +138,7 @@ func (p podPrinter) entry(o *v1.Pod) entry {
 	s := summarize(o)
 	restarts := strconv.Itoa(s.restarts)
 	if s.restarts > 0 && !s.lastRestart.IsZero() {
-		restarts += fmt.Sprintf(" (%s ago)", duration.HumanDuration(p.now().Sub(s.lastRestart)))
+		restarts += fmt.Sprintf(" (%s ago)", age(p.now(), s.lastRestart))
 	}
 	cells := []string{o.Name, fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, p.age(o)}
 	if p.namespace == "" {
@@ -161,7 +160,7 @@ func (p podPrinter) age(o *v1.Pod) string {
 	if since.IsZero() {
 		return "<unknown>"
 	}
-	return duration.HumanDuration(p.now().Sub(since.Time))
+	return age(p.now(), since.Time)
 }
 
 func orNone(s string) string {

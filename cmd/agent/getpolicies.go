@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
@@ -250,7 +249,7 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 }
 
 func (p policyPrinter) ago(t time.Time) string {
-	return duration.HumanDuration(p.now().Sub(t)) + " ago"
+	return age(p.now(), t) + " ago"
 }
 
 func shortDigest(digest string) string { return digest[:min(len(digest), 12)] }

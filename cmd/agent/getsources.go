@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -59,7 +58,7 @@ func sourceEntry(s *pod.SourceState, now time.Time) entry {
 		state = "Waiting"
 	}
 	if !s.LastRead.IsZero() {
-		read = duration.HumanDuration(now.Sub(s.LastRead)) + " ago"
+		read = age(now, s.LastRead) + " ago"
 	}
 	row := func(state, read string) []string {
 		return []string{s.Name, s.Kind, s.Location, state, strconv.Itoa(s.Documents), strconv.Itoa(s.Bad), read}

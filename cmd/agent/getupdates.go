@@ -115,7 +115,7 @@ func (p updatePrinter) ago(since time.Time) string {
 	if since.IsZero() {
 		return orNone("")
 	}
-	return duration.HumanDuration(p.now().Sub(since)) + " ago"
+	return age(p.now(), since) + " ago"
 }
 
 // in is how long it takes until something.

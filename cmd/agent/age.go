@@ -1,0 +1,13 @@
+package main
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// age returns how long ago at was, for a column of a table. A time that is still
+// to come has the age 0s: the node's clock was set back since.
+func age(now, at time.Time) string {
+	return duration.HumanDuration(max(now.Sub(at), 0))
+}
