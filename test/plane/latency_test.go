@@ -44,6 +44,8 @@ func TestIsolationInTime(t *testing.T) {
 			loud = append(loud, n.round(t, number+questions))
 			cancel()
 			running.Wait()
+			t.Logf("round %d of %d, up to %d: p99 quiet %s, loud %s",
+				try*rounds+i+1, (try+1)*rounds, triesOfRounds*rounds, quiet[len(quiet)-1], loud[len(loud)-1])
 		}
 		t.Logf("p99 of the rounds, quiet %v, loud %v", quiet, loud)
 		if ratio := float64(median(loud)) / float64(median(quiet)); ratio < maxLatency {

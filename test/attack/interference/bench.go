@@ -42,7 +42,9 @@ type bench struct {
 	gate             sync.RWMutex
 	attempts, missed atomic.Int64
 	// loads are the attacks that were loaded again.
-	loads  atomic.Int64
+	loads atomic.Int64
+	// left is how long the phases that have not begun take.
+	left   time.Duration
 	faults faults
 }
 
@@ -115,6 +117,7 @@ func (b *bench) close() {
 func (b *bench) measure(ctx context.Context) error {
 	fmt.Printf("%d attacks that load and %d that are refused, by %d tenants of %d goroutines each, which write their sets anew all the time; a third tenant's policy is asked %d times a second\n",
 		len(b.attacks[0]), len(b.refused), hostileTenants, perTenant, rate)
+	b.left = b.o.calm + b.o.early + b.o.storm + b.o.stays
 	var c control
 	counted := func(what string, length time.Duration) time.Duration {
 		b.stays.Count(true)
@@ -126,6 +129,9 @@ func (b *bench) measure(ctx context.Context) error {
 	early := counted("the attacks, new, with their stays in guest code counted", b.o.early)
 	storm := b.phase(ctx, "the attacks", b.o.storm, b.hostile())
 	longest := counted("the attacks, with their stays in guest code counted", b.o.stays)
+	if ctx.Err() != nil {
+		return errors.New("interrupted; what was measured before is above, and no limit was judged")
+	}
 	b.show(&c)
 	var v verdict
 	p99 := percentile(storm.latencies, 99)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -26,7 +28,10 @@ func main() {
 	flag.DurationVar(&o.second, "second", 5*time.Minute, "when it is looked at them again")
 	flag.StringVar(&o.plugin, "plugin", "build/policies/allowed-images.wasm", "the well-behaved plugin: allowed-images")
 	flag.Parse()
-	if err := run(context.Background(), o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "interference:", err)
 		os.Exit(1)
 	}

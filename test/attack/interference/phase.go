@@ -105,7 +105,11 @@ type outcome struct {
 
 // phase has the tenants do something for a time, and others beside them.
 func (b *bench) phase(ctx context.Context, what string, length time.Duration, do behaviour, others ...func(ctx context.Context)) outcome {
-	fmt.Printf("%s, for %s\n", what, length)
+	if ctx.Err() != nil {
+		return outcome{}
+	}
+	fmt.Printf("%s, for %s; %s left in all\n", what, length, b.left)
+	b.left -= length
 	runtime.GC()
 	before := pauses()
 	ctx, cancel := context.WithTimeout(ctx, length)
