@@ -140,3 +140,23 @@ func TestARuntimeThatHangsIsGivenUpByItself(t *testing.T) {
 		t.Errorf("findings %+v after %s, want a failure after about %s", got, took, timeout)
 	}
 }
+
+func TestCheckRuntime_asksAgainForAStatusThatTimedOut(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	asked := make(chan struct{}, 1)
+	cri.Before("Status", func(ctx context.Context, _ any) error {
+		select {
+		case asked <- struct{}{}: // the first time
+			<-ctx.Done()
+			return ctx.Err()
+		default:
+			return nil
+		}
+	})
+	n := newSite(t)
+	n.cfg.Runtime.Endpoint, n.cfg.Runtime.RequestTimeout = cri.Endpoint(), 500*time.Millisecond
+	findings := checkRuntime(t.Context(), n.cfg, "us", DefaultCheckTimeout)
+	hide(findings, cri.Endpoint())
+	n.expect(t, findings, "ok runtime ENDPOINT: fakecri 1.0.0")
+}
