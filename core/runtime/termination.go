@@ -80,7 +80,7 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	var message []byte
 	if file := mountedMessageFile(c); file != "" {
 		var err error
-		message, _, err = readTail(file, maxMessageFile)
+		message, err = readTail(file, maxMessageFile)
 		if errors.Is(err, errIrregular) {
 			err = fmt.Errorf("%w; mount a file there, or set another terminationMessagePath", err)
 		}
@@ -99,18 +99,15 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	return string(message)
 }
 
-// readTail reads at most n bytes from the end of a regular file. whole is true when
-// that is all of it.
-func readTail(path string, n int64) (tail []byte, whole bool, err error) {
+// readTail reads at most n bytes from the end of a regular file.
+func readTail(path string, n int64) ([]byte, error) {
 	f, info, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer f.Close()
-	start := max(info.Size()-n, 0)
-	if _, err := f.Seek(start, io.SeekStart); err != nil {
-		return nil, false, err
+	if _, err := f.Seek(max(info.Size()-n, 0), io.SeekStart); err != nil {
+		return nil, err
 	}
-	tail, err = io.ReadAll(io.LimitReader(f, n))
-	return tail, start == 0, err
+	return io.ReadAll(io.LimitReader(f, n))
 }

@@ -112,18 +112,28 @@ func logLines(n int, text func(i int) string) string {
 
 func TestLastLogLines(t *testing.T) {
 	t.Parallel()
+	tail := func(n int) string { return strings.Repeat("y", n) }
+	long := "t stdout F " + tail(3*logBlock)
 	for name, tc := range map[string]struct{ log, want string }{
-		"empty":                          {"", ""},
-		"fewer lines than may be":        {logLines(2, strconv.Itoa), "0\n1\n"},
-		"the last lines":                 {logLines(5, strconv.Itoa), "2\n3\n4\n"},
-		"parts are joined":               {"t stdout P a\nt stdout F b\n", "ab\n"},
-		"further tags":                   {"t stdout P:x a\nt stdout F:x b\n", "ab\n"},
-		"empty lines and spaces":         {"t stdout F \nt stdout F a  b \n", "\na  b \n"},
-		"a line that is not ended yet":   {"t stdout F a\nt stdout F b", "a\nb\n"},
-		"what is not in the format":      {"hello\nt stdout F a\n\n", "a\n"},
-		"the last bytes":                 {logLines(3, func(int) string { return strings.Repeat("x", 40) }), strings.Repeat("x", 17) + "\n" + strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 40) + "\n"},
-		"a log longer than what is read": {logLines(5000, strconv.Itoa), "4997\n4998\n4999\n"},
-		"the first line read is cut":     {"t stdout F " + strings.Repeat("y", logWindow) + "\nt stdout F a\n", "a\n"},
+		"empty":                           {"", ""},
+		"fewer lines than may be":         {logLines(2, strconv.Itoa), "0\n1\n"},
+		"the last lines":                  {logLines(5, strconv.Itoa), "2\n3\n4\n"},
+		"parts are joined":                {"t stdout P a\nt stdout F b\n", "ab\n"},
+		"further tags":                    {"t stdout P:x a\nt stdout F:x b\n", "ab\n"},
+		"empty lines and spaces":          {"t stdout F \nt stdout F a  b \n", "\na  b \n"},
+		"a line that is not ended yet":    {"t stdout F a\nt stdout F b", "a\nb\n"},
+		"what is not in the format":       {"hello\nt stdout F a\n\n", "a\n"},
+		"the last bytes":                  {logLines(3, func(int) string { return strings.Repeat("x", 40) }), strings.Repeat("x", 17) + "\n" + strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 40) + "\n"},
+		"a log longer than what is read":  {logLines(5000, strconv.Itoa), "4997\n4998\n4999\n"},
+		"a long line":                     {long + "END\n", tail(96) + "END\n"},
+		"a long line that is not ended":   {long + "END", tail(96) + "END\n"},
+		"a long line, then a short one":   {long + "\nt stdout F a\n", tail(97) + "\na\n"},
+		"a short line, then a long one":   {"t stdout F a\nt stdout F " + tail(50) + "\n" + long + "\n", tail(99) + "\n"},
+		"a long part":                     {strings.Replace(long, " F ", " P ", 1) + "\nt stdout F a\n", tail(98) + "a\n"},
+		"a line of one block":             {"t stdout F " + strings.Repeat("y", logBlock-12) + "\n", tail(99) + "\n"},
+		"a newline ends a block":          {"t stdout F a\n" + strings.Repeat("t stdout F y\n", logBlock/13)[:logBlock/13*13], "y\ny\ny\n"},
+		"a long line in another format":   {strings.Repeat("y", 2*logBlock) + "\nt stdout F a\n", "a\n"},
+		"a line longer than is looked at": {"t stdout P " + strings.Repeat("y", maxLogScan) + "\nt stdout F a\n", tail(97) + "\na\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
