@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -35,10 +36,48 @@ func TestImageNamesAreRefused(t *testing.T) {
 	for _, in := range []string{
 		"", " ", "App", "app:", "app:la test", "app@", "app@sha256:00", "/app", "app/", "a//b", "app:1:2",
 		"http://registry.example/app", "-app", "app-", "a..b", "registry.example:port/app", "app:" + strings.Repeat("t", 129),
-		"registry.example/" + strings.Repeat("a", 255), "app\n",
+		"registry.example/" + strings.Repeat("a", 256), "app\n",
 	} {
 		if got, err := completeImage(in); err == nil {
 			t.Errorf("%q is taken as %q", in, got)
+		}
+	}
+}
+
+// The table's second column is what containerd reads, "-" what it refuses:
+// test/parity writes and checks it.
+func TestCompleteImage_takesWhatContainerdTakes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../plugins/examples/testdata/references.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(string(text)) {
+		name, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue // a comment
+		}
+		lines++
+		if got, err := completeImage(name); (err == nil) != (want != "-") {
+			t.Errorf("%s: %q, %v; containerd reads %s", name, got, err, want)
+		}
+	}
+	if lines < 200 {
+		t.Errorf("the table has only %d lines", lines)
+	}
+}
+
+func TestCompleteImage_saysWhatIsWrongWithADigest(t *testing.T) {
+	t.Parallel()
+	hex := strings.Repeat("0a", 32)
+	for _, digest := range []string{
+		"", "sha256:" + hex[1:], "sha256:" + hex + "0", "sha256:" + hex[:32], "sha256:" + strings.ToUpper(hex), "SHA256:" + hex, "sha512:" + hex,
+		"md5:" + hex[:32], "foo:" + hex, hex,
+	} {
+		_, err := completeImage("registry.example/web:1@" + digest)
+		if err == nil || !strings.Contains(err.Error(), "behind the @ must stand sha256: and 64 hexadecimal digits") {
+			t.Errorf("%q: %v", digest, err)
 		}
 	}
 }
