@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/wardlet/wardlet/core/internal/charset"
 )
 
 // MaxManifest is the greatest size of a file or an answer, in bytes.
@@ -63,6 +65,9 @@ func Decode(data []byte, from DecodeFrom) []Document {
 	}
 	if len(bytes.Trim(data, "\ufeff\x00 \t\r\n")) == 0 {
 		return []Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
+	}
+	if name := charset.Of(data); name != "" {
+		return []Document{HoldFile(from, 1, fmt.Errorf("the manifest is in %s; save it as UTF-8", name))}
 	}
 	var docs []Document
 	chunks := split(data)

@@ -75,7 +75,7 @@ func TestDecodeDocuments(t *testing.T) {
 		{
 			"a bad item spoils no other", "apiVersion: v1\nkind: List\nitems:\n" + item("A") + item("b") + "- 7\n- apiVersion: v1\n  kind: List\n",
 			[]string{
-				`web.yaml#0.0 web.yaml:6: metadata.name: Invalid value: "A-node-1": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+				`web.yaml#0.0 web.yaml:6: metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 				"web.yaml#0.1 default/b-node-1",
 				"web.yaml#0.2 web.yaml:12: an item of a list must be a pod",
 				"web.yaml#0.3 web.yaml:14: a list within a list is not supported",
@@ -111,6 +111,30 @@ func TestDecodeDocuments(t *testing.T) {
 		{
 			"a byte order mark alone holds the file", "\ufeff\n",
 			[]string{"web.yaml#* web.yaml: the manifest is empty; remove it to end its pods"},
+		},
+		{
+			"UTF-16 holds the file", "\xff\xfea\x00:\x00 \x001\x00\n\x00",
+			[]string{"web.yaml#* web.yaml:1: the manifest is in UTF-16, little-endian; save it as UTF-8"},
+		},
+		{
+			"UTF-32 without a mark does", "a\x00\x00\x00:\x00\x00\x00",
+			[]string{"web.yaml#* web.yaml:1: the manifest is in UTF-32, little-endian; save it as UTF-8"},
+		},
+		{
+			"each document may begin with a byte order mark", "\ufeff" + pod("a") + "---\n\ufeff" + pod("b") + "\ufeff---\n\ufeff# text\n" + pod("c") + "...\n\ufeff---\n" + pod("d") + "---\n\ufeff",
+			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 default/b-node-1", "web.yaml#2 default/c-node-1", "web.yaml#3 default/d-node-1"},
+		},
+		{
+			"an empty document with a directive is none", "%YAML 1.1\n---\n---\n" + pod("a"),
+			[]string{"web.yaml#1 default/a-node-1"},
+		},
+		{
+			"a directive may follow the end of a document", "%YAML 1.1\n---\n" + pod("a") + "...\n# text\n%YAML 1.1\n---\n" + pod("b") + "...\n\ufeff%YAML 1.1\n---\n" + pod("c"),
+			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 default/b-node-1", "web.yaml#2 default/c-node-1"},
+		},
+		{
+			"a comment may follow the end of a document", pod("a") + "...\n# text\n---\n" + pod("b"),
+			[]string{"web.yaml#0 default/a-node-1", "web.yaml#1 default/b-node-1"},
 		},
 		{
 			"directives belong to the document after them", "%YAML 1.1\n# text\n---\n" + pod("a") + "---\n" + pod("b"),
@@ -155,12 +179,26 @@ func TestDecodeNamesTheLine(t *testing.T) {
 		{"no object", "- a\n", "1: not an object; a manifest begins with apiVersion and kind"},
 		{"mapping in a value", "a: 1\nb: c: d\n", "2: mapping values are not allowed in this context"},
 		{"bad indentation", "x:\n  a: 1\n  b: 2\n c: 3\n", "4: did not find expected key"},
-		{"a tab", "a: 1\n\tb: 2\n", "2: found a tab character that violates indentation"},
+		{"a tab", "a: 1\n\tb: 2\n", "2: a tab indents this line; YAML takes spaces only"},
 		{"an open quote", "x:\n  a: \"foo\nb: 2\n", "2: found unexpected end of stream"},
 		{"an unknown anchor", "x: 1\ny: *foo\n", "2: unknown anchor 'foo' referenced"},
 		{"two documents without a separator", "a: 1\n...\nb: 2\n", "3: did not find expected <document start>"},
 		{"a control character", "a: 1\nb: \x01\n", "2: control character 0x01 at byte 8"},
 		{"no UTF-8", "a: 1\nb: \xff\n", "2: not valid UTF-8"},
+		{"UTF-16 behind a separator", "---\n\xff\xfea\x00:\x00 \x001\x00\n\x00", "2: from here on the text is in UTF-16, little-endian; save the whole file as UTF-8"},
+		{"UTF-16 behind other text", "a: 1\nb\x00:\x00 \x001\x00\n\x00", "2: from here on the text is in UTF-16, little-endian; save the whole file as UTF-8"},
+		{"the mark of UTF-16 before UTF-8", "a: 1\n\xfe\xffb: 1\n", "2: from here on the text is in UTF-16, big-endian; save the whole file as UTF-8"},
+		{
+			"a byte order mark in the middle of a document", "a: 1\n\ufeffb: 2\n",
+			"2: a byte order mark (EF BB BF), which editors do not show, begins this line; save the file without it, or begin a new document with a line \"---\" before it",
+		},
+		{
+			"a byte order mark within a line", "a: 1\nb: [\ufeff\n",
+			"2: did not find expected ',' or ']'; a byte order mark (EF BB BF), which editors do not show, stands in line 2: save the file without it",
+		},
+		{"a tab that indents", "a:\n  b: 1\n\tc: 2\n", "3: a tab indents this line; YAML takes spaces only"},
+		{"a tab that indents an item", "a:\n\t- b\n", "2: a tab indents this line; YAML takes spaces only"},
+		{"a sign that begins no value", "a: 1\nb: @c\n", "2: found character that cannot start any token"},
 		{
 			"a fault in what is merged names the anchor",
 			manifest("    env:", "    - &e", "      name: a", "      vlue: b", "    - <<: *e", "      value: c"),
@@ -225,8 +263,45 @@ func TestDecodeNamesTheLine(t *testing.T) {
 		{"an object for a list", manifest("  volumes: {a: b}"), "9: spec.volumes: expected a list, got an object"},
 		{
 			"a bad quantity", manifest("    resources:", "      limits:", "        cpu: lots"),
-			"11: spec.containers[0].resources.limits[cpu]: not a Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+			`11: spec.containers[0].resources.limits[cpu]: "lots" is not a quantity; write a number, with or without a unit, such as 2, 0.5, 100m or 64Mi`,
 		},
+		{
+			"a bad quantity that is far too large", manifest("    resources:", "      requests: {memory: 1.5e7777}"),
+			`10: spec.containers[0].resources.requests[memory]: "1.5e7777" is far too large, or too exact`,
+		},
+		{
+			"a bad quantity that is neither", manifest("    resources:", "      limits: {cpu: [1]}"),
+			`10: spec.containers[0].resources.limits[cpu]: a list is not a quantity; write a number, with or without a unit, such as 2, 0.5, 100m or 64Mi`,
+		},
+		{
+			"a long quantity is told by its beginning", manifest("    resources:", "      limits: {cpu: "+strings.Repeat("x", 65)+"}"),
+			`10: spec.containers[0].resources.limits[cpu]: "` + strings.Repeat("x", 64) + `…" is far too large, or too exact`,
+		},
+		{
+			"a bad limit is not told again of the request that follows from it", manifest("    resources:", "      limits: {memory: -1Mi}"),
+			`10: spec.containers[0].resources.limits[memory]: Invalid value: "-1Mi": must be greater than or equal to 0`,
+		},
+		{
+			"a quantity is quoted as it is written", manifest("    resources:", "      limits: {cpu: -1000m}"),
+			`10: spec.containers[0].resources.limits[cpu]: Invalid value: "-1000m": must be greater than or equal to 0`,
+		},
+		{
+			"a request of its own is told", manifest("    resources:", "      limits: {memory: -1Mi}", "      requests: {memory: -2Mi}"),
+			`10: spec.containers[0].resources.limits[memory]: Invalid value: "-1Mi": must be greater than or equal to 0; ` +
+				`line 11: spec.containers[0].resources.requests[memory]: Invalid value: "-2Mi": must be greater than or equal to 0`,
+		},
+		{
+			"a name is quoted as it is written", strings.Replace(manifest(), "name: web\n", "name: Zed\n", 1),
+			`4: metadata.name: Invalid value: "Zed": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+		},
+		{
+			"a name that the node makes too long says so", strings.Replace(manifest(), "name: web\n", "name: "+strings.Repeat("a", 250)+"\n", 1),
+			`4: metadata.name: Invalid value: "` + strings.Repeat("a", 250) + `": with the node's name it is "` + strings.Repeat("a", 250) + `-node-1": must be no more than 253 characters`,
+		},
+		{"a kind in small letters", "apiVersion: v1\nkind: pod\n", `2: kind "pod" is not known: capital and small letters count, write Pod`},
+		{"a list in capitals", "apiVersion: v1\nkind: PODLIST\n", `2: kind "PODLIST" is not known: capital and small letters count, write PodList`},
+		{"a key in small letters", "apiversion: v1\nkind: Pod\n", "1: apiVersion is missing; a pod has apiVersion v1 and kind Pod, did you mean apiVersion by apiversion?"},
+		{"another key in capitals", "apiVersion: v1\nKind: Pod\n", "2: kind is missing; a pod has apiVersion v1 and kind Pod, did you mean kind by Kind?"},
 		{"a missing field names the nearest parent", manifest("  - name: b"), "9: spec.containers[1].image: Required value"},
 		{
 			"a fault behind an alias names the anchor", "x: &x {name: c, image: i, bad: 1}\n" + manifest("  - *x"),

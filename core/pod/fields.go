@@ -3,7 +3,6 @@ package pod
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -50,12 +49,17 @@ func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused 
 	if reflect.PointerTo(t).Implements(unmarshaler) {
 		text, err := json.Marshal(v)
 		if t == quantity && hugeQuantity.Match(text) {
-			err = errors.New("far too large, or too exact")
-		} else if err == nil {
+			c.add(path, "%s is far too large, or too exact", c.shown(v, path))
+			return
+		}
+		if err == nil {
 			err = json.Unmarshal(text, reflect.New(t).Interface())
 		}
-		if err != nil {
-			c.add(path, "not a %s: %w", t.Name(), err)
+		switch {
+		case err != nil && t == quantity:
+			c.add(path, "%s is not a quantity; write a number, with or without a unit, such as 2, 0.5, 100m or 64Mi", c.shown(v, path))
+		case err != nil:
+			c.add(path, "%s is not a %s: %w", c.shown(v, path), t.Name(), err)
 		}
 		return
 	}
@@ -79,6 +83,22 @@ func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused 
 		}
 	default:
 		c.scalar(v, t, path)
+	}
+}
+
+// shown is a value as the document has it, as faults quote it: a number or a string
+// that is not too long, and of all else what it is.
+func (c *fieldCheck) shown(v any, path string) string {
+	switch v := v.(type) {
+	case json.Number:
+		return c.tree.written(path, v)
+	case string:
+		if len(v) > maxShown {
+			v = strings.ToValidUTF8(v[:maxShown], "") + "…"
+		}
+		return strconv.Quote(v)
+	default:
+		return kindOf(v)
 	}
 }
 

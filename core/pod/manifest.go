@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -86,7 +87,13 @@ func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *faul
 	for _, name := range []string{"apiVersion", "kind"} {
 		switch v := doc[name].(type) {
 		case nil:
-			return "", false, &fault{t.at(""), fmt.Errorf("%s is missing; a pod has apiVersion v1 and kind Pod", name)}
+			err := fmt.Errorf("%s is missing; a pod has apiVersion v1 and kind Pod", name)
+			for _, key := range slices.Sorted(maps.Keys(doc)) {
+				if key != name && strings.EqualFold(key, name) {
+					return "", false, &fault{t.at(key), fmt.Errorf("%w, did you mean %s by %s?", err, name, key)}
+				}
+			}
+			return "", false, &fault{t.at(""), err}
 		case string:
 		default:
 			return "", false, &fault{t.at(name), fmt.Errorf("%s: expected a string, got %s", name, kindOf(v))}
@@ -102,7 +109,13 @@ func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *faul
 	case "":
 		return "", false, &fault{t.at("kind"), errors.New("kind is empty; a pod has kind Pod")}
 	default:
-		return "", false, &fault{t.at("kind"), fmt.Errorf("kind %q is not a Pod; a node runs nothing else", kind)}
+		err := fmt.Errorf("kind %q is not a Pod; a node runs nothing else", kind)
+		for _, known := range []string{"Pod", "List", "PodList"} {
+			if strings.EqualFold(kind, known) {
+				err = fmt.Errorf("kind %q is not known: capital and small letters count, write %s", kind, known)
+			}
+		}
+		return "", false, &fault{t.at("kind"), err}
 	}
 }
 

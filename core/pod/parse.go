@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/internal/charset"
 )
 
 // tree is a parsed document: its values as JSON, with sorted keys and aliases
@@ -61,6 +63,9 @@ func parse(c chunk) (tree, *fault) {
 	if f := legible(c); f != nil {
 		return tree{}, f
 	}
+	if line := markedLine(c.text); line > 0 {
+		return tree{}, &fault{c.above + line, errMarked}
+	}
 	var node yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(c.text))
 	if err := dec.Decode(&node); err != nil {
@@ -95,7 +100,7 @@ func legible(c chunk) *fault {
 		case b == ',' || b == ':' || b == '\r' || b == 0x85 || b == 0xa8 || b == 0xa9:
 			marks++
 		case b < ' ' && b != '\t' || b == 0x7f:
-			return &fault{line, fmt.Errorf("control character %#02x at byte %d", b, i)}
+			return &fault{line, cmp.Or(foreign(c.text, i), fmt.Errorf("control character %#02x at byte %d", b, i))}
 		}
 	}
 	if marks > maxMarks {
@@ -103,9 +108,34 @@ func legible(c chunk) *fault {
 	}
 	if !utf8.Valid(c.text) {
 		good := c.text[:len(c.text)-len(bytes.TrimLeftFunc(c.text, func(r rune) bool { return r != utf8.RuneError }))]
-		return &fault{c.above + 1 + bytes.Count(good, []byte{'\n'}), errors.New("not valid UTF-8")}
+		return &fault{c.above + 1 + bytes.Count(good, []byte{'\n'}), cmp.Or(foreign(c.text, len(good)), errors.New("not valid UTF-8"))}
 	}
 	return nil
+}
+
+// foreign names the encoding of the line in which a byte stands that is no text, nil
+// where that is not known.
+func foreign(text []byte, at int) error {
+	if name := charset.Of(text[bytes.LastIndexByte(text[:at], '\n')+1:]); name != "" {
+		return fmt.Errorf("from here on the text is in %s; save the whole file as UTF-8", name)
+	}
+	return nil
+}
+
+var errMarked = errors.New("a byte order mark (EF BB BF), which editors do not show, begins this line; " +
+	"save the file without it, or begin a new document with a line \"---\" before it")
+
+// markedLine is the first line that a byte order mark begins, 0 where there is none.
+// Within quotes it may stand in a line, not at its beginning.
+func markedLine(text []byte) int {
+	mark := []byte(charset.ByteOrderMark)
+	if bytes.HasPrefix(text, mark) {
+		return 1
+	}
+	if at := bytes.Index(text, append([]byte{'\n'}, mark...)); at >= 0 {
+		return bytes.Count(text[:at], []byte{'\n'}) + 2
+	}
+	return 0
 }
 
 var (
@@ -130,6 +160,32 @@ func syntaxFault(c chunk, err error) *fault {
 			line += bytes.Count(c.text[:at], []byte{'\n'})
 		}
 	}
+	if strings.Contains(message, "cannot start any token") || strings.Contains(message, "a tab character") {
+		if tab := tabbedLine(c.text, line); tab > 0 {
+			line, message = tab, "a tab indents this line; YAML takes spaces only"
+		}
+	}
+	if at := bytes.Index(c.text, []byte(charset.ByteOrderMark)); at >= 0 {
+		message += fmt.Sprintf("; a byte order mark (EF BB BF), which editors do not show, stands in line %d: save the file without it",
+			c.above+1+bytes.Count(c.text[:at], []byte{'\n'}))
+	}
 	last := bytes.Count(bytes.TrimRight(c.text, "\n"), []byte{'\n'}) + 1
 	return &fault{c.above + min(line, last), errors.New(message)}
+}
+
+// tabbedLine is the line, or the one behind it, if a tab indents it, 0 otherwise.
+func tabbedLine(text []byte, line int) int {
+	n := 0
+	for l := range bytes.Lines(text) {
+		if n++; n < line {
+			continue
+		}
+		if n > line+1 {
+			break
+		}
+		if indent := len(l) - len(bytes.TrimLeft(l, " \t")); bytes.IndexByte(l[:indent], '\t') >= 0 {
+			return n
+		}
+	}
+	return 0
 }

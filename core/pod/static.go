@@ -2,9 +2,15 @@ package pod
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -30,6 +36,7 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 	p.CreationTimestamp = metav1.Time{}
 	p.Status = v1.PodStatus{}
 
+	written := p.Name
 	errs := append(validateWritten(p, from.NodeName), validateNamespace(p, from.Namespaces)...)
 	if len(errs) == 0 {
 		stamp(p, from)
@@ -45,6 +52,7 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 		errs = append(resolvePriority(&p.Spec), validate(p)...)
 		errs = append(errs, validatePlacement(&p.Spec)...)
 		errs = append(errs, validateHostSysctls(&p.Spec)...)
+		aboutWritten(errs, written, p.Name)
 	}
 	if len(errs) > 0 {
 		return bad(fieldFaults(t, errs))
@@ -52,12 +60,53 @@ func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) 
 	return Document{Source: from.Source, ID: id, Version: version, Pod: p}
 }
 
+// fieldFaults returns the faults of fields with their lines. They quote what the
+// document says, and not what was made of it; of a request that the document leaves
+// to the limit they leave out what is said of the limit.
 func fieldFaults(t tree, errs field.ErrorList) faults {
 	var f faults
-	for _, err := range errs[:min(len(errs), maxFaults+1)] {
+	for _, err := range errs {
+		if len(f) > maxFaults {
+			break
+		}
+		_, value := t.walk(err.Field)
+		limit := strings.Replace(err.Field, ".requests[", ".limits[", 1)
+		if value == nil && slices.ContainsFunc(errs, func(other *field.Error) bool { return other != err && other.Field == limit }) {
+			continue
+		}
+		if value != nil && value.Kind == yaml.ScalarNode && sameQuantity(err.BadValue, value.Value) {
+			err.BadValue = value.Value
+		}
 		f = append(f, fault{t.at(err.Field), err})
 	}
 	return f
+}
+
+// sameQuantity reports whether a text is the quantity that a fault quotes, which it does
+// in another form.
+func sameQuantity(quoted any, written string) bool {
+	text, _ := quoted.(string)
+	a, err := resource.ParseQuantity(text)
+	if err != nil || hugeQuantity.MatchString(written) {
+		return false
+	}
+	b, err := resource.ParseQuantity(written)
+	return err == nil && a.Cmp(b) == 0
+}
+
+// aboutWritten lets the faults of a pod's name quote the one that the document gives.
+// Where only the name on this node has a fault they say which that is.
+func aboutWritten(errs field.ErrorList, written, name string) {
+	valid := len(apivalidation.NameIsDNSSubdomain(written, false)) == 0
+	for _, err := range errs {
+		if err.Field != "metadata.name" || err.BadValue != name {
+			continue
+		}
+		err.BadValue = written
+		if valid {
+			err.Detail = fmt.Sprintf("with the node's name it is %q: %s", name, err.Detail)
+		}
+	}
 }
 
 // stamp makes the pod this node's: its name, namespace and node, and what

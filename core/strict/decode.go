@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/wardlet/wardlet/core/internal/charset"
 	"github.com/wardlet/wardlet/core/internal/nearest"
 )
 
@@ -44,6 +45,10 @@ func Decode(file string, data []byte, into any, checks ...func(Report)) error {
 	d := &decoder{file: file}
 	if len(data) > MaxSize {
 		d.add(0, "", fmt.Sprintf("%d bytes long, more than the %d a document may have", len(data), MaxSize))
+		return d.errs.err()
+	}
+	if name := charset.Of(data); name != "" {
+		d.add(1, "", fmt.Sprintf("the document is in %s; save it as UTF-8", name))
 		return d.errs.err()
 	}
 	src := string(data)

@@ -230,3 +230,22 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// The decoder of TOML takes a byte order mark of UTF-16 for none.
+func TestDecode_namesAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\xff\xfea = 1\n":                   "UTF-16, little-endian",
+		"\xfe\xffa = 1\n":                   "UTF-16, big-endian",
+		"\xff\xfea\x00 \x00=\x00 \x001\x00": "UTF-16, little-endian",
+		"a\x00 \x00=\x00 \x001\x00\n\x00":   "UTF-16, little-endian",
+	} {
+		var into struct {
+			A int `toml:"a"`
+		}
+		err := Decode("x.toml", []byte(text), &into)
+		if want := "x.toml:1: the document is in " + want + "; save it as UTF-8"; err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -135,7 +135,7 @@ var differences = []difference{
 	{
 		// The reader of kinds does not tell letters apart.
 		id:    "kind-letters",
-		fault: regexp.MustCompile(`^(?:apiVersion|kind) is (?:missing; a pod has apiVersion v1 and kind Pod|empty; a pod has kind Pod)$`),
+		fault: regexp.MustCompile(`^(?:apiVersion|kind) is (?:missing; a pod has apiVersion v1 and kind Pod(?:, did you mean \S+ by \S+\?)?|empty; a pod has kind Pod)$`),
 		check: func(s *subject, _ []string) bool { return respelled(s.text) > 0 },
 		mend:  func(doc map[string]any) { respell(doc) },
 	},
@@ -151,7 +151,7 @@ var differences = []difference{
 		},
 	},
 	{id: "relative-host-path", fault: regexp.MustCompile(`^(spec\.volumes\[\d+\]\.hostPath\.path): Invalid value: "[^/]([^"]|\\")*": must be an absolute path$`)},
-	{id: "huge-quantity", fault: regexp.MustCompile(`^(\S+): not a Quantity: far too large, or too exact$`)},
+	{id: "huge-quantity", fault: regexp.MustCompile(`^(\S+): \S+ is far too large, or too exact$`)},
 	{id: "huge-number", fault: regexp.MustCompile(`^the number \S+ is too great$`), mend: func(doc map[string]any) { unhuge(doc) }},
 	{id: "negative-grace", fault: regexp.MustCompile(`^(spec\.terminationGracePeriodSeconds): Invalid value: -\d+: must be greater than or equal to 0$`)},
 	{id: "merge-key-last", fault: regexp.MustCompile(`^the merge key << must come first$`)},
@@ -159,7 +159,7 @@ var differences = []difference{
 		id: "too-large", fault: regexp.MustCompile(`^(?:nested deeper than \d+ levels|larger than \d+ bytes|more than \d+ |items: more than \d+$)`),
 		mend: func(doc map[string]any) { prune(doc, 90) },
 	},
-	{id: "not-utf8", fault: regexp.MustCompile(`^(?:not valid UTF-8$|control character 0x)`), check: func(s *subject, _ []string) bool { return !utf8.Valid(s.text) }},
+	{id: "not-utf8", fault: regexp.MustCompile(`^(?:not valid UTF-8$|control character 0x|from here on the text is in |the manifest is in )`), check: func(s *subject, _ []string) bool { return !utf8.Valid(s.text) }},
 	{
 		id: "list-part", fault: regexp.MustCompile(`^(?:items: missing; |metadata: this is one page of a list only; )`),
 		mend: func(doc map[string]any) {
@@ -171,7 +171,7 @@ var differences = []difference{
 	},
 	{
 		id:    "item-kind",
-		fault: regexp.MustCompile(`(?s)^(?:apiVersion|kind)(?: ".*" is not a Pod; | ".*" of a \S+ is not supported; | is empty; |: expected )|^a list within a list`),
+		fault: regexp.MustCompile(`(?s)^(?:apiVersion|kind)(?: ".*" is not a Pod; | ".*" is not known: | ".*" of a \S+ is not supported; | is empty; |: expected )|^a list within a list`),
 		check: inList,
 		mend: func(doc map[string]any) {
 			items, _ := doc["items"].([]any)
