@@ -3,10 +3,13 @@ package mutate
 import (
 	"errors"
 	"fmt"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// maxOperations is how many operations a patch may have.
-const maxOperations = 1000
+// maxOperations is how many operations a patch may have: as many as a plugin's call
+// may say.
+const maxOperations = wasm.MaxPatchOperations
 
 // The operations of RFC 6902 that a patch may have. Its move and copy would take
 // along what the plugin may not have seen, and copies multiply.

@@ -103,7 +103,7 @@ func TestAPatchIsBounded(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ patch, want string }{
 		"in length":        {"[" + strings.Repeat(" ", MaxPatch) + "]", "it has 1048578 bytes, more than the 1048576 a patch may have"},
-		"in operations":    {"[" + times(maxOperations+1, `{"op":"test","path":"/kind","value":"Pod"}`) + "]", "it has 1001 operations, more than the 1000"},
+		"in operations":    {"[" + times(maxOperations+1, `{"op":"test","path":"/kind","value":"Pod"}`) + "]", "it has 1025 operations, more than the 1024"},
 		"in values":        {"[" + add + "[" + times(maxValues, "0") + "]}]", "it has more than 10000 values"},
 		"in depth":         {"[" + add + deep(maxDepth-1) + "}]", "nested deeper than 64 levels"},
 		"in a path's size": {`[{"op":"remove","path":"/` + strings.Repeat("a", maxPointer) + `"}]`, "it has 2049 bytes, more than the 2048 a path may have"},

@@ -24,8 +24,8 @@ func (o *output) setPatch(text []byte) {
 	}
 }
 
-// maxPatchOperations is how many operations a patch may have.
-const maxPatchOperations = 1024
+// MaxPatchOperations is how many operations a patch may have.
+const MaxPatchOperations = 1024
 
 // checkPatch says how many operations a JSON patch has. Whether they fit a
 // document is not looked at. It reads one after the other and up to the first that is
@@ -44,8 +44,8 @@ func checkPatch(text []byte) (operations int, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	_, err = d.Token() // the [
 	for ; err == nil && d.More(); operations++ {
-		if operations == maxPatchOperations {
-			return 0, fmt.Errorf("it has more than %d operations", maxPatchOperations)
+		if operations == MaxPatchOperations {
+			return 0, fmt.Errorf("it has more than %d operations", MaxPatchOperations)
 		}
 		if err := checkOperation(d); err != nil {
 			return 0, fmt.Errorf("operation %d: %w", operations, err)

@@ -162,17 +162,17 @@ func TestALongPatchIsReadUpToWhatIsWrongWithIt(t *testing.T) { //nolint:parallel
 	const remove = `{"op":"remove","path":"/a"},`
 	for text, want := range map[string]string{
 		"[" + strings.Repeat(`{"":0},`, 100_000) + "{}]":                 `operation 0: "op" must be add, replace, remove or test`,
-		"[" + strings.Repeat(remove, maxPatchOperations) + `{"op":"x"}]`: "it has more than 1024 operations",
+		"[" + strings.Repeat(remove, MaxPatchOperations) + `{"op":"x"}]`: "it has more than 1024 operations",
 	} {
 		var err error
-		if made := testing.AllocsPerRun(1, func() { _, err = checkPatch([]byte(text)) }); made > 40*maxPatchOperations {
+		if made := testing.AllocsPerRun(1, func() { _, err = checkPatch([]byte(text)) }); made > 40*MaxPatchOperations {
 			t.Errorf("%.40s…: %.0f allocations", text, made)
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%.40s…: error %v, want %s", text, err, want)
 		}
 	}
-	if n, err := checkPatch([]byte("[" + strings.Repeat(remove, maxPatchOperations-1) + `{"op":"remove","path":"/b"}]`)); n != maxPatchOperations || err != nil {
+	if n, err := checkPatch([]byte("[" + strings.Repeat(remove, MaxPatchOperations-1) + `{"op":"remove","path":"/b"}]`)); n != MaxPatchOperations || err != nil {
 		t.Errorf("%d operations, %v", n, err)
 	}
 }
