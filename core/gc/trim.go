@@ -92,6 +92,8 @@ func (c *Collector) removeContainer(ctx context.Context, uid types.UID, containe
 		return err
 	}
 	if container.State == status.StateUnknown {
+		c.cfg.Log.Info("container of a pod that is over is in an unknown state, it is ended before it is removed",
+			"uid", uid, "container", container.Name, "id", container.ID)
 		if err := c.cfg.Runtime.StopContainer(ctx, container.ID, unknownGrace); err != nil {
 			return fmt.Errorf("ending a container of unknown state: %w", err)
 		}

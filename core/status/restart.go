@@ -63,13 +63,20 @@ func ShouldStart(p *v1.Pod, c *v1.Container, newest *ObservedContainer) bool {
 	}
 }
 
-// NeedsSandbox reports whether p cannot run in the sandboxes it has: there is
+// NeedsSandbox reports whether p cannot run in the sandboxes it has, see
+// SandboxFault.
+func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool { return SandboxFault(p, o) != "" }
+
+// SandboxFault returns why p cannot run in the sandboxes it has: there is
 // none, the newest is not the one that is ready, it has the wrong network, no
 // address, or was made for a pod of another name: one that had p's UID before it,
-// and whose sandbox came late.
-func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool {
+// and whose sandbox came late. It returns "" where p can.
+func SandboxFault(p *v1.Pod, o *ObservedPod) string {
+	if len(o.Sandboxes) == 0 {
+		return "the pod has no sandbox"
+	}
 	if (seeded{}).forgets("that a sandbox has to be ready") {
-		return len(o.Sandboxes) == 0
+		return ""
 	}
 	ready := 0
 	for i := range o.Sandboxes {
@@ -77,15 +84,20 @@ func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool {
 			ready++
 		}
 	}
-	if ready != 1 || !o.Sandboxes[0].Ready {
-		return true
-	}
 	newest := &o.Sandboxes[0]
-	if name, ok := newest.Labels[pod.LabelPodName]; ok && name != p.Name {
-		return true
+	switch name, ok := newest.Labels[pod.LabelPodName]; {
+	case !newest.Ready:
+		return "the pod's sandbox is not ready any more"
+	case ready > 1:
+		return "the pod has more than one sandbox that is ready"
+	case ok && name != p.Name:
+		return "the pod's sandbox was made for a pod of another name"
+	case newest.HostNetwork && !p.Spec.HostNetwork:
+		return "the pod's sandbox is on the host's network, and the pod is not to be"
+	case !newest.HostNetwork && p.Spec.HostNetwork:
+		return "the pod's sandbox is not on the host's network, and the pod is to be"
+	case !p.Spec.HostNetwork && len(newest.IPs) == 0:
+		return "the pod's sandbox has no address"
 	}
-	if newest.HostNetwork != p.Spec.HostNetwork {
-		return true
-	}
-	return !p.Spec.HostNetwork && len(newest.IPs) == 0
+	return ""
 }

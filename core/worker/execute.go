@@ -61,7 +61,7 @@ func (p *Pool) execute(ctx context.Context, t turn, a *Actions, observed *status
 
 func (p *Pool) carryOutStops(ctx context.Context, t turn, a *Actions, observed *status.ObservedPod) error {
 	if a.KillPod {
-		return p.killPod(ctx, t.pod, observed, restartGrace(t.pod))
+		return p.killPod(ctx, t.pod, observed, restartGrace(t.pod), a.Why)
 	}
 	return p.stopContainers(ctx, t.pod, a.Stop, restartGrace(t.pod))
 }

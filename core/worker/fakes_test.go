@@ -31,6 +31,8 @@ type node struct {
 	made   int
 	calls  []string
 	events []string
+	// said are the events with their messages.
+	said []string
 	// fail and hold are by the beginning of a call as in calls.
 	fail map[string]error
 	hold map[string]chan struct{}
@@ -262,10 +264,11 @@ func (n *node) NetworkReady() error {
 	return n.network
 }
 
-func (n *node) Event(p *v1.Pod, _, reason, _ string) {
+func (n *node) Event(p *v1.Pod, _, reason, message string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.events = append(n.events, p.Name+" "+reason)
+	n.said = append(n.said, reason+": "+message)
 }
 
 // images, volumes and cgroups are the same node under the names their methods

@@ -14,13 +14,13 @@ import (
 
 // killPod stops all containers at once, each with the whole grace period, and
 // then every sandbox. It stops no sandbox while a container may still be in
-// its grace period.
-func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.ObservedPod, grace time.Duration) error {
+// its grace period. why is told with every container.
+func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.ObservedPod, grace time.Duration, why string) error {
 	var stops []StopContainer
 	for i := range observed.Containers {
 		c := &observed.Containers[i]
 		if c.State == status.StateRunning || c.State == status.StateUnknown {
-			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name})
+			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name + ": " + why})
 		}
 	}
 	if err := p.stopContainers(ctx, about, seeded{}.stops(stops), grace); err != nil {

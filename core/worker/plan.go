@@ -8,8 +8,9 @@ import (
 
 // Actions are what a pod needs to be as it should.
 type Actions struct {
-	// KillPod: all containers and sandboxes are to be stopped first.
+	// KillPod: all containers and sandboxes are to be stopped first, for the reason Why.
 	KillPod bool
+	Why     string
 	// CreateSandbox: a new sandbox is needed; Attempt is its number.
 	CreateSandbox bool
 	Attempt       uint32
@@ -42,8 +43,10 @@ func (a *Actions) Last() bool {
 // Plan compares what the runtime shows of a pod with its spec. hash is the
 // definition hash of a container. It changes nothing of what it is given.
 func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) string) Actions {
-	if status.NeedsSandbox(p, observed) {
-		return planSandbox(p, observed)
+	if why := status.SandboxFault(p, observed); why != "" {
+		a := planSandbox(p, observed)
+		a.Why = why
+		return a
 	}
 	a := Actions{Sandbox: &observed.Sandboxes[0]}
 	kept := 0
@@ -66,7 +69,7 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) stri
 		}
 	}
 	if kept == 0 && len(a.Start) == 0 {
-		return Actions{KillPod: true}
+		return Actions{KillPod: true, Why: "nothing of the pod runs, and nothing is to start"}
 	}
 	a.stopUnnamed(p, observed)
 	return a

@@ -66,6 +66,9 @@ type record struct {
 	// changed is when the worker had last done something in the runtime, zero if it
 	// never has: only what is seen after that shows it. It is the worker's own.
 	changed time.Time
+	// lostSandbox is the sandbox whose loss was told last, empty for none. It is the
+	// worker's own.
+	lostSandbox string
 
 	// pending: there is something the worker has not acted on.
 	pending bool

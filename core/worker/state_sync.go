@@ -41,6 +41,7 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 		p.giveUp(t)
 		return true, nil
 	}
+	p.tellSandbox(t, &actions, observed, &st)
 	tried, err := p.execute(ctx, t, &actions, observed)
 	t.rec.changed = p.cfg.Now()
 	if tried {

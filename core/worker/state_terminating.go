@@ -22,7 +22,7 @@ func (p *Pool) endPod(ctx context.Context, t turn, observed *status.ObservedPod)
 	if p.cfg.Endings != nil && observed.Running() {
 		p.cfg.Endings.Begin(t.uid, t.origin.FirstSeen, t.grace)
 	}
-	if err := p.killPod(ctx, t.pod, observed, t.grace); err != nil {
+	if err := p.killPod(ctx, t.pod, observed, t.grace, t.why); err != nil {
 		p.warn(ctx, t.pod, "FailedKillPod", err)
 		return err
 	}
@@ -55,7 +55,7 @@ func (p *Pool) endOrphan(ctx context.Context, t turn, last time.Time) error {
 	about := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		UID: t.uid, Name: t.observed.Name, Namespace: t.observed.Namespace,
 	}}
-	if err := p.killPod(ctx, about, p.orphan(ctx, t, last), t.grace); err != nil {
+	if err := p.killPod(ctx, about, p.orphan(ctx, t, last), t.grace, t.why); err != nil {
 		return err
 	}
 	_, err := p.ended(ctx, t)

@@ -24,6 +24,8 @@ type turn struct {
 	inherits bool
 	failure  *status.Reason
 	status   func(*v1.PodStatus)
+	// why is the reason why the pod is being ended.
+	why string
 	// exceeded is true for the turn that ends the pod for its deadline.
 	exceeded bool
 }
@@ -75,7 +77,7 @@ func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
 	return ctx, turn{
 		rec: rec, uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
 		state: rec.state, grace: rec.period(), inherits: rec.inherits(), failure: rec.failure, status: rec.status,
-		exceeded: exceeded,
+		exceeded: exceeded, why: rec.why(),
 	}, true
 }
 

@@ -1,0 +1,175 @@
+package worker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// told returns the events of the reasons that say why something ends, since it was
+// called last.
+func (b *bench) told() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var told []string
+	for _, said := range b.said {
+		if reason, _, _ := strings.Cut(said, ":"); reason == reasonSandboxChanged || reason == "Killing" {
+			told = append(told, said)
+		}
+	}
+	b.said = nil
+	return told
+}
+
+func TestSandboxChanged(t *testing.T) {
+	t.Parallel()
+	const (
+		made   = "SandboxChanged: Pod sandbox changed, it will be killed and re-created."
+		killed = "SandboxChanged: Pod sandbox changed, it will be killed, and by its restart policy nothing of the pod starts again."
+		gone   = "SandboxChanged: Pod sandbox is gone, it will be re-created."
+		dead   = "Killing: Stopping container a: the pod's sandbox is not ready any more"
+	)
+	for name, tc := range map[string]struct {
+		policy v1.RestartPolicy
+		change func(p *v1.Pod, o *status.ObservedPod)
+		want   []string
+	}{
+		"says that a dead sandbox is made again": {
+			v1.RestartPolicyAlways, func(_ *v1.Pod, o *status.ObservedPod) { o.Sandboxes[0].Ready = false }, []string{made, dead},
+		},
+		"says that nothing follows under Never": {
+			v1.RestartPolicyNever, func(_ *v1.Pod, o *status.ObservedPod) { o.Sandboxes[0].Ready = false }, []string{killed, dead},
+		},
+		"says so of a pod whose containers have ended with it": {
+			v1.RestartPolicyAlways, func(_ *v1.Pod, o *status.ObservedPod) {
+				o.Sandboxes[0].Ready = false
+				o.Containers[0].State, o.Containers[0].ExitCode = status.StateExited, 137
+			}, []string{made},
+		},
+		"says that the sandbox is gone": {
+			v1.RestartPolicyAlways, func(_ *v1.Pod, o *status.ObservedPod) { o.Sandboxes, o.Containers = nil, nil }, []string{gone},
+		},
+		"says why after an edit of the network": {
+			v1.RestartPolicyAlways, func(p *v1.Pod, _ *status.ObservedPod) { p.Spec.HostNetwork = true },
+			[]string{made, "Killing: Stopping container a: the pod's sandbox is not on the host's network, and the pod is to be"},
+		},
+		"says nothing of a container that ends by itself": {
+			v1.RestartPolicyAlways, func(_ *v1.Pod, o *status.ObservedPod) { o.Containers[0].State = status.StateExited }, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := newPod("web", "1", "a")
+				p.Spec.RestartPolicy = tc.policy
+				b.create(p)
+				synctest.Wait()
+				b.sync(p)
+				synctest.Wait()
+				if told := b.told(); len(told) > 0 {
+					t.Errorf("of a pod that starts: %q", told)
+				}
+				p = p.DeepCopy()
+				b.change("1", func(o *status.ObservedPod) { tc.change(p, o) })
+				b.update(p)
+				tend(b, p, time.Minute)
+				if told := b.told(); !slices.Equal(told, tc.want) {
+					t.Errorf("told %q\nwant %q", told, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestSandboxChanged_isToldOnceForASandbox(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.mu.Lock()
+		b.fail["run-sandbox"] = errBroken
+		b.mu.Unlock()
+		b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
+		tend(b, p, 5*time.Minute)
+		changed := 0
+		for _, said := range b.told() {
+			if strings.HasPrefix(said, reasonSandboxChanged) {
+				changed++
+			}
+		}
+		if !b.recorded("web FailedCreatePodSandBox") || changed != 1 {
+			t.Errorf("told %d times of one sandbox that cannot be made again, want once; events %q", changed, b.events)
+		}
+	})
+}
+
+func TestKilling_saysWhyThePodEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		end  func(b *bench, p *v1.Pod)
+		want string
+	}{
+		"it was removed": {
+			func(b *bench, p *v1.Pod) { b.pool.Update(Request{Kind: Kill, Pod: p}) },
+			"the pod's document was removed, has changed, or gave way to another",
+		},
+		"it was evicted": {
+			func(b *bench, p *v1.Pod) { b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}}) },
+			"the pod was evicted",
+		},
+		"it was deleted": {
+			func(b *bench, p *v1.Pod) {
+				p = p.DeepCopy()
+				p.DeletionTimestamp = new(metav1.Now())
+				b.update(p)
+			},
+			"the pod was deleted",
+		},
+		"its deadline": {
+			func(b *bench, p *v1.Pod) {
+				p = p.DeepCopy()
+				p.Spec.ActiveDeadlineSeconds = new(int64(5))
+				b.update(p)
+				time.Sleep(10 * time.Second)
+			},
+			messageDeadline,
+		},
+		"it is nobody's": {
+			func(b *bench, _ *v1.Pod) {
+				o, _ := b.cache.Get("2")
+				b.pool.Update(Request{Kind: Kill, Observed: &o})
+			},
+			"no source wants the pod",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				p := newPod("web", "1", "a")
+				b.create(p)
+				_, o := good()
+				o.UID, o.Name = "2", "other"
+				o.Containers = o.Containers[:1]
+				o.Containers[0].Name = "a"
+				b.change("2", func(is *status.ObservedPod) { *is = *o })
+				synctest.Wait()
+				tc.end(b, p)
+				synctest.Wait()
+				if told := b.told(); !slices.Equal(told, []string{"Killing: Stopping container a: " + tc.want}) {
+					t.Errorf("told %q, want why: %q", told, tc.want)
+				}
+			})
+		})
+	}
+}
