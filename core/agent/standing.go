@@ -32,7 +32,7 @@ func (s standing) Judge(q pod.Question, answer func(pod.Verdict)) {
 	}
 	s.Gate.Judge(q, func(v pod.Verdict) {
 		if v.Answer == pod.Allow {
-			if r := s.node.Admit(&admission.Attributes{Pod: v.Mutation.Of(q.Pod), Verdict: &v}); !r.Admitted {
+			if r := s.admit(&q, &v); !r.Admitted {
 				v.Answer, v.Reason, v.Message, v.Policy, v.Tenant, v.Mutation = pod.Deny, r.Reason, r.Message, "", "", nil
 				if v.At.IsZero() {
 					v.At = s.now()
@@ -41,6 +41,20 @@ func (s standing) Judge(q pod.Question, answer func(pod.Verdict)) {
 		}
 		answer(v)
 	})
+}
+
+// reasonNotInPlace is why an API server's pod does not take an update.
+const reasonNotInPlace = "NotInPlace"
+
+// admit reports whether the node lets an update pass that has this verdict. An API server's
+// pod keeps what it is made from until it is deleted: the API lets nothing of that change but
+// resources, which are not resized in place yet.
+func (s standing) admit(q *pod.Question, v *pod.Verdict) admission.Result {
+	p := v.Mutation.Of(q.Pod)
+	if path := pod.Remade(q.Old, p); path != "" && !pod.IsStatic(p) {
+		return admission.Result{Reason: reasonNotInPlace, Message: path + " cannot change while the pod runs: delete the pod and create it anew"}
+	}
+	return s.node.Admit(&admission.Attributes{Pod: p, Verdict: v})
 }
 
 // open is the gate of a node without policies: everything passes.

@@ -26,6 +26,10 @@ const (
 	// agent's memory is lost.
 	AnnotationInstance = "wardlet.dev/instance"
 	AnnotationFinal    = "wardlet.dev/final-object"
+	// AnnotationMadeFrom is what a sandbox and its containers are made from (see MadeFrom),
+	// by which an edit under a fixed UID is found that an earlier agent did not come to
+	// apply. A sandbox of an earlier version does not have it, and is taken as it is.
+	AnnotationMadeFrom = "wardlet.dev/made-from"
 	// AnnotationMutated is "true" on the sandbox of a pod that policies have
 	// changed: what its source has is not what it was made from.
 	AnnotationMutated = "wardlet.dev/mutated"

@@ -42,12 +42,17 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []
 	if err != nil {
 		return nil, nil, err
 	}
+	made, err := pod.MadeFrom(run.Pod)
+	if err != nil {
+		return nil, nil, err
+	}
 	annotations, notices := listable(run.Pod.Annotations)
 	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
 	annotations[pod.AnnotationInstallation] = r.config.Installation
 	annotations[pod.AnnotationDocument] = run.Document
 	annotations[pod.AnnotationInstance] = instance
 	annotations[pod.AnnotationFinal] = final
+	annotations[pod.AnnotationMadeFrom] = made
 	delete(annotations, pod.AnnotationMutated)
 	if run.Instance != "" {
 		annotations[pod.AnnotationMutated] = "true"

@@ -83,6 +83,9 @@ type Workers interface {
 	// Former reports whether what is there of the UID is of another pod than the one
 	// first seen at seen, which an earlier agent was ending.
 	Former(uid types.UID, seen time.Time) bool
+	// Remade reports whether what is there of a static pod was made for another version of
+	// its document, and from something else.
+	Remade(p *v1.Pod, from *pod.Origin) bool
 	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
 	Withdraw(uid types.UID) bool
 	Ending() []worker.Ending

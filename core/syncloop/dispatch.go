@@ -89,6 +89,10 @@ func (l *Loop) update(c *pod.Change) {
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
+	if path := l.remade(before, c); path != "" {
+		l.replace(before, c, path)
+		return
+	}
 	m := l.pods.update(c)
 	l.taken(m)
 	if waits {

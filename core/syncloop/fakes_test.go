@@ -47,6 +47,8 @@ type world struct {
 	remains map[types.UID]bool
 	// endedBefore are those that an earlier agent was ending.
 	endedBefore map[types.UID]bool
+	// remade are those that an earlier agent made otherwise.
+	remade map[types.UID]bool
 	// unbegun have workers that have not begun.
 	unbegun map[types.UID]bool
 	// kills are the options of requests to end a pod.
@@ -241,6 +243,12 @@ func (w *world) Former(uid types.UID, _ time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.endedBefore[uid]
+}
+
+func (w *world) Remade(p *v1.Pod, _ *pod.Origin) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.remade[p.UID]
 }
 
 func (w *world) Ending() []worker.Ending {

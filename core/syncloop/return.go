@@ -26,7 +26,7 @@ func (l *Loop) returning(m member) bool {
 		return false
 	}
 	_, former := l.former[uid]
-	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen)
+	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen) || l.remadeBefore(m)
 	left := former && !l.cfg.Workers.Has(uid) && l.remains(uid)
 	if !l.cfg.Workers.Return(uid) && !left {
 		return false
