@@ -38,7 +38,7 @@ type queue struct {
 	// busy is how many are, idle how many goroutines wait for one.
 	busy, idle int
 	lines      map[string]*line
-	// clock is how much the line had that was served last, before it was.
+	// clock is how much the line had that was served last, before it began or went on.
 	clock  int64
 	seq    uint64
 	closed bool
@@ -48,8 +48,11 @@ type queue struct {
 type line struct {
 	tasks []task
 	// had is what the line had for its decisions so far, in fuel. A line that was
-	// empty has no credit from then.
+	// empty, or not ready, has no credit from then.
 	had int64
+	// barred reports whether the line has tasks and was not ready when a task was
+	// last looked for.
+	barred bool
 	// cost is what its last decision took: the next one is taken for the same
 	// until it is over, or took more.
 	cost int64
@@ -140,6 +143,7 @@ func (q *queue) turn(t *task, fuel int64) {
 	for !q.closed && (!q.free() || q.next() != l) {
 		q.filled.Wait()
 	}
+	q.clock = max(q.clock, l.had)
 	l.paused--
 	q.busy++
 }
@@ -148,7 +152,7 @@ func (q *queue) turn(t *task, fuel int64) {
 // the same, the one whose task waits longer.
 func (q *queue) next() (best *line) {
 	for tenant, l := range q.lines {
-		if l.paused == 0 && (len(l.tasks) == 0 || !q.ready(tenant)) {
+		if l.paused == 0 && !q.mayBegin(tenant, l) {
 			continue
 		}
 		if best == nil || l.before(best) {
@@ -156,6 +160,23 @@ func (q *queue) next() (best *line) {
 		}
 	}
 	return best
+}
+
+// mayBegin reports whether a task of the line can begin. A line that becomes ready
+// has no credit from before.
+func (q *queue) mayBegin(tenant string, l *line) bool {
+	if len(l.tasks) == 0 {
+		return false
+	}
+	if !q.ready(tenant) {
+		l.barred = true
+		return false
+	}
+	if l.barred {
+		l.barred = false
+		l.had = max(l.had, q.clock)
+	}
+	return true
 }
 
 // before says that the line is served before another. Of two lines it is always the

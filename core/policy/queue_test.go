@@ -115,6 +115,93 @@ func TestWhoAskedNothingForLongHasNoCredit(t *testing.T) {
 	}
 }
 
+func TestQueue_lineWithoutCredit(t *testing.T) {
+	t.Parallel()
+	const dear, cheap = 200_000_000, 1_000_000
+	for name, test := range map[string]struct {
+		// before happens before the line of the tenant good gets its first task.
+		before func(t *testing.T, q *queue, ready map[string]bool)
+		want   []string
+	}{
+		"its set was not loaded": {
+			before: func(t *testing.T, q *queue, ready map[string]bool) {
+				t.Helper()
+				for _, task := range append(tasksOf("late", 300), tasksOf("evil", 3)...) {
+					q.add(task)
+				}
+				serve(t, q, 3, map[string]int64{"evil": dear})
+				ready["late"] = true
+			},
+			want: []string{"late0", "good0"},
+		},
+		"its records were behind": {
+			before: func(t *testing.T, q *queue, ready map[string]bool) {
+				t.Helper()
+				ready["late"] = true
+				for _, task := range append(tasksOf("late", 300), tasksOf("evil", 4)...) {
+					q.add(task)
+				}
+				serve(t, q, 2, map[string]int64{"evil": dear, "late": cheap})
+				ready["late"] = false
+				serve(t, q, 3, map[string]int64{"evil": dear})
+				ready["late"] = true
+			},
+			want: []string{"late1", "good0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ready := map[string]bool{"evil": true, "good": true}
+			q := newQueue(func(tenant string) bool { return ready[tenant] })
+			q.slots = 1
+			test.before(t, q, ready)
+			q.add(named("good", "good0"))
+			if diff := cmp.Diff(test.want, serve(t, q, 2, map[string]int64{"late": cheap})); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A line that comes while the tasks of others go on after a pause begins with what
+// those have had by then, not with what they had when their tasks began.
+func TestQueue_lineThatComesWhileOthersGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const step = 1_000_000
+		q := newQueue(always)
+		q.slots = 1
+		q.add(named("a", "a0"))
+		q.add(named("b", "b0"))
+		steps := make(chan struct{})
+		for range 3 { // one of them waits, or nobody pauses
+			go func() {
+				x, ok := q.take()
+				for range steps {
+					if !ok {
+						return
+					}
+					q.turn(&x, step)
+				}
+			}()
+		}
+		synctest.Wait()
+		for range 100 {
+			steps <- struct{}{} // for the one that does not pause
+			synctest.Wait()
+		}
+		q.add(named("late", "late0"))
+		q.mu.Lock()
+		had, clock := q.lines["late"].had, q.clock
+		q.mu.Unlock()
+		if had < 45*step || clock < 45*step {
+			t.Errorf("after 50 steps of each of two tenants a third begins with %d and not with about %d", had, 50*step)
+		}
+		close(steps)
+		q.close()
+	})
+}
+
 // While a decision is under way it counts for what the one before took.
 func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
 	t.Parallel()
