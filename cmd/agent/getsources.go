@@ -82,8 +82,11 @@ func sourceNotes(s *pod.SourceState) []note {
 	}
 	for _, p := range s.Problems {
 		text := p.Message
-		if p.Kept {
+		switch {
+		case p.Running:
 			text += " (running on the last valid version)"
+		case p.Kept:
+			text += " (its last valid version stays)"
 		}
 		notes = append(notes, lasting(text))
 	}

@@ -10,9 +10,10 @@ import (
 
 func someSources() []pod.SourceState {
 	return []pod.SourceState{
-		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 2, Problems: []pod.Problem{
-			{Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true},
+		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 3, Problems: []pod.Problem{
+			{Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true, Running: true, Namespace: "default", Name: "a-edge"},
 			{Document: "b.yaml#1", Message: "/etc/wardlet/manifests/b.yaml: not a pod", Since: noon},
+			{Document: "held.yaml#0", Message: "/etc/wardlet/manifests/held.yaml:3: no", Since: noon, Kept: true, Namespace: "default", Name: "held-edge"},
 		}},
 		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory"},
 		{Name: "never", Kind: "file", Location: "/mnt/b", Err: "stat /mnt/b: no such file or directory"},
@@ -45,7 +46,7 @@ func TestWatchOfSourcesPrintsNewProblems(t *testing.T) {
 	read[0].Seen, read[0].LastRead, read[0].Documents = true, noon.Add(-time.Second), 1
 	after[0] = read[0]
 	after[0].LastRead = noon
-	after[0].Problems = []pod.Problem{{Message: "/mnt/c/x.yaml:1: no", Kept: true}}
+	after[0].Problems = []pod.Problem{{Message: "/mnt/c/x.yaml:1: no", Kept: true, Running: true}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := &knowledge{sources: [][]pod.SourceState{before, before, read, read, after}, asked: func(n int) {

@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/source"
@@ -19,7 +22,7 @@ import (
 func (a *Agent) muxConfig() mux.Config {
 	c := mux.Config{
 		Documents: a.state.Documents(), Waits: a.waits, Jitter: jitter,
-		StopDenied: stopsDenied(a.cfg), Changed: a.podChanges.Notify, Logger: a.log, Now: time.Now,
+		StopDenied: stopsDenied(a.cfg), Changed: a.podChanges.Notify, Running: a.isRunning, Logger: a.log, Now: time.Now,
 	}
 	for i := range a.cfg.Sources {
 		s := &a.cfg.Sources[i]
@@ -34,6 +37,12 @@ func (a *Agent) muxConfig() mux.Config {
 		c.Gate, c.Resolver, c.Resolutions = a.adoption, meteredRules{a.policies.Rules().Telling(a.meters.verdicts.Spent), a.meters}, a.state.Resolutions()
 	}
 	return c
+}
+
+// isRunning reports whether containers of a pod run.
+func (a *Agent) isRunning(uid types.UID) bool {
+	st, ok := a.statuses.Get(uid)
+	return ok && st.Phase == v1.PodRunning
 }
 
 func sourceNames(cfg *config.Config) []string {

@@ -2,9 +2,7 @@ package mux
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -73,52 +71,8 @@ func (m *Mux) Sources() []pod.SourceState {
 	defer m.mu.RUnlock()
 	states := make([]pod.SourceState, 0, len(m.store.sources))
 	for _, src := range m.store.sources {
-		states = append(states, src.state())
+		states = append(states, src.state(m.running))
 	}
 	slices.SortFunc(states, func(a, b pod.SourceState) int { return cmp.Compare(a.Name, b.Name) })
 	return states
-}
-
-func (s *sourceStore) state() pod.SourceState {
-	state := pod.SourceState{
-		Name: s.Name, Kind: s.Kind, Location: s.Location, Seen: s.seen, LastRead: s.lastRead,
-		Documents: len(s.entries),
-	}
-	if s.health != nil {
-		state.Err = s.health.Error()
-	}
-	for _, e := range s.entries {
-		if p, ok := e.problem(); ok {
-			p.Kept = p.Kept || s.keepsBy(e)
-			state.Problems = append(state.Problems, p)
-		}
-	}
-	state.Bad = len(state.Problems)
-	slices.SortFunc(state.Problems, func(a, b pod.Problem) int { return cmp.Compare(a.Document, b.Document) })
-	return state
-}
-
-// keepsBy reports whether a document that holds its manifest keeps a pod.
-func (s *sourceStore) keepsBy(e *entry) bool {
-	path, held := strings.CutSuffix(e.id, pod.HoldSuffix)
-	return held && slices.ContainsFunc(s.manifests[path], func(id string) bool { return s.entries[id].pod != nil })
-}
-
-// problem says why the document as last read does not run.
-func (e *entry) problem() (pod.Problem, bool) {
-	p := pod.Problem{Document: e.id, Since: e.firstSeen, Kept: e.pod != nil}
-	switch {
-	case e.fault != nil:
-		p.Message, p.Since = e.fault.Error(), e.since
-	case e.slot != nil && e.slot.first != e:
-		p.Message = fmt.Sprintf("%s: %s is already defined by %s, which runs; remove or rename one of them",
-			e.id, e.slot.identity, e.slot.first.id)
-		p.Kept = false
-	case e.slot != nil && e.slot.clash != "":
-		p.Message = e.id + ": " + e.slot.clash
-		p.Kept = e.slot.sent != nil
-	default:
-		return pod.Problem{}, false
-	}
-	return p, true
 }

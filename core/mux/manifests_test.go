@@ -238,7 +238,7 @@ func (d *desk) check(before, stood map[string]string, named map[string]int) (wro
 	if unnamed > bad && !anyHeld {
 		say("%d pods run that nobody names, with %d documents that are bad", unnamed, bad)
 	}
-	state := d.store.sources["one"].state()
+	state := d.store.sources["one"].state(everything)
 	for _, p := range state.Problems {
 		file, place, _ := strings.Cut(p.Document, "#")
 		at, err := strconv.Atoi(place)

@@ -226,8 +226,9 @@ func (t *merging) refuse(e *entry, d *pod.Document) {
 // of them.
 func (t *merging) tellRefused() {
 	for _, id := range t.refused {
-		if e := t.source.entries[id]; e != nil {
-			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault, "kept", e.pod != nil || t.source.keepsBy(e))
+		if e := t.source.entries[id]; e != nil && !t.source.followsFromAnother(e) {
+			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault.Error()+t.source.consequence(e),
+				"kept", e.pod != nil || t.source.keepsBy(e))
 		}
 	}
 }

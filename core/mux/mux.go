@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -55,6 +57,9 @@ type Config struct {
 	// Changed is called when what is desired, waits or contends may be another than
 	// before, by the goroutine of Run; it must not block. Nil: nobody is told.
 	Changed func()
+	// Running reports whether containers of a pod that was handed on run, for display.
+	// It must not call the Mux. Nil: they do.
+	Running func(types.UID) bool
 	Logger  *slog.Logger
 	// Now is the wall clock, for first-seen times and display.
 	Now func() time.Time
@@ -74,6 +79,7 @@ type Mux struct {
 	resolutions Resolutions
 	jitter      func(time.Duration) time.Duration
 	changed     func()
+	running     func(types.UID) bool
 	verdicts    *inbox[pod.Verdict]
 	filtered    *inbox[pod.FilterVerdict]
 	releases    chan release
@@ -108,6 +114,7 @@ func New(c Config) *Mux {
 		waits:       c.Waits,
 		jitter:      c.Jitter,
 		changed:     c.Changed,
+		running:     c.Running,
 		resolver:    c.Resolver,
 		resolutions: c.Resolutions,
 		verdicts:    newInbox[pod.Verdict](),
@@ -136,6 +143,9 @@ func New(c Config) *Mux {
 	}
 	if m.changed == nil {
 		m.changed = func() {}
+	}
+	if m.running == nil {
+		m.running = func(types.UID) bool { return true }
 	}
 	return m
 }

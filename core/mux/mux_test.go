@@ -142,8 +142,8 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 			{
 				Name: "one", Kind: "file", Location: "/one", Seen: true, LastRead: now, Documents: 3, Bad: 3,
 				Problems: []pod.Problem{
-					{Document: "a#0", Message: "a:3: broken", Since: now, Kept: true},
-					{Document: "b#0", Message: "b#0: default/web is already defined by a#0, which runs; remove or rename one of them", Since: now},
+					{Document: "a#0", Message: "a:3: broken", Since: now, Kept: true, Running: true},
+					{Document: "b#0", Message: "b#0: default/web is already defined by a#0, which was first; remove or rename one of them", Since: now, Namespace: "default", Name: "web"},
 					{Document: "c#0", Message: "c:3: broken", Since: now},
 				},
 			},
@@ -153,7 +153,7 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 				Problems: []pod.Problem{{
 					Document: "x#0",
 					Message:  `x#0: uid u1 is already that of default/web from source "one"; give one of them another metadata.uid`,
-					Since:    now,
+					Since:    now, Namespace: "default", Name: "db",
 				}},
 			},
 		}

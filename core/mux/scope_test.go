@@ -12,7 +12,7 @@ func TestAHeldManifestSaysWhetherSomethingOfItRunsOn(t *testing.T) {
 	s.merge(delivery{source: "one", snapshot: true, docs: docs(good("m#0", "a", "ua"), bad("n#*"))}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
 	s.merge(delivery{source: "one", docs: docs(bad("m#*"))}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
 	kept := map[string]bool{}
-	for _, p := range s.sources["one"].state().Problems {
+	for _, p := range s.sources["one"].state(everything).Problems {
 		kept[p.Document] = p.Kept
 	}
 	if !kept["m#*"] || kept["n#*"] || len(kept) != 2 {

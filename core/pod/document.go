@@ -1,7 +1,11 @@
 package pod
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -40,6 +44,30 @@ func ManifestOf(id string) (path string, ok bool) {
 		return "", false
 	}
 	return id[:at], true
+}
+
+// CompareDocuments orders IDs for people: those of one manifest as they stand in it,
+// what stands for all of it last.
+func CompareDocuments(a, b string) int {
+	fileA, okA := ManifestOf(a)
+	fileB, okB := ManifestOf(b)
+	if !okA || !okB || fileA != fileB {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Or(slices.Compare(placeIn(a[len(fileA)+1:]), placeIn(b[len(fileB)+1:])), cmp.Compare(a, b))
+}
+
+// placeIn are the numbers of a place in a manifest, "index" or "index.item". What is
+// no number comes after all.
+func placeIn(place string) (numbers []int) {
+	for part := range strings.SplitSeq(place, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return []int{math.MaxInt}
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 // Holds reports whether the document stands for its whole manifest, see

@@ -17,7 +17,7 @@ type SourceState struct {
 	// Err says why the source's last answer still stands; empty when it works.
 	Err string `json:"error,omitempty"`
 	// Documents counts the documents the source holds, Bad those that cannot
-	// be used.
+	// be used. A manifest that cannot be read counts as one document.
 	Documents int `json:"documents"`
 	Bad       int `json:"bad"`
 	// Problems are the bad documents, ordered by document.
@@ -31,7 +31,12 @@ type Problem struct {
 	// Message names file and line and says what is wrong.
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
-	// Kept is true when the pod of this document goes on with its last valid
-	// version.
-	Kept bool `json:"kept"`
+	// Kept is true when the last valid version of the document's pod stays in
+	// force, Running when that is what runs.
+	Kept    bool `json:"kept"`
+	Running bool `json:"running,omitempty"`
+	// Namespace and Name are those of the pod that the document is or would be;
+	// empty where it does not say.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
 }

@@ -95,7 +95,9 @@ type tale struct {
 	uids    map[types.UID]bool
 	// documents are those that the pods come from, and sources their sources.
 	documents map[string]string
-	known     []string
+	// refused: a document that would be such a pod cannot be used.
+	refused bool
+	known   []string
 }
 
 // gather collects what is known of the name; false where that is nothing.
@@ -127,12 +129,24 @@ func (t *tale) gather() bool {
 	}
 	t.gatherRest()
 	s := &t.story
-	return len(t.pods)+len(t.waiting)+len(s.Decisions)+len(s.Conflicts)+len(s.Updates)+len(s.Events) > 0
+	return t.refused || len(t.pods)+len(t.waiting)+len(s.Decisions)+len(s.Conflicts)+len(s.Updates)+len(s.Events) > 0
 }
 
 func (t *tale) gatherRest() {
 	s := &t.story
 	s.Decisions, s.Conflicts, s.Updates, s.Events = []pod.Decision{}, []pod.Conflict{}, []pod.WaitingUpdate{}, []status.Event{}
+	for _, source := range t.o.Sources.Sources() {
+		for i := range source.Problems {
+			p := &source.Problems[i]
+			if p.Name != "" {
+				t.known = append(t.known, p.Namespace+"/"+p.Name)
+			}
+			if p.Namespace == s.Namespace && t.isNamed(p.Name) {
+				t.refused = true
+				t.documents[p.Document] = source.Name
+			}
+		}
+	}
 	for _, c := range t.o.Sources.Conflicts() {
 		about := c.Namespace == s.Namespace && t.isNamed(c.Name)
 		for i := range c.Claims {

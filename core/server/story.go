@@ -26,7 +26,11 @@ func (t *tale) tell() {
 	for i := range t.pods {
 		t.tellStatus(&t.pods[i])
 	}
-	if len(t.pods)+len(t.waiting) == 0 {
+	switch {
+	case len(t.pods)+len(t.waiting) > 0:
+	case t.refused:
+		t.stands(Moment{Part: PartStatus, Text: "the document that names such a pod cannot be used, and nothing of it runs"})
+	default:
 		t.stands(Moment{Part: PartStatus, Text: "no source of this node wants such a pod, and nothing of it runs"})
 	}
 	t.tellStart()
@@ -66,7 +70,7 @@ func (t *tale) tellSources() {
 	}
 	for _, s := range t.o.Sources.Sources() {
 		for _, problem := range s.Problems {
-			if !t.concerns(s.Name, problem.Document) {
+			if !t.concerns(s.Name, &problem) {
 				continue
 			}
 			text := fmt.Sprintf("%s of source %s cannot be used: %s", placeOf(problem.Document), s.Name, problem.Message)
@@ -94,16 +98,18 @@ func (t *tale) knownSince(uid types.UID, since time.Time) time.Time {
 	return since
 }
 
-// concerns reports whether a document is one the pods come from, or in one manifest
-// with it.
-func (t *tale) concerns(source, document string) bool {
-	manifest, in := pod.ManifestOf(document)
+// concerns reports whether a problem is one of a document the pods come from, or of one
+// of the same manifest that does not say which pod it is.
+func (t *tale) concerns(source string, problem *pod.Problem) bool {
+	if t.documents[problem.Document] == source {
+		return true
+	}
+	manifest, ok := pod.ManifestOf(problem.Document)
+	if problem.Name != "" || !ok {
+		return false
+	}
 	for known, from := range t.documents {
-		if from != source {
-			continue
-		}
-		other, ok := pod.ManifestOf(known)
-		if known == document || in && ok && manifest == other {
+		if other, in := pod.ManifestOf(known); in && from == source && other == manifest {
 			return true
 		}
 	}

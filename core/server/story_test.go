@@ -236,3 +236,67 @@ func TestAStoryIsInOrder(t *testing.T) {
 		t.Errorf("the story (-want +got):\n%s", diff)
 	}
 }
+
+func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
+	t.Parallel()
+	problem := func(document, name, message string) pod.Problem {
+		p := pod.Problem{Document: document, Name: name, Message: message}
+		if name != "" {
+			p.Namespace = "default"
+		}
+		return p
+	}
+	problems := []pod.Problem{
+		problem("m#0", "other-edge", "of what it comes from"),
+		problem("m#4", "y4-edge", "of another pod"),
+		problem("m#5", "", "of a pod that is not named"),
+		problem("n#0", "", "of another file"),
+		problem("m#6", "web-edge", "of a second one of its name"),
+		{Document: "m#7", Namespace: "shop", Name: "web-edge", Message: "of that name in another namespace"},
+	}
+	for name, test := range map[string]struct {
+		pods []v1.Pod
+		pod  string
+		want []string
+		now  string
+	}{
+		"a pod that runs": {
+			[]v1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-edge", UID: "u1"}}}, "web",
+			[]string{"m of source s has pod web-edge (UID u1)", "m of source s cannot be used: of what it comes from", "m#5 of source s cannot be used: of a pod that is not named", "m#6 of source s cannot be used: of a second one of its name"},
+			"pod web-edge (UID u1): phase unknown",
+		},
+		"a pod of which there only is a bad document": {
+			nil, "y4",
+			[]string{"m#4 of source s cannot be used: of another pod", "m#5 of source s cannot be used: of a pod that is not named"},
+			"the document that names such a pod cannot be used, and nothing of it runs",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := &known{pods: func() *v1.PodList { return &v1.PodList{Items: test.pods} }, sources: []pod.SourceState{{Name: "s", Seen: true, Problems: problems}}}
+			s := tale{
+				o: &Options{
+					Pods: k, Sources: k, Events: k, Node: "edge",
+					Origins: func() map[types.UID]pod.Origin {
+						return map[types.UID]pod.Origin{"u1": {Source: "s", Document: "m#0"}}
+					},
+				},
+				story: Story{Namespace: "default", Name: test.pod},
+			}
+			if !s.gather() {
+				t.Fatal("nothing is known of the pod")
+			}
+			s.tell()
+			var got []string
+			for _, m := range s.story.Moments {
+				got = append(got, m.Text)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("what is told (-want +got):\n%s", diff)
+			}
+			if len(s.story.Now) != 1 || s.story.Now[0].Text != test.now {
+				t.Errorf("now: %+v, want %s", s.story.Now, test.now)
+			}
+		})
+	}
+}
