@@ -70,9 +70,10 @@ test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
-bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed
+bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
-	@$(GO) run ./test/bench
+	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/bench ./test/bench
+	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
 
 bench-attack: plugins ## what the attacks of two tenants cost a third and the process, in 8 minutes; fails where a limit is missed
 	@$(GO) run ./test/attack/interference

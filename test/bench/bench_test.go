@@ -1,12 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -107,60 +101,6 @@ func TestFiguresHaveNamesOfTheirOwn(t *testing.T) {
 			t.Errorf("%q is there twice, or is not in kebab case", f.Name)
 		}
 		names[f.Name] = true
-	}
-}
-
-// TestARun is not parallel: it replaces the list of benches.
-func TestARun(t *testing.T) {
-	before := benches
-	defer func() { benches = before }()
-	broken := errors.New("no such thing")
-	limit := 1.0
-	benches = []bench{
-		{"good", func(context.Context, *run) ([]figure, error) {
-			return []figure{plain("a", 2048, "bytes"), plain("b", 0.5, "ratio").beside("kubelet", 3).limited(atMost, limit)}, nil
-		}},
-		{"slow", func(context.Context, *run) ([]figure, error) {
-			return []figure{plain("c", 2, "ratio").limited(atMost, limit)}, nil
-		}},
-		{"broken", func(context.Context, *run) ([]figure, error) { return nil, broken }},
-	}
-	out := filepath.Join(t.TempDir(), "build", "bench.json")
-	var table bytes.Buffer
-	r := &run{root: ".", rounds: 1, progress: &bytes.Buffer{}}
-	if err := r.all(t.Context(), &table, "good", out); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"2.0 KiB", "0.50x", "kubelet 3.00x", "at most 1.00x", "ok"} {
-		if !strings.Contains(table.String(), want) {
-			t.Errorf("the table has no %q:\n%s", want, &table)
-		}
-	}
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var figures []map[string]any
-	if err := json.Unmarshal(text, &figures); err != nil || len(figures) != 2 {
-		t.Fatalf("%d figures: %v", len(figures), err)
-	}
-	if f := figures[0]; f["limit"] != nil || f["ok"] != true || f["peer"] != "" {
-		t.Errorf("a figure without a limit: %v", f)
-	}
-	if f := figures[1]; f["limit"] != 1.0 || f["bound"] != atMost || f["peer_value"] != 3.0 {
-		t.Errorf("a figure with a limit: %v", f)
-	}
-	if err := r.all(t.Context(), &table, "slow", out); err == nil || !strings.Contains(err.Error(), "[c]") {
-		t.Errorf("a missed limit gives %v", err)
-	}
-	if !strings.Contains(table.String(), "MISSED") {
-		t.Errorf("the table does not say so:\n%s", &table)
-	}
-	if err := r.all(t.Context(), &table, "broken", out); !errors.Is(err, broken) {
-		t.Errorf("a broken bench gives %v", err)
-	}
-	if err := r.all(t.Context(), &table, "none", out); err == nil {
-		t.Error("a bench that does not exist is no error")
 	}
 }
 

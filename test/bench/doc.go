@@ -6,7 +6,9 @@
 // it measures runs in processes that it starts one after the other and waits
 // for.
 //
-// Each bench of the list in main.go gives figures. A figure is the median of
-// several rounds; a ratio is made in each round before that, so that a machine
-// that is busy for a while slows both sides.
+// Each bench of the list in main.go reports its figures after each of its rounds,
+// and they are written then: an interrupt costs the round that it falls into. A
+// figure is the median of the rounds so far; a ratio is made in each round before
+// that, so that a machine that is busy for a while slows both sides. By default
+// there are as many rounds as fit into 25 minutes.
 package main

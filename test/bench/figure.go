@@ -1,11 +1,6 @@
 package main
 
-import (
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
-)
+import "slices"
 
 // figure is one result.
 type figure struct {
@@ -69,15 +64,4 @@ func median(values []float64) float64 {
 		return 0
 	}
 	return (sorted[n/2] + sorted[(n-1)/2]) / 2
-}
-
-func write(path string, figures []figure) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(figures, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }

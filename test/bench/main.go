@@ -10,22 +10,43 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 )
+
+// report takes the share of a bench that is done and all its figures so far.
+type report func(done float64, figures []figure) error
 
 // bench measures some figures.
 type bench struct {
-	name    string
-	measure func(ctx context.Context, r *run) ([]figure, error)
+	name string
+	// what says in a line what is measured.
+	what string
+	// build makes the programs that measure needs; nil for none.
+	build func(ctx context.Context, r *run) error
+	// measure reports its figures whenever they are more, or more exact, than
+	// before.
+	measure func(ctx context.Context, r *run, report report) error
+	// expected is how long so many rounds take on two cores, without building.
+	expected func(rounds int) time.Duration
 }
 
 // benches are all of them, in the order they run in.
 var benches = []bench{
-	{"mux", measureMux},
-	{"relist", measureRelist},
-	{"manifests", measureManifests},
-	{"policies", measurePolicies},
-	{"lifecycle", measureLifecycle},
+	{"mux", "documents and updates, beside a kubelet's pod config", buildMux, measureMux, perRound(10*time.Second, 0)},
+	{"relist", "a full list of 500 pods, beside a kubelet's PLEG", buildRelist, measureRelist, perRound(5*time.Second, 0)},
+	{"manifests", "from a written manifest to its update", nil, measureManifests, perRound(0, time.Minute)},
+	{"policies", "decisions by plugins, beside CEL and OPA", buildPolicies, measurePolicies, perRound(time.Minute, time.Minute)},
+	{"lifecycle", "pods on a real containerd, beside a kubelet (as root)", buildLifecycle, measureLifecycle, expectedLifecycle},
 }
+
+// perRound is an estimate that grows with the rounds.
+func perRound(each, once time.Duration) func(rounds int) time.Duration {
+	return func(rounds int) time.Duration { return time.Duration(rounds)*each + once }
+}
+
+// defaultRounds is how often each thing is measured by default: as often as fits
+// into 25 minutes in all.
+const defaultRounds = 3
 
 // run is one run of the program.
 type run struct {
@@ -40,7 +61,7 @@ func main() { os.Exit(mainCode()) }
 func mainCode() int {
 	r := &run{progress: os.Stderr}
 	flag.StringVar(&r.root, "root", ".", "the project's directory")
-	flag.IntVar(&r.rounds, "rounds", 5, "how often each thing is measured")
+	flag.IntVar(&r.rounds, "rounds", defaultRounds, "how often each thing is measured")
 	only := flag.String("only", "", "run this bench only")
 	out := flag.String("out", "build/bench.json", "where the figures are written to")
 	flag.Parse()
@@ -53,39 +74,102 @@ func mainCode() int {
 	return 0
 }
 
-// all runs the benches, prints the figures and writes them to a file. A limit
-// that is missed is an error, after everything was measured.
+// all runs the benches, writes each figure to a file as it comes, and prints all
+// of them at the end. A limit that is missed is an error, after everything was
+// measured; a bench that fails does not keep the others from running. When ctx
+// ends, what was measured so far stays and is printed.
 func (r *run) all(ctx context.Context, table io.Writer, only, out string) error {
 	if r.rounds < 1 {
-		return errors.New("rounds: at least 1")
+		return fmt.Errorf("invalid number of rounds %d: must be at least 1", r.rounds)
+	}
+	chosen, err := choose(only)
+	if err != nil {
+		return err
 	}
 	root, err := filepath.Abs(r.root)
 	if err != nil {
 		return err
 	}
 	r.root, r.tools = root, filepath.Join(root, "build", "tools")
-	var figures []figure
-	found := false
-	for _, b := range benches {
-		if only != "" && only != b.name {
+	s := &schedule{out: r.progress, now: time.Now}
+	for _, b := range chosen {
+		s.benches = append(s.benches, planned{name: b.name, what: b.what, expected: b.expected(r.rounds)})
+	}
+	s.plan()
+	for _, b := range chosen {
+		if b.build == nil {
 			continue
 		}
-		found = true
-		more, err := b.measure(ctx, r)
-		if err != nil {
+		if err := b.build(ctx, r); err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
-		figures = append(figures, more...)
 	}
-	if !found {
-		return fmt.Errorf("no bench is named %q", only)
+	s.begin()
+	found := &results{path: out, figures: make([][]figure, len(chosen))}
+	failed := r.measure(ctx, chosen, s, found)
+	figures := found.all()
+	if len(figures) > 0 {
+		printTable(table, figures)
 	}
-	printTable(table, figures)
-	if err := write(out, figures); err != nil {
-		return err
+	if ctx.Err() != nil {
+		failed = append(failed, interrupted(out, figures))
 	}
 	if missed := missed(figures); len(missed) > 0 {
-		return fmt.Errorf("limits are missed: %v", missed)
+		failed = append(failed, fmt.Errorf("limits are missed: %v", missed))
+	}
+	return errors.Join(failed...)
+}
+
+// choose returns the benches to run.
+func choose(only string) (chosen []bench, err error) {
+	for _, b := range benches {
+		if only == "" || only == b.name {
+			chosen = append(chosen, b)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no bench is named %q", only)
+	}
+	return chosen, nil
+}
+
+// measure runs benches one after the other until ctx ends, and returns why some
+// failed.
+func (r *run) measure(ctx context.Context, chosen []bench, s *schedule, found *results) (failed []error) {
+	for i, b := range chosen {
+		if ctx.Err() != nil {
+			return failed
+		}
+		err := b.measure(ctx, r, func(done float64, figures []figure) error {
+			s.step(i, done)
+			return found.set(i, figures)
+		})
+		if err != nil && ctx.Err() == nil {
+			failed = append(failed, fmt.Errorf("%s: %w", b.name, err))
+			s.leave(i)
+		}
+	}
+	return failed
+}
+
+// interrupted says what stays of a run that did not come to its end.
+func interrupted(out string, figures []figure) error {
+	if len(figures) == 0 {
+		return fmt.Errorf("interrupted before there was a figure; %s is as it was", out)
+	}
+	return fmt.Errorf("interrupted: %d figures so far are in %s, some of fewer rounds than asked for", len(figures), out)
+}
+
+// build runs one command that makes programs.
+func (r *run) build(ctx context.Context, dir, what string, args ...string) error {
+	cmd := commandIn(ctx, filepath.Join(r.root, dir), args...)
+	began := time.Now()
+	fmt.Fprintf(r.progress, "bench: building %s\n", what)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v in %s: %w\n%s", args, cmd.Dir, err, out)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		fmt.Fprintf(r.progress, "bench: building %s took %s\n", what, took.Round(time.Second))
 	}
 	return nil
 }

@@ -54,36 +54,43 @@ type cost struct {
 // costs are those of all rounds, by task.
 type costs map[task][]cost
 
-func measureMux(ctx context.Context, r *run) ([]figure, error) {
-	driver, err := r.buildDriver(ctx)
-	if err != nil {
-		return nil, err
-	}
+// buildMux builds the driver in its own module.
+func buildMux(ctx context.Context, r *run) error {
+	return r.build(ctx, "test/parity", "the driver with a kubelet's pod config", "go", "build", "-o", r.muxDriver(), "./podconfig")
+}
+
+func (r *run) muxDriver() string { return filepath.Join(r.tools, "podconfig") }
+
+func measureMux(ctx context.Context, r *run, report report) error {
+	dir := filepath.Join(r.root, "build")
+	return r.eachRound(tasks, costs.figures, report, func(t task) (cost, error) { return t.run(ctx, r.muxDriver(), dir) })
+}
+
+// eachRound runs all tasks in each round, and reports the figures of the rounds
+// so far after each.
+func (r *run) eachRound(tasks []task, figures func(costs) []figure, report report, measure func(task) (cost, error)) error {
 	all := costs{}
 	for round := range r.rounds {
-		fmt.Fprintf(r.progress, "mux: round %d of %d\n", round+1, r.rounds)
 		for _, t := range tasks {
-			c, err := t.run(ctx, driver, filepath.Join(r.root, "build"))
+			c, err := measure(t)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			all[t] = append(all[t], c)
 		}
+		if err := report(float64(round+1)/float64(r.rounds), figures(all)); err != nil {
+			return err
+		}
 	}
-	return all.figures(), nil
+	return nil
 }
 
-// buildDriver builds the driver in its own module.
-func (r *run) buildDriver(ctx context.Context) (string, error) {
-	driver := filepath.Join(r.tools, "podconfig")
-	fmt.Fprintln(r.progress, "building the driver with a kubelet's pod config; the first time that takes some minutes")
-	build := exec.CommandContext(ctx, "go", "build", "-o", driver, "./podconfig")
-	build.Dir = filepath.Join(r.root, "test", "parity")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the driver in %s was not built: %w\n%s", build.Dir, err, out)
-	}
-	return driver, nil
+// commandIn is a command in a directory. It builds without cgo.
+func commandIn(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return cmd
 }
 
 // run runs the driver in a process of its own. What is durable goes to a disk

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -17,27 +16,15 @@ const relist = "relist"
 // relistTasks are what each round measures.
 var relistTasks = []task{{ours, relist, 500, 2000}, {kubelet, relist, 500, 1000}}
 
-func measureRelist(ctx context.Context, r *run) ([]figure, error) {
-	driver := filepath.Join(r.tools, "relist")
-	fmt.Fprintln(r.progress, "building the driver with a kubelet's PLEG; the first time that takes some minutes")
-	build := exec.CommandContext(ctx, "go", "build", "-o", driver, "./pleg/relist")
-	build.Dir = filepath.Join(r.root, "test", "parity")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the driver in %s was not built: %w\n%s", build.Dir, err, out)
-	}
-	all := costs{}
-	for round := range r.rounds {
-		fmt.Fprintf(r.progress, "relist: round %d of %d\n", round+1, r.rounds)
-		for _, t := range relistTasks {
-			c, err := t.runRelist(ctx, driver)
-			if err != nil {
-				return nil, err
-			}
-			all[t] = append(all[t], c)
-		}
-	}
-	return all.relistFigures(), nil
+// buildRelist builds the driver in its own module.
+func buildRelist(ctx context.Context, r *run) error {
+	return r.build(ctx, "test/parity", "the driver with a kubelet's PLEG", "go", "build", "-o", r.relistDriver(), "./pleg/relist")
+}
+
+func (r *run) relistDriver() string { return filepath.Join(r.tools, "relist") }
+
+func measureRelist(ctx context.Context, r *run, report report) error {
+	return r.eachRound(relistTasks, costs.relistFigures, report, func(t task) (cost, error) { return t.runRelist(ctx, r.relistDriver()) })
 }
 
 // runRelist runs the driver in a process of its own.

@@ -37,8 +37,8 @@ const patience = 20 * time.Second
 // Measure writes n manifests one after the other and gives the time from the
 // beginning of each write to the arrival of its update at the end of the
 // mux. Every second one is new, the others change the one before. Files are
-// below os.TempDir, which ought to be on a disk.
-func Measure(n int, how How) (_ []time.Duration, err error) {
+// below os.TempDir, which ought to be on a disk. It ends early with ctx.
+func Measure(ctx context.Context, n int, how How) (_ []time.Duration, err error) {
 	root, err := os.MkdirTemp("", "wardlet-latency-")
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Measure(n int, how How) (_ []time.Duration, err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	for i := range Others {
-		if _, err := r.arrived(image("other", i, 0)); err != nil {
+		if _, err := r.arrived(ctx, image("other", i, 0)); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func Measure(n int, how How) (_ []time.Duration, err error) {
 		if err != nil {
 			return nil, err
 		}
-		at, err := r.arrived(image("new", i/2, i%2))
+		at, err := r.arrived(ctx, image("new", i/2, i%2))
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (r *rig) receive(ctx context.Context, updates <-chan pod.Update) {
 }
 
 // arrived waits for a pod with that image.
-func (r *rig) arrived(image string) (time.Time, error) {
+func (r *rig) arrived(ctx context.Context, image string) (time.Time, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	for {
@@ -158,6 +158,8 @@ func (r *rig) arrived(image string) (time.Time, error) {
 		select {
 		case a := <-r.arrivals:
 			r.seen[a.image] = a.at
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
 		case <-timeout.C:
 			return time.Time{}, fmt.Errorf("no update for %s within %v", image, patience)
 		}

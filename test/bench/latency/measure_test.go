@@ -24,7 +24,7 @@ func TestMeasureGivesADurationForEveryManifest(t *testing.T) {
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			t.Parallel()
-			durations, err := Measure(8, tc.how)
+			durations, err := Measure(t.Context(), 8, tc.how)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestPercentile(t *testing.T) {
 func BenchmarkLatency(b *testing.B) {
 	for name, how := range map[string]How{"ByRename": ByRename, "InPlace": InPlace} {
 		b.Run(name, func(b *testing.B) {
-			durations, err := Measure(300, how)
+			durations, err := Measure(b.Context(), 300, how)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -121,10 +121,9 @@ func (b *bench) all(ctx context.Context) error {
 		{kubelet, b.kubeletTurn},
 		{floor, b.floorTurn},
 	}
-	every := b.parts
-	defer func() { b.parts = every }()
+	var over time.Duration
 	for round := range b.rounds {
-		b.parts = every.inRound(round, b.long)
+		b.parts = b.every.inRound(round, b.long)
 		for i := range sides {
 			side := sides[(round+i)%len(sides)]
 			began := time.Now()
@@ -132,6 +131,10 @@ func (b *bench) all(ctx context.Context) error {
 				return fmt.Errorf("round %d, %s: %w", round+1, side.name, err)
 			}
 			b.say("round %d of %d: %s took %s", round+1, b.rounds, side.name, time.Since(began).Round(time.Second))
+			over += expected(side.name, b.parts)
+			if err := b.report(float64(over)/float64(b.expected()), b.measured); err != nil {
+				return err
+			}
 		}
 		b.sayRound()
 	}

@@ -85,11 +85,7 @@ func TestEveryLimitIsJudgedByItsOwnSeries(t *testing.T) {
 			t.Parallel()
 			s := good()
 			s[c.series][0], s[c.series][2] = c.value, c.value
-			all, err := figures(s, every)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(limitsMissed(all), " "); got != c.missed {
+			if got := strings.Join(limitsMissed(figures(s, every)), " "); got != c.missed {
 				t.Errorf("missed %q, want %q", got, c.missed)
 			}
 		})
@@ -100,11 +96,7 @@ func TestWhatIsLeftOnceTooLongMissesItsLimit(t *testing.T) {
 	t.Parallel()
 	s := good()
 	s["left "+ours][1] = 2100 * ms
-	all, err := figures(s, parts{partDelete})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := limitsMissed(all); !slices.Equal(got, []string{"lifecycle-delete-left"}) {
+	if got := limitsMissed(figures(s, parts{partDelete})); !slices.Equal(got, []string{"lifecycle-delete-left"}) {
 		t.Errorf("missed %q", got)
 	}
 }
@@ -118,18 +110,19 @@ func TestWhatWasNotMeasuredIsAnError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := figures(s, every); (err == nil) != slices.Contains([]string{"update kubelet replaced"}, name) {
-			t.Errorf("without %q: %v", name, err)
+		missing := unmeasured(s, every)
+		if (len(missing) == 0) != slices.Contains([]string{"update kubelet replaced"}, name) {
+			t.Errorf("without %q: %q is missing", name, missing)
+		}
+		if whole := measuredOf(s, every); (len(whole) < len(every)) != (len(missing) > 0) {
+			t.Errorf("without %q these parts count as measured: %q", name, whole)
 		}
 	}
 }
 
 func TestFiguresAreOfThePartsThatWereMeasured(t *testing.T) {
 	t.Parallel()
-	all, err := figures(series{"start floor": {1}, "start wardlet": {2}, "start kubelet": {3}}, parts{partStart})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := figures(series{"start floor": {1}, "start wardlet": {2}, "start kubelet": {3}}, parts{partStart})
 	names := map[string]bool{}
 	for _, f := range all {
 		if names[f.Name] || !strings.HasPrefix(f.Name, "lifecycle-start") {
@@ -161,5 +154,42 @@ func TestPartsThatDoNotExistAreRefused(t *testing.T) {
 	p, err := parseParts("burst,idle")
 	if err != nil || !p.any(partStart, partIdle) || p.any(partStart, partMemory) {
 		t.Errorf("%v, %v", p, err)
+	}
+}
+
+func TestFigures_areThereFromTheFirstRoundOn(t *testing.T) {
+	t.Parallel()
+	every, err := parseParts("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := series{}
+	for name, values := range good() {
+		first[name] = values[:1]
+	}
+	if got, want := len(figures(first, measuredOf(first, every))), len(figures(good(), every)); got != want {
+		t.Errorf("%d figures after one round, %d after all", got, want)
+	}
+	delete(first, "cpu kubelet")
+	if got := measuredOf(first, every); slices.Contains(got, partIdle) || len(got) != len(every)-1 {
+		t.Errorf("before the kubelet was idle the parts %q are whole", got)
+	}
+}
+
+func TestExpected_isTheSumOfTheTurns(t *testing.T) {
+	t.Parallel()
+	every, err := parseParts("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{rounds: 3, long: 1, every: every}
+	sum := time.Duration(0)
+	for round := range o.rounds {
+		for side := range turnTimes {
+			sum += expected(side, every.inRound(round, o.long))
+		}
+	}
+	if got := o.expected(); got != sum || expected(ours, every) <= expected(ours, every.inRound(1, 1)) {
+		t.Errorf("%s, want %s", got, sum)
 	}
 }

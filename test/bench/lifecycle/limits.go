@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -22,12 +21,19 @@ var callers = []int{4, 8, 16}
 
 func floorOf(callers int) string { return floor + " " + strconv.Itoa(callers) }
 
-// figures are all figures of the parts that were measured, with their limits.
-// What was not measured is an error.
-func figures(s series, p parts) (all []figure, err error) {
-	if missing := unmeasured(s, p); len(missing) > 0 {
-		return nil, fmt.Errorf("nothing was measured of %q", missing)
+// measuredOf returns the parts that have all of their series.
+func measuredOf(s series, p parts) (whole parts) {
+	for _, part := range p {
+		if len(unmeasured(s, parts{part})) == 0 {
+			whole = append(whole, part)
+		}
 	}
+	return whole
+}
+
+// figures returns all figures of these parts, which were measured, with their
+// limits.
+func figures(s series, p parts) (all []figure) {
 	for _, part := range []struct {
 		name    string
 		figures func(series) []figure
@@ -44,7 +50,7 @@ func figures(s series, p parts) (all []figure, err error) {
 			all = append(all, part.figures(s)...)
 		}
 	}
-	return all, nil
+	return all
 }
 
 func startFigures(s series) []figure {

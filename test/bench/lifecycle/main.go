@@ -27,7 +27,10 @@ type options struct {
 	// settle is how long a side has before its idle time is measured, window
 	// how long that is, aged how long after the last change memory is read.
 	settle, window, aged time.Duration
-	parts                parts
+	// parts are those of the round that is measured, every those of all rounds.
+	parts, every parts
+	// report takes what was measured so far, and the share of the work that is done.
+	report func(done float64, measured series) error
 	// trace is a file for all calls of agents to the runtime, empty for none.
 	trace    string
 	progress io.Writer
@@ -76,15 +79,27 @@ func (o *options) do(ctx context.Context, out io.Writer, part string) (err error
 		return err
 	}
 	began := time.Now()
+	lines := json.NewEncoder(out)
+	// Each line has all figures so far: an interrupt costs one turn of one side.
+	o.report = func(done float64, measured series) error {
+		result := figures(measured, measuredOf(measured, o.every))
+		return lines.Encode(message{done, append(result, plain("lifecycle-took", float64(time.Since(began)), "ns"))})
+	}
+	o.every = o.parts
 	measured, err := o.measure(ctx)
 	if err != nil {
 		return err
 	}
-	took := time.Since(began)
-	fmt.Fprintf(o.progress, "lifecycle: %d rounds took %s\n", o.rounds, took.Round(time.Second))
-	result, err := figures(measured, o.parts)
-	if err != nil {
-		return err
+	fmt.Fprintf(o.progress, "lifecycle: %d rounds took %s\n", o.rounds, time.Since(began).Round(time.Second))
+	if missing := unmeasured(measured, o.every); len(missing) > 0 {
+		return fmt.Errorf("nothing was measured of %q", missing)
 	}
-	return json.NewEncoder(out).Encode(append(result, plain("lifecycle-took", float64(took), "ns")))
+	return o.report(1, measured)
+}
+
+// message is one line of the output: all figures of what was measured so far.
+type message struct {
+	// Done is the share of the work that is done.
+	Done    float64  `json:"done"`
+	Figures []figure `json:"figures"`
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The parts; doc.go says what they measure.
@@ -43,6 +44,32 @@ func (p parts) inRound(round, long int) parts {
 		return p
 	}
 	return slices.DeleteFunc(slices.Clone(p), func(part string) bool { return part == partIdle || part == partMemory })
+}
+
+// turnTimes are about how long a turn of each side takes on two cores, without
+// and with the parts that take minutes. They are for showing what is left.
+var turnTimes = map[string]struct{ short, long time.Duration }{
+	ours:    {35 * time.Second, 195 * time.Second},
+	kubelet: {65 * time.Second, 140 * time.Second},
+	floor:   {40 * time.Second, 120 * time.Second},
+}
+
+// expected is how long a turn of a side takes.
+func expected(side string, p parts) time.Duration {
+	if p.any(partIdle, partMemory) {
+		return turnTimes[side].long
+	}
+	return turnTimes[side].short
+}
+
+// expected is how long all rounds take.
+func (o *options) expected() (all time.Duration) {
+	for round := range o.rounds {
+		for side := range turnTimes {
+			all += expected(side, o.every.inRound(round, o.long))
+		}
+	}
+	return all
 }
 
 // any tells whether one of these is measured.

@@ -88,9 +88,11 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 				}
 			}
 		}
+		if err := r.told(measured.after("decisions", calm)); err != nil {
+			return nil, err
+		}
 	}
-	measured.add("disturbed decisions", calm.share())
-	return measured.settled(), nil
+	return measured.after("decisions", calm), nil
 }
 
 // agent loads guests into one engine, to judge one pod each.

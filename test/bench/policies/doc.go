@@ -3,8 +3,9 @@
 // cel-go and OPA by the same rule; and decisions through a whole plane, also
 // while its policies are swapped.
 //
-// Comes in: flags, and the sources below guests. Goes out: figures as a list of
-// JSON, each with the limit it must keep; test/bench judges and prints them. The
+// Comes in: flags, and the sources below guests. Goes out: after each round of a
+// part a line of JSON with all figures so far, each with the limit it must keep,
+// and the share of the work that is done; test/bench judges and prints them. The
 // program starts itself for each part, so that none has what another left in
 // its process; a part is one goroutine, beside those of the plane that it asks.
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -60,10 +61,19 @@ func (s series) settled() series {
 	return s
 }
 
-func (s series) merge(more series) {
+// with returns these series and more, which continue those of the same names.
+func (s series) with(more series) series {
+	both := maps.Clone(s)
 	for name, values := range more {
-		s[name] = append(s[name], values...)
+		both[name] = slices.Concat(s[name], values)
 	}
+	return both
+}
+
+// after returns what counts of a part after some of its rounds. The share of the
+// probes that were disturbed so far comes with it.
+func (s series) after(part string, calm *steady) series {
+	return s.with(series{"disturbed " + part: {calm.share()}}).settled()
 }
 
 // middle is the median over the rounds.

@@ -60,7 +60,7 @@ func measured() series {
 	} {
 		s[name] = []float64{value}
 	}
-	for _, name := range planeSeries() {
+	for _, name := range slices.Concat(planeSeries(), swapSeries(), []string{"disturbed planes"}) {
 		s[name] = []float64{1}
 	}
 	for _, m := range matched[1:] { // the first has no policies
@@ -202,5 +202,89 @@ func TestWhatWasDisturbedCountsOnlyIfAllWas(t *testing.T) {
 	want := series{"a": {1}, "b": {2, 3}}
 	if got := s.settled(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestFiguresOf_areThoseThatAreWhole(t *testing.T) {
+	t.Parallel()
+	all, err := figures(measured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := figuresOf(measured()); !reflect.DeepEqual(got, all) {
+		t.Errorf("of all series %d figures, want %d", len(got), len(all))
+	}
+	if got := figuresOf(series{}); len(got) > 0 {
+		t.Errorf("of nothing %d figures", len(got))
+	}
+	s := measured()
+	delete(s, cel+" cpu")
+	for _, f := range figuresOf(s) {
+		if strings.Contains(f.Name, "-vs-") && strings.HasPrefix(f.Name, "policy-go-cpu") {
+			t.Errorf("without a rival there is %s", f.Name)
+		}
+	}
+	if got := len(figuresOf(s)); got != len(all)-8 {
+		t.Errorf("without a rival %d of %d figures, want all but 8", got, len(all))
+	}
+}
+
+func TestSeries_withContinuesAndChangesNeither(t *testing.T) {
+	t.Parallel()
+	s, more := series{"a": {1}, "b": {2}}, series{"a": {3}, "c": {4}}
+	want := series{"a": {1, 3}, "b": {2}, "c": {4}}
+	if got := s.with(more); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if !reflect.DeepEqual(s, series{"a": {1}, "b": {2}}) || !reflect.DeepEqual(more, series{"a": {3}, "c": {4}}) {
+		t.Errorf("they are %v and %v now", s, more)
+	}
+}
+
+func TestSeries_afterARoundKeepsWhatLaterRoundsNeed(t *testing.T) {
+	t.Parallel()
+	s := series{}
+	s.addIf(false, "a", 9)
+	if got := s.after("x", nil); !reflect.DeepEqual(got, series{"a": {9}, "disturbed x": {0}}) {
+		t.Errorf("after one round: %v", got)
+	}
+	s.addIf(true, "a", 1)
+	if got := s.after("x", nil); !reflect.DeepEqual(got, series{"a": {1}, "disturbed x": {0}}) {
+		t.Errorf("after two rounds: %v", got)
+	}
+}
+
+func TestReadSeries_tellsEachAndReturnsTheLast(t *testing.T) {
+	t.Parallel()
+	var told []series
+	last, err := readSeries(strings.NewReader("{\"a\":[1]}\n{\"a\":[1,2]}\n"), func(s series) error {
+		told = append(told, s)
+		return nil
+	})
+	if err != nil || len(told) != 2 || !reflect.DeepEqual(last, series{"a": {1, 2}}) {
+		t.Errorf("told %v, last %v: %v", told, last, err)
+	}
+	if _, err := readSeries(strings.NewReader("why"), ignore); err == nil {
+		t.Error("what is no series is taken")
+	}
+}
+
+func TestProgress_growsToOne(t *testing.T) {
+	t.Parallel()
+	p, before := progress{rounds: 3}, 0.0
+	for _, of := range partTimes {
+		if _, ok := parts[of.part]; !ok {
+			t.Errorf("there is no part %q", of.part)
+		}
+		for round := 1; round <= 3; round++ {
+			now := p.done(of.part, round)
+			if now <= before || now > 1 {
+				t.Errorf("after round %d of %s %v is done, before %v", round, of.part, now, before)
+			}
+			before = now
+		}
+	}
+	if before != 1 || len(partTimes) != len(parts) {
+		t.Errorf("at the end %v is done of %d parts", before, len(partTimes))
 	}
 }

@@ -13,24 +13,50 @@ const (
 	mebibyte    = 1 << 20
 )
 
-// figures are all figures of what was measured, with their limits. What was
-// not measured is an error.
-func figures(s series) (all []figure, err error) {
-	if missing := unmeasured(s); len(missing) > 0 {
-		return nil, fmt.Errorf("nothing was measured of %q", missing)
+// figureGroup is figures that are made of the same series.
+type figureGroup struct {
+	needs   []string
+	figures func(series) []figure
+}
+
+// figureGroups are all of them, in the order of their figures.
+func figureGroups() []figureGroup {
+	groups := []figureGroup{
+		{decisionSeries(), decisions},
+		{meteringSeries(), metering},
+		{rivalSeries(), comparison},
+		{readySeries(), ready},
+		{residentSeries(), memory},
+		{planeSeries(), planes},
+		{swapSeries(), swapping},
 	}
-	all = slices.Concat(decisions(s), metering(s), comparison(s))
-	for _, args := range processes[0].args {
-		name := args[0]
-		all = append(all,
-			plain("ready-"+name, s.middle("ready "+name), "ns").atMost(60*millisecond),
-			plain("ready-"+name+"-cpu", s.middle("ready "+name+" cpu"), "ns"))
-	}
-	all = slices.Concat(all, memory(s), planes(s), swapping(s))
 	for _, part := range []string{"decisions", "metering", "planes"} {
-		all = append(all, plain("disturbed-"+part, s.middle("disturbed "+part), "ratio"))
+		groups = append(groups, figureGroup{[]string{"disturbed " + part}, func(s series) []figure {
+			return []figure{plain("disturbed-"+part, s.middle("disturbed "+part), "ratio")}
+		}})
 	}
-	return all, nil
+	return groups
+}
+
+// figures returns all figures with their limits. What was not measured is an
+// error.
+func figures(s series) (all []figure, err error) {
+	for _, g := range figureGroups() {
+		if missing := s.missing(g.needs); len(missing) > 0 {
+			return nil, fmt.Errorf("nothing was measured of %q", missing)
+		}
+	}
+	return figuresOf(s), nil
+}
+
+// figuresOf returns the figures whose series were all measured.
+func figuresOf(s series) (all []figure) {
+	for _, g := range figureGroups() {
+		if len(s.missing(g.needs)) == 0 {
+			all = append(all, g.figures(s)...)
+		}
+	}
+	return all
 }
 
 // decisions are the figures of a decision.
@@ -108,29 +134,57 @@ func memory(s series) (all []figure) {
 			beside("bare wazero", s.middle("resident bare c other")).atMost(mebibyte))
 }
 
-// unmeasured are the series without which there are no figures.
-func unmeasured(s series) (missing []string) {
-	var names []string
+// ready are the figures of a policy that becomes ready.
+func ready(s series) (all []figure) {
+	for _, args := range processes[0].args {
+		name := args[0]
+		all = append(all,
+			plain("ready-"+name, s.middle("ready "+name), "ns").atMost(60*millisecond),
+			plain("ready-"+name+"-cpu", s.middle("ready "+name+" cpu"), "ns"))
+	}
+	return all
+}
+
+func decisionSeries() (names []string) {
 	for _, g := range []string{guest.Go, guest.C} {
 		for _, what := range []string{"verdict", "verdict p99", "verdict paced", "verdict paced p99", "verdict awake", "verdict awake p99", "cpu", "cpu paced", "cpu awake", "allocations", "goroutines"} {
 			names = append(names, g+" "+what)
 		}
 	}
+	return append(names, native+" verdict", native+" verdict paced", native+" verdict awake")
+}
+
+func meteringSeries() (names []string) {
 	for _, g := range guest.All() {
 		names = append(names, g.String()+" metered", g.String()+" plain")
 	}
-	names = append(names, native+" verdict", native+" verdict paced", native+" verdict awake")
+	return names
+}
+
+func rivalSeries() []string {
+	names := []string{guest.Go + " cpu"}
 	for _, rival := range []string{cel, celConverted, rego, regoWasm} {
 		names = append(names, rival+" cpu")
 	}
+	return names
+}
+
+func readySeries() (names []string) {
 	for _, args := range processes[0].args {
 		names = append(names, "ready "+args[0], "ready "+args[0]+" cpu")
 	}
+	return names
+}
+
+func residentSeries() (names []string) {
 	for _, args := range processes[1].args {
 		names = append(names, "resident "+args[0]+" "+args[1]+" "+args[2])
 	}
-	names = append(names, "disturbed decisions", "disturbed metering")
-	names = append(names, planeSeries()...)
+	return names
+}
+
+// missing are the names that have no values.
+func (s series) missing(names []string) (missing []string) {
 	for _, name := range names {
 		if len(s[name]) == 0 {
 			missing = append(missing, name)

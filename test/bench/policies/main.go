@@ -14,6 +14,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
@@ -26,6 +27,9 @@ type run struct {
 	root, dir string
 	rounds    int
 	progress  io.Writer
+	// tell is called with what was measured of a part after each of its rounds;
+	// nil for nobody.
+	tell func(series) error
 	// compiling has plugins compiled otherwise than the agent does, for tests.
 	compiling []wasm.EngineOption
 }
@@ -42,12 +46,17 @@ func mainCode() int {
 	flag.StringVar(&r.root, "root", ".", "the project's directory")
 	flag.StringVar(&r.dir, "dir", "build/policybench", "where guests are built, and compiled code is kept")
 	flag.IntVar(&r.rounds, "rounds", 5, "how often each thing is measured")
+	build := flag.Bool("build", false, "build the guests and measure nothing")
 	part := flag.String("part", "", "measure this part only, in this process, and print its rounds")
 	profile := flag.String("profile", "", "write a profile of the processor time of a part to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := r.do(ctx, os.Stdout, *part, *profile, flag.Args()); err != nil {
+	do := func() error { return r.do(ctx, os.Stdout, *part, *profile, flag.Args()) }
+	if *build {
+		do = func() error { return r.buildGuests(ctx) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "policies:", err)
 		return 1
 	}
@@ -68,12 +77,8 @@ func (r *run) do(ctx context.Context, out io.Writer, part, profile string, args 
 	if r.rounds < 1 {
 		return errors.New("rounds: at least 1")
 	}
-	var result any
 	if part == "" {
-		if result, err = r.all(ctx); err != nil {
-			return err
-		}
-		return json.NewEncoder(out).Encode(result)
+		return r.all(ctx, json.NewEncoder(out))
 	}
 	measure, ok := parts[part]
 	if !ok {
@@ -90,55 +95,95 @@ func (r *run) do(ctx context.Context, out io.Writer, part, profile string, args 
 		}
 		defer pprof.StopCPUProfile()
 	}
+	lines := json.NewEncoder(out)
+	r.tell = func(measured series) error { return lines.Encode(measured) }
 	measured, err := measure(ctx, r, args)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(measured)
+	return lines.Encode(measured)
 }
 
-// all builds the guests and measures everything.
-func (r *run) all(ctx context.Context) ([]figure, error) {
+// buildGuests builds the guests, and removes what was compiled of other ones.
+func (r *run) buildGuests(ctx context.Context) error {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
-		return nil, err
+		return err
 	}
 	for _, g := range guest.All() {
-		fmt.Fprintf(r.progress, "policies: building guest %s\n", g)
 		if err := g.Build(ctx, r.root, r.dir); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := guest.BuildExample(ctx, r.root, r.dir); err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.dropStale(); err != nil {
-		return nil, err
+	return r.dropStale()
+}
+
+// message is one line of the output: all figures of what was measured so far.
+type message struct {
+	// Done is the share of the work that is done.
+	Done    float64  `json:"done"`
+	Figures []figure `json:"figures"`
+}
+
+// all builds the guests and measures everything. After each round of each part
+// it writes a message: an interrupt costs one round.
+func (r *run) all(ctx context.Context, lines *json.Encoder) error {
+	if err := r.buildGuests(ctx); err != nil {
+		return err
 	}
-	measured := series{}
-	for _, once := range []string{"decide", "metering", "planes", "swap"} {
-		fmt.Fprintf(r.progress, "policies: %s\n", once)
-		if err := r.start(ctx, measured, once); err != nil {
-			return nil, err
+	measured, progress := series{}, progress{rounds: r.rounds}
+	report := func(part string, round int, more series) error {
+		return lines.Encode(message{progress.done(part, round), figuresOf(measured.with(more))})
+	}
+	for _, part := range []string{"decide", "metering", "planes", "swap"} {
+		round := 0
+		last, err := r.start(ctx, func(s series) error {
+			round++
+			return report(part, min(round, r.rounds), s)
+		}, part)
+		if err != nil {
+			return err
 		}
+		measured = measured.with(last)
 	}
 	for _, part := range processes {
-		fmt.Fprintf(r.progress, "policies: %s\n", part.name)
 		for _, args := range part.args {
 			// What is compiled, is before the first round.
-			if err := r.start(ctx, series{}, part.name, args...); err != nil {
-				return nil, err
+			if _, err := r.start(ctx, ignore, part.name, args...); err != nil {
+				return err
 			}
 		}
-		for range r.rounds {
+		for round := range r.rounds {
 			for _, args := range part.args {
-				if err := r.start(ctx, measured, part.name, args...); err != nil {
-					return nil, err
+				last, err := r.start(ctx, ignore, part.name, args...)
+				if err != nil {
+					return err
 				}
+				measured = measured.with(last)
+			}
+			if err := report(part.name, round+1, nil); err != nil {
+				return err
 			}
 		}
 	}
-	return figures(measured)
+	all, err := figures(measured)
+	if err != nil {
+		return err
+	}
+	return lines.Encode(message{1, all})
 }
+
+// told tells what was measured of a part so far.
+func (r *run) told(measured series) error {
+	if r.tell == nil {
+		return nil
+	}
+	return r.tell(measured)
+}
+
+func ignore(series) error { return nil }
 
 // processes are the parts that begin anew in each round.
 var processes = []struct {
@@ -156,20 +201,49 @@ var processes = []struct {
 	}},
 }
 
-// start measures a part in a process of its own.
-func (r *run) start(ctx context.Context, into series, part string, args ...string) error {
+// start measures a part in a process of its own. It calls tell with each line of
+// that process and returns the last one, which has all rounds.
+func (r *run) start(ctx context.Context, tell func(series) error, part string, args ...string) (last series, err error) {
 	command := exec.CommandContext(ctx, "/proc/self/exe",
 		append([]string{"-root", r.root, "-dir", r.dir, "-rounds", strconv.Itoa(r.rounds), "-part", part}, args...)...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = stopPatience
 	var errs bytes.Buffer
 	command.Stderr = &errs
-	text, err := command.Output()
+	out, err := command.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("%s %v: %w: %s", part, args, err, errs.Bytes())
+		return nil, err
 	}
-	var measured series
-	if err := json.Unmarshal(text, &measured); err != nil {
-		return fmt.Errorf("%s %v: %w", part, args, err)
+	if err := command.Start(); err != nil {
+		return nil, err
 	}
-	into.merge(measured)
-	return nil
+	last, err = readSeries(out, tell)
+	if err != nil {
+		_ = command.Cancel() // it may have ended already
+		_, _ = io.Copy(io.Discard, out)
+	}
+	if err := errors.Join(err, command.Wait()); err != nil {
+		return nil, fmt.Errorf("%s %v: %w: %s", part, args, err, errs.Bytes())
+	}
+	return last, nil
+}
+
+// stopPatience is how long a part that was interrupted may take to end.
+const stopPatience = 10 * time.Second
+
+// readSeries calls tell with each of several series and returns the last one.
+func readSeries(out io.Reader, tell func(series) error) (last series, err error) {
+	for stream := json.NewDecoder(out); ; {
+		var s series
+		switch err := stream.Decode(&s); {
+		case errors.Is(err, io.EOF):
+			return last, nil
+		case err != nil:
+			return last, err
+		}
+		last = s
+		if err := tell(s); err != nil {
+			return last, err
+		}
+	}
 }

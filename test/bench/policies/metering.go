@@ -50,9 +50,13 @@ func measureMetering(ctx context.Context, r *run, _ []string) (_ series, err err
 				return nil, fmt.Errorf("guest %s: %w", p.guest, err)
 			}
 		}
+		if (turn+1)%meterTurns == 0 {
+			if err := r.told(measured.after("metering", calm)); err != nil {
+				return nil, err
+			}
+		}
 	}
-	measured.add("disturbed metering", calm.share())
-	return measured.settled(), nil
+	return measured.after("metering", calm), nil
 }
 
 // pair makes an instance of a guest in each way.

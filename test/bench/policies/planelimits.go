@@ -56,6 +56,10 @@ func planeSeries() (names []string) {
 	for _, way := range ways {
 		names = append(names, unmatchedName(way.name))
 	}
-	return append(names, "instance verdict", "disturbed planes",
-		"swap wait", "swap longest", "swap median", "swap quiet longest", "swap quiet median", "swap decisions")
+	return append(names, "instance verdict")
+}
+
+// swapSeries are the series that the figures of swaps need.
+func swapSeries() []string {
+	return []string{"swap wait", "swap longest", "swap median", "swap quiet longest", "swap quiet median", "swap decisions"}
 }

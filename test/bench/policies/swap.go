@@ -63,6 +63,11 @@ func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error)
 		measured.add("swap median", median(during))
 		measured.add("swap quiet median", median(quiet))
 		measured.add("swap decisions", float64(len(during)))
+		if i%swaps == 0 {
+			if err := r.told(measured); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return measured, nil
 }

@@ -117,9 +117,11 @@ func measurePlanes(ctx context.Context, r *run, _ []string) (_ series, err error
 				}
 			}
 		}
+		if err := r.told(measured.after("planes", calm)); err != nil {
+			return nil, err
+		}
 	}
-	measured.add("disturbed planes", calm.share())
-	return measured.settled(), nil
+	return measured.after("planes", calm), nil
 }
 
 // planeSide is a plane that decides.

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// results are the figures so far, by bench, and the file that always holds all
+// of them.
+type results struct {
+	path    string
+	figures [][]figure
+}
+
+// set replaces the figures of one bench and writes the file anew. A reader finds
+// the figures before or after, never half of them.
+func (r *results) set(bench int, figures []figure) error {
+	r.figures[bench] = figures
+	return write(r.path, r.all())
+}
+
+// all are the figures of all benches, in order.
+func (r *results) all() (all []figure) {
+	for _, figures := range r.figures {
+		all = append(all, figures...)
+	}
+	return all
+}
+
+// write replaces the file at path.
+func write(path string, figures []figure) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(figures, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
