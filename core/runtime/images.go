@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -29,7 +30,7 @@ const (
 // are *status.Fault with one of the reasons above, except where the runtime
 // is away or ctx has ended; one that is backing off says when to try again.
 func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
-	image, err := completeImage(c.Image)
+	image, err := pod.CompleteImage(c.Image)
 	if err != nil {
 		return "", r.imageFault(p, reasonInvalidName, "InspectFailed", err)
 	}

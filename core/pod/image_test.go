@@ -1,4 +1,4 @@
-package runtime
+package pod
 
 import (
 	"os"
@@ -24,7 +24,7 @@ func TestImageNamesAreCompleted(t *testing.T) {
 		"127.0.0.1:41234/library/app:1":      "127.0.0.1:41234/library/app:1",
 		"sha256:" + strings.Repeat("0a", 32): "sha256:" + strings.Repeat("0a", 32),
 	} {
-		got, err := completeImage(in)
+		got, err := CompleteImage(in)
 		if err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
 		}
@@ -38,7 +38,7 @@ func TestImageNamesAreRefused(t *testing.T) {
 		"http://registry.example/app", "-app", "app-", "a..b", "registry.example:port/app", "app:" + strings.Repeat("t", 129),
 		"registry.example/" + strings.Repeat("a", 256), "app\n",
 	} {
-		if got, err := completeImage(in); err == nil {
+		if got, err := CompleteImage(in); err == nil {
 			t.Errorf("%q is taken as %q", in, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestCompleteImage_takesWhatContainerdTakes(t *testing.T) {
 			continue // a comment
 		}
 		lines++
-		if got, err := completeImage(name); (err == nil) != (want != "-") {
+		if got, err := CompleteImage(name); (err == nil) != (want != "-") {
 			t.Errorf("%s: %q, %v; containerd reads %s", name, got, err, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestCompleteImage_saysWhatIsWrongWithADigest(t *testing.T) {
 		"", "sha256:" + hex[1:], "sha256:" + hex + "0", "sha256:" + hex[:32], "sha256:" + strings.ToUpper(hex), "SHA256:" + hex, "sha512:" + hex,
 		"md5:" + hex[:32], "foo:" + hex, hex,
 	} {
-		_, err := completeImage("registry.example/web:1@" + digest)
+		_, err := CompleteImage("registry.example/web:1@" + digest)
 		if err == nil || !strings.Contains(err.Error(), "behind the @ must stand sha256: and 64 hexadecimal digits") {
 			t.Errorf("%q: %v", digest, err)
 		}
@@ -87,11 +87,11 @@ func FuzzCompleteImage(f *testing.F) {
 	f.Add("app@sha256:" + strings.Repeat("0a", 32))
 	f.Add("[::1]:1/x")
 	f.Fuzz(func(t *testing.T, in string) {
-		once, err := completeImage(in)
+		once, err := CompleteImage(in)
 		if err != nil {
 			return
 		}
-		if again, err := completeImage(once); err != nil || again != once {
+		if again, err := CompleteImage(once); err != nil || again != once {
 			t.Errorf("%q gives %q, which gives %q, %v", in, once, again, err)
 		}
 	})
