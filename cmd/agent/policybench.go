@@ -72,8 +72,9 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 	if err != nil {
 		return err
 	}
+	files := manifests{}
 	for _, pod := range o.pods {
-		text, err := readManifest(pod)
+		text, err := files.read(cmd.Context(), pod)
 		if err != nil {
 			return err
 		}

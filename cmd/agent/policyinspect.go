@@ -84,32 +84,9 @@ func refusedFor(r *report) error {
 }
 
 // readModule reads a file that begins as a module of at most that many bytes,
-// and not more of it. A reader that never gives anything is left alone when ctx
-// ends.
+// and not more of it.
 func readModule(ctx context.Context, name string, in io.Reader, most int) ([]byte, error) {
-	type answer struct {
-		binary []byte
-		err    error
-	}
-	read := make(chan answer, 1)
-	go func() {
-		binary, err := readBounded(name, in, most)
-		read <- answer{binary, err}
-	}()
-	select {
-	case a := <-read:
-		return a.binary, a.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s was not read to its end: %w", subject(name), ctx.Err())
-	}
-}
-
-// subject is what errors call the file.
-func subject(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
+	return whileAsked(ctx, name, func() ([]byte, error) { return readBounded(name, in, most) })
 }
 
 func readBounded(name string, in io.Reader, most int) ([]byte, error) {

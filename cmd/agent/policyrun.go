@@ -1,10 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -100,9 +99,10 @@ func (o *runFlags) check() error {
 }
 
 // read reads the files that the flags name.
-func (o *runFlags) read() error {
+func (o *runFlags) read(ctx context.Context) error {
+	files := manifests{}
 	for i, path := range o.pods {
-		text, err := readManifest(path)
+		text, err := files.read(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (o *runFlags) read() error {
 		o.question.Pods = append(o.question.Pods, m)
 	}
 	if o.facts != "" {
-		text, err := readManifest(o.facts)
+		text, err := files.read(ctx, o.facts)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (o *runFlags) read() error {
 	if o.old == "" {
 		return nil
 	}
-	text, err := readManifest(o.old)
+	text, err := files.read(ctx, o.old)
 	if err != nil {
 		return err
 	}
@@ -137,23 +137,6 @@ func (o *runFlags) read() error {
 	return nil
 }
 
-// readManifest reads a file with a pod, "-" for standard input.
-func readManifest(path string) ([]byte, error) {
-	f := os.Stdin
-	if path != "-" {
-		var err error
-		if f, err = os.Open(path); err != nil {
-			return nil, err
-		}
-		defer f.Close()
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err == nil && len(text) > maxManifest {
-		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", path, maxManifest)
-	}
-	return text, err
-}
-
 func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error {
 	cfg, err := a.draftConfig(cmd)
 	if err != nil {
@@ -161,7 +144,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 	}
 	var run *agent.PolicyRun
 	if o.decision == "" {
-		if err := o.read(); err != nil {
+		if err := o.read(cmd.Context()); err != nil {
 			return err
 		}
 		run, err = agent.AskPolicy(cmd.Context(), cfg, document, &o.question)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // plugins to load
 )
@@ -71,6 +75,81 @@ func TestPolicyRun(t *testing.T) {
 		"policy-run-no-such-policy": {"none.toml", "--pod", "policyrun_test.go"},
 	} {
 		golden(t, name, wardlet(t.Context(), append([]string{"policy", "run"}, args...)...))
+	}
+}
+
+// pipe makes a named pipe to which text is written once, by whoever reads it.
+func pipe(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(name, []byte(text), 0o600) }()
+	t.Cleanup(func() {
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+func TestPolicyRun_readsPipesToTheirEnd(t *testing.T) {
+	t.Parallel()
+	module := wasmtest.Filtering(0, 0, "", "")
+	document := filepath.Join(draft(t, module, pinned(module)+"hooks = [\"filter\"]\n"), "p.toml")
+	text := "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: fine}]}\n"
+	for name, args := range map[string]func() []string{
+		"once":                       func() []string { return []string{"--pod", pipe(t, text)} },
+		"and another":                func() []string { return []string{"--pod", pipe(t, text), "--old", pipe(t, text)} },
+		"once for two flags of one":  func() []string { one := pipe(t, text); return []string{"--pod", one, "--old", one} },
+		"with facts that are a pipe": func() []string { return []string{"--pod", pipe(t, text), "--node-facts", pipe(t, "labels: {a: b}\n")} },
+	} {
+		if got := wardlet(t.Context(), append([]string{"policy", "run", document}, args()...)...); !strings.Contains(got, "p: pass") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+	if got := wardlet(t.Context(), "policy", "run", document, "--pod", "/dev/zero"); !strings.Contains(got, "/dev/zero has more than the 1048576 bytes that a pod may have") {
+		t.Errorf("what has no end:\n%s", got)
+	}
+}
+
+func TestPolicyRun_leavesAPipeThatNobodyWritesTo(t *testing.T) {
+	t.Parallel()
+	silent := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(silent, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	module := wasmtest.Filtering(0, 0, "", "")
+	document := filepath.Join(draft(t, module, pinned(module)+"hooks = [\"filter\"]\n"), "p.toml")
+	key := "RWR9znGJQMfc8vhl0AobYNUKTUsOjcn4KcE4xFmZBmv88q3K+ER2xkMU"
+	for name, args := range map[string][]string{
+		"run":    {"policy", "run", document, "--pod", silent},
+		"bench":  {"policy", "bench", document, "--pod", silent},
+		"sign":   {"policy", "sign", filepath.Dir(document), "--key", silent},
+		"verify": {"policy", "verify", filepath.Dir(document), "--key", key, "--key", silent},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ended := make(chan string, 1)
+		go func() { ended <- wardlet(ctx, args...) }()
+		select {
+		case got := <-ended:
+			if !strings.Contains(got, silent+" was not read to its end") {
+				t.Errorf("%s:\n%s", name, got)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s goes on after it was told to end", name)
+		}
+		cancel()
+	}
+	// Whoever reads the pipe still has something to read, so nothing is left of it.
+	f, err := os.OpenFile(silent, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -156,7 +156,7 @@ func reasons(heading string, err error) error {
 }
 
 func readSecretKey(cmd *cobra.Command, s *signing) (*signed.SecretKey, error) {
-	text, err := readSecret(s.key)
+	text, err := readSecret(cmd.Context(), s.key)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,11 @@ func readSecretKey(cmd *cobra.Command, s *signing) (*signed.SecretKey, error) {
 }
 
 // readSecret reads a file that only its owner can read.
-func readSecret(name string) ([]byte, error) {
+func readSecret(ctx context.Context, name string) ([]byte, error) {
+	return whileAsked(ctx, name, func() ([]byte, error) { return openSecret(name) })
+}
+
+func openSecret(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -196,7 +200,7 @@ func readShort(name string, f io.Reader) ([]byte, error) {
 // password gives that of the key: from its file, or from the terminal.
 func password(cmd *cobra.Command, s *signing) (string, error) {
 	if s.passwordFile != "" {
-		text, err := readSecret(s.passwordFile)
+		text, err := readSecret(cmd.Context(), s.passwordFile)
 		if err != nil {
 			return "", err
 		}

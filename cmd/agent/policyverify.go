@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,7 +43,7 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 			keys := make([]signed.PublicKey, len(names))
 			for i, name := range names {
 				var err error
-				if keys[i], err = publicKey(name); err != nil {
+				if keys[i], err = publicKey(cmd.Context(), name); err != nil {
 					return err
 				}
 			}
@@ -56,21 +57,23 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 
 // publicKey takes a key or the name of its file. What is neither is not
 // quoted: it may be a secret key.
-func publicKey(name string) (signed.PublicKey, error) {
+func publicKey(ctx context.Context, name string) (signed.PublicKey, error) {
 	key, notAKey := signed.ParseKey(name)
 	if notAKey == nil {
 		return key, nil
 	}
-	f, err := os.Open(name)
+	text, err := whileAsked(ctx, name, func() ([]byte, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return readShort(name, f)
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENAMETOOLONG):
 		return key, fmt.Errorf("--key names no file, and as a key: %w", notAKey)
 	case err != nil:
-		return key, err
-	}
-	defer f.Close()
-	text, err := readShort(name, f)
-	if err != nil {
 		return key, err
 	}
 	if key, err = signed.ParseKey(string(text)); err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ const EndpointVariable = "CONTAINER_RUNTIME_ENDPOINT"
 func Load(path string) (*Config, error) { return load(path, os.Getenv) }
 
 func load(path string, getenv func(string) string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
@@ -70,4 +71,15 @@ func (c *Config) resolve(dir string) {
 			*path = filepath.Join(dir, *path)
 		}
 	}
+}
+
+// read reads no more of a file than shows that it is too large: what --config names may
+// be a pipe or a device.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, strict.MaxSize+1))
 }
