@@ -89,6 +89,9 @@ func sourceNotes(s *pod.SourceState) []note {
 			text += " (its last valid version stays)"
 		}
 		notes = append(notes, lasting(text))
+		for _, more := range p.More {
+			notes = append(notes, lasting(more))
+		}
 	}
 	return notes
 }

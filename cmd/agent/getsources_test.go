@@ -11,7 +11,10 @@ import (
 func someSources() []pod.SourceState {
 	return []pod.SourceState{
 		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 3, Problems: []pod.Problem{
-			{Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true, Running: true, Namespace: "default", Name: "a-edge"},
+			{
+				Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true, Running: true, Namespace: "default", Name: "a-edge",
+				More: []string{`/etc/wardlet/manifests/a.yaml:9: unknown field "spec.hostnetwork"`},
+			},
 			{Document: "b.yaml#1", Message: "/etc/wardlet/manifests/b.yaml: not a pod", Since: noon},
 			{Document: "held.yaml#0", Message: "/etc/wardlet/manifests/held.yaml:3: no", Since: noon, Kept: true, Namespace: "default", Name: "held-edge"},
 		}},

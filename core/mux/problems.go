@@ -69,7 +69,11 @@ func (s *sourceStore) problem(e *entry, running func(types.UID) bool) (pod.Probl
 	identity := e.claims
 	switch {
 	case e.fault != nil:
-		p.Message, p.Since = e.fault.Error()+s.consequence(e), e.since
+		lines := e.fault.Lines()
+		p.Message, p.Since = lines[0]+s.consequence(e), e.since
+		if len(lines) > 1 {
+			p.More = lines[1:]
+		}
 		p.Kept, p.Running = e.pod != nil || s.keepsBy(e), e.runs(running)
 	case e.slot != nil && e.slot.first != e:
 		p.Message = fmt.Sprintf("%s: %s is already defined by %s, which was first; remove or rename one of them",

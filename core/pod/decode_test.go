@@ -2,6 +2,7 @@ package pod
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -326,6 +327,38 @@ func TestDecodeNamesTheLine(t *testing.T) {
 				t.Error("no line")
 			}
 		})
+	}
+}
+
+func TestDocumentError_linesAreOnePerFault(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 12)
+	for i := range many {
+		many[i] = fmt.Sprintf("  zzz%d: x", i)
+	}
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"one":       {manifest("    stdn: true"), []string{"/m/web.yaml:9: spec.containers[0].stdn: unknown field; did you mean stdin?"}},
+		"not a pod": {"kind: Pod\n", []string{"/m/web.yaml:1: apiVersion is missing; a pod has apiVersion v1 and kind Pod"}},
+		"of a value": {manifest("    resources: {limits: {cpu: -1}, requests: {cpu: -2}}", "    ports: [{containerPort: 0}]"), []string{
+			`/m/web.yaml:9: spec.containers[0].resources.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0`,
+			`/m/web.yaml:9: spec.containers[0].resources.requests[cpu]: Invalid value: "-2": must be greater than or equal to 0`,
+			`/m/web.yaml:10: spec.containers[0].ports[0].containerPort: Required value`,
+		}},
+		"two": {manifest("    stdn: true", "  hostnetwork: true"), []string{
+			"/m/web.yaml:9: spec.containers[0].stdn: unknown field; did you mean stdin?",
+			"/m/web.yaml:10: spec.hostnetwork: unknown field; did you mean hostNetwork?",
+		}},
+	} {
+		if diff := cmp.Diff(tc.want, Decode([]byte(tc.text), testFrom)[0].Err.Lines()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	lines := Decode([]byte(manifest(many...)), testFrom)[0].Err.Lines()
+	if len(lines) != maxFaults+1 || lines[maxFaults] != "/m/web.yaml: and more" {
+		t.Errorf("of many %q", lines)
 	}
 }
 

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -99,6 +100,22 @@ func (e *DocumentError) Error() string {
 		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 	}
 	return fmt.Sprintf("%s: %v", e.File, e.Err)
+}
+
+// Lines renders the faults one by one, each as "file:line: fault".
+func (e *DocumentError) Lines() []string {
+	s, ok := errors.AsType[*several](e.Err)
+	if !ok {
+		return []string{e.Error()}
+	}
+	var lines []string
+	for i, f := range s.all {
+		if i == maxFaults {
+			return append(lines, e.File+": and more")
+		}
+		lines = append(lines, (&DocumentError{File: e.File, Line: f.line, Err: f.err}).Error())
+	}
+	return lines
 }
 
 // Unwrap gives the fault without its place.

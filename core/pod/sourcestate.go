@@ -1,6 +1,9 @@
 package pod
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // SourceState is what is known of one source, as `get sources` shows it.
 type SourceState struct {
@@ -28,8 +31,10 @@ type SourceState struct {
 type Problem struct {
 	// Document is the document's ID.
 	Document string `json:"document"`
-	// Message names file and line and says what is wrong.
+	// Message names file and line and says what is wrong; More are further faults of the
+	// document, in the same form.
 	Message string    `json:"message"`
+	More    []string  `json:"more,omitempty"`
 	Since   time.Time `json:"since"`
 	// Kept is true when the last valid version of the document's pod stays in
 	// force, Running when that is what runs.
@@ -39,4 +44,9 @@ type Problem struct {
 	// empty where it does not say.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
+}
+
+// Text is all that is wrong with the document, in one line.
+func (p *Problem) Text() string {
+	return strings.Join(append([]string{p.Message}, p.More...), "; ")
 }

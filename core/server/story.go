@@ -73,7 +73,7 @@ func (t *tale) tellSources() {
 			if !t.concerns(s.Name, &problem) {
 				continue
 			}
-			text := fmt.Sprintf("%s of source %s cannot be used: %s", placeOf(problem.Document), s.Name, problem.Message)
+			text := fmt.Sprintf("%s of source %s cannot be used: %s", placeOf(problem.Document), s.Name, problem.Text())
 			if problem.Kept {
 				text += "; its last valid version stays"
 			}
