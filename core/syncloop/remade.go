@@ -24,7 +24,7 @@ func (l *Loop) remade(before member, c *pod.Change) string {
 		return ""
 	case l.cfg.Workers.TerminationRequested(uid), l.ended(before.pod):
 		return ""
-	case pod.SameInstance(before.pod, c.New) && (c.Verdict == nil || c.Verdict.Mutation.Hash() == mutationOf(before.verdict).Hash()):
+	case pod.SameInstance(before.pod, c.New):
 		return ""
 	}
 	return pod.Remade(before.pod, c.New)
@@ -37,13 +37,6 @@ func (l *Loop) replace(before member, c *pod.Change, path string) {
 	l.cfg.Log.Info("pod is replaced under its UID", "pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source, "changed", path)
 	l.remove(&pod.Change{Op: pod.Remove, Source: c.Source, Old: before.pod, Origin: before.origin})
 	l.add([]pod.Change{{Op: pod.Add, Source: c.Source, New: c.New, Origin: c.Origin, Verdict: cmp.Or(c.Verdict, before.verdict)}})
-}
-
-func mutationOf(v *pod.Verdict) *pod.Mutation {
-	if v == nil {
-		return nil
-	}
-	return v.Mutation
 }
 
 // remadeBefore reports whether a pod that an earlier agent has begun with, and that is not
