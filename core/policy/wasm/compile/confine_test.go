@@ -20,7 +20,7 @@ func TestAChildIsConfined(t *testing.T) {
 	defer func() { check(t, unix.Close(leaked)) }()
 	f := library(t, t.TempDir()+"/cache", acting("confined"), limited(Limits{CPU: 1500 * time.Millisecond}))
 	dir := t.TempDir()
-	end, err := f.cache.children.run(t.Context(), dir, digestOf(small(1)), small(1))
+	end, err := f.cache.children.run(t.Context(), dir, digestOf(small(1)), small(1), func(func() time.Duration, func()) {})
 	check(t, err)
 	var got facts
 	if err := json.Unmarshal(end.stderr, &got); err != nil || end.status.ExitStatus() != 7 {
@@ -54,7 +54,7 @@ func TestAChildIsConfined(t *testing.T) {
 func TestLimitsAreRaisedAboveNothing(t *testing.T) {
 	t.Parallel()
 	l := Limits{CPU: 1, Code: 5}.withDefaults()
-	if l.cpuSeconds() != 1 || l.Code != 5 || l.Memory != 1<<30 || l.Wall != 30*time.Second {
+	if l.cpuSeconds() != 1 || l.Code != 5 || l.Memory != 1<<30 || l.Wall != 10 {
 		t.Errorf("limits %+v", l)
 	}
 	for _, bad := range []Limits{{Memory: -1}, {CPU: -1}, {Wall: -1}, {Code: -1}, {LoadCPU: -1}, {LoadMemory: -1}} {

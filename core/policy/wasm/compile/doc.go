@@ -10,10 +10,14 @@
 // Child first of all. It has limits on memory, processor time and the size of
 // what it makes, the lowest priority there is, no files but three pipes, and
 // no environment; it is killed when it takes too long, when the caller's
-// context ends, and with the agent. It also loads what it made, once, so that
+// context ends, when others wait for its place, and with the agent. It also loads what it made, once, so that
 // how much that takes is known before the agent does it. What it made is moved
-// into the cache as a whole. One child runs at a time; who waits is served in
-// turn by tenant.
+// into the cache as a whole.
+//
+// Each owner has at most one child, and three run at once. Where others wait, the
+// child that has run the longest makes room after two seconds of processor time.
+// Its module is compiled anew later, with twice that time before it makes room
+// again. All that its children take is its owner's (Spent).
 //
 // The agent itself loads what is cached and never compiles: it calls wazero
 // with a context that has ended, which wazero looks at before it compiles a
@@ -24,10 +28,13 @@
 // that holds the same code, its image, in that place: so the kernel can take pages
 // away, and Code.Rest gives them back where nobody runs the code.
 //
+// Processor time and memory decide on a module, never the clock: a try that takes
+// too long by the clock is given up without a verdict.
+//
 // A module that is at fault is remembered on the disk and refused at once, also
 // after a restart, until Forget or other terms. Failures of the machine are
 // not: no memory for a process, a child that somebody killed, a full disk, the
-// end of the agent, a node so busy that the child hardly ran. A disk that cannot be written to costs a
+// end of the agent, no thread for the child, a node so busy that the time was over. A disk that cannot be written to costs a
 // warning: code and refusals are kept in memory then.
 //
 // Where wazero has no compiler, or Options wants none, there is no code to keep:

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -49,9 +49,11 @@ func (e *ended) judge(l Limits) (*report, error) {
 	case killed && e.cpu >= time.Duration(l.cpuSeconds())*time.Second, signal == syscall.SIGXCPU:
 		return refused(CPU, "it takes more than %d s of processor time to compile", l.cpuSeconds())
 	case killed && errors.Is(e.stopped, errWall):
-		return e.late(l)
+		return nil, e.late(l)
 	case killed && e.stopped != nil:
 		return nil, e.stopped
+	case saysNoThread(e.stderr):
+		return nil, fmt.Errorf("the child that compiles got no thread, as there are too many on the node or in its cgroup: try again; it said: %s", says)
 	case saysOutOfMemory(e.stderr):
 		return refused(Memory, "it takes more than %d bytes of memory to compile: %s", l.Memory, says)
 	// What it may take is bounded from within: a module cannot bring this about.
@@ -65,15 +67,12 @@ func (e *ended) judge(l Limits) (*report, error) {
 	return refused(Crash, "the compiler ended with status %d; it said: %q", e.status.ExitStatus(), says)
 }
 
-// late is for a child that was killed at the wall limit. One that hardly ran
-// says nothing about the module: the machine was busy, and an honest plugin
-// would be refused until somebody asks for it.
-func (e *ended) late(l Limits) (*report, error) {
-	if e.cpu < l.Wall/4 {
-		return nil, fmt.Errorf("the module was not compiled within %v, of which the child got the processor for %v: the node is busy, try again",
-			l.Wall, e.cpu.Round(time.Millisecond))
-	}
-	return nil, &Refused{Reason: Wall, Text: fmt.Sprintf("it takes more than %v to compile", l.Wall)}
+// late is the error for a child that was killed at the wall limit. It says nothing
+// about the module, which may take as much processor time as the limit allows: the
+// node is busy.
+func (e *ended) late(l Limits) error {
+	return fmt.Errorf("the module was not compiled within %v, in which the child got the processor for %v of at most %v: the node is busy, try again",
+		l.Wall, e.cpu.Round(time.Millisecond), l.CPU)
 }
 
 // read reads the report of a child that wrote one.
@@ -97,11 +96,17 @@ func (e *ended) read() (*report, error) {
 }
 
 func saysOutOfMemory(stderr []byte) bool {
+	return slices.ContainsFunc(outOfMemory, func(text string) bool { return bytes.Contains(firstLine(stderr), []byte(text)) })
+}
+
+// saysNoThread reports whether Go's runtime got EAGAIN for a new thread. Memory is
+// no reason for that, and a child has few threads: others have too many.
+func saysNoThread(stderr []byte) bool {
+	first := firstLine(stderr)
+	return bytes.Contains(first, []byte("failed to create new OS thread")) && bytes.Contains(first, []byte("errno=11"))
+}
+
+func firstLine(stderr []byte) []byte {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(stderr), []byte("\n"))
-	for _, text := range outOfMemory {
-		if strings.Contains(string(first), text) {
-			return true
-		}
-	}
-	return false
+	return first
 }

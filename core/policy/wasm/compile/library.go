@@ -17,7 +17,7 @@ type Library struct {
 	cache   *Cache
 	runtime wazero.Runtime
 	log     *slog.Logger
-	// turns are for children: one at a time.
+	// turns are for children: one at a time for each owner.
 	turns   queue
 	budgets budgets
 	// loading is held while code is loaded: two pieces of one module must never
@@ -159,11 +159,22 @@ func (l *Library) hold(digest Digest, h *held) *Code {
 	return &Code{library: l, digest: digest, held: h}
 }
 
+// errDisplaced is that a child was ended because others waited for its place.
+var errDisplaced = errors.New("others wait for the place of the child that compiles")
+
 // compile waits for a turn and has a child compile a module, unless somebody
-// else does meanwhile.
+// else does meanwhile. It begins anew where the child had to make room for others.
 func (l *Library) compile(ctx context.Context, tenant string, source *Source) error {
+	for displaced := 0; ; displaced++ {
+		if err := l.compileOnce(ctx, tenant, source, displaced); !errors.Is(err, errDisplaced) {
+			return err
+		}
+	}
+}
+
+func (l *Library) compileOnce(ctx context.Context, tenant string, source *Source, displaced int) error {
 	digest := source.Digest
-	t := l.turns.join(tenant)
+	t := l.turns.join(tenant, digest, displaced)
 	defer l.turns.leave(t)
 	for waiting := true; waiting; {
 		changed := l.news()
@@ -188,7 +199,10 @@ func (l *Library) compile(ctx context.Context, tenant string, source *Source) er
 	if err := l.budgets.check(tenant); err != nil {
 		return err
 	}
-	err = l.cache.compile(ctx, digest, module, func(cpu time.Duration) { l.budgets.spend(tenant, cpu) })
+	err = l.cache.compile(ctx, digest, module, &watcher{
+		started: func(ran func() time.Duration, end func()) { l.turns.started(t, ran, end) },
+		ended:   func(cpu time.Duration) { l.budgets.spend(tenant, cpu) },
+	})
 	l.announce()
 	return err
 }

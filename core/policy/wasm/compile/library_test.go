@@ -204,7 +204,8 @@ func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
 		},
 	} {
 		f := library(t, t.TempDir()+"/cache")
-		turn := f.turns.join("b")
+		f.turns.places = 1
+		turn := f.turns.join("b", Digest{}, 0)
 		done := make(chan error, 1)
 		go func() {
 			code, err := f.Acquire(t.Context(), "a", Whole(small(1)))

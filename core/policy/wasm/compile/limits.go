@@ -14,7 +14,8 @@ type Limits struct {
 	Memory int64 `json:"memory"`
 	// CPU is the processor time, in whole seconds, rounded up. Default 30 s.
 	CPU time.Duration `json:"cpu"`
-	// Wall is the time from start to end. Default 30 s.
+	// Wall is the time from start to end, after which a try is given up. That is not
+	// held against the module. Default ten times CPU.
 	Wall time.Duration `json:"wall"`
 	// Code is the size of the compiled code, in bytes. Default 64 MiB.
 	Code int64 `json:"code"`
@@ -28,19 +29,19 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	byDefault := Limits{
-		Memory: 1 << 30, CPU: 30 * time.Second, Wall: 30 * time.Second,
+		Memory: 1 << 30, CPU: 30 * time.Second,
 		Code: 64 << 20, LoadCPU: 2 * time.Second, LoadMemory: 256 << 20,
 	}
 	l.Memory = orDefault(l.Memory, byDefault.Memory)
 	l.CPU = orDefault(l.CPU, byDefault.CPU)
-	l.Wall = orDefault(l.Wall, byDefault.Wall)
+	l.Wall = orDefault(l.Wall, 10*l.CPU)
 	l.Code = orDefault(l.Code, byDefault.Code)
 	l.LoadCPU = orDefault(l.LoadCPU, byDefault.LoadCPU)
 	l.LoadMemory = orDefault(l.LoadMemory, byDefault.LoadMemory)
 	return l
 }
 
-func orDefault[N int64 | time.Duration](n, byDefault N) N {
+func orDefault[N int | int64 | time.Duration](n, byDefault N) N {
 	if n == 0 {
 		return byDefault
 	}

@@ -8,17 +8,25 @@ import (
 	"time"
 )
 
-// compile has a child compile a module into the cache. charge is told of what
-// children took of a processor, whatever came of it. The error is a *Refused
+// watcher follows the children that compile a module.
+type watcher struct {
+	// started is called when a child has started: ran returns its processor time so
+	// far, and end ends it with errDisplaced.
+	started func(ran func() time.Duration, end func())
+	// ended is called with the processor time of each child, whatever came of it.
+	ended func(cpu time.Duration)
+}
+
+// compile has a child compile a module into the cache. The error is a *Refused
 // where the module is at fault, and then it is remembered.
-func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, charge func(cpu time.Duration)) error {
-	err := c.compileOn(ctx, c.primary, digest, module, charge)
+func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, w *watcher) error {
+	err := c.compileOn(ctx, c.primary, digest, module, w)
 	if _, disk := errors.AsType[*diskFault](err); disk {
 		spare, fault := c.needSpare(err)
 		if fault != nil {
 			return fault
 		}
-		err = c.compileOn(ctx, spare, digest, module, charge)
+		err = c.compileOn(ctx, spare, digest, module, w)
 	}
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		// What is stored has no monotonic clock, and is the same when it is read.
@@ -29,17 +37,17 @@ func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, charg
 }
 
 // compileOn compiles onto one shelf.
-func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module []byte, charge func(cpu time.Duration)) (err error) {
+func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module []byte, w *watcher) (err error) {
 	dir, err := s.temp()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	end, err := c.children.run(ctx, dir, digest, module)
+	end, err := c.children.run(ctx, dir, digest, module, w.started)
 	if err != nil {
 		return err
 	}
-	charge(end.cpu)
+	w.ended(end.cpu)
 	r, err := end.judge(c.options.Limits)
 	if err != nil {
 		return err

@@ -33,8 +33,6 @@ const (
 	CPU Reason = "cpu"
 	// Memory: it takes more memory, or becomes more code, than the limit.
 	Memory Reason = "memory"
-	// Wall: it was still being compiled when the time was over.
-	Wall Reason = "wall"
 	// Crash: the child that compiled it died.
 	Crash Reason = "crash"
 	// Invalid: it is no valid module.
@@ -58,7 +56,7 @@ func (r *Refused) Error() string {
 
 func (r Reason) known() bool {
 	switch r {
-	case CPU, Memory, Wall, Crash, Invalid:
+	case CPU, Memory, Crash, Invalid:
 		return true
 	}
 	return false

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxStderr is how much of a child's standard error is kept, in bytes.
@@ -20,7 +22,7 @@ const maxStderr = 64 << 10
 // tests, is not to sleep for a second at the end.
 var childEnvironment = []string{"GOMAXPROCS=1", "GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"}
 
-// errWall is why a child was killed that took too long.
+// errWall is why a child was killed that took too long by the clock.
 var errWall = errors.New("the time is over")
 
 // runner starts children.
@@ -32,8 +34,9 @@ type runner struct {
 }
 
 // run has a child compile a module into dir, and waits for its end. The child
-// ends when ctx does, and when this process does.
-func (r *runner) run(ctx context.Context, dir string, digest Digest, module []byte) (*ended, error) {
+// ends when ctx does, when the wall limit is over, when the end that started was
+// called with is called, and when this process ends.
+func (r *runner) run(ctx context.Context, dir string, digest Digest, module []byte, started func(ran func() time.Duration, end func())) (*ended, error) {
 	t := task{Dir: dir, Length: len(module), Digest: digest.String(), Limits: r.limits, Priority: r.priority, Interpreted: r.interpreted}
 	line, err := t.encode()
 	if err != nil {
@@ -43,6 +46,8 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	// not end before.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	ctx, stop := context.WithTimeoutCause(ctx, r.limits.Wall, errWall)
+	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, r.command[0], r.command[1:]...)
@@ -56,10 +61,9 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, context.Cause(ctx))
 	}
-	p := patience{process: cmd.Process.Pid, wall: r.limits.Wall, end: func() { cancel(errWall) }}
-	p.begin()
+	process := cmd.Process.Pid
+	started(func() time.Duration { return processTime(process) }, func() { cancel(errDisplaced) })
 	err = cmd.Wait()
-	p.over()
 	if cmd.ProcessState == nil {
 		return nil, errors.Join(err, context.Cause(ctx))
 	}
@@ -67,6 +71,17 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	e.status, _ = cmd.ProcessState.Sys().(syscall.WaitStatus)
 	e.stopped = context.Cause(ctx)
 	return e, nil
+}
+
+// processTime is the processor time of a process so far, 0 if it has ended.
+func processTime(process int) time.Duration {
+	// The clock of another process has its complement in the bits above the third,
+	// and the kind of clock, 2 for what it ran, in the others.
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^process<<3|2), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
 }
 
 // kept keeps the beginning of what is written to it.
