@@ -143,7 +143,8 @@ func (q *queue) turn(t *task, fuel int64) {
 	for !q.closed && (!q.free() || q.next() != l) {
 		q.filled.Wait()
 	}
-	q.clock = max(q.clock, l.had)
+	// What the line was charged in advance it has not had yet.
+	q.clock = max(q.clock, l.had-max(t.charged-t.took, 0))
 	l.paused--
 	q.busy++
 }

@@ -202,6 +202,45 @@ func TestQueue_lineThatComesWhileOthersGoOn(t *testing.T) {
 	})
 }
 
+// A task that goes on was charged in advance for what the one before took. A line that
+// comes then does not wait until it took that.
+func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const dear, step = 1000, 10
+		q := newQueue(always)
+		q.slots = 1
+		for _, tenant := range []string{"a", "b"} {
+			q.add(named(tenant, tenant))
+			q.lines[tenant].cost = dear
+		}
+		a, _ := q.take()
+		served := make(chan string, 2)
+		for range 2 {
+			go func() {
+				if x, ok := q.take(); ok {
+					q.over(&x, dear)
+					served <- x.tenant
+				}
+			}()
+		}
+		synctest.Wait()
+		q.turn(&a, step) // b is served meanwhile
+		if got := <-served; got != "b" {
+			t.Fatalf("%s was served while the task paused", got)
+		}
+		q.add(named("late", "late"))
+		q.turn(&a, step)
+		select {
+		case <-served:
+		default:
+			t.Error("a line that came while a task went on waits until it took what it was charged in advance")
+		}
+		q.over(&a, dear)
+		synctest.Wait()
+	})
+}
+
 // While a decision is under way it counts for what the one before took.
 func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
 	t.Parallel()
