@@ -173,9 +173,7 @@ func (i *instance) logLine(memory api.Memory, stack []uint64) {
 	if level >= uint32(len(levels)) {
 		stop(failf(BadOutput, "a log line of level %d: levels are 0 to %d", level, len(levels)-1))
 	}
-	if i.plugin.log.logger.Enabled(i.call.ctx, levels[level]) {
-		i.plugin.log.line(i.call.ctx, i.tenant, levels[level], string(view[:min(len(view), maxLine)]))
-	}
+	i.plugin.log.line(i.call.ctx, i.tenant, levels[level], view[:min(len(view), maxLine)])
 }
 
 func (i *instance) logEnabled(_ api.Memory, stack []uint64) {

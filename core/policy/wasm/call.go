@@ -26,7 +26,7 @@ type call struct {
 	documents documents
 	record    record
 	// steps are those of a setting's path.
-	steps  []segment
+	steps  steps
 	output output
 	// now is the frozen wall clock, elapsed what the guest waited since.
 	now     time.Time
@@ -84,15 +84,15 @@ func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded in
 // write takes what the guest wrote to its standard output (0) or error (1), asked
 // about a pod of a tenant.
 func (c *call) write(log *pluginLog, tenant string, stream int, data []byte) {
-	c.written[stream].write(data, func(line string) { c.line(log, tenant, stream, line) })
+	c.written[stream].write(data, func(line []byte) { c.line(log, tenant, stream, line) })
 }
 
-func (c *call) line(log *pluginLog, tenant string, stream int, line string) {
+func (c *call) line(log *pluginLog, tenant string, stream int, line []byte) {
 	level := slog.LevelInfo
 	if stream == 1 {
 		level = slog.LevelWarn
 		if c.complaint == "" {
-			c.complaint = line
+			c.complaint = string(line)
 		}
 	}
 	log.line(c.ctx, tenant, level, line)
@@ -101,6 +101,6 @@ func (c *call) line(log *pluginLog, tenant string, stream int, line string) {
 // flush logs what was not ended by a newline.
 func (c *call) flush(log *pluginLog, tenant string) {
 	for stream := range c.written {
-		c.written[stream].flush(func(line string) { c.line(log, tenant, stream, line) })
+		c.written[stream].flush(func(line []byte) { c.line(log, tenant, stream, line) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
@@ -125,8 +126,28 @@ type structField struct {
 	optional bool
 }
 
+// fieldOf is a JSON name in a type, foundFields the structField of each that was found
+// before: there are as many as the API has.
+type fieldOf struct {
+	in   reflect.Type
+	name string
+}
+
+var foundFields sync.Map
+
 // findField looks a JSON name up in a struct and in what is inlined in it.
 func findField(t reflect.Type, name string) (structField, bool) {
+	if found, ok := foundFields.Load(fieldOf{t, name}); ok {
+		return found.(structField), true //nolint:forcetypeassert // nothing else is stored
+	}
+	f, ok := searchField(t, name)
+	if ok {
+		foundFields.Store(fieldOf{t, strings.Clone(name)}, f)
+	}
+	return f, ok
+}
+
+func searchField(t reflect.Type, name string) (structField, bool) {
 	if t.Kind() != reflect.Struct || hasOwnForm(t) {
 		return structField{}, false
 	}
@@ -136,7 +157,7 @@ func findField(t reflect.Type, name string) (structField, bool) {
 		case tag == name && tag != "-":
 			return structField{offset: f.Offset, of: f.Type, optional: slices.Contains(strings.Split(options, ","), "omitempty")}, true
 		case tag == "" && f.Anonymous:
-			if inner, ok := findField(f.Type, name); ok {
+			if inner, ok := searchField(f.Type, name); ok {
 				inner.offset += f.Offset
 				return inner, true
 			}

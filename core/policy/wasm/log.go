@@ -56,8 +56,8 @@ func newPluginLog(logger *slog.Logger, policy string, shares *logShares) *plugin
 }
 
 // line logs a line about a pod of a tenant, empty for the operator's, if there is
-// a pod.
-func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, text string) {
+// a pod. text is not kept.
+func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, text []byte) {
 	if silences(ctx) || !l.logger.Enabled(ctx, level) {
 		return
 	}
@@ -72,7 +72,7 @@ func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, t
 	if dropped > 0 {
 		logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
 	}
-	logger.Log(ctx, level, "a plugin logs", LogText, printable(text))
+	logger.Log(ctx, level, "a plugin logs", LogText, printable(string(text)))
 }
 
 // admit says whether a line of that length may be logged, and then how many
@@ -146,7 +146,7 @@ type lines struct{ rest []byte }
 
 // write takes the next bytes and hands every finished line to emit, the end of
 // lines longer than maxLine left away.
-func (l *lines) write(data []byte, emit func(line string)) {
+func (l *lines) write(data []byte, emit func(line []byte)) {
 	for len(data) > 0 {
 		line, after, ended := bytes.Cut(data, []byte{'\n'})
 		room := maxLine - len(l.rest)
@@ -159,9 +159,9 @@ func (l *lines) write(data []byte, emit func(line string)) {
 }
 
 // flush hands over what is left of a line.
-func (l *lines) flush(emit func(line string)) {
+func (l *lines) flush(emit func(line []byte)) {
 	if len(l.rest) > 0 {
-		emit(string(l.rest))
+		emit(l.rest)
 	}
 	l.rest = l.rest[:0]
 }

@@ -15,7 +15,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		l := newPluginLog(log.logger(slog.LevelInfo), "test", nil)
 		line := strings.Repeat("x", 1024-lineCost) // costs 1 KiB
 		for range 100 {
-			l.line(t.Context(), "", slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, []byte(line))
 		}
 		if got := strings.Count(log.String(), line); got != logBurst>>10 {
 			t.Errorf("%d lines were logged at once, want %d", got, logBurst>>10)
@@ -25,7 +25,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for range 100 {
-			l.line(t.Context(), "", slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, []byte(line))
 		}
 		if got := strings.Count(log.String(), line); got != (logBurst+logPerMinute)>>10 {
 			t.Errorf("%d lines were logged after a minute, want %d", got, (logBurst+logPerMinute)>>10)
@@ -36,7 +36,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		time.Sleep(24 * time.Hour) // it saves up no more than the burst
 		before := strings.Count(log.String(), line)
 		for range 100 {
-			l.line(t.Context(), "", slog.LevelInfo, line)
+			l.line(t.Context(), "", slog.LevelInfo, []byte(line))
 		}
 		if got := strings.Count(log.String(), line) - before; got != logBurst>>10 {
 			t.Errorf("%d lines were logged after a day, want %d", got, logBurst>>10)
@@ -49,9 +49,9 @@ func TestLinesNobodyWantsCostNothing(t *testing.T) {
 	log := &testLog{}
 	l := newPluginLog(log.logger(slog.LevelInfo), "test", nil)
 	for range 1000 {
-		l.line(t.Context(), "", slog.LevelDebug, strings.Repeat("x", 1000))
+		l.line(t.Context(), "", slog.LevelDebug, []byte(strings.Repeat("x", 1000)))
 	}
-	l.line(t.Context(), "", slog.LevelInfo, "y")
+	l.line(t.Context(), "", slog.LevelInfo, []byte("y"))
 	if got := log.String(); got != "level=INFO msg=\"a plugin logs\" policy=test text=y\n" {
 		t.Errorf("log %s", got)
 	}
@@ -69,7 +69,7 @@ func TestLinesArePutTogether(t *testing.T) {
 	} {
 		var l lines
 		var got []string
-		emit := func(line string) { got = append(got, line) }
+		emit := func(line []byte) { got = append(got, string(line)) }
 		for _, data := range test.writes {
 			l.write([]byte(data), emit)
 		}
@@ -95,25 +95,25 @@ func TestATenantsLinesAreDroppedForItself(t *testing.T) {
 		}
 		one, two := newPluginLog(log.logger(slog.LevelInfo), "one", shares), newPluginLog(log.logger(slog.LevelInfo), "two", shares)
 		for range 100 {
-			one.line(t.Context(), "a", slog.LevelInfo, text("a"))
+			one.line(t.Context(), "a", slog.LevelInfo, []byte(text("a")))
 		}
 		wants("one tenant spends its share", 20, 0, 0)
-		two.line(t.Context(), "a", slog.LevelInfo, text("a"))
-		one.line(t.Context(), "b", slog.LevelInfo, text("b"))
+		two.line(t.Context(), "a", slog.LevelInfo, []byte(text("a")))
+		one.line(t.Context(), "b", slog.LevelInfo, []byte(text("b")))
 		wants("by whichever plugin, and nobody else's", 20, 1, 0)
 		for range 100 {
-			one.line(t.Context(), "", slog.LevelInfo, text("-"))
+			one.line(t.Context(), "", slog.LevelInfo, []byte(text("-")))
 		}
 		wants("the operator is bounded by plugin", 20, 1, logBurst>>10)
 		time.Sleep(2 * time.Second)
 		for range 100 {
-			two.line(t.Context(), "a", slog.LevelInfo, text("a"))
+			two.line(t.Context(), "a", slog.LevelInfo, []byte(text("a")))
 		}
 		wants("two seconds later", 24, 1, logBurst>>10)
-		one.line(t.Context(), "b", slog.LevelInfo, text("b"))
-		one.line(t.Context(), "a", slog.LevelInfo, "")
+		one.line(t.Context(), "b", slog.LevelInfo, []byte(text("b")))
+		one.line(t.Context(), "a", slog.LevelInfo, nil)
 		time.Sleep(time.Second)
-		one.line(t.Context(), "a", slog.LevelInfo, "y")
+		one.line(t.Context(), "a", slog.LevelInfo, []byte("y"))
 		if want := `msg="lines of a plugin were dropped: it logs too much" policy=one tenant=a lines=81`; strings.Count(log.String(), want) != 1 {
 			t.Errorf("want once %s", want)
 		}

@@ -34,62 +34,62 @@ func checkPatch(text []byte) (operations int, err error) {
 	if !utf8.Valid(text) {
 		return 0, errors.New("it is not valid UTF-8")
 	}
-	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) == 0 || begin[0] != '[' {
+	if begin := bytes.TrimLeft(text, jsonSpace); len(begin) == 0 || begin[0] != '[' {
 		return 0, errors.New("want a JSON array of operations")
 	}
 	if !json.Valid(text) {
 		var none json.RawMessage
 		return 0, fmt.Errorf("want a JSON array of operations: %s", shown(json.Unmarshal(text, &none).Error()))
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	_, err = d.Token() // the [
-	for ; err == nil && d.More(); operations++ {
+	s := jsonScanner{text: text}
+	for more := s.open(']'); more; more = s.more(']') {
 		if operations == MaxPatchOperations {
 			return 0, fmt.Errorf("it has more than %d operations", MaxPatchOperations)
 		}
-		if err := checkOperation(d); err != nil {
+		if err := checkOperation(&s); err != nil {
 			return 0, fmt.Errorf("operation %d: %w", operations, err)
 		}
+		operations++
 	}
-	return operations, err
+	return operations, nil
 }
 
 // checkOperation reads the next operation of a patch that is valid JSON.
-func checkOperation(d *json.Decoder) error {
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return errors.Join(errors.New("want an object"), err)
+func checkOperation(s *jsonScanner) error {
+	if s.peek() != '{' {
+		return errors.New("want an object")
 	}
-	var op, path json.RawMessage
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		switch key {
+	var op, path []byte
+	for more := s.open('}'); more; more = s.more('}') {
+		key := s.value()
+		s.peek()
+		s.at++ // the colon
+		value := s.value()
+		switch name, _ := stringOf(key); string(name) {
 		case "op":
 			op = value
 		case "path":
 			path = value
 		}
 	}
-	if name, ok := stringOf(op); !ok || !patchOperations[name] {
+	if name, ok := stringOf(op); !ok || !patchOperations[string(name)] {
 		return errors.New(`"op" must be add, replace, remove or test`)
 	}
-	if _, ok := stringOf(path); !ok {
+	if len(path) == 0 || path[0] != '"' {
 		return errors.New(`"path" must be a string`)
 	}
-	_, err := d.Token() // the }
-	return err
+	return nil
 }
 
-// stringOf is a JSON value as a string, if it is one.
-func stringOf(value json.RawMessage) (s string, ok bool) {
+// stringOf is a JSON value as a string, if it is one. It may share its bytes.
+func stringOf(value []byte) (s []byte, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
-		return "", false
+		return nil, false
 	}
-	return s, json.Unmarshal(value, &s) == nil
+	if bytes.IndexByte(value, '\\') < 0 {
+		return value[1 : len(value)-1], true
+	}
+	var text string
+	err := json.Unmarshal(value, &text)
+	return []byte(text), err == nil
 }

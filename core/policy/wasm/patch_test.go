@@ -1,8 +1,11 @@
 package wasm
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/wardlet/wardlet/core/pod"
 	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
@@ -139,21 +142,22 @@ func TestPatchesCountTowardsTheOutput(t *testing.T) {
 	}
 }
 
-// FuzzPatch: a patch that is taken has operations that a patch may have.
+// FuzzPatch compares what is said of a patch with what a decoder finds in it.
 func FuzzPatch(f *testing.F) {
 	for _, text := range []string{
 		`[]`, `[{"op":"add","path":"/a","value":[1,{}]}]`, `[{"op":"remove","path":"/a"}`, `[{"op":"move","path":"/a","from":"/b"}]`, "\xff", "[[[[",
-		`[{"op":"\u0061dd","path":""}]`, `[{"op":"add","op":"move","path":""}]`,
+		`[{"op":"\u0061dd","path":""}]`, `[{"op":"add","op":"move","path":""}]`, ` [ ] `, `[{"op":"\u0061dd","p\u0061th":"\ud800"}]`,
+		` [ { "op" : "add" , "path" : "" , "value" : [ { "op" : "move" } , "]" , -1e9 , null ] , "op" : "remove" } , { } ] `, `[{"op":"add","path":""},[{"op":"add"}]]`,
+		`[{"op":"add","path":"\"}],{\\"}]`, `[{"a":{"op":"add","path":""}}]`, `[{"op":"add","path":"","value":{"a":[[],{}],"b":{}}}]`, `[{"op":"add","path":null}]`,
+		`[` + strings.Repeat(`{"op":"test","path":""},`, MaxPatchOperations) + `{"op":"test","path":""}]`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, err := checkPatch([]byte(text))
-		if err != nil {
-			return
-		}
-		if strings.Count(text, "{") < n || !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "[") {
-			t.Fatalf("%d operations in %q", n, text)
+		operations, err := checkPatch([]byte(text))
+		want, wrong := decodedPatch([]byte(text))
+		if wrong != (err != nil) || err == nil && operations != want {
+			t.Errorf("%q: %d operations, %v; a decoder finds %d, and says it is wrong: %t", text, operations, err, want, wrong)
 		}
 	})
 }
@@ -175,4 +179,24 @@ func TestALongPatchIsReadUpToWhatIsWrongWithIt(t *testing.T) { //nolint:parallel
 	if n, err := checkPatch([]byte("[" + strings.Repeat(remove, MaxPatchOperations-1) + `{"op":"remove","path":"/b"}]`)); n != MaxPatchOperations || err != nil {
 		t.Errorf("%d operations, %v", n, err)
 	}
+}
+
+// decodedPatch is how many operations a decoder finds, and whether something is
+// wrong with the patch.
+func decodedPatch(text []byte) (operations int, wrong bool) {
+	var list []json.RawMessage
+	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) || json.Unmarshal(text, &list) != nil || len(list) > MaxPatchOperations {
+		return 0, true
+	}
+	for _, one := range list {
+		var keys map[string]any
+		if json.Unmarshal(one, &keys) != nil || keys == nil {
+			return 0, true
+		}
+		op, isOp := keys["op"].(string)
+		if _, isPath := keys["path"].(string); !isOp || !isPath || !patchOperations[op] {
+			return 0, true
+		}
+	}
+	return len(list), !utf8.Valid(text)
 }

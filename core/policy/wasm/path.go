@@ -3,9 +3,9 @@ package wasm
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"math"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Bounds of a path.
@@ -35,13 +35,18 @@ type segment struct {
 // segments are appended to room, and share their texts with the path; it is given
 // back with an error, too.
 func parsePath(room []segment, text string) ([]segment, error) {
+	return (&pathParser{segments: room}).parse(text)
+}
+
+// parse reads a path, as parsePath says.
+func (p *pathParser) parse(text string) ([]segment, error) {
 	if len(text) > maxPathBytes {
-		return room, fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
+		return p.segments, errPathTooLong
 	}
 	if !utf8.ValidString(text) {
-		return room, errors.New("the path is not valid UTF-8")
+		return p.segments, errPathNotText
 	}
-	p := pathParser{text: text, segments: room, most: len(room) + maxPathSegments}
+	p.text, p.at, p.most = text, 0, len(p.segments)+maxPathSegments
 	for {
 		if err := p.field(); err != nil {
 			return p.segments, err
@@ -66,9 +71,30 @@ type pathParser struct {
 	segments []segment
 	// most is how many segments there may be.
 	most int
+	// keys is where keys with escapes are unescaped, the rest of room, which has
+	// space for all that a path can have; nil for memory of its own for each key.
+	keys, room []byte
+	// wrong is the error that parse returned last.
+	wrong pathFault
 }
 
-var errTooLong = fmt.Errorf("the path has more than %d segments", maxPathSegments)
+// Guests can have the host parse path after path: errors are made without their
+// texts, which are written when one is shown.
+var (
+	errPathTooLong = fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
+	errPathNotText = errors.New("the path is not valid UTF-8")
+	errTooLong     = fmt.Errorf("the path has more than %d segments", maxPathSegments)
+)
+
+// pathFault is what is wrong with a path, and where.
+type pathFault struct {
+	at   int
+	what string
+}
+
+func (f *pathFault) Error() string {
+	return fmt.Sprintf("character %d of the path: %s", f.at+1, f.what)
+}
 
 func (p *pathParser) add(s segment) error {
 	if len(p.segments) == p.most {
@@ -79,7 +105,8 @@ func (p *pathParser) add(s segment) error {
 }
 
 func (p *pathParser) fault(what string) error {
-	return fmt.Errorf("character %d of the path: %s", p.at+1, what)
+	p.wrong = pathFault{p.at, what}
+	return &p.wrong
 }
 
 func (p *pathParser) skip(c byte) bool {
@@ -119,15 +146,11 @@ func (p *pathParser) bracket() error {
 		}
 		s.kind, s.name = segmentKey, key
 	default:
-		begin := p.at
-		for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
-			p.at++
-		}
-		n, err := strconv.ParseInt(p.text[begin:p.at], 10, 32)
-		if err != nil {
+		n, ok := p.number()
+		if !ok {
 			return p.fault("expected *, an index, or a key in single quotes")
 		}
-		s.kind, s.index = segmentIndex, int(n)
+		s.kind, s.index = segmentIndex, n
 	}
 	if !p.skip(']') {
 		return p.fault("expected ]")
@@ -135,28 +158,62 @@ func (p *pathParser) bracket() error {
 	return p.add(s)
 }
 
+// number reads digits; ok is false where there are none, or more than an i32 has
+// room for.
+func (p *pathParser) number() (_ int, ok bool) {
+	begin, n := p.at, int64(0)
+	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
+		if n <= math.MaxInt32 {
+			n = 10*n + int64(p.text[p.at]-'0')
+		}
+		p.at++
+	}
+	return int(n), p.at > begin && n <= math.MaxInt32
+}
+
 // quoted reads a key up to its closing quote.
 func (p *pathParser) quoted() (string, error) {
-	if end := strings.IndexAny(p.text[p.at:], `'\`); end >= 0 && p.text[p.at+end] == '\'' { // nearly always
-		key := p.text[p.at : p.at+end]
-		p.at += end + 1
-		return key, nil
-	}
-	var key strings.Builder
-	for ; p.at < len(p.text); p.at++ {
-		switch c := p.text[p.at]; c {
-		case '\'':
-			p.at++
-			return key.String(), nil
-		case '\\':
-			p.at++
-			if p.at == len(p.text) || p.text[p.at] != '\'' && p.text[p.at] != '\\' {
-				return "", p.fault(`expected ' or \ after \`)
-			}
-			key.WriteByte(p.text[p.at])
-		default:
-			key.WriteByte(c)
+	rest := p.text[p.at:]
+	for i := range len(rest) { // nearly always there is no escape
+		if rest[i] == '\'' {
+			p.at += i + 1
+			return rest[:i], nil
+		}
+		if rest[i] == '\\' {
+			return p.escaped(i)
 		}
 	}
+	p.at = len(p.text)
+	return "", p.fault("the key has no closing quote")
+}
+
+// escaped reads a key whose first escape stands after plain bytes.
+func (p *pathParser) escaped(plain int) (string, error) {
+	rest := p.text[p.at:]
+	key := p.keys
+	if key == nil {
+		key = make([]byte, len(rest))
+	}
+	n := copy(key, rest[:plain])
+	for i := plain; i < len(rest); i++ {
+		c := rest[i]
+		if c == '\'' {
+			p.at += i + 1
+			if p.keys != nil {
+				p.keys = key[n:]
+			}
+			return unsafe.String(unsafe.SliceData(key), n), nil // nothing is written to these bytes any more
+		}
+		if c == '\\' {
+			if i++; i == len(rest) || rest[i] != '\'' && rest[i] != '\\' {
+				p.at += i
+				return "", p.fault(`expected ' or \ after \`)
+			}
+			c = rest[i]
+		}
+		key[n] = c
+		n++
+	}
+	p.at = len(p.text)
 	return "", p.fault("the key has no closing quote")
 }

@@ -83,14 +83,13 @@ func checkList[T any](path string, list []T) (any, error) {
 }
 
 // lookup appends the value at a path of names and keys, if there is one; the
-// whole table, as JSON, at an empty path. steps is room for the path's.
-func (s settings) lookup(r *record, steps *[]segment, path string) bool {
+// whole table, as JSON, at an empty path. room is used for the path's steps.
+func (s settings) lookup(r *record, room *steps, path string) bool {
 	if path == "" {
 		r.settingJSON(s.root)
 		return true
 	}
-	segments, err := parsePath((*steps)[:0], path)
-	*steps = segments
+	segments, err := room.parse(path)
 	defer clear(segments)
 	if err != nil {
 		return false
@@ -109,6 +108,22 @@ func (s settings) lookup(r *record, steps *[]segment, path string) bool {
 	}
 	r.setting(at)
 	return true
+}
+
+// steps is room for those of one path after the other.
+type steps struct{ parser pathParser }
+
+// parse gives the steps of a path. They hold, and so does the error, until it is
+// called again.
+func (s *steps) parse(path string) ([]segment, error) {
+	p := &s.parser
+	if p.room == nil {
+		p.room = make([]byte, maxPathBytes)
+	}
+	p.keys, p.segments = p.room, p.segments[:0]
+	segments, err := p.parse(path)
+	p.text = "" // it is the guest's memory
+	return segments, err
 }
 
 func (t *settingTable) find(key string) (int, bool) {

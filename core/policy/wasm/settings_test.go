@@ -24,10 +24,10 @@ func sampleSettings() map[string]any {
 // settingAt is the value at a path.
 func settingAt(s settings, path string) ([]byte, bool) {
 	var (
-		r     record
-		steps []segment
+		r    record
+		room steps
 	)
-	ok := s.lookup(&r, &steps, path)
+	ok := s.lookup(&r, &room, path)
 	return r.out, ok
 }
 
@@ -168,12 +168,12 @@ func TestSettingsAreLookedUpWithoutAllocation(t *testing.T) {
 	}
 	for _, path := range []string{"", "text", "list", "nested['a.b']", "nested", "texts", "absent"} {
 		var (
-			r     record
-			steps []segment
+			r    record
+			room steps
 		)
 		if n := testing.AllocsPerRun(100, func() {
 			r.begin()
-			s.lookup(&r, &steps, path)
+			s.lookup(&r, &room, path)
 		}); n > 0 {
 			t.Errorf("%q: %v allocations", path, n)
 		}

@@ -48,13 +48,16 @@ func printable(s string, keep ...rune) string {
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	escape := func(r rune) bool {
-		return (r < ' ' || r > '~') && !slices.Contains(keep, r) &&
-			(unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))
+		if r < utf8.RuneSelf { // told at once: a guest may have a million of them escaped
+			return (r < ' ' || r > '~') && !slices.Contains(keep, r)
+		}
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	}
 	if strings.IndexFunc(s, escape) < 0 {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(2 * len(s))
 	for _, r := range s {
 		switch {
 		case !escape(r):
@@ -76,8 +79,5 @@ func printable(s string, keep ...rune) string {
 // characters that are escaped have.
 func appendEscape(b *strings.Builder, r rune) {
 	const digits = "0123456789abcdef"
-	b.WriteString(`\u`)
-	for shift := 12; shift >= 0; shift -= 4 {
-		b.WriteByte(digits[r>>shift&0xf])
-	}
+	b.Write([]byte{'\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf]})
 }
