@@ -93,6 +93,7 @@ func (i *instance) get(memory api.Memory, stack []uint64) {
 			c.wants.fields[handle].write(&c.record, &c.asked)
 			c.record.check()
 			c.fetched.field(handle)
+			i.tank.beside += c.record.extra
 			i.tank.charge(c.record.fuel())
 			result = give(memory, stack[1], stack[2], c.record.out)
 		}
@@ -118,6 +119,7 @@ func (i *instance) setting(memory api.Memory, stack []uint64) {
 	view := guestBytes(memory, uint32(stack[0]), uint32(stack[1]))
 	i.tank.bytes(uint32(stack[1]), 0)
 	view = view[:min(len(view), maxPathBytes+1)]
+	i.tank.beside += int64(len(view)) * pathExtra
 	c := &i.call
 	c.record.begin()
 	c.record.affordable = i.tank.affords()

@@ -26,9 +26,9 @@ type Result struct {
 	// Fuel is what the call took.
 	Fuel int64
 	// Extra is what the call cost beside that, in units of fuel: that the declared
-	// fields were written, that the guest of a tenant came back to the host so often,
-	// what calls before did to memories, and that its instance must be made anew. It
-	// is another each time, so it is for budgets and on no record. It is known of
+	// fields and quantities were written, that the guest of a tenant came back to the
+	// host so often, what calls before did to memories, and that its instance must be
+	// made anew. It is another each time, so it is for budgets and on no record. It is known of
 	// calls that fail, too.
 	Extra int64
 	// Reads are the fields and documents of the question that the plugin got, by

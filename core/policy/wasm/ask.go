@@ -29,7 +29,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		return err
 	}
 	i.tenant = tenant
-	i.tank.yields = 0
+	i.tank.yields, i.tank.beside = 0, 0
 	again, rehearsed, handed := false, rehearses(ctx), int64(0)
 	if rehearsed {
 		i.doubt()
@@ -53,7 +53,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	i.begin(ctx)
 	defer i.finish()
 	err = i.hand()
-	handed = i.call.record.fuel() // get writes to it, too
+	handed = i.call.record.fuel() + i.call.record.extra // get writes to it, too
 	if err != nil {
 		again = true
 		return err

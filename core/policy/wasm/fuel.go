@@ -53,6 +53,8 @@ const (
 	lineFuel = 500
 	waitFuel = 50
 	pathFuel = 20_000
+	// pathExtra is what a byte of a setting's path costs beside its fuel.
+	pathExtra = 1
 )
 
 // tank is the fuel of an instance. A guest has a slice of it in a global of
@@ -75,6 +77,9 @@ type tank struct {
 	// that it pays for that.
 	yields int64
 	billed bool
+	// beside is what the host did in the call under way beside what takes fuel, in units
+	// of fuel. It is the same for the same call.
+	beside int64
 	linear *memory.Linear
 	stay   stay
 	// asked is when somebody was last asked whether it is another's turn, and told how
@@ -87,7 +92,7 @@ type tank struct {
 
 // fill begins a call.
 func (t *tank) fill(ctx context.Context, fuel int64) {
-	t.ctx, t.full, t.left, t.yields = ctx, fuel, fuel, 0
+	t.ctx, t.full, t.left, t.yields, t.beside = ctx, fuel, fuel, 0, 0
 	t.begun, t.turn, t.asked, t.told = time.Time{}, time.Time{}, time.Time{}, 0
 	t.slice = min(t.most, t.slice+t.slice/2) // so that short calls come to fit into one
 	t.refill(0)
@@ -108,9 +113,9 @@ func (t *tank) used() int64 { return t.full - t.left - int64(t.fuel.Get()) }
 // about all tenants' pods: that one of them has it in doubt is not another's.
 func (t *tank) extra() int64 {
 	if !t.billed {
-		return 0
+		return t.beside
 	}
-	return t.yields * yieldFuel
+	return t.beside + t.yields*yieldFuel
 }
 
 // yield is where a guest asks for more fuel, or just lets the host have a

@@ -9,12 +9,27 @@ import (
 // binarySuffixes are those of 1024 and its powers.
 var binarySuffixes = [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 
+// What a quantity costs beside the fuel of a value, in units of fuel: one that is a
+// whole number that an int64 has room for, and any other, which may have any number of
+// digits. It is no part of the fuel, which records have: decisions on record come out
+// the same.
+const (
+	wholeExtra = 100
+	otherExtra = 2000
+)
+
 // amount is a quantity in canonical form. q is only read: pods are shared, and
 // a quantity's own String remembers its result.
 func (r *record) amount(q *resource.Quantity) {
 	r.quantity = *q
 	begin := r.open(typeString)
-	if n, ok := r.quantity.AsInt64(); ok && q.Format == resource.BinarySI && n >= 1024 {
+	n, whole := r.quantity.AsInt64()
+	if whole {
+		r.extra += wholeExtra
+	} else {
+		r.extra += otherExtra
+	}
+	if whole && q.Format == resource.BinarySI && n >= 1024 {
 		power := 0 // as CanonicalizeBytes does, which makes garbage of the suffix
 		for ; n%1024 == 0; n /= 1024 {
 			power++

@@ -41,6 +41,8 @@ type record struct {
 	encoded int
 	// values are how many were written, mapped how many entries of maps.
 	values, mapped int
+	// extra is what it costs beside its fuel, in units of fuel.
+	extra int64
 	// most is how many bytes somebody wants of it, affordable how much fuel there
 	// is for it; 0 for any. Nothing is added to lists beyond: they are wrong then.
 	most       int
@@ -53,7 +55,7 @@ type entry struct{ key, value string }
 // begin empties the record, which may become as long as it wants.
 func (r *record) begin() {
 	r.out, r.err, r.encoded, r.values, r.mapped = r.out[:0], nil, 0, 0, 0
-	r.most, r.affordable = 0, 0
+	r.most, r.affordable, r.extra = 0, 0, 0
 }
 
 // fuel is what a guest pays for the record.
@@ -148,6 +150,10 @@ func (r *record) list(n int) (begin int) {
 	return begin
 }
 
+// keyExtra is what a byte of a key costs beside its fuel, in units of fuel: long keys
+// that differ late take longer to sort than entries take in fuel.
+const keyExtra = 2
+
 // texts is a map of strings, sorted by key.
 func (r *record) texts(m map[string]string) {
 	begin := r.textMap(len(m))
@@ -158,6 +164,7 @@ func (r *record) texts(m map[string]string) {
 	entries := r.entries[:0]
 	for key, value := range m {
 		entries = append(entries, entry{key, value})
+		r.extra += int64(len(key)) * keyExtra
 	}
 	r.entries = entries
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })

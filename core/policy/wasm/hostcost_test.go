@@ -1,0 +1,149 @@
+package wasm
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+)
+
+// repeating is a plugin that makes the same call a thousand times in each hook, with
+// the text at address 256.
+func repeating(of w.Import, text string, args ...int32) []byte {
+	m := w.Plugin(of)
+	m.Data(256, text)
+	var code w.Code
+	for _, arg := range args {
+		code = w.Join(code, w.I32Const(arg))
+	}
+	code = w.Join(code, w.Call(m.Imported(of.Name)))
+	if len(of.Results) > 0 {
+		code = w.Join(code, w.Drop)
+	}
+	m.Admit(
+		w.Loop(code, w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0), w.LocalGet(0), w.I32Const(1000), w.I32LtU, w.BrIf(0)),
+		w.I32Const(0),
+	)
+	return m.Bytes()
+}
+
+// A call of the host that leaves garbage costs many times what it takes in fuel, and
+// what the collector takes beside it. (Not parallel: it counts what the process
+// allocates.)
+func TestHostCall_leavesNoGarbage(t *testing.T) {
+	setting := func(path string) []byte { return repeating(w.Setting, path, 256, int32(len(path)), 4096, 1024) }
+	write := func(text string) []byte {
+		vector := string([]byte{8, 1, 0, 0, byte(len(text)), 0, 0, 0}) // the text lies behind it
+		return repeating(w.WASI("fd_write", w.I32, w.I32, w.I32, w.I32), vector+text, 1, 256, 1, 16)
+	}
+	patch := "[" + strings.Repeat(`{"op":"test","path":"","value":[1,"a",{"b":null}]},`, 9) + `{"op":"remove","path":"/a"}]`
+	for name, module := range map[string][]byte{
+		"setting":                                setting("name"),
+		"setting, a quoted key with escapes":     setting("a['" + strings.Repeat(`\'`, 400) + "']"),
+		"setting, many quoted keys with escapes": setting("a" + strings.Repeat(`['\'']`, 31)),
+		"setting, no path":                       setting("!"),
+		"setting, too large an index":            setting("a[" + strings.Repeat("9", 900) + "]"),
+		"setting, a wrong escape":                setting(`a['\n']`),
+		"log, more than it may":                  repeating(w.Log, strings.Repeat("a", 3000), 1, 256, 3000),
+		"log, a level that nobody wants":         repeating(w.Log, strings.Repeat("a", 3000), 0, 256, 3000),
+		"fd_write, more than it may":             write(strings.Repeat("a", 100) + "\n"),
+		"patch, but that it is kept":             repeating(w.Patch, patch, 256, int32(len(patch))),
+	} {
+		p, _ := load(t, module, func(o *Options) {
+			o.Settings = map[string]any{"name": "value", "a": map[string]any{"b": "c"}}
+			o.OutputBytes, o.Fuel = 1<<20, 1<<40
+		})
+		q := question(testPod())
+		ask := func() {
+			if _, err := p.Admit(t.Context(), q); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for range 100 { // what it may log is logged
+			ask()
+		}
+		most := 100.0 // for each thousand calls
+		if strings.HasPrefix(name, "patch") {
+			most += 1000
+		}
+		if got := testing.AllocsPerRun(5, ask); got > most {
+			t.Errorf("%s: a thousand calls allocate %.0f times, want %.0f at most", name, got, most)
+		}
+	}
+}
+
+// besideFuel is what a plugin's call cost beside its fuel where it does not come back to
+// the host.
+func besideFuel(t *testing.T, p *Plugin, about *v1.Pod) int64 {
+	t.Helper()
+	i, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.tank.slice, i.tank.most = 1<<40, 1<<40
+	p.give(i, true)
+	p.pool.clean, p.pool.used = p.pool.used, nil // as it is
+	result, err := p.Admit(t.Context(), question(about))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Extra
+}
+
+func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
+	t.Parallel()
+	for length, counted := range map[int32]int64{0: 0, 4: 4, 1024: 1024, 5000: 1025} {
+		p, _ := load(t, repeating(w.Setting, strings.Repeat("a", int(length)), 256, length, 8192, 1024), func(o *Options) { o.Fuel = 1 << 40 })
+		if got, want := besideFuel(t, p, testPod()), 1000*counted*pathExtra; got != want {
+			t.Errorf("a thousand paths of %d bytes cost %d beside their fuel, want %d", length, got, want)
+		}
+	}
+}
+
+// What values cost beside their fuel is on the bill, whoever's plugin it is.
+func TestHostCall_costBesideTheFuel(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	limited := func(quantity string) *v1.Pod {
+		p := testPod(make([]string, n)...)
+		for i := range p.Spec.Containers {
+			p.Spec.Containers[i].Resources.Limits = v1.ResourceList{"cpu": resource.MustParse(quantity)}
+		}
+		return p
+	}
+	const limits = "object.spec.containers[*].resources.limits['cpu']"
+	annotated := testPod()
+	annotated.Annotations = map[string]string{}
+	for i := range n {
+		annotated.Annotations[strings.Repeat("k", 200)+strconv.Itoa(1000+i)] = "v"
+	}
+	for name, test := range map[string]struct {
+		path string
+		pod  *v1.Pod
+		want int64
+	}{
+		"whole quantities":   {limits, limited("2"), n * wholeExtra},
+		"binary quantities":  {limits, limited("64Mi"), n * wholeExtra},
+		"decimal quantities": {limits, limited("1500m"), n * otherExtra},
+		"long quantities":    {limits, limited("123456789012345678901234567890.5"), n * otherExtra},
+		"keys of a map":      {"object.metadata.annotations", annotated, n * 204 * keyExtra},
+		"an entry of a map":  {"object.metadata.annotations['a']", annotated, 0},
+		"texts":              {"object.spec.containers[*].image", limited("2"), 0},
+		"objects":            {"object.spec.containers[*].resources", limited("2"), 0},
+	} {
+		for _, owner := range []string{"", "red"} {
+			m := w.Plugin(w.Field, w.Get)
+			m.Data(256, test.path)
+			m.Init(w.I32Const(256), w.I32Const(int32(len(test.path))), w.Call(m.Imported("field")))
+			m.Admit(w.I32Const(0), w.I32Const(0), w.I32Const(0), w.Call(m.Imported("get")), w.Drop, w.I32Const(0))
+			p, _ := load(t, m.Bytes(), func(o *Options) { o.Tenant = owner })
+			if got := besideFuel(t, p, test.pod); got != test.want {
+				t.Errorf("%s, owner %q: the call costs %d beside its fuel, want %d", name, owner, got, test.want)
+			}
+		}
+	}
+}
