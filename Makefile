@@ -75,8 +75,9 @@ bench: ## figures beside a kubelet's and other policy engines', as a table and i
 	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
 
-bench-attack: plugins ## what the attacks of two tenants cost a third and the process, in 8 minutes; fails where a limit is missed
+bench-attack: plugins ## what the attacks of two tenants cost a third and the process, in 10 minutes; fails where a limit is missed
 	@$(GO) run ./test/attack/interference
+	@$(GO) run ./test/attack/hostcalls
 
 bench-isolation: ## how long a tenant waits for verdicts while another does its worst, in 2 minutes; fails where the limit is missed
 	@$(GO) test -count=1 -v -timeout 15m -run InTime ./test/plane -timed

@@ -1,0 +1,472 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/attack"
+)
+
+// Where the modules keep what. They have pages pages of memory.
+const (
+	pages  = 17
+	paths  = 256       // the texts of declared fields
+	given  = 4 << 10   // what is handed to the function
+	buffer = 512 << 10 // where the function writes
+	room   = 512 << 10
+
+	// outputBytes is the most that output_bytes may be.
+	outputBytes = 1 << 20
+)
+
+// call is a function of the host with one input.
+type call struct {
+	// of is the function, input what it is called with.
+	of    w.Import
+	input string
+	// args are the parameters, text what lies at given.
+	args w.Code
+	text string
+	// fields are declared first, each by field; the handles are their places.
+	fields []string
+	// most is how many calls there may be in one hook, 0 for any number. long calls
+	// take some 100 000 units and more.
+	most int
+	long bool
+	// atInit: the calls are made in wardlet_init, once for each load.
+	atInit bool
+	// pod is what the hook is asked about, nil for a small one.
+	pod *v1.Pod
+	// settings are those of the policy.
+	settings map[string]any
+	// node are the facts about the node, nil for none.
+	node *wasm.NodeFacts
+}
+
+// name is that of the function and of its input.
+func (c *call) name() string { return strings.TrimSpace(c.of.Name + " " + c.input) }
+
+// module is a plugin that makes n calls in each hook, or at its start.
+func (c *call) module(n int) []byte {
+	imports := []w.Import{c.of}
+	if len(c.fields) > 0 {
+		imports = append(imports, w.Field)
+	}
+	m := w.Plugin(imports...)
+	m.Replace(5, []byte{1, 0, pages})
+	if c.text != "" {
+		m.Data(given, c.text)
+	}
+	calls := w.Join(w.Loop(w.Join(
+		c.args, w.Call(m.Imported(c.of.Name)), dropped(c.of),
+		w.LocalGet(0), w.I32Const(1), w.I32Add, w.LocalSet(0), w.LocalGet(0), w.I32Const(int32(n)), w.I32LtU, w.BrIf(0),
+	)))
+	if c.atInit {
+		m.Export("wardlet_init", m.Func(nil, []w.Type{w.I32}, []w.Type{w.I32}, calls, w.I32Const(0)))
+		m.Data(buffer, le(room-8))
+		m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, w.I32Const(buffer)))
+		m.Admit(w.I32Const(0))
+		return m.Bytes()
+	}
+	var declares w.Code
+	at := int32(paths)
+	for _, f := range c.fields {
+		m.Data(at, f)
+		declares = w.Join(declares, w.I32Const(at), w.I32Const(int32(len(f))), w.Call(m.Imported("field")), w.Drop)
+		at += int32(len(f))
+	}
+	if len(c.fields) > 0 {
+		m.Init(declares, w.I32Const(0))
+	}
+	m.Admit(calls, w.I32Const(0))
+	return m.Bytes()
+}
+
+func dropped(of w.Import) w.Code {
+	if len(of.Results) == 0 {
+		return nil
+	}
+	return w.Drop
+}
+
+// options are what the module of a call is loaded with, for an owner's policy.
+func (c *call) options(owner string) wasm.Options {
+	o := wasm.Options{
+		Policy: "calls", Hooks: []string{"admit"}, Settings: c.settings, MemoryPages: pages, Fuel: 1 << 40, OutputBytes: outputBytes,
+		Node: "node-1", Tenant: owner,
+	}
+	if c.node != nil {
+		o.Capabilities = []string{wasm.CapabilityNodeRead}
+	}
+	return o
+}
+
+// question is what the plugin is asked.
+func (c *call) question() *wasm.Request {
+	r := attack.Request("registry.example/a:1")
+	if c.pod != nil {
+		r.Question.Pod = c.pod
+	}
+	r.Node = c.node
+	return r
+}
+
+// numbers are i32 constants.
+func numbers(n ...int32) w.Code {
+	var code w.Code
+	for _, i := range n {
+		code = w.Join(code, w.I32Const(i))
+	}
+	return code
+}
+
+// calls are all functions with their worst inputs.
+func calls() []*call {
+	return slices.Concat(pathCalls(), getCalls(), jsonCalls(), settingCalls(), textCalls(), patchCalls(), logCalls(), wasiCalls())
+}
+
+const (
+	deepPath = "object.spec.@containers[*].lifecycle.preStop.httpGet.httpHeaders[*].value"
+	farPath  = "object.spec.volumes[*].projected.sources[*].clusterTrustBundle.labelSelector.matchExpressions[*].values"
+)
+
+func pathCalls() (all []*call) {
+	for _, of := range []w.Import{w.Path, w.Field} {
+		declares := func(input, text string, most int) {
+			all = append(all, &call{of: of, input: input, text: text, args: numbers(given, int32(len(text))), atInit: true, most: most})
+		}
+		declares("deep", deepPath, 60)
+		declares("far", farPath, 60)
+		declares("that is refused", "object.spec.containers[*].environment", 0)
+		declares("of 31 keys", "object"+strings.Repeat("['"+strings.Repeat(`\'`, 12)+"']", 31), 0)
+		declares("of brackets", "a"+strings.Repeat("[0]", 341), 0)
+		declares("of nothing", "", 0)
+		all = append(all, &call{of: of, input: "in a hook", text: deepPath, args: numbers(given, int32(len(deepPath)))})
+	}
+	return all
+}
+
+func getCalls() (all []*call) {
+	gets := func(name, path string, p *v1.Pod, node *wasm.NodeFacts) {
+		all = append(all, &call{of: w.Get, input: name, fields: []string{path}, args: numbers(0, buffer, room), pod: p, node: node})
+	}
+	all = append(all, &call{of: w.Get, input: "no handle", args: numbers(7, buffer, room)})
+	gets("a string", "object.metadata.name", nil, nil)
+	gets("missing", "object.spec.hostname", nil, nil)
+	gets("a time", "object.metadata.creationTimestamp", widePod(), nil)
+	gets("strings", "object.spec.containers[*].image", widePod(), nil)
+	gets("empty lists", "object.spec.containers[*].ports[*].hostPort", widePod(), nil)
+	gets("all containers", "object.spec.@containers[*].name", widePod(), nil)
+	gets("binary quantities", "object.spec.containers[*].resources.limits['memory']", widePod(), nil)
+	gets("decimal quantities", "object.spec.containers[*].resources.limits['cpu']", widePod(), nil)
+	gets("long quantities", "object.spec.containers[*].resources.limits['example.com/long']", widePod(), nil)
+	gets("quantities that are not there", "object.spec.containers[*].resources.requests['example.com/none']", widePod(), nil)
+	gets("maps of quantities", "object.spec.containers[*].resources.limits", widePod(), nil)
+	gets("objects", "object.spec.containers[*].securityContext", widePod(), nil)
+	gets("ports by name", "object.spec.containers[*].livenessProbe.tcpSocket.port", widePod(), nil)
+	gets("a map", "object.metadata.annotations", annotatedPod(), nil)
+	gets("a small map", "object.metadata.labels", widePod(), nil)
+	gets("an entry", "object.metadata.annotations['"+longKey(17)+"']", annotatedPod(), nil)
+	gets("the whole spec", "object.spec", widePod(), nil)
+	gets("the metadata", "object.metadata", annotatedPod(), nil)
+	gets("maps of the node's pods", "node.pods[*].labels", nil, busyNode())
+	gets("the node's allocatable", "node.allocatable", nil, busyNode())
+	for _, c := range all {
+		c.long = slices.Contains([]string{"maps of quantities", "objects", "a map", "the whole spec", "the metadata", "maps of the node's pods"}, c.input)
+	}
+	all = append(all, &call{
+		of: w.Get, input: "without room", fields: []string{"object.spec.containers[*].image"}, args: numbers(0, buffer, 0), pod: widePod(),
+	})
+	return all
+}
+
+func jsonCalls() []*call {
+	of := func(input string, document int32, most int, p *v1.Pod, node *wasm.NodeFacts) *call {
+		return &call{of: w.JSON, input: input, args: numbers(document, buffer, room), most: most, pod: p, node: node}
+	}
+	return []*call{
+		of("none", 2, 0, nil, nil),
+		of("unknown", -1, 0, nil, nil),
+		of("of the request", 0, 0, nil, nil),
+		of("again and again", 1, 0, widePod(), nil),
+		of("once, of many quantities", 1, 1, widePod(), nil),
+		of("once, of much text", 1, 1, escapedPod(), nil),
+		of("once, of many annotations", 1, 1, annotatedPod(), nil),
+		of("once, of the node", 3, 1, nil, busyNode()),
+	}
+}
+
+func settingCalls() (all []*call) {
+	settings := worstSettings()
+	looks := func(input, path string) {
+		all = append(all, &call{
+			of: w.Setting, input: input, text: path, args: numbers(given, int32(len(path)), buffer, room), settings: settings,
+		})
+	}
+	looks("a string", "name")
+	looks("missing", "nothing")
+	looks("of a quoted key with escapes", "a['"+strings.Repeat(`\'`, 500)+"']")
+	looks("of many quoted keys with escapes", "a"+strings.Repeat(`['\'']`, 31))
+	looks("of many quoted keys", "a"+strings.Repeat(`['b']`, 31))
+	looks("that is no path", "!")
+	looks("of no index", "a[x]")
+	looks("of a long index", "a["+strings.Repeat("9", 1000)+"]")
+	looks("of an open key", "a['")
+	looks("of a wrong escape", `a['\n`)
+	looks("of too many brackets", "a"+strings.Repeat("[0]", 341))
+	looks("of no UTF-8", "\xff")
+	looks("too long", strings.Repeat("a", 1025))
+	looks("very long", strings.Repeat("a", 200<<10))
+	looks("a long key of many", "keys['"+longKey(3999)+"']")
+	looks("a long key that is not there", "keys['"+longKey(3999)[:299]+"x']")
+	looks("a map", "keys")
+	looks("a list of strings", "list")
+	looks("a list of floats", "floats")
+	looks("a list of lists", "lists")
+	looks("a list of empty tables", "tables")
+	looks("JSON", "mixed")
+	looks("the whole", "")
+	for _, c := range all {
+		c.long = slices.Contains([]string{"a map", "JSON", "the whole"}, c.input)
+	}
+	return all
+}
+
+// longKey is one of many keys that differ late.
+func longKey(i int) string { return fmt.Sprintf("%s%06d", strings.Repeat("k", 294), i) }
+
+func worstSettings() map[string]any {
+	keys, mixed := map[string]any{}, map[string]any{"number": int64(1)}
+	var list, floats, lists, tables []any
+	for i := range 4000 {
+		keys[longKey(i)] = "v"
+	}
+	for i := range 2000 {
+		list, floats, lists, tables = append(list, "v"), append(floats, 1/float64(i+3)), append(lists, []any{}), append(tables, map[string]any{})
+		mixed[fmt.Sprint("f", i)], mixed[fmt.Sprint("s", i)] = 1/float64(i+3), strings.Repeat("\x01\"", 10)
+	}
+	return map[string]any{
+		"name": "value", "a": map[string]any{"b": "c"}, "keys": keys, "mixed": mixed, "list": list, "floats": floats, "lists": lists, "tables": tables,
+	}
+}
+
+func textCalls() (all []*call) {
+	for input, text := range hostileTexts() {
+		n := int32(len(text))
+		all = append(all,
+			&call{of: w.Reason, input: input, text: text, args: numbers(given, min(n, 64), given, n)},
+			&call{of: w.Annotate, input: input, text: text, args: numbers(given, max(1, min(n, 250)), given, n)},
+			&call{of: w.Explain, input: input, text: text, args: numbers(given, n)},
+			&call{of: w.Warn, input: input, text: text, args: numbers(given, n), most: 64},
+		)
+		for _, c := range all[len(all)-4:] {
+			if n > 0 {
+				c.most = min(max(c.most, 1<<20), outputBytes/(int(n)+256))
+			}
+		}
+		all[len(all)-1].most = min(64, max(1, outputBytes/(int(n)+1)))
+	}
+	slices.SortFunc(all, func(a, b *call) int { return strings.Compare(a.name(), b.name()) })
+	return append(all,
+		&call{of: w.Warn, input: "in a row, of nothing", args: numbers(given, 0), most: 64},
+		&call{of: w.RetryAfter, args: w.I64Const(1000)},
+	)
+}
+
+func hostileTexts() map[string]string {
+	const n = 4000
+	return map[string]string{
+		"of nothing":            "",
+		"of a letter":           "a",
+		"of letters":            strings.Repeat("a", n),
+		"of control characters": strings.Repeat("\x01", n),
+		"of newlines":           strings.Repeat("\n", n),
+		"of no UTF-8":           strings.Repeat("\xff", n),
+		"of torn UTF-8":         strings.Repeat("\xe2\x80", n/2),
+		"of marks of direction": strings.Repeat("\u202e", n/3),
+		"of umlauts":            strings.Repeat("ä", n/2),
+		"of C1 controls":        strings.Repeat("\u0085", n/2),
+		"of far characters":     strings.Repeat("\U0001f600", n/4),
+	}
+}
+
+func patchCalls() (all []*call) {
+	of := func(input, text string) {
+		most := 0
+		if text != "" {
+			most = outputBytes / len(text)
+		}
+		all = append(all, &call{of: w.Patch, input: input, text: text, args: numbers(given, int32(len(text))), most: most, long: len(text) > 4096})
+	}
+	list := func(operation string, n int) string {
+		return "[" + strings.Repeat(operation+",", n-1) + operation + "]"
+	}
+	of("of nothing", "[]")
+	of("of an operation", `[{"op":"test","path":""}]`)
+	of("of 1024 operations", list(`{"op":"test","path":""}`, 1024))
+	of("of values", list(`{"op":"add","path":"/a","value":[0,0,0,0,0,0,0,0]}`, 1000))
+	of("of keys", `[{"op":"add","path":"/a"`+strings.Repeat(`,"":0`, 10_000)+"}]")
+	of("of depth", `[{"op":"add","path":"","value":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+"}]")
+	of("of escapes", list(`{"op":"\u0061dd","path":"`+strings.Repeat(`\u0041`, 20)+`"}`, 300))
+	of("of numbers", `[{"op":"add","path":"","value":[`+strings.Repeat("1e9,", 10_000)+"0]}]")
+	of("of spaces", "["+strings.Repeat(" ", 40_000)+"]")
+	of("of long text", `[{"op":"add","path":"","value":"`+strings.Repeat("ä", 20_000)+`"}]`)
+	of("of torn surrogates", `[{"op":"add","path":"`+strings.Repeat(`\ud800`, 5_000)+`"}]`)
+	return all
+}
+
+func logCalls() (all []*call) {
+	for input, text := range hostileTexts() {
+		for level, name := range []string{"debug", "info"} {
+			all = append(all, &call{
+				of: w.Log, input: input + ", " + name, text: text, args: numbers(int32(level), given, int32(len(text))),
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b *call) int { return strings.Compare(a.name(), b.name()) })
+	return append(all,
+		&call{of: w.Log, input: "of 400 KiB", args: numbers(1, given, 400<<10)},
+		&call{of: w.LogEnabled, args: numbers(1)},
+		&call{of: w.LogEnabled, input: "of an unknown level", args: numbers(-1)},
+	)
+}
+
+func wasiCalls() (all []*call) {
+	wasi := func(name, input, text string, args ...int32) *call {
+		params := make([]w.Type, len(args))
+		for i := range params {
+			params[i] = w.I32
+		}
+		c := &call{of: w.WASI(name, params...), input: input, text: text, args: numbers(args...)}
+		all = append(all, c)
+		return c
+	}
+	for _, name := range []string{"args_get", "args_sizes_get", "environ_get", "environ_sizes_get"} {
+		wasi(name, "", "", buffer, buffer+4)
+	}
+	wasi("sched_yield", "", "")
+	for clock, name := range []string{"wall", "monotonic", "unknown"} {
+		all = append(all, &call{
+			of:    w.WASI("clock_time_get", w.I32, w.I64, w.I32),
+			input: name, args: w.Join(w.I32Const(int32(clock)), w.I64Const(1), w.I32Const(buffer)),
+		})
+	}
+	wasi("random_get", "of nothing", "", buffer, 0)
+	wasi("random_get", "of a byte", "", buffer, 1)
+	wasi("random_get", "of 256 KiB", "", buffer, 256<<10)
+	seeded := wasi("random_get", "once, seeded by much", "", buffer, 8)
+	seeded.most, seeded.pod, seeded.node = 1, widePod(), busyNode()
+	wasi("fd_close", "", "", 1)
+	wasi("fd_close", "none", "", 9)
+	wasi("fd_fdstat_get", "", "", 1, buffer)
+	wasi("fd_fdstat_set_flags", "", "", 1, 0)
+	wasi("fd_prestat_get", "", "", 3, buffer)
+	wasi("fd_prestat_dir_name", "", "", 3, buffer, 8)
+	for fd, name := range []string{"closed", "out", "err"} {
+		for n, text := range writes() {
+			wasi("fd_write", text.input+", "+name, text.vectors, int32(fd), given, text.count, buffer)
+			if fd == 0 && n == 0 {
+				break
+			}
+		}
+	}
+	wasi("poll_oneoff", "of nothing", "", given, buffer, 0, 4)
+	for name, kind := range map[string]string{"clocks": "\x00", "descriptors": "\x01", "unknown": "\x09"} {
+		one := strings.Repeat("\x00", 8) + kind + strings.Repeat("\x00", 39)
+		wasi("poll_oneoff", "of a subscription of "+name, one, given, buffer, 1, 4)
+		wasi("poll_oneoff", "of 1024 subscriptions of "+name, strings.Repeat(one, 1024), given, buffer, 1024, 4)
+	}
+	slices.SortStableFunc(all, func(a, b *call) int { return strings.Compare(a.name(), b.name()) })
+	return all
+}
+
+// written is what fd_write is given: count pieces, whose vectors and texts lie at
+// given.
+type written struct {
+	input, vectors string
+	count          int32
+}
+
+func writes() []written {
+	pieces := func(input string, count int, text string) written {
+		at := given + 8*count
+		vectors := strings.Repeat(le(at)+le(len(text)), count)
+		return written{input, vectors + text, int32(count)}
+	}
+	return []written{
+		pieces("of no piece", 0, ""),
+		pieces("of a byte", 1, "a"),
+		pieces("of a newline", 1, "\n"),
+		pieces("of 1024 pieces of nothing", 1024, ""),
+		pieces("of 1024 pieces of a byte", 1024, "a"),
+		pieces("of 1024 lines of a byte", 1024, "a\n"),
+		pieces("of 40000 newlines", 1, strings.Repeat("\n", 40_000)),
+		pieces("of 20000 short lines", 1, strings.Repeat("a\n", 20_000)),
+		pieces("of a long line", 1, strings.Repeat("a", 40_000)),
+		pieces("of long lines", 1, strings.Repeat(strings.Repeat("\x01", 4096)+"\n", 20)),
+	}
+}
+
+func le(n int) string { return string([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) }
+
+// widePod has a thousand containers, with all kinds of quantities.
+func widePod() *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "web", Namespace: "default", UID: "8a1b", CreationTimestamp: metav1.NewTime(attack.Now), Labels: map[string]string{"app": "web", "tier": "front"},
+	}}
+	for i := range 1000 {
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{
+			Name: fmt.Sprint("c", i), Image: "a",
+			Resources: v1.ResourceRequirements{
+				Limits: v1.ResourceList{
+					"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("64Mi"), "example.com/long": resource.MustParse("123456789012345678901234567890.5"),
+				},
+				Requests: v1.ResourceList{"cpu": resource.MustParse("100m")},
+			},
+			SecurityContext: &v1.SecurityContext{RunAsNonRoot: new(true)},
+			LivenessProbe:   &v1.Probe{ProbeHandler: v1.ProbeHandler{TCPSocket: &v1.TCPSocketAction{Port: intstr.FromInt32(80)}}},
+		})
+	}
+	return p
+}
+
+// annotatedPod has a thousand annotations whose keys differ late.
+func annotatedPod() *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "8a1b", Annotations: map[string]string{}}}
+	for i := range 850 {
+		p.Annotations[longKey(i)] = "v"
+	}
+	p.Spec.Containers = []v1.Container{{Name: "c", Image: "a"}}
+	return p
+}
+
+// escapedPod has much text that JSON escapes.
+func escapedPod() *v1.Pod {
+	p := annotatedPod()
+	p.Annotations = map[string]string{"text": strings.Repeat("<\u2028\x01é", 30_000)}
+	return p
+}
+
+// busyNode has a hundred pods.
+func busyNode() *wasm.NodeFacts {
+	n := &wasm.NodeFacts{Allocatable: map[string]string{}, Labels: map[string]string{}}
+	for i := range 100 {
+		labels := map[string]string{}
+		for k := range 20 {
+			labels[fmt.Sprintf("example.com/label-%02d", k)] = "v"
+		}
+		n.Pods = append(n.Pods, wasm.NodePod{
+			Namespace: "default", Name: fmt.Sprint("pod-", i), UID: fmt.Sprint("u", i), Labels: labels, Requests: map[string]string{"cpu": "1", "memory": "1Gi"},
+		})
+		n.Allocatable[fmt.Sprint("example.com/r", i)] = "1"
+	}
+	return n
+}
