@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -30,12 +31,20 @@ func (l *link) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, erro
 	return l.effect(ctx, callSandbox, uid, func() { delete(w.runtime.names, name) }, func() (string, error) {
 		s := &sandbox{
 			id: w.runtime.newID("s"), uid: uid, name: p.Name, attempt: run.Attempt, ready: true, hostNetwork: p.Spec.HostNetwork,
-			created: w.clock.wall(), annotations: maps.Clone(p.Annotations),
+			created: w.clock.wall(), annotations: marked(p),
 		}
 		w.runtime.addSandbox(s)
 		w.happened(uid, s.id, status.ChangeDone)
 		return s.id, nil
 	})
+}
+
+// marked are the annotations of the sandbox of a pod.
+func marked(p *v1.Pod) map[string]string {
+	annotations := maps.Clone(p.Annotations)
+	annotations[pod.AnnotationMadeFrom], _ = pod.MadeFrom(p)
+	annotations[pod.AnnotationInstance], _ = pod.Instance(p)
+	return annotations
 }
 
 // StartContainer implements worker.Runtime.
@@ -62,7 +71,7 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 		}
 		c := &container{
 			id: w.runtime.newID("c"), name: run.Container.Name, hash: hash(run.Container), image: run.Container.Image,
-			sandbox: s, uid: uid, attempt: run.Attempt, state: status.StateCreated, created: w.clock.wall(), lapses: lapsesOf(p), done: make(chan struct{}),
+			made: marked(p)[pod.AnnotationMadeFrom], sandbox: s, uid: uid, attempt: run.Attempt, state: status.StateCreated, created: w.clock.wall(), lapses: lapsesOf(p), done: make(chan struct{}),
 			restartable: func(code int32) bool { return mayRunAgain(p, code) },
 		}
 		if pod.IsStatic(p) {

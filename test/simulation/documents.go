@@ -265,7 +265,7 @@ func (w *world) contested(p *v1.Pod) {
 
 // runAlike reports whether what runs of one version may run on as the other.
 func runAlike(a, b *v1.Pod) bool {
-	return a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy && slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, func(x, y v1.Container) bool { return hash(&x) == hash(&y) })
+	return pod.Remade(a, b) == "" && a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy && slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, func(x, y v1.Container) bool { return hash(&x) == hash(&y) })
 }
 
 // erase takes a document away.

@@ -78,8 +78,8 @@ func (w *world) edit(st *step) {
 	}
 }
 
-// amend changes a pod that keeps its UID: its image or its labels. The image changes
-// only where all containers start again: where they do not, one that is stopped for
+// amend changes a pod that keeps its UID: its image, its labels or, where it is static, its
+// arguments. What it is made from changes only where all containers start again: where they do not, one that is stopped for
 // that, and cannot be started at once, has ended, as with a kubelet.
 func (w *world) amend(s *source, st *step) {
 	p := s.documents[st.place].pod.DeepCopy()
@@ -90,8 +90,12 @@ func (w *world) amend(s *source, st *step) {
 		p.Labels = map[string]string{"n": strconv.Itoa(st.n)}
 	} else {
 		c := &p.Spec.Containers[st.n%len(p.Spec.Containers)]
-		w.counter++
-		c.Image = imageKind(c.Image) + ":" + strconv.Itoa(w.counter)
+		if w.counter++; s.name != api && st.n%3 == 0 {
+			c.Args = []string{strconv.Itoa(w.counter)}
+		}
+		if c.Args == nil || st.n%2 == 0 {
+			c.Image = imageKind(c.Image) + ":" + strconv.Itoa(w.counter)
+		}
 	}
 	w.renew(p)
 	w.write(s, st.place, p)

@@ -61,6 +61,8 @@ type sandbox struct {
 
 type container struct {
 	id, name, hash, image string
+	// made is what its pod was made from.
+	made                  string
 	sandbox               *sandbox
 	uid                   types.UID
 	attempt               uint32

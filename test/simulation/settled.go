@@ -150,14 +150,18 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 	if why := w.stillborn(a, p); why != "" && !w.waitsForName(p, &st, stays) {
 		return why
 	}
+	made := marked(p)[pod.AnnotationMadeFrom]
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		newest := g.newest(c.Name)
 		switch {
 		case newest == nil:
 		case newest.running():
-			if newest.hash == hash(c) {
+			if newest.hash == hash(c) && (newest.made == made || !pod.IsStatic(p)) {
 				continue
+			}
+			if newest.hash == hash(c) {
+				return fmt.Sprintf("container %s is made from another version of its pod", c.Name)
 			}
 			return fmt.Sprintf("container %s runs as %s and should as %s", c.Name, newest.hash, hash(c))
 		case !mayRunAgain(p, newest.code):
