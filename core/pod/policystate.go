@@ -88,6 +88,21 @@ type PolicyState struct {
 	Failures map[string]uint64 `json:"failures,omitempty"`
 	// LastFailure is the newest failure of the plugin.
 	LastFailure string `json:"lastFailure,omitempty"`
+	// Breakers are those of the plugin that are open.
+	Breakers []PolicyBreaker `json:"breakers,omitempty"`
+}
+
+// PolicyBreaker is open after failures of a plugin in a row on the pods of one tenant.
+type PolicyBreaker struct {
+	// Tenant is whose pods they are, empty for the operator's.
+	Tenant string `json:"tenant,omitempty"`
+	// Failed counts the failures in a row, Last is the code of the newest one.
+	Failed int    `json:"failed"`
+	Last   string `json:"last"`
+	// Failing is on how many versions of pods, and conflicts, it has failed. It is asked
+	// about one of these again at Until.
+	Failing int       `json:"failing"`
+	Until   time.Time `json:"until"`
 }
 
 // PolicyShadow is how a candidate does beside the policy in force.

@@ -30,24 +30,20 @@ type about struct {
 // openQuestions held.
 type asked struct {
 	stage stage
+	// why is what it waits for that was put off.
+	why string
 	// at is what the evaluator is at that has it, nil for none.
 	at *activity
 }
 
+// putsOff puts a question that has no answer yet, the same one, at the end of its line
+// after a while. why is what it waits for. After Run that comes to nothing.
+type putsOff func(wait time.Duration, why string)
+
 // pose asks a question: it is known as open until it is answered.
 func pose[T any](
-	p *Plane, of about, tenant string, answer func(T), decide func(ctx context.Context, at *activity, answer func(T)) (int64, bool),
-) {
-	poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(T), _ func(time.Duration)) (int64, bool) {
-		return decide(ctx, at, answer)
-	})
-}
-
-// poseAgain is pose for a question that may be put off: later puts it, the same one,
-// at the end of its line after a while. After Run that comes to nothing.
-func poseAgain[T any](
 	p *Plane, of about, tenant string, answer func(T),
-	decide func(ctx context.Context, at *activity, answer func(T), later func(time.Duration)) (int64, bool),
+	decide func(ctx context.Context, at *activity, answer func(T), later putsOff) (int64, bool),
 ) {
 	a := p.open.begin(of)
 	answered := func(v T) {
@@ -55,10 +51,10 @@ func poseAgain[T any](
 		answer(v)
 	}
 	t := task{tenant: tenant}
-	later := func(wait time.Duration) {
-		p.open.put(a, putOff)
+	later := func(wait time.Duration, why string) {
+		p.open.put(a, putOff, why)
 		time.AfterFunc(wait, func() {
-			p.open.put(a, inLine)
+			p.open.put(a, inLine, "")
 			p.queue.add(t)
 		})
 	}
@@ -106,10 +102,10 @@ func (o *openQuestions) leave(a *asked, at *activity) {
 }
 
 // put says that no evaluator has a question, and how far that is instead.
-func (o *openQuestions) put(a *asked, to stage) {
+func (o *openQuestions) put(a *asked, to stage, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a.stage, a.at = to, nil
+	a.stage, a.why, a.at = to, why, nil
 }
 
 // The states of a question without an answer.
@@ -119,25 +115,25 @@ const (
 	notAsked stage = iota
 	inLine
 	underWay
-	// putOff: there is nothing in the budget of its tenant.
+	// putOff: there is nothing in the budget of its tenant, or a breaker is open.
 	putOff
 	decided
 )
 
-// newest is how far the newest open question about something is, and the policy that
-// is being asked, empty for none.
-func (o *openQuestions) newest(of about) (at stage, policy string) {
+// newest is how far the newest open question about something is, the policy that is
+// being asked, empty for none, and why it was put off.
+func (o *openQuestions) newest(of about) (at stage, policy, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := o.of[of]
 	if len(all) == 0 {
-		return notAsked, ""
+		return notAsked, "", ""
 	}
 	a := all[len(all)-1]
 	if a.at != nil {
 		policy = a.at.current()
 	}
-	return a.stage, policy
+	return a.stage, policy, a.why
 }
 
 // Asked says what the answer to a question about a pod of this name and UID waits
@@ -149,12 +145,11 @@ func (p *Plane) Asked(hook string, name types.NamespacedName, uid types.UID) (po
 		of = about{hook: hook, identity: name}
 	}
 	tenant := p.cfg.tenant(name.Namespace)
-	switch at, policy := p.open.newest(of); {
+	switch at, policy, why := p.open.newest(of); {
 	case at == inLine:
 		return "", p.lining(tenant)
 	case at == putOff:
-		_, message := broke(tenant)
-		return "", message
+		return "", why
 	case at == decided:
 		return "", "it is decided, and answered once that is on record"
 	case policy != "":

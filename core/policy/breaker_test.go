@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 	"time"
@@ -9,16 +10,31 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
+// asksFor identifies a question by a number.
+func asksFor(n int) func() questionID {
+	return func() questionID { return questionID(sha256.Sum256([]byte{byte(n), byte(n >> 8)})) }
+}
+
+// refuses reports whether a question that failed before is not asked.
+func refuses(t *testing.T, b *breakers, tenant string, n int, now time.Time) bool {
+	t.Helper()
+	wait, err := b.open(tenant, asksFor(n), maxTurn, now)
+	if wait != 0 {
+		t.Errorf("it waits for %s", wait)
+	}
+	return err != nil
+}
+
 func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
 	t.Parallel()
 	var b breakers
 	now := instant
-	open := func() bool { return b.open("a", now) != nil }
+	open := func() bool { return refuses(t, &b, "a", 1, now) }
 	for range breakAfter {
 		if open() {
 			t.Fatal("it is open too early")
 		}
-		b.note("a", "Trap", now)
+		b.note("a", asksFor(1), "Trap", now)
 	}
 	for _, pause := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute} {
 		now = now.Add(pause - time.Second)
@@ -32,16 +48,16 @@ func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
 		if !open() {
 			t.Fatal("a second question is let through beside the one that tries")
 		}
-		b.note("a", "Trap", now)
+		b.note("a", asksFor(1), "Trap", now)
 	}
-	if b.open("b", now) != nil || b.open("", now) != nil {
+	if refuses(t, &b, "b", 1, now) || refuses(t, &b, "", 1, now) {
 		t.Error("it is open for others")
 	}
 	now = now.Add(maxBreak)
 	if open() {
 		t.Fatal("it is not tried again")
 	}
-	b.note("a", "", now)
+	b.note("a", asksFor(1), "", now)
 	if open() {
 		t.Error("it is open after a call that went well")
 	}
@@ -51,9 +67,9 @@ func TestABreakerIsNotOpenForLongerBecauseTheClockWentBack(t *testing.T) {
 	t.Parallel()
 	var b breakers
 	for range breakAfter {
-		b.note("a", "Trap", instant)
+		b.note("a", asksFor(1), "Trap", instant)
 	}
-	if b.open("a", instant.AddDate(-10, 0, 0)) != nil {
+	if refuses(t, &b, "a", 1, instant.AddDate(-10, 0, 0)) {
 		t.Error("it is open for ten years")
 	}
 }

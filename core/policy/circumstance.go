@@ -2,8 +2,11 @@ package policy
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"time"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -16,6 +19,10 @@ type circumstances struct {
 	// breaker is asked or told.
 	repeated bool
 	of       map[owned]*state.Circumstance
+	// putOff is how long the question waits before a policy whose breaker is open may be
+	// asked, 0 for not; why says so. There is no decision until then.
+	putOff time.Duration
+	why    string
 }
 
 // owned names a policy of somebody.
@@ -23,20 +30,62 @@ type owned struct{ tenant, policy string }
 
 func (p *policy) owned() owned { return owned{p.tenant, p.Name} }
 
-// bars is why a policy's plugin is not asked about a tenant's pod, nil if it is.
-func (c *circumstances) bars(p *policy, tenant string, now time.Time) error {
+// barred is a question to a policy whose breaker may be open.
+type barred struct {
+	tenant string
+	id     func() questionID
+	// patience is how long the question may be put off.
+	patience time.Duration
+	now      time.Time
+}
+
+// bars is why a policy's plugin is not asked, nil if it is, unless the question is put off.
+func (c *circumstances) bars(p *policy, q barred) error {
 	if c.repeated {
 		if cut := c.cut(p); cut != nil && !cut.Asked {
 			return failureOn(cut)
 		}
 		return nil
 	}
-	err := p.plugin.breakers.open(tenant, now)
+	wait, err := p.plugin.breakers.open(q.tenant, q.id, q.patience, q.now)
+	if wait > 0 {
+		c.putOff, c.why = wait, fmt.Sprintf("%s has failed on other pods, and is asked about one a second on which it has not; %s has it asked at once", p.called(), p.command("retry"))
+		return nil
+	}
 	if err != nil {
 		code, detail := partsOf(err)
 		c.note(p).Cut = &state.Cut{Code: code, Message: detail}
 	}
 	return err
+}
+
+// patience is how long a question of a hook may wait until the policy is asked. It does
+// not wait for a policy that does not count, and it does not where nothing follows (lenient).
+// An answer that is final does not follow from failures on other pods, however many wait.
+func (p *policy) patience(hook string, lenient bool) time.Duration {
+	switch {
+	case lenient || p.Mode != modeEnforce && p.Mode != modeMember:
+		return 0
+	case hook == hookMerge, hook == hookAdmit && p.OnError == pod.Deny:
+		return math.MaxInt64
+	}
+	return maxTurn
+}
+
+// again returns after how long a pod that is held for a failure is judged again, where
+// the breaker says so, else 0.
+func (c *circumstances) again(p *policy, q barred) time.Duration {
+	if c.repeated {
+		if one := c.of[p.owned()]; one != nil {
+			return one.RetryAfter
+		}
+		return 0
+	}
+	left := p.plugin.breakers.left(q.tenant, q.id, q.now)
+	if left > 0 {
+		c.note(p).RetryAfter = left
+	}
+	return left
 }
 
 // cutOff is why a plugin that is being asked gives no answer, as on record: ok is
@@ -73,7 +122,7 @@ func (c *circumstances) counted(p *policy, last *opinion) {
 // begin forgets what was noted: the decision is made anew.
 func (c *circumstances) begin() {
 	if !c.repeated {
-		c.of = nil
+		c.of, c.putOff, c.why = nil, 0, ""
 	}
 }
 

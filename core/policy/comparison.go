@@ -127,7 +127,7 @@ func (c *comparison) skip() {
 // note compares what a candidate said with what the policy in force did; question is the same
 // for a question that is asked again. What neither was
 // asked, as it does not match, or they do not have the hook, is no decision of theirs. That one has no
-// instance, or the machine failed, says nothing of it, nor is known what a policy would say whose breaker
+// instance, or the machine failed, or it was not its turn, says nothing of it, nor is known what a policy would say whose breaker
 // is open. That of the candidate is its own failure.
 func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForce, candidate saying) {
 	c.mu.Lock()
@@ -156,9 +156,9 @@ func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForc
 	c.shown.Differences = all[max(0, len(all)-maxDifferences):]
 }
 
-// ofMachineSaid says of an opinion that it came of the machine.
+// ofMachineSaid says of an opinion that it came of the machine, or of other pods.
 func ofMachineSaid(o *pod.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError)
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerWaits)
 }
 
 // show is what `get policies` shows, with why the candidate may not take the place of

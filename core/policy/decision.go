@@ -91,13 +91,17 @@ func (c *Config) names(q *pod.Question) []string {
 // consult gives the opinion of a policy, and counts it. An exception comes
 // before its plugin is asked, and one that cannot tell its conditions (unclear),
 // or whose breaker is open, is not asked either. Where that or the plugin fails, the policy's on_error
-// decides, and for an exempt pod that it passes.
+// decides, and for an exempt pod that it passes. Where the question is put off there is
+// no opinion.
 func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinion {
 	if o, ok := p.excepted(d); ok {
 		return o
 	}
 	if unclear == nil {
-		unclear = d.met.bars(p, d.request.Tenant, d.request.Time)
+		unclear = d.met.bars(p, d.barred(p))
+	}
+	if d.met.putOff > 0 {
+		return opinion{}
 	}
 	var o opinion
 	if unclear != nil {
@@ -105,8 +109,8 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	} else {
 		d.show(p)
 		o = p.ask(ctx, d)
-		if ctx.Err() == nil && o.Failure != string(wasm.NotReady) && !d.met.repeated {
-			p.plugin.breakers.note(d.request.Tenant, o.Failure, d.request.Time)
+		if !d.met.repeated {
+			p.plugin.breakers.ended(ctx, d.request.Tenant, d.identity, o.Failure, d.request.Time)
 		}
 	}
 	if ctx.Err() != nil {
@@ -119,6 +123,11 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	}
 	p.counts.count(&o.Opinion)
 	return o
+}
+
+// barred is the question that a policy is asked.
+func (d *decision) barred(p *policy) barred {
+	return barred{d.request.Tenant, d.identity, p.patience(d.hook, d.exempt || d.isReview()), d.request.Time}
 }
 
 // show gives a policy what it may see of the node.
@@ -145,6 +154,8 @@ func (p *policy) settle(d *decision, o *opinion) {
 		// It is no verdict: others have made the plugin throw its instances away.
 		o.Answer, o.retryAfter = pod.Hold, minRetryAfter
 		return
+	case o.Failure == string(breakerWaits) && d.isReview():
+		o.Answer = pod.Abstain // what runs does not violate what was not asked
 	case p.OnError != lastVerdict:
 	case known && last.Patch != "":
 		d.met.counted(p, &last)
@@ -157,6 +168,9 @@ func (p *policy) settle(d *decision, o *opinion) {
 	default:
 		o.Answer = pod.Hold
 		o.Message += "; it has not judged this version of the pod before"
+	}
+	if o.Answer == pod.Hold && o.retryAfter == 0 && o.Failure != string(conditionFailed) {
+		o.retryAfter = d.met.again(p, d.barred(p))
 	}
 	if news {
 		p.log.Warn("a plugin failed, on_error decides", "policy", p.Name, "failure", o.Message, "on_error", string(p.OnError))

@@ -34,9 +34,9 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 }
 
 // judge answers one question, unless ctx ends before, and gives what it took
-// in fuel. What the plugins have to tidy up for the next one comes after the
-// answer.
-func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answer func(pod.Verdict), at *activity) (fuel int64, goOn bool) {
+// in fuel, or puts it off by later. What the plugins have to tidy up for the next one comes
+// after the answer.
+func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answer func(pod.Verdict), later putsOff, at *activity) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
 		answer(pod.Verdict{Answer: pod.Allow, At: now})
@@ -57,6 +57,11 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 	switch {
 	case lacking == nil:
 		v = p.commit(ctx, sets, d)
+		if d.met.putOff > 0 && ctx.Err() == nil {
+			settle(ctx, sets)
+			later(d.met.putOff, d.met.why)
+			return d.spent + fuelOf(v.Opinions), true
+		}
 		if d.request.Kind == kindAPI && !p.terms.Load().DenyAtOnce {
 			judged := v.Answer
 			v = p.pacing.pace(q, v, now)
@@ -90,7 +95,7 @@ func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdic
 		d.fallback = p.terms.Load().DefaultVerdict
 		v := judge(ctx, sets, d, d.fallback)
 		v.ReadsNode = d.saw != nil
-		if ctx.Err() != nil || p.ledger.commit(ctx, d, &v) {
+		if ctx.Err() != nil || d.met.putOff > 0 || p.ledger.commit(ctx, d, &v) {
 			return v
 		}
 		d.spent += fuelOf(v.Opinions)

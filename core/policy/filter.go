@@ -14,8 +14,8 @@ import (
 // ends before.
 func (p *Plane) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.FilterVerdict)) (int64, bool) {
-		return p.pass(ctx, &q, tenant, answer, at)
+	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.FilterVerdict), later putsOff) (int64, bool) {
+		return p.pass(ctx, &q, tenant, answer, later, at)
 	})
 }
 
@@ -24,8 +24,10 @@ func (p *Plane) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
 func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
 
 // pass answers one question about an update, unless ctx ends before, and gives
-// what it took in fuel. Without a set an update passes.
-func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), at *activity) (fuel int64, goOn bool) {
+// what it took in fuel, or puts it off by later. Without a set an update passes.
+func (p *Plane) pass(
+	ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), later putsOff, at *activity,
+) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
 		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
@@ -43,6 +45,11 @@ func (p *Plane) pass(ctx context.Context, q *pod.FilterQuestion, tenant string, 
 	}
 	if ctx.Err() != nil {
 		return 0, false
+	}
+	if d.met.putOff > 0 {
+		settle(ctx, sets)
+		later(d.met.putOff, d.met.why)
+		return d.spent + fuelOf(v.Opinions), true
 	}
 	observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
@@ -79,9 +86,9 @@ func (f *filtered) wait(most time.Duration) time.Duration {
 	return 0
 }
 
-// filterAll asks every policy that matches. An update is held back where one of
-// them says so, for as long as the most patient of those may hold it; dropped,
-// where one drops it.
+// filterAll asks every policy that matches, unless the question is put off. An update is
+// held back where one of them says so, for as long as the most patient of those may hold
+// it; dropped, where one drops it.
 func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) pod.FilterVerdict {
 	defer d.at.over()
 	d.met.begin()
@@ -99,6 +106,10 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 			}
 			d.at.policy(policy.Name)
 			f := policy.filter(ctx, d, err)
+			if d.met.putOff > 0 {
+				d.spent += fuel
+				return v
+			}
 			d.waits(policy, f.wait(most(s.tenant)))
 			f.Fuel += fuel
 			v.Opinions = append(v.Opinions, f.Opinion)
@@ -125,14 +136,17 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	}
 	var got wasm.FilterResult
 	if err == nil {
-		err = d.met.bars(p, d.request.Tenant, d.request.Time)
+		err = d.met.bars(p, d.barred(p))
+	}
+	if d.met.putOff > 0 {
+		return filtered{}
 	}
 	if err == nil {
 		d.show(p)
 		got, err = d.filter(ctx, p)
 		d.spent += got.Extra
 		if !d.met.repeated {
-			p.plugin.breakers.ended(ctx, d.request.Tenant, err, d.request.Time)
+			p.plugin.breakers.ended(ctx, d.request.Tenant, d.identity, codeOfCall(err), d.request.Time)
 		}
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}

@@ -22,7 +22,7 @@ var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
 // verdict together: first those that may change the pod, each as the ones before
 // have left it, then all others about what has come of it. fallback is the answer
 // where none has an opinion. It ends early, with a verdict that means nothing,
-// when ctx does.
+// when ctx does, or the question is put off.
 func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
 	defer d.at.over()
 	asked := d.request.Question
@@ -34,7 +34,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 			opinions = s.consult(ctx, d, mutators, opinions)
 		}
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && d.met.putOff == 0 {
 		for _, s := range sets {
 			opinions = s.unite(d, opinions)
 		}
@@ -57,7 +57,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 // the pod, or of the others.
 func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions []opinion) []opinion {
 	for _, p := range s.policies {
-		if p.mutates() != mutators {
+		if p.mutates() != mutators || d.met.putOff > 0 {
 			continue
 		}
 		d.shadow(s, p, 0)
@@ -70,6 +70,10 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		}
 		d.at.policy(p.Name)
 		o := p.consult(ctx, d, err)
+		if d.met.putOff > 0 {
+			d.spent += fuel
+			break
+		}
 		d.waits(p, o.wait())
 		o.Fuel += fuel
 		o.Tenant = s.tenant

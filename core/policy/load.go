@@ -146,5 +146,8 @@ func (p *policy) state(path func(string) string) pod.PolicyState {
 	if p.comparison != nil {
 		s.Shadow = p.comparison.show()
 	}
+	if p.plugin != nil {
+		s.Breakers = p.plugin.breakers.show()
+	}
 	return s
 }

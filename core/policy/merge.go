@@ -36,7 +36,7 @@ func (r Rules) Telling(told func([]pod.Opinion)) Rules {
 func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
 	of := about{hook: hookMerge, identity: c.Identity}
-	poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution), later func(time.Duration)) (int64, bool) {
+	pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution), later putsOff) (int64, bool) {
 		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
@@ -50,15 +50,17 @@ func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
 const mostPatience = 10 * time.Second
 
 // resolve answers one contest, unless ctx ends before, and gives what it took
-// in fuel. Of a tenant that has spent its budget it is put off: until there may be
-// something in it there is no answer, and nothing of the pod begins or ends.
+// in fuel, or puts it off by later. Of a tenant that has spent its budget it is put off:
+// until there may be something in it there is no answer, and nothing of the pod begins or
+// ends.
 func (r Rules) resolve(
-	ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), later func(time.Duration), at *activity,
+	ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), later putsOff, at *activity,
 ) (fuel int64, goOn bool) {
 	p := r.plane
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
-		later(min(wait, mostPatience))
+		_, why := broke(tenant)
+		later(min(wait, mostPatience), why)
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
@@ -74,6 +76,11 @@ func (r Rules) resolve(
 	}
 	if ctx.Err() != nil {
 		return 0, false
+	}
+	if asked.met.putOff > 0 {
+		settle(ctx, sets)
+		later(asked.met.putOff, asked.met.why)
+		return fuel, true
 	}
 	observe(sets, tenant, opinions, now)
 	if r.told != nil && len(opinions) > 0 {
@@ -107,6 +114,9 @@ type contest struct {
 	turn  turn
 	// met is what policies met that is no function of what they were asked.
 	met circumstances
+	// id identifies it. decided: what the next policy says is only on record.
+	id      func() questionID
+	decided bool
 	// made is what policies make of the winner.
 	made making
 }
@@ -142,11 +152,12 @@ func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *cont
 			Restored: x.Restored, FirstSeen: x.Origin.FirstSeen,
 		})
 	}
+	m.id = func() questionID { return p.identity(m) }
 	return m
 }
 
-// choose asks the policies in order. The first that counts and has an opinion
-// decides; where its plugin fails, what runs goes on.
+// choose asks the policies in order, unless the contest is put off. The first that counts
+// and has an opinion decides; where its plugin fails, what runs goes on.
 func choose(ctx context.Context, sets []*set, node string, m *contest, at *activity) (decided pod.Resolution, opinions []pod.Opinion, spent int64) {
 	defer at.over()
 	decided.Choice = pod.NoChoice
@@ -162,11 +173,15 @@ func choose(ctx context.Context, sets []*set, node string, m *contest, at *activ
 			}
 			at.policy(policy.Name)
 			o, r := policy.merge(ctx, m, err)
+			if m.met.putOff > 0 {
+				return decided, opinions, spent + m.extra
+			}
 			spent += o.Fuel
 			o.Fuel += fuel
 			opinions = append(opinions, o)
 			if o.Mode == "" && decided.Choice == pod.NoChoice {
 				decided = r
+				m.decided = r.Choice != pod.NoChoice
 			}
 		}
 	}
@@ -186,7 +201,10 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 	var got wasm.MergeResult
 	var made *pod.Mutation
 	if err == nil {
-		err = m.met.bars(p, m.Tenant, m.Time)
+		err = m.met.bars(p, barred{m.Tenant, m.id, p.patience(hookMerge, m.decided), m.Time})
+	}
+	if m.met.putOff > 0 {
+		return pod.Opinion{}, pod.Resolution{}
 	}
 	if err == nil {
 		got, err = m.merge(ctx, p)
@@ -195,7 +213,12 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 			made, err = p.base(m, &got)
 		}
 		if !m.met.repeated {
-			p.plugin.breakers.ended(ctx, m.Tenant, err, m.Time)
+			code := codeOfCall(err)
+			p.plugin.breakers.ended(ctx, m.Tenant, m.id, code, m.Time)
+			if code == string(wasm.NotReady) && p.patience(hookMerge, m.decided) > 0 {
+				m.met.putOff, m.met.why = minRetryAfter, err.Error() // an answer is kept
+				return pod.Opinion{}, pod.Resolution{}
+			}
 		}
 	}
 	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}

@@ -28,14 +28,16 @@ type order struct {
 // Reload has an owner's directory read now (the operator's for an empty tenant)
 // and waits for what comes of it. The error says why the content is not in force.
 // Where loading waits for its budget for long, that is what the error says, and
-// loading goes on.
+// loading goes on. The breakers of the policies in force are closed.
 func (p *Plane) Reload(ctx context.Context, tenant string) (pod.PolicySet, error) {
+	defer p.closeBreakers(tenant, false)
 	return p.order(ctx, tenant, func(*reloader) order { return order{look: true} })
 }
 
 // Retry is Reload, and also tries again what was refused before, or has failed and
-// stays in force.
+// stays in force, and judges again everything that is held or denied.
 func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error) {
+	defer p.closeBreakers(tenant, true)
 	return p.order(ctx, tenant, func(r *reloader) order {
 		return order{look: true, do: func(context.Context) error {
 			r.kept.retry()
@@ -44,6 +46,23 @@ func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
 			return nil
 		}}
 	})
+}
+
+// closeBreakers closes the breakers of an owner's plugins in force. If one had failed,
+// or always, everything is asked about again that waits or is denied.
+func (p *Plane) closeBreakers(tenant string, always bool) {
+	for _, o := range p.owners {
+		if o.tenant != tenant {
+			continue
+		}
+		s, _ := o.standing.use()
+		hooks := map[string]bool{}
+		if had := s.closeBreakers(); had || always && s != nil {
+			s.addHooks(hooks)
+			p.signal(o, hooks)
+		}
+		s.release()
+	}
 }
 
 // Rollback brings the set into force that was in force before the one that is.

@@ -71,8 +71,8 @@ func New(c Config) *Plane {
 // over.
 func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict)) (int64, bool) {
-		return p.judge(ctx, &q, tenant, answer, at)
+	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later putsOff) (int64, bool) {
+		return p.judge(ctx, &q, tenant, answer, later, at)
 	})
 }
 

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -76,13 +75,14 @@ func (d *decision) isReview() bool { return d.request.Question.Op == pod.Review 
 // that took in fuel. An owner without a set has nothing to say. Of a tenant that has
 // spent its budget it is put off.
 func (p *Plane) review(
-	ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), later func(time.Duration), at *activity,
+	ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), later putsOff, at *activity,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
 	if !p.exempt(&q, p.cfg.names(&q)) {
 		if wait := p.budgets.waitReview(tenant, now); wait > 0 {
-			later(wait)
+			_, why := broke(tenant)
+			later(wait, why)
 			return 0, true
 		}
 	}

@@ -29,6 +29,10 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 		if p == nil || !p.reviews() && !p.reviewed {
 			continue
 		}
+		if o.Failure == string(breakerWaits) {
+			rv.sooner(now.Add(minAgain))
+			continue
+		}
 		unsure = unsure || o.Failure != "" || o.Answer == pod.Hold && o.Mode == ""
 		if o.Reason == pod.ReasonException {
 			if e := p.exception(names, v.At); e != nil {
@@ -37,7 +41,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 		}
 	}
 	if !unsure {
-		rv.tries = 0
+		rv.tries = 0 // also of one whose turn has not come
 		return
 	}
 	wait := min(minAgain<<min(rv.tries, 10), maxAgain)

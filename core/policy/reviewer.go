@@ -257,10 +257,10 @@ func (r *reviewer) ask(f *forces) {
 		run := rv.RunningPod
 		answer := func(v pod.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
 		of := about{hook: string(pod.Review), uid: run.Pod.UID}
-		poseAgain(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later func(time.Duration)) (int64, bool) {
-			putOff := func(wait time.Duration) {
+		pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later putsOff) (int64, bool) {
+			putOff := func(wait time.Duration, why string) {
 				x.putOff.Store(true)
-				later(wait)
+				later(wait, why)
 			}
 			return p.review(ctx, &run, tenant, answer, putOff, at)
 		})

@@ -21,11 +21,14 @@ import (
 //	deny-image IMAGE                          denies pods of that image, abstains of others
 //	broken MESSAGE                            cannot be loaded
 //	trap MESSAGE                              fails at each call
+//	picky SCRIPT                              fails on pods whose names begin with "bad", else
+//	                                          does as the script
 //	unready                                   has no instance for any call
 //	error MESSAGE                             fails with an error that is no *wasm.Failure
 //	refused MESSAGE                           cannot be loaded until it is forgotten; allows
 //	busy|unmapped                             the machine has it not loaded the first two times
-//	late|unwell                               the machine fails its first two calls; allows
+//	late|unwell                               the machine fails its first two calls; allows,
+//	                                          and by the hook merge does as the script after late
 //	wait                                      denies once freed
 //	quota N [NAME...]                         allows while fewer than N pods are on the
 //	                                          node, else holds; without facts it fails
@@ -144,7 +147,7 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	p.of.calls = append(p.of.calls, p.policy+" "+r.Question.Pod.Name)
 	p.of.requests[p.policy] = *r
 	edit := p.of.edit
-	word, rest, _ := strings.Cut(p.text, " ")
+	word, rest := p.words(r.Question.Pod.Name)
 	fault := (word == "late" || word == "unwell") && p.of.fault()
 	p.of.mu.Unlock()
 
@@ -199,16 +202,28 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	return result, nil
 }
 
-// begin puts a call down and gives the script's first word and the rest.
-func (p *script) begin(what string) (word, rest string, err error) {
+// words are the script's first word and the rest for a pod.
+func (p *script) words(pod string) (word, rest string) {
+	word, rest, _ = strings.Cut(p.text, " ")
+	switch {
+	case word != "picky":
+	case strings.HasPrefix(pod, "bad"):
+		return "trap", "this pod is not for me"
+	default:
+		word, rest, _ = strings.Cut(rest, " ")
+	}
+	return word, rest
+}
+
+// begin puts a call about a pod down and gives the script's first word and the rest.
+func (p *script) begin(what, pod string) (word, rest string, err error) {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
 	if p.closed {
 		return "", "", fmt.Errorf("the plugin of %s was called after it was closed", p.policy)
 	}
 	p.of.calls = append(p.of.calls, p.policy+" "+what)
-	word, rest, _ = strings.Cut(p.text, " ")
-	if word == "trap" {
+	if word, rest = p.words(pod); word == "trap" {
 		return "", "", &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: 7}
 	}
 	return word, rest, nil
@@ -219,18 +234,25 @@ func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 	for _, c := range m.Candidates {
 		sources = append(sources, c.Origin.Source)
 	}
-	word, rest, err := p.begin("merges " + strings.Join(sources, " "))
+	word, rest, err := p.begin("merges "+strings.Join(sources, " "), m.Candidates[0].Pod.Name)
 	if err != nil {
 		return r, err
+	}
+	p.of.mu.Lock()
+	p.of.merges[p.policy] = *m
+	late := word == "late" && p.of.fault()
+	p.of.mu.Unlock()
+	if late {
+		return r, wasm.ErrNotReady
+	}
+	if word == "late" {
+		word, rest, _ = strings.Cut(rest, " ")
 	}
 	if word == "winner" {
 		number, more, _ := strings.Cut(rest, " ")
 		r.Winner, _ = strconv.Atoi(number)
 		rest = more
 	}
-	p.of.mu.Lock()
-	p.of.merges[p.policy] = *m
-	p.of.mu.Unlock()
 	r.Answer, r.Fuel = wasm.MergeAnswer(word), 3
 	r.Reason, r.Message, _ = strings.Cut(rest, " ")
 	if r.Answer == wasm.MergeWinner && p.of.patch != nil {
@@ -240,7 +262,7 @@ func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 }
 
 func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
-	word, rest, err := p.begin("filters " + q.Question.Pod.Name)
+	word, rest, err := p.begin("filters "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
 		return r, err
 	}

@@ -184,6 +184,20 @@ func (s *set) rest() {
 	}
 }
 
+// closeBreakers closes those of all plugins, and reports whether any had failed. The set
+// may be nil.
+func (s *set) closeBreakers() (had bool) {
+	if s == nil {
+		return false
+	}
+	for _, p := range s.all() {
+		if p.plugin != nil && p.plugin.breakers.close() {
+			had = true
+		}
+	}
+	return had
+}
+
 // release gives one use of the set back, and its plugins after the last.
 func (s *set) release() {
 	if s == nil || s.users.Add(-1) > 0 {

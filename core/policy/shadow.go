@@ -137,7 +137,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 			}
 			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
 			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
-				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI}
+				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI, id: m.id}
 				c := x.policy.candidate
 				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
 				if !asked {

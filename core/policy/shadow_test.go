@@ -285,7 +285,7 @@ func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 		inForce, candidate            string
 		decisions, different, skipped uint64
 	}{
-		"that of the candidate":           {"allow", "trap no", most, most, 0},
+		"that of the candidate":           {"allow", "trap no", breakAfter, breakAfter, 0},
 		"that of the policy in force":     {"trap no", "allow", breakAfter, breakAfter, breakAfter},
 		"those of both":                   {"trap no", "trap no", breakAfter, 0, breakAfter},
 		"a candidate without an instance": {"allow", "unready", 0, 0, most},
@@ -300,7 +300,7 @@ func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for i := range most {
-					ask(t, p, question(fmt.Sprint("web-", i)))
+					ask(t, p, question(fmt.Sprint("web-", i%breakAfter)))
 					synctest.Wait()
 				}
 				if x := shadowOf(p); x.Decisions != test.decisions || x.Different != test.different || x.Skipped != test.skipped {

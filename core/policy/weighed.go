@@ -28,12 +28,12 @@ func (w weighed) weigh(question [sha256.Size]byte, different bool) (more, moreDi
 }
 
 // identity is what a question is about: the same for one that is asked again.
-func (d *decision) identity() [sha256.Size]byte {
+func (d *decision) identity() questionID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.hook, d.request.Question.Pod.UID, d.lastKey()))
 }
 
 // identity is that of a contest: who takes part.
-func (p *Plane) identity(m *contest) [sha256.Size]byte {
+func (p *Plane) identity(m *contest) questionID {
 	text := []byte(hookMerge)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]

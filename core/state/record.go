@@ -95,6 +95,9 @@ type Circumstance struct {
 	// Last is what the policy had said of the same version of the pod, where that
 	// counted instead of an answer.
 	Last *LastOpinion `json:"last,omitempty"`
+	// RetryAfter is when the pod was to be judged again because the plugin's breaker was
+	// open, 0 where nothing follows from that.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 }
 
 // Cut is a failure that was not the plugin's own: its breaker was open, it had no

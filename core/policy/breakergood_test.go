@@ -1,0 +1,573 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// bad are pods on which a picky plugin fails.
+var bad = []string{"bad-1", "bad-2", "bad-3", "bad-4", "bad-5"}
+
+// asked counts how often plugins were asked, about pods of names that begin so.
+func (s *scripts) asked(prefix string) (n int) {
+	for _, call := range s.called() {
+		words := strings.Fields(call)
+		if strings.HasPrefix(words[len(words)-1], prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// askAll asks for verdicts without waiting for them; those that are given are not zero.
+func askAll(p *Plane, names ...string) map[string]*pod.Verdict {
+	got := map[string]*pod.Verdict{}
+	for _, name := range names {
+		v := &pod.Verdict{}
+		got[name] = v
+		p.Judge(question(name), func(given pod.Verdict) { *v = given })
+	}
+	return got
+}
+
+func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		script, onError string
+		bad, good       pod.Answer
+	}{
+		"hold":         {"picky allow", "hold", pod.Hold, pod.Allow},
+		"deny":         {"picky allow", "deny", pod.Deny, pod.Allow},
+		"allow":        {"picky deny No not this one", "allow", pod.Allow, pod.Deny},
+		"last_verdict": {"picky allow", "last_verdict", pod.Hold, pod.Allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("p", test.script, fmt.Sprintf("on_error = %q", test.onError))
+				p, _ := listed(t, d, s)
+				run(t, p)
+				for range 3 {
+					for _, name := range bad {
+						if v := ask(t, p, question(name)); v.Answer != test.bad || v.Reason != pod.ReasonPolicyFailed {
+							t.Errorf("%s: %+v", name, v)
+						}
+					}
+				}
+				if n := s.asked("bad"); n != breakAfter {
+					t.Errorf("asked %d times about bad pods", n)
+				}
+				if v := ask(t, p, question("good")); v.Answer != test.good || v.Policy != "p" || s.asked("good") != 1 {
+					t.Errorf("good: %+v", v)
+				}
+			})
+		})
+	}
+}
+
+func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("f", hookFilter, "picky drop Window it is closed")
+		p, _ := listed(t, d, s, patient)
+		run(t, p)
+		about := func(name string) pod.FilterVerdict {
+			q := question(name, update)
+			return filterBy(t, p, pod.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin})
+		}
+		for _, name := range slices.Concat(bad, bad) {
+			if v := about(name); v.Answer != pod.Pass {
+				t.Errorf("%s: %+v", name, v)
+			}
+		}
+		if v := about("good"); v.Answer != pod.Drop || s.asked("bad") != breakAfter {
+			t.Errorf("good: %+v", v)
+		}
+	})
+}
+
+func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("m", hookMerge, "picky winner 1")
+		p, _ := listed(t, d, s, ranked)
+		run(t, p)
+		for _, name := range slices.Concat(bad, bad) {
+			if r := resolve(t, p, contested(name)); r.Choice != pod.ChooseCurrent {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		begun := time.Now()
+		for i := range 3 { // the first at once, the others at their turns
+			if r := resolve(t, p, contested(fmt.Sprint("good-", i))); r.Choice != pod.ChooseWinner {
+				t.Errorf("good: %+v", r)
+			}
+		}
+		if n := len(s.called()); n != breakAfter+3 || time.Since(begun) > 3*turnTime {
+			t.Errorf("asked %d times, in %s", n, time.Since(begun))
+		}
+	})
+}
+
+func TestBreaker_conflictDoesNotWaitForAPolicyWithoutASay(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("a", hookMerge, "winner 0", "priority = 1")
+		d.hooked("b", hookMerge, "picky winner 1", "priority = 2")
+		p, _ := listed(t, d, s, ranked)
+		run(t, p)
+		resolve(t, p, contested("first"))
+		begun := time.Now()
+		for i := range 20 {
+			if r := resolve(t, p, contested(fmt.Sprint("bad-", i))); r.Choice != pod.ChooseWinner || r.Policy != "a" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if waited := time.Since(begun); waited > 0 {
+			t.Errorf("they waited for %s", waited)
+		}
+	})
+}
+
+func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
+	t.Parallel()
+	for onError, test := range map[string]struct {
+		answer pod.Answer
+		// answered are how many have an answer after half a minute.
+		answered int
+	}{
+		"hold": {pod.Hold, 1000 - int(maxTurn/turnTime) + 30},
+		"deny": {pod.Deny, breakAfter + 1 + 30},
+		// Nobody waits for long because of a policy that does not matter when it fails.
+		"allow": {pod.Allow, 1000 - int(maxTurn/turnTime) + 30},
+	} {
+		t.Run(onError, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("p", "trap no", fmt.Sprintf("on_error = %q", onError))
+				p, _ := listed(t, d, s)
+				run(t, p)
+				ask(t, p, question("first"))
+				var names []string
+				for i := range 999 {
+					names = append(names, fmt.Sprint("web-", i))
+				}
+				got := askAll(p, names...)
+				time.Sleep(30*time.Second + turnTime/2)
+				answered := 1
+				for name, v := range got {
+					if v.Answer == test.answer {
+						answered++
+					} else if v.Answer != "" {
+						t.Errorf("%s: %+v", name, v)
+					}
+				}
+				if n := len(s.called()); n != breakAfter+1+30 || answered != test.answered {
+					t.Errorf("asked %d times, %d answered, want %d", n, answered, test.answered)
+				}
+			})
+		})
+	}
+}
+
+func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "picky allow", `on_error = "deny"`)
+		p, _ := listed(t, d, s)
+		run(t, p)
+		var names []string
+		for i := range 50 {
+			names = append(names, fmt.Sprint("bad-", i))
+		}
+		got := askAll(p, append(names, "good")...)
+		time.Sleep(time.Second)
+		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one a second on which it has not; "wardlet policy retry" has it asked at once` {
+			t.Errorf("good waits for %q %q", policy, why)
+		}
+		time.Sleep(time.Minute)
+		if got["good"].Answer != pod.Allow {
+			t.Errorf("good: %+v", got["good"])
+		}
+	})
+}
+
+func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
+	t.Parallel()
+	var b breakers
+	now := instant
+	for i := range breakAfter {
+		b.note("", asksFor(i), "Trap", now)
+	}
+	if wait, err := b.open("", asksFor(100), maxTurn, now); wait != 0 || err != nil {
+		t.Fatalf("the first that has not failed: %s, %v", wait, err)
+	}
+	b.note("", asksFor(100), "Trap", now)
+	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != turnTime || err != nil {
+		t.Fatalf("the second waits for %s, %v", wait, err)
+	}
+	now = now.Add(minBreak)
+	if refuses(t, &b, "", 0, now) || !refuses(t, &b, "", 1, now) {
+		t.Error("of those that failed not one is tried")
+	}
+	// The one that is tried takes nobody's turn.
+	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != 0 || err != nil {
+		t.Errorf("its turn has come: %s, %v", wait, err)
+	}
+}
+
+func TestBreaker_turns(t *testing.T) {
+	t.Parallel()
+	const most = int(maxTurn / turnTime)
+	var b breakers
+	for i := range breakAfter {
+		b.note("", asksFor(i), "Trap", instant)
+	}
+	turn := func(n int, patience time.Duration, now time.Time) string {
+		wait, err := b.open("", asksFor(n), patience, now)
+		code := ""
+		if err != nil {
+			code, _, _ = failureOf(err)
+		}
+		return strings.TrimSpace(wait.String() + " " + code)
+	}
+	for i := range most + 1 {
+		if got, want := turn(100+i, maxTurn, instant), (time.Duration(i) * turnTime).String(); got != want {
+			t.Errorf("turn %d: %s, want %s", i, got, want)
+		}
+	}
+	for _, step := range []struct {
+		name            string
+		n               int
+		patience, after time.Duration
+		want            string
+	}{
+		{"that of one that comes again", 110, maxTurn, 0, "10s"},
+		{"the same, later", 110, maxTurn, 4 * time.Second, "6s"},
+		{"one too many", 900, maxTurn, 0, "0s BreakerWaits"},
+		{"one too many that has all the time", 900, 24 * time.Hour, 0, "1m1s"},
+		{"one that cannot wait", 901, 0, 0, "0s BreakerWaits"},
+		{"one that cannot wait, when nobody has a turn", 903, 0, 2 * maxTurn, "0s"},
+		{"one more at that time", 904, 0, 2 * maxTurn, "0s BreakerWaits"},
+		{"the clock went back ten years", 905, maxTurn, -10 * 365 * 24 * time.Hour, "0s"},
+		{"the next one then", 906, maxTurn, -10 * 365 * 24 * time.Hour, "1s"},
+	} {
+		if got := turn(step.n, step.patience, instant.Add(step.after)); got != step.want {
+			t.Errorf("%s: %s, want %s", step.name, got, step.want)
+		}
+	}
+}
+
+func TestBreaker_isBounded(t *testing.T) {
+	t.Parallel()
+	var b breakers
+	for i := range 2 * maxFailing {
+		now := instant.Add(time.Duration(i) * time.Second)
+		b.note("", asksFor(i), "Trap", now)
+		_, _ = b.open("", asksFor(10_000+2*i), maxTurn, now)
+		_, _ = b.open("", asksFor(10_001+2*i), maxTurn, now)
+	}
+	if one := b.of[""]; len(one.failing) != maxFailing || len(one.turns) > 2*int(maxTurn/turnTime)+1 {
+		t.Errorf("it knows %d that failed, %d that wait", len(one.failing), len(one.turns))
+	}
+	if _, newest := b.of[""].failing[asksFor(2*maxFailing-1)()]; !newest {
+		t.Error("the newest is forgotten")
+	}
+}
+
+func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "picky allow")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		for i, name := range bad {
+			want := time.Duration(0) // its own back-off
+			if i == breakAfter-1 {
+				want = minBreak
+			}
+			if v := ask(t, p, question(name)); v.RetryAfter != want {
+				t.Errorf("%s: %+v", name, v)
+			}
+		}
+		time.Sleep(4 * time.Second)
+		if v := ask(t, p, question("bad-1")); v.RetryAfter != minBreak-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
+			t.Errorf("while it is open: %+v", v)
+		}
+		time.Sleep(minBreak - 4*time.Second)
+		if v := ask(t, p, question("bad-1")); v.RetryAfter != 2*minBreak || v.Opinions[0].Failure != "Trap" {
+			t.Errorf("when it half-opens: %+v", v)
+		}
+		if v := ask(t, p, question("bad-2")); v.RetryAfter != 2*minBreak || v.Opinions[0].Failure != "BreakerOpen" {
+			t.Errorf("beside the one that was tried: %+v", v)
+		}
+	})
+}
+
+func TestBreaker_whileOneIsTriedTheOthersComeBackSoon(t *testing.T) {
+	t.Parallel()
+	var b breakers
+	for i := range breakAfter {
+		b.note("", asksFor(i), "Trap", instant)
+	}
+	now := instant.Add(minBreak)
+	if refuses(t, &b, "", 0, now) {
+		t.Fatal("none is tried")
+	}
+	if !refuses(t, &b, "", 1, now) || b.left("", asksFor(1), now) != minRetryAfter {
+		t.Errorf("comes back in %s", b.left("", asksFor(1), now))
+	}
+	b.ended(t.Context(), "", asksFor(0), "NotReady", now)
+	if refuses(t, &b, "", 1, now) {
+		t.Error("no other is tried, as one was not")
+	}
+	b.note("", asksFor(1), "", now)
+	if b.left("", asksFor(2), now) != 0 || refuses(t, &b, "", 2, now) {
+		t.Error("it is open after a call that did not fail")
+	}
+}
+
+func TestBreaker_ordersCloseIt(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string]func(t *testing.T, p *Plane) error{
+		"retry":  func(t *testing.T, p *Plane) error { t.Helper(); _, err := p.Retry(t.Context(), ""); return err },
+		"reload": func(t *testing.T, p *Plane) error { t.Helper(); _, err := p.Reload(t.Context(), ""); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.write("p.toml", documentIn("p", "picky allow", anyHook))
+				d.write("p.wasm", "picky allow")
+				p, _ := listed(t, d, s)
+				run(t, p)
+				for _, name := range bad {
+					ask(t, p, question(name))
+				}
+				changed := []<-chan struct{}{p.Changed(), p.FilterChanged(), p.Rules().Changed()}
+				for _, c := range changed {
+					select {
+					case <-c:
+					default:
+					}
+				}
+				open := p.Sets()[0].Policies[0].Breakers
+				want := []pod.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(minBreak)}}
+				if diff := cmp.Diff(want, open); diff != "" {
+					t.Errorf("shown (-want +got):\n%s", diff)
+				}
+				must(t, order(t, p))
+				if open := p.Sets()[0].Policies[0].Breakers; open != nil {
+					t.Errorf("shown as %+v", open)
+				}
+				for i, c := range changed {
+					select {
+					case <-c:
+					default:
+						t.Errorf("what waits is not asked again, %d", i)
+					}
+				}
+				if ask(t, p, question("bad-1")); s.asked("bad-1") != 2 {
+					t.Error("it is open still")
+				}
+			})
+		})
+	}
+}
+
+func TestBreaker_reloadThatChangesNothingAsksNobodyAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "picky allow")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		ask(t, p, question("good"))
+		fired(p)
+		_, err := p.Reload(t.Context(), "")
+		must(t, err)
+		if fired(p) {
+			t.Error("what waits is asked again")
+		}
+		_, err = p.Retry(t.Context(), "")
+		must(t, err)
+		if !fired(p) {
+			t.Error("what waits is not asked again")
+		}
+	})
+}
+
+func TestBreaker_ofOneTenantMakesNobodyElseWait(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("node", "picky allow")
+		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[1].Dir = "", "" })
+		run(t, p)
+		ask(t, p, question("first"))
+		for i := range 50 {
+			p.Judge(question(fmt.Sprint("bad-", i), in("a")), func(pod.Verdict) {})
+		}
+		synctest.Wait()
+		begun := time.Now()
+		for _, namespace := range []string{"b", "shop"} {
+			for i := range 20 {
+				if v := ask(t, p, question(fmt.Sprint("web-", i), in(namespace))); v.Answer != pod.Allow {
+					t.Errorf("%s: %+v", namespace, v)
+				}
+			}
+		}
+		if waited := time.Since(begun); waited > 0 {
+			t.Errorf("they waited for %s", waited)
+		}
+		open := p.Sets()[0].Policies[0].Breakers
+		if len(open) != 1 || open[0].Tenant != "a" {
+			t.Errorf("open: %+v", open)
+		}
+	})
+}
+
+func TestBreaker_runningPodThatWasNotAskedAboutViolatesNothing(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		var pods []RunningPod
+		for i := range 20 {
+			pods = append(pods, runs(fmt.Sprintf("bad-%02d", i)))
+		}
+		n := newRunning(append(pods, runs("good"))...)
+		d.policy("p", "picky allow", onChangeReports)
+		p := reviewing(t, d, s, n)
+		run(t, p)
+		time.Sleep(5 * time.Second)
+		if got := n.shows("good"); got != "" {
+			t.Errorf("good is shown with %q", got)
+		}
+		if got := n.shows("bad-00"); !strings.Contains(got, "Trap") {
+			t.Errorf("bad is shown with %q", got)
+		}
+		settled()
+		if got := n.shows("good"); got != "" || s.asked("good") == 0 {
+			t.Errorf("in the end good is shown with %q", got)
+		}
+	})
+}
+
+func TestBreaker_nothingWaitsForAPolicyThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	var exempted []string
+	for i := range 20 {
+		exempted = append(exempted, fmt.Sprint("shop/bad-", i))
+	}
+	for name, test := range map[string]struct {
+		more   string
+		exempt []string
+	}{
+		"audit":  {`mode = "audit"`, nil},
+		"warn":   {`mode = "warn"`, nil},
+		"exempt": {"", exempted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				d.policy("p", "picky allow", test.more)
+				p, _ := listed(t, d, s, func(c *Config) { c.Exempt = test.exempt })
+				run(t, p)
+				ask(t, p, question("first"))
+				begun := time.Now()
+				for i := range 20 {
+					if v := ask(t, p, question(fmt.Sprint("bad-", i))); v.Answer != pod.Allow {
+						t.Errorf("verdict %+v", v)
+					}
+				}
+				if waited := time.Since(begun); waited > 0 {
+					t.Errorf("they waited for %s", waited)
+				}
+			})
+		})
+	}
+}
+
+func TestBreaker_aChangedPodHasNotFailed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "trap no")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		for range 2 * breakAfter {
+			ask(t, p, question("web"))
+		}
+		q := question("web", func(q *pod.Question) {
+			q.Pod = somePod("web", func(p *v1.Pod) { p.Labels = map[string]string{"mended": "yes"} })
+		})
+		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.called()) != breakAfter+1 {
+			t.Errorf("verdict %+v", v)
+		}
+	})
+}
+
+func TestBreaker_conflictWaitsForAPluginWithoutAnInstance(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.hooked("m", hookMerge, "late winner 1")
+		p, _ := listed(t, d, s, ranked)
+		run(t, p)
+		if r := resolve(t, p, contested("web")); r.Choice != pod.ChooseWinner || len(s.called()) != 3 {
+			t.Errorf("%+v after %d calls", r, len(s.called()))
+		}
+	})
+}
+
+func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
+	t.Parallel()
+	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+	d.write("p.toml", documentIn("p", "picky allow", anyHook))
+	d.write("p.wasm", "picky allow")
+	log, closeAll := recordsIn(t, at)
+	c := testConfig(d, s)
+	c.Records = log
+	p := New(c)
+	stop := run(t, p)
+	for _, name := range slices.Concat(bad, bad, []string{"good", "bad-1"}) {
+		ask(t, p, question(name))
+	}
+	stop()
+	closeAll()
+	records, exhibits := evidenceIn(t, at)
+	again := NewRepeater(testConfig(d, newScripts()))
+	defer again.Close()
+	var retries []time.Duration
+	for i, r := range records {
+		if diff := repeated(t, again, r, exhibits[i]); diff != nil {
+			t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)
+		}
+		if r.Verdict.RetryAfter > 0 {
+			retries = append(retries, r.Verdict.RetryAfter)
+		}
+	}
+	// Two of the fifth pod, one of each other.
+	if len(retries) != breakAfter+1 {
+		t.Errorf("on record are %v", retries)
+	}
+}
