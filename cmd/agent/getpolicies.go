@@ -127,6 +127,11 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 	if len(s.Failures) > 0 {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
 	}
+	for i := range s.Breakers {
+		b := &s.Breakers[i]
+		about := fmt.Sprintf("%s: breaker open for pods of %s", s.Name, cmp.Or(b.Tenant, config.OperatorName))
+		e.notes = append(e.notes, note{text: about + p.breakerInWords(set, b), stable: about})
+	}
 	if s.Shadow != nil {
 		e.notes = append(e.notes, note{text: shadowInWords(set, s), stable: s.Name + ": candidate"})
 	}
@@ -134,6 +139,20 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 		e.notes = append(e.notes, note{text: text, stable: s.Name + ": running pods"})
 	}
 	return e
+}
+
+// breakerInWords says why a breaker is open, what follows and what to do.
+func (p policyPrinter) breakerInWords(set *pod.PolicySet, b *pod.PolicyBreaker) string {
+	return oneLine(fmt.Sprintf(": %d failures in a row, the last %s, on %s, of which one is tried again in %s; others are asked about one a second; %q asks about all now",
+		b.Failed, b.Last, plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
+}
+
+// retryCommand is the command that has the plugins of an owner asked again.
+func retryCommand(tenant string) string {
+	if tenant == "" {
+		return "wardlet policy retry"
+	}
+	return "wardlet policy retry --tenant " + tenant
 }
 
 // shadowInWords says how a candidate does beside the policy in force.

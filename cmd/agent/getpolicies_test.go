@@ -91,6 +91,14 @@ func ready(s *pod.PolicySet) {
 	x.Waits, x.Differences, x.Different, x.Skipped, x.Decisions = "", nil, 0, 0, 100
 }
 
+// broken has breakers of the first policy open.
+func broken(s *pod.PolicySet) {
+	s.Policies[0].Breakers = []pod.PolicyBreaker{
+		{Failed: 7, Last: "Trap", Failing: 5, Until: noon.Add(19 * time.Second)},
+		{Tenant: "a", Failed: 5, Last: "FuelExhausted", Failing: 1, Until: noon.Add(-time.Second)},
+	}
+}
+
 // grouping makes the second policy a member of a group.
 func grouping(s *pod.PolicySet) {
 	s.Policies[1].Mode = "member"
@@ -128,6 +136,8 @@ func TestGetPolicies(t *testing.T) {
 		"get-policies-probation":         {[]pod.PolicySet{aSet(onProbation)}, []string{"policies"}},
 		"get-policies-probation-failing": {[]pod.PolicySet{aSet(failingFirst)}, []string{"policies"}},
 		"get-policies-probation-json":    {[]pod.PolicySet{aSet(onProbation)}, []string{"policy", "required-labels", "-o", "json"}},
+		"get-policies-breakers":          {[]pod.PolicySet{aSet(broken)}, []string{"policies"}},
+		"get-policies-breakers-json":     {[]pod.PolicySet{aSet(broken)}, []string{"policy", "required-labels", "-o", "json"}},
 		"get-policies-named":             {[]pod.PolicySet{aSet()}, []string{"policy", "required-labels"}},
 		"get-policies-not-found":         {[]pod.PolicySet{aSet()}, []string{"policy", "other"}},
 		"get-policies-refused":           {[]pod.PolicySet{aSet(refused)}, []string{"policies"}},

@@ -67,8 +67,12 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	if w.Running != nil {
 		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + oneLine(why)
 	}
+	after := again(w, now)
+	if after != "" && w.Verdict.Reason == pod.ReasonPolicyFailed {
+		after += `; "` + retryCommand(w.Verdict.Tenant) + `" has it judged now`
+	}
 	return note{
-		text:   text + again(w, now),
+		text:   text + after,
 		stable: strings.Join([]string{text, w.Verdict.Reason, w.Origin.Document, w.Origin.Version}, "\x00"),
 	}
 }
@@ -175,10 +179,23 @@ func hindrance(p *v1.Pod) string {
 	switch {
 	case p.Status.Phase != v1.PodFailed || !ok:
 		return ""
+	case p.Status.Reason == pod.ReasonPolicyFailed && pod.IsStatic(p):
+		return "denied by " + oneLine(why) + `; "` + retryCommand(tenantOfPolicy(why)) + `" has it judged again`
 	case strings.HasPrefix(why, `policy "`):
 		return "denied by " + oneLine(why)
 	case p.Status.Reason == pod.ReasonDefaultVerdict:
 		return "denied: " + oneLine(why)
 	}
 	return "rejected: " + oneLine(why)
+}
+
+// tenantOfPolicy is whose policy the message of a verdict names first, empty for the operator's.
+func tenantOfPolicy(message string) string {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(message, `policy "`), `"`)
+	rest, of := strings.CutPrefix(rest, ` of tenant "`)
+	if !of {
+		return ""
+	}
+	tenant, _, _ := strings.Cut(rest, `"`)
+	return tenant
 }

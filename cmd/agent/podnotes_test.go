@@ -92,6 +92,54 @@ func TestGetPodsSaysWhoIsAskedWhereThatTakesLong(t *testing.T) {
 	}
 }
 
+func TestPodNotes_sayHowAPluginThatFailedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	held := wait(aPod("default", "web"), pod.Hold, `policy "p": the plugin failed with Trap (on_error is hold)`, false, 9*time.Second)
+	held.Verdict.Reason = pod.ReasonPolicyFailed
+	ofTenant := held
+	ofTenant.Verdict.Tenant = "a"
+	from := func(source, message string) v1.Pod {
+		return aPod("default", "web", rejected(pod.ReasonPolicyFailed, message), func(p *v1.Pod) {
+			p.Annotations = map[string]string{pod.AnnotationSource: source}
+		})
+	}
+	const denied = `: the plugin failed with Trap (on_error is deny)`
+	for name, test := range map[string]struct {
+		pod   v1.Pod
+		waits []pod.Waiting
+		want  string
+	}{
+		"held": {
+			aPod("default", "web"), []pod.Waiting{held},
+			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry" has it judged now`,
+		},
+		"held by a tenant's policy": {
+			aPod("default", "web"), []pod.Waiting{ofTenant},
+			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry --tenant a" has it judged now`,
+		},
+		"denied": {
+			from("file", `policy "p"`+denied), nil,
+			`default/web: denied by policy "p"` + denied + `; "wardlet policy retry" has it judged again`,
+		},
+		"denied by a tenant's policy": {
+			from("file", `policy "p" of tenant "a"`+denied), nil,
+			`default/web: denied by policy "p" of tenant "a"` + denied + `; "wardlet policy retry --tenant a" has it judged again`,
+		},
+		"denied for good": {
+			from(pod.SourceAPI, `policy "p"`+denied), nil,
+			`default/web: denied by policy "p"` + denied,
+		},
+	} {
+		var got []string
+		for _, n := range podNotes(&test.pod, test.waits, noon) {
+			got = append(got, n.text)
+		}
+		if text := strings.Join(got, "\n"); text != test.want {
+			t.Errorf("%s: %q, want %q", name, text, test.want)
+		}
+	}
+}
+
 func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
 	t.Parallel()
 	pods := []v1.Pod{

@@ -22,7 +22,7 @@ func (a *app) policyReloadCommand() *cobra.Command {
 		Short: "Have the agent read a directory of policies now, and wait",
 		Long: "Has the agent read a directory of policies now, which it also does by itself when something\n" +
 			"changes, and waits until what it holds is in force or refused. The exit status is 1 if it is\n" +
-			"refused; what was in force then stays.",
+			"refused; what was in force then stays. The breakers of plugins that failed are closed.",
 		Example: "  wardlet policy reload\n  wardlet policy reload --tenant a",
 	})
 }
@@ -30,10 +30,11 @@ func (a *app) policyReloadCommand() *cobra.Command {
 func (a *app) policyRetryCommand() *cobra.Command {
 	return a.policyOrderCommand("retry", &cobra.Command{
 		Use:   "retry",
-		Short: "Have the agent try policies again that it has refused",
+		Short: "Have the agent try policies again that it has refused, or that failed",
 		Long: "Forgets which contents of a directory of policies were refused or rolled back, and reads it\n" +
 			"as \"wardlet policy reload\" does. Without it a refused content is tried again only when it\n" +
-			"changes or another version of the agent runs, not after a mere restart.",
+			"changes or another version of the agent runs, not after a mere restart. The breakers of plugins\n" +
+			"that failed are closed, and what is held, or denied of the node's own sources, is judged again.",
 		Example: "  wardlet policy retry\n  wardlet policy retry --tenant a",
 	})
 }
