@@ -30,12 +30,12 @@ func (obliging) Admit(context.Context, *wasm.Request) (wasm.Result, error) {
 	return wasm.Result{Answer: pod.Allow}, nil
 }
 
-func (obliging) Forget([]byte, wasm.Options) error    { return nil }
-func (obliging) LoadFuel() int64                      { return 0 }
-func (obliging) Warm(context.Context, []string) int64 { return 0 }
-func (obliging) Settle(context.Context)               {}
-func (obliging) Rest()                                {}
-func (obliging) Close() error                         { return nil }
+func (obliging) Forget(context.Context, []byte, wasm.Options) error { return nil }
+func (obliging) LoadFuel() int64                                    { return 0 }
+func (obliging) Warm(context.Context, []string) int64               { return 0 }
+func (obliging) Settle(context.Context)                             {}
+func (obliging) Rest()                                              {}
+func (obliging) Close() error                                       { return nil }
 
 // compared is what the plane says over the socket of a directory with a policy and a
 // candidate, once that may take the policy's place.

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
@@ -94,13 +95,15 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 		return p
 	}
 	crashpoint.Reached("set verified")
+	cost := int64(0)
+	costing := wasm.WithCost(ctx, func(cpu time.Duration) { cost += cpu.Nanoseconds() * nanosecondFuel })
 	if l.anew {
-		if err := l.cfg.Loader.Forget(r.files[doc.Module].data, options); err != nil {
+		if err := l.cfg.Loader.Forget(costing, r.files[doc.Module].data, options); err != nil {
 			l.cfg.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
 		}
 	}
-	plugin, err := l.cfg.Loader.Load(ctx, r.files[doc.Module].data, options)
-	l.cfg.loads.pay(loadTook(plugin, err) + moduleByteFuel*int64(len(r.files[doc.Module].data)))
+	plugin, err := l.cfg.Loader.Load(costing, r.files[doc.Module].data, options)
+	l.cfg.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.files[doc.Module].data))))
 	if err != nil {
 		l.again = l.again || ofMachine(err)
 		doc.complain(doc.refusedFor(err), "%s cannot be loaded: %v", doc.Module, err)

@@ -20,9 +20,11 @@ const (
 	documentByteFuel = 12_000
 	// textByteFuel is what a byte takes of a test's pod, each time it is decoded.
 	textByteFuel = 2000
-	// moduleByteFuel is what a byte takes of a module that is verified, or whose code
-	// is fetched.
+	// moduleByteFuel is the least that a byte takes of a module that is verified and
+	// metered, or whose code is loaded. Where that takes more, what it takes counts.
 	moduleByteFuel = 50
+	// nanosecondFuel is what a nanosecond of the processor takes.
+	nanosecondFuel = 2
 
 	// lateTime is how long loading may wait for its budget until that is shown.
 	lateTime = 3 * time.Second

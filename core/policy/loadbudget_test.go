@@ -78,6 +78,25 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 	}
 }
 
+// A module that takes the host long is paid by what it took, also where it is
+// refused; every other one by its length.
+func TestLoadBudget_modulesArePaidByWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"allow", "broken x"} {
+		for cost, want := range map[time.Duration]int64{
+			0:           moduleByteFuel * int64(len(script)),
+			time.Second: 2_000_000_000,
+		} {
+			d, s := newTree(t), newScripts()
+			s.loadCost = cost
+			d.policy("p", script)
+			if _, got := spent(t, d, s); got != want {
+				t.Errorf("%q that takes the host %v is charged %d, want %d", script, cost, got, want)
+			}
+		}
+	}
+}
+
 func TestConditionsOfTestsArePaid(t *testing.T) {
 	t.Parallel()
 	took := func(conditions string) int64 {

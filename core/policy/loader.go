@@ -12,7 +12,7 @@ type Loader interface {
 	// says why the module cannot be used.
 	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
 	// Forget has the next Load try a module again that was refused before.
-	Forget(binary []byte, o wasm.Options) error
+	Forget(ctx context.Context, binary []byte, o wasm.Options) error
 }
 
 // Plugin is a loaded module. Calls may come from several goroutines at once.
@@ -50,4 +50,6 @@ func (s sandbox) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugi
 	return p, nil
 }
 
-func (s sandbox) Forget(binary []byte, o wasm.Options) error { return s.engine.Forget(binary, o) }
+func (s sandbox) Forget(ctx context.Context, binary []byte, o wasm.Options) error {
+	return s.engine.Forget(ctx, binary, o)
+}

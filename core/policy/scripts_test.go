@@ -65,6 +65,8 @@ type scripts struct {
 	// admitFuel what a call takes of the hook admit.
 	loadFuel            map[string]int64
 	warmFuel, admitFuel int64
+	// loadCost is the processor time that loading any module takes of the host.
+	loadCost time.Duration
 	// free lets plugins that wait go on; they say on waits that they do.
 	free  chan struct{}
 	waits chan string
@@ -77,7 +79,8 @@ func newScripts() *scripts {
 	}
 }
 
-func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+func (s *scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	wasm.AddCost(ctx, s.loadCost)
 	text, _, _ := strings.Cut(string(binary), " # ")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +109,7 @@ func (s *scripts) Load(_ context.Context, binary []byte, o wasm.Options) (Plugin
 	return &script{of: s, policy: o.Policy, text: text}, nil
 }
 
-func (s *scripts) Forget(binary []byte, _ wasm.Options) error {
+func (s *scripts) Forget(_ context.Context, binary []byte, _ wasm.Options) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgotten = append(s.forgotten, string(binary))

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"crypto/sha256"
 	"slices"
 
@@ -29,24 +30,28 @@ func (a *accepted) serves(o *Options) bool {
 
 // accept verifies a module, unless that was done before, and gives it as it is
 // compiled. It is rewritten only if somebody wants to read it.
-func (e *Engine) accept(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
+func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
 	if a := e.accepted.load(sum); a != nil && a.serves(o) {
 		return a, compile.Source{Digest: a.Metered, Module: func() ([]byte, error) {
-			_, metered, err := e.rewrite(binary, sum, o)
+			_, metered, err := e.rewrite(ctx, binary, sum, o)
 			return metered, err
 		}}, nil
 	}
-	a, metered, err := e.rewrite(binary, sum, o)
+	a, metered, err := e.rewrite(ctx, binary, sum, o)
 	return a, compile.Whole(metered), err
 }
 
-// rewrite verifies and rewrites a module, and keeps what there is to know.
-func (e *Engine) rewrite(binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, []byte, error) {
-	m, err := verified(binary, e.caps, o)
+// rewrite verifies and rewrites a module, and keeps what there is to know. The
+// error is a *Failure, or why ctx ended.
+func (e *Engine) rewrite(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, []byte, error) {
+	m, err := verified(ctx, binary, e.caps, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := meter.Rewrite(m, e.caps.Metered)
+	r, err := meter.Rewrite(ctx, m, e.caps.Metered)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, nil, &Failure{Code: AbiMismatch, Err: err}
 	}

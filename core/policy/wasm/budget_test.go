@@ -37,18 +37,18 @@ func TestAModuleThatIsForgottenIsCompiledOnceMore(t *testing.T) {
 	if again := refused(); again != first {
 		t.Errorf("%s\nand the next time\n%s", first, again)
 	}
-	_, source, err := e.accept(binary, sha256.Sum256(binary), &o)
+	_, source, err := e.accept(t.Context(), binary, sha256.Sum256(binary), &o)
 	if err != nil || e.cache.Refused(source.Digest) == nil {
 		t.Fatal("it is not remembered", err)
 	}
-	if err := e.Forget(binary, o); err != nil || e.cache.Refused(source.Digest) != nil {
+	if err := e.Forget(t.Context(), binary, o); err != nil || e.cache.Refused(source.Digest) != nil {
 		t.Errorf("it is not forgotten: %v", err)
 	}
 	refused()
 	if e.cache.Refused(source.Digest) == nil {
 		t.Error("it was not tried again")
 	}
-	if err := e.Forget([]byte("no module"), o); err != nil {
+	if err := e.Forget(t.Context(), []byte("no module"), o); err != nil {
 		t.Errorf("what was never compiled: %v", err)
 	}
 }

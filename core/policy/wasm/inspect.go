@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -144,7 +145,7 @@ func Inspect(binary []byte, options ...EngineOption) *Report {
 		r.refuseBy(err)
 		return r
 	}
-	shape, ofShape, more := shapeReasons(m, caps)
+	shape, ofShape, more := shapeReasons(context.Background(), m, caps)
 	for _, found := range slices.Concat(pluginReasons(m, &Options{MemoryPages: defaultMemoryPages}), ofShape) {
 		r.refuse(found.code, found.fault)
 	}
@@ -153,12 +154,12 @@ func Inspect(binary []byte, options ...EngineOption) *Report {
 	if len(ofShape) > 0 {
 		return r
 	}
-	metered, err := meter.Rewrite(m, caps.Metered)
+	metered, err := meter.Rewrite(context.Background(), m, caps.Metered)
 	if err != nil {
 		r.refuseBy(err)
 		return r
 	}
-	r.Contents.MeteredBytes = codeBytes(metered.Binary)
+	r.Contents.MeteredBytes = metered.CodeBytes
 	return r
 }
 
@@ -183,19 +184,6 @@ func (r *Report) refuseBy(err error) {
 	}
 	r.refuse(AbiMismatch, fault)
 	r.MoreRefused = r.MoreRefused || fault.Offset >= 8
-}
-
-// codeBytes is the length of a module's code section.
-func codeBytes(binary []byte) int {
-	m, err := module.Parse(binary, module.Caps{})
-	if err != nil {
-		return 0
-	}
-	at := slices.IndexFunc(m.Sections, func(s module.Section) bool { return s.ID == module.SectionCode })
-	if at < 0 {
-		return 0
-	}
-	return len(m.Sections[at].Payload)
 }
 
 func contents(m *module.Module, shape *verify.Shape) *Contents {

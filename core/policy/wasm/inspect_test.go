@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -174,11 +175,11 @@ func TestInspectGivesEveryReasonWithItsPlace(t *testing.T) {
 // loadable says whether a module would be compiled.
 func loadable(binary []byte) bool {
 	caps := verify.Default()
-	m, err := verified(binary, caps, &Options{MemoryPages: defaultMemoryPages})
+	m, err := verified(context.Background(), binary, caps, &Options{MemoryPages: defaultMemoryPages})
 	if err != nil {
 		return false
 	}
-	_, err = meter.Rewrite(m, caps.Metered)
+	_, err = meter.Rewrite(context.Background(), m, caps.Metered)
 	return err == nil
 }
 

@@ -73,8 +73,10 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err != nil {
 		return nil, err
 	}
+	stop := startCost(ctx)
+	defer stop()
 	sum := sha256.Sum256(binary)
-	a, source, err := e.accept(binary, sum, &o)
+	a, source, err := e.accept(ctx, binary, sum, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +89,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if p.code, err = e.library.Acquire(ctx, o.Tenant, source); err != nil {
 		return nil, uncompiled(err)
 	}
+	stop()
 	first, err := p.first(ctx)
 	if err != nil {
 		p.code.Release()
@@ -111,13 +114,14 @@ func (p *Plugin) failed(err error) error {
 
 // Forget has a module compiled once more that was refused for what it takes or
 // does. binary is not kept.
-func (e *Engine) Forget(binary []byte, o Options) (err error) {
+func (e *Engine) Forget(ctx context.Context, binary []byte, o Options) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = hostFailed(r)
 		}
 	}()
-	_, source, err := e.accept(binary, sha256.Sum256(binary), &o)
+	defer startCost(ctx)()
+	_, source, err := e.accept(ctx, binary, sha256.Sum256(binary), &o)
 	if _, refused := errors.AsType[*Failure](err); refused {
 		return nil // it was never compiled
 	}

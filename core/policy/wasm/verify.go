@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,13 +17,17 @@ const (
 )
 
 // verified reads a module and refuses what cannot be run as a plugin, before
-// any of it is compiled. The error is a *Failure with every reason.
-func verified(binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
+// any of it is compiled. The error is a *Failure with every reason, or why ctx
+// ended.
+func verified(ctx context.Context, binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
 	m, err := module.Parse(binary, caps.Counts)
 	if err != nil {
 		return nil, &Failure{Code: AbiMismatch, Err: err}
 	}
-	_, ofShape, more := shapeReasons(m, caps)
+	_, ofShape, more := shapeReasons(ctx, m, caps)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if found := slices.Concat(pluginReasons(m, o), ofShape); len(found) > 0 {
 		return nil, failureFor(found, more)
 	}
@@ -34,8 +39,8 @@ const maxShape = 20
 
 // shapeReasons are all reasons for which a module is refused for its shape. more
 // says that there may be others: a function is read up to the first that it gives.
-func shapeReasons(m *module.Module, caps verify.Caps) (shape verify.Shape, found []reason, more bool) {
-	shape, refused := verify.Check(m, caps)
+func shapeReasons(ctx context.Context, m *module.Module, caps verify.Caps) (shape verify.Shape, found []reason, more bool) {
+	shape, refused := verify.Check(ctx, m, caps)
 	for _, fault := range refused {
 		found = append(found, reason{AbiMismatch, fault})
 	}

@@ -16,19 +16,21 @@ type block struct {
 	fuel    uint32
 	touches uint32
 	checked bool
-	// back is where the last call that may be deep has returned to, nil if there is
-	// none in the block.
-	back *place
+	// back is where the last call that may be deep has returned to. hasBack reports
+	// whether there is one in the block.
+	back    place
+	hasBack bool
 	// loop says that the block begins a loop that takes no operands, and sets
 	// are the integer variables that are set in the loop, if they are few.
 	loop bool
 	sets []uint32
 }
 
-// place is one within a block: what the instructions before it take and touch.
+// place is one within a function: what the instructions before it in the code
+// take and touch. It stays the same when the block around it is split.
 type place struct {
 	at            int
-	fuel, touches uint32
+	fuel, touches uint64
 }
 
 // plan is what is known of a function before it is rewritten.
@@ -46,10 +48,11 @@ type plan struct {
 // that a branch goes to, where the one before has taken longestBlock or has
 // longestTouches, and after a call that may be deep, unless little comes after it.
 func (w *rewriter) plan(i int) (*plan, error) {
-	p := &planning{opened: []opened{{kind: module.OpBlock}}}
+	p := &w.planning
+	p.reset()
 	p.begin(w.m.Bodies[i].CodeOffset)
 	p.current.checked = true
-	code := w.m.Code(i)
+	code := w.read(i)
 	var in module.Instruction
 	for code.Next(&in) {
 		if !p.dead {
@@ -61,7 +64,7 @@ func (w *rewriter) plan(i int) (*plan, error) {
 		p.instruction(&in, code.Ended())
 		if !p.dead && w.mayBeDeep(&in) {
 			p.cutIfs(in.Offset)
-			p.current.back = p.here(&in)
+			p.current.back, p.current.hasBack = p.here(&in), true
 		}
 		if w.each {
 			after := in.Offset + len(in.Raw)
@@ -84,32 +87,48 @@ type planning struct {
 	plan
 
 	current block
+	// base is what the blocks before the current one take and touch, see place.
+	base struct{ fuel, touches uint64 }
 	// dead says that the instruction is not reached by falling through.
 	dead bool
 	// since is what was done since the last look before the current block.
 	since path
 	// opened are the blocks of the format that are open, the function first.
 	opened []opened
+	// shorts are the places in opened of the ifs that are not cut yet, outermost
+	// first. They begin one after the other in the code, so those to cut are
+	// always the first.
+	shorts []int
+}
+
+// reset prepares for another function and keeps the memory.
+func (p *planning) reset() {
+	*p = planning{plan: plan{blocks: p.blocks[:0]}, opened: append(p.opened[:0], opened{kind: module.OpBlock}), shorts: p.shorts[:0]}
 }
 
 // opened is an open block of the format: a block, loop, if or else.
 type opened struct {
 	kind module.Op
 	// begins is which of the plan's blocks a loop begins with, sets are the
-	// variables that were set in it so far.
+	// variables that were set in it so far, sorted.
 	begins int
 	sets   []uint32
 	// short is where an if begins that is not cut yet, as it may be short, and other
-	// where its else does.
-	short, other *place
+	// where its else does. isShort and hasOther report whether there are any.
+	short, other      place
+	isShort, hasOther bool
 	// before is what was done before an if that is, ways what was done on all ways that
 	// lead behind the end but that of falling through to it.
 	before path
 	ways   ways
 }
 
-// begin begins a block.
-func (p *planning) begin(at int) { p.current = block{at: at} }
+// begin begins a block behind the current one.
+func (p *planning) begin(at int) {
+	p.base.fuel += uint64(p.current.fuel)
+	p.base.touches += uint64(p.current.touches)
+	p.current = block{at: at}
+}
 
 // finish ends a block. One that takes nothing is left out.
 func (p *planning) finish() {
@@ -128,16 +147,18 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 	case module.OpBlock:
 		p.opened = append(p.opened, opened{kind: in.Op})
 	case module.OpIf:
-		p.opened = append(p.opened, opened{kind: in.Op, short: p.here(in)})
+		p.shorts = append(p.shorts, len(p.opened))
+		p.opened = append(p.opened, opened{kind: in.Op, short: p.here(in), isShort: true})
 	case module.OpLoop:
 		p.cutIfs(after)
 		p.finish()
 		p.opened = append(p.opened, opened{kind: in.Op, begins: len(p.blocks)})
-		p.current = block{at: after, checked: true, fuel: 1, loop: len(in.Block.Params) == 0}
+		p.begin(after)
+		p.current.checked, p.current.fuel, p.current.loop = true, 1, len(in.Block.Params) == 0
 	case module.OpElse:
 		top := p.top()
-		if top.short != nil {
-			top.other = p.here(in)
+		if top.isShort {
+			top.other, top.hasOther = p.here(in), true
 			return
 		}
 		p.finish()
@@ -175,7 +196,8 @@ func (p *planning) end(after int, targeted bool) {
 		return
 	}
 	switch {
-	case closed.short != nil:
+	case closed.isShort:
+		p.shorts = p.shorts[:len(p.shorts)-1]
 	case closed.kind != module.OpBlock || targeted:
 		p.cutIfs(after)
 		p.finish()
@@ -183,8 +205,12 @@ func (p *planning) end(after int, targeted bool) {
 		p.begin(after)
 	}
 	if closed.kind == module.OpLoop {
-		slices.Sort(closed.sets)
-		p.blocks[closed.begins].sets = closed.sets
+		p.blocks[closed.begins].sets = slices.Clone(closed.sets)
+	}
+	// The shorter list is added to the longer one: otherwise each of many nested
+	// blocks would copy the whole list.
+	if top := p.top(); len(closed.sets) > len(top.sets) {
+		closed.sets, top.sets = top.sets, closed.sets
 	}
 	for _, local := range closed.sets {
 		p.set(local)
@@ -194,8 +220,11 @@ func (p *planning) end(after int, targeted bool) {
 // set remembers that a variable is set in the innermost open block.
 func (p *planning) set(local uint32) {
 	top := p.top()
-	if len(top.sets) <= maxSets && !slices.Contains(top.sets, local) {
-		top.sets = append(top.sets, local)
+	if len(top.sets) > maxSets {
+		return
+	}
+	if at, known := slices.BinarySearch(top.sets, local); !known {
+		top.sets = slices.Insert(top.sets, at, local)
 	}
 }
 

@@ -17,18 +17,26 @@ type rewriting struct {
 	// variables that are added.
 	fuelLeft, stackLeft, floatF32, floatF64, floatV128 uint32
 	variables                                          variables
+	// canonical are the instructions that makeCanonical appends, by the kind of NaN.
+	canonical [4][]byte
 }
 
-// body rewrites a function: it gives its declarations and its code.
-func (w *rewriter) body(i int) ([]byte, error) {
+// read begins to read a function, after the one before.
+func (w *rewriter) read(i int) *module.Code {
+	w.reading.Reset(w.m, i)
+	return &w.reading
+}
+
+// body rewrites a function: it appends its declarations and its code to w.code.
+func (w *rewriter) body(i int) error {
 	p, err := w.plan(i)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b := &w.m.Bodies[i]
 	t := w.m.Type(uint32(w.m.ImportedFunctions + i))
-	r := &rewriting{w: w, plan: p, variables: variables{t.Params, b.Locals}}
-	r.out = make([]byte, 0, b.Size+b.Size/2+64)
+	r := &w.rewriting
+	*r = rewriting{emitter: emitter{w.code}, w: w, plan: p, variables: variables{params: t.Params, groups: b.Locals, ends: w.ends[:0]}}
 	r.locals(b, uint32(len(t.Params))+uint32(b.Count))
 	r.enter(&p.blocks[0])
 	if p.frame > 0 {
@@ -36,7 +44,7 @@ func (w *rewriter) body(i int) ([]byte, error) {
 		r.out = w.resultType(r.out, t.Results)
 	}
 	blocks := p.blocks[1:]
-	code := w.m.Code(i)
+	code := w.read(i)
 	var in module.Instruction
 	for code.Next(&in) {
 		for len(blocks) > 0 && blocks[0].at <= in.Offset {
@@ -46,18 +54,21 @@ func (w *rewriter) body(i int) ([]byte, error) {
 		if code.Depth() == 0 {
 			break
 		}
-		r.instruction(&in, code.Depth())
+		if r.instruction(&in, code.Depth()); w.outgrown(len(r.out)) {
+			return tooLarge(w.m, i, w.most)
+		}
 	}
 	r.leave()
-	return r.out, nil
+	w.ends, w.code = r.variables.ends, r.out
+	return nil
 }
 
 // locals declares the local variables: the function's own, and those that the
 // rewriting needs.
 func (r *rewriting) locals(b *module.Body, n uint32) {
-	groups := slices.Clip(b.Locals)
+	added := make([]module.ValueType, 0, 5)
 	add := func(t module.ValueType) uint32 {
-		groups = append(groups, module.LocalGroup{Count: 1, Type: t})
+		added = append(added, t)
 		n++
 		return n - 1
 	}
@@ -74,9 +85,12 @@ func (r *rewriting) locals(b *module.Body, n uint32) {
 	if r.vectors {
 		r.floatV128 = add(module.V128)
 	}
-	r.out = binary.AppendUvarint(r.out, uint64(len(groups)))
-	for _, g := range groups {
+	r.out = binary.AppendUvarint(r.out, uint64(len(b.Locals)+len(added)))
+	for _, g := range b.Locals {
 		r.out = append(binary.AppendUvarint(r.out, uint64(g.Count)), byte(g.Type))
+	}
+	for _, t := range added {
+		r.out = append(r.out, 1, byte(t))
 	}
 }
 
@@ -189,14 +203,12 @@ func (r *rewriting) detach(sets []uint32) {
 		if t != module.I32 && t != module.I64 {
 			continue
 		}
-		r.indexed(module.OpLocalGet, local)
-		if t == module.I32 {
-			r.i32(0)
-			r.op(opI32Add)
-		} else {
-			r.i64(0)
-			r.op(opI64Add)
+		zero, add := module.OpI32Const, opI32Add
+		if t == module.I64 {
+			zero, add = module.OpI64Const, opI64Add
 		}
+		r.indexed(module.OpLocalGet, local)
+		r.out = append(r.out, byte(zero), 0, byte(add))
 		r.indexed(module.OpLocalSet, local)
 	}
 }
@@ -205,6 +217,9 @@ func (r *rewriting) detach(sets []uint32) {
 type variables struct {
 	params []module.ValueType
 	groups []module.LocalGroup
+	// ends are the numbers behind the last variable of each group, without
+	// parameters; empty before the first call of of.
+	ends []uint64
 }
 
 // of is the type of a variable.
@@ -212,14 +227,19 @@ func (v *variables) of(local uint32) module.ValueType {
 	if int(local) < len(v.params) {
 		return v.params[local]
 	}
-	local -= uint32(len(v.params))
-	for _, g := range v.groups {
-		if local < g.Count {
-			return g.Type
+	if len(v.ends) == 0 {
+		end := uint64(0)
+		for _, g := range v.groups {
+			end += uint64(g.Count)
+			v.ends = append(v.ends, end)
 		}
-		local -= g.Count
 	}
-	return 0
+	// A function may have very many groups, most of them empty.
+	group, _ := slices.BinarySearch(v.ends, uint64(local)-uint64(len(v.params))+1)
+	if group == len(v.groups) {
+		return 0
+	}
+	return v.groups[group].Type
 }
 
 // instruction appends an instruction as it must be now. depth is how many
@@ -240,7 +260,7 @@ func (r *rewriting) instruction(in *module.Instruction, depth int) {
 	default:
 		r.out = append(r.out, in.Raw...)
 		if in.Info.NaN != 0 {
-			r.canonical(in.Info)
+			r.makeCanonical(in.Info)
 		}
 	}
 }

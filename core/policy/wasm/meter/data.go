@@ -17,6 +17,9 @@ const maxGap = 128
 type piece struct {
 	address int64
 	content []byte
+	// place is which of the section's pieces it is: of several at one address the
+	// first stays the first.
+	place int
 }
 
 // joinData joins the pieces of a data section that lie next to each other in
@@ -33,9 +36,12 @@ func joinData(m *module.Module, section []byte) []byte {
 		if !ok {
 			return section
 		}
+		p.place = i
 		pieces = append(pieces, p)
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.address, b.address) })
+	slices.SortFunc(pieces, func(a, b piece) int { // a stable sort takes n log² n
+		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.place, b.place))
+	})
 	var joined []piece
 	for _, p := range pieces {
 		gap := int64(maxGap + 1)
@@ -46,7 +52,7 @@ func joinData(m *module.Module, section []byte) []byte {
 		case gap < 0:
 			return section
 		case gap > maxGap:
-			joined = append(joined, piece{p.address, bytes.Clone(p.content)})
+			joined = append(joined, piece{address: p.address, content: bytes.Clone(p.content)})
 		default:
 			last := &joined[len(joined)-1]
 			last.content = append(append(last.content, make([]byte, gap)...), p.content...)
@@ -64,5 +70,5 @@ func joinData(m *module.Module, section []byte) []byte {
 // pieceOf is an active segment at a constant address.
 func pieceOf(d *module.Data) (p piece, ok bool) {
 	address, ok := d.Address()
-	return piece{int64(address), d.Content}, ok && address < 1<<31
+	return piece{address: int64(address), content: d.Content}, ok && address < 1<<31
 }

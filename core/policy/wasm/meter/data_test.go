@@ -37,7 +37,7 @@ func withData(tb testing.TB, section []byte) *module.Module {
 
 func TestPiecesOfDataAreJoined(t *testing.T) {
 	t.Parallel()
-	at := func(address int64, content string) piece { return piece{address, []byte(content)} }
+	at := func(address int64, content string) piece { return piece{address: address, content: []byte(content)} }
 	zeros := func(n int) string { return strings.Repeat("\x00", n) }
 	for name, test := range map[string]struct{ from, want []piece }{
 		"none":                    {nil, nil},
@@ -75,14 +75,14 @@ func TestOtherDataSectionsAreLeftAlone(t *testing.T) {
 // With a data count section instructions may name the pieces.
 func TestDataThatIsCountedIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	data := dataSection(piece{0, []byte("a")}, piece{1, []byte("b")})
+	data := dataSection(piece{address: 0, content: []byte("a")}, piece{address: 1, content: []byte("b")})
 	text := "\x00asm\x01\x00\x00\x00\x05\x03\x01\x00\x01\x0c\x01\x02\x0b"
 	whole := append(append([]byte(text), byte(len(data))), data...)
 	if out := rewritten(t, whole).Binary; !bytes.HasSuffix(out, data) {
 		t.Errorf("%q", out)
 	}
 	uncounted := append([]byte("\x00asm\x01\x00\x00\x00\x05\x03\x01\x00\x01\x0b"), whole[len(text):]...)
-	if out := rewritten(t, uncounted).Binary; !bytes.HasSuffix(out, dataSection(piece{0, []byte("ab")})) {
+	if out := rewritten(t, uncounted).Binary; !bytes.HasSuffix(out, dataSection(piece{address: 0, content: []byte("ab")})) {
 		t.Errorf("%q", out)
 	}
 }

@@ -21,25 +21,26 @@ func (e *emitter) op(ops ...module.Op) {
 
 // indexed appends an instruction with an index.
 func (e *emitter) indexed(op module.Op, index uint32) {
+	if op < 256 && index < 0x80 { // nearly always
+		e.out = append(e.out, byte(op), byte(index))
+		return
+	}
 	e.op(op)
 	e.out = binary.AppendUvarint(e.out, uint64(index))
 }
 
 func (e *emitter) i32(n int32) {
-	e.op(module.OpI32Const)
-	e.out = appendSigned(e.out, int64(n))
+	e.out = appendSigned(append(e.out, byte(module.OpI32Const)), int64(n))
 }
 
 func (e *emitter) i64(n int64) {
-	e.op(module.OpI64Const)
-	e.out = appendSigned(e.out, n)
+	e.out = appendSigned(append(e.out, byte(module.OpI64Const)), n)
 }
 
 // begin opens a block that takes and leaves nothing.
 func (e *emitter) begin(op module.Op) {
 	const empty = 0x40
-	e.op(op)
-	e.out = append(e.out, empty)
+	e.out = append(e.out, byte(op), empty)
 }
 
 // appendSigned appends a number in signed LEB128.

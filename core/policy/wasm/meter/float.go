@@ -7,34 +7,53 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// The NaNs that all others become.
-const (
-	nan32 = 0x7fc00000
-	nan64 = 0x7ff8000000000000
+// The NaNs that all others become, in one lane and in all of a vector.
+var (
+	nan32   = binary.LittleEndian.AppendUint32(nil, 0x7fc00000)
+	nan64   = binary.LittleEndian.AppendUint64(nil, 0x7ff8000000000000)
+	lanes32 = bytes.Repeat(nan32, 4)
+	lanes64 = bytes.Repeat(nan64, 2)
 )
 
-// canonical makes the NaN on the stack, if it is one, the one that all
-// others become: a number is kept where it equals itself.
-func (r *rewriting) canonical(info *module.Info) {
-	local, equal := r.floatF32, opF32Eq
-	constant := binary.LittleEndian.AppendUint32(nil, nan32)
-	op := module.OpF32Const
-	choose := module.OpSelect
-	wide := binary.LittleEndian.AppendUint64(nil, nan64)
+// makeCanonical makes the NaN on the stack, if it is one, the one that all others
+// become.
+func (r *rewriting) makeCanonical(info *module.Info) {
+	kind := 0
 	switch {
 	case info.NaN == module.F64:
-		local, equal, op, constant = r.floatF64, opF64Eq, module.OpF64Const, wide
+		kind = 1
+	case info.Lanes == module.F32:
+		kind = 2
+	case info.Lanes == module.F64:
+		kind = 3
+	}
+	if r.canonical[kind] == nil {
+		r.canonical[kind] = r.canonicalOf(info)
+	}
+	r.out = append(r.out, r.canonical[kind]...)
+}
+
+// canonicalOf are the instructions for one kind of NaN: a number is kept where it
+// equals itself.
+func (r *rewriting) canonicalOf(info *module.Info) []byte {
+	var e emitter
+	local, equal, op, constant := r.floatF32, opF32Eq, module.OpF32Const, nan32
+	choose := module.OpSelect
+	switch {
+	case info.NaN == module.F64:
+		local, equal, op, constant = r.floatF64, opF64Eq, module.OpF64Const, nan64
 	case info.Lanes == module.F32:
 		local, equal, op, choose = r.floatV128, opF32x4Eq, module.OpV128Const, opBitSelect
-		constant = bytes.Repeat(constant, 4)
+		constant = lanes32
 	case info.Lanes == module.F64:
 		local, equal, op, choose = r.floatV128, opF64x2Eq, module.OpV128Const, opBitSelect
-		constant = bytes.Repeat(wide, 2)
+		constant = lanes64
 	}
-	r.indexed(module.OpLocalTee, local)
-	r.op(op)
-	r.out = append(r.out, constant...)
-	r.indexed(module.OpLocalGet, local)
-	r.indexed(module.OpLocalGet, local)
-	r.op(equal, choose)
+	e.indexed(module.OpLocalTee, local)
+	e.op(op)
+	e.out = append(e.out, constant...)
+	e.indexed(module.OpLocalGet, local)
+	e.indexed(module.OpLocalGet, local)
+	e.op(equal, choose)
+	return e.out
 }

@@ -40,10 +40,10 @@ func FuzzRewrite(f *testing.F) {
 		}
 		original := bare(whole)
 		m := parsed(t, original)
-		if _, refused := verify.Check(m, verify.Default()); len(refused) > 0 {
+		if _, refused := verify.Check(t.Context(), m, verify.Default()); len(refused) > 0 {
 			return
 		}
-		out, err := Rewrite(m, verify.Default().Metered)
+		out, err := Rewrite(t.Context(), m, verify.Default().Metered)
 		if err != nil {
 			t.Fatalf("what is accepted cannot be metered: %v", err)
 		}

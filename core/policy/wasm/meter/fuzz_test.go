@@ -102,7 +102,7 @@ func chargedSingly(t *testing.T, binary []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := (&rewriter{m: m, each: true}).rewrite(0)
+	out, err := (&rewriter{m: m, each: true}).rewrite(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

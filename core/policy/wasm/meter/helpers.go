@@ -15,7 +15,7 @@ func (w *rewriter) helper(in *module.Instruction) uint32 {
 	if number, ok := w.helpers[key]; ok {
 		return number
 	}
-	h := &help{w: w, raw: in.Raw}
+	h := &help{emitter: emitter{make([]byte, 0, 256)}, w: w, raw: in.Raw}
 	three := []module.ValueType{module.I32, module.I32, module.I32}
 	var params, results []module.ValueType
 	switch in.Op {
@@ -42,7 +42,9 @@ func (w *rewriter) helper(in *module.Instruction) uint32 {
 	h.op(module.OpEnd)
 	number := uint32(len(w.m.Functions) + 1 + len(w.added))
 	w.helpers[key] = number
-	w.added = append(w.added, addedFunction{signature: w.addType(params, results), body: h.body()})
+	body := h.body()
+	w.helperBytes += len(body)
+	w.added = append(w.added, addedFunction{signature: w.addType(params, results), body: body})
 	return number
 }
 

@@ -109,7 +109,7 @@ func rewritten(tb testing.TB, binary []byte) *Rewritten {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := Rewrite(m, 0)
+	out, err := Rewrite(tb.Context(), m, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

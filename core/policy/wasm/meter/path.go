@@ -1,6 +1,10 @@
 package meter
 
-import "github.com/wardlet/wardlet/core/policy/wasm/module"
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+)
 
 // path is the most that a function may have done since the last look at the fuel,
 // on any way to a place in it.
@@ -42,8 +46,8 @@ func (p *planning) now() path {
 	done.fuel += b.fuel
 	done.touches += b.touches
 	done.after += b.fuel
-	if b.back != nil {
-		done.back, done.after = true, b.fuel-b.back.fuel
+	if b.hasBack {
+		done.back, done.after = true, p.sinceBack()
 	}
 	return done
 }
@@ -54,11 +58,17 @@ func (p *planning) now() path {
 // done.
 func (p *planning) comeBack() {
 	b := &p.current
-	if b.back == nil || b.touches == b.back.touches && b.fuel-b.back.fuel <= uncheckedReturn {
+	if !b.hasBack || p.base.touches+uint64(b.touches) == b.back.touches && p.sinceBack() <= uncheckedReturn {
 		return
 	}
 	p.cutIfs(b.back.at)
-	p.split(*b.back)
+	p.split(b.back)
+}
+
+// sinceBack is what was taken in the current block since the last call that may
+// have been deep returned.
+func (p *planning) sinceBack() uint32 {
+	return uint32(p.base.fuel + uint64(p.current.fuel) - p.current.back.fuel)
 }
 
 // branch takes in the ways that a branch leads. Those to a loop begin with a look.
@@ -94,11 +104,14 @@ func (p *planning) join(closed *opened) {
 }
 
 // findDeep finds the functions that call others.
-func (w *rewriter) findDeep() error {
+func (w *rewriter) findDeep(ctx context.Context) error {
 	w.deep = make([]bool, len(w.m.Bodies))
 	var in module.Instruction
 	for i := range w.deep {
-		code := w.m.Code(i)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		code := w.read(i)
 		for !w.deep[i] && code.Next(&in) {
 			w.deep[i] = in.Op == module.OpCall || in.Op == module.OpCallIndirect
 		}

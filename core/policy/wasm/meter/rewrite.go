@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -28,38 +29,72 @@ type Rewritten struct {
 	Binary []byte
 	// Globals are the names of the module's own mutable numeric globals.
 	Globals []string
+	// CodeBytes is the length of its code section.
+	CodeBytes int
 }
+
+// Code that is metered has at most maxTimes the bytes it had, and spareBytes. No
+// compiler makes what comes near that, and what is made takes time.
+const (
+	maxTimes   = 16
+	spareBytes = 16 << 10
+)
 
 // Rewrite meters a module. The error is a *module.Fault: code that cannot be
-// read, or that takes more than most bytes rewritten; 0 is no bound. m is not
-// changed.
-func Rewrite(m *module.Module, most int) (*Rewritten, error) {
-	return (&rewriter{m: m}).rewrite(most)
+// read, or that takes more than most bytes rewritten, or many times the bytes it
+// had; 0 is no bound for either. m is not changed.
+//
+// It takes time in proportion to the module's length and to that of what it
+// returns. It ends between two functions when ctx does.
+func Rewrite(ctx context.Context, m *module.Module, most int) (*Rewritten, error) {
+	return (&rewriter{m: m}).rewrite(ctx, most)
 }
 
-func (w *rewriter) rewrite(most int) (*Rewritten, error) {
+func (w *rewriter) rewrite(ctx context.Context, most int) (*Rewritten, error) {
 	m := w.m
 	w.known, w.helpers = map[string]uint32{}, map[helper]uint32{}
 	w.yield = uint32(m.ImportedFunctions)
 	w.fuel, w.stack = uint32(len(m.Globals)), uint32(len(m.Globals))+1
 	w.nothing = w.addType(nil, nil)
-	if err := w.findDeep(); err != nil {
+	if err := w.findDeep(ctx); err != nil {
 		return nil, err
 	}
-	bodies := make([][]byte, len(m.Bodies))
-	size := 0
+	had := codeBytes(m)
+	if most > 0 {
+		w.most = min(most, maxTimes*had+spareBytes)
+	}
+	w.code = make([]byte, 0, 2*had)
+	ends := make([]int, len(m.Bodies))
 	for i := range m.Bodies {
-		body, err := w.body(i)
-		if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := w.body(i); err != nil {
 			return nil, err
 		}
-		if size += len(body); most > 0 && size > most {
-			return nil, tooLarge(m, i, most)
+		if ends[i] = len(w.code); w.outgrown(len(w.code)) {
+			return nil, tooLarge(m, i, w.most)
 		}
-		bodies[i] = body
 	}
-	return &Rewritten{Binary: w.assemble(bodies), Globals: w.globals}, nil
+	bodies, begin := make([][]byte, len(ends)), 0
+	for i, end := range ends {
+		bodies[i], begin = w.code[begin:end:end], end
+	}
+	whole, size := w.assemble(bodies)
+	return &Rewritten{Binary: whole, Globals: w.globals, CodeBytes: size}, nil
 }
+
+// codeBytes is the length of the module's functions together.
+func codeBytes(m *module.Module) (n int) {
+	for i := range m.Bodies {
+		n += m.Bodies[i].Size
+	}
+	return n
+}
+
+// outgrown reports whether there is too much code where the functions have so many
+// bytes.
+func (w *rewriter) outgrown(code int) bool { return w.most > 0 && code+w.helperBytes > w.most }
 
 func tooLarge(m *module.Module, body, most int) error {
 	code := module.Section{ID: module.SectionCode}
@@ -89,6 +124,17 @@ type rewriter struct {
 	helpers map[helper]uint32
 	added   []addedFunction
 	globals []string
+	// most is how many bytes of code there may be, 0 for any.
+	most int
+	// code are the bodies so far, one after the other, helperBytes the length of
+	// those that are added.
+	code        []byte
+	helperBytes int
+	// The others are used for one function after the other.
+	reading   module.Code
+	planning  planning
+	rewriting rewriting
+	ends      []uint64
 }
 
 type addedFunction struct {
@@ -130,8 +176,9 @@ func section(out []byte, id byte, payload []byte) []byte {
 }
 
 // assemble puts the sections together: the original ones in their order, what
-// is added at the end of each, and those that were not there.
-func (w *rewriter) assemble(bodies [][]byte) []byte {
+// is added at the end of each, and those that were not there. It returns the
+// length of the code section, too.
+func (w *rewriter) assemble(bodies [][]byte) ([]byte, int) {
 	payloads := map[byte][]byte{}
 	for _, s := range w.m.Sections {
 		if s.ID != module.SectionCustom {
@@ -161,13 +208,17 @@ func (w *rewriter) assemble(bodies [][]byte) []byte {
 	if data, ok := payloads[module.SectionData]; ok && w.m.DataCount < 0 {
 		payloads[module.SectionData] = joinData(w.m, data)
 	}
-	out := append([]byte(nil), "\x00asm\x01\x00\x00\x00"...)
+	size := 8
+	for _, payload := range payloads {
+		size += len(payload) + 6
+	}
+	out := append(make([]byte, 0, size), "\x00asm\x01\x00\x00\x00"...)
 	for _, id := range module.Order {
 		if payload, ok := payloads[id]; ok {
 			out = section(out, id, payload)
 		}
 	}
-	return out
+	return out, len(payloads[module.SectionCode])
 }
 
 // lengthen appends n entries to a list that begins with its length.

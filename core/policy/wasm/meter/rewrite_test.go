@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/worst"
 )
 
 func parsed(tb testing.TB, binary []byte) *module.Module {
@@ -203,7 +204,7 @@ func TestWhatAModuleHasIsKept(t *testing.T) {
 		binary := generate.New(input, generate.Options{}).Binary
 		before := bytes.Clone(binary)
 		m := parsed(t, binary)
-		out, err := Rewrite(m, 0)
+		out, err := Rewrite(t.Context(), m, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +227,7 @@ func TestWhatAModuleHasIsKept(t *testing.T) {
 				t.Errorf("module %d exports %s as %+v, want %s %d", i, e.Name, got, e.Kind, want)
 			}
 		}
-		if again, err := Rewrite(m, 0); err != nil || !bytes.Equal(again.Binary, out.Binary) {
+		if again, err := Rewrite(t.Context(), m, 0); err != nil || !bytes.Equal(again.Binary, out.Binary) {
 			t.Errorf("module %d rewritten twice gives two modules", i)
 		}
 	}
@@ -247,7 +248,7 @@ func TestCodeThatCannotBeReadIsRefused(t *testing.T) {
 	m := wasmtest.New()
 	m.Func(nil, nil, nil)
 	m.Func(nil, nil, nil, wasmtest.Code{0xff})
-	_, err := Rewrite(parsed(t, m.Bytes()), 0)
+	_, err := Rewrite(t.Context(), parsed(t, m.Bytes()), 0)
 	fault, ok := errors.AsType[*module.Fault](err)
 	if !ok || fault.Index != 1 || fault.What != "instruction 0xff is not supported" {
 		t.Errorf("error %v", err)
@@ -260,13 +261,31 @@ func TestCodeThatBecomesTooLongIsRefused(t *testing.T) {
 	for range 10 {
 		m.Func(nil, nil, nil, repeatCode(10, wasmtest.Loop()))
 	}
-	_, err := Rewrite(parsed(t, m.Bytes()), 1000)
+	_, err := Rewrite(t.Context(), parsed(t, m.Bytes()), 1000)
 	fault, ok := errors.AsType[*module.Fault](err)
 	if !ok || fault.Section != "code" || !strings.Contains(fault.What, "more than 1000 bytes") {
 		t.Fatalf("error %v", err)
 	}
-	if out, err := Rewrite(parsed(t, m.Bytes()), 1<<20); err != nil || len(out.Binary) < 1000 {
+	if out, err := Rewrite(t.Context(), parsed(t, m.Bytes()), 1<<20); err != nil || len(out.Binary) < 1000 {
 		t.Errorf("with room for it: %v", err)
+	}
+}
+
+// What little code becomes very much of is refused before it takes time, whether
+// it is made of the module's functions or of those that are added.
+func TestRewrite_codeThatGrowsManyTimesIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"functions of loops in loops with variables", "ranges of many segments"} {
+		var module []byte
+		for _, family := range worst.All() {
+			if family.Name == name {
+				module = family.Module(worst.Full)
+			}
+		}
+		_, err := Rewrite(t.Context(), parsed(t, module), 8<<20)
+		if err == nil || !strings.Contains(err.Error(), "the code has more than") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

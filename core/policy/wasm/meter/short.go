@@ -3,67 +3,53 @@ package meter
 import "github.com/wardlet/wardlet/core/policy/wasm/module"
 
 // here is the place after an instruction.
-func (p *planning) here(in *module.Instruction) *place {
-	return &place{in.Offset + len(in.Raw), p.current.fuel, p.current.touches}
+func (p *planning) here(in *module.Instruction) place {
+	return place{in.Offset + len(in.Raw), p.base.fuel + uint64(p.current.fuel), p.base.touches + uint64(p.current.touches)}
 }
 
 // split cuts the current block at a place within it. Ifs that began before are cut
 // already.
 func (p *planning) split(at place) {
 	whole := p.current
-	p.current.fuel, p.current.touches = at.fuel, at.touches
-	if whole.back != nil && whole.back.at > at.at {
-		p.current.back = nil
+	fuel, touches := uint32(at.fuel-p.base.fuel), uint32(at.touches-p.base.touches)
+	p.current.fuel, p.current.touches = fuel, touches
+	if whole.hasBack && whole.back.at > at.at {
+		p.current.hasBack = false
 	} else {
-		whole.back = nil
+		whole.hasBack = false
 	}
 	p.finish()
 	p.begin(at.at)
-	p.current.fuel, p.current.touches = whole.fuel-at.fuel, whole.touches-at.touches
-	p.current.back = whole.back.from(at)
-	for i := range p.opened {
-		o := &p.opened[i]
-		o.short, o.other = o.short.from(at), o.other.from(at)
-	}
-}
-
-// from is the same place, nil for none, in a block that begins at another one of
-// its own.
-func (l *place) from(begin place) *place {
-	if l == nil {
-		return nil
-	}
-	return &place{l.at, l.fuel - begin.fuel, l.touches - begin.touches}
+	p.current.fuel, p.current.touches = whole.fuel-fuel, whole.touches-touches
+	p.current.back, p.current.hasBack = whole.back, whole.hasBack
 }
 
 // cutIfs cuts the open ifs that began before a place where another block begins.
 func (p *planning) cutIfs(before int) {
-	for i := range p.opened {
-		if o := &p.opened[i]; o.short != nil && o.short.at <= before {
-			p.cutIf(o)
-		}
+	for len(p.shorts) > 0 && p.opened[p.shorts[0]].short.at <= before {
+		p.cutIf()
 	}
 }
 
 // outgrow cuts the open ifs that are not short.
 func (p *planning) outgrow() {
-	for i := range p.opened {
-		if o := &p.opened[i]; o.short != nil && p.current.fuel-o.short.fuel > shortIf {
-			p.cutIf(o)
-		}
+	now := p.base.fuel + uint64(p.current.fuel)
+	for len(p.shorts) > 0 && now-p.opened[p.shorts[0]].short.fuel > shortIf {
+		p.cutIf()
 	}
 }
 
-// cutIf cuts an open if where it begins, and its else.
-func (p *planning) cutIf(o *opened) {
-	at := *o.short
-	o.short = nil
-	p.split(at)
+// cutIf cuts the outermost of the open ifs that are not cut yet where it begins,
+// and its else.
+func (p *planning) cutIf() {
+	o := &p.opened[p.shorts[0]]
+	p.shorts = p.shorts[1:]
+	o.isShort = false
+	p.split(o.short)
 	o.before = p.since
-	if o.other != nil {
-		other := *o.other
-		o.other = nil
-		p.split(other)
+	if o.hasOther {
+		o.hasOther = false
+		p.split(o.other)
 		p.elseOf(o)
 	}
 }

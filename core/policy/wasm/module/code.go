@@ -32,14 +32,19 @@ type frame struct {
 
 // Code begins a function, numbered from 0 without the imported ones.
 func (m *Module) Code(defined int) *Code {
+	c := &Code{}
+	c.Reset(m, defined)
+	return c
+}
+
+// Reset begins a function as Module.Code does, in the memory of the one before.
+func (c *Code) Reset(m *Module, defined int) {
 	b := &m.Bodies[defined]
 	index := m.ImportedFunctions + defined
 	t := m.Type(uint32(index))
-	c := &Code{locals: uint64(len(t.Params)) + b.Count}
+	*c = Code{frames: append(c.frames[:0], frame{op: OpBlock, results: len(t.Results)}), locals: uint64(len(t.Params)) + b.Count}
 	c.m = m
 	c.reader = reader{data: b.whole, at: b.CodeOffset, section: sectionNames[SectionCode], index: index}
-	c.frames = append(c.frames, frame{op: OpBlock, results: len(t.Results)})
-	return c
 }
 
 // Next reads the next instruction; false at the end and where Err says so.

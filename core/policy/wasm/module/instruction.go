@@ -184,10 +184,9 @@ func (c *Code) blockType(i *Instruction) {
 }
 
 // one are lists of one type.
-var one = func() map[ValueType][]ValueType {
-	lists := map[ValueType][]ValueType{}
+var one = func() (lists [256][]ValueType) {
 	for t := range valueTypeNames {
-		lists[t] = []ValueType{t}
+		lists[t] = []ValueType{ValueType(t)}
 	}
 	return lists
 }()

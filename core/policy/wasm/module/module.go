@@ -58,7 +58,8 @@ const (
 	ExternRef ValueType = 0x6f
 )
 
-var valueTypeNames = map[ValueType]string{
+// valueTypeNames has an empty name for a byte that is no type.
+var valueTypeNames = [256]string{
 	I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128", FuncRef: "funcref", ExternRef: "externref",
 }
 

@@ -117,6 +117,12 @@ func (p *parser) each(section byte, one func()) {
 	if most := p.caps[section]; most > 0 && n > most {
 		p.failAt(begin, "%d elements: at most %d are supported", n, most)
 	}
+	switch section { // of which there are many: each takes more memory than bytes
+	case SectionFunction:
+		p.m.Functions = slices.Grow(p.m.Functions, n)
+	case SectionCode:
+		p.m.Bodies = slices.Grow(p.m.Bodies, min(n, p.defined))
+	}
 	for i := 0; i < n && p.err == nil; i++ {
 		p.index = i
 		one()

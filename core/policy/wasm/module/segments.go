@@ -88,20 +88,24 @@ func (p *parser) body() {
 		p.failAt(b.Offset, "a body without a function")
 		return
 	}
-	in := parser{reader: reader{data: p.data[:p.at], at: p.at - len(whole), section: p.reader.section, index: p.index}, m: m}
-	groups := in.count()
-	for i := 0; i < groups && in.err == nil; i++ {
-		g := LocalGroup{Count: in.u32(), Type: in.valueType()}
-		if b.Count += uint64(g.Count); in.err == nil && b.Count > maxLocals {
-			in.fail("%d local variables", b.Count)
+	section := p.reader
+	p.data, p.at = p.data[:p.at], p.at-len(whole) // nothing behind the body is read
+	groups := p.count()
+	if groups > 0 && p.err == nil {
+		b.Locals = make([]LocalGroup, 0, min(groups, p.left()/2))
+	}
+	for i := 0; i < groups && p.err == nil; i++ {
+		g := LocalGroup{Count: p.u32(), Type: p.valueType()}
+		if b.Count += uint64(g.Count); p.err == nil && b.Count > maxLocals {
+			p.fail("%d local variables", b.Count)
 		}
 		b.Locals = append(b.Locals, g)
 	}
-	if in.err != nil {
-		p.err = in.err
+	if p.err != nil {
 		return
 	}
-	b.CodeOffset, b.whole = in.at, in.data
+	b.CodeOffset, b.whole = p.at, p.data
+	p.reader = section
 	m.Bodies = append(m.Bodies, b)
 }
 

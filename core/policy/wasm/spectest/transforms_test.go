@@ -41,7 +41,7 @@ func metered(c *Config) {
 		if err != nil {
 			return nil, err
 		}
-		rewritten, err := meter.Rewrite(m, 0)
+		rewritten, err := meter.Rewrite(context.Background(), m, 0)
 		if err != nil {
 			return nil, err
 		}

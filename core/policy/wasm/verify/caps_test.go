@@ -42,7 +42,7 @@ func check(t *testing.T, binary []byte, caps verify.Caps) (verify.Shape, []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	shape, refused := verify.Check(m, caps)
+	shape, refused := verify.Check(t.Context(), m, caps)
 	reasons := make([]string, len(refused))
 	for i, fault := range refused {
 		reasons[i] = fault.Error()

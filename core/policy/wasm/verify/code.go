@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -11,9 +12,12 @@ import (
 const meteredLocals = 3
 
 // code looks at every function.
-func (v *verifier) code() {
+func (v *verifier) code(ctx context.Context) {
 	all := uint64(0)
 	for i := range v.m.Bodies {
+		if ctx.Err() != nil {
+			return
+		}
 		b := &v.m.Bodies[i]
 		v.shape.Functions++
 		v.body(i, b)
@@ -47,7 +51,8 @@ func (v *verifier) body(i int, b *module.Body) {
 	if locals > v.caps.ManyLocals {
 		nesting = v.caps.NestingLocals
 	}
-	code := v.m.Code(i)
+	code := &v.reading
+	code.Reset(v.m, i)
 	var in module.Instruction
 	deepest, edges, loops, refused := 0, 0, 0, len(v.refused)
 	for len(v.refused) == refused && code.Next(&in) {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
@@ -25,6 +26,8 @@ type verifier struct {
 	m     *module.Module
 	caps  *Caps
 	shape Shape
+	// reading is used for one function after the other.
+	reading module.Code
 	// refused are the reasons, the first maxRefused of them.
 	refused []*module.Fault
 }
@@ -33,14 +36,15 @@ type verifier struct {
 const maxRefused = 20
 
 // Check looks at a module's shape. A module of which nothing is refused may
-// be compiled.
-func Check(m *module.Module, caps Caps) (Shape, []*module.Fault) {
+// be compiled. It stops between two functions when ctx ends, and what it returns
+// says nothing then.
+func Check(ctx context.Context, m *module.Module, caps Caps) (Shape, []*module.Fault) {
 	v := &verifier{m: m, caps: &caps}
 	v.sections()
 	v.types()
 	v.state()
 	v.memory()
-	v.code()
+	v.code(ctx)
 	return v.shape, v.refused
 }
 

@@ -71,7 +71,7 @@ func Metered(binary []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rewritten, err := meter.Rewrite(m, 0)
+	rewritten, err := meter.Rewrite(context.Background(), m, 0)
 	if err != nil {
 		return nil, err
 	}

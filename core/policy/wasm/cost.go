@@ -1,0 +1,40 @@
+package wasm
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+type costKey struct{}
+
+// WithCost returns a context with which Load and Forget of an engine call add
+// with the processor time that they take themselves: to verify and meter a module
+// and to load its code. What the child takes to compile it and what the plugin's
+// start takes in fuel are not in it.
+func WithCost(ctx context.Context, add func(cpu time.Duration)) context.Context {
+	return context.WithValue(ctx, costKey{}, add)
+}
+
+// AddCost adds processor time to what was spent under WithCost.
+func AddCost(ctx context.Context, cpu time.Duration) {
+	if add, ok := ctx.Value(costKey{}).(func(cpu time.Duration)); ok {
+		add(cpu)
+	}
+}
+
+// startCost starts to measure for WithCost, on this goroutine. stop ends it; a
+// second call does nothing.
+func startCost(ctx context.Context) (stop func()) {
+	if ctx.Value(costKey{}) == nil {
+		return func() {}
+	}
+	// The time is that of the thread: other goroutines must not run on it.
+	runtime.LockOSThread()
+	began := threadTime()
+	return sync.OnceFunc(func() {
+		AddCost(ctx, time.Duration(threadTime()-began))
+		runtime.UnlockOSThread()
+	})
+}
