@@ -10,7 +10,7 @@ import (
 
 // Bounds of what one plugin may log about the pods of one tenant: maxLine bytes a line, logBurst bytes at
 // once and logPerMinute after that. Each line counts lineCost bytes more than
-// it has.
+// it has when it is written, with escapes.
 const (
 	maxLine      = 4 << 10
 	logBurst     = 32 << 10
@@ -61,7 +61,7 @@ func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, t
 	if silences(ctx) || !l.logger.Enabled(ctx, level) {
 		return
 	}
-	dropped, ok := l.admit(tenant, len(text))
+	line, dropped, ok := l.admit(tenant, text)
 	if !ok {
 		return
 	}
@@ -72,28 +72,35 @@ func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, t
 	if dropped > 0 {
 		logger.WarnContext(ctx, "lines of a plugin were dropped: it logs too much", "lines", dropped)
 	}
-	logger.Log(ctx, level, "a plugin logs", LogText, printable(string(text)))
+	logger.Log(ctx, level, "a plugin logs", LogText, line)
 }
 
-// admit says whether a line of that length may be logged, and then how many
-// were dropped before it.
-func (l *pluginLog) admit(tenant string, length int) (dropped int, ok bool) {
+// admit returns a line as it is logged, if it may be, and how many were dropped before
+// it. What is charged is the line with its escapes: a control character is one byte of the
+// plugin's and six of the log.
+func (l *pluginLog) admit(tenant string, text []byte) (line string, dropped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, cost := time.Now(), float64(length+lineCost)
+	now := time.Now()
 	b := l.of[tenant]
 	if b == nil {
 		b = &logBudget{left: logBurst, at: now}
 		l.of[tenant] = b
 	}
 	b.fill(now, logPerMinute, logBurst)
+	if float64(min(len(text), maxLine)+lineCost) > b.left { // with escapes it is no shorter
+		b.dropped++
+		return "", 0, false
+	}
+	line = bounded(string(text), maxLine)
+	cost := float64(len(line) + lineCost)
 	if cost > b.left || !l.shares.take(tenant, cost, now) {
 		b.dropped++
-		return 0, false
+		return "", 0, false
 	}
 	b.left -= cost
 	dropped, b.dropped = b.dropped, 0
-	return dropped, true
+	return line, dropped, true
 }
 
 // fill adds what has come in since, as far as there is room. A clock that goes back

@@ -44,6 +44,31 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 	})
 }
 
+// TestPluginLog_controlCharacters: a plugin writes no more by having its bytes escaped.
+func TestPluginLog_controlCharacters(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{
+		"escapes": strings.Repeat("\x1b", maxLine), "C1": strings.Repeat("\u009b", maxLine/2), "ends": strings.Repeat("\u2028", maxLine/3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := &testLog{}
+				l := newPluginLog(log.logger(slog.LevelInfo), "test", nil)
+				for range 100 {
+					l.line(t.Context(), "", slog.LevelInfo, []byte(line))
+				}
+				if got, most := len(log.String()), logBurst+logBurst/8; got > most || got < logBurst/2 {
+					t.Errorf("%d bytes were logged at once, want at most %d", got, most)
+				}
+				if strings.ContainsAny(log.String(), "\x1b\u009b\u2028") {
+					t.Error("the log has what steers a terminal")
+				}
+			})
+		})
+	}
+}
+
 func TestLinesNobodyWantsCostNothing(t *testing.T) {
 	t.Parallel()
 	log := &testLog{}
