@@ -79,6 +79,27 @@ func (a *Agent) makeSources() ([]runner, error) {
 	return sources, nil
 }
 
+// The bounds of a tenant's directory, which the tenant fills, not the operator.
+const (
+	tenantFiles = 2048
+	tenantBytes = 32 << 20
+)
+
+// maxFiles and maxBytes bound a directory; zero is the default of package file.
+func maxFiles(s *config.Source) int {
+	if s.Tenant != "" {
+		return tenantFiles
+	}
+	return 0
+}
+
+func maxBytes(s *config.Source) int64 {
+	if s.Tenant != "" {
+		return tenantBytes
+	}
+	return 0
+}
+
 // sourceSetting is what a source needs beside its configuration.
 type sourceSetting struct {
 	node       string
@@ -96,6 +117,7 @@ func newSource(s *config.Source, with sourceSetting) (runner, error) {
 		return file.New(file.Config{
 			Name: s.Name, Path: s.Path, NodeName: with.node, Namespaces: with.namespaces, Sink: with.sink, Period: s.Period,
 			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: with.place, Logger: with.log, Now: time.Now,
+			MaxFiles: maxFiles(s), MaxBytes: maxBytes(s),
 		}), nil
 	case config.KindHTTP:
 		return http.New(http.Config{

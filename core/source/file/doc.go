@@ -45,7 +45,11 @@
 //   - the path is missing or cannot be listed, or is empty and is not the
 //     directory it was before (a file system that is not mounted): Health has
 //     the error and the last snapshot stays;
-//   - its file cannot be read, or a document of the file does not say which pod
+//   - there are more manifests, or more bytes in them, than Config.MaxFiles and
+//     MaxBytes: then nothing is read, and the directory is looked at once a second at
+//     most;
+//   - its file cannot be read, or has more documents than there is room for, or a
+//     document of the file does not say which pod
 //     it is: then the file has a bad document whose ID ends in pod.HoldSuffix,
 //     last of its documents, and the mux forgets nothing of it.
 //

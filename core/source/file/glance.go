@@ -16,7 +16,7 @@ func (s *Source) glance(now time.Time) (names []string, ok bool) {
 	switch {
 	case !s.snapshot, s.single, s.relist, !s.failing.IsZero(), !s.watch.watching():
 		return nil, false
-	case now.Before(s.listed), now.Sub(s.listed) >= s.cfg.Period:
+	case now.Before(s.listed), now.Sub(s.listed) >= s.cfg.Period, len(s.due) > s.cfg.MaxFiles:
 		return nil, false
 	}
 	info, err := os.Stat(s.cfg.Path)
@@ -52,6 +52,10 @@ func (s *Source) lookAmong(ctx context.Context, names []string, now time.Time) e
 		if e, ok := s.stat(name, isSymlink(s.pathOf(name))); ok {
 			entries = append(entries, e)
 		}
+	}
+	if !s.fits(entries) {
+		s.relist = true
+		return s.look(ctx)
 	}
 	s.tell(nil)
 	s.classify(entries)

@@ -40,8 +40,7 @@ type entry struct {
 	err error
 }
 
-// list gives the manifests below the path, ordered by name, and the directory
-// they are in.
+// list gives the manifests below the path, and the directory they are in.
 func (s *Source) list() (dir inode, entries []entry, err error) {
 	info, err := os.Stat(s.cfg.Path)
 	if err != nil {
@@ -66,18 +65,16 @@ func (s *Source) list() (dir inode, entries []entry, err error) {
 	if info, err = f.Stat(); err != nil {
 		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
-	names, err := f.ReadDir(-1)
+	names, err := s.manifests(f)
 	if err != nil {
 		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	for _, n := range names {
-		if s.reads(n.Name()) {
-			if e, ok := s.stat(n.Name(), n.Type()&fs.ModeSymlink != 0); ok {
-				entries = append(entries, e)
-			}
+		if e, ok := s.stat(n.Name(), n.Type()&fs.ModeSymlink != 0); ok {
+			entries = append(entries, e)
 		}
 	}
-	return stampOf(info).inode, entries, nil
+	return stampOf(info).inode, entries, s.within(entries)
 }
 
 // stat looks at one name; ok is false for one that is no longer there.

@@ -31,8 +31,15 @@ func (s *Source) look(ctx context.Context) error {
 			"put a manifest there to go on with it", s.cfg.Path)
 	}
 	if err != nil {
+		if errors.Is(err, errFull) {
+			s.overfill(err)
+		}
 		s.fail(now, err)
 		return nil
+	}
+	if s.full {
+		s.full = false
+		s.cfg.Logger.Info("the source is within its bounds again")
 	}
 	if s.started.IsZero() {
 		s.started = now
@@ -72,13 +79,16 @@ func (s *Source) takeIn(entries []entry, among iter.Seq[string], now time.Time) 
 		f := s.files[e.name]
 		if f != nil && f.path != s.pathOf(e.name) {
 			s.replaced = append(s.replaced, f.path)
+			s.drop(e.name)
 			f = nil
 		}
 		if f == nil {
 			f = &file{path: s.pathOf(e.name), quiet: now}
 			s.files[e.name] = f
 		}
+		s.readAgain(f)
 		s.takeInFile(f, e, now)
+		s.count(f, e, s.from(e.name))
 		s.noteLink(e, now)
 	}
 	for name := range among {
@@ -172,7 +182,7 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 		}
 		if s.forgotten(f, now) {
 			gone = append(gone, f.path)
-			delete(s.files, name)
+			s.drop(name)
 			delete(s.links, name)
 			continue
 		}
@@ -197,7 +207,7 @@ func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
 	for name, f := range s.files {
 		switch {
 		case s.forgotten(f, now):
-			delete(s.files, name)
+			s.drop(name)
 		case f.tried:
 		case now.Sub(s.started) < firstWait*s.cfg.Settle:
 			return nil

@@ -46,6 +46,10 @@ type file struct {
 	sum   [sha256.Size]byte
 	racy  bool
 	docs  []pod.Document
+	// bytes and documents are what counts of the file (Source.count), left how many
+	// documents it has that there is no room for.
+	bytes           int64
+	documents, left int
 
 	// given is what the sink was told of the documents, told whether it was told
 	// anything.

@@ -15,6 +15,9 @@ import (
 const (
 	DefaultPeriod = 20 * time.Second
 	DefaultSettle = 100 * time.Millisecond
+	// DefaultMaxFiles and DefaultMaxBytes are far beyond what a node runs.
+	DefaultMaxFiles = 16384
+	DefaultMaxBytes = 256 << 20
 )
 
 // firstWait is how many settle times the first snapshot waits for files that
@@ -43,8 +46,14 @@ type Config struct {
 	MissingEmpty bool
 	// Place remembers the directory of the last good listing over restarts.
 	// Without one it is remembered until the agent ends.
-	Place  Place
-	Logger *slog.Logger
+	Place Place
+	// MaxFiles bounds the manifests of the directory, and the documents in all of
+	// them; MaxBytes bounds the manifests' sizes together. A directory beyond them
+	// cannot be read: its last snapshot stays. The defaults are DefaultMaxFiles and
+	// DefaultMaxBytes.
+	MaxFiles int
+	MaxBytes int64
+	Logger   *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
@@ -88,6 +97,11 @@ type Source struct {
 	snapshot bool
 	// failing is since when listings fail.
 	failing time.Time
+	// full is true while they fail because the directory is beyond its bounds.
+	full bool
+	// documents and bytes are what the files come to.
+	documents int
+	bytes     int64
 	// next is when to look again.
 	next  time.Time
 	watch watchState
@@ -101,6 +115,12 @@ func New(c Config) *Source {
 	}
 	if c.Settle <= 0 {
 		c.Settle = DefaultSettle
+	}
+	if c.MaxFiles <= 0 {
+		c.MaxFiles = DefaultMaxFiles
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = DefaultMaxBytes
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -150,6 +170,9 @@ func (s *Source) Run(ctx context.Context) error {
 		s.keepWatching()
 		if err := s.look(ctx); err != nil && ctx.Err() == nil {
 			return err
+		}
+		if s.full {
+			s.rest(ctx)
 		}
 		s.wait(ctx)
 	}

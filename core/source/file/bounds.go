@@ -1,0 +1,144 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// errFull is a directory beyond the bounds of Config.
+var errFull = errors.New("remove what is not needed, or divide it among several sources")
+
+// namesAtOnce is how many names of a directory are read at a time, and restTime how
+// long nothing is looked at after a directory was found beyond its bounds.
+const (
+	namesAtOnce = 1024
+	restTime    = time.Second
+)
+
+// manifests returns the names in a directory that are those of manifests. Of too many
+// it reads no more than tells that they are.
+func (s *Source) manifests(dir *os.File) (names []fs.DirEntry, err error) {
+	for {
+		some, err := dir.ReadDir(namesAtOnce)
+		for _, n := range some {
+			if s.reads(n.Name()) {
+				names = append(names, n)
+			}
+		}
+		switch {
+		case len(names) > s.cfg.MaxFiles:
+			return nil, fmt.Errorf("%s holds more than %d manifests; %w", s.cfg.Path, s.cfg.MaxFiles, errFull)
+		case errors.Is(err, io.EOF):
+			return names, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// within returns an error where manifests are larger together than Config.MaxBytes.
+func (s *Source) within(entries []entry) error {
+	total := int64(0)
+	for _, e := range entries {
+		if total += e.counts(); total > s.cfg.MaxBytes {
+			return fmt.Errorf("list manifests: the manifests in %s have more than %d bytes together; %w", s.cfg.Path, s.cfg.MaxBytes, errFull)
+		}
+	}
+	return nil
+}
+
+// counts is the size of a manifest as MaxBytes counts it. Of one that is too large by
+// itself no more is read than that.
+func (e *entry) counts() int64 { return min(e.stamp.size, pod.MaxManifest) }
+
+// fits reports whether the files are within the bounds once these are counted, too.
+func (s *Source) fits(entries []entry) bool {
+	files, total := len(s.files), s.bytes
+	for i := range entries {
+		total += entries[i].counts()
+		if f := s.files[entries[i].name]; f != nil {
+			total -= f.bytes
+		} else {
+			files++
+		}
+	}
+	return files <= s.cfg.MaxFiles && total <= s.cfg.MaxBytes
+}
+
+// count takes the size and the documents of a file into account. A file with whose
+// documents there are too many is held: what runs from it goes on, and it is read
+// again when there is room.
+func (s *Source) count(f *file, e entry, from pod.DecodeFrom) {
+	s.bytes += e.counts() - f.bytes
+	f.bytes = e.counts()
+	s.documents += len(f.docs) - f.documents
+	f.documents = len(f.docs)
+	if f.documents < 2 || s.documents <= s.cfg.MaxFiles {
+		return
+	}
+	err := fmt.Errorf("with the %d documents of this file the source has more than %d; %w", f.documents, s.cfg.MaxFiles, errFull)
+	f.left = f.documents
+	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
+	s.documents -= f.documents - 1
+	f.documents = 1
+}
+
+// readAgain makes a file that was held for its many documents be read where there is
+// room for them now.
+func (s *Source) readAgain(f *file) {
+	if f.left > 0 && s.documents-f.documents+f.left <= s.cfg.MaxFiles {
+		f.left, f.read = 0, stamp{}
+	}
+}
+
+// drop forgets a file.
+func (s *Source) drop(name string) {
+	if f := s.files[name]; f != nil {
+		s.bytes -= f.bytes
+		s.documents -= f.documents
+		delete(s.files, name)
+	}
+}
+
+// overfill notes that the directory is beyond its bounds. What events told of it is
+// forgotten: the next listing sees what there is.
+func (s *Source) overfill(err error) {
+	if !s.full {
+		s.full = true
+		s.cfg.Logger.Warn("the source is beyond its bounds; what was read last stays in force", "err", err)
+	}
+	clear(s.arrived)
+	clear(s.late)
+	clear(s.due)
+	s.relist = true
+}
+
+// rest takes events for a while without a look: a directory that is being filled is
+// not listed for every file.
+func (s *Source) rest(ctx context.Context) {
+	timer := time.NewTimer(restTime)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case e, ok := <-s.watch.events():
+			if s.note(e, ok) {
+				s.lookAt(s.cfg.Now())
+			}
+		case err, ok := <-s.watch.errors():
+			if s.noteGap(err, ok) {
+				s.lookAt(s.cfg.Now())
+			}
+		}
+	}
+}
