@@ -297,7 +297,7 @@ func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
 func (t *merging) refuseUID(sl, holder *slot, known string) {
 	sl.clash = fmt.Sprintf("uid %s is already that of %s from source %q; give one of them another metadata.uid",
 		sl.chosen.pod.UID, holder.identity, holder.source.Name)
-	if sl.clash != known {
+	if sl.clash != known && t.mayTell(sl.source) {
 		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
 	}
 	uid := sl.chosen.pod.UID

@@ -136,7 +136,9 @@ func (t *merging) document(d *pod.Document) {
 	}
 	e = t.reclaim(t.release(e, pod.Identity(d.Pod)), pod.Identity(d.Pod))
 	if e.fault != nil {
-		t.log.Info("document is valid again", "source", t.source.Name, "document", e.id)
+		if t.mayTell(t.source) {
+			t.log.Info("document is valid again", "source", t.source.Name, "document", e.id)
+		}
 		e.fault = nil
 	}
 	// An API server that was restored may give a version out twice.
@@ -226,7 +228,7 @@ func (t *merging) refuse(e *entry, d *pod.Document) {
 // of them.
 func (t *merging) tellRefused() {
 	for _, id := range t.refused {
-		if e := t.source.entries[id]; e != nil && !t.source.followsFromAnother(e) {
+		if e := t.source.entries[id]; e != nil && !t.source.followsFromAnother(e) && t.mayTell(t.source) {
 			t.log.Warn("document refused", "source", t.source.Name, "document", id, "err", e.fault.Error()+t.source.consequence(e),
 				"kept", e.pod != nil || t.source.keepsBy(e))
 		}

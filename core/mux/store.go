@@ -71,7 +71,9 @@ type sourceStore struct {
 	seen     bool
 	lastRead time.Time
 	health   error
-	entries  map[string]*entry
+	// lines bounds what is logged of the documents.
+	lines   lines
+	entries map[string]*entry
 	// manifests are the IDs of the entries of each manifest.
 	manifests map[string][]string
 	slots     map[types.NamespacedName]*slot
