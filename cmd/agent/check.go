@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -67,6 +68,6 @@ func (a *app) printFinding(f agent.Finding) {
 		if i > 0 {
 			level = ""
 		}
-		fmt.Fprintf(a.out, "%-5s %s\n", level, printable(line))
+		fmt.Fprintf(a.out, "%-5s %s\n", level, printable.Line(line))
 	}
 }

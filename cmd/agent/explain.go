@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 )
 
@@ -70,7 +71,7 @@ func (a *app) explainPodCommand() *cobra.Command {
 
 // printStory prints a line for every moment, and its details below it.
 func (a *app) printStory(s *server.Story) {
-	fmt.Fprintf(a.out, "Pod %s/%s\n\n", s.Namespace, s.Name)
+	fmt.Fprintf(a.out, "Pod %s\n\n", printable.Line(s.Namespace+"/"+s.Name))
 	for i := range s.Moments {
 		m := &s.Moments[i]
 		at := "at some time"
@@ -91,10 +92,10 @@ func (a *app) printStory(s *server.Story) {
 }
 
 func (a *app) printMoment(head string, m *server.Moment) {
-	fmt.Fprintf(a.out, "%s%-8s  %s\n", head, m.Part, oneLine(m.Text))
+	fmt.Fprintf(a.out, "%s%-8s  %s\n", head, printable.Line(m.Part), printable.Joined(m.Text))
 	below := strings.Repeat(" ", len(head)+12)
 	for _, line := range m.Details {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		fmt.Fprintln(a.out, below+indent+oneLine(line))
+		fmt.Fprintln(a.out, below+indent+printable.Joined(line))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) getConflictsCommand() *cobra.Command {
@@ -65,7 +66,7 @@ func conflictEntry(c *pod.Conflict, now time.Time) entry {
 		notes = append(notes, lasting(claimInWords(c, claim)))
 	}
 	if c.Message != "" {
-		notes = append(notes, lasting(fmt.Sprintf("%s/%s: decided by %s", c.Namespace, c.Name, oneLine(c.Message))))
+		notes = append(notes, lasting(fmt.Sprintf("%s/%s: decided by %s", c.Namespace, c.Name, printable.Joined(c.Message))))
 	}
 	row := func(age string) []string {
 		return []string{c.Namespace, c.Name, c.Rule, someOf(runs), someOf(others), age}
@@ -91,7 +92,7 @@ func claimInWords(c *pod.Conflict, claim *pod.Claim) string {
 	}[claim.State]
 	text := fmt.Sprintf("%s/%s: %s of source %s %s", c.Namespace, c.Name, fileOf(claim.Document), claim.Source, became)
 	if claim.Message != "" {
-		text += ": " + oneLine(claim.Message)
+		text += ": " + printable.Joined(claim.Message)
 	}
 	return text
 }

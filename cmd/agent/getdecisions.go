@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) getDecisionsCommand() *cobra.Command {
@@ -108,7 +109,7 @@ func (p decisionPrinter) list(found []foundDecision) (l listing) {
 	}
 	if unkept > 0 {
 		l.notes = append(l.notes, note{
-			text:   fmt.Sprintf("not on record, so gone when the agent ends: %d of these; the newest, because %s", unkept, oneLine(why)),
+			text:   fmt.Sprintf("not on record, so gone when the agent ends: %d of these; the newest, because %s", unkept, printable.Joined(why)),
 			stable: why,
 		})
 	}
@@ -123,7 +124,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 			cells = append(cells, d.Namespace)
 		}
 		cells = append(cells, d.Name, orNone(d.Hook), orNone(string(d.Op)), string(v.Answer),
-			orNone(v.Policy), orNone(oneLine(v.Reason)), orNone(oneLine(v.Message)))
+			orNone(v.Policy), orNone(printable.Joined(v.Reason)), orNone(printable.Joined(v.Message)))
 		if p.wide {
 			cells = append(cells, orNone(d.Tenant), orNone(d.Source), orNone(d.Document), orNone(d.Instance), orNone(d.ID))
 		}

@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -148,7 +149,7 @@ func (p eventPrinter) entry(e *status.Event) entry {
 	if e.UID == "" {
 		object = "node/" + e.Name
 	}
-	cells := []string{p.ago(e.Last), e.Type, printable(e.Reason), object}
+	cells := []string{p.ago(e.Last), e.Type, printable.Line(e.Reason), object}
 	if p.namespace == "" {
 		cells = append([]string{orNone(e.Namespace)}, cells...)
 	}
@@ -156,7 +157,7 @@ func (p eventPrinter) entry(e *status.Event) entry {
 	if p.wide {
 		cells = append(cells, orNone(e.Source), p.ago(e.First), strconv.Itoa(e.Count), name)
 	}
-	return entry{key: name, name: name, object: eventObject(e), cells: append(cells, oneLine(e.Message))}
+	return entry{key: name, name: name, object: eventObject(e), cells: append(cells, printable.Joined(e.Message))}
 }
 
 // ago is how long ago something was.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) getPoliciesCommand() *cobra.Command {
@@ -122,7 +123,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 		cells:  row(s.Mode), stable: row(s.Mode), gone: row("Gone"),
 	}
 	if s.LastFailure != "" {
-		e.notes = []note{lasting(fmt.Sprintf("%s: last failure: %s", s.Name, oneLine(s.LastFailure)))}
+		e.notes = []note{lasting(fmt.Sprintf("%s: last failure: %s", s.Name, printable.Joined(s.LastFailure)))}
 	}
 	if len(s.Failures) > 0 {
 		e.notes = append(e.notes, note{text: s.Name + ": failures: " + failuresInWords(s.Failures), stable: s.Name + ": failures"})
@@ -167,12 +168,12 @@ func shadowInWords(set *pod.PolicySet, s *pod.PolicyState) string {
 		text += fmt.Sprintf("; last %s of %s: %s instead of %s", d.Hook, d.About, saidInWords(d.Candidate, d.CandidateSaid), saidInWords(d.InForce, d.InForceSaid))
 	}
 	if x.Waits != "" {
-		return oneLine(text + "; before it can be promoted: " + x.Waits)
+		return printable.Joined(text + "; before it can be promoted: " + x.Waits)
 	}
 	if set.Revision > 0 {
-		return oneLine(text + `; "wardlet policy promote ` + s.Name + ` --dir DIR" writes that into the copy that is to be signed`)
+		return printable.Joined(text + `; "wardlet policy promote ` + s.Name + ` --dir DIR" writes that into the copy that is to be signed`)
 	}
-	return oneLine(text + `; "wardlet policy promote ` + s.Name + `" puts it in force`)
+	return printable.Joined(text + `; "wardlet policy promote ` + s.Name + `" puts it in force`)
 }
 
 func saidInWords(answer pod.Answer, said string) string {
@@ -221,7 +222,7 @@ func fewOf(list []string) string {
 	if more := len(list) - shownPaths; more > 0 {
 		text += fmt.Sprintf(",+%d", more)
 	}
-	return orNone(printable(text))
+	return orNone(printable.Line(text))
 }
 
 // ownerOf names whose set it is.
@@ -233,7 +234,7 @@ func failuresInWords(failures map[string]uint64) string {
 		return cmp.Or(cmp.Compare(failures[b], failures[a]), cmp.Compare(a, b))
 	})
 	for i, code := range codes {
-		codes[i] = fmt.Sprintf("%s %d", printable(code), failures[code])
+		codes[i] = fmt.Sprintf("%s %d", printable.Line(code), failures[code])
 	}
 	return strings.Join(codes, ", ")
 }
@@ -252,7 +253,7 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 		on := ownerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")
 		text := fmt.Sprintf("%s; plugins failed in %d of %d decisions", on, t.Failed, t.Decisions)
 		if t.Failing != "" {
-			text += "; " + printable(t.Failing)
+			text += "; " + printable.Line(t.Failing)
 		}
 		notes = append(notes, note{text: text, stable: on})
 	}
@@ -262,7 +263,7 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 	since := ownerOf(set) + ": what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
 	notes = append(notes, note{text: since + " (" + p.ago(set.RefusedAt) + "):", stable: since})
 	for reason := range strings.Lines(set.Refused) {
-		notes = append(notes, lasting("  "+printable(strings.TrimRight(reason, "\r\n"))))
+		notes = append(notes, lasting("  "+printable.Line(strings.TrimRight(reason, "\r\n"))))
 	}
 	return notes
 }

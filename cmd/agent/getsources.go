@@ -72,6 +72,9 @@ func sourceEntry(s *pod.SourceState, now time.Time) entry {
 	}
 }
 
+// maxProblems is how many bad documents of a source are shown below the table.
+const maxProblems = 100
+
 func sourceNotes(s *pod.SourceState) []note {
 	var notes []note
 	switch {
@@ -80,7 +83,11 @@ func sourceNotes(s *pod.SourceState) []note {
 	case s.Err != "":
 		notes = append(notes, lasting(fmt.Sprintf("%s: %s (never read; what runs from it runs on)", s.Name, s.Err)))
 	}
-	for _, p := range s.Problems {
+	for i, p := range s.Problems {
+		if i == maxProblems {
+			more := fmt.Sprintf("%s: and %d more bad documents; -o json shows all", s.Name, len(s.Problems)-i)
+			return append(notes, lasting(more))
+		}
 		text := p.Message
 		switch {
 		case p.Running:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // getter is one `get` command line.
@@ -109,7 +111,7 @@ func (g *getter) printRows(l listing, header bool) {
 		fmt.Fprintln(out)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(out, n.text)
+		fmt.Fprintln(out, printable.Line(n.text))
 	}
 }
 
@@ -144,7 +146,7 @@ func (g *getter) printWhyNone(l listing) {
 		fmt.Fprintln(g.app.errOut, l.empty)
 	}
 	for _, n := range l.notes {
-		fmt.Fprintln(g.app.errOut, n.text)
+		fmt.Fprintln(g.app.errOut, printable.Line(n.text))
 	}
 }
 
@@ -153,7 +155,7 @@ func (g *getter) printEach(l listing) error {
 	for _, e := range l.entries {
 		switch g.flags.output {
 		case formatName:
-			fmt.Fprintln(g.app.out, g.kind+"/"+e.name)
+			fmt.Fprintln(g.app.out, printable.Line(g.kind+"/"+e.name))
 			continue
 		case formatYAML:
 			fmt.Fprintln(g.app.out, "---")

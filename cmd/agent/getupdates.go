@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) getUpdatesCommand() *cobra.Command {
@@ -89,12 +90,12 @@ func (p updatePrinter) entries(list []pod.WaitingUpdate) []entry {
 
 func (p updatePrinter) entry(u *pod.WaitingUpdate) entry {
 	row := func(wait, since, until, again string) []string {
-		cells := []string{u.Namespace, u.Name, wait, orNone(u.Policy), orNone(oneLine(u.Reason)), since, until}
+		cells := []string{u.Namespace, u.Name, wait, orNone(u.Policy), orNone(printable.Joined(u.Reason)), since, until}
 		if p.namespace != "" {
 			cells = cells[1:]
 		}
 		if p.wide {
-			cells = append(cells, string(u.Op), again, orNone(u.Source), orNone(u.Document), orNone(oneLine(u.Message)))
+			cells = append(cells, string(u.Op), again, orNone(u.Source), orNone(u.Document), orNone(printable.Joined(u.Message)))
 		}
 		return cells
 	}

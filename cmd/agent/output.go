@@ -1,17 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // The formats of `get`.
@@ -43,37 +41,9 @@ func addObjectFlag(cmd *cobra.Command, output *string) {
 
 func printObject(w io.Writer, format string, v any) error {
 	if format == formatYAML {
-		data, err := yaml.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("cannot print as yaml: %w", err)
-		}
-		_, err = w.Write(data)
-		return err
+		return printable.WriteYAML(w, v)
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "    ")
-	return e.Encode(v)
-}
-
-// oneLine makes text of a plugin fit for a line of a terminal: its lines are
-// joined.
-func oneLine(text string) string {
-	return printable(strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(text)))
-}
-
-// printable escapes, as Go does, what would steer a terminal.
-func printable(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if unicode.IsPrint(r) {
-			out.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRune(r)
-			out.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return out.String()
+	return printable.WriteJSON(w, v)
 }
 
 // table prints aligned columns. It remembers their widths, so that rows
@@ -83,8 +53,19 @@ type table struct {
 	widths []int
 }
 
-// print prints rows of equally many cells.
+// print prints rows of equally many cells, whatever these hold: a cell never looks
+// like two, or like a row.
 func (t *table) print(rows ...[]string) {
+	for r, row := range rows {
+		rows[r] = make([]string, len(row))
+		for i, cell := range row {
+			if i < len(row)-1 {
+				rows[r][i] = printable.Cell(cell)
+			} else {
+				rows[r][i] = printable.Line(cell)
+			}
+		}
+	}
 	for _, row := range rows {
 		t.widths = append(t.widths, make([]int, max(0, len(row)-len(t.widths)))...)
 		for i, cell := range row {

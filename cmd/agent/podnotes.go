@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -63,9 +64,9 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	if why == "" {
 		why = w.Verdict.Reason
 	}
-	text := name + state + ": " + oneLine(why)
+	text := name + state + ": " + printable.Joined(why)
 	if w.Running != nil {
-		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + oneLine(why)
+		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + printable.Joined(why)
 	}
 	after := again(w, now)
 	if after != "" && w.Verdict.Reason == pod.ReasonPolicyFailed {
@@ -84,7 +85,7 @@ func unjudgedNote(name string, w *pod.Waiting) note {
 		what += "the new version in " + fileOf(w.Origin.Document) + " waits, the old one runs on: "
 	}
 	return note{
-		text:   what + oneLine(w.Asked.String()),
+		text:   what + printable.Joined(w.Asked.String()),
 		stable: strings.Join([]string{what, w.Asked.Hook, w.Origin.Document, w.Origin.Version}, "\x00"),
 	}
 }
@@ -97,8 +98,8 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 		what, beside = "the update in ", ", the old one runs on"
 	}
 	what = name + what + fileOf(w.Origin.Document) + " is suppressed"
-	why := oneLine(w.Verdict.Reason)
-	if message := strings.TrimRight(oneLine(w.Verdict.Message), ": "); message != "" {
+	why := printable.Joined(w.Verdict.Reason)
+	if message := strings.TrimRight(printable.Joined(w.Verdict.Message), ": "); message != "" {
 		why += ": " + message
 	}
 	text := what
@@ -108,7 +109,7 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 	text += beside + ": " + why
 	switch left := w.RetryAt.Sub(now); {
 	case w.Asked != nil:
-		text += "; " + oneLine(w.Asked.String())
+		text += "; " + printable.Joined(w.Asked.String())
 	case w.RetryAt.IsZero() && w.Verdict.Reason == pod.ReasonNotAnswered: // it is being asked
 	case w.RetryAt.IsZero():
 		text += "; the filter is asked again when it changes"
@@ -129,7 +130,7 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 func again(w *pod.Waiting, now time.Time) string {
 	switch left := w.RetryAt.Sub(now); {
 	case w.Asked != nil && now.Sub(w.Asked.Since) >= answerTime:
-		return "; " + oneLine(w.Asked.String())
+		return "; " + printable.Joined(w.Asked.String())
 	case w.RetryAt.IsZero() && w.Verdict.Answer == pod.Deny:
 		return ""
 	case w.RetryAt.IsZero():
@@ -149,7 +150,7 @@ func fileOf(document string) string { return strings.TrimSuffix(document, "#0") 
 func predecessor(p *v1.Pod) string {
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason == status.ReasonWaitingForPredecessor {
-			return oneLine(w.Message)
+			return printable.Joined(w.Message)
 		}
 	}
 	return ""
@@ -169,10 +170,10 @@ const (
 func hindrance(p *v1.Pod) string {
 	if p.Status.Phase == v1.PodPending {
 		if why, ok := strings.CutPrefix(p.Status.Message, rejectedForNow); ok {
-			return "rejected for now: " + oneLine(why) + "; tried again when something else has left the node"
+			return "rejected for now: " + printable.Joined(why) + "; tried again when something else has left the node"
 		}
 		if who, ok := strings.CutPrefix(p.Status.Message, makingRoom); ok {
-			return "starts when these have ended: " + oneLine(who)
+			return "starts when these have ended: " + printable.Joined(who)
 		}
 	}
 	why, ok := strings.CutPrefix(p.Status.Message, rejectedPrefix)
@@ -182,11 +183,11 @@ func hindrance(p *v1.Pod) string {
 	case p.Status.Reason == pod.ReasonPolicyFailed && pod.IsStatic(p):
 		return "denied by " + oneLine(why) + `; "` + retryCommand(tenantOfPolicy(why)) + `" has it judged again`
 	case strings.HasPrefix(why, `policy "`):
-		return "denied by " + oneLine(why)
+		return "denied by " + printable.Joined(why)
 	case p.Status.Reason == pod.ReasonDefaultVerdict:
-		return "denied: " + oneLine(why)
+		return "denied: " + printable.Joined(why)
 	}
-	return "rejected: " + oneLine(why)
+	return "rejected: " + printable.Joined(why)
 }
 
 // tenantOfPolicy is whose policy the message of a verdict names first, empty for the operator's.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // benchFlags are the flags of policy bench.
@@ -92,7 +93,7 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 
 func (a *app) printBench(b *agent.PolicyBench, perSecond int64) {
 	fmt.Fprintf(a.out, "%s: module of %d bytes; its start takes %d fuel, and took %s with the compilation; another instance %s\n",
-		b.Policy, b.ModuleBytes, b.StartFuel, rounded(b.Start), rounded(b.Rebuild))
+		printable.Line(b.Policy), b.ModuleBytes, b.StartFuel, rounded(b.Start), rounded(b.Rebuild))
 	fmt.Fprintf(a.out, "memory: %d of %d pages (%s)\n", b.MemoryPages, b.Limits.MemoryPages, share(int64(b.MemoryPages), int64(b.Limits.MemoryPages)))
 	rows := [][]string{{"TEST", "ANSWER", "FUEL", "OF LIMIT", "OUTPUT", "OF LIMIT", "EXTRA", "WRITTEN", "MEDIAN", "P99", "SETTLE", "PER SECOND"}}
 	for i := range b.Calls {
@@ -110,7 +111,7 @@ func (a *app) printBench(b *agent.PolicyBench, perSecond int64) {
 			answer += " (not asked)"
 		}
 		rows = append(rows, []string{
-			printable(c.Name), printable(answer), fuel, share(c.Fuel, int64(b.Limits.Fuel)),
+			printable.Line(c.Name), printable.Line(answer), fuel, share(c.Fuel, int64(b.Limits.Fuel)),
 			strconv.Itoa(c.OutputBytes) + " B", share(int64(c.OutputBytes), int64(b.Limits.OutputBytes)), strconv.FormatInt(c.ExtraFuel, 10), written,
 			rounded(c.Median), rounded(c.P99), rounded(c.Settled), strconv.FormatInt(perSecond/max(c.Cost(), 1), 10),
 		})

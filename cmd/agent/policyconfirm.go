@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 )
 
@@ -62,7 +63,7 @@ func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error
 		}
 	}
 	if o.Refused != "" {
-		return errors.New("not confirmed: " + printable(o.Refused))
+		return errors.New("not confirmed: " + printable.Line(o.Refused))
 	}
 	if output != "" {
 		return nil
@@ -71,9 +72,9 @@ func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error
 		if p := &o.Set.Policies[i]; p.Name == name && p.Review != nil {
 			of := ""
 			if p.SHA256 != "" {
-				of = fmt.Sprintf(" (module %s)", shortDigest(p.SHA256))
+				of = fmt.Sprintf(" (module %s)", printable.Line(shortDigest(p.SHA256)))
 			}
-			fmt.Fprintf(a.out, "%s: %s is confirmed, %s%s\n", printable(ownerOf(&o.Set)), printable(name), evictions(p.Review), of)
+			fmt.Fprintf(a.out, "%s: %s is confirmed, %s%s\n", printable.Line(ownerOf(&o.Set)), printable.Line(name), evictions(p.Review), of)
 		}
 	}
 	return nil
@@ -87,7 +88,7 @@ func evictions(r *pod.PolicyReview) string {
 	}
 	text += fmt.Sprintf(", %d wait", r.Waiting)
 	if r.Waits != "" {
-		text += " " + printable(r.Waits)
+		text += " " + printable.Line(r.Waits)
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyDiffCommand() *cobra.Command {
@@ -202,19 +203,19 @@ func (v *diffVerdict) String() string {
 
 func (a *app) printDiff(r *diffReport) {
 	for _, x := range r.Findings {
-		fmt.Fprintln(a.out, printable(fmt.Sprintf("%s %s %s/%s: cannot be made: %s", x.ID, x.Hook, x.Namespace, x.Name, x.Error)))
+		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("%s %s %s/%s: cannot be made: %s", x.ID, x.Hook, x.Namespace, x.Name, x.Error)))
 	}
 	a.printDamaged(r.Damaged)
 	for _, g := range r.Groups {
-		fmt.Fprintln(a.out, printable(fmt.Sprintf("%s: %s -> %s", plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
+		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("%s: %s -> %s", plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
 		e := &g.Example
-		fmt.Fprintln(a.out, printable(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
+		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
 		was, would := cmp.Or(e.WasMessage, string(g.Was.Answer)), cmp.Or(e.WouldMessage, string(g.Would.Answer))
 		if e.Field == "mutation" {
 			was, would = "mutation "+cmp.Or(e.Was, "none"), "mutation "+cmp.Or(e.Would, "none")
 		}
-		fmt.Fprintln(a.out, printable("    was:   "+was))
-		fmt.Fprintln(a.out, printable("    would: "+would))
+		fmt.Fprintln(a.out, printable.Line("    was:   "+was))
+		fmt.Fprintln(a.out, printable.Line("    would: "+would))
 	}
 	text := fmt.Sprintf("%s made with the other policies: %d the same, %d otherwise", plural(r.Decisions, "decision", "decisions"), r.Same, r.Changed)
 	if r.Unseen > 0 {

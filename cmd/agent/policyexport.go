@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyExportCommand() *cobra.Command {
@@ -105,7 +106,7 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o ag
 	if output == "" {
 		a.printDamaged(r.Damaged)
 		if err == nil {
-			fmt.Fprintf(a.out, "%s written to %s\n", plural(r.Decisions, "decision", "decisions"), printable(to))
+			fmt.Fprintf(a.out, "%s written to %s\n", plural(r.Decisions, "decision", "decisions"), printable.Line(to))
 		}
 	} else if err := printObject(a.out, output, r); err != nil {
 		return err
@@ -128,5 +129,5 @@ func (a *app) printLeftOut(x *agent.Replayed) {
 	} else {
 		what += x.Error
 	}
-	fmt.Fprintln(a.out, printable(what))
+	fmt.Fprintln(a.out, printable.Line(what))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // report is what the sandbox finds in a module.
@@ -124,7 +125,7 @@ func (a *app) printReport(r *report) {
 	}
 	var reasons []string
 	for i := range r.Refused[:min(len(r.Refused), maxListed)] {
-		reasons = append(reasons, printable(r.Refused[i].Error()))
+		reasons = append(reasons, printable.Line(r.Refused[i].Error()))
 	}
 	switch more := len(r.Refused) - maxListed; {
 	case len(reasons) == 0:
@@ -234,7 +235,7 @@ func shortName(name string) string {
 	if r := []rune(name); len(r) > maxName {
 		name = string(r[:maxName]) + "…"
 	}
-	return printable(name)
+	return printable.Line(name)
 }
 
 // lines are rows of which only the first bears the label.

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyLintCommand() *cobra.Command {
@@ -67,10 +68,10 @@ type lintReport struct {
 
 func (a *app) printLint(r *lintReport) {
 	for i := range r.Advice {
-		fmt.Fprintln(a.out, "look at "+printable(r.Advice[i].File+": "+r.Advice[i].Message))
+		fmt.Fprintln(a.out, "look at "+printable.Line(r.Advice[i].File+": "+r.Advice[i].Message))
 	}
 	if r.Taken {
-		fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(r.Policies), "policy", "policies"), printable(strings.Join(r.Policies, ", ")))
+		fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(r.Policies), "policy", "policies"), printable.Line(strings.Join(r.Policies, ", ")))
 	}
 }
 
@@ -79,7 +80,7 @@ func (a *app) printLint(r *lintReport) {
 func refusal(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {
-		lines[i] = printable(lines[i])
+		lines[i] = printable.Line(lines[i])
 	}
 	return errors.New(strings.Join(lines, "\n  "))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/plugins/scaffold"
 )
 
@@ -67,7 +68,7 @@ func (a *app) newPolicy(o scaffold.Options, output string) error {
 	if output != "" {
 		return printObject(a.out, output, newPolicy{o.Name, o.Language, o.Hook, o.Dir, files})
 	}
-	fmt.Fprintf(a.out, "%s holds the policy %s: %s, and a copy of the SDK.\n", printable(o.Dir), o.Name, strings.Join(files, ", "))
+	fmt.Fprintf(a.out, "%s holds the policy %s: %s, and a copy of the SDK.\n", printable.Line(o.Dir), o.Name, strings.Join(files, ", "))
 	code := "policy.go"
 	if o.Language == "c" {
 		code = "main.c"
@@ -79,6 +80,6 @@ func (a *app) newPolicy(o scaffold.Options, output string) error {
 		[]string{"make test", "runs the tests of the code and of the document"},
 		[]string{"wardlet policy run " + o.Name + ".toml --pod FILE", "puts a pod to it"},
 	)
-	fmt.Fprintf(a.out, "Then write the decision in %s, and its tests.\n", printable(filepath.Join(o.Dir, code)))
+	fmt.Fprintf(a.out, "Then write the decision in %s, and its tests.\n", printable.Line(filepath.Join(o.Dir, code)))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 )
 
@@ -86,7 +87,7 @@ func (a *app) printPolicyOutcome(order, output string, o *server.PolicyOutcome) 
 		}
 	case set.Ready:
 		fmt.Fprintf(a.out, "%s: set %s in force, generation %d, with %s from %s\n",
-			printable(ownerOf(set)), shortDigest(set.Digest), set.Generation, plural(len(set.Policies), "policy", "policies"), printable(set.Directory))
+			printable.Line(ownerOf(set)), printable.Line(shortDigest(set.Digest)), set.Generation, plural(len(set.Policies), "policy", "policies"), printable.Line(set.Directory))
 	}
 	if o.Refused == "" {
 		return nil
@@ -97,9 +98,9 @@ func (a *app) printPolicyOutcome(order, output string, o *server.PolicyOutcome) 
 	}
 	lines := strings.Split(o.Refused, "\n")
 	for i := range lines {
-		lines[i] = printable(lines[i])
+		lines[i] = printable.Line(lines[i])
 	}
-	return errors.New(printable(what) + ":\n  " + strings.Join(lines, "\n  "))
+	return errors.New(printable.Line(what) + ":\n  " + strings.Join(lines, "\n  "))
 }
 
 func plural(n int, one, more string) string {

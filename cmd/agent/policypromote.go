@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyPromoteCommand() *cobra.Command {
@@ -73,7 +74,7 @@ func (a *app) promote(sets []pod.PolicySet, tenant, name, dir, output string) er
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable(path), printable(gone))
+		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable.Line(path), printable.Line(gone))
 		return nil
 	}
 	return fmt.Errorf("%s has no policies", cmp.Or(tenant, "the operator"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // recordsFlags say where decisions are on record.
@@ -66,7 +67,7 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 // printDamaged says where records are not whole.
 func (a *app) printDamaged(faults []string) {
 	for _, fault := range faults {
-		fmt.Fprintln(a.out, "damaged: "+printable(fault))
+		fmt.Fprintln(a.out, "damaged: "+printable.Line(fault))
 	}
 }
 
@@ -89,7 +90,7 @@ func (l *faultList) missing(ids []string) {
 	before := len(*l)
 	l.add(len(ids), "decision that was named is not on record", "decisions that were named are not on record")
 	if len(*l) > before {
-		(*l)[before] += " (" + printable(strings.Join(ids, ", ")) + ")"
+		(*l)[before] += " (" + printable.Line(strings.Join(ids, ", ")) + ")"
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyReplayCommand() *cobra.Command {
@@ -93,9 +94,9 @@ func (a *app) printReplayed(x *agent.Replayed) {
 	what := fmt.Sprintf("%s %s %s/%s: ", x.ID, x.Hook, x.Namespace, x.Name)
 	switch x.Outcome {
 	case agent.ReplayDifferent:
-		fmt.Fprintln(a.out, printable(what+x.Difference.String()))
+		fmt.Fprintln(a.out, printable.Line(what+x.Difference.String()))
 	case agent.ReplayLost:
-		fmt.Fprintln(a.out, printable(what+"cannot be made again: "+x.Error))
+		fmt.Fprintln(a.out, printable.Line(what+"cannot be made again: "+x.Error))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // maxManifest bounds a file with a pod, in bytes.
@@ -177,16 +178,16 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 func (a *app) printRun(run *agent.PolicyRun) {
 	s := &run.Verdict
 	if answer := strings.TrimSpace(s.Answer); answer != "" {
-		fmt.Fprintln(a.out, printable(run.Policy+": "+answer))
+		fmt.Fprintln(a.out, printable.Line(run.Policy+": "+answer))
 	} else {
-		fmt.Fprintln(a.out, printable(run.Policy+": no answer"))
+		fmt.Fprintln(a.out, printable.Line(run.Policy+": no answer"))
 	}
 	a.printStatement(s, run.Log, "  ")
 	if s.NotAsked == "" {
 		fmt.Fprintf(a.out, "The call took %s of limits.fuel.\n", share(s.Fuel, int64(run.Limits.Fuel)))
 	}
 	if run.Unpinned {
-		fmt.Fprintf(a.out, "note: sha256 in %s is not that of the module; write it before an agent reads the policy\n", printable(run.Document))
+		fmt.Fprintf(a.out, "note: sha256 in %s is not that of the module; write it before an agent reads the policy\n", printable.Line(run.Document))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/signed"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // maxKeyFile bounds a file with a key or a password, in bytes.
@@ -150,7 +151,7 @@ func reasons(heading string, err error) error {
 	var text strings.Builder
 	text.WriteString(heading + ":")
 	for line := range strings.Lines(err.Error()) {
-		text.WriteString("\n" + printable(strings.TrimSuffix(line, "\n")))
+		text.WriteString("\n" + printable.Line(strings.TrimSuffix(line, "\n")))
 	}
 	return errors.New(text.String())
 }

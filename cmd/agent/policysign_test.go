@@ -175,7 +175,7 @@ func TestPolicySignRefuses(t *testing.T) {
 				args = append(args, strings.ReplaceAll(arg, "DIR", dir))
 			}
 			got := strings.NewReplacer(dir, "DIR", key, "KEY").Replace(wardlet(t.Context(), args...))
-			if !strings.HasPrefix(got, "--- stderr\nwardlet: "+test.want) || !strings.HasSuffix(got, "--- exit status 1\n") || strings.Contains(got, "\x1b") {
+			if !strings.HasPrefix(got, "--- stderr\nwardlet: "+strings.ReplaceAll(test.want, "\n", "\n  ")) || !strings.HasSuffix(got, "--- exit status 1\n") || strings.Contains(got, "\x1b") {
 				t.Errorf("printed\n%s\nwant\n%s", got, test.want)
 			}
 			if diff := cmp.Diff(before, readFiles(t, dir)); diff != "" {

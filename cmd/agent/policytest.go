@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // testFlags are the flags of policy test.
@@ -136,7 +137,7 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 		}
 	} else {
 		for _, note := range r.Notes {
-			fmt.Fprintln(a.out, "note: "+printable(note))
+			fmt.Fprintln(a.out, "note: "+printable.Line(note))
 		}
 	}
 	return r.err(o)
@@ -181,10 +182,10 @@ func (a *app) printTest(t *agent.PolicyTest, verbose bool) {
 	if t.Golden == "written" {
 		line += "   (golden file written)"
 	}
-	fmt.Fprintln(a.out, printable(line))
+	fmt.Fprintln(a.out, printable.Line(line))
 	for _, fault := range t.Faults {
 		for text := range strings.Lines(fault) {
-			fmt.Fprintln(a.out, "       "+printable(strings.TrimSuffix(text, "\n")))
+			fmt.Fprintln(a.out, "       "+printable.Line(strings.TrimSuffix(text, "\n")))
 		}
 	}
 	if verbose {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) releaseCommand() *cobra.Command {
@@ -35,7 +36,7 @@ func (a *app) releaseCommand() *cobra.Command {
 				return err
 			}
 			for i := range released {
-				fmt.Fprintln(a.out, releasedInWords(&released[i]))
+				fmt.Fprintln(a.out, printable.Line(releasedInWords(&released[i])))
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) reloadCommand() *cobra.Command {
@@ -49,7 +50,7 @@ func (a *app) printOutcome(o *agent.Outcome) {
 }
 
 func (a *app) printChange(c config.Change, text string) {
-	fmt.Fprintln(a.out, printable(c.Key+" "+text))
+	fmt.Fprintln(a.out, printable.Line(c.Key+" "+text))
 }
 
 // valueInWords is a value of a key, also an empty one.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // The exit statuses.
@@ -41,10 +42,11 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// execute runs one command line and gives the exit status.
+// execute runs one command line and gives the exit status. Whatever a command prints
+// reaches the terminal without characters that would steer it.
 func (a *app) execute(ctx context.Context, args []string) int {
-	out := &watched{Writer: a.out}
-	a.out = out
+	out := &watched{Writer: printable.Writer{W: a.out}}
+	a.out, a.errOut = out, printable.Writer{W: a.errOut}
 	root := a.root()
 	root.SetArgs(likeGoTest(args))
 	root.SetOut(a.out)
@@ -54,12 +56,27 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(a.errOut, "wardlet: %v\n", err)
+	a.printError(err)
 	if wrong, ok := errors.AsType[*usageError](err); ok {
 		fmt.Fprintf(a.errOut, "See %q.\n", wrong.command+" --help")
 		return exitUsage
 	}
 	return exitError
+}
+
+func (a *app) printError(err error) { fmt.Fprintf(a.errOut, "wardlet: %s\n", hanging(err.Error())) }
+
+// hanging indents the lines of an error after the first, so that what it quotes never
+// looks like a message of its own.
+func hanging(message string) string {
+	lines := strings.Split(message, "\n")
+	for i, line := range lines {
+		lines[i] = printable.Line(line)
+		if i > 0 && !strings.HasPrefix(line, "  ") {
+			lines[i] = "  " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (a *app) root() *cobra.Command {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -41,13 +42,14 @@ func (a *app) runCommand() *cobra.Command {
 	}
 }
 
-// newLogger makes the log of a configuration. Its level can be changed.
+// newLogger makes the log of a configuration. Its level can be changed. The text handler
+// quotes whatever is not printable, the JSON handler only what JSON makes it escape.
 func newLogger(w io.Writer, cfg *config.Config) (*slog.Logger, *slog.LevelVar) {
 	level := &slog.LevelVar{}
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // config.Load has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options)), level
+		return slog.New(slog.NewJSONHandler(printable.JSONWriter{W: w}, options)), level
 	}
 	return slog.New(slog.NewTextHandler(w, options)), level
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/wardlet/wardlet/core/config"
 )
@@ -46,5 +50,26 @@ func TestTheLogFollowsTheConfiguration(t *testing.T) {
 				t.Errorf("log %q, want it to end in %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestNewLogger_controlCharactersAreEscaped: what tenants write reaches the log in no
+// form that a terminal acts on.
+func TestNewLogger_controlCharactersAreEscaped(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{config.LogText, config.LogJSON} {
+		for _, s := range foreignTexts {
+			var out bytes.Buffer
+			logger, _ := newLogger(&out, &config.Config{LogFormat: format})
+			logger.Info("document refused", "err", errors.New(s), "document", s)
+			checkVisible(t, "the log", out.String())
+			if strings.Count(out.String(), "\n") != 1 {
+				t.Errorf("%s: %q", format, out.String())
+			}
+			var line map[string]any
+			if format == config.LogJSON && (json.Unmarshal(out.Bytes(), &line) != nil || line["document"] != strings.ToValidUTF8(s, "\ufffd") && utf8.ValidString(s)) {
+				t.Errorf("%q is logged as %s", s, out.String())
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // printStatement prints what a policy says, after the answer, and the lines that it
@@ -21,9 +22,9 @@ func (a *app) printStatement(s *agent.Statement, log []string, indent string) {
 		for _, text := range texts {
 			for line := range strings.Lines(text) {
 				if line = strings.TrimSuffix(line, "\n"); first {
-					rows, first = append(rows, []string{label, printable(line)}), false
+					rows, first = append(rows, []string{label, printable.Line(line)}), false
 				} else {
-					rows = append(rows, []string{"", printable(line)})
+					rows = append(rows, []string{"", printable.Line(line)})
 				}
 			}
 		}

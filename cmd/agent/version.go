@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 )
 
@@ -39,7 +40,7 @@ func (a *app) printVersion(cmd *cobra.Command, output string) error {
 	if err == nil {
 		answer.Agent = &agent
 	} else {
-		fmt.Fprintf(a.errOut, "Agent:  unknown; %v\n", err)
+		fmt.Fprintf(a.errOut, "Agent:  unknown; %s\n", hanging(err.Error()))
 	}
 	if output != "" {
 		return printObject(a.out, output, answer)
@@ -56,5 +57,5 @@ func versionLine(v server.Version) string {
 	if v.Revision != "" {
 		line += ", " + v.Revision
 	}
-	return line + ")"
+	return printable.Line(line + ")")
 }

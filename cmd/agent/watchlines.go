@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -71,7 +72,7 @@ func (r *lineReader) line(line client.Line) error {
 	case server.WatchError:
 		why := "it does not say why"
 		_ = json.Unmarshal(line.Object, &why) // then that is so
-		return errors.New("the watch is over: " + printable(why) + "; watch again once an agent runs")
+		return errors.New("the watch is over: " + printable.Line(why) + "; watch again once an agent runs")
 	}
 	return r.take(line)
 }

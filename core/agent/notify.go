@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // notifier tells systemd how the agent is: one datagram for each message, to the
@@ -131,7 +133,7 @@ func (n *notifier) enter(state, status string, follows func(before string) bool)
 		lines = append(lines, "MONOTONIC_USEC="+strconv.FormatInt(monotonic().Microseconds(), 10))
 	}
 	if status != "" {
-		lines = append(lines, "STATUS="+oneLine(status))
+		lines = append(lines, "STATUS="+printable.Short(status, maxStatus-len("…")))
 	}
 	if err := n.send(lines...); err != nil {
 		return err
@@ -162,7 +164,7 @@ func (n *notifier) says(status string) error {
 	if n.status == status || n.state == stateStopping {
 		return nil
 	}
-	if err := n.send("STATUS=" + oneLine(status)); err != nil {
+	if err := n.send("STATUS=" + printable.Short(status, maxStatus-len("…"))); err != nil {
 		return err
 	}
 	n.status = status
@@ -214,20 +216,6 @@ const sendTimeout = time.Second
 
 // maxStatus is how long a text for people may be, in bytes.
 const maxStatus = 512
-
-// oneLine is a text as one line of a message.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
-	for len(text) > maxStatus {
-		text = strings.ToValidUTF8(text[:maxStatus], "")
-	}
-	return text
-}
 
 // monotonic is the clock that systemd compares.
 func monotonic() time.Duration {

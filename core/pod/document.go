@@ -11,6 +11,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // Document is one entry of a source as it was last read. Exactly one of Pod
@@ -94,12 +96,13 @@ type DocumentError struct {
 	Err error
 }
 
-// Error renders "file:line: fault", as compilers do.
+// Error renders "file:line: fault", as compilers do, in one line that is safe to
+// show: both the name of the file and what the fault quotes are the author's.
 func (e *DocumentError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+		return printable.Line(fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err))
 	}
-	return fmt.Sprintf("%s: %v", e.File, e.Err)
+	return printable.Line(fmt.Sprintf("%s: %v", e.File, e.Err))
 }
 
 // Lines renders the faults one by one, each as "file:line: fault".
@@ -111,7 +114,7 @@ func (e *DocumentError) Lines() []string {
 	var lines []string
 	for i, f := range s.all {
 		if i == maxFaults {
-			return append(lines, e.File+": and more")
+			return append(lines, printable.Line(e.File)+": and more")
 		}
 		lines = append(lines, (&DocumentError{File: e.File, Line: f.line, Err: f.err}).Error())
 	}

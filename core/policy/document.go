@@ -2,11 +2,10 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -146,15 +145,4 @@ const maxMessage = 2048
 
 // oneLine makes a message one line of text, whatever a plugin says: reasons
 // are told one per line.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ")
-	return cut(s, maxMessage)
-}
-
-// cut is a text, of which at most so many bytes are left.
-func cut(s string, most int) string {
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func oneLine(s string) string { return printable.Cut(printable.Joined(s), maxMessage) }

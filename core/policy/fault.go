@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/wardlet/wardlet/core/strict"
+import (
+	"github.com/wardlet/wardlet/core/strict"
+
+	"github.com/wardlet/wardlet/core/printable"
+)
 
 // Fault is one of what is wrong with a set, or what its author should look at.
 type Fault struct {
@@ -43,5 +47,5 @@ type fileError struct {
 	err  error
 }
 
-func (e *fileError) Error() string { return e.file + ": " + e.err.Error() }
+func (e *fileError) Error() string { return printable.Line(e.file) + ": " + e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -237,7 +238,7 @@ func because(members []*opinion) string {
 		}
 		fmt.Fprintf(&text, "%s says %s", o.Policy, o.Answer)
 		if why := o.said(); why != "" {
-			fmt.Fprintf(&text, " (%s)", cut(why, maxSaid))
+			fmt.Fprintf(&text, " (%s)", printable.Cut(why, maxSaid))
 		}
 	}
 	return oneLine(text.String())

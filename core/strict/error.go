@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // Error is one fault of a document.
@@ -20,7 +22,7 @@ type Error struct {
 	Message string
 }
 
-// Error renders "file:line: key: message", as compilers do.
+// Error renders "file:line: key: message", as compilers do, safe to show.
 func (e Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -30,8 +32,7 @@ func (e Error) Error() string {
 	if e.Key != "" {
 		b.WriteString(": " + e.Key)
 	}
-	b.WriteString(": " + e.Message)
-	return b.String()
+	return printable.Line(b.String()) + ": " + printable.Lines(e.Message)
 }
 
 // Errors are the faults of one document, ordered by line.

@@ -8,6 +8,8 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // Condition is a compiled expression. It may be used by several goroutines.
@@ -57,7 +59,7 @@ func (l *language) compile(expression string) (*Condition, error) {
 	}
 	program, err := l.plan(checked, f)
 	if err != nil {
-		return nil, fmt.Errorf("the condition cannot be used: %s", oneLine(err.Error(), maxFault))
+		return nil, fmt.Errorf("the condition cannot be used: %s", printable.Short(err.Error(), maxFault))
 	}
 	return &Condition{expression: expression, program: program}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // checkEstimate refuses an expression that would cost far too much for a pod
@@ -13,7 +15,7 @@ import (
 func (l *language) checkEstimate(checked *cel.Ast) error {
 	estimate, err := l.environment.EstimateCost(checked, estimator{})
 	if err != nil {
-		return fmt.Errorf("the cost of the condition cannot be estimated: %s", oneLine(err.Error(), maxFault))
+		return fmt.Errorf("the cost of the condition cannot be estimated: %s", printable.Short(err.Error(), maxFault))
 	}
 	if estimate.Max > maxEstimate {
 		return fmt.Errorf("the condition could cost %d for a pod with %d entries in each list, %d are allowed; nest fewer of all, exists, map and filter",

@@ -5,26 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/env"
-)
 
-// oneLine is a text without line ends and other control characters, of at most
-// size bytes.
-func oneLine(s string, size int) string {
-	if len(s) > size {
-		s = s[:size] + "…"
-	}
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(s, "?"))
-}
+	"github.com/wardlet/wardlet/core/printable"
+)
 
 // faultAt is a fault at a place of an expression.
 func faultAt(at common.Location, what string) error {
@@ -32,14 +19,14 @@ func faultAt(at common.Location, what string) error {
 	if at.Line() > 1 {
 		place = fmt.Sprintf("line %d, column %d", at.Line(), at.Column()+1)
 	}
-	return fmt.Errorf("%s: %s", place, oneLine(what, maxFault))
+	return fmt.Errorf("%s: %s", place, printable.Short(what, maxFault))
 }
 
 // firstFault is the first of those that CEL found in an expression.
 func (l *language) firstFault(issues *cel.Issues) error {
 	found := issues.Errors()
 	if len(found) == 0 {
-		return fmt.Errorf("%s", oneLine(issues.Err().Error(), maxFault))
+		return fmt.Errorf("%s", printable.Short(issues.Err().Error(), maxFault))
 	}
 	first := slices.MinFunc(found, func(a, b *common.Error) int {
 		return cmp.Or(cmp.Compare(a.Location.Line(), b.Location.Line()), cmp.Compare(a.Location.Column(), b.Location.Column()))
@@ -49,7 +36,7 @@ func (l *language) firstFault(issues *cel.Issues) error {
 		return fmt.Errorf("the condition is nested more than %d deep; split it into several conditions", maxDepth)
 	}
 	if first.Location.Line() < 1 {
-		return fmt.Errorf("%s", oneLine(first.Message, maxFault))
+		return fmt.Errorf("%s", printable.Short(first.Message, maxFault))
 	}
 	return faultAt(first.Location, l.explain(first.Message))
 }

@@ -7,6 +7,8 @@ import (
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/interpreter"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // Matches reports whether the condition is true, and what it cost: from 1 to
@@ -30,7 +32,7 @@ func (c *Condition) Matches(in *Input) (matched bool, cost uint64, err error) {
 }
 
 func (c *Condition) failure(err error) error {
-	shown := oneLine(c.expression, maxShown)
+	shown := printable.Short(c.expression, maxShown)
 	var stopped interpreter.EvalCancelledError
 	if errors.As(err, &stopped) && stopped.Cause == interpreter.CostLimitExceeded {
 		return fmt.Errorf("the condition %s: it costs more than %d for this pod; simplify it, or let the policy look", shown, MaxCost)
@@ -39,5 +41,5 @@ func (c *Condition) failure(err error) error {
 	if strings.HasPrefix(what, "no such key: ") {
 		what += "; ask with in whether it is there"
 	}
-	return fmt.Errorf("the condition %s: %s", shown, oneLine(what, maxFault))
+	return fmt.Errorf("the condition %s: %s", shown, printable.Short(what, maxFault))
 }

@@ -3,8 +3,8 @@ package mutate
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // The errors of Apply. Each error is one of the two, see errors.Is.
@@ -24,25 +24,12 @@ const (
 )
 
 func badPatch(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrPatch, oneLine(fmt.Sprintf(format, args...), maxMessage))
+	return fmt.Errorf("%w: %s", ErrPatch, printable.Short(fmt.Sprintf(format, args...), maxMessage))
 }
 
 func beyond(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrReach, oneLine(fmt.Sprintf(format, args...), maxMessage))
+	return fmt.Errorf("%w: %s", ErrReach, printable.Short(fmt.Sprintf(format, args...), maxMessage))
 }
 
 // shown is a text of the plugin in quotes.
-func shown(text string) string { return fmt.Sprintf("%q", oneLine(text, maxShown)) }
-
-// oneLine makes one line of a text, of at most so many bytes.
-func oneLine(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+func shown(text string) string { return fmt.Sprintf("%q", printable.Cut(text, maxShown)) }

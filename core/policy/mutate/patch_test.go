@@ -27,7 +27,7 @@ func TestAPatchIsRefusedThat(t *testing.T) {
 		"has a path without a slash":         {`[{"op":"remove","path":"x/spec/hostNetwork"}]`, `operation 0: the path "x/spec/hostNetwork": a JSON pointer begins with "/"`},
 		"has a wrong escape":                 {`[{"op":"remove","path":"/metadata/labels/a~2"}]`, `"~" must be followed by 0 or 1`},
 		"has half an escape":                 {`[{"op":"remove","path":"/metadata/labels/a~"}]`, `"~" must be followed by 0 or 1`},
-		"has control characters in its path": {`[{"op":"remove","path":"/metadata/\u001b[31m\n"}]`, `operation 0, remove "/metadata/ [31m ": the document has no " [31m " there`},
+		"has control characters in its path": {`[{"op":"remove","path":"/metadata/\u001b[31m\n"}]`, `operation 0, remove "/metadata/\x1b[31m\n": the document has no "\x1b[31m\n" there`},
 		"removes what is not there":          {`[{"op":"remove","path":"/metadata/labels/none"}]`, `operation 0, remove "/metadata/labels/none": the document has no "none" there; add it first, or leave it out`},
 		"replaces what is not there":         {`[{"op":"replace","path":"/spec/hostNetwork","value":true}]`, `operation 0, replace "/spec/hostNetwork": the document has no "hostNetwork" there`},
 		"tests what is not there":            {`[{"op":"test","path":"/spec/hostNetwork","value":null}]`, `operation 0, test "/spec/hostNetwork": the document has no "hostNetwork" there`},

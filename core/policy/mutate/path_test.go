@@ -57,7 +57,7 @@ func TestAMutablePath(t *testing.T) {
 		"/metadata/labels/wardlet.dev~1x":                    `what begins with wardlet.dev/ is the agent's own`,
 		"/metadata/annotations/kubernetes.io~1config.source": `only a node agent writes annotations that begin with kubernetes.io/config.`,
 		"/spec/nodeName":                      `the pod is this node's`,
-		"/spec/\x1b[31m\n":                    `"/spec/ [31m ": pods have no " [31m " in "/spec"`,
+		"/spec/\x1b[31m\n":                    `"/spec/\x1b[31m\n": pods have no "\x1b[31m\n" in "/spec"`,
 		"/" + strings.Repeat("a", maxPointer): `more than the 2048 a path may have`,
 		strings.Repeat("/a", maxTokens+1):     `more than the 32 a path may have`,
 	} {

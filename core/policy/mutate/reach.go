@@ -1,6 +1,10 @@
 package mutate
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wardlet/wardlet/core/printable"
+)
 
 // Reach is what a policy may change of a pod. The zero value is nothing.
 type Reach struct {
@@ -82,7 +86,7 @@ func (r *Reach) allowed() string {
 	if len(r.Paths) == 0 {
 		return "nothing, its mutable_paths are empty"
 	}
-	return "only " + oneLine(strings.Join(r.Paths, ", "), maxShown)
+	return "only " + printable.Short(strings.Join(r.Paths, ", "), maxShown)
 }
 
 // uncovered finds what no mutable path covers of a value that came or went. An

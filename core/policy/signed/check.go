@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
-// maxShown bounds what a message names of a path, in characters.
+// maxShown bounds what a message names of a path, in bytes.
 const maxShown = 200
 
 // Check compares the manifest with the files that were read of the set, path to
@@ -21,14 +23,14 @@ func (m *Manifest) Check(sums map[string]string) error {
 		listed[f.Path] = true
 		switch found, ok := sums[f.Path]; {
 		case !ok:
-			reasons[f.Path] = fmt.Errorf("%s: %s lists it, but it is not in the set; put it back with what names it, or sign the set anew", short(f.Path, maxShown), ManifestName)
+			reasons[f.Path] = fmt.Errorf("%s: %s lists it, but it is not in the set; put it back with what names it, or sign the set anew", printable.Short(f.Path, maxShown), ManifestName)
 		case !strings.EqualFold(found, f.SHA256):
-			reasons[f.Path] = fmt.Errorf("%s: its digest is %.80s, but %s lists %.80s; put back the file that was signed, or sign the set anew", short(f.Path, maxShown), found, ManifestName, f.SHA256)
+			reasons[f.Path] = fmt.Errorf("%s: its digest is %.80s, but %s lists %.80s; put back the file that was signed, or sign the set anew", printable.Short(f.Path, maxShown), found, ManifestName, f.SHA256)
 		}
 	}
 	for path := range sums {
 		if !listed[path] {
-			reasons[path] = fmt.Errorf("%s: %s does not list it; remove it, or sign the set anew", short(path, maxShown), ManifestName)
+			reasons[path] = fmt.Errorf("%s: %s does not list it; remove it, or sign the set anew", printable.Short(path, maxShown), ManifestName)
 		}
 	}
 	var all []error

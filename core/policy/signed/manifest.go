@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -143,7 +144,7 @@ func faultOfPath(name string) string {
 		return "missing; name a file of the set, relative to its directory"
 	case !filepath.IsLocal(name), path.Clean(name) != name, name == ".":
 		return fmt.Sprintf("want a plain path below the directory of the set, found %.200q", name)
-	case !utf8.ValidString(name), printable(name) != name:
+	case !utf8.ValidString(name), printable.Line(name) != name:
 		return fmt.Sprintf("want a path of printable characters, found %.200q; rename the file", name)
 	case name == ManifestName || name == SignatureName:
 		return name + " is not a file of the set it describes; leave it out"

@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"aead.dev/minisign"
+
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 const (
 	// MaxSignature bounds the text of a signature, in bytes.
 	MaxSignature = 16 << 10
-	// maxComment bounds what is shown of a trusted comment, in characters.
+	// maxComment bounds what is shown of a trusted comment, in bytes.
 	maxComment = 200
 )
 
@@ -34,7 +36,7 @@ func VerifyComment(text, signature []byte, keys []PublicKey) (id, comment string
 	}
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
-		return "", "", fmt.Errorf("the signature is malformed: %s; sign the set anew", short(err.Error(), maxComment))
+		return "", "", fmt.Errorf("the signature is malformed: %s; sign the set anew", printable.Short(err.Error(), maxComment))
 	}
 	id = idText(s.KeyID)
 	trusted := false
@@ -45,7 +47,7 @@ func VerifyComment(text, signature []byte, keys []PublicKey) (id, comment string
 		}
 		trusted = true
 		if minisign.Verify(key, text, signature) {
-			return id, short(s.TrustedComment, maxComment), nil
+			return id, printable.Short(strings.ReplaceAll(s.TrustedComment, "\t", " "), maxComment), nil
 		}
 	}
 	if trusted {

@@ -128,7 +128,7 @@ func TestAModuleThatKillsItsChildIsRefused(t *testing.T) {
 		"a segmentation fault":   {[]string{"struck", "11"}, Crash, "the compiler ended with status 2; it said: \"SIGSEGV: segmentation violation\""},
 		"Go has no memory":       {[]string{"saying", "2", "", "fatal error: runtime: out of memory\n\ngoroutine 1"}, Memory, "runtime: out of memory"},
 		"threads have no memory": {[]string{"saying", "2", "", "runtime: failed to create new OS thread (have 5 already; errno=12)"}, Memory, "failed to create"},
-		"a panic":                {[]string{"saying", "2", "", "\npanic: BUG\a: index out of range\n\nmore"}, Crash, `ended with status 2; it said: "panic: BUG?: index out of range"`},
+		"a panic":                {[]string{"saying", "2", "", "\npanic: BUG\a: index out of range\n\nmore"}, Crash, `ended with status 2; it said: "panic: BUG\\a: index out of range"`},
 		"it says so":             {[]string{"saying", "10", `{"refused":"cpu","text":"slow\nvery"}` + "\n", ""}, CPU, "slow"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,10 +56,10 @@ func TestTextIsOneLineThatCanBeShown(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",
 		"\n\n a b \nc":                      "a b",
-		"a\x1b[31mred\x00":                  "a?[31mred?",
+		"a\x1b[31mred\x00":                  `a\x1b[31mred\x00`,
 		strings.Repeat("a", maxText):        strings.Repeat("a", maxText),
-		strings.Repeat("ä", maxText):        strings.Repeat("ä", maxText/2) + "...",
-		strings.Repeat("b", maxText+1) + "": strings.Repeat("b", maxText) + "...",
+		strings.Repeat("ä", maxText):        strings.Repeat("ä", maxText/2) + "…",
+		strings.Repeat("b", maxText+1) + "": strings.Repeat("b", maxText) + "…",
 	} {
 		if got := oneLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

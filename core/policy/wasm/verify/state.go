@@ -1,12 +1,16 @@
 package verify
 
-import "github.com/wardlet/wardlet/core/policy/wasm/module"
+import (
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+
+	"github.com/wardlet/wardlet/core/printable"
+)
 
 // state refuses what a reset does not reach, and tables that take much memory.
 func (v *verifier) state() {
 	for i := range v.m.Imports {
 		if in := &v.m.Imports[i]; in.Kind != module.KindFunction {
-			v.refuse(module.SectionImport, i, in.Offset, "it imports the %s %q of %q: only functions can be imported", in.Kind, cut(in.Name), cut(in.Module))
+			v.refuse(module.SectionImport, i, in.Offset, "it imports the %s %q of %q: only functions can be imported", in.Kind, printable.Cut(in.Name, maxShown), printable.Cut(in.Module, maxShown))
 		}
 	}
 	for i := range v.m.Globals {
@@ -35,14 +39,8 @@ func (v *verifier) state() {
 	}
 }
 
-// cut shortens a name for a message.
-func cut(name string) string {
-	const most = 64
-	if len(name) > most {
-		return name[:most] + "…"
-	}
-	return name
-}
+// maxShown bounds a name in a message, in bytes.
+const maxShown = 64
 
 // memory refuses data that does not lie in the memory as it begins.
 func (v *verifier) memory() {

@@ -1,0 +1,111 @@
+package printable
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns s as part of one line: control characters, line ends, tabs,
+// characters that turn the direction of writing, those without a shape and bytes
+// that are not UTF-8 become escapes as Go writes them, such as \x1b, \n and
+// \u202e. Everything else stays, also backslashes: Line(Line(s)) is Line(s).
+func Line(s string) string { return escape(s, "") }
+
+// Lines is Line for text whose line ends and tabs are meant.
+func Lines(s string) string { return escape(s, "\n\t") }
+
+// Joined is Line for text of several lines, which it joins with "; ".
+func Joined(s string) string {
+	return Line(strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s)))
+}
+
+// Cell is Line for a column of a table that others follow: of several blanks in
+// a row those after the first are escaped, too, so that a cell never looks like
+// two.
+func Cell(s string) string {
+	s = Line(s)
+	if !strings.Contains(s, "  ") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] == ' ' && i > 0 && s[i-1] == ' ' {
+			b.WriteString(`\x20`)
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// Short is Line for text of which at most size bytes are shown.
+func Short(s string, size int) string { return Cut(Line(Cut(s, size)), size) }
+
+// Cut returns at most size bytes of s, cut between two characters, with a mark
+// where something was left out.
+func Cut(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	for size > 0 && !utf8.RuneStart(s[size]) {
+		size--
+	}
+	return s[:size] + "…"
+}
+
+// hasShape reports whether r is seen where it is printed, and only there.
+func hasShape(r rune) bool {
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r <= '~'
+	}
+	// Two that Unicode counts as letters or symbols are blank.
+	return unicode.IsPrint(r) && r != brailleBlank && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+const brailleBlank = '\u2800'
+
+// plain returns how many bytes s begins with that need no escape.
+func plain(s, keep string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return i
+			}
+		}
+		if !hasShape(r) && strings.IndexRune(keep, r) < 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func escape(s, keep string) string {
+	n := plain(s, keep)
+	if n == len(s) { // nearly always
+		return s
+	}
+	b := []byte(s[:n])
+	for s = s[n:]; s != ""; {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b = append(b, `\x`...)
+			b = append(b, hexDigits[s[0]>>4], hexDigits[s[0]&0xf])
+		} else {
+			b = appendEscaped(b, r)
+		}
+		s = s[size:]
+		n = plain(s, keep)
+		b, s = append(b, s[:n]...), s[n:]
+	}
+	return string(b)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendEscaped appends the escape of a character without a shape.
+func appendEscaped(b []byte, r rune) []byte {
+	quoted := strconv.QuoteRuneToASCII(r)
+	return append(b, quoted[1:len(quoted)-1]...)
+}

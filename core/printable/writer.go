@@ -1,0 +1,25 @@
+package printable
+
+import "io"
+
+// Writer writes text that people read to W: it escapes what Lines escapes.
+type Writer struct{ W io.Writer }
+
+// Write implements io.Writer. Each call has whole characters.
+func (w Writer) Write(p []byte) (int, error) {
+	if _, err := w.W.Write([]byte(Lines(string(p)))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// JSONWriter writes JSON to W, with escapes as JSON has them.
+type JSONWriter struct{ W io.Writer }
+
+// Write implements io.Writer. Each call has whole characters.
+func (w JSONWriter) Write(p []byte) (int, error) {
+	if _, err := w.W.Write(JSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

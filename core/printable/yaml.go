@@ -1,0 +1,99 @@
+package printable
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+)
+
+// WriteYAML writes v as YAML, in which every character without a shape is an
+// escape in a text in double quotes.
+func WriteYAML(w io.Writer, v any) error {
+	data, err := normalized(v)
+	if err == nil {
+		data, err = yaml.JSONToYAML(coded(data))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot print as yaml: %w", err)
+	}
+	_, err = w.Write(decoded(data))
+	return err
+}
+
+// normalized returns v as JSON without escapes that YAML does not have: a raw message
+// may hold halves of surrogate pairs.
+func normalized(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var values any
+	if err := d.Decode(&values); err != nil {
+		return nil, err
+	}
+	return json.Marshal(values)
+}
+
+// The library reads no C1 controls and writes characters that turn the direction of
+// writing as they are. So a character without a shape is coded on the way through it:
+// as noncharacter, which makes the library take double quotes and which it escapes
+// there, and four digits of the private use area, which it writes as they are. No
+// others of these reach it: they have no shape themselves. Those beyond the basic
+// plane the library escapes by itself.
+const (
+	noncharacter = `\uFFFF`
+	digitZero    = '\uE000'
+)
+
+var code = regexp.MustCompile(`\\uFFFF([\x{E000}-\x{E00F}]{4})`)
+
+// coded returns JSON in which characters without a shape are coded.
+func coded(data []byte) []byte {
+	return eachWithoutShape(unescaped(data), func(b []byte, r rune) []byte {
+		if r > 0xffff {
+			return utf8.AppendRune(b, r)
+		}
+		b = append(b, noncharacter...)
+		for shift := 12; shift >= 0; shift -= 4 {
+			b = utf8.AppendRune(b, digitZero+r>>shift&0xf)
+		}
+		return b
+	})
+}
+
+// decoded returns YAML with escapes instead of codes.
+func decoded(data []byte) []byte {
+	return code.ReplaceAllFunc(data, func(coded []byte) []byte {
+		var r rune
+		for _, digit := range string(coded[len(noncharacter):]) {
+			r = r<<4 | (digit - digitZero)
+		}
+		return appendUnicode(nil, r)
+	})
+}
+
+// unescaped returns JSON in which the two line ends of Unicode, which package json
+// escapes, stand as they are.
+func unescaped(data []byte) []byte {
+	b := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		n := 1
+		if data[0] == '\\' {
+			n = 2
+			if len(data) >= 6 && (string(data[:6]) == `\u2028` || string(data[:6]) == `\u2029`) {
+				b = utf8.AppendRune(b, '\u2020'+rune(data[5]-'0'))
+				data = data[6:]
+				continue
+			}
+		}
+		b, data = append(b, data[:n]...), data[n:]
+	}
+	return b
+}
