@@ -181,7 +181,7 @@ func hindrance(p *v1.Pod) string {
 	case p.Status.Phase != v1.PodFailed || !ok:
 		return ""
 	case p.Status.Reason == pod.ReasonPolicyFailed && pod.IsStatic(p):
-		return "denied by " + oneLine(why) + `; "` + retryCommand(tenantOfPolicy(why)) + `" has it judged again`
+		return "denied by " + printable.Joined(why) + `; "` + retryCommand(tenantOfPolicy(why)) + `" has it judged again`
 	case strings.HasPrefix(why, `policy "`):
 		return "denied by " + printable.Joined(why)
 	case p.Status.Reason == pod.ReasonDefaultVerdict:
