@@ -38,7 +38,7 @@ type queue struct {
 	// busy is how many are, idle how many goroutines wait for one.
 	busy, idle int
 	lines      map[string]*line
-	// clock is how much the line had that was served last, before it began or went on.
+	// clock is how much the line had that was served last, before it was.
 	clock  int64
 	seq    uint64
 	closed bool
@@ -143,8 +143,6 @@ func (q *queue) turn(t *task, fuel int64) {
 	for !q.closed && (!q.free() || q.next() != l) {
 		q.filled.Wait()
 	}
-	// What the line was charged in advance it has not had yet.
-	q.clock = max(q.clock, l.had-max(t.charged-t.took, 0))
 	l.paused--
 	q.busy++
 }

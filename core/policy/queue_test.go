@@ -163,45 +163,6 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 	}
 }
 
-// A line that comes while the tasks of others go on after a pause begins with what
-// those have had by then, not with what they had when their tasks began.
-func TestQueue_lineThatComesWhileOthersGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const step = 1_000_000
-		q := newQueue(always)
-		q.slots = 1
-		q.add(named("a", "a0"))
-		q.add(named("b", "b0"))
-		steps := make(chan struct{})
-		for range 3 { // one of them waits, or nobody pauses
-			go func() {
-				x, ok := q.take()
-				for range steps {
-					if !ok {
-						return
-					}
-					q.turn(&x, step)
-				}
-			}()
-		}
-		synctest.Wait()
-		for range 100 {
-			steps <- struct{}{} // for the one that does not pause
-			synctest.Wait()
-		}
-		q.add(named("late", "late0"))
-		q.mu.Lock()
-		had, clock := q.lines["late"].had, q.clock
-		q.mu.Unlock()
-		if had < 45*step || clock < 45*step {
-			t.Errorf("after 50 steps of each of two tenants a third begins with %d and not with about %d", had, 50*step)
-		}
-		close(steps)
-		q.close()
-	})
-}
-
 // A task that goes on was charged in advance for what the one before took. A line that
 // comes then does not wait until it took that.
 func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
