@@ -35,6 +35,11 @@ func (v *Volumes) makePodDir(p *v1.Pod) (*os.Root, error) {
 		return nil, fmt.Errorf("UID %q cannot be the name of a directory: change metadata.uid", p.UID)
 	}
 	pods, err := os.OpenRoot(v.layout.PodsDir())
+	if errors.Is(err, os.ErrNotExist) { // it was removed while the agent runs
+		if err = makePodsDir(v.layout); err == nil {
+			pods, err = os.OpenRoot(v.layout.PodsDir())
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

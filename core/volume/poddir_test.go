@@ -123,3 +123,25 @@ func TestWhatIsInTheWayOfThePodDirectoryIsNotUsed(t *testing.T) {
 		})
 	}
 }
+
+func TestSetup_makesTheDirectoryOfPodsAgain(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(*Volumes) string{
+		"pods":     func(v *Volumes) string { return v.layout.PodsDir() },
+		"pod_root": func(v *Volumes) string { return v.layout.PodRoot },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, _ := newVolumes(t)
+			check(t, os.RemoveAll(remove(v)))
+			p := newPod()
+			check(t, v.Setup(t.Context(), p))
+			wantMode(t, v.layout.PodDir(p.UID), os.ModeDir|0o750)
+			uids, err := v.Pods()
+			check(t, err)
+			if diff := cmp.Diff([]types.UID{p.UID}, uids); diff != "" {
+				t.Errorf("pods with a directory (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

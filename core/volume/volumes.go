@@ -26,8 +26,8 @@ func New(layout pod.Layout, memory int64) (*Volumes, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
 	}
-	if err := os.MkdirAll(layout.PodsDir(), 0o750); err != nil {
-		return nil, fmt.Errorf("make the pod root: %w", err)
+	if err := makePodsDir(layout); err != nil {
+		return nil, err
 	}
 	// The kernel lists mounts with links resolved.
 	root, err := filepath.EvalSymlinks(layout.PodRoot)
@@ -38,6 +38,14 @@ func New(layout pod.Layout, memory int64) (*Volumes, error) {
 		return nil, fmt.Errorf("pod root: %w", err)
 	}
 	return &Volumes{layout: layout, memory: memory, kernel: linux{}}, nil
+}
+
+// makePodsDir makes the directory of the pods' directories.
+func makePodsDir(layout pod.Layout) error {
+	if err := os.MkdirAll(layout.PodsDir(), 0o750); err != nil {
+		return fmt.Errorf("make the pod root: %w", err)
+	}
+	return nil
 }
 
 // Setup makes the pod's directory and all its volumes. What is there already
