@@ -19,7 +19,8 @@ func (a *app) getSourcesCommand() *cobra.Command {
 		Short:   "Show where pods come from, and what is wrong there",
 		Long: "Shows the sources of the configuration. STATE is Ready; Waiting until the source was\n" +
 			"read for the first time; Error while it cannot be read. Below, line by line: why a source\n" +
-			"cannot be read, and each document that cannot be used.",
+			"cannot be read, each document that cannot be used, and what is not read because its name\n" +
+			"is no manifest's.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err
@@ -86,7 +87,8 @@ func sourceNotes(s *pod.SourceState) []note {
 	for i, p := range s.Problems {
 		if i == maxProblems {
 			more := fmt.Sprintf("%s: and %d more bad documents; -o json shows all", s.Name, len(s.Problems)-i)
-			return append(notes, lasting(more))
+			notes = append(notes, lasting(more))
+			break
 		}
 		text := p.Message
 		switch {
@@ -99,6 +101,9 @@ func sourceNotes(s *pod.SourceState) []note {
 		for _, more := range p.More {
 			notes = append(notes, lasting(more))
 		}
+	}
+	if ignored := s.Ignored.String(); ignored != "" {
+		notes = append(notes, lasting(s.Name+": "+ignored))
 	}
 	return notes
 }

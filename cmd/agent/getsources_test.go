@@ -18,7 +18,7 @@ func someSources() []pod.SourceState {
 			{Document: "b.yaml#1", Message: "/etc/wardlet/manifests/b.yaml: not a pod", Since: noon},
 			{Document: "held.yaml#0", Message: "/etc/wardlet/manifests/held.yaml:3: no", Since: noon, Kept: true, Namespace: "default", Name: "held-edge"},
 		}},
-		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory"},
+		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory", Ignored: &pod.Ignored{Files: 4, Names: []string{"WEB.YAML", "a.txt", "b\x1b.txt"}, Directories: 2}},
 		{Name: "never", Kind: "file", Location: "/mnt/b", Err: "stat /mnt/b: no such file or directory"},
 		{Name: "new", Kind: "file", Location: "/mnt/c"},
 	}

@@ -32,7 +32,7 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	first := &firstReading{done: cancel, err: fmt.Errorf("%s was not read within %s; %s", s.Location(), patience, doubt)}
-	run, err := newSource(s, sourceSetting{node: node, namespaces: cfg.Namespaces(s), sink: first})
+	run, err := newSource(s, sourceSetting{node: node, namespaces: cfg.Namespaces(s), sink: first, ignored: func(i *pod.Ignored) { first.ignored = i }})
 	if err == nil {
 		err = errors.Join(run.Run(ctx), first.err)
 	}
@@ -43,6 +43,9 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 	message := fmt.Sprintf("%s, %d bad", count(documents, "manifest", "manifests"), len(faults))
 	if s.Kind == config.KindAPI {
 		message = fmt.Sprintf("%s, %d bad", count(documents, "pod", "pods"), len(faults))
+	}
+	if ignored := first.ignored.String(); ignored != "" {
+		message += "; " + ignored
 	}
 	if len(faults) > 0 {
 		return Finding{LevelFail, subject, message + "\n" + strings.Join(faults, "\n")}
@@ -55,6 +58,8 @@ type firstReading struct {
 	documents []pod.Document
 	// err says why there is none.
 	err error
+	// ignored is what lies beside the documents and is not read, nil for nothing.
+	ignored *pod.Ignored
 	// taken is true once there is one.
 	taken bool
 	done  context.CancelFunc

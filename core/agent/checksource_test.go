@@ -21,7 +21,12 @@ func TestCheckSource(t *testing.T) {
 	}{
 		"good manifests": {
 			files: map[string]string{"a.yaml": goodPod + "---\n" + other, "b.txt": "no manifest"},
-			want:  "ok source static: 2 manifests, 0 bad",
+			want:  `ok source static: 2 manifests, 0 bad; 1 file is ignored, as only names that end in .yaml, .yml or .json are read: "b.txt"`,
+		},
+		"manifests whose endings are in upper case, and directories": {
+			files: map[string]string{"WEB.YAML": goodPod, "more/a.yaml": goodPod, ".hidden/b.yaml": goodPod, ".c.yaml": goodPod},
+			want: "ok source static: 0 manifests, 0 bad; 1 file is ignored, as only names that end in .yaml, .yml or .json are read: \"WEB.YAML\"; " +
+				"1 directory is ignored: what lies deeper is not read",
 		},
 		"one manifest": {
 			files:  map[string]string{"a.yaml": goodPod},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/core/source/file"
@@ -69,7 +70,7 @@ func (a *Agent) makeSources() ([]runner, error) {
 			return nil, err
 		}
 		run, err := newSource(s, sourceSetting{
-			node: a.node, namespaces: a.cfg.Namespaces(s), sink: sink, place: a.state.Place(s.Name), log: a.log,
+			node: a.node, namespaces: a.cfg.Namespaces(s), sink: sink, ignored: sink.Ignored, place: a.state.Place(s.Name), log: a.log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", s.Name, err)
@@ -105,6 +106,8 @@ type sourceSetting struct {
 	node       string
 	namespaces []string
 	sink       source.Sink
+	// ignored takes what a directory holds that is not read.
+	ignored func(*pod.Ignored)
 	// place and log are nil for a source that is read once.
 	place file.Place
 	log   *slog.Logger
@@ -116,7 +119,7 @@ func newSource(s *config.Source, with sourceSetting) (runner, error) {
 	case config.KindFile:
 		return file.New(file.Config{
 			Name: s.Name, Path: s.Path, NodeName: with.node, Namespaces: with.namespaces, Sink: with.sink, Period: s.Period,
-			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: with.place, Logger: with.log, Now: time.Now,
+			MissingEmpty: s.MissingPath == config.MissingEmpty, Place: with.place, Ignored: with.ignored, Logger: with.log, Now: time.Now,
 			MaxFiles: maxFiles(s), MaxBytes: maxBytes(s),
 		}), nil
 	case config.KindHTTP:

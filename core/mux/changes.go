@@ -144,6 +144,9 @@ func (t *merging) remove(sl *slot) pod.Change {
 	t.freed = append(t.freed, sl.sent.pod.UID)
 	t.touchRefused(sl.sent.pod.UID)
 	t.takeBack(sl.sent)
+	if sl.sent.denied() {
+		sl.was.uid, sl.was.known = sl.sent.pod.UID, sl.sent.known
+	}
 	sl.sent, sl.rejudge = nil, false
 	for _, e := range []*entry{sl.first, sl.heir} {
 		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
@@ -333,7 +336,7 @@ func (t *merging) add(sl *slot) pod.Change {
 		firstSeen = e.firstSeen
 	}
 	t.store.sends++
-	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored}
+	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored, known: sl.knownSince(e.pod.UID, firstSeen)}
 	t.handOn(sl.sent, e.pod, sl.verdict())
 	if sl.wait != nil {
 		sl.sent.instance = sl.wait.instance
@@ -354,7 +357,7 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	if old == nil || old.pod == e.pod {
 		return pod.Change{}, false
 	}
-	sl.sent = &sent{seq: old.seq, after: old.after, instance: old.instance, origin: origin(sl, e, old.origin.FirstSeen)}
+	sl.sent = &sent{seq: old.seq, after: old.after, instance: old.instance, origin: origin(sl, e, old.origin.FirstSeen), known: old.known}
 	if sl.wait != nil && sl.wait.judged {
 		sl.sent.instance = sl.wait.instance
 	}

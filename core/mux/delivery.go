@@ -57,6 +57,13 @@ func (s *Sink) Health(err error) {
 	}
 }
 
+// Ignored takes what the source does not read of its directory, nil for nothing.
+func (s *Sink) Ignored(what *pod.Ignored) {
+	s.mux.mu.Lock()
+	defer s.mux.mu.Unlock()
+	s.mux.store.sources[s.name].ignored = what
+}
+
 func (s *Sink) deliver(ctx context.Context, d delivery) error {
 	d.source, d.taken = s.name, make(chan error, 1)
 	select {

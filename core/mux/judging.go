@@ -183,6 +183,7 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 	if w.entry.restored {
 		w.since = w.entry.firstSeen
 	}
+	w.known = sl.knownSince(w.pod.UID, w.since)
 	if judged {
 		w.instance = judgedAs(w.pod)
 	}

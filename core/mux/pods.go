@@ -1,6 +1,8 @@
 package mux
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -10,6 +12,9 @@ import (
 type Desired struct {
 	Pod    *v1.Pod
 	Origin pod.Origin
+	// Known is since when there is such a pod, by UID. What was denied and is judged
+	// again is the same pod, though Origin counts it as new.
+	Known time.Time
 	// Admitted: policy let it pass, or was not asked.
 	Admitted bool
 	// HandedOn: the sync loop has it, or is about to get it.
@@ -30,14 +35,14 @@ func (m *Mux) Pods() []Desired {
 	pods := make([]Desired, 0, len(m.store.owner))
 	for _, sl := range m.store.owner {
 		pods = append(pods, Desired{
-			Pod: sl.sent.final, Origin: sl.sent.origin, Admitted: !sl.sent.denied(), HandedOn: true, Verdict: sl.sent.verdict,
+			Pod: sl.sent.final, Origin: sl.sent.origin, Known: sl.sent.known, Admitted: !sl.sent.denied(), HandedOn: true, Verdict: sl.sent.verdict,
 			Rejected: sl.rejected(),
 		})
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {
 			admitted := w.passes() && (w.verdict == nil || w.verdict.Answer == pod.Allow)
-			pods = append(pods, Desired{Pod: w.final(), Origin: w.origin(), Admitted: admitted})
+			pods = append(pods, Desired{Pod: w.final(), Origin: w.origin(), Known: w.known, Admitted: admitted})
 		}
 	}
 	return pods

@@ -15,7 +15,7 @@ import (
 func (s *sourceStore) state(running func(types.UID) bool) pod.SourceState {
 	state := pod.SourceState{
 		Name: s.Name, Kind: s.Kind, Location: s.Location, Seen: s.seen, LastRead: s.lastRead,
-		Documents: len(s.entries),
+		Documents: len(s.entries), Ignored: s.ignored,
 	}
 	if s.health != nil {
 		state.Err = s.health.Error()

@@ -72,7 +72,9 @@ type sourceStore struct {
 	lastRead time.Time
 	health   error
 	// lines bounds what is logged of the documents.
-	lines   lines
+	lines lines
+	// ignored is what its directory holds that is not read, nil for nothing.
+	ignored *pod.Ignored
 	entries map[string]*entry
 	// manifests are the IDs of the entries of each manifest.
 	manifests map[string][]string
@@ -130,6 +132,12 @@ type slot struct {
 	// heir is the document that has left the slot and whose record says that
 	// sent was decided; nil where none has.
 	heir *entry
+	// was is the denied pod that the sync loop had last, and since when it was known;
+	// zero for none.
+	was struct {
+		uid   types.UID
+		known time.Time
+	}
 	// follows is the pod that ran in place of the chosen one while that was
 	// outranked, until it is sent.
 	follows types.UID
@@ -156,6 +164,8 @@ type sent struct {
 	seq      uint64
 	origin   pod.Origin
 	restored bool
+	// known is since when there is a pod of this UID, for display.
+	known time.Time
 	// after is the pod whose place it takes, empty for none.
 	after types.UID
 	// verdict is what policy said of it, nil where nobody was asked, instance what
@@ -180,6 +190,25 @@ func (sl *slot) verdict() *pod.Verdict {
 		return nil
 	}
 	return sl.wait.verdict
+}
+
+// knownSince is since when there is a pod of the slot with this UID, at the latest at.
+func (sl *slot) knownSince(uid types.UID, at time.Time) time.Time {
+	earlier := func(known time.Time) {
+		if !known.IsZero() && known.Before(at) {
+			at = known
+		}
+	}
+	if sl.sent != nil && sl.sent.pod.UID == uid {
+		earlier(sl.sent.known)
+	}
+	if sl.wait != nil && sl.wait.pod.UID == uid {
+		earlier(sl.wait.known)
+	}
+	if sl.was.uid == uid {
+		earlier(sl.was.known)
+	}
+	return at
 }
 
 func newStore(sources []Source) *store {

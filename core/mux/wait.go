@@ -57,8 +57,10 @@ type wait struct {
 	// announced, while a filter holds it back.
 	stale    bool
 	attempts int
-	// since is when the pod was first seen.
+	// since is when the pod was first seen, known since when there is one of its UID,
+	// for display: what is judged again is seen anew.
 	since   time.Time
+	known   time.Time
 	retryAt time.Time
 	// retry is the place among the retries, counted from 1, 0 for none.
 	retry int

@@ -1,6 +1,9 @@
 package pod
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,6 +28,63 @@ type SourceState struct {
 	Bad       int `json:"bad"`
 	// Problems are the bad documents, ordered by document.
 	Problems []Problem `json:"problems,omitempty"`
+	// Ignored is what lies beside the manifests of a directory and is not read; nil
+	// for nothing.
+	Ignored *Ignored `json:"ignored,omitempty"`
+}
+
+// Ignored is what a directory of manifests holds that is not read. Names that begin
+// with a dot do not count.
+type Ignored struct {
+	// Files counts the files whose names do not end like a manifest's, Names are the
+	// first of them by name.
+	Files int      `json:"files,omitempty"`
+	Names []string `json:"names,omitempty"`
+	// Directories counts the directories.
+	Directories int `json:"directories,omitempty"`
+}
+
+// maxIgnoredNames is how many names stand for all that are ignored.
+const maxIgnoredNames = 3
+
+// Add counts an entry of the directory.
+func (i *Ignored) Add(name string, directory bool) {
+	if directory {
+		i.Directories++
+		return
+	}
+	i.Files++
+	at, _ := slices.BinarySearch(i.Names, name)
+	i.Names = slices.Insert(i.Names, at, name)
+	i.Names = i.Names[:min(len(i.Names), maxIgnoredNames)]
+}
+
+// String says what is ignored and why, "" for nothing.
+func (i *Ignored) String() string {
+	var parts []string
+	if i == nil {
+		return ""
+	}
+	if i.Files > 0 {
+		text, names := "1 file is", make([]string, len(i.Names))
+		if i.Files > 1 {
+			text = fmt.Sprintf("%d files are", i.Files)
+		}
+		for at, name := range i.Names {
+			names[at] = strconv.Quote(name)
+		}
+		if more := i.Files - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		parts = append(parts, text+" ignored, as only names that end in .yaml, .yml or .json are read: "+strings.Join(names, ", "))
+	}
+	switch {
+	case i.Directories == 1:
+		parts = append(parts, "1 directory is ignored: what lies deeper is not read")
+	case i.Directories > 1:
+		parts = append(parts, fmt.Sprintf("%d directories are ignored: what lies deeper is not read", i.Directories))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Problem is a document that cannot be used.

@@ -22,14 +22,20 @@ const (
 	restTime    = time.Second
 )
 
-// manifests returns the names in a directory that are those of manifests. Of too many
-// it reads no more than tells that they are.
+// manifests returns the names in a directory that are those of manifests, and counts the
+// others. Of too many it reads no more than tells that they are.
 func (s *Source) manifests(dir *os.File) (names []fs.DirEntry, err error) {
 	for {
 		some, err := dir.ReadDir(namesAtOnce)
 		for _, n := range some {
-			if s.reads(n.Name()) {
+			switch {
+			case s.reads(n.Name()):
 				names = append(names, n)
+			case !isHidden(n.Name()):
+				if s.ignored == nil {
+					s.ignored = &pod.Ignored{}
+				}
+				s.ignored.Add(n.Name(), n.IsDir())
 			}
 		}
 		switch {

@@ -10,7 +10,8 @@
 // Of a directory: regular files whose names end in .yaml, .yml or .json and do
 // not begin with a dot, links followed; nothing below it. What has such a name and
 // is no file is never opened; it is a bad document that holds what was read
-// under that name before. A file given as the path may have any name.
+// under that name before. What has another name is counted (Config.Ignored). A file
+// given as the path may have any name.
 //
 // # When a file is read
 //

@@ -42,6 +42,7 @@ type entry struct {
 
 // list gives the manifests below the path, and the directory they are in.
 func (s *Source) list() (dir inode, entries []entry, err error) {
+	s.ignored = nil
 	info, err := os.Stat(s.cfg.Path)
 	if err != nil {
 		return inode{}, nil, fmt.Errorf("list manifests: %w", err)

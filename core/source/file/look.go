@@ -48,6 +48,7 @@ func (s *Source) look(ctx context.Context) error {
 	s.listed, s.relist = now, false
 	clear(s.due)
 	s.remember(dir)
+	s.cfg.Ignored(s.ignored)
 	s.tell(nil)
 	s.classify(entries)
 	s.takeIn(entries, maps.Keys(s.files), now)

@@ -53,7 +53,10 @@ type Config struct {
 	// DefaultMaxBytes.
 	MaxFiles int
 	MaxBytes int64
-	Logger   *slog.Logger
+	// Ignored is called after every listing with what the directory holds that is not
+	// read, nil for nothing. Nil: nobody wants to know.
+	Ignored func(*pod.Ignored)
+	Logger  *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
@@ -69,6 +72,8 @@ type Place interface {
 type Source struct {
 	cfg    Config
 	single bool
+	// ignored is what the last listing held that is not read, nil for nothing.
+	ignored *pod.Ignored
 	// files are by name, as long as something of them is remembered.
 	files map[string]*file
 	// replaced are the paths of files whose name another one has now, since the
@@ -124,6 +129,9 @@ func New(c Config) *Source {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Ignored == nil {
+		c.Ignored = func(*pod.Ignored) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -243,7 +251,11 @@ func (s *Source) reads(name string) bool {
 	}
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml", ".json":
-		return !strings.HasPrefix(name, ".")
+		return !isHidden(name)
 	}
 	return false
 }
+
+// isHidden reports whether a file of that name is somebody's own: an editor's, or that
+// of a mounted ConfigMap.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
