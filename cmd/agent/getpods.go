@@ -25,8 +25,8 @@ func (a *app) getPodsCommand() *cobra.Command {
 		Aliases: []string{"pod", "po"},
 		Short:   "Show the pods of this node",
 		Long: "Shows the pods of all namespaces; --namespace narrows that. Below: which versions of these\n" +
-			"pods the policies hold or deny, and why. The values of environment variables are left out\n" +
-			"of json and yaml unless --show-env asks for them.",
+			"pods the policies hold or deny, and why; and why pods do not start. The values of environment\n" +
+			"variables are left out of json and yaml unless --show-env asks for them.",
 		Example: "  wardlet get pods\n  wardlet get pods -n kube-system -o wide\n  wardlet get pod web-edge-1 -o yaml\n  wardlet get pods -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
@@ -148,7 +148,7 @@ func (p podPrinter) entry(o *v1.Pod) entry {
 		cells = append(cells, orNone(o.Status.PodIP), orNone(o.Annotations[pod.AnnotationSource]),
 			orNone(string(o.Status.QOSClass)), string(o.UID))
 	}
-	return entry{key: string(o.UID), name: o.Name, object: o, cells: cells}
+	return entry{key: string(o.UID), name: o.Name, ref: o.Namespace + "/" + o.Name, object: o, cells: cells}
 }
 
 // age counts from the creation, which pods of files lack, else from the start.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 		notes = append(notes, lasting(name+why))
 	}
 	if why := predecessor(p); why != "" {
+		notes = append(notes, lasting(name+why))
+	}
+	for _, why := range notStarted(p) {
 		notes = append(notes, lasting(name+why))
 	}
 	return notes
@@ -156,6 +160,31 @@ func predecessor(p *v1.Pod) string {
 	return ""
 }
 
+// notStarted says why containers of p cannot be started, once for those that wait for
+// the same. A container that was started and is restarted later speaks for itself.
+func notStarted(p *v1.Pod) (lines []string) {
+	for i := range p.Status.ContainerStatuses {
+		c := &p.Status.ContainerStatuses[i]
+		w := c.State.Waiting
+		if w == nil || w.Message == "" {
+			continue
+		}
+		var line string
+		switch w.Reason {
+		case status.ReasonWaitingForPredecessor, "CrashLoopBackOff":
+			continue
+		case "ContainerCreating":
+			line = "not started yet: " + printable.Joined(w.Message)
+		default:
+			line = "container " + c.Name + ": " + w.Reason + ": " + printable.Joined(w.Message)
+		}
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // rejectedPrefix begins the message of a pod that was never admitted, as it
 // does in a kubelet, rejectedForNow that of one which is tried again, and makingRoom
 // that of one which others leave for.
@@ -165,11 +194,20 @@ const (
 	makingRoom     = "Pod starts when these have ended: "
 )
 
+// helpsToLeave reports whether a pod that was rejected for a reason fits once others
+// have left the node: what is short then is room, or a port.
+func helpsToLeave(reason string) bool {
+	return strings.HasPrefix(reason, "OutOf") || reason == "NodePorts"
+}
+
 // hindrance says why p was not admitted, or that it has to wait for others to end, ""
 // for any other pod.
 func hindrance(p *v1.Pod) string {
 	if p.Status.Phase == v1.PodPending {
 		if why, ok := strings.CutPrefix(p.Status.Message, rejectedForNow); ok {
+			if !helpsToLeave(p.Status.Reason) {
+				return "rejected: " + printable.Joined(why) + "; nothing that leaves the node changes that: change the pod, or what the node allows"
+			}
 			return "rejected for now: " + printable.Joined(why) + "; tried again when something else has left the node"
 		}
 		if who, ok := strings.CutPrefix(p.Status.Message, makingRoom); ok {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -260,4 +262,52 @@ func TestWatchSaysWhatTakesLongWhenItDoes(t *testing.T) {
 	}}
 	code := a.execute(ctx, []string{"get", "pods", "-w", "--socket", socket})
 	golden(t, "watch-pods-unjudged", out.String()+fmt.Sprintf("--- exit status %d\n", code))
+}
+
+func TestPodNotes_podThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	waits := func(name, reason, message string) v1.ContainerStatus {
+		return v1.ContainerStatus{Name: name, State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: reason, Message: message}}}
+	}
+	pending := func(reason, message string, containers ...v1.ContainerStatus) v1.PodStatus {
+		return v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message, ContainerStatuses: containers}
+	}
+	const atOnce = "; nothing that leaves the node changes that: change the pod, or what the node allows"
+	for name, test := range map[string]struct {
+		status v1.PodStatus
+		want   []string
+	}{
+		"it is being started": {pending("", "", waits("a", "ContainerCreating", "")), nil},
+		"it cannot be started, which is said once": {
+			pending("", "", waits("a", "ContainerCreating", "FailedMount: volume \"x\": no\nsuch"), waits("b", "ContainerCreating", "FailedMount: volume \"x\": no\nsuch")),
+			[]string{"default/web: not started yet: FailedMount: volume \"x\": no; such"},
+		},
+		"its image cannot be pulled": {
+			pending("", "", waits("a", "ErrImagePull", "not found"), waits("b", "ContainerCreating", "")),
+			[]string{"default/web: container a: ErrImagePull: not found"},
+		},
+		"it is restarted": {v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: []v1.ContainerStatus{waits("a", "CrashLoopBackOff", "back-off 10s")}}, nil},
+		"there is no room": {
+			pending("OutOfmemory", "Pod was rejected for now: no room"),
+			[]string{"default/web: rejected for now: no room; tried again when something else has left the node"},
+		},
+		"its port is taken": {
+			pending("NodePorts", "Pod was rejected for now: taken"),
+			[]string{"default/web: rejected for now: taken; tried again when something else has left the node"},
+		},
+		"a sysctl is forbidden":    {pending("SysctlForbidden", "Pod was rejected for now: no"), []string{"default/web: rejected: no" + atOnce}},
+		"no such AppArmor profile": {pending("AppArmor", "Pod was rejected for now: no"), []string{"default/web: rejected: no" + atOnce}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Status: test.status}
+			var got []string
+			for _, n := range podNotes(p, nil, noon) {
+				got = append(got, n.text)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -65,7 +65,7 @@ func TestAHeldPodThatRunsOnUntouchedIsShownAsItRuns(t *testing.T) {
 			if test.passed {
 				waits.Passed(p.UID)
 			}
-			st := a.reported(p, created).Status
+			st := a.reported(p, created, nil).Status
 			if st.Phase != test.phase || (status.Condition(&st, status.ConditionAdmitted) == nil) != test.passed {
 				t.Errorf("status %+v", st)
 			}
@@ -82,7 +82,7 @@ func TestAHeldPodThatRunsOnUntouchedIsShownAsItRuns(t *testing.T) {
 			if diff := cmp.Diff(*test.want, st.ContainerStatuses[0].State); diff != "" {
 				t.Errorf("container (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(st, a.reported(p, created).Status); diff != "" {
+			if diff := cmp.Diff(st, a.reported(p, created, nil).Status); diff != "" {
 				t.Errorf("a second look gives another status (-first +second):\n%s", diff)
 			}
 		})
