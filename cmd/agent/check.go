@@ -35,6 +35,9 @@ func (a *app) checkCommand() *cobra.Command {
 				return errors.New("the configuration cannot be used; nothing else was checked")
 			}
 			a.printFinding(agent.Finding{Level: agent.LevelOK, Subject: "configuration " + a.configPath})
+			for _, f := range agent.CheckFile(a.configPath) {
+				a.printFinding(f)
+			}
 			failed := 0
 			agent.Check(cmd.Context(), cfg, opts, func(f agent.Finding) {
 				a.printFinding(f)

@@ -24,8 +24,8 @@ func configured(t *testing.T, endpoint, more string) (dir, file string) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(dir, "agent.toml")
-	text := fmt.Sprintf("node_name = \"edge\"\n%s[paths]\nstate_root = \"state\"\npod_root = \"pods\"\nlog_root = \"log\"\nsocket = \"w.sock\"\n"+
-		"[runtime]\nendpoint = %q\n[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"manifests\"\n", more, endpoint)
+	text := fmt.Sprintf("node_name = \"edge\"\n%s[paths]\nstate_root = \"state\"\npod_root = \"pods\"\nlog_root = \"log\"\nsocket = \"w.sock\"\ncgroup_root = \"/%s\"\n"+
+		"[runtime]\nendpoint = %q\n[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"manifests\"\n", more, filepath.Base(dir), endpoint)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,10 @@ func TestCheck(t *testing.T) {
 		more      string
 		manifests map[string]string
 		away      bool
+		open      bool
 	}{
 		"check":                {manifests: map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n"}},
+		"check-open-config":    {open: true},
 		"check-fails":          {manifests: map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\n", "b.yaml": "kind: [\n"}},
 		"check-fails-twice":    {manifests: map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\n"}, away: true},
 		"check-broken-config":  {more: "log_lvel = \"info\"\nnode_nam = \"x\"\n"},
@@ -54,6 +56,11 @@ func TestCheck(t *testing.T) {
 			dir, file := configured(t, cri.Endpoint(), test.more)
 			for name, text := range test.manifests {
 				if err := os.WriteFile(filepath.Join(dir, "manifests", name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if test.open {
+				if err := os.Chmod(file, 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -42,6 +42,9 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 	id, findings := checkState(cfg)
 	tell(findings)
 	timeout := opts.timeout()
+	tell(opts.await("the directories", timeout, func() []Finding {
+		return append(checkDirectories(cfg), checkAccess(cfg)...)
+	}))
 	tell(opts.await("the policies", policyPatience, func() []Finding {
 		return checkPolicies(ctx, cfg, id.node)
 	}))

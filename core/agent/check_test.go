@@ -23,6 +23,9 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	if _, _, err := dir.NodeName("edge", nil); err != nil {
 		t.Fatal(err)
 	}
+	n.write(t, "root/pods/uid/owner.json", "")
+	n.write(t, "log/pods/uid/c/0.log", "")
+	n.cfg.Paths.LogRoot = n.path("log")
 	n.runVersion(t, server.NewVersion("v1.2.3"))
 	before := n.contents(t)
 

@@ -42,6 +42,7 @@ func newSite(t *testing.T) *site {
 	n.cfg.NodeName = "edge"
 	n.cfg.Paths.StateRoot, n.cfg.Paths.PodRoot = n.path("state"), n.path("root")
 	n.cfg.Paths.Socket = n.path("run/w.sock")
+	n.cfg.Paths.CgroupRoot = "/" + filepath.Base(dir)
 	n.cfg.Runtime.Endpoint = "unix://" + n.path("cri.sock")
 	return n
 }

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// checkDirectories reports what was removed of the directories of pods and of their
+// logs since an agent made them, and whether that of logs can be made. An agent makes
+// them again, but what lay there is lost to pods that run.
+func checkDirectories(cfg *config.Config) (findings []Finding) {
+	layout := layoutOf(cfg)
+	pods, logs := layout.PodsDir(), filepath.Join(cfg.Paths.LogRoot, "pods")
+	begun := isThere(filepath.Join(cfg.Paths.StateRoot, "installation.json"))
+	switch {
+	case begun && !isThere(pods):
+		findings = append(findings, Finding{LevelWarn, "pod_root " + cfg.Paths.PodRoot, pods +
+			" is not there, though an agent has been here; it is made again with the next pod. What pods that run keep in volumes there is lost: start them anew"})
+	case begun && !isThere(layout.IdentityDir()):
+		findings = append(findings, Finding{LevelWarn, "pod_root " + cfg.Paths.PodRoot, layout.IdentityDir() +
+			" is not there, though an agent has been here; if the state is lost now, what runs is taken for another's: start the agent again, which makes it"})
+	}
+	entries, _ := os.ReadDir(pods) // that there is none was said
+	err := podsDirFault(logs)
+	switch {
+	case err != nil:
+		findings = append(findings, Finding{LevelFail, "log_root " + cfg.Paths.LogRoot, err.Error() + ": the agent cannot make the directory of the logs"})
+	case len(entries) > 0 && !isThere(logs):
+		findings = append(findings, Finding{LevelWarn, "log_root " + cfg.Paths.LogRoot, logs +
+			" is not there, though there are pods; it is made again with the next pod. What containers that run write is lost until they start again"})
+	}
+	return findings
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
