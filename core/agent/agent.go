@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -78,6 +79,8 @@ type Agent struct {
 	meters *meters
 	// podChanges tells when PodList, or what waits, may be another than before.
 	podChanges status.Notifier
+	// cgroupLock is nil before Run, and where there is none.
+	cgroupLock io.Closer
 	// notify is nil where no service manager is to be told how the agent is.
 	notify *notifier
 }
@@ -217,6 +220,11 @@ func (a *Agent) close() {
 	if a.decisions != nil {
 		if err := a.decisions.Close(); err != nil {
 			a.log.Warn("the log of decisions was not closed cleanly", "err", err)
+		}
+	}
+	if a.cgroupLock != nil {
+		if err := a.cgroupLock.Close(); err != nil {
+			a.log.Warn("failed to release the lock of the cgroup root", "err", err)
 		}
 	}
 	if err := a.state.Close(); err != nil {

@@ -2,17 +2,23 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/server"
 )
 
 // stages lists the parts in the order they start.
 func (a *Agent) stages() ([]stage, error) {
+	if err := a.lockCgroups(); err != nil {
+		return nil, err
+	}
 	listener, err := server.Listen(a.cfg.Paths.Socket)
 	if err != nil {
 		return nil, err
 	}
+	listener = server.Lasting(listener, a.cfg.Paths.Socket, a.log)
 	options := server.Options{
 		Pods: a, PodChanges: &a.podChanges, Metrics: a.meters.Handler(), Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
 		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
@@ -47,6 +53,21 @@ func (a *Agent) stages() ([]stage, error) {
 		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
 	}
 	return append(stages, stage{"watchdog", a.watchdog().run}), nil
+}
+
+// lockCgroups keeps other agents from the cgroups of this one. Where there is no place
+// for a lock it goes on without.
+func (a *Agent) lockCgroups() error {
+	lock, err := node.LockRoot(node.LocksDir, a.cfg.Paths.CgroupRoot)
+	if errors.Is(err, node.ErrRootTaken) {
+		return err
+	}
+	if err != nil {
+		a.log.Warn("other agents are not kept from the cgroups of this one", "err", err)
+		return nil
+	}
+	a.cgroupLock = lock
+	return nil
 }
 
 // endless is a part that can end for no reason but ctx.
