@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	wardlet "github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
@@ -224,6 +226,30 @@ func TestLinkThatAnotherContainerTookStays(t *testing.T) {
 	}
 	if _, err := os.Readlink(link); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLinkLog_cutNameLeadsToTheNewestLog(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod(strings.Repeat("a", 200))
+	p.UID = "u"
+	for attempt := range uint32(2) {
+		log := filepath.Join(r.layout.LogDir(p), "app", logName(attempt))
+		if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id := strings.Repeat("f", 60) + logName(attempt) // what tells it from others is cut off
+		run := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Attempt: attempt}
+		if err := r.linkLog(&run, id); err != nil {
+			t.Fatal(err)
+		}
+		if target, err := os.Readlink(r.logLink(p.Name, p.Namespace, "app", id)); err != nil || target != log {
+			t.Errorf("the link leads to %s, %v, want %s", target, err, log)
+		}
 	}
 }
 

@@ -55,17 +55,9 @@ func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) 
 	return dns, notices, nil
 }
 
-// wantsClusterDNS: on the node's network ClusterFirst means the node's.
-func wantsClusterDNS(p *v1.Pod) bool {
-	switch p.Spec.DNSPolicy {
-	case v1.DNSClusterFirstWithHostNet:
-		return true
-	case v1.DNSClusterFirst:
-		return !p.Spec.HostNetwork
-	default:
-		return false
-	}
-}
+// wantsClusterDNS reports whether a pod asks for a cluster's DNS in so many words.
+// ClusterFirst is the default: of nearly all pods it says nothing.
+func wantsClusterDNS(p *v1.Pod) bool { return p.Spec.DNSPolicy == v1.DNSClusterFirstWithHostNet }
 
 // nodeDNS is the node's resolver configuration. Without a resolv.conf names
 // are looked up nowhere, rather than where the runtime thinks fit.

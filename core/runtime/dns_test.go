@@ -64,7 +64,7 @@ func TestDNSPolicies(t *testing.T) {
 		reasons []string
 	}{
 		"Default is the node's":                         {v1.PodSpec{DNSPolicy: v1.DNSDefault}, node, nil},
-		"ClusterFirst falls back to the node's":         {v1.PodSpec{DNSPolicy: v1.DNSClusterFirst}, node, []string{"MissingClusterDNS"}},
+		"ClusterFirst falls back to the node's":         {v1.PodSpec{DNSPolicy: v1.DNSClusterFirst}, node, nil},
 		"ClusterFirst on the node's network is Default": {v1.PodSpec{DNSPolicy: v1.DNSClusterFirst, HostNetwork: true}, node, nil},
 		"ClusterFirstWithHostNet falls back too":        {v1.PodSpec{DNSPolicy: v1.DNSClusterFirstWithHostNet, HostNetwork: true}, node, []string{"MissingClusterDNS"}},
 		"None is only the pod's": {v1.PodSpec{DNSPolicy: v1.DNSNone, DNSConfig: own}, dnsParts{

@@ -39,7 +39,21 @@ func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
 	if err := os.MkdirAll(r.config.Layout.LogLinksDir(), 0o755); err != nil { // log collectors must read it
 		return err
 	}
-	return os.Symlink(target, r.logLink(run.Pod.Name, run.Pod.Namespace, run.Container.Name, id))
+	link := r.logLink(run.Pod.Name, run.Pod.Namespace, run.Container.Name, id)
+	err := os.Symlink(target, link)
+	if errors.Is(err, fs.ErrExist) && isSymlink(link) {
+		// The end of the name, which is the container's ID, was cut off: the link is that
+		// of an earlier container.
+		if err = removeFile(link); err == nil {
+			err = os.Symlink(target, link)
+		}
+	}
+	return err
+}
+
+func isSymlink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // removeLogs removes a container's log, its rotated ones and the link.

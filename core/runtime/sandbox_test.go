@@ -34,7 +34,9 @@ func TestMissingClusterDNSIsSaidOncePerPod(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	web, db := newPod("web"), newPod("db")
-	web.Spec.DNSPolicy, db.Spec.DNSPolicy = v1.DNSClusterFirst, v1.DNSClusterFirst
+	for _, p := range []*v1.Pod{web, db} {
+		p.Spec.DNSPolicy, p.Spec.HostNetwork = v1.DNSClusterFirstWithHostNet, true
+	}
 	r.cri.FailTimes("RunPodSandbox", 2, status.Error(codes.Unknown, "not now"))
 	for range 3 {
 		_, _ = r.RunSandbox(t.Context(), sandboxRun(web))
