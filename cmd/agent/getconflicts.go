@@ -72,7 +72,7 @@ func conflictEntry(c *pod.Conflict, now time.Time) entry {
 		return []string{c.Namespace, c.Name, c.Rule, someOf(runs), someOf(others), age}
 	}
 	return entry{
-		key: c.Namespace + "/" + c.Name, name: c.Name, object: c, notes: notes,
+		key: c.Namespace + "/" + c.Name, name: c.Name, ref: c.Namespace + "/" + c.Name, object: c, notes: notes,
 		cells:  row(age(now, c.Since)),
 		stable: row(""),
 		gone:   []string{c.Namespace, c.Name, "Gone", "", "", ""},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -135,7 +136,7 @@ func (p decisionPrinter) entry(d *pod.Decision) entry {
 		key: strings.Join([]string{
 			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, v.Message,
 		}, "\x00"),
-		name: d.Name, object: d,
+		name: d.Name, ref: cmp.Or(d.ID, d.Namespace+"/"+d.Name), object: d,
 		cells:  row(age(p.now(), d.Last) + " ago"),
 		stable: row(""),
 	}

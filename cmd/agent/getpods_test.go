@@ -134,7 +134,7 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 		"watch-pods-name": {
 			[]string{"pods", "-w", "-o", "name"},
 			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {cart}, {cart, aPod("web", "shop", pending)}},
-			"pod/shop", 3,
+			"/shop", 3,
 		},
 		"watch-pods-json": {
 			[]string{"pods", "-w", "shop", "-o", "json"},

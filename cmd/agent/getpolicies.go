@@ -247,7 +247,11 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 		loaded := fmt.Sprintf("%s: set %s in force, generation %d, loaded ", ownerOf(set), shortDigest(set.Digest), set.Generation)
 		notes = append(notes, note{text: loaded + p.ago(set.Loaded) + " " + from, stable: loaded + from})
 	} else {
-		notes = append(notes, lasting(ownerOf(set)+": no set was loaded yet; new pods are held ("+pod.ReasonPoliciesNotReady+")"))
+		state := "the policies of " + set.Directory + " are being loaded for the first time; new pods are held until then"
+		if set.Refused != "" {
+			state = "no set was loaded yet; new pods are held"
+		}
+		notes = append(notes, lasting(ownerOf(set)+": "+state+" ("+pod.ReasonPoliciesNotReady+")"))
 	}
 	if t := set.Probation; t != nil {
 		on := ownerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")

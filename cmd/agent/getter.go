@@ -155,7 +155,7 @@ func (g *getter) printEach(l listing) error {
 	for _, e := range l.entries {
 		switch g.flags.output {
 		case formatName:
-			fmt.Fprintln(g.app.out, printable.Line(g.kind+"/"+e.name))
+			fmt.Fprintln(g.app.out, printable.Line(g.kind+"/"+cmp.Or(e.ref, e.name)))
 			continue
 		case formatYAML:
 			fmt.Fprintln(g.app.out, "---")

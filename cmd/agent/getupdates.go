@@ -104,6 +104,7 @@ func (p updatePrinter) entry(u *pod.WaitingUpdate) entry {
 	return entry{
 		key:    strings.Join([]string{u.Source, u.Namespace, u.Name, string(u.UID)}, "\x00"),
 		name:   u.Name,
+		ref:    u.Namespace + "/" + u.Name,
 		object: u,
 		cells:  row(u.Wait, p.ago(u.Since), p.in(u.Until), p.in(u.Again)),
 		stable: row(u.Wait, "", "", ""),

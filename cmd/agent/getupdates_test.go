@@ -82,6 +82,7 @@ func TestRelease(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"release":           {"shop/db"},
+		"release-name":      {"update/shop/db"},
 		"release-namespace": {"-n", "shop", "new"},
 		"release-both":      {"-n", "shop", "shop/new"},
 		"release-none":      {"default/web"},

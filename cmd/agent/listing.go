@@ -4,7 +4,9 @@ package main
 type entry struct {
 	// key tells it from others, name is what an argument names it by.
 	key, name string
-	cells     []string
+	// ref is what -o name prints behind the kind, as commands take it; empty: name.
+	ref   string
+	cells []string
 	// stable is cells without ages: a watch prints an entry when it changes.
 	stable []string
 	// gone is cells for when it is there no longer; nil: a watch says nothing

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -27,6 +28,9 @@ func summarize(p *v1.Pod) summary {
 	}
 	if starting := s.addInit(p); !starting || isTrue(p, v1.PodInitialized) {
 		s.addContainers(p)
+	}
+	if p.Status.Phase == v1.PodFailed && s.status == "Completed" {
+		s.status = cmp.Or(p.Status.Reason, string(v1.PodFailed)) // its containers ended well, and the pod did not
 	}
 	if isHeld(p) {
 		s.status = "Held"

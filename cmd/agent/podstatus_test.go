@@ -94,6 +94,14 @@ func TestSummarize(t *testing.T) {
 			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodSucceeded, ContainerStatuses: statuses{ctr("a", 0, terminated("Completed", 0, 0))}}},
 			summary{total: 1, status: "Completed"},
 		},
+		"a pod that failed though its containers ended well": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodFailed, Reason: "DeadlineExceeded", ContainerStatuses: statuses{ctr("a", 0, terminated("Completed", 0, 0))}}},
+			summary{total: 1, status: "DeadlineExceeded"},
+		},
+		"failed without a reason, though its containers ended well": {
+			v1.Pod{Spec: one, Status: v1.PodStatus{Phase: v1.PodFailed, ContainerStatuses: statuses{ctr("a", 0, terminated("Completed", 0, 0))}}},
+			summary{total: 1, status: "Failed"},
+		},
 		"one container completed, the pod is ready": {
 			v1.Pod{Spec: two, Status: v1.PodStatus{Phase: v1.PodRunning, Conditions: condition(v1.PodReady), ContainerStatuses: statuses{ctr("a", 0, terminated("Completed", 0, 0)), ctr("b", 0, running())}}},
 			summary{ready: 1, total: 2, status: "Running"},

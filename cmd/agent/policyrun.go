@@ -144,6 +144,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 		return err
 	}
 	var run *agent.PolicyRun
+	o.decision = strings.TrimPrefix(o.decision, "decision/") // as get decisions -o name prints it
 	if o.decision == "" {
 		if err := o.read(cmd.Context()); err != nil {
 			return err

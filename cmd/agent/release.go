@@ -52,9 +52,13 @@ func podArgument(namespace string, args []string) (in, name string, err error) {
 	if len(args) != 1 {
 		return "", "", fmt.Errorf("name one pod, as NAMESPACE/NAME; found %d arguments", len(args))
 	}
-	in, name, slash := strings.Cut(args[0], "/")
+	argument := args[0]
+	if kind, rest, ok := strings.Cut(argument, "/"); ok && strings.Contains(rest, "/") && (kind == "pod" || kind == "update" || kind == "conflict") {
+		argument = rest // as -o name prints it
+	}
+	in, name, slash := strings.Cut(argument, "/")
 	if !slash {
-		in, name = namespace, args[0]
+		in, name = namespace, argument
 	}
 	switch {
 	case in == "" && !slash:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
+	"github.com/wardlet/wardlet/core/server"
 )
 
 // The exit statuses.
@@ -51,6 +52,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetArgs(likeGoTest(args))
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
+	refuseUnknownShells(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	err = a.outcome(cmd, out.used, err)
 	if err == nil {
@@ -90,12 +92,62 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = versionLine(server.NewVersion(version))
+	root.SetVersionTemplate("wardlet {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
+	for name, hint := range elsewhere {
+		root.AddCommand(absentCommand(name, hint))
+	}
 	return root
+}
+
+// refuseUnknownShells makes "completion" an error for a shell that it has no script for.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		var shells []string
+		for _, shell := range cmd.Commands() {
+			shells = append(shells, shell.Name())
+		}
+		cmd.Args = nil
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			err := fmt.Errorf("name a shell: %s", strings.Join(shells, ", "))
+			if len(args) > 0 {
+				err = fmt.Errorf("there is no completion for %q; want %s", args[0], strings.Join(shells, ", "))
+			}
+			return &usageError{err, cmd.CommandPath()}
+		}
+	}
+}
+
+// elsewhere are commands of kubectl that this program has not, with what to use instead.
+var elsewhere = map[string]string{
+	"logs":     "the logs of containers lie below log_root of agent.toml, by default /var/log/pods/NAMESPACE_NAME_UID/CONTAINER",
+	"exec":     "use crictl exec",
+	"attach":   "use crictl attach",
+	"describe": "use wardlet explain pod NAMESPACE/NAME",
+	"top":      "use crictl stats, or the metrics of the agent",
+	"apply":    "put the manifest into the directory of a source; wardlet get sources shows them",
+	"create":   "put the manifest into the directory of a source; wardlet get sources shows them",
+	"edit":     "edit the manifest in the directory of its source; wardlet get sources shows them",
+	"delete":   "remove the manifest from its source; wardlet explain pod NAMESPACE/NAME says where it is",
+}
+
+// absentCommand refuses a command of kubectl, whatever its flags, and says what to use.
+func absentCommand(name, hint string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return &usageError{fmt.Errorf("unknown command %q for %q; %s", name, cmd.Parent().CommandPath(), hint), cmd.Parent().CommandPath()}
+		},
+	}
 }
 
 // longFlag adds to an unknown shorthand such as -verbose the flag that its letters

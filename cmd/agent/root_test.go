@@ -8,6 +8,10 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"usage-unknown-command":  {"gett"},
+		"usage-kubectl-logs":     {"logs", "-f", "web"},
+		"usage-kubectl-describe": {"describe", "pod", "web", "-n", "shop"},
+		"usage-unknown-shell":    {"completion", "foo"},
+		"usage-no-shell":         {"completion"},
 		"usage-unknown-resource": {"get", "pdos"},
 		"usage-get-nothing":      {"get"},
 		"usage-unknown-flag":     {"get", "pods", "--wdie"},

@@ -12,6 +12,12 @@ func TestVersion(t *testing.T) {
 	golden(t, "version-json", wardlet(t.Context(), "version", "-o", "json", "--socket", socket))
 }
 
+func TestVersion_ofTheRootCommand(t *testing.T) {
+	t.Parallel()
+	golden(t, "version-flag", wardlet(t.Context(), "--version"))
+	golden(t, "version-flag", wardlet(t.Context(), "-v"))
+}
+
 func TestVersionWithoutAnAgent(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "s")

@@ -93,7 +93,7 @@ func TestPickPolicy(t *testing.T) {
 		ok    bool
 	}{
 		"in force":             {header + "\n" + policy + "\n\n" + note + "\nmore\n", true},
-		"no set was loaded":    {"no set was loaded yet; new pods are held (PoliciesNotReady)\n", false},
+		"no set was loaded":    {"operator: the policies of /p are being loaded for the first time; new pods are held until then (PoliciesNotReady)\n", false},
 		"nothing":              {"", false},
 		"another policy":       {header + "\n" + strings.Replace(policy, "images", "labels", 1) + "\n\n" + note, false},
 		"a policy that is off": {header + "\n" + strings.Replace(policy, "enforce", "off", 1) + "\n\n" + note, false},
