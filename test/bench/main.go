@@ -32,10 +32,10 @@ type bench struct {
 
 // benches are all of them, in the order they run in.
 var benches = []bench{
-	{"mux", "documents and updates, beside a kubelet's pod config", buildMux, measureMux, perRound(10*time.Second, 0)},
-	{"relist", "a full list of 500 pods, beside a kubelet's PLEG", buildRelist, measureRelist, perRound(5*time.Second, 0)},
+	{"mux", "documents and updates, beside a kubelet's pod config", buildMux, measureMux, perRound(20*time.Second, 0)},
+	{"relist", "a full list of 500 pods, beside a kubelet's PLEG", buildRelist, measureRelist, perRound(10*time.Second, 0)},
 	{"manifests", "from a written manifest to its update", nil, measureManifests, perRound(0, time.Minute)},
-	{"policies", "decisions by plugins, beside CEL and OPA", buildPolicies, measurePolicies, perRound(time.Minute, time.Minute)},
+	{"policies", "decisions by plugins, beside CEL and OPA", buildPolicies, measurePolicies, perRound(90*time.Second, 90*time.Second)},
 	{"lifecycle", "pods on a real containerd, beside a kubelet (as root)", buildLifecycle, measureLifecycle, expectedLifecycle},
 }
 

@@ -9,11 +9,11 @@ var partTimes = []struct {
 	once, round time.Duration
 }{
 	{"decide", 5 * time.Second, 10 * time.Second},
-	{"metering", 2 * time.Second, 5 * time.Second},
-	{"planes", 10 * time.Second, 30 * time.Second},
-	{"swap", 10 * time.Second, 20 * time.Second},
-	{"ready", 5 * time.Second, 2 * time.Second},
-	{"resident", 10 * time.Second, 5 * time.Second},
+	{"metering", 2 * time.Second, 8 * time.Second},
+	{"planes", 15 * time.Second, 40 * time.Second},
+	{"swap", 12 * time.Second, 36 * time.Second},
+	{"ready", 5 * time.Second, time.Second},
+	{"resident", 30 * time.Second, 10 * time.Second},
 }
 
 // progress knows how much of a run is done.
