@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime/pprof"
 	"strconv"
 	"syscall"
@@ -50,6 +51,13 @@ func mainCode() int {
 	part := flag.String("part", "", "measure this part only, in this process, and print its rounds")
 	profile := flag.String("profile", "", "write a profile of the processor time of a part to this file")
 	flag.Parse()
+	// The process that compiles takes no other path.
+	dir, err := filepath.Abs(r.dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "policies:", err)
+		return 1
+	}
+	r.dir = dir
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	do := func() error { return r.do(ctx, os.Stdout, *part, *profile, flag.Args()) }
