@@ -27,17 +27,22 @@ func TestLastFailures_explainContainersThatAreNotMade(t *testing.T) {
 		want   []string
 	}{
 		"the last failure counts": {
-			[]status.Event{mount, event("u", v1.EventTypeWarning, "FailedCreatePodSandBox", "name too long")}, v1.PodPending,
+			[]status.Event{mount, event("u", v1.EventTypeWarning, "FailedCreatePodSandBox", "name too long")},
+			v1.PodPending,
 			[]v1.ContainerStatus{creating, creating},
 			[]string{"FailedCreatePodSandBox: name too long", "FailedCreatePodSandBox: name too long"},
 		},
 		"so does a network that is not ready": {
-			[]status.Event{event("u", v1.EventTypeWarning, "NetworkNotReady", "no CNI")}, v1.PodPending,
-			[]v1.ContainerStatus{creating}, []string{"NetworkNotReady: no CNI"},
+			[]status.Event{event("u", v1.EventTypeWarning, "NetworkNotReady", "no CNI")},
+			v1.PodPending,
+			[]v1.ContainerStatus{creating},
+			[]string{"NetworkNotReady: no CNI"},
 		},
 		"what is no failure does not hide it": {
-			[]status.Event{mount, event("u", v1.EventTypeWarning, "PolicyWarning", "x"), event("u", v1.EventTypeNormal, "Pulled", "x")}, v1.PodPending,
-			[]v1.ContainerStatus{creating}, []string{"FailedMount: no such directory"},
+			[]status.Event{mount, event("u", v1.EventTypeWarning, "PolicyWarning", "x"), event("u", v1.EventTypeNormal, "Pulled", "x")},
+			v1.PodPending,
+			[]v1.ContainerStatus{creating},
+			[]string{"FailedMount: no such directory"},
 		},
 		"another pod's does not count": {
 			[]status.Event{event("other", v1.EventTypeWarning, "FailedMount", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
@@ -46,8 +51,10 @@ func TestLastFailures_explainContainersThatAreNotMade(t *testing.T) {
 			[]status.Event{mount, event("u", v1.EventTypeNormal, "Started", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
 		},
 		"a reason of its own stays": {
-			[]status.Event{mount}, v1.PodPending,
-			[]v1.ContainerStatus{waiting("ErrImagePull", "not found"), waiting("ContainerCreating", "mine")}, []string{"not found", "mine"},
+			[]status.Event{mount},
+			v1.PodPending,
+			[]v1.ContainerStatus{waiting("ErrImagePull", "not found"), waiting("ContainerCreating", "mine")},
+			[]string{"not found", "mine"},
 		},
 		"a pod that runs waits for nothing": {[]status.Event{mount}, v1.PodRunning, []v1.ContainerStatus{creating}, []string{""}},
 	} {

@@ -66,12 +66,12 @@ func (i *Ignored) String() string {
 		return ""
 	}
 	if i.Files > 0 {
-		text, names := "1 file is", make([]string, len(i.Names))
+		text, names := "1 file is", make([]string, 0, len(i.Names)+1)
 		if i.Files > 1 {
 			text = fmt.Sprintf("%d files are", i.Files)
 		}
-		for at, name := range i.Names {
-			names[at] = strconv.Quote(name)
+		for _, name := range i.Names {
+			names = append(names, strconv.Quote(name))
 		}
 		if more := i.Files - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))

@@ -20,7 +20,8 @@ func TestIgnored(t *testing.T) {
 		"many files":  {[]string{"e", "b", "a", "d", "c"}, nil, "5 files are" + read + `"a", "b", "c", 2 more`},
 		"a directory": {nil, []string{"x"}, "1 directory is ignored: what lies deeper is not read"},
 		"both": {
-			[]string{"web.yaml~"}, []string{"x", "y"},
+			[]string{"web.yaml~"},
+			[]string{"x", "y"},
 			"1 file is" + read + `"web.yaml~"; 2 directories are ignored: what lies deeper is not read`,
 		},
 		"a name that would steer a terminal": {[]string{"a\x1b[2J"}, nil, "1 file is" + read + `"a\x1b[2J"`},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -55,7 +56,9 @@ func TestLasting_socketThatWasRemovedIsMadeAgain(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			<-accepted
+			if err := <-accepted; !errors.Is(err, net.ErrClosed) {
+				t.Errorf("Accept ended with %v", err)
+			}
 			if _, err := os.Lstat(socket); !os.IsNotExist(err) {
 				t.Errorf("the socket stays when it is closed: %v", err)
 			}

@@ -261,7 +261,8 @@ func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 		now  string
 	}{
 		"a pod that runs": {
-			[]v1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-edge", UID: "u1"}}}, "web",
+			[]v1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-edge", UID: "u1"}}},
+			"web",
 			[]string{"m of source s has pod web-edge (UID u1)", "m of source s cannot be used: of what it comes from", "m#5 of source s cannot be used: of a pod that is not named", "m#6 of source s cannot be used: of a second one of its name"},
 			"pod web-edge (UID u1): phase unknown",
 		},
