@@ -134,7 +134,7 @@ func MadeFrom(p *v1.Pod) (string, error) {
 func madeFrom(spec *v1.PodSpec) map[string]string {
 	fields := map[string]string{}
 	for name, v := range fieldsOf(reflect.ValueOf(*spec)) {
-		containers, ok := v.Interface().([]v1.Container)
+		containers, ok := reflect.TypeAssert[[]v1.Container](v)
 		if !ok {
 			addMade(fields, podEffects, "spec.", name, v)
 			continue

@@ -100,7 +100,7 @@ func changesOf(t *testing.T, of reflect.Type, path string) map[string]reflect.Va
 		})
 	case reflect.Slice:
 		within(changesOf(t, of.Elem(), path+"[0]"), func(v reflect.Value) reflect.Value {
-			if c, ok := v.Interface().(v1.Container); ok && c.Name == "" {
+			if c, ok := reflect.TypeAssert[v1.Container](v); ok && c.Name == "" {
 				c.Name = "another" // none is without
 				v = reflect.ValueOf(c)
 			}
