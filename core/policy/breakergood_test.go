@@ -30,7 +30,8 @@ func (s *scripts) asked(prefix string) (n int) {
 	return n
 }
 
-// askAll asks for verdicts without waiting for them; those that are given are not zero.
+// askAll asks for verdicts without waiting for them; those that are given are not zero. They
+// are read after synctest.Wait.
 func askAll(p *Plane, names ...string) map[string]*pod.Verdict {
 	got := map[string]*pod.Verdict{}
 	for _, name := range names {
@@ -170,6 +171,7 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 				}
 				got := askAll(p, names...)
 				time.Sleep(30*time.Second + turnTime/2)
+				synctest.Wait()
 				answered := 1
 				for name, v := range got {
 					if v.Answer == test.answer {
@@ -203,6 +205,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 			t.Errorf("good waits for %q %q", policy, why)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got["good"].Answer != pod.Allow {
 			t.Errorf("good: %+v", got["good"])
 		}
