@@ -112,11 +112,13 @@ func TestPodNotes_sayHowAPluginThatFailedIsAskedAgain(t *testing.T) {
 		want  string
 	}{
 		"held": {
-			aPod("default", "web"), []pod.Waiting{held},
+			aPod("default", "web"),
+			[]pod.Waiting{held},
 			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry" has it judged now`,
 		},
 		"held by a tenant's policy": {
-			aPod("default", "web"), []pod.Waiting{ofTenant},
+			aPod("default", "web"),
+			[]pod.Waiting{ofTenant},
 			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry --tenant a" has it judged now`,
 		},
 		"denied": {
