@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,13 @@ func checkOutputs(t *testing.T, s string) {
 
 // foreignKinds are what `get` shows.
 var foreignKinds = [][]string{
-	{"get", "pods"}, {"get", "sources"}, {"get", "conflicts"}, {"get", "policies"}, {"get", "decisions"}, {"get", "events"}, {"get", "updates"},
+	{"get", "pods"},
+	{"get", "sources"},
+	{"get", "conflicts"},
+	{"get", "policies"},
+	{"get", "decisions"},
+	{"get", "events"},
+	{"get", "updates"},
 	{"explain", "pod", "x/x"},
 }
 
@@ -187,12 +194,12 @@ func checkObjects(t *testing.T, socket string, kind []string) {
 	t.Helper()
 	of := strings.Join(kind, " ")
 	var asJSON, asYAML any
-	printed := executed(t, socket, append(kind[:len(kind):len(kind)], "-o", "json"))
+	printed := executed(t, socket, append(slices.Clip(kind), "-o", "json"))
 	checkVisible(t, of, printed)
 	if err := json.Unmarshal([]byte(printed), &asJSON); err != nil {
 		t.Errorf("%s -o json: %v of %s", of, err, printed)
 	}
-	printed = executed(t, socket, append(kind[:len(kind):len(kind)], "-o", "yaml"))
+	printed = executed(t, socket, append(slices.Clip(kind), "-o", "yaml"))
 	checkVisible(t, of, printed)
 	if err := yaml.Unmarshal([]byte(printed), &asYAML); err != nil {
 		t.Errorf("%s -o yaml: %v of %s", of, err, printed)
@@ -207,7 +214,7 @@ func executed(t *testing.T, socket string, args []string) string {
 	t.Helper()
 	var out bytes.Buffer
 	a := &app{out: &out, errOut: &out, now: func() time.Time { return noon }, poll: time.Hour}
-	a.execute(t.Context(), append(args[:len(args):len(args)], "--socket", socket))
+	a.execute(t.Context(), append(slices.Clip(args), "--socket", socket))
 	return out.String()
 }
 

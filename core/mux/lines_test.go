@@ -25,8 +25,12 @@ func TestLines_manyAreOne(t *testing.T) {
 		after      time.Duration
 		told, last int
 	}{
-		{0, lineBurst, 1}, {time.Second, 0, 0}, {48 * time.Second, 0, 0}, {2 * time.Second, lineBurst/2 + 1, 1},
-		{time.Hour, lineBurst, 1}, {-time.Hour, 0, 0},
+		{0, lineBurst, 1},
+		{time.Second, 0, 0},
+		{48 * time.Second, 0, 0},
+		{2 * time.Second, lineBurst/2 + 1, 1},
+		{time.Hour, lineBurst, 1},
+		{-time.Hour, 0, 0},
 	} {
 		now = now.Add(step.after)
 		if told, last := count(100_000); told != step.told || last != step.last {

@@ -1,9 +1,8 @@
 package policy
 
 import (
-	"github.com/wardlet/wardlet/core/strict"
-
 	"github.com/wardlet/wardlet/core/printable"
+	"github.com/wardlet/wardlet/core/strict"
 )
 
 // Fault is one of what is wrong with a set, or what its author should look at.

@@ -74,7 +74,7 @@ func plain(s, keep string) int {
 				return i
 			}
 		}
-		if !hasShape(r) && strings.IndexRune(keep, r) < 0 {
+		if !hasShape(r) && !strings.ContainsRune(keep, r) {
 			return i
 		}
 	}

@@ -131,7 +131,7 @@ func TestLastLogLines(t *testing.T) {
 		"a short line, then a long one":   {"t stdout F a\nt stdout F " + tail(50) + "\n" + long + "\n", tail(99) + "\n"},
 		"a long part":                     {strings.Replace(long, " F ", " P ", 1) + "\nt stdout F a\n", tail(98) + "a\n"},
 		"a line of one block":             {"t stdout F " + strings.Repeat("y", logBlock-12) + "\n", tail(99) + "\n"},
-		"a newline ends a block":          {"t stdout F a\n" + strings.Repeat("t stdout F y\n", logBlock/13)[:logBlock/13*13], "y\ny\ny\n"},
+		"a newline ends a block":          {"t stdout F a\n" + strings.Repeat("t stdout F yyyy\n", logBlock/16), strings.Repeat("yyyy\n", 3)},
 		"a long line in another format":   {strings.Repeat("y", 2*logBlock) + "\nt stdout F a\n", "a\n"},
 		"a line longer than is looked at": {"t stdout P " + strings.Repeat("y", maxLogScan) + "\nt stdout F a\n", tail(97) + "\na\n"},
 	} {

@@ -34,6 +34,7 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 		p.cfg.Endings.Forget(t.uid)
 	}
 	actions := Plan(t.pod, observed, p.cfg.Hash)
+	p.tellSandbox(t, &actions, observed, &st)
 	if actions.Empty() {
 		return false, nil
 	}
@@ -41,7 +42,6 @@ func (p *Pool) syncPod(ctx context.Context, t turn, observed *status.ObservedPod
 		p.giveUp(t)
 		return true, nil
 	}
-	p.tellSandbox(t, &actions, observed, &st)
 	tried, err := p.execute(ctx, t, &actions, observed)
 	t.rec.changed = p.cfg.Now()
 	if tried {

@@ -28,7 +28,8 @@ func (p *Pool) tellSandbox(t turn, a *Actions, observed *status.ObservedPod, st 
 	}
 	switch {
 	case fault == "":
-	case a.CreateSandbox && sandbox == noSandbox && hasRun(st):
+		t.rec.lostSandbox = ""
+	case a.CreateSandbox && sandbox == noSandbox && (len(t.attempts) > 0 || hasRun(st)):
 		message = messageSandboxGone
 	case a.CreateSandbox && sandbox != noSandbox:
 		message = messageSandboxMade

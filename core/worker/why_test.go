@@ -113,6 +113,25 @@ func TestSandboxChanged_isToldOnceForASandbox(t *testing.T) {
 	})
 }
 
+func TestSandboxChanged_isToldAfterAReboot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		remembering(b)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.sync(p)
+		synctest.Wait()
+		b = reboot(t, b)
+		b.create(p)
+		tend(b, p, time.Minute)
+		if told := b.told(); !slices.Equal(told, []string{"SandboxChanged: " + messageSandboxGone}) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
 func TestKilling_saysWhyThePodEnds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -138,7 +138,7 @@ func TestEveryFieldHasItsValue(t *testing.T) {
 	count := 0
 	check := func(path string) {
 		count++
-		steps, err := parsePath(nil, path)
+		steps, err := parsePath(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestAMapOfObjects(t *testing.T) {
 	for path, want := range map[string]any{
 		"x.maps['a'].list": []any{int64(1), int64(2)}, "x.maps['a'].list[1]": int64(2), "x.maps['b'].list": missing{}, "x.maps['b'].list[*]": []any{},
 	} {
-		steps, err := parsePath(nil, path)
+		steps, err := parsePath(path)
 		if err != nil {
 			t.Fatal(err)
 		}

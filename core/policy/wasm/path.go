@@ -32,10 +32,9 @@ type segment struct {
 
 // parsePath reads a path: names with dots between them, each followed by any
 // number of ['key'], [0] or [*]. In a key \' and \\ stand for ' and \. The
-// segments are appended to room, and share their texts with the path; it is given
-// back with an error, too.
-func parsePath(room []segment, text string) ([]segment, error) {
-	return (&pathParser{segments: room}).parse(text)
+// segments share their texts with the path.
+func parsePath(text string) ([]segment, error) {
+	return new(pathParser).parse(text)
 }
 
 // parse reads a path, as parsePath says.

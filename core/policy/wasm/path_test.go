@@ -21,7 +21,7 @@ func TestPathsAreReadAsSegments(t *testing.T) {
 		"a['']":        {field("a"), {kind: segmentKey}},
 		`a['\'\\]"ü']`: {field("a"), {kind: segmentKey, name: `'\]"ü`}},
 	} {
-		got, err := parsePath(nil, text)
+		got, err := parsePath(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if diff := cmp.Diff(want, got, cmp.AllowUnexported(segment{})); diff != "" {
@@ -55,7 +55,7 @@ func TestPathsAreRefusedWithThePlace(t *testing.T) {
 		strings.Repeat("a", 1025):      "the path is longer than 1024 bytes",
 		strings.Repeat("a.", 32) + "a": "the path has more than 32 segments",
 	} {
-		if got, err := parsePath(nil, text); err == nil {
+		if got, err := parsePath(text); err == nil {
 			t.Errorf("%q is read as %v", text, got)
 		} else if err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
@@ -75,12 +75,12 @@ func FuzzPath(f *testing.F) {
 	}
 	q := question(testPod("a", "b"))
 	f.Fuzz(func(t *testing.T, text string) {
-		segments, err := parsePath(nil, text)
+		segments, err := parsePath(text)
 		if err != nil {
 			return
 		}
 		written := format(segments)
-		again, err := parsePath(nil, written)
+		again, err := parsePath(written)
 		if len(written) <= maxPathBytes && err != nil {
 			t.Fatalf("%q was read, %q is not: %v", text, written, err)
 		}

@@ -37,7 +37,7 @@ type field struct {
 // declare adds a path. readsNode says whether the policy may see node facts.
 // The error says what is wrong with it.
 func (p *projection) declare(text string, lazy, readsNode bool) error {
-	all, err := parsePath(nil, text)
+	all, err := parsePath(text)
 	if err != nil {
 		return err
 	}

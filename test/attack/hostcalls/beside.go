@@ -154,7 +154,7 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	disk, err := state.Open(filepath.Join(home, "state"), log)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/test/attack"
 )
 
-// Where the modules keep what. They have pages pages of memory.
+// Where the modules keep what, and how many pages of memory they have.
 const (
 	pages  = 17
 	paths  = 256       // the texts of declared fields

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"regexp"
@@ -61,7 +60,7 @@ func TestCalls_everyFunctionIsMeasured(t *testing.T) {
 // Each function is called once with its first input, by an owner of each kind.
 func TestCalls_pluginsAnswer(t *testing.T) {
 	t.Parallel()
-	engine, err := wasm.NewEngine(t.TempDir()+"/compiled", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	engine, err := wasm.NewEngine(t.TempDir()+"/compiled", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

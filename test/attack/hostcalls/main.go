@@ -43,7 +43,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	engine, err := wasm.NewEngine(dir+"/compiled", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	engine, err := wasm.NewEngine(dir+"/compiled", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

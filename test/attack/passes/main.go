@@ -62,7 +62,7 @@ func run(to io.Writer, plugin string, load bool) error {
 		if b.engine, err = wasm.NewEngine(dir+"/compiled", slog.New(slog.DiscardHandler), wasm.WithCompiling(limits, compile.Normal)); err != nil {
 			return err
 		}
-		defer b.engine.Close() //nolint:errcheck // its directory is removed
+		defer b.engine.Close()
 	}
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "ns per byte of\tbytes\tdigest\tparse\tverify\tmeter\tall\ttimes\tinspect\ttimes\tload\t")

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-
 	"github.com/wardlet/wardlet/core/printable"
 )
 
