@@ -224,7 +224,7 @@ func TestComplaintsAreOfTheLineOfTheirKey(t *testing.T) {
 	d.complain("test[0].expect", "got %s", "allow\nand\x1b[31m more")
 	d.complain("module", "cannot be loaded: %v", errors.New(strings.Repeat("x", 3000)))
 	want := "DIR/p.toml:3: module: cannot be loaded: " + strings.Repeat("x", maxMessage-len("cannot be loaded: ")) + "…\n" +
-		"DIR/p.toml:8: test.expect: got allow and [31m more"
+		"DIR/p.toml:8: test.expect: got allow; and\\x1b[31m more"
 	if got := d.err().Error(); got != want {
 		t.Errorf("error:\n%s\nwant:\n%s", got, want)
 	}

@@ -70,7 +70,7 @@ func TestAnyFaultRefusesTheSetWithEveryReasonAndLeavesNothingLoaded(t *testing.T
 	d.policy("misspelt", "allow", "mod = \"off\"")
 	d.write("a.yaml", manifest)
 	_, err := loadOnce(t, d, s, nil)
-	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic number\n" +
+	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic; number\n" +
 		"DIR/misspelt.toml:6: mod: unknown key; did you mean \"mode\"?\n" +
 		"DIR/trapping.toml:8: test.expect: a.yaml: want hold, got a failure: the plugin failed with Trap: unreachable"
 	if got := inDir(err, d.dir); got != want {
