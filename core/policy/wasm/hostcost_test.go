@@ -68,7 +68,7 @@ func TestHostCall_leavesNoGarbage(t *testing.T) {
 		}
 		most := 100.0 // for each thousand calls
 		if strings.HasPrefix(name, "patch") {
-			most += 1000
+			most += 2000 // with the race detector two are of what is kept
 		}
 		if got := testing.AllocsPerRun(5, ask); got > most {
 			t.Errorf("%s: a thousand calls allocate %.0f times, want %.0f at most", name, got, most)

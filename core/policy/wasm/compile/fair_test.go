@@ -61,9 +61,16 @@ func acquireAs(t *testing.T, f *fixture, owner string, module []byte) *Code {
 // its owner pays for what it took before.
 func TestLibrary_aDisplacedModuleIsCompiledInTheEnd(t *testing.T) {
 	t.Parallel()
-	f := library(t, t.TempDir()+"/cache", func(o *Options) { o.PerHour = map[string]time.Duration{"a": time.Hour} })
+	f := library(t, t.TempDir()+"/cache", func(o *Options) {
+		o.PerHour = map[string]time.Duration{"a": time.Hour}
+		o.Limits = Limits{CPU: 5 * time.Minute, Memory: 8 << 30} // for the race detector
+	})
 	f.turns.places, f.turns.grace = 1, 300*time.Millisecond
-	module := bomb(1000, 300)
+	loops := 300
+	if slow {
+		loops = 120
+	}
+	module := bomb(1000, loops)
 	done := make(chan *Code, 1)
 	go func() {
 		code, err := f.Acquire(t.Context(), "a", Whole(module))

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -194,12 +195,17 @@ func TestQueue_graceGrows(t *testing.T) {
 			var q queue
 			all, ended := bombs(&q, displaced)
 			waits := q.join("waits", Digest{100}, 0)
+			sofar := func() map[*ticket]time.Duration {
+				q.mu.Lock()
+				defer q.mu.Unlock()
+				return maps.Clone(ended)
+			}
 			time.Sleep(want - lookAgain)
-			if len(ended) > 0 {
+			if ended := sofar(); len(ended) > 0 {
 				t.Errorf("displaced %d times: ended %v, want %v at least", displaced, ended, want)
 			}
 			time.Sleep(2 * lookAgain)
-			if len(ended) != 1 || ended[all[0]] < want {
+			if ended := sofar(); len(ended) != 1 || ended[all[0]] < want {
 				t.Errorf("displaced %d times: ended %v, want the first after %v", displaced, ended, want)
 			}
 			for _, k := range append(all, waits) {
