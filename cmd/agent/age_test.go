@@ -23,7 +23,7 @@ func TestAge_isNeverNegative(t *testing.T) {
 	}
 }
 
-// TestAge_ofEveryTableAfterAClockStep gives each table a time that is an hour
+// TestAge_ofEveryTableAfterAClockStep passes each table a time that is an hour
 // ahead of the clock.
 func TestAge_ofEveryTableAfterAClockStep(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func checkObjects(t *testing.T, socket string, kind []string) {
 	}
 }
 
-// executed runs one command line and gives all that it prints.
+// executed runs one command line and returns all that it prints.
 func executed(t *testing.T, socket string, args []string) string {
 	t.Helper()
 	var out bytes.Buffer

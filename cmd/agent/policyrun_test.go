@@ -78,7 +78,7 @@ func TestPolicyRun(t *testing.T) {
 	}
 }
 
-// pipe makes a named pipe to which text is written once, by whoever reads it.
+// pipe makes a named pipe to which text is written once, when it is read.
 func pipe(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")

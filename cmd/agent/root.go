@@ -43,7 +43,7 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// execute runs one command line and gives the exit status. Whatever a command prints
+// execute runs one command line and returns the exit status. Whatever a command prints
 // reaches the terminal without characters that would steer it.
 func (a *app) execute(ctx context.Context, args []string) int {
 	out := &watched{Writer: printable.Writer{W: a.out}}

@@ -72,7 +72,7 @@ func (a access) check() []Finding {
 	return []Finding{{LevelWarn, a.subject, first + "; who can write there decides what this node does: let its owner be root or the agent's user, and chmod go-w it"}}
 }
 
-// fault says who else may write a path, "" where nobody may.
+// fault returns which other users may write a path, "" for none.
 func (a access) fault(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestCheckAccess(t *testing.T) {
 	const nobodyID = 65534
 	for name, test := range map[string]struct {
 		modes  map[string]fs.FileMode
-		owned  []string // by nobody
+		owned  []string // by a user without a name
 		change func(*config.Config)
 		want   []string
 	}{

@@ -94,7 +94,7 @@ func sameQuantity(quoted any, written string) bool {
 	return err == nil && a.Cmp(b) == 0
 }
 
-// aboutWritten lets the faults of a pod's name quote the one that the document gives.
+// aboutWritten lets the faults of a pod's name quote the one in the document.
 // Where only the name on this node has a fault they say which that is.
 func aboutWritten(errs field.ErrorList, written, name string) {
 	valid := len(apivalidation.NameIsDNSSubdomain(written, false)) == 0

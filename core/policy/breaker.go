@@ -121,7 +121,7 @@ func (b *breaker) turn(q questionID, waits bool, now time.Time) time.Duration {
 	return wait
 }
 
-// reserve notes the turn of a question. Turns that nobody has come back for are forgotten.
+// reserve notes the turn of a question. Turns that were not used are forgotten.
 func (b *breaker) reserve(q questionID, at, now time.Time) {
 	if b.turns == nil {
 		b.turns = map[questionID]time.Time{}

@@ -230,7 +230,7 @@ func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
 	if refuses(t, &b, "", 0, now) || !refuses(t, &b, "", 1, now) {
 		t.Error("of those that failed not one is tried")
 	}
-	// The one that is tried takes nobody's turn.
+	// The one that is tried takes no turn of another.
 	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != 0 || err != nil {
 		t.Errorf("its turn has come: %s, %v", wait, err)
 	}

@@ -218,7 +218,7 @@ func (p *script) words(pod string) (word, rest string) {
 	return word, rest
 }
 
-// begin puts a call about a pod down and gives the script's first word and the rest.
+// begin records a call about a pod and returns the script's first word and the rest.
 func (p *script) begin(what, pod string) (word, rest string, err error) {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 const socketPeriod = 10 * time.Second
 
 // Lasting is l, a listener that Listen has opened, which makes the file of the socket
-// again when somebody has removed it.
+// again when it was removed.
 func Lasting(l net.Listener, socket string, log *slog.Logger) net.Listener {
 	return lasting(l, socket, log, socketPeriod)
 }

@@ -62,7 +62,7 @@ func outFile(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "build", "bench.json")
 }
 
-// gives is a bench that reports some figures.
+// gives returns a bench that reports some figures.
 func gives(name string, figures ...figure) bench {
 	return bench{name: name, measure: func(_ context.Context, _ *run, report report) error { return report(1, figures) }}
 }

@@ -104,7 +104,7 @@ func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
 	}
 }
 
-// What values cost beside their fuel is on the bill, whoever's plugin it is.
+// What values cost beside their fuel is on the bill of tenants and operators alike.
 func TestHostCall_costBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const n = 100

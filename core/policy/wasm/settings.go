@@ -113,7 +113,7 @@ func (s settings) lookup(r *record, room *steps, path string) bool {
 // steps is room for those of one path after the other.
 type steps struct{ parser pathParser }
 
-// parse gives the steps of a path. They hold, and so does the error, until it is
+// parse returns the steps of a path. They hold, and so does the error, until it is
 // called again.
 func (s *steps) parse(path string) ([]segment, error) {
 	p := &s.parser

@@ -40,7 +40,7 @@ type entry struct {
 	err error
 }
 
-// list gives the manifests below the path, and the directory they are in.
+// list returns the manifests below the path, and the directory they are in.
 func (s *Source) list() (dir inode, entries []entry, err error) {
 	s.ignored = nil
 	info, err := os.Stat(s.cfg.Path)

@@ -54,7 +54,7 @@ type Config struct {
 	MaxFiles int
 	MaxBytes int64
 	// Ignored is called after every listing with what the directory holds that is not
-	// read, nil for nothing. Nil: nobody wants to know.
+	// read, nil for nothing. Nil: it is not called.
 	Ignored func(*pod.Ignored)
 	Logger  *slog.Logger
 	// Now is the clock. The default is time.Now.
@@ -256,6 +256,6 @@ func (s *Source) reads(name string) bool {
 	return false
 }
 
-// isHidden reports whether a file of that name is somebody's own: an editor's, or that
+// isHidden reports whether a file of that name is not meant to be read: an editor's, or that
 // of a mounted ConfigMap.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }

@@ -62,7 +62,7 @@ type family struct {
 	call   *call
 }
 
-// calmFamily is what well-behaved tenants do, loopFamily what calls nobody.
+// calmFamily is what well-behaved tenants do, loopFamily what calls no function.
 func calmFamily() family { return family{"well-behaved policies", w.Answering(0, "", ""), &call{}} }
 
 func loopFamily() family {
@@ -207,7 +207,7 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 	return &round{f.name, took, int(judged.Load())}, nil
 }
 
-// settled gives plugins settings that would be long in a document, and takes its time
+// settled passes plugins settings that would be long in a document, and takes its time
 // with those of one hostile tenant.
 type settled struct {
 	policy.Loader
@@ -283,7 +283,7 @@ func (f *family) flood(ctx context.Context, p *policy.Plane, tenant string, judg
 	}
 }
 
-// ask has new pods of the third tenant judged, and gives how long after each was due
+// ask has new pods of the third tenant judged, and returns how long after each was due
 // its verdict came.
 func ask(ctx context.Context, p *policy.Plane) (took []time.Duration, err error) {
 	n := int(roundTime / askPeriod)
@@ -312,7 +312,7 @@ func ask(ctx context.Context, p *policy.Plane) (took []time.Duration, err error)
 	return took, nil
 }
 
-// newPod is a question about a pod of a tenant that nobody has seen before.
+// newPod is a question about a pod of a tenant that was not seen before.
 func newPod(like *v1.Pod, tenant string, n int) pod.Question {
 	p := *like
 	p.Name, p.Namespace = fmt.Sprintf("pod-%d", n), tenant

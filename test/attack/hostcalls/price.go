@@ -40,7 +40,7 @@ type price struct {
 	units int64
 }
 
-// prices measures all calls for both owners, and gives the dearest of each function
+// prices measures all calls for both owners, and returns the dearest of each function
 // for a tenant that anybody can make; tooDear says which cost too much.
 func prices(ctx context.Context, out io.Writer, engine *wasm.Engine, only *regexp.Regexp, all bool) (dearest []*price, tooDear, err error) {
 	todo := slices.DeleteFunc(calls(), func(c *call) bool { return !only.MatchString(c.name()) })
@@ -126,7 +126,7 @@ func (c *call) price(ctx context.Context, engine *wasm.Engine, owner string) (*p
 	return &price{call: c, owner: owner, perUnit: float64(took) / float64(billed), each: float64(took) / float64(n), units: billed / int64(n)}, nil
 }
 
-// hooks asks a plugin that makes n calls in each hook, and gives what the middle one
+// hooks asks a plugin that makes n calls in each hook, and returns what the middle one
 // of some hooks was billed and took of the processor.
 func (c *call) hooks(ctx context.Context, engine *wasm.Engine, owner string, n int) (billed int64, took time.Duration, err error) {
 	p, err := engine.Load(ctx, c.module(n), c.options(owner))

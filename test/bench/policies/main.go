@@ -29,7 +29,7 @@ type run struct {
 	rounds    int
 	progress  io.Writer
 	// tell is called with what was measured of a part after each of its rounds;
-	// nil for nobody.
+	// nil for none.
 	tell func(series) error
 	// compiling has plugins compiled otherwise than the agent does, for tests.
 	compiling []wasm.EngineOption

@@ -16,7 +16,7 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
-// queue gives places to compile, one to each owner: round robin over tenants, and
+// queue assigns places to compile, one to each owner: round robin over tenants, and
 // to the tickets of a tenant in the order they came. The operator, tenant "",
 // comes first in a round. Where all places are taken, the child that has run the
 // longest beyond its grace loses its place: it joins again and begins anew.
@@ -95,7 +95,7 @@ func (q *queue) started(t *ticket, ran func() time.Duration, end func()) {
 	t.ran, t.end = ran, end
 }
 
-// next gives places to those whose turn it is, and makes room where there is none.
+// next assigns places to the tickets whose turn it is, and makes room where there is none.
 func (q *queue) next() {
 	if q.timer != nil {
 		q.timer.Stop()
@@ -135,7 +135,7 @@ func (q *queue) eligible(tenant string) int {
 	})
 }
 
-// give gives a place to the ticket i of a tenant, whose next turn comes last.
+// give assigns a place to the ticket i of a tenant, whose next turn comes last.
 func (q *queue) give(tenant string, i int) {
 	t := q.take(tenant, i)
 	q.last = tenant

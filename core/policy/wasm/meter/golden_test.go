@@ -23,7 +23,7 @@ var update = goflag.Bool("update", false, "write testdata/golden.txt anew: fuel 
 
 // TestRewrite_outputStaysTheSame compares metered modules bit for bit with what
 // earlier versions made of them. Fuel is on record with every decision, so
-// another output would make records differ that nobody has touched.
+// another output would make unchanged records differ.
 func TestRewrite_outputStaysTheSame(t *testing.T) {
 	t.Parallel()
 	got := map[string]*golden{}
