@@ -71,7 +71,7 @@ func fieldFaults(t tree, errs field.ErrorList) faults {
 		}
 		_, value := t.walk(err.Field)
 		limit := strings.Replace(err.Field, ".requests[", ".limits[", 1)
-		if value == nil && slices.ContainsFunc(errs, func(other *field.Error) bool { return other != err && other.Field == limit }) {
+		if value == nil && limit != err.Field && slices.ContainsFunc(errs, func(other *field.Error) bool { return other.Field == limit }) {
 			continue
 		}
 		if value != nil && value.Kind == yaml.ScalarNode && sameQuantity(err.BadValue, value.Value) {

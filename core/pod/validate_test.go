@@ -115,6 +115,7 @@ func TestValidation(t *testing.T) {
 		{"a node's label", manifest("  nodeSelector: {a: b/c}"), `9: spec.nodeSelector: Invalid value: "b/c": `},
 		{"a required affinity has an alternative", manifest("  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}"), "9: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value"},
 		{"what is in a set needs the set", affinity("matchExpressions: [{key: a, operator: In}]"), "13: " + requiredTerm + ".matchExpressions[0].values: Required value"},
+		{"a key that is missing has two faults", affinity("matchExpressions: [{operator: Exists}]"), "13: " + requiredTerm + `.matchExpressions[0].key: Invalid value: "": name part must be non-empty; line 13: ` + requiredTerm + `.matchExpressions[0].key: Invalid value: "": name part must consist of`},
 		{"what exists has no values", affinity("matchExpressions: [{key: a, operator: Exists, values: [b]}]"), "13: " + requiredTerm + ".matchExpressions[0].values: Forbidden"},
 		{"what is greater is so than one", affinity("matchExpressions: [{key: a, operator: Gt, values: ['1', '2']}]"), "13: " + requiredTerm + ".matchExpressions[0].values: Required value"},
 		{"an operator is one of some", affinity("matchExpressions: [{key: a, operator: Like}]"), `13: ` + requiredTerm + `.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator`},

@@ -140,6 +140,10 @@ var differences = []difference{
 		mend:  func(doc map[string]any) { respell(doc) },
 	},
 	{id: "after-the-end", fault: regexp.MustCompile(`^(?:did not find expected <document start>|a second document begins without a line "---" before it)$`)},
+	{
+		id: "byte-order-mark", fault: regexp.MustCompile(`^a byte order mark \(EF BB BF\), which editors do not show, begins this line;`),
+		check: func(s *subject, _ []string) bool { return bytes.Contains(s.text, []byte("\n\ufeff")) },
+	},
 	{id: "system-priority-class", fault: regexp.MustCompile(`^(spec\.priority): Invalid value: -?\d+: must be that of the class system-(?:node|cluster)-critical, \d+, or absent$`)},
 	{id: "node-name", fault: regexp.MustCompile(`^(spec\.nodeName): Invalid value: "[^"]*": this node is "node-1"$`)},
 	{
@@ -193,6 +197,11 @@ var differences = []difference{
 		},
 	},
 
+	{id: "byte-order-mark", accepts: func(s *subject) bool {
+		unmarked := bytes.ReplaceAll(s.text, []byte("\n\ufeff"), []byte("\n"))
+		_, err := kubelet(unmarked, s.at)
+		return err == nil && len(unmarked) < len(s.text)
+	}},
 	{id: "flow-yaml", accepts: func(s *subject) bool { return flowYAML(s) && sameAsYAML(s) }},
 	{id: "whole-fraction", accepts: func(s *subject) bool {
 		return json.Valid(s.text) && strings.Contains(s.err.Error(), "json: cannot unmarshal number ") && sameAsYAML(s)
