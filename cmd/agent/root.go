@@ -93,7 +93,6 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.Version = versionLine(server.NewVersion(version))
-	root.SetVersionTemplate("wardlet {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
