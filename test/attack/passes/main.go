@@ -1,8 +1,10 @@
 // Command passes measures what each pass over a module takes in the agent's own
 // process, for modules that are as expensive as possible for their length, and
-// fails where a byte takes much more than one of an ordinary plugin does. Loading
-// the code that a child made is shown, and has no limit here: the child has tried
-// it, within limits of its own, and the module's owner is charged what it takes.
+// fails where a byte takes much more than one of an ordinary plugin does. Reading
+// the sections has its limit only together with the other passes: of an ordinary
+// plugin it passes over the code, which is nearly all there is. Loading the code
+// that a child made is shown, and has no limit here: the child has tried it,
+// within limits of its own, and the module's owner is charged what it takes.
 package main
 
 import (
@@ -71,7 +73,9 @@ func run(to io.Writer, plugin string, load bool) error {
 	var missed error
 	for _, family := range worst.All() {
 		f := b.measure(family.Module(worst.Full))
-		missing := func() bool { return f.all() > limit*base.all() || f.inspect > limit*base.inspect }
+		missing := func() bool {
+			return f.verify > limit*base.verify || f.meter > limit*base.meter || f.all() > limit*base.all() || f.inspect > limit*base.inspect
+		}
 		for range 3 { // a busy machine slows everything down now and then
 			if missing() {
 				f.least(b.passes(family.Module(worst.Full)))

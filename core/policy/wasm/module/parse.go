@@ -122,6 +122,8 @@ func (p *parser) each(section byte, one func()) {
 		p.m.Functions = slices.Grow(p.m.Functions, n)
 	case SectionCode:
 		p.m.Bodies = slices.Grow(p.m.Bodies, min(n, p.defined))
+	case SectionData:
+		p.m.Data = slices.Grow(p.m.Data, min(n, p.left()/3))
 	}
 	for i := 0; i < n && p.err == nil; i++ {
 		p.index = i
