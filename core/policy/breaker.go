@@ -247,12 +247,15 @@ func codeOfCall(err error) string {
 // pause is how long those that failed are not tried again.
 func (b *breaker) pause() time.Duration { return min(minBreak<<min(b.tries, 10), maxBreak) }
 
-// close forgets all failures, and reports whether there were any.
+// close forgets all failures, and reports whether there were any. Turns stay: where a
+// breaker opens again at once, nobody who waited is behind those that came later.
 func (b *breakers) close() (had bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	had = len(b.of) > 0
-	b.of = nil
+	for tenant, one := range b.of {
+		had = had || one.failed > 0
+		b.of[tenant] = &breaker{failing: map[questionID]struct{}{}, next: one.next, turns: one.turns}
+	}
 	return had
 }
 

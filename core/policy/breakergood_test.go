@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,7 +202,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 		}
 		got := askAll(p, append(names, "good")...)
 		time.Sleep(time.Second)
-		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one a second on which it has not; "wardlet policy retry" has it asked at once` {
+		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one a second on which it has not; "wardlet policy retry" has all asked now, until five fail again` {
 			t.Errorf("good waits for %q %q", policy, why)
 		}
 		time.Sleep(time.Minute)
@@ -573,4 +574,37 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	if len(retries) != breakAfter+1 {
 		t.Errorf("on record are %v", retries)
 	}
+}
+
+// Somebody who is impatient keeps no good pod from its turn: orders take no turn away.
+func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		d.policy("p", "picky allow")
+		p, _ := listed(t, d, s)
+		run(t, p)
+		var names []string
+		for i := range 50 {
+			names = append(names, fmt.Sprint("bad-", i))
+		}
+		names = append(names, "good")
+		got := askAll(p, names...)
+		for range 20 {
+			time.Sleep(3 * time.Second)
+			_, err := p.Retry(t.Context(), "")
+			must(t, err)
+			var waiting []string
+			for _, name := range names {
+				if got[name].Answer != pod.Allow {
+					waiting = append(waiting, name)
+				}
+			}
+			maps.Copy(got, askAll(p, waiting...)) // as who is told that policies have changed
+		}
+		synctest.Wait()
+		if got["good"].Answer != pod.Allow {
+			t.Errorf("good: %+v", got["good"])
+		}
+	})
 }
