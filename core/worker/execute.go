@@ -103,7 +103,10 @@ func (p *Pool) sandbox(ctx context.Context, t turn, a *Actions) (pod.ContainerRu
 		return pod.ContainerRun{}, fmt.Errorf("reading the addresses of the new sandbox: %w", err)
 	}
 	home.SandboxIPs = after.IPs
-	p.publish(t, &after, phase{})
+	// What was stopped for the new sandbox may look as if it had ended well, and that were final.
+	if !a.KillPod || t.pod.Spec.RestartPolicy == v1.RestartPolicyAlways {
+		p.publish(t, &after, phase{})
+	}
 	return home, nil
 }
 

@@ -192,3 +192,30 @@ func TestKilling_saysWhyThePodEnds(t *testing.T) {
 		})
 	}
 }
+
+// A program that ends well when it is told to has not done its work by that: what the agent
+// stops, to start it again in another sandbox, has not ended.
+func TestSandboxChanged_containerThatIsStoppedWellRunsOn(t *testing.T) {
+	t.Parallel()
+	for _, network := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			b.stopCode = 0
+			p := newPod("web", "1", "a")
+			p.Spec.RestartPolicy, p.Spec.HostNetwork = v1.RestartPolicyOnFailure, network
+			b.create(p)
+			synctest.Wait()
+			b.sync(p)
+			synctest.Wait()
+			b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
+			b.update(p)
+			tend(b, p, time.Minute)
+			if st, _ := b.store.Get("1"); st.Phase != v1.PodRunning || len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Running == nil {
+				t.Errorf("hostNetwork %t: %+v", network, st)
+			}
+			if told := b.told(); len(told) != 2 {
+				t.Errorf("hostNetwork %t: told %q", network, told)
+			}
+		})
+	}
+}
