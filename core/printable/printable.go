@@ -60,8 +60,9 @@ func hasShape(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ' ' <= r && r <= '~'
 	}
-	// Two that Unicode counts as letters or symbols are blank.
-	return unicode.IsPrint(r) && r != brailleBlank && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+	// Some that Unicode counts as letters, marks or symbols are blank, or choose the
+	// shape of what stands before.
+	return unicode.IsPrint(r) && r != brailleBlank && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 const brailleBlank = '\u2800'

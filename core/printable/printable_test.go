@@ -29,6 +29,7 @@ func TestLine_whatHasNoShapeIsEscaped(t *testing.T) {
 		{"ends \u2028\u2029", `ends \u2028\u2029`},
 		{"blanks \u00a0\u2003\u3000\u2800\u3164\u115f", `blanks \u00a0\u2003\u3000\u2800\u3164\u115f`},
 		{"zero \u200b\u200d\ufeff\u00ad", `zero \u200b\u200d\ufeff\u00ad`},
+		{"variants web\ufe0f \U000e0100 \u180b", `variants web\ufe0f \U000e0100 \u180b`},
 		{"tags \U000e0041 private \ue000 \U00100000", `tags \U000e0041 private \ue000 \U00100000`},
 	} {
 		got := printable.Line(c.in)
