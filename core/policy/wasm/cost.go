@@ -10,9 +10,9 @@ import (
 type costKey struct{}
 
 // WithCost returns a context with which Load and Forget of an engine call add
-// with the processor time that they take themselves: to verify and meter a module
-// and to load its code. What the child takes to compile it and what the plugin's
-// start takes in fuel are not in it.
+// with the processor time that they take themselves: to verify and meter a module,
+// to load its code and to make its first instance. What the child takes to compile it
+// and what the plugin's start takes in fuel are not in it.
 func WithCost(ctx context.Context, add func(cpu time.Duration)) context.Context {
 	return context.WithValue(ctx, costKey{}, add)
 }
@@ -24,9 +24,13 @@ func AddCost(ctx context.Context, cpu time.Duration) {
 	}
 }
 
+// fuelUnits is about how many units of fuel a guest takes in a nanosecond.
+const fuelUnits = 2
+
 // startCost starts to measure for WithCost, on this goroutine. stop ends it; a
-// second call does nothing.
-func startCost(ctx context.Context) (stop func()) {
+// second call does nothing. fuel is what the guest took meanwhile, which is paid as
+// such; nil for nothing.
+func startCost(ctx context.Context, fuel func() int64) (stop func()) {
 	if ctx.Value(costKey{}) == nil {
 		return func() {}
 	}
@@ -34,7 +38,11 @@ func startCost(ctx context.Context) (stop func()) {
 	runtime.LockOSThread()
 	began := threadTime()
 	return sync.OnceFunc(func() {
-		AddCost(ctx, time.Duration(threadTime()-began))
+		took := time.Duration(threadTime() - began)
+		if fuel != nil {
+			took -= time.Duration(fuel() / fuelUnits)
+		}
+		AddCost(ctx, max(took, 0))
 		runtime.UnlockOSThread()
 	})
 }

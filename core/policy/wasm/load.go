@@ -73,7 +73,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err != nil {
 		return nil, err
 	}
-	stop := startCost(ctx)
+	stop := startCost(ctx, nil)
 	defer stop()
 	sum := sha256.Sum256(binary)
 	a, source, err := e.accept(ctx, binary, sum, &o)
@@ -90,6 +90,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		return nil, uncompiled(err)
 	}
 	stop()
+	defer startCost(ctx, p.LoadFuel)()
 	first, err := p.first(ctx)
 	if err != nil {
 		p.code.Release()
@@ -120,7 +121,7 @@ func (e *Engine) Forget(ctx context.Context, binary []byte, o Options) (err erro
 			err = hostFailed(r)
 		}
 	}()
-	defer startCost(ctx)()
+	defer startCost(ctx, nil)()
 	_, source, err := e.accept(ctx, binary, sha256.Sum256(binary), &o)
 	if _, refused := errors.AsType[*Failure](err); refused {
 		return nil // it was never compiled

@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"testing"
@@ -61,6 +62,36 @@ func TestLoad_costIsThatOfTheThread(t *testing.T) {
 	}
 	if took := cost([]byte("no module")); took <= 0 || took > time.Second {
 		t.Errorf("no module took %v", took)
+	}
+}
+
+// A memory of 64 MiB is captured when a plugin starts, each time that its set is loaded.
+func TestLoad_costHasTheFirstInstance(t *testing.T) {
+	t.Parallel()
+	e := engineIn(t, t.TempDir()+"/cache", &testLog{})
+	cost := func(pages uint64) (least time.Duration) {
+		m := w.Plugin()
+		m.Replace(5, binary.AppendUvarint([]byte{1, 0}, pages))
+		m.Admit(w.I32Const(0))
+		o := testOptions()
+		o.MemoryPages = 1024
+		for range 4 { // the first is compiled
+			all := time.Duration(0)
+			p, err := e.Load(WithCost(t.Context(), func(cpu time.Duration) { all += cpu }), m.Bytes(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+			if least == 0 || all < least {
+				least = all
+			}
+		}
+		return least
+	}
+	if small, large := cost(1), cost(1024); large < small+5*time.Millisecond {
+		t.Errorf("a memory of 1024 pages costs %v, one of a page %v", large, small)
 	}
 }
 
