@@ -2,21 +2,30 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // results are the figures so far, by bench, and the file that always holds all
-// of them.
+// of them. What the file had before is in one beside it, named before.
 type results struct {
 	path    string
 	figures [][]figure
+	written bool
 }
 
 // set replaces the figures of one bench and writes the file anew. A reader finds
 // the figures before or after, never half of them.
 func (r *results) set(bench int, figures []figure) error {
 	r.figures[bench] = figures
+	if !r.written {
+		if err := os.Rename(r.path, r.path+".before"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		r.written = true
+	}
 	return write(r.path, r.all())
 }
 

@@ -89,6 +89,20 @@ func TestRun_printsAndWritesItsFigures(t *testing.T) {
 	}
 }
 
+func TestRun_keepsTheFiguresOfTheRunBefore(t *testing.T) {
+	out := outFile(t)
+	benched(t, gives("whole", plain("a", 1, "ns")), gives("part", plain("b", 2, "ns")))
+	runAll(t.Context(), t, "whole", out)
+	before, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runAll(t.Context(), t, "part", out)
+	if kept, err := os.ReadFile(out + ".before"); err != nil || string(kept) != string(before) {
+		t.Errorf("%q, %v; want %q", kept, err, before)
+	}
+}
+
 func TestRun_missedLimitIsAnError(t *testing.T) {
 	benched(t, gives("slow", plain("c", 2, "ratio").limited(atMost, 1)))
 	o := runAll(t.Context(), t, "", outFile(t))
