@@ -14,10 +14,12 @@
 // how much that takes is known before the agent does it. What it made is moved
 // into the cache as a whole.
 //
-// Each owner has at most one child, and three run at once. Where others wait, the
-// child that has run the longest makes room after two seconds of processor time.
-// Its module is compiled anew later, with twice that time before it makes room
-// again. All that its children take is its owner's (Spent).
+// Each owner has at most one child, and two run at once. The owner whose children
+// have taken the least of a processor lately comes first, and the operator before
+// all. Where others wait, the child of the owner that has taken the most makes room
+// for one that has taken much less, and its module is compiled anew later. Of two
+// that are compiled anew one is compiled to its end. All that children take is their
+// owner's (Spent).
 //
 // The agent itself loads what is cached and never compiles: it calls wazero
 // with a context that has ended, which wazero looks at before it compiles a

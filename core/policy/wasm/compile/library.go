@@ -165,16 +165,16 @@ var errDisplaced = errors.New("others wait for the place of the child that compi
 // compile waits for a turn and has a child compile a module, unless somebody
 // else does meanwhile. It begins anew where the child had to make room for others.
 func (l *Library) compile(ctx context.Context, tenant string, source *Source) error {
-	for displaced := 0; ; displaced++ {
-		if err := l.compileOnce(ctx, tenant, source, displaced); !errors.Is(err, errDisplaced) {
+	for again := false; ; again = true {
+		if err := l.compileOnce(ctx, tenant, source, again); !errors.Is(err, errDisplaced) {
 			return err
 		}
 	}
 }
 
-func (l *Library) compileOnce(ctx context.Context, tenant string, source *Source, displaced int) error {
+func (l *Library) compileOnce(ctx context.Context, tenant string, source *Source, again bool) error {
 	digest := source.Digest
-	t := l.turns.join(tenant, digest, displaced)
+	t := l.turns.join(tenant, digest, again)
 	defer l.turns.leave(t)
 	for waiting := true; waiting; {
 		changed := l.news()
@@ -201,7 +201,10 @@ func (l *Library) compileOnce(ctx context.Context, tenant string, source *Source
 	}
 	err = l.cache.compile(ctx, digest, module, &watcher{
 		started: func(ran func() time.Duration, end func()) { l.turns.started(t, ran, end) },
-		ended:   func(cpu time.Duration) { l.budgets.spend(tenant, cpu) },
+		ended: func(cpu time.Duration) {
+			l.turns.ended(t, cpu)
+			l.budgets.spend(tenant, cpu)
+		},
 	})
 	l.announce()
 	return err

@@ -205,7 +205,7 @@ func TestWhatAnotherAgentCompilesMeanwhileIsNotCompiledAgain(t *testing.T) {
 	} {
 		f := library(t, t.TempDir()+"/cache")
 		f.turns.places = 1
-		turn := f.turns.join("b", Digest{}, 0)
+		turn := f.turns.join("b", Digest{}, false)
 		done := make(chan error, 1)
 		go func() {
 			code, err := f.Acquire(t.Context(), "a", Whole(small(1)))

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -8,18 +9,26 @@ import (
 
 const (
 	// mostChildren is how many children run at once, each for another owner.
-	mostChildren = 3
-	// grace is the processor time that a child has in any case when others wait for
-	// its place. It is twice as much each time that the module was displaced.
-	grace = 2 * time.Second
-	// lookAgain is how often running children are compared with their grace.
+	mostChildren = 2
+	// grace and muchMore are when a child makes room: its owner has taken muchMore
+	// times as much of a processor as the owner that waits, and grace.
+	grace    = 2 * time.Second
+	muchMore = 3
+	// lookAgain is how often running children are compared with those that wait.
 	lookAgain = 250 * time.Millisecond
+	// halfForgotten is the time without a ticket after which half of what an owner
+	// has taken no longer counts.
+	halfForgotten = 10 * time.Minute
 )
 
-// queue assigns places to compile, one to each owner: round robin over tenants, and
-// to the tickets of a tenant in the order they came. The operator, tenant "",
-// comes first in a round. Where all places are taken, the child that has run the
-// longest beyond its grace loses its place: it joins again and begins anew.
+// queue assigns places to compile, one to each owner: the owner whose children
+// have taken the least of a processor comes first. What the operator's take, tenant
+// "", does not count. Where all places are taken, the child whose owner has taken the
+// most makes room for an owner that has taken much less. Its module begins anew.
+//
+// Of the modules that made room before, the one that has run the longest makes no
+// room again while another tenant's could, so that always one of them comes to its end.
+// The operator's never do.
 //
 // The zero value is ready for use.
 type queue struct {
@@ -30,48 +39,63 @@ type queue struct {
 	mu sync.Mutex
 	// running are the tickets with a place.
 	running []*ticket
-	// last is the tenant that was given a place last.
-	last string
-	// round are the tenants that wait, in the order of their turns.
-	round   []string
-	waiting map[string][]*ticket
+	// waitingOwners are the tenants with tickets that wait, in the order of their turns
+	// if they have taken the same.
+	waitingOwners []string
+	waiting       map[string][]*ticket
+	taken         map[string]*taken
 	// timer is set while a ticket waits for a place that another has.
 	timer *time.Timer
+}
+
+// taken is the processor time of an owner's children that have ended.
+type taken struct {
+	cpu time.Duration
+	// left is when the owner's last ticket left the queue.
+	left time.Time
 }
 
 // ticket is a place in the queue.
 type ticket struct {
 	tenant string
 	digest Digest
-	// displaced is how often the module has lost its place.
-	displaced int
+	// again is set if the module made room before.
+	again bool
 	// turn is closed when it is this ticket's.
 	turn chan struct{}
 
-	// ran returns the processor time of the child, end ends it. They are nil before
-	// the child has started; end is nil, too, once it was called.
+	// ran returns the processor time of the child, end ends it. They are nil while
+	// no child runs.
 	ran func() time.Duration
 	end func()
+	// ending is set when end was called.
+	ending bool
 }
 
-// join takes a place at the end of a tenant's tickets. It must be given back
-// with leave, whether its turn has come or not.
-func (q *queue) join(tenant string, digest Digest, displaced int) *ticket {
+// join adds a ticket at the end of a tenant's, or again at their head after its module
+// made room. It must be given back with leave, whether its turn has come or not.
+func (q *queue) join(tenant string, digest Digest, again bool) *ticket {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t := &ticket{tenant: tenant, digest: digest, displaced: displaced, turn: make(chan struct{})}
+	t := &ticket{tenant: tenant, digest: digest, again: again, turn: make(chan struct{})}
 	if q.waiting == nil {
-		q.waiting = map[string][]*ticket{}
+		q.waiting, q.taken = map[string][]*ticket{}, map[string]*taken{}
+	}
+	if q.taken[tenant] == nil {
+		q.taken[tenant] = &taken{}
+	}
+	if !q.present(tenant) {
+		one := q.taken[tenant]
+		one.cpu >>= min(62, uint(time.Since(one.left)/halfForgotten))
 	}
 	if len(q.waiting[tenant]) == 0 {
-		// Not twice in a row before others: then they would wait for ever.
-		if tenant == "" && q.last != "" {
-			q.round = slices.Insert(q.round, 0, tenant)
-		} else {
-			q.round = append(q.round, tenant)
-		}
+		q.waitingOwners = append(q.waitingOwners, tenant)
 	}
-	q.waiting[tenant] = append(q.waiting[tenant], t)
+	at := len(q.waiting[tenant])
+	if again {
+		at = 0
+	}
+	q.waiting[tenant] = slices.Insert(q.waiting[tenant], at, t)
 	q.next()
 	return t
 }
@@ -85,6 +109,9 @@ func (q *queue) leave(t *ticket) {
 	} else if i := slices.Index(q.waiting[t.tenant], t); i >= 0 {
 		q.take(t.tenant, i)
 	}
+	if !q.present(t.tenant) {
+		q.taken[t.tenant].left = time.Now()
+	}
 	q.next()
 }
 
@@ -92,7 +119,18 @@ func (q *queue) leave(t *ticket) {
 func (q *queue) started(t *ticket, ran func() time.Duration, end func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t.ran, t.end = ran, end
+	t.ran, t.end, t.ending = ran, end, false
+	q.next()
+}
+
+// ended records the end of a ticket's child and the processor time that it took.
+func (q *queue) ended(t *ticket, cpu time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.ran, t.end = nil, nil
+	if t.tenant != "" {
+		q.taken[t.tenant].cpu += cpu
+	}
 }
 
 // next assigns places to the tickets whose turn it is, and makes room where there is none.
@@ -101,9 +139,12 @@ func (q *queue) next() {
 		q.timer.Stop()
 		q.timer = nil
 	}
+	slices.SortStableFunc(q.waitingOwners, func(a, b string) int {
+		return cmp.Or(cmp.Compare(q.taken[a].cpu, q.taken[b].cpu), cmp.Compare(min(len(a), 1), min(len(b), 1)))
+	})
 	free := orDefault(q.places, mostChildren) - len(q.running)
-	wanting := 0
-	for _, tenant := range slices.Clone(q.round) {
+	var wanting []string
+	for _, tenant := range slices.Clone(q.waitingOwners) {
 		i := q.eligible(tenant)
 		switch {
 		case i < 0:
@@ -111,10 +152,10 @@ func (q *queue) next() {
 			free--
 			q.give(tenant, i)
 		default:
-			wanting++
+			wanting = append(wanting, tenant)
 		}
 	}
-	if wanting > 0 {
+	if len(wanting) > 0 {
 		q.displace(wanting)
 		q.timer = time.AfterFunc(lookAgain, func() {
 			q.mu.Lock()
@@ -122,6 +163,11 @@ func (q *queue) next() {
 			q.next()
 		})
 	}
+}
+
+// present reports whether an owner has a ticket.
+func (q *queue) present(tenant string) bool {
+	return len(q.waiting[tenant]) > 0 || slices.ContainsFunc(q.running, func(t *ticket) bool { return t.tenant == tenant })
 }
 
 // eligible is which of a tenant's tickets may have a place, -1 if none: each
@@ -138,39 +184,57 @@ func (q *queue) eligible(tenant string) int {
 // give assigns a place to the ticket i of a tenant, whose next turn comes last.
 func (q *queue) give(tenant string, i int) {
 	t := q.take(tenant, i)
-	q.last = tenant
-	if i := slices.Index(q.round, tenant); i >= 0 {
-		q.round = append(slices.Delete(q.round, i, i+1), tenant)
+	if i := slices.Index(q.waitingOwners, tenant); i >= 0 {
+		q.waitingOwners = append(slices.Delete(q.waitingOwners, i, i+1), tenant)
 	}
 	q.running = append(q.running, t)
 	close(t.turn)
 }
 
-// displace ends children beyond their grace, so many with those that end
-// already, those that have run the longest first.
-func (q *queue) displace(wanting int) {
+// displace ends children that must make room for owners that wait, which are in the
+// order of their turns. It ends one for each, less those that end already.
+func (q *queue) displace(wanting []string) {
+	ending, tenants := 0, 0
+	var safe *ticket // its module makes no room again
 	for _, t := range q.running {
-		if t.ran != nil && t.end == nil {
-			wanting--
+		if t.ending {
+			ending++
+		}
+		if t.again && !t.ending && (safe == nil || t.soFar() > safe.soFar()) {
+			safe = t
+		}
+		if t.tenant != "" {
+			tenants++
 		}
 	}
-	for ; wanting > 0; wanting-- {
-		var longest *ticket
-		most := time.Duration(0)
+	if tenants < 2 {
+		safe = nil
+	}
+	for _, tenant := range wanting[min(ending, len(wanting)):] {
+		var dearest *ticket
+		most := orDefault(q.grace, grace) + muchMore*q.taken[tenant].cpu
 		for _, t := range q.running {
-			if t.end == nil {
+			if t == safe || t.ending || t.tenant == "" {
 				continue
 			}
-			if ran := t.ran(); ran > most && ran >= orDefault(q.grace, grace)<<min(t.displaced, 16) {
-				longest, most = t, ran
+			if all := q.taken[t.tenant].cpu + t.soFar(); all >= most {
+				dearest, most = t, all
 			}
 		}
-		if longest == nil {
-			return
+		if dearest == nil || dearest.end == nil {
+			return // it is about to start, or has ended
 		}
-		longest.end()
-		longest.end = nil
+		dearest.ending = true
+		dearest.end()
 	}
+}
+
+// soFar is the processor time of the ticket's child.
+func (t *ticket) soFar() time.Duration {
+	if t.ran == nil {
+		return 0
+	}
+	return t.ran()
 }
 
 // take takes a ticket out of those that wait.
@@ -179,7 +243,7 @@ func (q *queue) take(tenant string, i int) *ticket {
 	q.waiting[tenant] = slices.Delete(q.waiting[tenant], i, i+1)
 	if len(q.waiting[tenant]) == 0 {
 		delete(q.waiting, tenant)
-		q.round = slices.DeleteFunc(q.round, func(other string) bool { return other == tenant })
+		q.waitingOwners = slices.DeleteFunc(q.waitingOwners, func(other string) bool { return other == tenant })
 	}
 	return t
 }

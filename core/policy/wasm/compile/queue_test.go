@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -25,39 +24,34 @@ func TestTurnsGoRoundTheTenants(t *testing.T) {
 	for name, test := range map[string]struct{ join, want string }{
 		"one after the other":                       {"a1 a2 a3", "a1 a2 a3"},
 		"a flood of one tenant waits for the other": {"a1 a2 a3 a4 b1 b2", "a1 a2 b1 a3 b2 a4"},
-		"the operator is next":                      {"a1 a2 b1 -1 -2", "a1 -1 a2 b1 -2"},
-		"a flood of the operator's is shared":       {"-1 -2 -3 a1 b1", "-1 -2 a1 b1 -3"},
+		"the operator is next":                      {"a1 a2 b1 -1 -2", "a1 -1 -2 a2 b1"},
 		"three tenants":                             {"a1 a2 b1 b2 c1", "a1 a2 b1 c1 b2"},
 	} {
 		q := queue{places: 1}
 		names := map[*ticket]string{}
 		for n := range strings.FieldsSeq(test.join) {
-			names[q.join(strings.TrimPrefix(n[:1], "-"), digestOf([]byte(n)), 0)] = n
+			names[q.join(strings.TrimPrefix(n[:1], "-"), digestOf([]byte(n)), false)] = n
 		}
 		if got := strings.Join(served(&q, names), " "); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		if len(q.waiting) > 0 || len(q.round) > 0 {
-			t.Errorf("%s: left: %v %v", name, q.waiting, q.round)
+		if len(q.waiting) > 0 || len(q.waitingOwners) > 0 {
+			t.Errorf("%s: left: %v %v", name, q.waiting, q.waitingOwners)
 		}
 	}
 }
 
+// It has one place at most.
 func TestTheOperatorCannotStarveATenant(t *testing.T) {
 	t.Parallel()
-	q := queue{places: 1}
-	first, tenant := q.join("", Digest{1}, 0), q.join("a", Digest{2}, 0)
-	for n := range byte(2) { // each time one of the operator's is done, another comes
-		next := q.join("", Digest{3 + n}, 0)
-		q.leave(first)
-		if hasTurn(tenant) {
-			q.leave(tenant)
-			q.leave(next)
-			return
-		}
-		first = next
+	var q queue
+	all := []*ticket{q.join("", Digest{1}, false), q.join("", Digest{2}, false), q.join("a", Digest{3}, false)}
+	if !hasTurn(all[0]) || hasTurn(all[1]) || !hasTurn(all[2]) {
+		t.Errorf("turns %t %t %t", hasTurn(all[0]), hasTurn(all[1]), hasTurn(all[2]))
 	}
-	t.Error("the tenant has no turn")
+	for _, k := range all {
+		q.leave(k)
+	}
 }
 
 func TestWhoLeavesTheQueueTakesNoTurn(t *testing.T) {
@@ -66,7 +60,7 @@ func TestWhoLeavesTheQueueTakesNoTurn(t *testing.T) {
 	names := map[*ticket]string{}
 	var tickets []*ticket
 	for _, n := range []string{"a1", "a2", "b1", "c1", "b2"} {
-		k := q.join(n[:1], digestOf([]byte(n)), 0)
+		k := q.join(n[:1], digestOf([]byte(n)), false)
 		names[k], tickets = n, append(tickets, k)
 	}
 	q.leave(tickets[1]) // waits
@@ -100,8 +94,8 @@ func TestQueue_ownersRunSideBySide(t *testing.T) {
 	t.Parallel()
 	var q queue
 	at := map[string]*ticket{}
-	for n, name := range []string{"a1", "a2", "b1", "c1", "d1", "d2"} {
-		at[name] = q.join(name[:1], Digest{byte(n)}, 0)
+	for n, name := range []string{"a1", "a2", "b1", "c1", "c2", "d1"} {
+		at[name] = q.join(name[:1], Digest{byte(n)}, false)
 	}
 	run := func(names string) {
 		t.Helper()
@@ -111,25 +105,25 @@ func TestQueue_ownersRunSideBySide(t *testing.T) {
 			}
 		}
 	}
-	run("a1 b1 c1")
+	run("a1 b1")
 	q.leave(at["a1"])
-	run("a1 b1 c1 a2") // it came before d1
+	run("a1 b1 a2") // it came before c1
 	q.leave(at["b1"])
-	run("a1 b1 c1 a2 d1")
+	run("a1 b1 a2 c1")
 	q.leave(at["a2"])
-	run("a1 b1 c1 a2 d1") // d has a child
+	run("a1 b1 a2 c1 d1") // not c2: c has a child
 	for _, k := range at {
 		q.leave(k)
 	}
-	if len(q.running) > 0 || len(q.waiting) > 0 || len(q.round) > 0 || q.timer != nil {
-		t.Errorf("left: %v %v %v", q.running, q.waiting, q.round)
+	if len(q.running) > 0 || len(q.waiting) > 0 || len(q.waitingOwners) > 0 || q.timer != nil {
+		t.Errorf("left: %v %v %v", q.running, q.waiting, q.waitingOwners)
 	}
 }
 
 func TestQueue_aModuleOfTwoOwnersIsCompiledOnce(t *testing.T) {
 	t.Parallel()
 	var q queue
-	a, b, other := q.join("a", Digest{1}, 0), q.join("b", Digest{1}, 0), q.join("b", Digest{2}, 0)
+	a, b, other := q.join("a", Digest{1}, false), q.join("b", Digest{1}, false), q.join("b", Digest{2}, false)
 	if !hasTurn(a) || hasTurn(b) || !hasTurn(other) {
 		t.Errorf("turns %t %t %t", hasTurn(a), hasTurn(b), hasTurn(other))
 	}
@@ -142,11 +136,11 @@ func TestQueue_aModuleOfTwoOwnersIsCompiledOnce(t *testing.T) {
 }
 
 // bombs takes every place with children that run all the time.
-func bombs(q *queue, displaced int) (all []*ticket, ended map[*ticket]time.Duration) {
+func bombs(q *queue) (all []*ticket, ended map[*ticket]time.Duration) {
 	began := time.Now()
 	ended = map[*ticket]time.Duration{}
 	for n := range mostChildren {
-		k := q.join(fmt.Sprint("bomb", n), Digest{byte(n)}, displaced)
+		k := q.join(fmt.Sprint("bomb", n), Digest{byte(n)}, false)
 		begins := time.Duration(n) * time.Second
 		ran := func() time.Duration { return max(0, time.Since(began)-begins) }
 		q.started(k, ran, func() { ended[k] = ran() })
@@ -159,26 +153,28 @@ func TestQueue_bombsMakeRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var q queue
-		all, ended := bombs(&q, 0)
+		all, ended := bombs(&q)
 		time.Sleep(time.Minute)
 		if len(ended) > 0 {
 			t.Fatalf("%d make room for nobody", len(ended))
 		}
-		first := q.join("first", Digest{100}, 0)
+		first := q.join("first", Digest{100}, false)
 		if len(ended) != 1 || ended[all[0]] == 0 {
 			t.Fatalf("ended %v, want the one that ran the longest", ended)
 		}
 		if hasTurn(first) {
 			t.Error("a turn before the child has ended")
 		}
+		q.ended(all[0], ended[all[0]])
 		q.leave(all[0])
 		if !hasTurn(first) {
 			t.Error("no turn when it has")
 		}
-		// The bomb comes again, and takes the place of no child within its grace.
-		again := q.join("bomb0", Digest{0}, 1)
-		if len(ended) != 2 {
-			t.Errorf("ended %v, want that of another bomb", ended)
+		// The bomb comes again, and takes no place from an owner that has taken as much.
+		again := q.join("bomb0", Digest{0}, true)
+		time.Sleep(time.Minute)
+		if len(ended) != 1 {
+			t.Errorf("ended %v, want none for one that ran before", ended)
 		}
 		for _, k := range append(all, first, again) {
 			q.leave(k)
@@ -186,31 +182,45 @@ func TestQueue_bombsMakeRoom(t *testing.T) {
 	})
 }
 
-// One that lost its place has longer the next time: it comes to its end however
-// many others there are.
-func TestQueue_graceGrows(t *testing.T) {
+func TestQueue_leastTakenComesFirst(t *testing.T) {
 	t.Parallel()
-	for displaced, want := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			var q queue
-			all, ended := bombs(&q, displaced)
-			waits := q.join("waits", Digest{100}, 0)
-			sofar := func() map[*ticket]time.Duration {
-				q.mu.Lock()
-				defer q.mu.Unlock()
-				return maps.Clone(ended)
-			}
-			time.Sleep(want - lookAgain)
-			if ended := sofar(); len(ended) > 0 {
-				t.Errorf("displaced %d times: ended %v, want %v at least", displaced, ended, want)
-			}
-			time.Sleep(2 * lookAgain)
-			if ended := sofar(); len(ended) != 1 || ended[all[0]] < want {
-				t.Errorf("displaced %d times: ended %v, want the first after %v", displaced, ended, want)
-			}
-			for _, k := range append(all, waits) {
-				q.leave(k)
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		q := queue{places: 1}
+		names := map[*ticket]string{}
+		join := func(name string, again bool) *ticket {
+			k := q.join(name[:1], digestOf([]byte(name)), again)
+			names[k] = name
+			return k
+		}
+		spend := func(name string, cpu time.Duration) {
+			k := join(name, false)
+			q.ended(k, cpu)
+			q.leave(k)
+		}
+		spend("a0", 20*time.Second)
+		spend("b0", 10*time.Second)
+		busy := join("x1", false)
+		for _, name := range []string{"a1", "a2", "b1", "c1"} {
+			join(name, false)
+		}
+		join("a3", true)
+		q.leave(busy)
+		if got := served(&q, names); !slices.Equal(got, []string{"c1", "b1", "a3", "a1", "a2"}) {
+			t.Errorf("served %v, want who took the least, and of its modules that which was displaced", got)
+		}
+		// Without a ticket half is forgotten each time, with one nothing is.
+		time.Sleep(2 * halfForgotten)
+		busy = join("b1", false)
+		join("a1", false)
+		time.Sleep(10 * halfForgotten)
+		join("b2", false)
+		join("a2", false)
+		q.mu.Lock()
+		if a, b := q.taken["a"].cpu, q.taken["b"].cpu; a != 5*time.Second || b != 2500*time.Millisecond {
+			t.Errorf("taken %v and %v, want a quarter", a, b)
+		}
+		q.mu.Unlock()
+		q.leave(busy)
+		served(&q, names)
+	})
 }
