@@ -47,8 +47,9 @@ func pretend() (status int, pretends bool) {
 		return Child(func(bool) wazero.RuntimeConfig { return config(false) })
 	case "asleep": // a child that does nothing
 		announce(rest[0])
-		_ = syscall.Pause()
-		return 0, true
+		for { // Go's own signals end a pause
+			_ = syscall.Pause()
+		}
 	case "struck": // a child that a signal hits
 		n, _ := strconv.Atoi(rest[0])
 		_ = syscall.Kill(os.Getpid(), syscall.Signal(n))
