@@ -30,7 +30,8 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	}
 	i.tenant = tenant
 	i.tank.yields, i.tank.beside = 0, 0
-	again, rehearsed, handed := false, rehearses(ctx), int64(0)
+	again, rehearsed, handed, made := false, rehearses(ctx), int64(0), i.made
+	i.made = 0
 	if rehearsed {
 		i.doubt()
 	}
@@ -42,7 +43,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		if rehearsed { // what it logged was the tenant's
 			i.tenant = nobody
 		}
-		s.extra = handed + i.tank.extra() + p.give(i, again)
+		s.extra = handed + made + i.tank.extra() + p.give(i, again)
 	}()
 	f := i.hooks.of(hook)
 	if f == nil {

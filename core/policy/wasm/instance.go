@@ -31,6 +31,8 @@ type instance struct {
 	// what that call left to be paid, until the pool knows.
 	tenant string
 	owes   int64
+	// made is what making the instance took, in units of fuel, until a call has paid it.
+	made int64
 	// call is what the host functions work on.
 	call call
 	ctx  guestContext

@@ -29,6 +29,8 @@ type pool struct {
 	// losses are the instances thrown away, by the tenant of the pod of their last
 	// call; nil for none.
 	losses map[string]*losses
+	// paid is how many of those to be made were paid for by calls that threw one away.
+	paid int
 	// owed is what calls have left to be paid.
 	owed owed
 	// idle is for Rest.
@@ -69,8 +71,9 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 			l.lose(i)
 		case l.made < l.most:
 			l.made++
+			paid := l.isPaid()
 			l.mu.Unlock()
-			i, err := p.another(ctx)
+			i, err := p.charged(ctx, paid)
 			l.mu.Lock()
 			if err != nil {
 				l.made--
@@ -85,6 +88,31 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 			stop()
 		}
 	}
+}
+
+// isPaid reports whether a call has paid for the next instance, and uses that up.
+func (l *pool) isPaid() bool {
+	if l.paid == 0 {
+		return false
+	}
+	l.paid--
+	return true
+}
+
+// charged makes an instance. Unless it is paid for, its first call pays what it took,
+// if the plugin is a tenant's: its load paid for the first instance alone.
+func (p *Plugin) charged(ctx context.Context, paid bool) (*instance, error) {
+	if paid || p.longest != tenantSlice {
+		return p.another(ctx)
+	}
+	fuel := int64(0)
+	stop := startCost(WithCost(ctx, func(cpu time.Duration) { fuel += cpu.Nanoseconds() * fuelPerMicrosecond / 1000 }), nil)
+	i, err := p.another(ctx)
+	stop()
+	if err == nil {
+		i.made = fuel
+	}
+	return i, err
 }
 
 // wake has all look again who wait for an instance.
@@ -114,6 +142,7 @@ func (p *Plugin) give(i *instance, again bool) (extra int64) {
 		l.used = append(l.used, i)
 	} else {
 		l.lose(i)
+		l.paid++
 		extra = p.rebuilding.fuel()
 	}
 	l.freed.Signal()
@@ -155,6 +184,7 @@ func (p *Plugin) Settle(ctx context.Context) {
 	}
 	for l.made < warmInstances && !l.closed {
 		l.made++
+		_ = l.isPaid()
 		l.mu.Unlock()
 		i, err := p.another(ctx)
 		l.mu.Lock()

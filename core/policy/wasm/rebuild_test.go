@@ -1,6 +1,8 @@
 package wasm
 
 import (
+	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,46 @@ func TestACallPaysForTheInstanceThatItBreaks(t *testing.T) {
 		if pays := result.Extra >= price; pays != test.pays || result.Extra > price*3/2 {
 			t.Errorf("%s costs %d beside its fuel", name, result.Extra)
 		}
+	}
+}
+
+// A module with much data, of which each instance gets a copy.
+func TestPool_laterInstancesArePaidFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tenant string
+		broken bool // an instance that a call has paid for
+		pays   bool
+	}{
+		"a tenant's":                   {"team", false, true},
+		"a tenant's, one broke before": {"team", true, true},
+		"the operator's":               {"", false, false},
+	} {
+		m := w.Plugin()
+		m.Admit(w.I32Const(0))
+		m.Replace(5, binary.AppendUvarint([]byte{1, 0}, 64))
+		m.Data(1<<16, strings.Repeat("a", 2<<20))
+		p, _ := load(t, m.Bytes(), func(o *Options) { o.Tenant, o.MemoryPages = test.tenant, 64 })
+		first, err := p.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.broken {
+			p.give(first, false)
+			if first, err = p.take(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if first.made != 0 {
+				t.Errorf("%s: what replaces one that was paid for costs %d", name, first.made)
+			}
+		}
+		for n, want := range []bool{test.pays, false} { // the second is made, then used again
+			result, err := p.Admit(t.Context(), question(testPod()))
+			if pays := result.Extra > 100_000; err != nil || pays != want {
+				t.Errorf("%s, call %d: costs %d beside its fuel, want much: %t; %v", name, n, result.Extra, want, err)
+			}
+		}
+		p.give(first, true)
 	}
 }
 
