@@ -120,7 +120,7 @@ func TestQueue_hostileOwnersHoldNobodyUp(t *testing.T) {
 		for _, hostile := range []int{1, 2, 3, 4, 6, 12, 24} {
 			var waited, done time.Duration
 			lost := 0
-			for comes := 30 * time.Second; comes < 4*time.Minute; comes += 9700 * time.Millisecond {
+			for comes := time.Minute; comes < 4*time.Minute; comes += 9700 * time.Millisecond {
 				synctest.Test(t, func(*testing.T) {
 					var c contest
 					defer c.close()
