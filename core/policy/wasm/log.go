@@ -43,6 +43,10 @@ type logBudget struct {
 	left    float64
 	at      time.Time
 	dropped int
+	// wary: a line was dropped because of its escapes. Until there is room for the
+	// longest line, lines are taken for the longest that escapes may make them: how long
+	// one really becomes costs more to find out than a plugin pays for a line.
+	wary bool
 }
 
 // newPluginLog asks the logger once which levels it takes, so that a plugin
@@ -88,19 +92,37 @@ func (l *pluginLog) admit(tenant string, text []byte) (line string, dropped int,
 		l.of[tenant] = b
 	}
 	b.fill(now, logPerMinute, logBurst)
-	if float64(min(len(text), maxLine)+lineCost) > b.left { // with escapes it is no shorter
+	if !b.mayTake(len(text)) || !l.shares.mayTake(tenant, len(text), now) {
 		b.dropped++
 		return "", 0, false
 	}
 	line = bounded(string(text), maxLine)
 	cost := float64(len(line) + lineCost)
-	if cost > b.left || !l.shares.take(tenant, cost, now) {
+	if cost > b.left {
+		b.wary = true
+		b.dropped++
+		return "", 0, false
+	}
+	if !l.shares.take(tenant, cost, now) {
 		b.dropped++
 		return "", 0, false
 	}
 	b.left -= cost
 	dropped, b.dropped = b.dropped, 0
 	return line, dropped, true
+}
+
+// maxEscape is how much longer escapes make a text at most: a control character is one
+// byte, its escape six.
+const maxEscape = 6
+
+// mayTake reports, without a look at it, whether there may be room for a line of so many
+// bytes. With escapes it is no shorter.
+func (b *logBudget) mayTake(length int) bool {
+	if b.wary = b.wary && b.left < maxLine+lineCost; b.wary {
+		length *= maxEscape
+	}
+	return float64(min(length, maxLine)+lineCost) <= b.left
 }
 
 // fill adds what has come in since, as far as there is room. A clock that goes back
@@ -123,6 +145,16 @@ type logShares struct {
 // shareBurst is for how many seconds a tenant may save up.
 const shareBurst = 10
 
+// mayTake reports whether there may be room for a line of so many bytes.
+func (s *logShares) mayTake(tenant string, length int, now time.Time) bool {
+	if s == nil || s.perSecond[tenant] <= 0 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.share(tenant, now).mayTake(length)
+}
+
 // take takes what a line costs, if there is so much.
 func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
 	if s == nil || s.perSecond[tenant] <= 0 {
@@ -130,6 +162,17 @@ func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	b := s.share(tenant, now)
+	if cost > b.left {
+		b.wary = true
+		return false
+	}
+	b.left -= cost
+	return true
+}
+
+// share returns a tenant's share as it is now. The caller holds mu.
+func (s *logShares) share(tenant string, now time.Time) *logBudget {
 	rate := float64(s.perSecond[tenant])
 	// The longest line must fit in.
 	most := max(shareBurst*rate, maxLine+lineCost)
@@ -141,11 +184,8 @@ func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
 		b = &logBudget{left: most, at: now}
 		s.of[tenant] = b
 	}
-	if b.fill(now, rate*60, most); cost > b.left {
-		return false
-	}
-	b.left -= cost
-	return true
+	b.fill(now, rate*60, most)
+	return b
 }
 
 // lines puts together what a guest writes to a file descriptor.

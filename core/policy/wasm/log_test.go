@@ -69,6 +69,67 @@ func TestPluginLog_controlCharacters(t *testing.T) {
 	}
 }
 
+// TestPluginLog_escapesThatDoNotFit: a line that was dropped because of its escapes keeps
+// out others that may not fit, and no others, until there is room for the longest line.
+func TestPluginLog_escapesThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for name, shares := range map[string]*logShares{
+		"of the plugin": nil, "of the tenant": {perSecond: map[string]int{"a": logPerMinute / 60}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := &testLog{}
+				l := newPluginLog(log.logger(slog.LevelInfo), "test", shares)
+				logs := func(line string, want bool) {
+					t.Helper()
+					before := strings.Count(log.String(), "a plugin logs")
+					l.line(t.Context(), "a", slog.LevelInfo, []byte(line))
+					if got := strings.Count(log.String(), "a plugin logs") > before; got != want {
+						t.Errorf("a line of %d bytes is logged: %t, want %t", len(line), got, want)
+					}
+				}
+				controls := strings.Repeat("\x01", 300)
+				for range 100 {
+					l.line(t.Context(), "a", slog.LevelInfo, []byte(controls))
+				}
+				logs(controls, false)
+				logs(strings.Repeat("y", 300), false)
+				logs(strings.Repeat("y", 50), true)
+				time.Sleep(time.Minute)
+				logs(strings.Repeat("y", maxLine), true)
+				time.Sleep(time.Minute)
+				logs(controls, true)
+			})
+		})
+	}
+}
+
+// (Not parallel: it counts what the process allocates.)
+func TestPluginLog_droppedLineIsNotEscaped(t *testing.T) {
+	for name, test := range map[string]struct {
+		line   string
+		shares *logShares
+	}{
+		"controls":                     {strings.Repeat("\x01", 600), nil},
+		"C1 controls":                  {strings.Repeat("\u0085", 340), nil},
+		"ends of line":                 {strings.Repeat("\u2028", 200), nil},
+		"letters beyond a share":       {strings.Repeat("x", 3000), &logShares{perSecond: map[string]int{"a": 1}}},
+		"controls beyond a share":      {strings.Repeat("\x01", 680), &logShares{perSecond: map[string]int{"a": 1}}},
+		"controls within half a share": {strings.Repeat("\x01", 300), &logShares{perSecond: map[string]int{"a": 1}}},
+	} {
+		l := newPluginLog((&testLog{}).logger(slog.LevelInfo), "test", test.shares)
+		text := []byte(test.line)
+		logs := func() { l.line(t.Context(), "a", slog.LevelInfo, text) }
+		for range 30 { // what fits is logged
+			logs()
+		}
+		if got := testing.AllocsPerRun(100, logs); got > 0 {
+			t.Errorf("%s: a line that is dropped allocates %.0f times", name, got)
+		}
+	}
+}
+
 func TestLinesNobodyWantsCostNothing(t *testing.T) {
 	t.Parallel()
 	log := &testLog{}
