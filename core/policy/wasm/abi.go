@@ -105,9 +105,10 @@ func (i *instance) json(memory api.Memory, stack []uint64) {
 	c, result := &i.call, int32(notNow)
 	if c.wants != nil {
 		result = noSuchThing
-		before := c.documents.encoded
+		encoded, extra := c.documents.encoded, c.documents.extra
 		if text, ok := c.documents.of(&c.asked, uint32(stack[0])); ok {
-			i.tank.bytes(uint32(len(text)), c.documents.encoded-before)
+			i.tank.beside += c.documents.extra - extra
+			i.tank.bytes(uint32(len(text)), c.documents.encoded-encoded)
 			c.fetched.document(uint32(stack[0]))
 			result = give(memory, stack[1], stack[2], text)
 		}
@@ -126,7 +127,9 @@ func (i *instance) setting(memory api.Memory, stack []uint64) {
 	// The path is only looked at while the guest rests, so it need not be copied.
 	path := unsafe.String(unsafe.SliceData(view), len(view))
 	result := int32(noSuchThing)
-	if ok := i.plugin.settings.lookup(&c.record, &c.steps, path); ok {
+	ok := i.plugin.settings.lookup(&c.record, &c.steps, path)
+	i.tank.beside += c.record.extra
+	if ok {
 		i.tank.charge(c.record.fuel())
 		result = give(memory, stack[2], stack[3], c.record.out)
 	}
@@ -165,6 +168,7 @@ func (i *instance) patch(memory api.Memory, stack []uint64) {
 func (i *instance) text(memory api.Memory, address, length uint64) string {
 	i.call.output.charge(uint32(length))
 	i.tank.charge(int64(uint32(length)) * textFuel)
+	i.tank.beside += int64(unusual(guestBytes(memory, uint32(address), uint32(length)))) * textExtra
 	return guestText(memory, uint32(address), uint32(length))
 }
 

@@ -68,8 +68,8 @@ func (c *call) forget() {
 
 // read fills in random numbers. In a hook they come from own, the plugin's
 // seed, and from all that the plugin is asked; before, from own alone. charge is
-// told of each document that was made JSON for them.
-func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int)) {
+// told of each document that was made JSON for them, as documents.seed says.
+func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int, extra int64)) {
 	if !c.seeded {
 		seed := own
 		if c.wants != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"reflect"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,8 +25,10 @@ const (
 type documents struct {
 	text []byte
 	made []document
-	// encoded is how many bytes of JSON were made in this call.
+	// encoded is how many bytes of JSON were made in this call, extra what they cost
+	// beside their fuel.
 	encoded int
+	extra   int64
 }
 
 // document is a text in a row of them.
@@ -36,7 +39,7 @@ type document struct {
 
 // forget drops the documents, and room for more than most bytes.
 func (d *documents) forget(most int) {
-	d.text, d.made, d.encoded = d.text[:0], d.made[:0], 0
+	d.text, d.made, d.encoded, d.extra = d.text[:0], d.made[:0], 0, 0
 	if cap(d.text) > most {
 		d.text = nil
 	}
@@ -58,6 +61,7 @@ func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 		stop(failf(HostError, "write document %d as JSON: %w", number, err))
 	}
 	d.encoded += len(text)
+	d.extra += jsonCostOf(reflect.TypeOf(value).Elem()).of(reflect.ValueOf(value).UnsafePointer())
 	m := document{number: number, begin: len(d.text)}
 	d.text = append(d.text, text...)
 	m.end = len(d.text)
@@ -65,7 +69,7 @@ func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 	return d.text[m.begin:m.end], true
 }
 
-// document is what a number stands for, nil where there is nothing.
+// document is what a number stands for: a pointer, nil where there is nothing.
 func (q *asked) document(number uint32) any {
 	switch number {
 	case documentRequest:
@@ -107,9 +111,9 @@ func podDocument(p *v1.Pod) any {
 
 // seed is what the random numbers of a hook come from: the plugin's own seed,
 // and everything it may know of the question. charge is told after each document
-// how many bytes of JSON were made for it.
-func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded int)) (seed [sha256.Size]byte) {
-	before := d.encoded
+// how many bytes of JSON were made for it, and what they cost beside their fuel.
+func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded int, extra int64)) (seed [sha256.Size]byte) {
+	encoded, extra := d.encoded, d.extra
 	sum := sha256.New()
 	sum.Write(own[:])
 	add := func(number uint32, text []byte) {
@@ -118,8 +122,8 @@ func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded in
 		binary.LittleEndian.PutUint32(head[4:], uint32(len(text)))
 		sum.Write(head[:])
 		sum.Write(text)
-		charge(d.encoded - before)
-		before = d.encoded
+		charge(d.encoded-encoded, d.extra-extra)
+		encoded, extra = d.encoded, d.extra
 	}
 	for _, number := range [...]uint32{documentRequest, documentObject, documentOldObject, documentNode} {
 		if text, ok := d.of(q, number); ok {

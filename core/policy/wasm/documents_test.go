@@ -181,7 +181,7 @@ func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 		q.candidates = append(q.candidates, candidate{Object: testPod("c"), Source: "s"}, candidate{Object: testPod("d"), Source: "s"})
 		change(q)
 		var d documents
-		return d.seed([32]byte{own}, q, func(int) {})
+		return d.seed([32]byte{own}, q, func(int, int64) {})
 	}
 	seen := map[[32]byte]string{}
 	for name, change := range map[string]func(q *asked){
@@ -213,7 +213,7 @@ func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 	q, status := put(question(testPod("a"))), testPod("a")
 	status.Status.Phase = v1.PodRunning
 	var d, e documents
-	if d.seed([32]byte{}, q, func(int) {}) != e.seed([32]byte{}, put(question(status)), func(int) {}) {
+	if d.seed([32]byte{}, q, func(int, int64) {}) != e.seed([32]byte{}, put(question(status)), func(int, int64) {}) {
 		t.Error("what no plugin sees changes its random numbers")
 	}
 }

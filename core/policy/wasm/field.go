@@ -78,6 +78,10 @@ func compileField(t reflect.Type, name string, rest []segment) (program, error) 
 	return inner, err
 }
 
+// lookupBytes is how many bytes of a key cost a unit beside the fuel of its value: a map
+// hashes all of them.
+const lookupBytes = 8
+
 func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
 	if t.Kind() != reflect.Map {
 		return program{}, fmt.Errorf("%s has no keys: ['%s'] needs a map", describe(t), key)
@@ -86,9 +90,11 @@ func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
+	lookupExtra := int64(len(key) / lookupBytes)
 	switch t {
 	case reflect.TypeFor[map[string]string](): // labels and annotations
 		return program{write: func(r *record, at unsafe.Pointer) {
+			r.extra += lookupExtra
 			if text, ok := (*(*map[string]string)(at))[key]; ok {
 				r.text(text)
 			} else {
@@ -97,6 +103,7 @@ func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
 		}}, nil
 	case reflect.TypeFor[v1.ResourceList](): // requests and limits
 		return program{write: func(r *record, at unsafe.Pointer) {
+			r.extra += lookupExtra
 			q, ok := (*(*v1.ResourceList)(at))[v1.ResourceName(key)]
 			if !ok {
 				r.missing()
@@ -108,6 +115,7 @@ func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
 	}
 	name := reflect.ValueOf(key).Convert(t.Key())
 	return program{list: inner.list, write: func(r *record, at unsafe.Pointer) {
+		r.extra += lookupExtra
 		entry := reflect.NewAt(t, at).Elem().MapIndex(name)
 		if !entry.IsValid() {
 			inner.absent(r)

@@ -53,8 +53,13 @@ const (
 	lineFuel = 500
 	waitFuel = 50
 	pathFuel = 20_000
-	// pathExtra is what a byte of a setting's path costs beside its fuel.
+	// textExtra is what a byte of such a text costs beside its fuel that is not plain
+	// ASCII: it is escaped or replaced, or looked at whether it must be.
+	textExtra = 16
+	// pathExtra is what a byte of a setting's path costs beside its fuel, stepExtra what
+	// each of its steps does, which is looked up in a table.
 	pathExtra = 1
+	stepExtra = 40
 )
 
 // tank is the fuel of an instance. A guest has a slice of it in a global of

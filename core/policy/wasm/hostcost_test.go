@@ -1,12 +1,15 @@
 package wasm
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 )
@@ -49,6 +52,7 @@ func TestHostCall_leavesNoGarbage(t *testing.T) {
 		"setting, too large an index":            setting("a[" + strings.Repeat("9", 900) + "]"),
 		"setting, a wrong escape":                setting(`a['\n']`),
 		"log, more than it may":                  repeating(w.Log, strings.Repeat("a", 3000), 1, 256, 3000),
+		"log, C1 controls that do not fit":       repeating(w.Log, strings.Repeat("\u0085", 340), 1, 256, 680),
 		"log, a level that nobody wants":         repeating(w.Log, strings.Repeat("a", 3000), 0, 256, 3000),
 		"fd_write, more than it may":             write(strings.Repeat("a", 100) + "\n"),
 		"patch, but that it is kept":             repeating(w.Patch, patch, 256, int32(len(patch))),
@@ -96,10 +100,28 @@ func besideFuel(t *testing.T, p *Plugin, about *v1.Pod) int64 {
 
 func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
 	t.Parallel()
-	for length, counted := range map[int32]int64{0: 0, 4: 4, 1024: 1024, 5000: 1025} {
-		p, _ := load(t, repeating(w.Setting, strings.Repeat("a", int(length)), 256, length, 8192, 1024), func(o *Options) { o.Fuel = 1 << 40 })
-		if got, want := besideFuel(t, p, testPod()), 1000*counted*pathExtra; got != want {
-			t.Errorf("a thousand paths of %d bytes cost %d beside their fuel, want %d", length, got, want)
+	tables := map[string]any{}
+	for range 30 {
+		tables = map[string]any{"m": tables}
+	}
+	for _, test := range []struct {
+		path         string
+		bytes, steps int64
+	}{
+		{"", 0, 0},
+		{"aaaa", 4, 1},
+		{strings.Repeat("a", 1024), 1024, 1},
+		{strings.Repeat("a", 5000), 1025, 0},
+		{strings.Repeat("m.", 30) + "x", 61, 31}, // all but the last are there
+		{"m" + strings.Repeat("['m']", 20), 101, 21},
+		{"a" + strings.Repeat("[0]", 100), 301, 32},
+	} {
+		length := int32(len(test.path))
+		p, _ := load(t, repeating(w.Setting, test.path, 256, length, 8192, 1024), func(o *Options) {
+			o.Fuel, o.Settings = 1<<40, tables
+		})
+		if got, want := besideFuel(t, p, testPod()), 1000*(test.bytes*pathExtra+test.steps*stepExtra); got != want {
+			t.Errorf("%.50s: a thousand paths of %d bytes cost %d beside their fuel, want %d", test.path, length, got, want)
 		}
 	}
 }
@@ -116,6 +138,16 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 		return p
 	}
 	const limits = "object.spec.containers[*].resources.limits['cpu']"
+	empty := testPod(make([]string, n)...)
+	for i := range n {
+		empty.Spec.Containers[i].SecurityContext = &v1.SecurityContext{}
+		empty.Spec.Volumes = append(empty.Spec.Volumes, v1.Volume{VolumeSource: v1.VolumeSource{
+			EmptyDir: &v1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("1.5Gi"))},
+		}})
+		empty.ManagedFields = append(empty.ManagedFields, metav1.ManagedFieldsEntry{Time: new(metav1.NewTime(time.Unix(1e9, 0)))})
+	}
+	// object is what a value that is written as JSON costs.
+	object := func(fields int64) int64 { return jsonExtra + fields*jsonFieldExtra }
 	annotated := testPod()
 	annotated.Annotations = map[string]string{}
 	for i := range n {
@@ -133,7 +165,14 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 		"keys of a map":      {"object.metadata.annotations", annotated, n * 204 * keyExtra},
 		"an entry of a map":  {"object.metadata.annotations['a']", annotated, 0},
 		"texts":              {"object.spec.containers[*].image", limited("2"), 0},
-		"objects":            {"object.spec.containers[*].resources", limited("2"), 0},
+		"objects":            {"object.spec.containers[*].resources", limited("2"), n * (object(3) + wholeExtra)},
+		"empty objects":      {"object.spec.containers[*].securityContext", empty, n * object(12)},
+		"maps":               {"object.spec.containers[*].resources.limits", limited("1.5Gi"), n * (object(0) + otherExtra)},
+		"pointers":           {"object.spec.volumes[*].emptyDir", empty, n * (object(2) + otherExtra)},
+		"inlined fields":     {"object.spec.volumes[*]", empty, n * (object(int64(reflect.TypeFor[v1.VolumeSource]().NumField())+1) + otherExtra)},
+		"lists in objects":   {"object.spec", limited("2"), object(int64(reflect.TypeFor[v1.PodSpec]().NumField())) + n*wholeExtra},
+		"missing entries":    {"object.spec.containers[*].resources.limits['" + strings.Repeat("a", 900) + "']", empty, n * (900 / lookupBytes)},
+		"times":              {"object.metadata.managedFields[*].time", empty, n * timeExtra},
 	} {
 		for _, owner := range []string{"", "red"} {
 			m := w.Plugin(w.Field, w.Get)
@@ -143,6 +182,56 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 			p, _ := load(t, m.Bytes(), func(o *Options) { o.Tenant = owner })
 			if got := besideFuel(t, p, test.pod); got != test.want {
 				t.Errorf("%s, owner %q: the call costs %d beside its fuel, want %d", name, owner, got, test.want)
+			}
+		}
+	}
+}
+
+// A document costs by the quantities in it when it is made, not when it is given again.
+func TestHostCall_documentCostsBesideTheFuel(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	p := testPod(make([]string, n)...)
+	for i := range n {
+		p.Spec.Containers[i].Resources.Requests = v1.ResourceList{"memory": resource.MustParse("1Ei")}
+	}
+	const fixed = jsonExtra + 4*jsonFieldExtra // kind, apiVersion, metadata and spec
+	request := int64(jsonExtra + reflect.TypeFor[request]().NumField()*jsonFieldExtra)
+	for name, test := range map[string]struct {
+		module []byte
+		want   int64
+	}{
+		"json":       {repeating(w.JSON, "", documentObject, 0, 0), fixed + n*otherExtra},
+		"random_get": {repeating(w.WASI("random_get", w.I32, w.I32), "", 256, 4), request + fixed + n*otherExtra},
+		"none":       {repeating(w.JSON, "", documentOldObject, 0, 0), 0},
+	} {
+		plugin, _ := load(t, test.module, func(o *Options) { o.Fuel = 1 << 40 })
+		if got := besideFuel(t, plugin, p); got != test.want {
+			t.Errorf("%s: a thousand calls cost %d beside their fuel, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestHostCall_unusualTextCostsBesideTheFuel(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text    string
+		unusual int64
+	}{
+		"plain":    {"an image is not allowed ~", 0},
+		"controls": {"a\x01\n\x7f", 3},
+		"umlauts":  {"größe", 4},
+		"torn":     {"\xff\x01\xe2\x80", 4},
+	} {
+		n := int32(len(test.text))
+		for of, module := range map[string][]byte{
+			"explain":  repeating(w.Explain, test.text, 256, n),
+			"reason":   repeating(w.Reason, test.text, 256, 0, 256, n),
+			"annotate": repeating(w.Annotate, test.text+"k", 256+n, 1, 256, n),
+		} {
+			p, _ := load(t, module, func(o *Options) { o.OutputBytes, o.Fuel = 1<<20, 1<<40 })
+			if got, want := besideFuel(t, p, testPod()), 1000*test.unusual*textExtra; got != want {
+				t.Errorf("%s, %s: a thousand calls cost %d beside their fuel, want %d", of, name, got, want)
 			}
 		}
 	}

@@ -18,17 +18,20 @@ const (
 	otherExtra = 2000
 )
 
+func quantityExtra(q *resource.Quantity) int64 {
+	if _, whole := q.AsInt64(); whole {
+		return wholeExtra
+	}
+	return otherExtra
+}
+
 // amount is a quantity in canonical form. q is only read: pods are shared, and
 // a quantity's own String remembers its result.
 func (r *record) amount(q *resource.Quantity) {
 	r.quantity = *q
 	begin := r.open(typeString)
 	n, whole := r.quantity.AsInt64()
-	if whole {
-		r.extra += wholeExtra
-	} else {
-		r.extra += otherExtra
-	}
+	r.extra += quantityExtra(q)
 	if whole && q.Format == resource.BinarySI && n >= 1024 {
 		power := 0 // as CanonicalizeBytes does, which makes garbage of the suffix
 		for ; n%1024 == 0; n /= 1024 {

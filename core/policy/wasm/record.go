@@ -191,12 +191,16 @@ func (r *record) textEntry(key, value string) {
 	copy(b[4:], value)
 }
 
+// timeExtra is what an instant costs beside its fuel, in units of fuel.
+const timeExtra = 50
+
 // time is an instant, missing if it is zero.
 func (r *record) time(t time.Time) {
 	if t.IsZero() {
 		r.missing()
 		return
 	}
+	r.extra += timeExtra
 	begin := r.open(typeString)
 	r.out = t.UTC().AppendFormat(r.out, time.RFC3339)
 	r.end(begin)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,6 +17,8 @@ type settings struct{ root *settingTable }
 // bools, int64, finite float64, *settingTable, and []any of them.
 type settingTable struct {
 	entries []settingEntry
+	// places are those of the keys in entries.
+	places map[string]int
 	// texts: all values are strings.
 	texts bool
 }
@@ -35,13 +36,14 @@ func checkedSettings(table map[string]any) (settings, error) {
 }
 
 func checkTable(path string, table map[string]any) (*settingTable, error) {
-	checked := &settingTable{texts: true}
+	checked := &settingTable{texts: true, places: make(map[string]int, len(table))}
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		value, err := checkSetting(path+"."+key, table[key])
 		if _, ok := value.(string); !ok {
 			checked.texts = false
 		}
+		checked.places[key] = len(checked.entries)
 		checked.entries = append(checked.entries, settingEntry{key, value})
 		faults = append(faults, err)
 	}
@@ -91,6 +93,7 @@ func (s settings) lookup(r *record, room *steps, path string) bool {
 	}
 	segments, err := room.parse(path)
 	defer clear(segments)
+	r.extra += int64(len(segments)) * stepExtra
 	if err != nil {
 		return false
 	}
@@ -100,7 +103,7 @@ func (s settings) lookup(r *record, room *steps, path string) bool {
 		if !ok || step.kind != segmentField && step.kind != segmentKey {
 			return false
 		}
-		i, ok := table.find(step.name)
+		i, ok := table.places[step.name]
 		if !ok {
 			return false
 		}
@@ -124,10 +127,6 @@ func (s *steps) parse(path string) ([]segment, error) {
 	segments, err := p.parse(path)
 	p.text = "" // it is the guest's memory
 	return segments, err
-}
-
-func (t *settingTable) find(key string) (int, bool) {
-	return slices.BinarySearchFunc(t.entries, key, func(e settingEntry, key string) int { return strings.Compare(e.key, key) })
 }
 
 // setting appends a value.

@@ -75,6 +75,16 @@ func printable(s string, keep ...rune) string {
 	return b.String()
 }
 
+// unusual is how many bytes of text are no letters, digits and signs of ASCII.
+func unusual(text []byte) (n int) {
+	for _, c := range text {
+		if c < ' ' || c > '~' {
+			n++
+		}
+	}
+	return n
+}
+
 // appendEscape writes a character as \u and four hexadecimal digits, as all
 // characters that are escaped have.
 func appendEscape(b *strings.Builder, r rune) {

@@ -114,5 +114,9 @@ func writeMap(t reflect.Type) func(r *record, at unsafe.Pointer) {
 }
 
 func writeJSON(t reflect.Type) func(r *record, at unsafe.Pointer) {
-	return func(r *record, at unsafe.Pointer) { r.json(reflect.NewAt(t, at).Interface()) }
+	cost := jsonCostOf(t)
+	return func(r *record, at unsafe.Pointer) {
+		r.extra += cost.of(at)
+		r.json(reflect.NewAt(t, at).Interface())
+	}
 }

@@ -92,7 +92,10 @@ func wasiRandom(i *instance, memory api.Memory, stack []uint64) errno {
 		return errnoFault
 	}
 	i.tank.bytes(uint32(len(view)), 0)
-	i.call.read(i.plugin.seed, view, func(encoded int) { i.tank.bytes(0, encoded) })
+	i.call.read(i.plugin.seed, view, func(encoded int, extra int64) {
+		i.tank.beside += extra
+		i.tank.bytes(0, encoded)
+	})
 	return errnoSuccess
 }
 
