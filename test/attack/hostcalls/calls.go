@@ -177,15 +177,101 @@ func getCalls() (all []*call) {
 	gets("an entry", "object.metadata.annotations['"+longKey(17)+"']", annotatedPod(), nil)
 	gets("the whole spec", "object.spec", widePod(), nil)
 	gets("the metadata", "object.metadata", annotatedPod(), nil)
+	emptyCalls(gets)
+	quantityCalls(gets)
+	gets("times", "object.metadata.managedFields[*].time", managedPod(), nil)
+	gets("managed fields", "object.metadata.managedFields[*]", managedPod(), nil)
 	gets("maps of the node's pods", "node.pods[*].labels", nil, busyNode())
+	gets("long keys of the node's pods that are not there", "node.pods[*].labels['"+strings.Repeat("a", 900)+"']", nil, busyNode())
 	gets("the node's allocatable", "node.allocatable", nil, busyNode())
 	for _, c := range all {
-		c.long = slices.Contains([]string{"maps of quantities", "objects", "a map", "the whole spec", "the metadata", "maps of the node's pods"}, c.input)
+		c.long = slices.Contains([]string{"maps of quantities", "objects", "a map", "the whole spec", "the metadata", "maps of the node's pods"}, c.input) || c.pod != nil && c.pod.Name == manyName
 	}
 	all = append(all, &call{
 		of: w.Get, input: "without room", fields: []string{"object.spec.containers[*].image"}, args: numbers(0, buffer, 0), pod: widePod(),
 	})
 	return all
+}
+
+// manyName is the name of pods whose values are many.
+const manyName = "many"
+
+// many is a pod with a thousand of what each adds to it.
+func many(each func(p *v1.Pod, i int)) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: manyName, Namespace: "default", UID: "8a1b"}}
+	for i := range 1000 {
+		each(p, i)
+	}
+	return p
+}
+
+func manyContainers(each func(c *v1.Container)) *v1.Pod {
+	return many(func(p *v1.Pod, _ int) {
+		c := v1.Container{Name: "c"}
+		each(&c)
+		p.Spec.Containers = append(p.Spec.Containers, c)
+	})
+}
+
+func managedPod() *v1.Pod {
+	return many(func(p *v1.Pod, _ int) {
+		p.ManagedFields = append(p.ManagedFields, metav1.ManagedFieldsEntry{Time: new(metav1.NewTime(attack.Now))})
+	})
+}
+
+// emptyCalls want values that are short as JSON, and deep ones.
+func emptyCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
+	empty := manyContainers(func(c *v1.Container) {
+		c.SecurityContext = &v1.SecurityContext{}
+		c.LivenessProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{}}}
+		c.Lifecycle = &v1.Lifecycle{PreStop: &v1.LifecycleHandler{}}
+		c.EnvFrom = []v1.EnvFromSource{{}}
+		c.Env = []v1.EnvVar{{ValueFrom: &v1.EnvVarSource{ResourceFieldRef: &v1.ResourceFieldSelector{}}}}
+	})
+	gets("empty objects", "object.spec.containers[*].securityContext", empty, nil)
+	gets("empty resources", "object.spec.containers[*].resources", empty, nil)
+	gets("empty probes", "object.spec.containers[*].livenessProbe", empty, nil)
+	gets("empty requests of probes", "object.spec.containers[*].livenessProbe.httpGet", empty, nil)
+	gets("nested empty objects", "object.spec.containers[*].lifecycle", empty, nil)
+	gets("empty objects in lists", "object.spec.containers[*].envFrom", empty, nil)
+	gets("divisors", "object.spec.containers[*].env", empty, nil)
+	gets("all that is empty", "object.spec.containers", empty, nil)
+	gets("far strings", "object.spec.containers[*].env[*].valueFrom.resourceFieldRef.resource", empty, nil)
+	volumes := many(func(p *v1.Pod, _ int) {
+		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{VolumeSource: v1.VolumeSource{
+			EmptyDir: &v1.EmptyDirVolumeSource{}, Ephemeral: &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{}},
+		}})
+		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{})
+	})
+	gets("empty volumes", "object.spec.volumes[*].emptyDir", volumes, nil)
+	gets("empty claims", "object.spec.volumes[*].ephemeral.volumeClaimTemplate", volumes, nil)
+	gets("whole volumes", "object.spec.volumes[*]", volumes, nil)
+	gets("empty tolerations", "object.spec.tolerations", volumes, nil)
+	gets("each empty toleration", "object.spec.tolerations[*]", volumes, nil)
+}
+
+// quantityCalls want quantities, and those that are not there.
+func quantityCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
+	for _, text := range []string{"0", "1", "64Mi", "1500m", "1.5Gi", "1536Mi", "1Ei", "1e18", "100n", "0.1Ki", "9223372036854775807", "8999999999.123456789"} {
+		p := manyContainers(func(c *v1.Container) { c.Resources.Limits = v1.ResourceList{"a": resource.MustParse(text)} })
+		gets("maps of "+text, "object.spec.containers[*].resources.limits", p, nil)
+		gets("quantities of "+text, "object.spec.containers[*].resources.limits['a']", p, nil)
+	}
+	claims := many(func(p *v1.Pod, _ int) {
+		q := resource.MustParse("1.5Gi")
+		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{SizeLimit: &q}}})
+	})
+	gets("limits of volumes", "object.spec.volumes[*].emptyDir", claims, nil)
+	crowded := manyContainers(func(c *v1.Container) {
+		c.Resources.Limits = v1.ResourceList{}
+		for k := range 9 {
+			c.Resources.Limits[v1.ResourceName(fmt.Sprintf("k%03d", k))] = resource.MustParse("1")
+		}
+	})
+	for _, length := range []int{15, 100, 900} {
+		gets(fmt.Sprintf("keys of %d bytes that are not there", length), "object.spec.containers[*].resources.limits['"+strings.Repeat("a", length)+"']", crowded, nil)
+	}
+	gets("maps of nine quantities", "object.spec.containers[*].resources.limits", crowded, nil)
 }
 
 func jsonCalls() []*call {
@@ -198,6 +284,10 @@ func jsonCalls() []*call {
 		of("of the request", 0, 0, nil, nil),
 		of("again and again", 1, 0, widePod(), nil),
 		of("once, of many quantities", 1, 1, widePod(), nil),
+		of("once, of many dear quantities", 1, 1, manyContainers(func(c *v1.Container) {
+			c.Resources.Limits = v1.ResourceList{"a": resource.MustParse("1.5Gi"), "b": resource.MustParse("1Ei"), "c": resource.MustParse("1.5Ki")}
+		}), nil),
+		of("once, of a small pod", 1, 1, nil, nil),
 		of("once, of much text", 1, 1, escapedPod(), nil),
 		of("once, of many annotations", 1, 1, annotatedPod(), nil),
 		of("once, of the node", 3, 1, nil, busyNode()),
@@ -237,7 +327,28 @@ func settingCalls() (all []*call) {
 	for _, c := range all {
 		c.long = slices.Contains([]string{"a map", "JSON", "the whole"}, c.input)
 	}
+	for _, keys := range []int{1, 8, 10, 100, 1000} {
+		settings = deepSettings(keys)
+		looks(fmt.Sprintf("deep in tables of %d keys", keys), strings.Repeat("m.", 30)+"m")
+		looks(fmt.Sprintf("deep in tables of %d keys, quoted", keys), "m"+strings.Repeat("['m']", 30))
+		looks(fmt.Sprintf("deep in tables of %d keys, missing", keys), strings.Repeat("m.", 31)+"x")
+		looks(fmt.Sprintf("of a long key, missing in %d", keys), strings.Repeat("m", 1000))
+	}
 	return all
+}
+
+// deepSettings are 31 tables in one another, each of so many keys.
+func deepSettings(keys int) map[string]any {
+	var at any = "x"
+	for range 31 {
+		table := map[string]any{}
+		for i := range keys - 1 {
+			table[fmt.Sprint(string(rune('a'+i%25)), i)] = int64(1)
+		}
+		table["m"] = at
+		at = table
+	}
+	return at.(map[string]any) //nolint:forcetypeassert // as it was made
 }
 
 // longKey is one of many keys that differ late.
@@ -263,7 +374,7 @@ func textCalls() (all []*call) {
 		n := int32(len(text))
 		all = append(all,
 			&call{of: w.Reason, input: input, text: text, args: numbers(given, min(n, 64), given, n)},
-			&call{of: w.Annotate, input: input, text: text, args: numbers(given, max(1, min(n, 250)), given, n)},
+			&call{of: w.Annotate, input: input, text: text, args: numbers(given, max(1, min(n, 126)), given, n)},
 			&call{of: w.Explain, input: input, text: text, args: numbers(given, n)},
 			&call{of: w.Warn, input: input, text: text, args: numbers(given, n), most: 64},
 		)
@@ -284,6 +395,12 @@ func textCalls() (all []*call) {
 func hostileTexts() map[string]string {
 	const n = 4000
 	return map[string]string{
+		"of few controls":       strings.Repeat("\x01", 680),
+		"of few C1 controls":    strings.Repeat("\u0085", 340),
+		"of few newlines":       strings.Repeat("\n", 680),
+		"of a few ends of line": strings.Repeat("\u2028", 227),
+		"of some torn UTF-8":    strings.Repeat("\xff\x01", 340),
+		"of much torn UTF-8":    strings.Repeat("\xff\x01", n/2),
 		"of nothing":            "",
 		"of a letter":           "a",
 		"of letters":            strings.Repeat("a", n),
@@ -412,6 +529,9 @@ func writes() []written {
 		pieces("of 20000 short lines", 1, strings.Repeat("a\n", 20_000)),
 		pieces("of a long line", 1, strings.Repeat("a", 40_000)),
 		pieces("of long lines", 1, strings.Repeat(strings.Repeat("\x01", 4096)+"\n", 20)),
+		pieces("of lines of controls", 1, strings.Repeat(strings.Repeat("\x01", 680)+"\n", 20)),
+		pieces("of lines of C1 controls", 1, strings.Repeat(strings.Repeat("\u0085", 340)+"\n", 20)),
+		pieces("of lines of umlauts, a control", 1, strings.Repeat(strings.Repeat("ä", 1400)+"\x01\n", 20)),
 	}
 }
 
