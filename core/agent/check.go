@@ -39,17 +39,18 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 			found(f)
 		}
 	}
-	id, findings := checkState(cfg)
+	runs := answers(cfg.Paths.Socket)
+	id, findings := checkState(cfg, runs)
 	tell(findings)
 	timeout := opts.timeout()
 	tell(opts.await("the directories", timeout, func() []Finding {
-		return append(checkDirectories(cfg), checkAccess(cfg)...)
+		return append(checkDirectories(cfg, runs), checkAccess(cfg)...)
 	}))
 	tell(opts.await("the policies", policyPatience, func() []Finding {
 		return checkPolicies(ctx, cfg, id.node)
 	}))
 	tell(opts.await("the runtime at "+cfg.Runtime.Endpoint, timeout, func() []Finding {
-		return checkRuntime(ctx, cfg, id.installation, timeout)
+		return checkRuntime(ctx, cfg, id, timeout)
 	}))
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]

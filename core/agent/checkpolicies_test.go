@@ -112,7 +112,7 @@ func TestCheckingPoliciesLeavesNothingBehind(t *testing.T) {
 	if got := checkPolicies(t.Context(), n.cfg, "edge"); got[0].Level != LevelOK {
 		t.Fatalf("findings %+v", got)
 	}
-	if _, findings := checkState(n.cfg); findings[0].Level != LevelOK {
+	if _, findings := checkState(n.cfg, false); findings[0].Level != LevelOK {
 		t.Fatalf("findings %+v", findings)
 	}
 	if err := os.RemoveAll(n.dir); err != nil {

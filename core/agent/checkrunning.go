@@ -4,12 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"syscall"
 	"time"
 
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
+
+// answers reports whether an agent takes connections at its socket.
+func answers(socket string) bool {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
 
 // checkRunning asks the agent that runs, if one does, whether it is this
 // program.

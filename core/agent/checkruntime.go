@@ -14,8 +14,8 @@ import (
 )
 
 // checkRuntime asks the runtime what it is, whether it is well, how it makes
-// cgroups, and whose pods it has. timeout bounds all these questions together.
-func checkRuntime(ctx context.Context, cfg *config.Config, installation string, timeout time.Duration) []Finding {
+// cgroups, and whether its pods are those of id. timeout bounds all these questions together.
+func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout time.Duration) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	subject := "runtime " + cfg.Runtime.Endpoint
@@ -41,7 +41,7 @@ func checkRuntime(ctx context.Context, cfg *config.Config, installation string, 
 	case driver == "":
 		unknown = "the runtime does not report it, as containerd before 2.0"
 	}
-	r := runtime.New(runtime.Config{Client: client, Installation: installation, Now: time.Now})
+	r := runtime.New(runtime.Config{Client: client, Installation: id.installation, Now: time.Now})
 	foreign, err := r.Foreign(ctx)
 	if err != nil {
 		return fail(err)
@@ -62,7 +62,10 @@ func checkRuntime(ctx context.Context, cfg *config.Config, installation string, 
 	if network != nil {
 		warn(network.Error() + "; until it is, only pods with hostNetwork start")
 	}
-	if foreign > 0 {
+	switch {
+	case foreign > 0 && id.unclear:
+		warn(count(foreign, "pod is there", "pods are there") + "; whose is not known without the state")
+	case foreign > 0:
 		warn(count(foreign, "foreign pod", "foreign pods") + "; not touched")
 	}
 	if kubelet {

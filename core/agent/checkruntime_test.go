@@ -102,7 +102,7 @@ func TestCheckRuntime(t *testing.T) {
 			n := newSite(t)
 			n.cfg.Runtime.Endpoint = cri.Endpoint()
 			test.prepare(t, cri)
-			findings := checkRuntime(t.Context(), n.cfg, "us", DefaultCheckTimeout)
+			findings := checkRuntime(t.Context(), n.cfg, identity{installation: "us"}, DefaultCheckTimeout)
 			hide(findings, cri.Endpoint())
 			n.expect(t, findings, test.want...)
 		})
@@ -120,7 +120,7 @@ func TestARuntimeThatDoesNotSayHowItIsIsGivenUp(t *testing.T) {
 			n.cfg.Runtime.Endpoint = cri.Endpoint()
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if got := checkRuntime(ctx, n.cfg, "us", DefaultCheckTimeout); len(got) != 1 || got[0].Level != LevelFail {
+			if got := checkRuntime(ctx, n.cfg, identity{installation: "us"}, DefaultCheckTimeout); len(got) != 1 || got[0].Level != LevelFail {
 				t.Errorf("findings %+v, want one failure", got)
 			}
 		})
@@ -135,7 +135,7 @@ func TestARuntimeThatHangsIsGivenUpByItself(t *testing.T) {
 	n.cfg.Runtime.Endpoint = cri.Endpoint()
 	const timeout = time.Second
 	began := time.Now()
-	got := checkRuntime(t.Context(), n.cfg, "us", timeout)
+	got := checkRuntime(t.Context(), n.cfg, identity{installation: "us"}, timeout)
 	if took := time.Since(began); took < timeout || took > timeout+5*time.Second || got[0].Level != LevelFail {
 		t.Errorf("findings %+v after %s, want a failure after about %s", got, took, timeout)
 	}
@@ -156,7 +156,7 @@ func TestCheckRuntime_asksAgainForAStatusThatTimedOut(t *testing.T) {
 	})
 	n := newSite(t)
 	n.cfg.Runtime.Endpoint, n.cfg.Runtime.RequestTimeout = cri.Endpoint(), 500*time.Millisecond
-	findings := checkRuntime(t.Context(), n.cfg, "us", DefaultCheckTimeout)
+	findings := checkRuntime(t.Context(), n.cfg, identity{installation: "us"}, DefaultCheckTimeout)
 	hide(findings, cri.Endpoint())
 	n.expect(t, findings, "ok runtime ENDPOINT: fakecri 1.0.0")
 }

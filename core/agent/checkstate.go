@@ -19,15 +19,17 @@ type identity struct {
 	// installation matches no mark where there is none yet.
 	installation string
 	node         string
+	// unclear: what is on the runtime may be this installation's all the same.
+	unclear bool
 }
 
 // nobody stands in where the state cannot be read: no installation ID is one
 // character long, and a node name is needed to read manifests.
-var nobody = identity{installation: "-", node: "unknown"}
+var nobody = identity{installation: "-", node: "unknown", unclear: true}
 
 // checkState opens a copy of the state, and of the second copy of who the node
-// is: the directories themselves may be an agent's that runs.
-func checkState(cfg *config.Config) (identity, []Finding) {
+// is: the directories themselves may be an agent's that runs. runs says that one does.
+func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 	subject := "state " + cfg.Paths.StateRoot
 	fail := func(err error) (identity, []Finding) {
 		return nobody, []Finding{{LevelFail, subject, err.Error()}}
@@ -68,6 +70,11 @@ func checkState(cfg *config.Config) (identity, []Finding) {
 
 	findings := []Finding{{LevelOK, subject, "installation " + id.installation + ", node " + id.node}}
 	switch {
+	case dir.New() && runs:
+		id.installation, id.unclear = nobody.installation, true
+		findings[0] = Finding{LevelFail, subject, "not there, though an agent runs, and neither is the second copy of the installation ID in " + place +
+			": the next start takes what runs for another's. Restore one of both from a backup; without one, " +
+			"take the manifests of all pods away, so that the agent ends them, before it is started again"}
 	case dir.New():
 		id.installation = nobody.installation
 		findings[0].Message = "not there yet, the first start makes it; node " + id.node

@@ -47,9 +47,9 @@ func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := n.contents(t)
-	id, findings := checkState(n.cfg)
+	id, findings := checkState(n.cfg, false)
 	n.expect(t, findings, "ok state DIR/state: installation "+dir.Installation()+", node edge")
-	if want := (identity{dir.Installation(), "edge"}); id != want {
+	if want := (identity{installation: dir.Installation(), node: "edge"}); id != want {
 		t.Errorf("identity %+v, want %+v", id, want)
 	}
 	if diff := cmp.Diff(before, n.contents(t)); diff != "" {
@@ -231,7 +231,7 @@ func TestCheckState(t *testing.T) {
 			t.Parallel()
 			n := newSite(t)
 			test.prepare(t, n)
-			id, findings := checkState(n.cfg)
+			id, findings := checkState(n.cfg, false)
 			for i := range findings {
 				findings[i].Message = strings.ReplaceAll(findings[i].Message, "installation "+id.installation, "installation ID")
 				for number, unknown := range installations.FindAllString(findings[i].Message, -1) {
@@ -292,7 +292,7 @@ func TestAStateFileThatIsNoRegularFileIsCorruptAsAtTheStart(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				id, findings := checkState(n.cfg)
+				id, findings := checkState(n.cfg, false)
 				for i := range findings {
 					findings[i].Message = strings.ReplaceAll(findings[i].Message, "installation "+id.installation, "installation ID")
 				}
@@ -322,7 +322,7 @@ func TestANodeWithoutAUsableNameFails(t *testing.T) {
 	t.Parallel()
 	n := newSite(t)
 	n.cfg.NodeName = "No_Name"
-	id, findings := checkState(n.cfg)
+	id, findings := checkState(n.cfg, false)
 	if len(findings) != 1 || findings[0].Level != LevelFail || !strings.HasPrefix(findings[0].Message, `name of the node "No_Name": `) || id != nobody {
 		t.Errorf("findings %+v, identity %+v", findings, id)
 	}
