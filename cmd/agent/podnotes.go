@@ -25,6 +25,9 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 	if why := hindrance(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}
+	if c := status.Condition(&p.Status, status.ConditionEditIgnored); c != nil {
+		notes = append(notes, lasting(name+printable.Joined(c.Message)))
+	}
 	if why := predecessor(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 func isHeldBack(p *v1.Pod) {
@@ -311,5 +312,16 @@ func TestPodNotes_podThatDoesNotStart(t *testing.T) {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestPodNotes_anIgnoredEditIsTold(t *testing.T) {
+	t.Parallel()
+	p := aPod("default", "job")
+	p.Status.Phase = v1.PodSucceeded
+	p.Status.Conditions = []v1.PodCondition{{Type: status.ConditionEditIgnored, Status: v1.ConditionTrue, Message: "spec.volumes has changed\x1b, but the pod has ended"}}
+	notes := podNotes(&p, nil, noon)
+	if len(notes) != 1 || notes[0].text != `default/job: spec.volumes has changed\x1b, but the pod has ended` {
+		t.Errorf("notes %+v", notes)
 	}
 }

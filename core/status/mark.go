@@ -25,12 +25,15 @@ const (
 	// ConditionPolicyViolation is True for a pod that runs and that policy would not
 	// admit if it came now.
 	ConditionPolicyViolation v1.PodConditionType = "wardlet.dev/PolicyViolation"
+	// ConditionEditIgnored is True for a pod that has ended and whose document has been
+	// edited since, in what its containers would be made from.
+	ConditionEditIgnored v1.PodConditionType = "wardlet.dev/EditIgnored"
 )
 
-// isMark reports whether conditions of this type are set by Mark, Warn, Changed and
-// Violates alone.
+// isMark reports whether conditions of this type are set by Mark, Warn, Changed,
+// Violates and EditIgnored alone.
 func isMark(kind v1.PodConditionType) bool {
-	return isWait(kind) || isWarning(kind) || isMutated(kind) || isViolation(kind)
+	return isWait(kind) || isWarning(kind) || isMutated(kind) || isViolation(kind) || isEditIgnored(kind)
 }
 
 func isWait(kind v1.PodConditionType) bool {
@@ -43,6 +46,8 @@ func isMutated(kind v1.PodConditionType) bool { return kind == ConditionMutated 
 
 func isViolation(kind v1.PodConditionType) bool { return kind == ConditionPolicyViolation }
 
+func isEditIgnored(kind v1.PodConditionType) bool { return kind == ConditionEditIgnored }
+
 // Mark lays conditions over every status of a pod, in the place of those laid
 // over it before; without any it takes those away. They are to be of the first
 // two types named above: the same types are left out of what Set stores. A
@@ -54,7 +59,7 @@ func (s *Store) Mark(uid types.UID, conditions ...v1.PodCondition) {
 }
 
 // Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Mark,
-// Warn, Changed and Violates each leave the conditions of the others.
+// Warn, Changed, Violates and EditIgnored each leave the conditions of the others.
 func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
 	s.lay(uid, positive(ConditionPolicyWarning, reason, message, since), isWarning)
 }
@@ -67,6 +72,11 @@ func (s *Store) Changed(uid types.UID, reason, message string, since time.Time) 
 // Violates is Warn for ConditionPolicyViolation.
 func (s *Store) Violates(uid types.UID, reason, message string, since time.Time) {
 	s.lay(uid, positive(ConditionPolicyViolation, reason, message, since), isViolation)
+}
+
+// EditIgnored is Warn for ConditionEditIgnored.
+func (s *Store) EditIgnored(uid types.UID, reason, message string, since time.Time) {
+	s.lay(uid, positive(ConditionEditIgnored, reason, message, since), isEditIgnored)
 }
 
 // positive is a condition that is True, none without a message.

@@ -269,8 +269,14 @@ func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
 	s.Mark("u1")
 	s.Warn("u1", "PolicyWarning", "", noon)
 	check("without the warning", changed)
+	edited := warning("spec has changed")
+	edited.Type, edited.Reason = ConditionEditIgnored, "HasEnded"
+	s.EditIgnored("u1", "HasEnded", "spec has changed", noon)
+	check("with an edit that is ignored", edited, changed)
 	s.Changed("u1", "PolicyMutated", "", noon)
-	check("without what was changed")
+	check("without what was changed", edited)
+	s.EditIgnored("u1", "HasEnded", "", noon)
+	check("without the edit")
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{warning("kept by nobody")}})
 	check("one that somebody else sets")
 }

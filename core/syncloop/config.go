@@ -103,6 +103,8 @@ type Statuses interface {
 	Warn(uid types.UID, reason, message string, since time.Time)
 	// Changed is Warn for what policies have changed of the pod.
 	Changed(uid types.UID, reason, message string, since time.Time)
+	// EditIgnored is Warn for an edit of a pod that has ended.
+	EditIgnored(uid types.UID, reason, message string, since time.Time)
 	// DeleteEnded forgets the pod if its phase is a terminal one.
 	DeleteEnded(uid types.UID)
 	// Delete forgets the pod, unless it waits for a verdict.

@@ -95,6 +95,7 @@ func (l *Loop) update(c *pod.Change) {
 	}
 	m := l.pods.update(c)
 	l.taken(m)
+	l.tellEdit(before, m)
 	if waits {
 		l.crowd[m.pod.UID] = m.pod // what it was has left
 		return
@@ -138,6 +139,7 @@ func (l *Loop) remove(c *pod.Change) {
 	_, waits := l.waiting[uid]
 	_, arrives := l.arrivals[uid]
 	l.pods.remove(uid)
+	l.cfg.Statuses.EditIgnored(uid, reasonHasEnded, "", l.cfg.Now())
 	delete(l.waiting, uid)
 	delete(l.arrivals, uid)
 	delete(l.rejections.unshown, uid)

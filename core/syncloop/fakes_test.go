@@ -80,6 +80,8 @@ type world struct {
 	recorded []string
 	// warned are the warnings that are shown with pods.
 	warned map[types.UID]string
+	// ignoredEdits is what is shown of edits of pods that have ended.
+	ignoredEdits map[types.UID]string
 	// mutated is what is shown as changed by policies.
 	mutated map[types.UID]string
 
@@ -395,6 +397,15 @@ func (w *world) Changed(uid types.UID, _, message string, _ time.Time) {
 		w.mutated = map[types.UID]string{}
 	}
 	w.mutated[uid] = message
+}
+
+func (w *world) EditIgnored(uid types.UID, _, message string, _ time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ignoredEdits == nil {
+		w.ignoredEdits = map[types.UID]string{}
+	}
+	w.ignoredEdits[uid] = message
 }
 
 // expectMutated compares what is shown with a pod as changed by policies, "" for

@@ -26,6 +26,9 @@ type member struct {
 	after types.UID
 	// verdict is what policy said of pod, nil where nothing was asked.
 	verdict *pod.Verdict
+	// ended is the version that the pod was when it ended, nil where it is pod itself, or
+	// nothing has ended.
+	ended *v1.Pod
 	// rejected: the pod was not admitted. It gets no worker, and stays in the
 	// set for as long as its source holds it.
 	rejected bool

@@ -49,6 +49,7 @@ func (l *Loop) remadeBefore(m member) bool {
 	}
 	l.taken(m)
 	if l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod) {
+		l.showEdit(m.pod, "the document")
 		return false
 	}
 	l.forget(m.pod.UID)

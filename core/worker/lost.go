@@ -9,7 +9,7 @@ import (
 // What a pod says that lost its sandbox half-way, and gets no other.
 const (
 	reasonSandboxLost  = "SandboxLost"
-	messageSandboxLost = "Pod lost its sandbox before all of its containers had run, and by its restart policy nothing of it starts again"
+	messageSandboxLost = "Pod lost its sandbox before all of its containers had run, and by its restart policy nothing of it starts again until it is removed and created anew"
 )
 
 // giveUp has a pod fail of which nothing runs and nothing will ever start,
