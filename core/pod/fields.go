@@ -113,7 +113,11 @@ var (
 func (c *fieldCheck) object(v any, path string) (map[string]any, bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		c.add(path, "expected an object, got %s", kindOf(v))
+		odd := ""
+		if text, ok := v.(string); ok && lookalike(text, false) != "" {
+			odd = lookalikeInKey(text)
+		}
+		c.add(path, "expected an object, got %s%s", kindOf(v), odd)
 	}
 	return m, ok
 }
@@ -135,7 +139,7 @@ func (c *fieldCheck) fields(m map[string]any, t reflect.Type, path, pattern stri
 			if best, ok := nearest.Word(name, slices.Collect(maps.Keys(known))); ok {
 				near = fmt.Sprintf("; did you mean %s?", best)
 			}
-			c.add(at, "unknown field%s", near)
+			c.add(at, "unknown field%s%s", near, lookalikeInKey(name))
 			continue
 		}
 		c.value(m[name], member, at, row, c.refuses(m[name], member, at, row, refused) || refused)

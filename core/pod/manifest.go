@@ -89,6 +89,9 @@ func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *faul
 		case nil:
 			err := fmt.Errorf("%s is missing; a pod has apiVersion v1 and kind Pod", name)
 			for _, key := range slices.Sorted(maps.Keys(doc)) {
+				if odd := lookalikeInKey(key); odd != "" {
+					return "", false, &fault{t.at(key), fmt.Errorf("%w%s", err, odd)}
+				}
 				if key != name && strings.EqualFold(key, name) {
 					return "", false, &fault{t.at(key), fmt.Errorf("%w, did you mean %s by %s?", err, name, key)}
 				}
@@ -103,7 +106,7 @@ func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *faul
 	switch kind {
 	case "Pod", "List", "PodList":
 		if version != "v1" {
-			return "", false, &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is v1", version, kind)}
+			return "", false, &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is v1%s", version, kind, lookalikeInKey(version))}
 		}
 		return kind, kind != "Pod", nil
 	case "":
@@ -115,7 +118,7 @@ func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *faul
 				err = fmt.Errorf("kind %q is not known: capital and small letters count, write %s", kind, known)
 			}
 		}
-		return "", false, &fault{t.at("kind"), err}
+		return "", false, &fault{t.at("kind"), fmt.Errorf("%w%s", err, lookalikeInKey(kind))}
 	}
 }
 

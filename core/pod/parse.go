@@ -140,6 +140,7 @@ func markedLine(text []byte) int {
 
 var (
 	lineNumber    = regexp.MustCompile(`line (\d+): `)
+	directive     = regexp.MustCompile(`(?m)^%YAML[ \t]+(\S{1,16})`)
 	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
 )
 
@@ -161,10 +162,15 @@ func syntaxFault(c chunk, err error) *fault {
 		}
 	}
 	if strings.Contains(message, "cannot start any token") || strings.Contains(message, "a tab character") {
-		if tab := tabbedLine(c.text, line); tab > 0 {
-			line, message = tab, "a tab indents this line; YAML takes spaces only"
+		if tab, what := tabbedLine(c.text, line); tab > 0 {
+			line, message = tab, what
 		}
 	}
+	if m := directive.FindSubmatch(c.text); m != nil && strings.Contains(message, "incompatible YAML") {
+		message = fmt.Sprintf("%%YAML %s is not supported; write %%YAML 1.1, or leave the line out", m[1])
+		line = bytes.Count(c.text[:bytes.Index(c.text, m[0])], []byte{'\n'}) + 1
+	}
+	message += lookalikeNear(c, line)
 	if at := bytes.Index(c.text, []byte(charset.ByteOrderMark)); at >= 0 {
 		message += fmt.Sprintf("; a byte order mark (EF BB BF), which editors do not show, stands in line %d: save the file without it",
 			c.above+1+bytes.Count(c.text[:at], []byte{'\n'}))
@@ -173,8 +179,9 @@ func syntaxFault(c chunk, err error) *fault {
 	return &fault{c.above + min(line, last), errors.New(message)}
 }
 
-// tabbedLine is the line, or the one behind it, if a tab indents it, 0 otherwise.
-func tabbedLine(text []byte, line int) int {
+// tabbedLine is the line, or the one behind it, and what is wrong there, if a tab indents
+// it or follows a "-", 0 otherwise.
+func tabbedLine(text []byte, line int) (at int, what string) {
 	n := 0
 	for l := range bytes.Lines(text) {
 		if n++; n < line {
@@ -184,8 +191,11 @@ func tabbedLine(text []byte, line int) int {
 			break
 		}
 		if indent := len(l) - len(bytes.TrimLeft(l, " \t")); bytes.IndexByte(l[:indent], '\t') >= 0 {
-			return n
+			return n, "a tab indents this line; YAML takes spaces only"
+		}
+		if dashes := len(l) - len(bytes.TrimLeft(l, " \t-")); bytes.Contains(l[:dashes], []byte("-\t")) {
+			return n, "a tab follows the \"-\" of this line; YAML takes spaces only"
 		}
 	}
-	return 0
+	return 0, ""
 }
