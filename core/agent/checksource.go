@@ -39,15 +39,15 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 	if err != nil {
 		return Finding{LevelFail, subject, err.Error()}
 	}
-	documents, faults := faultsOf(first.documents)
-	message := fmt.Sprintf("%s, %d bad", count(documents, "manifest", "manifests"), len(faults))
+	documents, bad, faults := faultsOf(first.documents)
+	message := fmt.Sprintf("%s, %d bad", count(documents, "manifest", "manifests"), bad)
 	if s.Kind == config.KindAPI {
-		message = fmt.Sprintf("%s, %d bad", count(documents, "pod", "pods"), len(faults))
+		message = fmt.Sprintf("%s, %d bad", count(documents, "pod", "pods"), bad)
 	}
 	if ignored := first.ignored.String(); ignored != "" {
 		message += "; " + ignored
 	}
-	if len(faults) > 0 {
+	if bad > 0 {
 		return Finding{LevelFail, subject, message + "\n" + strings.Join(faults, "\n")}
 	}
 	return Finding{LevelOK, subject, message}
@@ -91,10 +91,10 @@ func (f *firstReading) take(documents []pod.Document, err error) {
 	}
 }
 
-// faultsOf counts the manifests of a source and says what is wrong with those
-// that cannot be used. That a file is held because of one of them goes without
+// faultsOf counts the manifests of a source and those that cannot be used, and says what
+// is wrong with them, a line for each fault. That a file is held because of one of them goes without
 // saying.
-func faultsOf(documents []pod.Document) (manifests int, faults []string) {
+func faultsOf(documents []pod.Document) (manifests, bad int, faults []string) {
 	named := map[string]bool{}
 	for _, d := range documents {
 		if d.Err != nil && !d.Holds() {
@@ -107,10 +107,12 @@ func faultsOf(documents []pod.Document) (manifests int, faults []string) {
 		case d.Err != nil && d.Holds() && named[d.Err.File]:
 			continue
 		case d.Err != nil:
-			faults = append(faults, d.Err.Error())
+			bad++
+			faults = append(faults, d.Err.Lines()...)
 		default:
 			id := pod.Identity(d.Pod)
 			if first, twice := chosen[id]; twice {
+				bad++
 				faults = append(faults, fmt.Sprintf("%s: %s is already defined by %s; remove or rename one of them", d.ID, id, first))
 			} else {
 				chosen[id] = d.ID
@@ -118,5 +120,5 @@ func faultsOf(documents []pod.Document) (manifests int, faults []string) {
 		}
 		manifests++
 	}
-	return manifests, faults
+	return manifests, bad, faults
 }

@@ -48,6 +48,13 @@ func TestCheckSource(t *testing.T) {
 				"DIR/static/b.yaml:4: spec.containers[0].imgae: unknown field; did you mean image?\n" +
 				"DIR/static/c.yaml:1: did not find expected node content",
 		},
+		"each fault of one has a line": {
+			files: map[string]string{"a.yaml": strings.ReplaceAll(goodPod, "spec: {", "spec: {x: 1,\n  z: 2,\n  "), "b.yaml": strings.ReplaceAll(other, "image:", "imgae:")},
+			want: "fail source static: 2 manifests, 2 bad\n" +
+				"DIR/static/a.yaml:4: spec.x: unknown field\n" +
+				"DIR/static/a.yaml:5: spec.z: unknown field\n" +
+				"DIR/static/b.yaml:4: spec.containers[0].imgae: unknown field; did you mean image?",
+		},
 		"a file that holds for a reason of its own is one": {
 			files: map[string]string{"a.yaml": ""},
 			want:  "fail source static: 1 manifest, 1 bad\nDIR/static/a.yaml: the manifest is empty; remove it to end its pods",
