@@ -27,7 +27,7 @@ func (a *app) agentClient(cmd *cobra.Command) (*client.Client, error) {
 			return client.New(config.Default().Paths.Socket), nil
 		}
 	}
-	cfg, err := config.Load(a.configPath)
+	cfg, err := a.loadConfig(cmd.Context())
 	if err != nil {
 		return nil, fmt.Errorf("%w\nto ask the agent all the same, name its socket with --socket", err)
 	}

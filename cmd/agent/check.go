@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
-	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -29,7 +28,7 @@ func (a *app) checkCommand() *cobra.Command {
 			if opts.Timeout <= 0 {
 				return &usageError{fmt.Errorf("invalid --timeout %s: must be longer than 0s", opts.Timeout), cmd.CommandPath()}
 			}
-			cfg, err := config.Load(a.configPath)
+			cfg, err := a.loadConfig(cmd.Context())
 			if err != nil {
 				a.printFinding(agent.Finding{Level: agent.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
 				return errors.New("the configuration cannot be used; nothing else was checked")

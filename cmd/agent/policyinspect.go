@@ -40,7 +40,7 @@ func (a *app) policyInspectCommand() *cobra.Command {
 			cfg := config.Default()
 			if cmd.Flags().Changed("config") {
 				var err error
-				if cfg, err = config.Load(a.configPath); err != nil {
+				if cfg, err = a.loadConfig(cmd.Context()); err != nil {
 					return err
 				}
 			}

@@ -33,7 +33,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 			cfg := config.Default()
 			if cmd.Flags().Changed("config") {
 				var err error
-				if cfg, err = config.Load(a.configPath); err != nil {
+				if cfg, err = a.loadConfig(cmd.Context()); err != nil {
 					return err
 				}
 			}

@@ -46,7 +46,7 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 	cfg := config.Default()
 	if f.state == "" && f.bundle == "" || cmd.Flags().Changed("config") {
 		var err error
-		if cfg, err = config.Load(a.configPath); err != nil {
+		if cfg, err = a.loadConfig(cmd.Context()); err != nil {
 			return nil, err
 		}
 	}

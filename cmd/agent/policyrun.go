@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
-	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -152,7 +151,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 		run, err = agent.AskPolicy(cmd.Context(), cfg, document, &o.question)
 	} else {
 		if o.state == "" {
-			if cfg, err = config.Load(a.configPath); err != nil {
+			if cfg, err = a.loadConfig(cmd.Context()); err != nil {
 				return err
 			}
 			o.state = cfg.Paths.StateRoot

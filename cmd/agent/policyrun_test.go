@@ -129,6 +129,15 @@ func TestPolicyRun_leavesAPipeThatNobodyWritesTo(t *testing.T) {
 		"bench":  {"policy", "bench", document, "--pod", silent},
 		"sign":   {"policy", "sign", filepath.Dir(document), "--key", silent},
 		"verify": {"policy", "verify", filepath.Dir(document), "--key", key, "--key", silent},
+
+		"the agent": {"run", "-c", silent},
+		"check":     {"check", "-c", silent},
+		"get":       {"get", "pods", "-c", silent},
+		"test":      {"policy", "test", filepath.Dir(document), "-c", silent},
+		"lint":      {"policy", "lint", filepath.Dir(document), "-c", silent},
+		"replay":    {"policy", "replay", "-c", silent},
+		"inspect":   {"policy", "inspect", document, "-c", silent},
+		"decision":  {"policy", "run", document, "--decision", "operator-1", "-c", silent},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		ended := make(chan string, 1)

@@ -93,7 +93,7 @@ func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
 	if !cmd.Flags().Changed("config") {
 		return config.Default(), nil
 	}
-	return config.Load(a.configPath)
+	return a.loadConfig(cmd.Context())
 }
 
 // testReport is what came of all tests.

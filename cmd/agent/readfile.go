@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/wardlet/wardlet/core/config"
 )
 
 // whileAsked calls read, which reads the named file to its end and does not return
@@ -66,4 +68,9 @@ func readManifest(path string) ([]byte, error) {
 		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", subject(path), maxManifest)
 	}
 	return text, err
+}
+
+// loadConfig loads the configuration that --config names.
+func (a *app) loadConfig(ctx context.Context) (*config.Config, error) {
+	return whileAsked(ctx, a.configPath, func() (*config.Config, error) { return config.Load(a.configPath) })
 }

@@ -24,7 +24,7 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asked, stop := reloadSignals()
 			defer stop()
-			cfg, err := config.Load(a.configPath)
+			cfg, err := a.loadConfig(cmd.Context())
 			if err != nil {
 				return err
 			}
