@@ -14,21 +14,42 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
+	var o explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Tell how something came about",
-		Args:  knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if namesPod(args) {
+				return nil
+			}
+			return knownCommand(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if namesPod(args) {
+				return a.explainPod(cmd, args, &o)
+			}
 			return &usageError{errors.New("say what to explain: pod NAMESPACE/NAME"), cmd.CommandPath()}
 		},
 	}
 	a.addSocketFlag(cmd)
+	o.add(cmd)
 	cmd.AddCommand(a.explainPodCommand())
 	return cmd
 }
 
+// namesPod reports whether the first argument is a pod as get pods -o name prints it.
+func namesPod(args []string) bool { return len(args) > 0 && strings.HasPrefix(args[0], "pod/") }
+
+// explainFlags are the flags of explain pod.
+type explainFlags struct{ namespace, output string }
+
+func (o *explainFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml, with all that the story is told from")
+}
+
 func (a *app) explainPodCommand() *cobra.Command {
-	var namespace, output string
+	var o explainFlags
 	cmd := &cobra.Command{
 		Use:     "pod NAMESPACE/NAME",
 		Aliases: []string{"pods", "po"},
@@ -39,34 +60,35 @@ func (a *app) explainPodCommand() *cobra.Command {
 			"waits, for whom and until when. A pod of a manifest goes by the name in there, too. Events\n" +
 			"are known since the agent started; what is known from before stands above the line that\n" +
 			"says so: decisions, what is stored with the pod, and what the runtime shows.",
-		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, name, err := podArgument(namespace, args)
-			if err != nil {
-				return &usageError{err, cmd.CommandPath()}
-			}
-			if output != "" && !isObjectFormat(output) {
-				return &usageError{fmt.Errorf("unknown output %q; want json or yaml, or none for text", output), cmd.CommandPath()}
-			}
-			c, err := a.agentClient(cmd)
-			if err != nil {
-				return err
-			}
-			var story server.Story
-			query := url.Values{"namespace": {in}, "name": {name}}
-			if err := c.Get(cmd.Context(), "/v1/explain?"+query.Encode(), &story); err != nil {
-				return err
-			}
-			if output != "" {
-				return printObject(a.out, output, &story)
-			}
-			a.printStory(&story)
-			return nil
-		},
+		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml\n  wardlet explain pod/default/web",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.explainPod(cmd, args, &o) },
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, with all that the story is told from")
+	o.add(cmd)
 	return cmd
+}
+
+func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) error {
+	in, name, err := podArgument(o.namespace, args)
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	if o.output != "" && !isObjectFormat(o.output) {
+		return &usageError{fmt.Errorf("unknown output %q; want json or yaml, or none for text", o.output), cmd.CommandPath()}
+	}
+	c, err := a.agentClient(cmd)
+	if err != nil {
+		return err
+	}
+	var story server.Story
+	query := url.Values{"namespace": {in}, "name": {name}}
+	if err := c.Get(cmd.Context(), "/v1/explain?"+query.Encode(), &story); err != nil {
+		return err
+	}
+	if o.output != "" {
+		return printObject(a.out, o.output, &story)
+	}
+	a.printStory(&story)
+	return nil
 }
 
 // printStory prints a line for every moment, and its details below it.

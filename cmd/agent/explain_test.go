@@ -107,6 +107,24 @@ func TestExplainPod(t *testing.T) {
 	}
 }
 
+// TestExplain_takesAPodAsGetPodsNamesIt: what -o name prints is an argument.
+func TestExplain_takesAPodAsGetPodsNamesIt(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"explain-pod":      {"pod/default/web-edge"},
+		"explain-pod-json": {"pod/default/web", "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, words := range [][]string{{"explain"}, {"explain", "pod"}} {
+				socket, _ := serve(t, aStory())
+				words = append(append(words, "--socket", socket), args...)
+				golden(t, name, wardlet(t.Context(), words...), socket, "SOCKET")
+			}
+		})
+	}
+}
+
 func TestWhatIsToldFromBeforeARestartIsMarked(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
