@@ -68,6 +68,7 @@ func (s *Source) list() (dir inode, entries []entry, err error) {
 	}
 	names, err := s.manifests(f)
 	if err != nil {
+		s.ignored = nil // no more than a part was counted
 		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	for _, n := range names {

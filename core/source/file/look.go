@@ -65,6 +65,7 @@ func (s *Source) fail(now time.Time, err error) {
 		s.lookAt(due)
 		return
 	}
+	s.cfg.Ignored(s.ignored)
 	s.tell(err)
 }
 

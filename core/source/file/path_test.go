@@ -354,3 +354,44 @@ func TestWithoutAWatchListingsGoOnAndItIsSaidOnce(t *testing.T) {
 		t.Errorf("log:\n%s", log.String())
 	}
 }
+
+// TestIgnored_ofADirectoryThatIsEmptyByNow: where the path cannot be read, what once lay
+// there is told no longer.
+func TestIgnored_ofADirectoryThatIsEmptyByNow(t *testing.T) {
+	t.Parallel()
+	for name, become := range map[string]func(dir string) error{
+		"another that is empty": func(dir string) error { return os.Mkdir(dir, 0o700) },
+		"none":                  func(string) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "manifests")
+			must(t, os.Mkdir(dir, 0o700))
+			write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+			write(t, filepath.Join(dir, "b.txt"), "")
+			var mu sync.Mutex
+			var told *pod.Ignored
+			s, k := newSource(dir, 10*time.Millisecond, func(c *Config) {
+				c.Ignored = func(what *pod.Ignored) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = what
+				}
+			})
+			ignored := func() int {
+				mu.Lock()
+				defer mu.Unlock()
+				if told == nil {
+					return 0
+				}
+				return told.Files
+			}
+			run(t, s, k)
+			eventually(t, 1, ignored)
+			must(t, os.Rename(dir, dir+"-unmounted"))
+			must(t, become(dir))
+			eventually(t, 2, func() int { return len(k.healths()) })
+			eventually(t, 0, ignored)
+		})
+	}
+}

@@ -54,7 +54,8 @@ type Config struct {
 	MaxFiles int
 	MaxBytes int64
 	// Ignored is called after every listing with what the directory holds that is not
-	// read, nil for nothing. Nil: it is not called.
+	// read, nil for nothing; also after one with an error, once that is reported. Nil:
+	// it is not called.
 	Ignored func(*pod.Ignored)
 	Logger  *slog.Logger
 	// Now is the clock. The default is time.Now.
