@@ -144,7 +144,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 
 // breakerInWords says why a breaker is open, what follows and what to do.
 func (p policyPrinter) breakerInWords(set *pod.PolicySet, b *pod.PolicyBreaker) string {
-	return printable.Joined(fmt.Sprintf(": %d failures in a row, the last %s, on %s, of which one is tried again in %s; others are asked about one a second; %q asks about all now",
+	return printable.Joined(fmt.Sprintf(": %d failures in a row, the last one %s, on %s; one of these is tried again in %s, and one other each second; %q asks about all now, until five fail again",
 		b.Failed, b.Last, plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
 }
 

@@ -202,7 +202,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 		}
 		got := askAll(p, append(names, "good")...)
 		time.Sleep(time.Second)
-		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one a second on which it has not; "wardlet policy retry" has all asked now, until five fail again` {
+		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one other each second; "wardlet policy retry" asks about all now, until five fail again` {
 			t.Errorf("good waits for %q %q", policy, why)
 		}
 		time.Sleep(time.Minute)

@@ -49,7 +49,7 @@ func (c *circumstances) bars(p *policy, q barred) error {
 	}
 	wait, err := p.plugin.breakers.open(q.tenant, q.id, q.patience, q.now)
 	if wait > 0 {
-		c.putOff, c.why = wait, fmt.Sprintf("%s has failed on other pods, and is asked about one a second on which it has not; %s has all asked now, until five fail again", p.called(), p.command("retry"))
+		c.putOff, c.why = wait, fmt.Sprintf("%s has failed on other pods, and is asked about one other each second; %s asks about all now, until five fail again", p.called(), p.command("retry"))
 		return nil
 	}
 	if err != nil {
