@@ -61,7 +61,7 @@ func (a *app) explainPodCommand() *cobra.Command {
 			"are known since the agent started; what is known from before stands above the line that\n" +
 			"says so: decisions, what is stored with the pod, and what the runtime shows.",
 		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml\n  wardlet explain pod/default/web",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.explainPod(cmd, args, &o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.explainPod(cmd, args, &o) },
 	}
 	o.add(cmd)
 	return cmd

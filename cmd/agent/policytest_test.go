@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,4 +183,29 @@ func TestGoldenFilesThatAreNotComparedAreNamed(t *testing.T) {
 	if got, want := run(), "q.toml:2: name: \"p\" is the name of the policy in p.toml too; give each its own"; !strings.Contains(got, want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
+}
+
+// TestPolicyTest_jsonHasNoEscapesOfItsOwn: JSON escapes by itself what would steer a
+// terminal, and reads back as what it was.
+func TestPolicyTest_jsonHasNoEscapesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	module := wasmtest.Answering(1, "NotNice", "because it is so")
+	const name = "we\u202eb.yaml"
+	test := "[[test]]\npod = \"" + name + "\"\nexpect = \"allow\"\n"
+	dir := draft(t, module, pinned(module)+admitKeys+test, name, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: box}]}\n")
+	text := wardlet(t.Context(), "policy", "test", dir, "-o", "json")
+	text, _, _ = strings.Cut(text, "--- ")
+	var report testReport
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if len(report.Tests) != 1 || len(report.Tests[0].Faults) != 1 || !strings.Contains(report.Tests[0].Faults[0], name+": want allow, got deny") {
+		t.Errorf("%s", text)
+	}
+	checkVisible(t, "policy test -o json", text)
+	lines := wardlet(t.Context(), "policy", "test", dir)
+	if !strings.Contains(lines, `we\u202eb.yaml: want allow, got deny`) {
+		t.Errorf("%s", lines)
+	}
+	checkVisible(t, "policy test", lines)
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -121,9 +122,10 @@ func parseDocument(path, file string, text []byte, allowUnpinned bool) (*documen
 	return d, nil
 }
 
-// complain puts a fault at a key down, for err.
+// complain puts a fault at a key down, for err. What it quotes is not escaped before it is
+// shown.
 func (d *document) complain(key, format string, args ...any) {
-	d.wrong = append(d.wrong, complaint{key, oneLine(fmt.Sprintf(format, args...))})
+	d.wrong = append(d.wrong, complaint{key, printable.Cut(joined(fmt.Sprintf(format, args...)), maxMessage)})
 }
 
 // err gives what was complained of, each with the line of its key; nil where
@@ -142,6 +144,11 @@ func (d *document) err() error {
 
 // maxMessage bounds what a fault may quote of a plugin, in bytes.
 const maxMessage = 2048
+
+// joined is printable.Joined without escapes.
+func joined(s string) string {
+	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s))
+}
 
 // oneLine makes a message one line of text, whatever a plugin says: reasons
 // are told one per line.

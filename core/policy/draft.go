@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
 // Draft is a policy as its author works on it. It is loaded also if it is off, if
@@ -83,7 +85,7 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 func (d *Draft) unique(others []*Draft) {
 	i := slices.IndexFunc(others, func(other *Draft) bool { return other.policy != nil && other.Name == d.Name })
 	if i >= 0 {
-		d.policy.complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, others[i].policy.path)
+		d.policy.complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, printable.Line(others[i].policy.path))
 		d.Err = d.policy.err()
 	}
 }
@@ -164,12 +166,16 @@ func (d *Draft) Limits() (l Limits) {
 	return l
 }
 
-// fault is a complaint at a key of the document, with file and line.
+// fault is a complaint at a key of the document, with file and line. What it quotes is not
+// escaped.
 func (d *Draft) fault(key, format string, args ...any) string {
 	one := document{keys: d.policy.keys, path: d.policy.path, file: d.policy.file, text: d.policy.text}
 	one.complain(key, format, args...)
-	return one.err().Error()
+	return strings.Join(texts(one.err()), "\n")
 }
+
+// Refusals say, each with file and line, why it cannot be asked; none where it can.
+func (d *Draft) Refusals() []string { return texts(d.Err) }
 
 // Settle makes it ready for the next call.
 func (d *Draft) Settle(ctx context.Context) { d.policy.plugin.plugin.Settle(ctx) }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -48,3 +50,22 @@ type fileError struct {
 
 func (e *fileError) Error() string { return printable.Line(e.file) + ": " + e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
+
+// texts are the faults of an error as Error renders them, but for their messages, in which
+// nothing is escaped.
+func texts(err error) []string {
+	all, ok := errors.AsType[strict.Errors](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []string{err.Error()}
+	}
+	lines := make([]string, len(all))
+	for i, e := range all {
+		place := e
+		place.Message = ""
+		lines[i] = place.Error() + e.Message
+	}
+	return lines
+}

@@ -95,7 +95,7 @@ func (d *document) checkMembers(all map[string]*document) {
 		case member.isGroup():
 			d.complain("expression", "%q is a group itself; write what it says in parentheses", name)
 		case member.Mode != modeMember:
-			d.complain("expression", `policy %q has the mode %q; set mode = "member" in %s, so that it counts only in groups`, name, member.Mode, member.path)
+			d.complain("expression", `policy %q has the mode %q; set mode = "member" in %s, so that it counts only in groups`, name, member.Mode, printable.Line(member.path))
 		}
 	}
 }

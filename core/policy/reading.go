@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -130,7 +131,7 @@ func (r *reading) unite() {
 			these = candidates
 		}
 		if other := these[doc.Name]; other != nil {
-			doc.complain("name", "%q is the name of the policy in %s too; give each its own", doc.Name, other.path)
+			doc.complain("name", "%q is the name of the policy in %s too; give each its own", doc.Name, printable.Line(other.path))
 			continue
 		}
 		these[doc.Name] = doc

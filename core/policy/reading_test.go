@@ -65,6 +65,13 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 			},
 			`DIR/q.toml:2: name: "p" is the name of the policy in p.toml too; give each its own`,
 		},
+		"a name that stands for two, the other in a file of two lines": {
+			func(d tree) {
+				d.policy("p", "allow")
+				d.write("a\nb.toml", documentOf("p", "allow"))
+			},
+			`DIR/p.toml:2: name: "p" is the name of the policy in a\nb.toml too; give each its own`,
+		},
 		"a module that is missing": {
 			func(d tree) { d.policy("p", "allow"); d.remove("p.wasm") },
 			"DIR/p.toml:3: module: p.wasm cannot be read: no such file or directory",

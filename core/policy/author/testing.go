@@ -78,7 +78,7 @@ func refused(d *policy.Draft) *TestResult {
 	if d.Err == nil {
 		return nil
 	}
-	return &TestResult{Name: d.Name, Faults: []string{d.Err.Error()}}
+	return &TestResult{Name: d.Name, Faults: d.Refusals()}
 }
 
 // compare compares the verdict with the golden file of the test, or writes that.
