@@ -166,9 +166,9 @@ func syntaxFault(c chunk, err error) *fault {
 			line, message = tab, what
 		}
 	}
-	if m := directive.FindSubmatch(c.text); m != nil && strings.Contains(message, "incompatible YAML") {
-		message = fmt.Sprintf("%%YAML %s is not supported; write %%YAML 1.1, or leave the line out", m[1])
-		line = bytes.Count(c.text[:bytes.Index(c.text, m[0])], []byte{'\n'}) + 1
+	if m := directive.FindSubmatchIndex(c.text); m != nil && strings.Contains(message, "incompatible YAML") {
+		message = fmt.Sprintf("%%YAML %s is not supported; write %%YAML 1.1, or leave the line out", c.text[m[2]:m[3]])
+		line = bytes.Count(c.text[:m[0]], []byte{'\n'}) + 1
 	}
 	message += lookalikeNear(c, line)
 	if at := bytes.Index(c.text, []byte(charset.ByteOrderMark)); at >= 0 {
