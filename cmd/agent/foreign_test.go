@@ -64,12 +64,12 @@ func FuzzOutput(f *testing.F) {
 }
 
 // foreignOutputs are all that is printed in lines where every text is s.
-func foreignOutputs(t testing.TB, s string) map[string]func() string {
-	t.Helper()
+func foreignOutputs(tb testing.TB, s string) map[string]func() string {
+	tb.Helper()
 	all := map[string]func() string{}
-	socket := answering(t, s)
+	socket := answering(tb, s)
 	for _, args := range foreignCommands {
-		all[strings.Join(args, " ")] = func() string { return executed(t, socket, args) }
+		all[strings.Join(args, " ")] = func() string { return executed(tb, socket, args) }
 	}
 	for name, show := range foreignPrinters {
 		all[name] = func() string { return printed(show, s) }
@@ -216,17 +216,17 @@ func checkObjects(t *testing.T, socket string, kind []string) {
 }
 
 // executed runs one command line and returns all that it prints.
-func executed(t testing.TB, socket string, args []string) string {
-	t.Helper()
+func executed(tb testing.TB, socket string, args []string) string {
+	tb.Helper()
 	var out bytes.Buffer
 	a := &app{out: &out, errOut: &out, now: func() time.Time { return noon }, poll: time.Hour}
-	a.execute(t.Context(), append(slices.Clip(args), "--socket", socket))
+	a.execute(tb.Context(), append(slices.Clip(args), "--socket", socket))
 	return out.String()
 }
 
 // answering is the socket of an agent whose answers have s for every text.
-func answering(t testing.TB, s string) (socket string) {
-	t.Helper()
+func answering(tb testing.TB, s string) (socket string) {
+	tb.Helper()
 	answers := map[string]any{
 		"/v1/pods": filled[v1.PodList](s), "/v1/waiting": filled[[]pod.Waiting](s), "/v1/updates": filled[[]pod.WaitingUpdate](s),
 		"/v1/sources": filled[[]pod.SourceState](s), "/v1/conflicts": filled[[]pod.Conflict](s), "/v1/events": filled[[]status.Event](s),
@@ -239,12 +239,12 @@ func answering(t testing.TB, s string) (socket string) {
 	}
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	socket = filepath.Join(dir, "w.sock")
 	l, err := net.Listen("unix", socket)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ended := make(chan struct{})
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -270,7 +270,7 @@ func answering(t testing.TB, s string) (socket string) {
 		defer close(ended)
 		_ = srv.Serve(l)
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		srv.Close()
 		<-ended
 		os.RemoveAll(dir)
