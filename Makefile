@@ -39,7 +39,7 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 	@tools/setup.sh runtime
 	@tools/run.sh $(WARDLET)
 
-test: test-unit test-e2e test-parity test-cluster ## all tests, in order, with the race detector (as root)
+test: test-unit test-e2e test-parity test-cluster ## all tests, in order (as root)
 
 test-unit: ## the unit tests of every module, and some inputs for each fuzz target
 	@tools/setup.sh race guests

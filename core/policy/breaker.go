@@ -248,7 +248,7 @@ func codeOfCall(err error) string {
 func (b *breaker) pause() time.Duration { return min(minBreak<<min(b.tries, 10), maxBreak) }
 
 // close forgets all failures, and reports whether there were any. Turns stay: where a
-// breaker opens again at once, nobody who waited is behind those that came later.
+// breaker opens again at once, questions that waited come before later ones.
 func (b *breakers) close() (had bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

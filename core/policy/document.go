@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -125,7 +124,7 @@ func parseDocument(path, file string, text []byte, allowUnpinned bool) (*documen
 // complain puts a fault at a key down, for err. What it quotes is not escaped before it is
 // shown.
 func (d *document) complain(key, format string, args ...any) {
-	d.wrong = append(d.wrong, complaint{key, printable.Cut(joined(fmt.Sprintf(format, args...)), maxMessage)})
+	d.wrong = append(d.wrong, complaint{key, printable.Cut(printable.Join(fmt.Sprintf(format, args...)), maxMessage)})
 }
 
 // err gives what was complained of, each with the line of its key; nil where
@@ -144,11 +143,6 @@ func (d *document) err() error {
 
 // maxMessage bounds what a fault may quote of a plugin, in bytes.
 const maxMessage = 2048
-
-// joined is printable.Joined without escapes.
-func joined(s string) string {
-	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s))
-}
 
 // oneLine makes a message one line of text, whatever a plugin says: reasons
 // are told one per line.

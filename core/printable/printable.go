@@ -17,8 +17,11 @@ func Line(s string) string { return escape(s, "") }
 func Lines(s string) string { return escape(s, "\n\t") }
 
 // Joined is Line for text of several lines, which it joins with "; ".
-func Joined(s string) string {
-	return Line(strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s)))
+func Joined(s string) string { return Line(Join(s)) }
+
+// Join joins the lines of a text with "; ", and escapes nothing.
+func Join(s string) string {
+	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s))
 }
 
 // Cell is Line for a column of a table that others follow: of several blanks in

@@ -382,30 +382,25 @@ func (w *world) expectStatus(t *testing.T, uid types.UID, want string) {
 }
 
 func (w *world) Warn(uid types.UID, _, message string, _ time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.warned == nil {
-		w.warned = map[types.UID]string{}
-	}
-	w.warned[uid] = message
+	w.note(&w.warned, uid, message)
 }
 
 func (w *world) Changed(uid types.UID, _, message string, _ time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mutated == nil {
-		w.mutated = map[types.UID]string{}
-	}
-	w.mutated[uid] = message
+	w.note(&w.mutated, uid, message)
 }
 
 func (w *world) EditIgnored(uid types.UID, _, message string, _ time.Time) {
+	w.note(&w.ignoredEdits, uid, message)
+}
+
+// note records what is shown with a pod.
+func (w *world) note(all *map[types.UID]string, uid types.UID, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ignoredEdits == nil {
-		w.ignoredEdits = map[types.UID]string{}
+	if *all == nil {
+		*all = map[types.UID]string{}
 	}
-	w.ignoredEdits[uid] = message
+	(*all)[uid] = message
 }
 
 // expectMutated compares what is shown with a pod as changed by policies, "" for

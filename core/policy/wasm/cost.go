@@ -24,9 +24,6 @@ func AddCost(ctx context.Context, cpu time.Duration) {
 	}
 }
 
-// fuelUnits is about how many units of fuel a guest takes in a nanosecond.
-const fuelUnits = 2
-
 // startCost starts to measure for WithCost, on this goroutine. stop ends it; a
 // second call does nothing. fuel is what the guest took meanwhile, which is paid as
 // such; nil for nothing.
@@ -40,7 +37,7 @@ func startCost(ctx context.Context, fuel func() int64) (stop func()) {
 	return sync.OnceFunc(func() {
 		took := time.Duration(threadTime() - began)
 		if fuel != nil {
-			took -= time.Duration(fuel() / fuelUnits)
+			took -= time.Duration(fuel()) * time.Microsecond / fuelPerMicrosecond
 		}
 		AddCost(ctx, max(took, 0))
 		runtime.UnlockOSThread()
