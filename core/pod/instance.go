@@ -1,11 +1,6 @@
 package pod
 
-import (
-	"encoding/json"
-	"fmt"
-
-	v1 "k8s.io/api/core/v1"
-)
+import v1 "k8s.io/api/core/v1"
 
 // Instance identifies what policy judges once: a UID, and spec, labels and
 // annotations as the source gave them, without the annotations that only this
@@ -13,10 +8,7 @@ import (
 // counts, so that defaults a newer agent adds make no other instance of it. It
 // is 32 hexadecimal digits.
 func Instance(p *v1.Pod) (string, error) {
-	if hash, ok := p.Annotations[AnnotationHash]; ok && IsStatic(p) {
-		return digest([]byte("document\x00" + string(p.UID) + "\x00" + hash))[:32], nil
-	}
-	return objectHash(p, "instance")
+	return (*Texts)(nil).Instance(p)
 }
 
 // SameInstance reports whether policy has nothing new to say of b when it has
@@ -35,18 +27,4 @@ func SameInstance(a, b *v1.Pod) bool {
 
 // FinalHash identifies what a pod was made from in the end: after policies
 // have changed it. It is 32 hexadecimal digits.
-func FinalHash(p *v1.Pod) (string, error) { return objectHash(p, "final") }
-
-func objectHash(p *v1.Pod, kind string) (string, error) {
-	annotations := sharedAnnotations(p)
-	delete(annotations, AnnotationHash)
-	text, err := json.Marshal(struct {
-		UID                 string
-		Spec                *v1.PodSpec
-		Labels, Annotations map[string]string
-	}{string(p.UID), &p.Spec, p.Labels, annotations})
-	if err != nil {
-		return "", fmt.Errorf("identify pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	return digest(append([]byte(kind+"\x00"), text...))[:32], nil
-}
+func FinalHash(p *v1.Pod) (string, error) { return (*Texts)(nil).objectHash(p, "final") }

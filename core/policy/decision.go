@@ -57,17 +57,17 @@ func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *acti
 	d.look = p.ledger.look
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
 	d.exempt = p.exempt(q, d.names)
-	d.instance = p.instance(q)
+	d.instance = p.instance(q, r.Texts)
 	return d
 }
 
 // instance is the instance of a question's pod as its source gave it, empty where
 // that cannot be told.
-func (p *Plane) instance(q *pod.Question) string {
+func (p *Plane) instance(q *pod.Question, texts *pod.Texts) string {
 	if q.Base != nil {
 		return q.Base.Instance
 	}
-	instance, err := p.instances.of(q.Pod)
+	instance, err := p.instances.of(q.Pod, texts)
 	if err != nil {
 		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "err", err)
 	}

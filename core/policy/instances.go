@@ -21,8 +21,8 @@ type instances struct {
 	known map[weak.Pointer[v1.Pod]]string
 }
 
-// of is pod.Instance.
-func (i *instances) of(p *v1.Pod) (string, error) {
+// of is pod.Instance. texts writes what that takes.
+func (i *instances) of(p *v1.Pod, texts *pod.Texts) (string, error) {
 	key := weak.Make(p)
 	i.mu.Lock()
 	instance, ok := i.known[key]
@@ -30,7 +30,7 @@ func (i *instances) of(p *v1.Pod) (string, error) {
 	if ok {
 		return instance, nil
 	}
-	instance, err := pod.Instance(p)
+	instance, err := texts.Instance(p)
 	if err != nil {
 		return "", err
 	}

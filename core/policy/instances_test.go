@@ -17,14 +17,14 @@ func TestAPodsInstanceIsToldOnce(t *testing.T) {
 	want, err := pod.Instance(p)
 	must(t, err)
 	for range 2 {
-		if got, err := known.of(p); err != nil || got != want {
+		if got, err := known.of(p, nil); err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
 	if n := len(known.known); n != 1 {
 		t.Errorf("%d pods are remembered", n)
 	}
-	if n := testing.AllocsPerRun(100, func() { _, _ = known.of(p) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = known.of(p, nil) }); n > 0 {
 		t.Errorf("the second time allocates %v times: it is told again", n)
 	}
 }
@@ -35,7 +35,7 @@ func TestAnotherPodIsAnotherInstance(t *testing.T) {
 	told := map[string]bool{}
 	for _, image := range []string{"a", "b"} {
 		p := somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
-		instance, err := known.of(p)
+		instance, err := known.of(p, nil)
 		must(t, err)
 		told[instance] = true
 	}
@@ -53,7 +53,7 @@ func TestRememberedInstancesAreBounded(t *testing.T) {
 			for j := range maxInstances / 2 {
 				p := somePod(fmt.Sprintf("web-%d-%d", i, j))
 				want, _ := pod.Instance(p)
-				if got, err := known.of(p); err != nil || got != want {
+				if got, err := known.of(p, nil); err != nil || got != want {
 					t.Errorf("got %q, %v, want %q", got, err, want)
 				}
 			}

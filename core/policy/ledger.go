@@ -166,7 +166,7 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 // and has not gone on since: it is not judged again.
 func (p *Plane) Admitted(q pod.Question, v pod.Verdict) {
 	if l := &p.ledger; l.node != nil && v.Answer == pod.Allow {
-		instance := p.instance(&q)
+		instance := p.instance(&q, nil)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.reserve(passing(&q, &v), instance)

@@ -125,7 +125,7 @@ type contest struct {
 // ordered by the rank of their source, then by source and document.
 func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *contest {
 	m := &contest{
-		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized()},
+		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
 		mutateAPI:    p.cfg.MutateAPI,
 	}
 	for i := range c.Candidates {

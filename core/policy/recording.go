@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -61,7 +60,7 @@ func (r *recording) prepare(c *Config) error {
 	e := state.DecisionEntry{Inputs: map[string][]byte{}, Record: &state.DecisionRecord{
 		Decision: r.decision, Agent: c.Version, Node: c.Node, Default: r.fallback, Exempt: r.exempt, Paced: r.paced, MutateAPI: r.mutateAPI,
 	}}
-	d := documents{into: e.Inputs}
+	d := documents{into: e.Inputs, texts: r.texts()}
 	if q := r.request; q != nil {
 		e.Record.ClockSynchronized, e.Record.Kind, e.Record.Changed = q.ClockSynchronized, q.Kind, q.Changed
 		e.Record.Base = q.Question.Base.Hash()
@@ -81,6 +80,14 @@ func (r *recording) prepare(c *Config) error {
 	r.entry = e
 	r.key = keyOf(&r.decision, inputsOf(e.Record)...)
 	return d.err
+}
+
+// texts are those that wrote the decision's pods.
+func (r *recording) texts() *pod.Texts {
+	if r.contest != nil {
+		return r.contest.Texts
+	}
+	return r.request.Texts
 }
 
 // policies are what the policies that had an opinion were made from.
@@ -137,17 +144,9 @@ func inputsOf(r *state.DecisionRecord) []string {
 
 // documents are what is named by digest.
 type documents struct {
-	into map[string][]byte
-	err  error
-}
-
-// recordedPod is a pod as policies see it: without its status, and without who
-// manages which field.
-type recordedPod struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     *v1.PodSpec       `json:"spec"`
+	into  map[string][]byte
+	texts *pod.Texts
+	err   error
 }
 
 // pod takes a pod in and gives its digest, empty for nil.
@@ -155,9 +154,7 @@ func (d *documents) pod(p *v1.Pod) string {
 	if p == nil {
 		return ""
 	}
-	whole := recordedPod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
-	whole.Metadata.ManagedFields = nil
-	return d.json(&whole)
+	return d.take(d.texts.Whole(p))
 }
 
 // instance is that of a pod, empty for nil.
@@ -165,15 +162,17 @@ func (d *documents) instance(p *v1.Pod) string {
 	if p == nil {
 		return ""
 	}
-	instance, err := pod.Instance(p)
+	instance, err := d.texts.Instance(p)
 	if err != nil {
 		d.err = err
 	}
 	return instance
 }
 
-func (d *documents) json(value any) string {
-	text, err := json.Marshal(value)
+func (d *documents) json(value any) string { return d.take(json.Marshal(value)) }
+
+// take takes a document in and gives its digest.
+func (d *documents) take(text []byte, err error) string {
 	if err != nil {
 		d.err = err
 		return ""

@@ -12,7 +12,7 @@ import (
 func (p *Plane) request(q *pod.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: changes(q),
-		Time: now, ClockSynchronized: p.cfg.clockSynchronized(),
+		Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{},
 	}
 }
 

@@ -14,12 +14,13 @@ type asked struct {
 	node       node
 	nodeKnown  bool
 	candidates []candidate
+	texts      *pod.Texts
 }
 
 // judge asks about one pod.
 func (q *asked) judge(hook Hook, r *Request) {
 	about := r.Question
-	q.object, q.old = about.Pod, about.Old
+	q.object, q.old, q.texts = about.Pod, about.Old, r.Texts
 	q.request = request{
 		Hook: hook, Operation: about.Op, Source: about.Origin.Source, Kind: r.Kind, Document: about.Origin.Document,
 		Replaces: string(about.Replaces), Tenant: r.Tenant, Time: r.Time.UnixMilli(), ClockSynchronized: r.ClockSynchronized,
@@ -31,7 +32,7 @@ func (q *asked) judge(hook Hook, r *Request) {
 
 // choose asks about those that claim one pod.
 func (q *asked) choose(m *MergeRequest) {
-	q.old = m.Current
+	q.old, q.texts = m.Current, m.Texts
 	q.request = request{
 		Hook: HookMerge, Tenant: m.Tenant, Time: m.Time.UnixMilli(), ClockSynchronized: m.ClockSynchronized,
 	}

@@ -7,7 +7,8 @@ import (
 	"reflect"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // The numbers of the documents that a plugin can have as JSON. A candidate's
@@ -52,11 +53,10 @@ func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 			return d.text[m.begin:m.end], true
 		}
 	}
-	value := q.document(number)
+	value, text, err := q.document(number)
 	if value == nil {
 		return nil, false
 	}
-	text, err := json.Marshal(value)
 	if err != nil {
 		stop(failf(HostError, "write document %d as JSON: %w", number, err))
 	}
@@ -69,44 +69,34 @@ func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 	return d.text[m.begin:m.end], true
 }
 
-// document is what a number stands for: a pointer, nil where there is nothing.
-func (q *asked) document(number uint32) any {
+// document is what a number stands for, a pointer, and that as JSON; nil where there is
+// nothing.
+func (q *asked) document(number uint32) (value any, text []byte, err error) {
+	var of *v1.Pod
 	switch number {
 	case documentRequest:
-		return &q.request
+		value = &q.request
 	case documentObject:
-		return podDocument(q.object)
+		of = q.object
 	case documentOldObject:
-		return podDocument(q.old)
+		of = q.old
 	case documentNode:
 		if q.nodeKnown {
-			return &q.node
+			value = &q.node
 		}
 	default:
 		if number >= documentCandidates && uint64(number-documentCandidates) < uint64(len(q.candidates)) {
-			return podDocument(q.candidates[number-documentCandidates].Object)
+			of = q.candidates[number-documentCandidates].Object
 		}
 	}
-	return nil
-}
-
-// wholePod is a pod as plugins see it.
-type wholePod struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     *v1.PodSpec       `json:"spec"`
-}
-
-// podDocument is the document of a pod: without its status, and without who
-// manages which field.
-func podDocument(p *v1.Pod) any {
-	if p == nil {
-		return nil
+	switch {
+	case of != nil:
+		text, err = q.texts.Whole(of)
+		return pod.WholeOf(of), text, err
+	case value != nil:
+		text, err = json.Marshal(value)
 	}
-	whole := &wholePod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
-	whole.Metadata.ManagedFields = nil
-	return whole
+	return value, text, err
 }
 
 // seed is what the random numbers of a hook come from: the plugin's own seed,

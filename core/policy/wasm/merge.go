@@ -6,6 +6,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // MergeRequest is a question to the hook merge: which of the documents that
@@ -22,8 +24,9 @@ type MergeRequest struct {
 	Time time.Time
 	// ClockSynchronized says whether the node's clock is known to be right.
 	ClockSynchronized bool
-	// Node is as in Request.
-	Node *NodeFacts
+	// Node and Texts are as in Request.
+	Node  *NodeFacts
+	Texts *pod.Texts
 }
 
 // MergeAnswer is what the hook merge decides.

@@ -24,6 +24,8 @@ type Request struct {
 	// them; nil where none are known. The plugin gets them only if its policy
 	// has the capability node.read.
 	Node *NodeFacts
+	// Texts writes the pods as JSON for all who want that of the decision; nil works.
+	Texts *pod.Texts
 }
 
 // request is what plugins see of a question, by the names of docs/abi.md. What
