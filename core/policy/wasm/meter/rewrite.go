@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -135,6 +136,7 @@ type rewriter struct {
 	planning  planning
 	rewriting rewriting
 	ends      []uint64
+	signature []byte
 }
 
 type addedFunction struct {
@@ -152,18 +154,20 @@ func (w *rewriter) function(index uint32) uint32 {
 
 // addType gives the number of a function type, which it adds.
 func (w *rewriter) addType(params, results []module.ValueType) uint32 {
-	encoded := []byte{0x60}
+	encoded := w.signature[:0]
+	encoded = append(encoded, 0x60)
 	for _, list := range [][]module.ValueType{params, results} {
 		encoded = binary.AppendUvarint(encoded, uint64(len(list)))
 		for _, t := range list {
 			encoded = append(encoded, byte(t))
 		}
 	}
+	w.signature = encoded
 	if i, ok := w.known[string(encoded)]; ok {
 		return i
 	}
 	index := uint32(len(w.m.Types) + len(w.types))
-	w.types = append(w.types, encoded)
+	w.types = append(w.types, bytes.Clone(encoded))
 	w.known[string(encoded)] = index
 	return index
 }
