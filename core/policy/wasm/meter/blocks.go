@@ -106,6 +106,14 @@ func (p *planning) reset() {
 	*p = planning{plan: plan{blocks: p.blocks[:0]}, opened: append(p.opened[:0], opened{kind: module.OpBlock}), shorts: p.shorts[:0]}
 }
 
+// grow makes room for most functions of so many bytes at once: it would take more to
+// grow step by step.
+func (p *planning) grow(bytes int) {
+	const shortest, many = 2, 1024 // bytes of a block of the format
+	n := min(bytes/shortest, many) + 1
+	p.blocks, p.opened = make([]block, 0, n), make([]opened, 0, n)
+}
+
 // opened is an open block of the format: a block, loop, if or else.
 type opened struct {
 	kind module.Op
@@ -205,7 +213,8 @@ func (p *planning) end(after int, targeted bool) {
 		p.begin(after)
 	}
 	if closed.kind == module.OpLoop {
-		p.blocks[closed.begins].sets = slices.Clone(closed.sets)
+		closed.sets = slices.Clip(closed.sets) // what is added for the blocks around goes elsewhere
+		p.blocks[closed.begins].sets = closed.sets
 	}
 	// The shorter list is added to the longer one: otherwise each of many nested
 	// blocks would copy the whole list.

@@ -41,6 +41,10 @@ const (
 	spareBytes = 16 << 10
 )
 
+// smallCode is how much room there is at once for code that may become many times as
+// long as it was.
+const smallCode = 96 << 10
+
 // Rewrite meters a module. The error is a *module.Fault: code that cannot be
 // read, or that takes more than most bytes rewritten, or many times the bytes it
 // had; 0 is no bound for either. m is not changed.
@@ -64,7 +68,8 @@ func (w *rewriter) rewrite(ctx context.Context, most int) (*Rewritten, error) {
 	if most > 0 {
 		w.most = min(most, maxTimes*had+spareBytes)
 	}
-	w.code = make([]byte, 0, 2*had)
+	w.code = make([]byte, 0, max(2*had, min(w.most, smallCode)))
+	w.planning.grow(largest(m))
 	ends := make([]int, len(m.Bodies))
 	for i := range m.Bodies {
 		if ctx.Err() != nil {
@@ -83,6 +88,14 @@ func (w *rewriter) rewrite(ctx context.Context, most int) (*Rewritten, error) {
 	}
 	whole, size := w.assemble(bodies)
 	return &Rewritten{Binary: whole, Globals: w.globals, CodeBytes: size}, nil
+}
+
+// largest is the length of the longest function.
+func largest(m *module.Module) (n int) {
+	for i := range m.Bodies {
+		n = max(n, m.Bodies[i].Size)
+	}
+	return n
 }
 
 // codeBytes is the length of the module's functions together.
