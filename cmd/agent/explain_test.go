@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -110,11 +111,17 @@ func TestExplainPod(t *testing.T) {
 // TestExplain_takesAPodAsGetPodsNamesIt: what -o name prints is an argument.
 func TestExplain_takesAPodAsGetPodsNamesIt(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{
-		"explain-pod":      {"pod/default/web-edge"},
-		"explain-pod-json": {"pod/default/web", "-o", "json"},
+	for _, test := range []struct {
+		name string
+		args []string
+	}{
+		{"explain-pod", []string{"pod/default/web-edge"}},
+		{"explain-pod", []string{"pod/web-edge", "-n", "default"}}, // as kubectl takes it
+		{"explain-pod", []string{"default/web-edge", "-n", "default"}},
+		{"explain-pod-json", []string{"pod/default/web", "-o", "json"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		name, args := test.name, test.args
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
 			for _, words := range [][]string{{"explain"}, {"explain", "pod"}} {
 				socket, _ := serve(t, aStory())

@@ -53,8 +53,10 @@ func podArgument(namespace string, args []string) (in, name string, err error) {
 		return "", "", fmt.Errorf("name one pod, as NAMESPACE/NAME; found %d arguments", len(args))
 	}
 	argument := args[0]
-	if kind, rest, ok := strings.Cut(argument, "/"); ok && strings.Contains(rest, "/") && (kind == "pod" || kind == "update" || kind == "conflict") {
-		argument = rest // as -o name prints it
+	kind, rest, _ := strings.Cut(argument, "/")
+	isKind := kind == "pod" || kind == "update" || kind == "conflict"
+	if isKind && (strings.Contains(rest, "/") || namespace != "" && namespace != kind) {
+		argument = rest // as -o name prints it, or as kubectl takes it
 	}
 	in, name, slash := strings.Cut(argument, "/")
 	if !slash {

@@ -51,5 +51,5 @@ func (r *run) lifecycleDriver() string { return filepath.Join(r.tools, "lifecycl
 // measured how, and what the limits are; here they are judged.
 func measureLifecycle(ctx context.Context, r *run, report report) error {
 	return r.drive(ctx, report, r.lifecycleDriver(),
-		"-root", r.root, "-rounds", strconv.Itoa(r.rounds), "-long", strconv.Itoa(longRounds(r.rounds)))
+		"-root", r.root, "-rounds", strconv.Itoa(r.rounds), "-long", strconv.Itoa(longRounds(r.rounds)), "-within", r.left().String())
 }

@@ -44,16 +44,32 @@ func perRound(each, once time.Duration) func(rounds int) time.Duration {
 	return func(rounds int) time.Duration { return time.Duration(rounds)*each + once }
 }
 
-// defaultRounds is how often each thing is measured by default: as often as fits
-// into 25 minutes in all.
-const defaultRounds = 3
+// By default each thing is measured defaultRounds times, and all in defaultTime
+// without building: where a machine is too slow for that, the lifecycle, which is
+// measured last, has fewer rounds. cleaning is what is left for its end.
+const (
+	defaultRounds = 3
+	defaultTime   = 25 * time.Minute
+	cleaning      = 30 * time.Second
+)
 
 // run is one run of the program.
 type run struct {
 	// root is the directory of the project, tools where programs are built to.
 	root, tools string
 	rounds      int
-	progress    io.Writer
+	// within is how long measuring may take, 0 for any time, began when it began.
+	within   time.Duration
+	began    time.Time
+	progress io.Writer
+}
+
+// left is how long the last bench may take: 0 for any time.
+func (r *run) left() time.Duration {
+	if r.within == 0 {
+		return 0
+	}
+	return max(r.within-time.Since(r.began)-cleaning, time.Second)
 }
 
 func main() { os.Exit(mainCode()) }
@@ -61,10 +77,16 @@ func main() { os.Exit(mainCode()) }
 func mainCode() int {
 	r := &run{progress: os.Stderr}
 	flag.StringVar(&r.root, "root", ".", "the project's directory")
-	flag.IntVar(&r.rounds, "rounds", defaultRounds, "how often each thing is measured")
+	flag.IntVar(&r.rounds, "rounds", defaultRounds, "how often each thing is measured; by default fewer where that would take more than 25 minutes")
 	only := flag.String("only", "", "run this bench only")
 	out := flag.String("out", "build/bench.json", "where the figures are written to")
 	flag.Parse()
+	r.within = defaultTime
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "rounds" {
+			r.within = 0
+		}
+	})
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := r.all(ctx, os.Stdout, *only, *out); err != nil {
@@ -105,6 +127,7 @@ func (r *run) all(ctx context.Context, table io.Writer, only, out string) error 
 		}
 	}
 	s.begin()
+	r.began = time.Now()
 	found := &results{path: out, figures: make([][]figure, len(chosen))}
 	failed := r.measure(ctx, chosen, s, found)
 	figures := found.all()

@@ -193,3 +193,33 @@ func TestExpected_isTheSumOfTheTurns(t *testing.T) {
 		t.Errorf("%s, want %s", got, sum)
 	}
 }
+
+func TestFits_leavesOutRoundsThatWouldEndLate(t *testing.T) {
+	t.Parallel()
+	every, err := parseParts("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{rounds: 3, long: 1, every: every}
+	first, second := o.expectedRound(0), o.expectedRound(1)
+	for _, test := range []struct {
+		name           string
+		round          int
+		within, passed time.Duration
+		want           bool
+	}{
+		{"the first, whatever it takes", 0, time.Second, 0, true},
+		{"without a bound", 2, 0, 100 * time.Hour, true},
+		{"at the pace that is expected", 1, first + second, first, true},
+		{"a second too long", 1, first + second - time.Second, first, false},
+		{"a machine half as fast", 1, first + second, 2 * first, false},
+		{"a machine half as fast, with time", 1, 2 * (first + second), 2 * first, true},
+		{"the last one", 2, first + 2*second, first + second, true},
+		{"the last one, too long", 2, first + 2*second - time.Second, first + second, false},
+	} {
+		o.within = test.within
+		if got := o.fits(test.round, test.passed); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}

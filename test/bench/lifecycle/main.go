@@ -24,6 +24,9 @@ type options struct {
 	// long is in how many of the rounds, from the first on, idle time and memory
 	// are measured, too.
 	long int
+	// within is how long all rounds may take: those that would end later are left
+	// out, but for the first. 0 is no bound.
+	within time.Duration
 	// settle is how long a side has before its idle time is measured, window
 	// how long that is, aged how long after the last change memory is read.
 	settle, window, aged time.Duration
@@ -43,6 +46,7 @@ func mainCode() int {
 	flag.StringVar(&o.root, "root", ".", "the project's directory")
 	flag.IntVar(&o.rounds, "rounds", 10, "how often every side has its turn")
 	flag.IntVar(&o.long, "long", 0, "in how many rounds idle time and memory are measured, too, which takes minutes; 0: in all")
+	flag.DurationVar(&o.within, "within", 0, "leave out rounds that would end later than this, but for the first; 0 for none")
 	flag.IntVar(&o.pods, "pods", 60, "how many pods a burst has; the limits are for 60")
 	flag.IntVar(&o.single, "single", 5, "how many starts, updates and restarts a round has")
 	flag.DurationVar(&o.settle, "settle", 15*time.Second, "how long a burst has to settle before idle time is measured")

@@ -65,11 +65,30 @@ func expected(side string, p parts) time.Duration {
 // expected is how long all rounds take.
 func (o *options) expected() (all time.Duration) {
 	for round := range o.rounds {
-		for side := range turnTimes {
-			all += expected(side, o.every.inRound(round, o.long))
-		}
+		all += o.expectedRound(round)
 	}
 	return all
+}
+
+func (o *options) expectedRound(round int) (all time.Duration) {
+	for side := range turnTimes {
+		all += expected(side, o.every.inRound(round, o.long))
+	}
+	return all
+}
+
+// fits reports whether a round is to be measured, before which so much time has
+// passed: at the pace of the rounds before, it ends in time.
+func (o *options) fits(round int, passed time.Duration) bool {
+	if round == 0 || o.within == 0 {
+		return true
+	}
+	var over time.Duration
+	for before := range round {
+		over += o.expectedRound(before)
+	}
+	pace := float64(passed) / float64(over)
+	return passed+time.Duration(pace*float64(o.expectedRound(round))) <= o.within
 }
 
 // any tells whether one of these is measured.
