@@ -117,7 +117,6 @@ func TestExplain_takesAPodAsGetPodsNamesIt(t *testing.T) {
 	}{
 		{"explain-pod", []string{"pod/default/web-edge"}},
 		{"explain-pod", []string{"pod/web-edge", "-n", "default"}}, // as kubectl takes it
-		{"explain-pod", []string{"default/web-edge", "-n", "default"}},
 		{"explain-pod-json", []string{"pod/default/web", "-o", "json"}},
 	} {
 		name, args := test.name, test.args
