@@ -14,7 +14,7 @@ FUZZTIME  ?= 20s
 TAGS      := grpcnotrace
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster soak bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster net soak bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,7 +39,8 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 	@tools/setup.sh runtime
 	@tools/run.sh $(WARDLET)
 
-test: test-unit test-e2e test-parity test-cluster ## all tests, in order (as root)
+test: ## all tests, in order, and how long each part took (as root)
+	@tools/timed.sh test-unit test-e2e test-parity test-cluster
 
 test-unit: ## the unit tests of every module, and some inputs for each fuzz target
 	@tools/setup.sh race guests
@@ -68,6 +69,10 @@ test-parity: ## what a kubelet's own packages make of the same input, and whethe
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
+
+net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
+	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame' \
+		./test/replay ./test/simulation ./test/surface ./cmd/agent
 
 soak: ## the race detector over the tests of the specification and of parity, in about half an hour
 	@tools/setup.sh race

@@ -28,7 +28,7 @@ type report struct {
 func product(t *testing.T) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "wardlet")
-	build := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", file, "../../cmd/agent")
+	build := exec.Command("go", "build", "-tags", "grpcnotrace", "-trimpath", "-o", file, "../../cmd/agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the product: %v\n%s", err, text)
@@ -93,8 +93,11 @@ func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {
 	return n, sets
 }
 
-func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
-	dir, operatorsDir, tenants := filepath.Join(t.TempDir(), "state"), t.TempDir(), t.TempDir()
+// decide makes decisions by two sets of policies after each other, and keeps them in a
+// state directory.
+func decide(t *testing.T, dir string, decisions int) {
+	t.Helper()
+	operatorsDir, tenants := t.TempDir(), t.TempDir()
 	operators(t, operatorsDir, 0)
 	write(t, tenants, "images", example(t, "allowed-images"), "hooks = [\"admit\"]\n[settings]\nallow = [\"*/*\"]")
 	write(t, tenants, "draw", w.Drawing(), everyHook+"\nmode = \"warn\"")
@@ -107,6 +110,11 @@ func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	p.stop()
 	must(t, os.RemoveAll(operatorsDir))
 	must(t, os.RemoveAll(tenants))
+}
+
+func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	decide(t, dir, decisions)
 
 	n, sets := counted(t, dir)
 	t.Logf("%d decisions by %d sets: %d with node facts, %d that change the pod, %d with a failure, %d that depend on time",
