@@ -42,6 +42,12 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "records")
+	// The race detector takes the interpreter beyond what loading a module may take.
+	binary, err := plainBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.binary = binary
 	a.withPolicies(t)
 	a.policy(t, "allowed-images", allow(webOne))
 	a.start(t)
