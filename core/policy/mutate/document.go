@@ -6,23 +6,13 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
-
-// document is a pod as plugins see it: without its status, and without who
-// manages which field. docs/abi.md specifies it.
-type document struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     *v1.PodSpec       `json:"spec"`
-}
 
 // valuesOf are the values of a pod's document.
 func valuesOf(p *v1.Pod) (map[string]any, error) {
-	d := document{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
-	d.Metadata.ManagedFields = nil
-	text, err := json.Marshal(&d)
+	text, err := json.Marshal(pod.WholeOf(p))
 	if err != nil {
 		return nil, fmt.Errorf("write pod %s/%s as JSON: %w", p.Namespace, p.Name, err)
 	}
