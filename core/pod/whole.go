@@ -53,7 +53,7 @@ func (t *Texts) Whole(p *v1.Pod) ([]byte, error) {
 	return append(append(text, spec...), '}'), nil
 }
 
-// Instance is the function Instance.
+// Instance returns what the function Instance does.
 func (t *Texts) Instance(p *v1.Pod) (string, error) {
 	if hash, ok := p.Annotations[AnnotationHash]; ok && IsStatic(p) {
 		return digest([]byte("document\x00" + string(p.UID) + "\x00" + hash))[:32], nil
@@ -61,6 +61,8 @@ func (t *Texts) Instance(p *v1.Pod) (string, error) {
 	return t.objectHash(p, "instance")
 }
 
+// objectHash hashes what encoding/json makes of a struct with these four fields: pods and
+// records carry such hashes.
 func (t *Texts) objectHash(p *v1.Pod, kind string) (string, error) {
 	annotations := sharedAnnotations(p)
 	delete(annotations, AnnotationHash)
@@ -68,7 +70,7 @@ func (t *Texts) objectHash(p *v1.Pod, kind string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("identify pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	// Text that is JSON already need not be checked: these are strings and maps of them.
+	// A string and a map of strings can always be written as JSON.
 	uid, _ := json.Marshal(string(p.UID))
 	labels, _ := json.Marshal(p.Labels)
 	shared, _ := json.Marshal(annotations)

@@ -66,7 +66,7 @@ func TestTexts_writeASpecOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Spec.NodeName = "changed, which nobody may do"
+	p.Spec.NodeName = "changed, as no spec may be"
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -149,12 +149,12 @@ type documents struct {
 	err   error
 }
 
-// pod takes a pod in and gives its digest, empty for nil.
+// pod adds a pod and returns its digest, empty for nil.
 func (d *documents) pod(p *v1.Pod) string {
 	if p == nil {
 		return ""
 	}
-	return d.take(d.texts.Whole(p))
+	return d.add(d.texts.Whole(p))
 }
 
 // instance is that of a pod, empty for nil.
@@ -169,10 +169,10 @@ func (d *documents) instance(p *v1.Pod) string {
 	return instance
 }
 
-func (d *documents) json(value any) string { return d.take(json.Marshal(value)) }
+func (d *documents) json(value any) string { return d.add(json.Marshal(value)) }
 
-// take takes a document in and gives its digest.
-func (d *documents) take(text []byte, err error) string {
+// add adds a document and returns its digest.
+func (d *documents) add(text []byte, err error) string {
 	if err != nil {
 		d.err = err
 		return ""

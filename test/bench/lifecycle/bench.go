@@ -122,9 +122,9 @@ func (b *bench) all(ctx context.Context) error {
 		{floor, b.floorTurn},
 	}
 	var over time.Duration
-	all := time.Now()
+	start := time.Now()
 	for round := range b.rounds {
-		if !b.fits(round, time.Since(all)) {
+		if !b.fits(round, time.Since(start)) {
 			b.say("rounds %d to %d are left out: they would not end within %s on this machine", round+1, b.rounds, b.within.Round(time.Second))
 			return nil
 		}
