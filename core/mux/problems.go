@@ -23,7 +23,12 @@ func (s *sourceStore) state(running func(types.UID) bool) pod.SourceState {
 	for _, e := range s.entries {
 		if s.followsFromAnother(e) {
 			state.Documents--
-		} else if p, ok := s.problem(e, running); ok {
+			continue
+		}
+		if s.keepsBy(e) { // counted with the documents that it keeps
+			state.Documents--
+		}
+		if p, ok := s.problem(e, running); ok {
 			state.Problems = append(state.Problems, p)
 		}
 	}

@@ -49,7 +49,10 @@ func TestSourceState_faultsOfManifests(t *testing.T) {
 			[]string{"m#0 m:3: broken" + follows + " kept running"},
 		},
 		"a file that cannot be read is one": {
-			docs(good("m#0", "a", "ua")), docs(bad("m#*")), 2, []string{"m#* m:3: broken kept"},
+			nil, docs(bad("m#*")), 1, []string{"m#* m:3: broken"},
+		},
+		"a file that cannot be read and keeps two pods is two": {
+			docs(good("m#0", "a", "ua"), good("m#1", "b", "ub")), docs(bad("m#*")), 2, []string{"m#* m:3: broken kept"},
 		},
 		"documents stand in the order of their file, items of lists in theirs": {
 			nil,

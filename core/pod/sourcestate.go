@@ -23,7 +23,8 @@ type SourceState struct {
 	// Err says why the source's last answer still stands; empty when it works.
 	Err string `json:"error,omitempty"`
 	// Documents counts the documents the source holds, Bad those that cannot
-	// be used. A manifest that cannot be read counts as one document.
+	// be used. A manifest that cannot be read counts as the documents whose
+	// last valid version it keeps, or as one.
 	Documents int `json:"documents"`
 	Bad       int `json:"bad"`
 	// Problems are the bad documents, ordered by document.
