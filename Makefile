@@ -62,9 +62,9 @@ test-e2e: build plugins ## the tests on a real containerd (as root)
 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
 	cd test/parity && $(GO) test -timeout 20m ./...
-	cd test/parity && $(GO) test -tags seededfaults -run TestEveryFaultIsFound ./history ./pleg ./workers
-	$(GO) test -tags seededfaults ./core/internal/seededfault
-	$(GO) test -tags seededfaults -run TestEveryFaultIsFound ./test/simulation
+	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
+		$(GO) test -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && $(GO) test -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
 
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
@@ -78,7 +78,9 @@ soak: ## the race detector over the tests of the specification and of parity, in
 	@tools/setup.sh race
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./core/policy/wasm/spectest
 	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
-	cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags seededfaults -run TestEveryFaultIsFound ./history ./pleg ./workers
+	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
+		CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation -search && \
+		cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers -search
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
@@ -101,15 +103,14 @@ lint: ## formatting and golangci-lint, for every module
 	$(TOOLS)/golangci-lint fmt --diff
 	$(TOOLS)/golangci-lint run ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm $(GO) build -o /dev/null ./cmd/agent # 32 bits, where an int may not hold what it should
-	$(TOOLS)/golangci-lint run --build-tags seededfaults --tests=false ./core/mux ./core/pleg ./core/status ./core/syncloop ./core/worker
-	$(TOOLS)/golangci-lint run --build-tags seededfaults ./core/internal/seededfault ./test/simulation
+	$(TOOLS)/golangci-lint run --build-tags mutants ./test/simulation
 	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && GOOS=wasip1 GOARCH=wasm ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --tests=false ./...
 	cd plugins/examples && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd test/bench/policies && ../../../$(TOOLS)/golangci-lint run --config ../../../.golangci.yml ./...
 	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
-	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --build-tags seededfaults ./history ./pleg ./workers
+	cd test/parity && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml --build-tags mutants ./history ./pleg ./workers
 
 fuzz: ## every fuzz target for FUZZTIME (default 20s each)
 	@tools/fuzz.sh $(FUZZTIME)

@@ -141,7 +141,6 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 	m.mu.Lock()
 	out := change(m.store.merging(m.now(), m.log))
 	m.mu.Unlock()
-	m.seeded.outcome(&out)
 	m.persist(&out)
 	m.keepResolutions(&out)
 	for _, notice := range out.notices {
@@ -157,7 +156,7 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 		m.gate.Admitted(r.Question, r.verdict)
 	}
 	for _, q := range out.asked {
-		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, m.seeded.verdict(v)) })
+		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
 	}
 	for _, q := range out.offers {
 		m.filter.Filter(q.FilterQuestion, func(v pod.FilterVerdict) { m.filtered.put(q.ticket, v) })

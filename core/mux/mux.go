@@ -93,10 +93,8 @@ type Mux struct {
 	mu    sync.RWMutex
 	store *store
 
-	// updateSeq and changeSeq belong to the goroutine of Run, and so does what
-	// test builds do wrong on purpose.
+	// updateSeq and changeSeq belong to the goroutine of Run.
 	updateSeq, changeSeq uint64
-	seeded               seeded
 	// unwritten are documents of which the disk has not what it should; it
 	// belongs to the goroutine of Run, too.
 	unwritten map[state.DocumentID]bool
@@ -259,7 +257,6 @@ func (m *Mux) checkSeals() {
 
 // take merges one delivery and sends what follows from it.
 func (m *Mux) take(ctx context.Context, d delivery) error {
-	m.seeded.delivery(&d)
 	return m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })
 }
 

@@ -28,7 +28,6 @@ type Event struct {
 
 // deliver hands events to the sync loop, or drops them.
 func (g *Generator) deliver(events []Event) {
-	events = g.seeded.events(events)
 	dropped := 0
 	for _, e := range events {
 		if e.Type == containerChanged {

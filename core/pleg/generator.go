@@ -81,7 +81,6 @@ type Generator struct {
 	full        faultlog.Pace // the channel of events
 	noEvents    bool          // that there are none was logged
 	doubt       *time.Timer   // until an event that is missing counts as lost
-	seeded      seeded
 }
 
 // New makes a generator; Run starts it.

@@ -153,11 +153,9 @@ func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 		}
 		rec.failed = true
 		g.cfg.Cache.SetError(i.uid, i.err, i.at)
-		g.seeded.inspected(g, rec, &i)
 		g.lookLater(i.uid, rec)
 	default:
 		g.takeInspection(rec, i)
-		g.seeded.inspected(g, rec, &i)
 		again = again || !rec.old.equal(rec.current)
 		g.lookLater(i.uid, rec)
 	}

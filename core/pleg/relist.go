@@ -90,7 +90,6 @@ func (g *Generator) finishList(ctx context.Context, l list) {
 // take brings the records up to a list: pods that have changed are inspected,
 // pods that have not are as new as the list, pods that are gone are dropped.
 func (g *Generator) take(ctx context.Context, l list) {
-	g.seeded.listed(g, &l)
 	g.round++
 	followed := g.stream.trusted
 	g.trust(l.at)

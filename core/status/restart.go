@@ -12,9 +12,6 @@ import (
 // run again: by the container's own rules, then its own policy, then the
 // pod's.
 func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
-	if (seeded{}).forgets("the restart policy") {
-		return true
-	}
 	for _, rule := range c.RestartPolicyRules {
 		if rule.ExitCodes == nil {
 			continue
@@ -74,9 +71,6 @@ func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool { return SandboxFault(p, o) !=
 func SandboxFault(p *v1.Pod, o *ObservedPod) string {
 	if len(o.Sandboxes) == 0 {
 		return "the pod has no sandbox"
-	}
-	if (seeded{}).forgets("that a sandbox has to be ready") {
-		return ""
 	}
 	ready := 0
 	for i := range o.Sandboxes {

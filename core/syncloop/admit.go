@@ -13,7 +13,7 @@ import (
 
 // refused reports whether policy was asked and did not say yes.
 func refused(v *pod.Verdict) bool {
-	return v != nil && v.Answer != pod.Allow && !seeded{}.forgets("policy has refused the pod")
+	return v != nil && v.Answer != pod.Allow
 }
 
 // judge says whether a new pod is admitted. One that has ended or was begun with by
@@ -21,7 +21,7 @@ func refused(v *pod.Verdict) bool {
 func (l *Loop) judge(m member, begun bool) admission.Result {
 	l.taken(m)
 	past := begun || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod)
-	if l.cfg.Admitter == nil || (past || seeded{}.forgets("policy has refused the pod")) && !refused(m.verdict) {
+	if l.cfg.Admitter == nil || past && !refused(m.verdict) {
 		return admission.Result{Admitted: true}
 	}
 	return l.cfg.Admitter.Admit(l.attributes(m))

@@ -17,7 +17,7 @@ import (
 func (l *Loop) housekeep(ctx context.Context) {
 	l.complete(l.cfg.Workers.Known(l.wanted))
 	l.forgetFormer()
-	if l.relisting || len(l.strays()) == 0 || (seeded{}).forgets("a pod runs for nobody") {
+	if l.relisting || len(l.strays()) == 0 {
 		return
 	}
 	// What the last list showed may be over: look again before anything ends.
@@ -33,7 +33,7 @@ func (l *Loop) complete(workers map[types.UID]worker.State) {
 		_, has := workers[uid]
 		_, arrives := l.arrivals[uid]
 		switch {
-		case has, arrives, m.returns, (seeded{}).forgets("a pod has no worker"):
+		case has, arrives, m.returns:
 		case l.active(m):
 			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
 			l.create(m, true)

@@ -117,7 +117,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // react answers an event of the runtime. The pod is the one in the set, never
 // one from the event.
 func (l *Loop) react(e pleg.Event) {
-	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved && !(seeded{}).forgets("the runtime tells of something") {
+	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved {
 		l.request(worker.Sync, m)
 	}
 }
@@ -126,7 +126,7 @@ func (l *Loop) react(e pleg.Event) {
 // being ended, and housekeeping keeps that going.
 func (l *Loop) syncDue() {
 	for _, uid := range l.cfg.Workers.Due() {
-		if m, ok := l.pods.get(uid); ok && !(seeded{}).forgets("a pod is due") {
+		if m, ok := l.pods.get(uid); ok {
 			l.request(worker.Sync, m)
 		}
 	}

@@ -48,7 +48,7 @@ func (l *Loop) welcome() {
 	var returned []member
 	for uid := range l.former {
 		m, _ := l.pods.get(uid)
-		if m.returns && !l.cfg.Workers.Has(uid) && !l.waitsForCleanUp(m) && !(seeded{}).forgets("a pod has no worker") {
+		if m.returns && !l.cfg.Workers.Has(uid) && !l.waitsForCleanUp(m) {
 			returned = append(returned, m)
 		}
 	}

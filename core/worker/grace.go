@@ -31,7 +31,7 @@ func effectiveGrace(current int64, p *v1.Pod, override *int64) int64 {
 	if !named && grace == 0 && p != nil && p.Spec.TerminationGracePeriodSeconds != nil {
 		grace = *p.Spec.TerminationGracePeriodSeconds
 	}
-	return seeded{}.grace(current, max(grace, 1))
+	return max(grace, 1)
 }
 
 // restartGrace is what a container gets that is stopped while its pod goes on.

@@ -23,7 +23,7 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name + ": " + why})
 		}
 	}
-	if err := p.stopContainers(ctx, about, seeded{}.stops(stops), grace); err != nil {
+	if err := p.stopContainers(ctx, about, stops, grace); err != nil {
 		return err
 	}
 	for i := range observed.Sandboxes {

@@ -20,7 +20,7 @@ func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
 	workers := make(map[types.UID]State, len(p.records))
 	for uid, rec := range p.records {
 		orphan := !wanted(uid)
-		goes := orphan || rec.restart && !(seeded{}).forgets("the pod was created again")
+		goes := orphan || rec.restart
 		if goes && p.tryRemove(rec, orphan) {
 			continue
 		}

@@ -40,7 +40,7 @@ func (p *Pool) resume(rec *record) {
 		return
 	}
 	kept, ok := p.cfg.Outcomes.Kept(rec.pod)
-	if !ok || (seeded{}).forgets("how the pod ended") {
+	if !ok {
 		return
 	}
 	rec.ended = pod.IsTerminal(kept.Phase)

@@ -104,7 +104,7 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 // changed reports whether c is not what the running instance was made from.
 // An instance that carries no hash is taken as it is.
 func changed(c *v1.Container, running *status.ObservedContainer, hash func(*v1.Container) string) bool {
-	return running.Hash != "" && running.Hash != hash(c) && !seeded{}.forgets("what a container runs as")
+	return running.Hash != "" && running.Hash != hash(c)
 }
 
 // stopUnnamed stops the containers that run but are not in the spec any more:

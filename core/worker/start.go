@@ -41,10 +41,10 @@ func (p *Pool) start(rec *record) bool {
 // predecessor says for which pod this one has to wait, empty for none; then it has
 // its name.
 func (p *Pool) predecessor(rec *record) string {
-	if rec.after != "" && rec.after != rec.uid && p.leaving(rec.after) && !(seeded{}).forgets("another pod has to leave first") {
+	if rec.after != "" && rec.after != rec.uid && p.leaving(rec.after) {
 		return "starts when the pod whose place it takes has ended, uid " + string(rec.after)
 	}
-	if rec.name != "" && !(seeded{}).forgets("static pods of one name exclude each other") && (p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart)) {
+	if rec.name != "" && (p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart)) {
 		return "starts when another pod of its name has ended; static pods of one name run one after the other"
 	}
 	return ""

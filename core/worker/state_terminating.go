@@ -16,9 +16,6 @@ import (
 // own eyes that nothing runs any more.
 func (p *Pool) endPod(ctx context.Context, t turn, observed *status.ObservedPod) error {
 	p.publish(t, observed, phase{terminating: true})
-	if (seeded{}).forgets("what runs has to be stopped") {
-		return nil
-	}
 	if p.cfg.Endings != nil && observed.Running() {
 		p.cfg.Endings.Begin(t.uid, t.origin.FirstSeen, t.grace)
 	}

@@ -43,7 +43,7 @@ func (p *Pool) work(rec *record, wake <-chan struct{}) {
 		}
 		if ctx, t, ok := p.begin(rec); ok {
 			began := p.cfg.Now()
-			ended, err := p.run(ctx, t, seeded{}.acted(rec.changed))
+			ended, err := p.run(ctx, t, rec.changed)
 			now := p.cfg.Now()
 			if err != nil { // how far it came is not known
 				rec.changed = now
@@ -129,7 +129,7 @@ func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err 
 		if rec.state == Syncing {
 			p.lookAgain(rec)
 		}
-		p.queue.add(t.uid, seeded{}.delay(p.retryIn(err)))
+		p.queue.add(t.uid, p.retryIn(err))
 	case ended:
 		if rec.state == Syncing {
 			rec.end(p.cfg.Now(), nil)

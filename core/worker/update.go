@@ -33,7 +33,7 @@ func (p *Pool) Update(r Request) {
 		rec.restart = former != nil
 	}
 	if known && rec.state > Syncing && r.Kind == Create {
-		rec.restart = !seeded{}.forgets("the pod is to come back")
+		rec.restart = true
 		return
 	}
 	if rec.state == Finished {
@@ -87,7 +87,7 @@ func (p *Pool) Return(uid types.UID) bool {
 	if !known || rec.state == Syncing {
 		return false
 	}
-	rec.restart = !seeded{}.forgets("the pod is to come back")
+	rec.restart = true
 	return true
 }
 

@@ -20,6 +20,6 @@
 // fails is made shorter (minimise.go) and printed. Seeds that once failed are in
 // regressions.txt and are played first.
 //
-// With the build tag seededfaults the parts can be made to have faults, and each
+// With the overlay of test/mutants the parts can be made to have faults, and each
 // must be found.
 package simulation

@@ -1,12 +1,11 @@
-//go:build seededfaults
+//go:build mutants
 
 package history
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/test/mutants"
 )
 
 // budget is within how many histories a fault must be found; an ordinary run
@@ -14,34 +13,22 @@ import (
 const budget = 400
 
 // TestEveryFaultIsFound proves the proof: with each fault in the mux the
-// comparison fails. It runs with -tags seededfaults.
+// comparison fails. It runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
-	faults := mux.SeededFaults()
+	faults := mutants.Faults("mux")
 	if len(faults) < 15 {
 		t.Fatalf("%d faults are too few", len(faults))
 	}
-	for _, name := range append(faults, "") {
-		t.Run("fault "+name, func(t *testing.T) {
-			if err := mux.Seed(name); err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = mux.Seed("") }()
-			n := budget
-			if name == "" {
-				n = budget / 10
-			}
-			_, _, failures := run(1, n, 1)
-			switch {
-			case name == "" && len(failures) > 0:
-				t.Errorf("without a fault seed %d fails: %v", failures[0].seed, failures[0].err)
-			case name == "":
-			case len(failures) == 0:
-				t.Errorf("not found in %d histories", n)
-			default:
-				f := failures[0]
-				first, _, _ := strings.Cut(f.err.Error(), "\n")
-				t.Logf("found by seed %d: %s", f.seed, first)
-			}
-		})
+	first := func(seed uint64, n int) (uint64, error) {
+		if _, _, failures := run(seed, n, 1); len(failures) > 0 {
+			return failures[0].seed, failures[0].err
+		}
+		return 0, nil
+	}
+	for _, fault := range faults {
+		t.Run(fault, func(t *testing.T) { mutants.Find(t, "history", "mux", fault, budget, first) })
+	}
+	if seed, err := first(1, budget/10); err != nil {
+		t.Errorf("without a fault seed %d fails: %v", seed, err)
 	}
 }

@@ -1,12 +1,11 @@
-//go:build seededfaults
+//go:build mutants
 
 package pleg
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/test/mutants"
 )
 
 // budget is within how many histories a fault must be found; an ordinary run
@@ -14,33 +13,22 @@ import (
 const budget = 400
 
 // TestEveryFaultIsFound proves the proof: with each fault in the generator the
-// comparison fails. It runs with -tags seededfaults.
+// comparison fails. It runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
-	faults := pleg.SeededFaults()
+	faults := mutants.Faults("pleg")
 	if len(faults) < 5 {
 		t.Fatalf("%d faults are too few", len(faults))
 	}
-	for _, name := range append(faults, "") {
-		t.Run("fault "+name, func(t *testing.T) {
-			if err := pleg.Seed(name); err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = pleg.Seed("") }()
-			n := budget
-			if name == "" {
-				n = budget / 10
-			}
-			_, failed := run(t, 1, n, 1)
-			switch {
-			case name == "" && len(failed) > 0:
-				t.Errorf("without a fault seed %d fails: %v", failed[0].seed, failed[0].err)
-			case name == "":
-			case len(failed) == 0:
-				t.Errorf("not found in %d histories", n)
-			default:
-				first, _, _ := strings.Cut(failed[0].err.Error(), "\n")
-				t.Logf("found by seed %d: %s", failed[0].seed, first)
-			}
-		})
+	first := func(seed uint64, n int) (uint64, error) {
+		if _, failed := run(t, seed, n, 1); len(failed) > 0 {
+			return failed[0].seed, failed[0].err
+		}
+		return 0, nil
+	}
+	for _, fault := range faults {
+		t.Run(fault, func(t *testing.T) { mutants.Find(t, "pleg", "pleg", fault, budget, first) })
+	}
+	if seed, err := first(1, budget/10); err != nil {
+		t.Errorf("without a fault seed %d fails: %v", seed, err)
 	}
 }

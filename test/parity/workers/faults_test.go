@@ -1,13 +1,11 @@
-//go:build seededfaults
+//go:build mutants
 
 package workers
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/worker"
+	"github.com/wardlet/wardlet/test/mutants"
 )
 
 // budget is within how many histories a fault must be found; an ordinary run
@@ -22,30 +20,19 @@ var found = []string{
 }
 
 // TestEveryFaultIsFound proves the proof: with each of the faults in the
-// workers the comparison fails. It runs with -tags seededfaults.
+// workers the comparison fails. It runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
 	k := kubelet(t)
-	for _, name := range append(slices.Clone(found), "") {
-		t.Run("fault "+name, func(t *testing.T) {
-			if err := worker.Seed(name); err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = worker.Seed("") }()
-			n := budget
-			if name == "" {
-				n = budget / 10
-			}
-			_, failed := run(t, k, 1, n, 1)
-			switch {
-			case name == "" && len(failed) > 0:
-				t.Errorf("without a fault seed %d fails: %v", failed[0].seed, failed[0].err)
-			case name == "":
-			case len(failed) == 0:
-				t.Errorf("not found in %d histories", n)
-			default:
-				first, _, _ := strings.Cut(failed[0].err.Error(), "\n")
-				t.Logf("found by seed %d: %s", failed[0].seed, first)
-			}
-		})
+	first := func(seed uint64, n int) (uint64, error) {
+		if _, failed := run(t, k, seed, n, 1); len(failed) > 0 {
+			return failed[0].seed, failed[0].err
+		}
+		return 0, nil
+	}
+	for _, fault := range found {
+		t.Run(fault, func(t *testing.T) { mutants.Find(t, "workers", "worker", fault, budget, first) })
+	}
+	if seed, err := first(1, budget/10); err != nil {
+		t.Errorf("without a fault seed %d fails: %v", seed, err)
 	}
 }

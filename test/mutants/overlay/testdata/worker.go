@@ -1,15 +1,10 @@
-//go:build seededfaults
-
 package worker
 
 import (
 	"time"
 
-	"github.com/wardlet/wardlet/core/internal/seededfault"
+	"github.com/wardlet/wardlet/test/mutants"
 )
-
-// seeded is where a pool can be made to be wrong.
-type seeded struct{}
 
 // fault is one way to be wrong: with a grace period, given the one in force, with the
 // time from which on an observation is news, with what is stopped, with when a failed
@@ -23,46 +18,39 @@ type fault struct {
 }
 
 // on is the fault that is switched on.
-var on = seededfault.New(faults)
+var on = mutants.Register("worker", faults)
 
-// SeededFaults are the names of all faults a pool can be made to have, so that a
-// test can show that it would find each.
-func SeededFaults() []string { return faults.Names() }
-
-// Seed switches a fault on, instead of any other. The empty name switches all off.
-func Seed(name string) error { return on.Set(name) }
-
-func (seeded) grace(current, seconds int64) int64 {
+func seededGrace(current, seconds int64) int64 {
 	if f := on.Fault().grace; f != nil {
 		return f(current, seconds)
 	}
 	return seconds
 }
 
-func (seeded) acted(t time.Time) time.Time {
+func seededActed(t time.Time) time.Time {
 	if f := on.Fault().acted; f != nil {
 		return f(t)
 	}
 	return t
 }
 
-func (seeded) stops(all []StopContainer) []StopContainer {
+func seededStops(all []StopContainer) []StopContainer {
 	if f := on.Fault().stops; f != nil {
 		return f(all)
 	}
 	return all
 }
 
-func (seeded) delay(d time.Duration) time.Duration {
+func seededDelay(d time.Duration) time.Duration {
 	if f := on.Fault().delay; f != nil {
 		return f(d)
 	}
 	return d
 }
 
-func (seeded) forgets(what string) bool { return on.Fault().forgets == what }
+func forgets(what string) bool { return on.Fault().forgets == what }
 
-var faults = seededfault.Faults[fault]{
+var faults = map[string]fault{
 	"grace-grown":              {grace: func(_, seconds int64) int64 { return seconds + 1 }},
 	"grace-never-shrinks":      {grace: func(current, seconds int64) int64 { return max(current, seconds) }},
 	"acts-on-what-was-before":  {acted: func(time.Time) time.Time { return time.Time{} }},

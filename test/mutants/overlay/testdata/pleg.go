@@ -1,13 +1,11 @@
-//go:build seededfaults
-
 package pleg
 
 import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/internal/seededfault"
 	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/test/mutants"
 )
 
 // seeded is what a fault remembers of one generator.
@@ -22,15 +20,7 @@ type fault struct {
 }
 
 // on is the fault that is switched on in all generators.
-var on = seededfault.New(faults)
-
-// SeededFaults are the names of all faults a generator can be made to have, so
-// that a test can show that it would find each.
-func SeededFaults() []string { return faults.Names() }
-
-// Seed switches a fault on in every generator, instead of any other. The empty
-// name switches all off.
-func Seed(name string) error { return on.Set(name) }
+var on = mutants.Register("pleg", faults)
 
 func (seeded) events(e []Event) []Event {
 	if f := on.Fault().told; f != nil {
@@ -55,7 +45,7 @@ func (seeded) inspected(g *Generator, rec *record, i *inspection) {
 }
 
 // Faults of the last kind hold the cache's lock.
-var faults = seededfault.Faults[fault]{
+var faults = map[string]fault{
 	"event-lost":             {told: func(e []Event) []Event { return e[:max(0, len(e)-1)] }},
 	"event-twice":            {told: func(e []Event) []Event { return append(e, e...) }},
 	"events-in-wrong-order":  {told: func(e []Event) []Event { slices.Reverse(e); return e }},

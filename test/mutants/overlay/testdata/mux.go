@@ -1,5 +1,3 @@
-//go:build seededfaults
-
 package mux
 
 import (
@@ -9,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/internal/seededfault"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/test/mutants"
 )
 
 // seeded is what a fault remembers of one mux.
@@ -33,19 +31,12 @@ type seededFault struct {
 	verdict func(*pod.Verdict)
 }
 
-// on is the fault that is switched on in all muxes.
-var on = seededfault.New(faults, verdictFaults)
-
-// SeededFaults are the names of all faults a mux can be made to have, so that
-// a test can show that it would find each.
-func SeededFaults() []string { return faults.Names() }
-
-// SeededVerdictFaults are those that only show where there is a gate.
-func SeededVerdictFaults() []string { return verdictFaults.Names() }
-
-// Seed switches a fault on in every mux, instead of any other. The empty name
-// switches all off.
-func Seed(name string) error { return on.Set(name) }
+// on and onVerdicts are the faults that are switched on in all muxes. Those of verdicts
+// only show where there is a gate.
+var (
+	on         = mutants.Register("mux", faults)
+	onVerdicts = mutants.Register("mux verdicts", verdictFaults)
+)
 
 func (s *seeded) delivery(d *delivery) {
 	s.source, s.snapshot, s.named = d.source, d.snapshot, map[types.UID]bool{}
@@ -77,13 +68,13 @@ func (s *seeded) outcome(out *outcome) {
 }
 
 func (s *seeded) verdict(v pod.Verdict) pod.Verdict {
-	if f := on.Fault().verdict; f != nil {
+	if f := onVerdicts.Fault().verdict; f != nil {
 		f(&v)
 	}
 	return v
 }
 
-var verdictFaults = seededfault.Faults[seededFault]{
+var verdictFaults = map[string]seededFault{
 	"held-version-passes":   {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Allow) }},
 	"denied-version-passes": {verdict: func(v *pod.Verdict) { takeFor(v, pod.Deny, pod.Allow) }},
 	"held-is-denied":        {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Deny) }},
@@ -95,7 +86,7 @@ func takeFor(v *pod.Verdict, is, as pod.Answer) {
 	}
 }
 
-var faults = seededfault.Faults[seededFault]{
+var faults = map[string]seededFault{
 	"remove-after-add": {out: func(_ *seeded, out *outcome) { swap(out, pod.Remove, pod.Add) }},
 	"reconcile-first":  {out: func(_ *seeded, out *outcome) { swap(out, pod.Add, pod.Reconcile) }},
 

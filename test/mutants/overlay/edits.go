@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An edit replaces the one place of a file that reads before. In the text that replaces
+// it, {} stands for before.
+type edit struct{ file, before, after string }
+
+// edits are the places where a part is made wrong, by file. What they call stands in
+// testdata.
+var edits = []edit{
+	{"core/mux/mux.go", "\tupdateSeq, changeSeq uint64\n", "{}\tseeded seeded\n"},
+	{"core/mux/mux.go", "\treturn m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })\n", "\tm.seeded.delivery(&d)\n{}"},
+	{"core/mux/answers.go", "\tm.persist(&out)\n", "\tm.seeded.outcome(&out)\n{}"},
+	{"core/mux/answers.go", "m.verdicts.put(q.ticket, v)", "m.verdicts.put(q.ticket, m.seeded.verdict(v))"},
+
+	{"core/pleg/event.go", "\tdropped := 0\n", "\tevents = g.seeded.events(events)\n{}"},
+	{"core/pleg/generator.go", "\ntype Generator struct {\n", "{}\tseeded seeded\n"},
+	{"core/pleg/inspect.go", "\t\tg.cfg.Cache.SetError(i.uid, i.err, i.at)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
+	{"core/pleg/inspect.go", "\t\tg.takeInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
+	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},
+
+	{"core/status/restart.go", "\tfor _, rule := range c.RestartPolicyRules {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
+	{"core/status/restart.go", "\tready := 0\n", "\tif forgets(\"that a sandbox has to be ready\") {\n\t\treturn \"\"\n\t}\n{}"},
+
+	{"core/syncloop/admit.go", "v.Answer != pod.Allow", `{} && !forgets("policy has refused the pod")`},
+	{"core/syncloop/admit.go", "past && !refused(m.verdict)", `(past || forgets("policy has refused the pod")) && !refused(m.verdict)`},
+	{"core/syncloop/housekeeping.go", "len(l.strays()) == 0", `{} || forgets("a pod runs for nobody")`},
+	{"core/syncloop/housekeeping.go", "case has, arrives, m.returns", `{}, forgets("a pod has no worker")`},
+	{"core/syncloop/loop.go", "e.Type != pleg.ContainerRemoved", `{} && !forgets("the runtime tells of something")`},
+	{"core/syncloop/loop.go", "if m, ok := l.pods.get(uid); ok", `{} && !forgets("a pod is due")`},
+	{"core/syncloop/return.go", "m.returns && !l.cfg.Workers.Has(uid)", `{} && !forgets("a pod has no worker")`},
+	{"core/syncloop/sources.go", "\tif name == \"\" {\n", "\tif forgets(\"a source has to be heard first\") {\n\t\treturn true\n\t}\n{}"},
+
+	{"core/worker/grace.go", "return max(grace, 1)", "return seededGrace(current, max(grace, 1))"},
+	{"core/worker/kill.go", "p.stopContainers(ctx, about, stops, grace)", "p.stopContainers(ctx, about, seededStops(stops), grace)"},
+	{"core/worker/known.go", "orphan || rec.restart", `{} && !forgets("the pod was created again")`},
+	{"core/worker/outcome.go", "\tif !ok {\n\t\treturn\n\t}\n\trec.ended = ", "\tif !ok || forgets(\"how the pod ended\") {\n\t\treturn\n\t}\n\trec.ended = "},
+	{"core/worker/plan.go", "running.Hash != hash(c)", `{} && !forgets("what a container runs as")`},
+	{"core/worker/start.go", "p.leaving(rec.after)", `{} && !forgets("another pod has to leave first")`},
+	{"core/worker/start.go", `rec.name != ""`, `{} && !forgets("static pods of one name exclude each other")`},
+	{"core/worker/state_terminating.go", "\tif p.cfg.Endings != nil && observed.Running() {\n", "\tif forgets(\"what runs has to be stopped\") {\n\t\treturn nil\n\t}\n{}"},
+	{"core/worker/turn.go", "p.run(ctx, t, rec.changed)", "p.run(ctx, t, seededActed(rec.changed))"},
+	{"core/worker/turn.go", "p.queue.add(t.uid, p.retryIn(err))", "p.queue.add(t.uid, seededDelay(p.retryIn(err)))"},
+	{"core/worker/update.go", "r.Kind == Create {\n\t\trec.restart = true", "r.Kind == Create {\n\t\trec.restart = !forgets(\"the pod is to come back\")"},
+	{"core/worker/update.go", "\trec.restart = true\n\treturn true\n", "\trec.restart = !forgets(\"the pod is to come back\")\n\treturn true\n"},
+}
+
+// apply makes the edits of one file in its text. An edit whose place is not there
+// exactly once is an error: the source has changed, and the edit has to follow it.
+func apply(file, text string) (string, error) {
+	for _, e := range edits {
+		if e.file != file {
+			continue
+		}
+		if n := strings.Count(text, e.before); n != 1 {
+			return "", fmt.Errorf("%s: the text %q stands there %d times, want once: adapt the edit in test/mutants/overlay/edits.go", file, e.before, n)
+		}
+		text = strings.Replace(text, e.before, strings.ReplaceAll(e.after, "{}", e.before), 1)
+	}
+	return text, nil
+}
