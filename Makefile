@@ -44,8 +44,8 @@ test: ## all tests, in order, and how long each part took (as root)
 
 test-unit: ## the unit tests of every module, and some inputs for each fuzz target
 	@tools/setup.sh race guests
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /core/policy/wasm/spectest$$)
-	cd core/policy/wasm/spectest && $(GO) test # says how much of the specification was run
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /test/spectest$$)
+	cd test/spectest && $(GO) test # says how much of the specification was run
 	$(GO) test -p 1 -timeout 15m ./test/plane ./test/replay # the whole storm and all decisions, for which the race detector is too slow
 	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
 	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
@@ -76,7 +76,7 @@ net: ## what must stay the same while code moves: decisions on record, traces of
 
 soak: ## the race detector over the tests of the specification and of parity, in about half an hour
 	@tools/setup.sh race
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./core/policy/wasm/spectest
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./test/spectest
 	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
 		CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation -search && \

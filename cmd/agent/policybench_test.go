@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // plugins to load
+	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // plugins to load
 )
 
 // measured are values that another machine has otherwise, with the space for them.

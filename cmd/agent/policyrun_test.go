@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest" //nolint:depguard // plugins to load
+	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // plugins to load
 )
 
 func TestPolicyRun(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // policy writes a policy whose plugin allows every pod, and lines of its own.

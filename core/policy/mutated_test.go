@@ -10,7 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {

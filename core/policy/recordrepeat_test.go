@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // evidenceIn are the records of a state directory, each with what it names, the oldest

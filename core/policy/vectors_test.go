@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestTestsOfAPolicy(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/wat"
+	"github.com/wardlet/wardlet/test/wasmtest/wat"
 )
 
 // assemble makes a module of its text. What was made is kept in the directory

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // TestWhatEndsOtherwiseIsFound has modules that do not do what they should: if

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // reloadPoints are the steps of a reload at which the agent is killed, in their

@@ -18,7 +18,7 @@ import (
 
 	clock "github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // closed is the rest of a change-window policy whose only window is two to four

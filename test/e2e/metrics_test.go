@@ -18,8 +18,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/test/fakecri"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // samples are values by the name of each sample with its labels.

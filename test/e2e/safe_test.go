@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/test/cluster/controlplane"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // The answers of the hook admit.

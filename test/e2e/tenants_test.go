@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // withTenants gives the agent tenants, each with the namespace team-NAME and a

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // content is what a directory of policies is to hold.

@@ -1,7 +1,7 @@
 package plane
 
 import (
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // room is what a guest has for a setting, at buffer.

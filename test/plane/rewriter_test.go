@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // What tells a process of this program that it is a rewriter: the directory of

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // The images for which the plugin of fragile fails.

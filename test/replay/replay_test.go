@@ -13,8 +13,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/core/state"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // report is what wardlet policy replay -o json says.

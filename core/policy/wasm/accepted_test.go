@@ -3,7 +3,7 @@ package wasm
 import (
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // A module that one policy may have is refused to another in the same words,

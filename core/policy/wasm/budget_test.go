@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // logging is a plugin that logs a thousand bytes and then gives an answer.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // documentOf is a document as a plugin gets it, empty where there is none.

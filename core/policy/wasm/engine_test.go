@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestTheCacheIsItsOwnersAlone(t *testing.T) {

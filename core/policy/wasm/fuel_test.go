@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // turning is a plugin that goes through a loop as often as there are millions,

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // oneInstance is the only one of a plugin that nobody asks meanwhile.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // calling is a plugin that calls one function in each hook, with parameters

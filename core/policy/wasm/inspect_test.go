@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // reasons are those of a report, in words.

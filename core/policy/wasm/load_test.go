@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // beginning is a plugin that goes round a loop at its start.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // breaking are tenants whose pods break an instance whenever they may, each asked

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func testFacts() *NodeFacts {

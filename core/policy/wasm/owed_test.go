@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // storing is a plugin with so much memory that stores once in each page of it, and

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/worst"
+	w "github.com/wardlet/wardlet/test/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
 // TestInspect_timeIsInProportionToTheLength holds every pass over a module, of

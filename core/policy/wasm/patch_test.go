@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestPatchesThatAreNone(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // remembering is a plugin whose initialisation stores a number in memory it

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestACallPaysForTheInstanceThatItBreaks(t *testing.T) {

@@ -3,7 +3,7 @@ package wasm
 import (
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestAPluginThatIsLoadedAgainHasNoNewTrust(t *testing.T) {

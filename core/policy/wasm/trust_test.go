@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // spacious is a plugin with 2 MiB of memory that allows.

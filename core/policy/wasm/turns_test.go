@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestACallAsksBetweenSlicesWhetherItIsAnothersTurn(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/pod"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // validating is a plugin whose wardlet_validate_settings wants a setting

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // complete is a plugin that is valid, with what change makes of it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 var everyHook = []string{string(HookAdmit), string(HookMerge), string(HookFilter)}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // asking is a plugin that calls one function of WASI and stores what it gives

@@ -22,9 +22,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/attack"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 const (

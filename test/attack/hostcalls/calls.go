@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
 	"github.com/wardlet/wardlet/test/attack"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // Where the modules keep what, and how many pages of memory they have.

@@ -27,7 +27,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/worst"
+	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
 // limit is how many times as long as for the ordinary plugin a byte may take.

@@ -41,7 +41,7 @@ var edits = []edit{
 	{"core/worker/outcome.go", "\tif !ok {\n\t\treturn\n\t}\n\trec.ended = ", "\tif !ok || forgets(\"how the pod ended\") {\n\t\treturn\n\t}\n\trec.ended = "},
 	{"core/worker/plan.go", "running.Hash != hash(c)", `{} && !forgets("what a container runs as")`},
 	{"core/worker/start.go", "p.leaving(rec.after)", `{} && !forgets("another pod has to leave first")`},
-	{"core/worker/start.go", `rec.name != ""`, `{} && !forgets("static pods of one name exclude each other")`},
+	{"core/worker/start.go", `rec.name != "" && (`, `rec.name != "" && !forgets("static pods of one name exclude each other") && (`},
 	{"core/worker/state_terminating.go", "\tif p.cfg.Endings != nil && observed.Running() {\n", "\tif forgets(\"what runs has to be stopped\") {\n\t\treturn nil\n\t}\n{}"},
 	{"core/worker/turn.go", "p.run(ctx, t, rec.changed)", "p.run(ctx, t, seededActed(rec.changed))"},
 	{"core/worker/turn.go", "p.queue.add(t.uid, p.retryIn(err))", "p.queue.add(t.uid, seededDelay(p.retryIn(err)))"},

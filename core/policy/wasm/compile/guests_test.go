@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // small is a module of a few bytes; n makes it another one.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // answering has data, a table, a global and functions of several types; its

@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // exporting is a module with a memory, a global, and one function "f" with five

@@ -12,8 +12,8 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
 // FuzzRewrite meters modules that are broken in every way. What was not valid

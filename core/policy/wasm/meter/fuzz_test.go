@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
 // outcome is what came of a module: of its start function, and of each of its

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/worst"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
 var update = goflag.Bool("update", false, "write testdata/golden.txt anew: fuel on record no longer replays then")

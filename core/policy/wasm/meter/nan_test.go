@@ -10,8 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
 // numbers32 and numbers64 are NaNs of every kind - either sign, quiet and

@@ -15,9 +15,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/worst"
+	"github.com/wardlet/wardlet/test/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
 func parsed(tb testing.TB, binary []byte) *module.Module {

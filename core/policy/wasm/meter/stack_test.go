@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // depthOf calls a function "f" that calls itself for ever, counting in global

@@ -8,7 +8,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 const tableEntries = 100

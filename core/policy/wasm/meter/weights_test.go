@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
 // sum is what the instructions of pieces of code take together.

@@ -17,7 +17,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/generate"
+	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
 // numbers are all that the first one or two bytes of an instruction can be.

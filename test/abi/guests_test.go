@@ -1,4 +1,4 @@
-package conformance
+package abi
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // sdk is where the Go SDK lies, with that for C in its folder c.
-const sdk = "../../../../plugins/sdk"
+const sdk = "../../plugins/sdk"
 
 // guestBuilders build the conformance guest of each SDK, from the folder of
 // the same name, to a file.

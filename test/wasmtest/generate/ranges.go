@@ -2,7 +2,7 @@ package generate
 
 import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // lengths are those of ranges of memory, around where the meter cuts them.

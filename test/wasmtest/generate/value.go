@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // computing are the instructions that have a signature, by what they leave;

@@ -1,4 +1,4 @@
-package conformance
+package abi
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func (r rate) of(s spent) (fuel int64) {
 // specification is docs/abi.md.
 func specification(tb testing.TB) string {
 	tb.Helper()
-	content, err := os.ReadFile("../../../../docs/abi.md")
+	content, err := os.ReadFile("../../docs/abi.md")
 	if err != nil {
 		tb.Fatal(err)
 	}

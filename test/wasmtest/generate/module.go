@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // Options say what modules are made.

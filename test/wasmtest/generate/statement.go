@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func (f *function) statements(n, depth int) {

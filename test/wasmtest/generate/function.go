@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // turns is what the counter begins with in every function that is called from

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // The functions that settle a NaN, each of one parameter: where it does not

@@ -1,4 +1,4 @@
-// Package conformance plays the conformance set of the ABI, which lies in
+// Package abi plays the conformance set of the ABI, which lies in
 // plugins/sdk/conformance, against this agent's host, and the conformance
 // guests of the SDKs against the set. It has tests only.
 //
@@ -9,4 +9,4 @@
 // otherwise is wrong, or the case is, and a person has to say which.
 //
 // The tests own all goroutines, which end with them.
-package conformance
+package abi

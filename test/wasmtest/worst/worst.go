@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	w "github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // Full is the size at which a family reaches the caps of package verify.

@@ -1,4 +1,4 @@
-package conformance
+package abi
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest/wat"
+	"github.com/wardlet/wardlet/test/wasmtest/wat"
 )
 
 const ending = ".wat"

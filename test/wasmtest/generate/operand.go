@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
-	"github.com/wardlet/wardlet/core/policy/wasm/wasmtest"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // Encode is an instruction's number, as it stands in a module.

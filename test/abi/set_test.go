@@ -1,4 +1,4 @@
-package conformance
+package abi
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // The conformance set.
 const (
-	folder    = "../../../../plugins/sdk/conformance"
+	folder    = "../../plugins/sdk/conformance"
 	casesFile = folder + "/cases.json"
 )
 
