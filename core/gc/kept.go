@@ -3,15 +3,12 @@ package gc
 import (
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// keptPause is how long a container that the runtime keeps is left alone after the
-// first try, keptLongest after many; each is twice as long as the one before.
-const (
-	keptPause   = retryInterval
-	keptLongest = maxInterval
-)
+// keptDelays is how long a container that the runtime keeps is left alone.
+var keptDelays = backoff.Exponential{Min: retryInterval, Max: maxInterval}
 
 // kept is a container that the runtime does not let go of: see status.ErrKept.
 type kept struct {
@@ -34,10 +31,7 @@ func (c *Collector) keptYet(id string) error {
 func (c *Collector) keep(id string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pause := keptPause
-	if k, known := c.kept[id]; known {
-		pause = min(2*k.pause, keptLongest)
-	}
+	pause := keptDelays.Next(c.kept[id].pause)
 	c.kept[id] = kept{err, pause, time.Now().Add(pause)}
 }
 

@@ -92,7 +92,7 @@ func TestAContainerThatTheRuntimeKeepsIsTriedLessAndLessOften(t *testing.T) {
 			t.Errorf("%d lines in ten minutes, want one a minute", lines)
 		}
 		n.set(n.kept, "c1", false)
-		time.Sleep(keptLongest + maxInterval)
+		time.Sleep(keptDelays.Max + maxInterval)
 		synctest.Wait()
 		if !slices.Contains(n.done(), "sandbox s1") {
 			t.Errorf("it stays when the runtime has let go: %v", n.done())

@@ -6,16 +6,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// How long a held version waits for its next verdict: from minRetry, doubling
-// to maxRetry, unless the verdict names a time; that is taken between
-// minNamedRetry and maxNamedRetry.
+// verdictDelays is how long a held version waits for its next verdict, unless the verdict
+// names a time.
+var verdictDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
+
+// A time that a verdict names is taken between minNamedRetry and maxNamedRetry.
 const (
-	minRetry      = 10 * time.Second
-	maxRetry      = 5 * time.Minute
 	minNamedRetry = time.Second
 	maxNamedRetry = 10 * time.Minute
 )
@@ -116,7 +117,7 @@ func (w *wait) take(v *pod.Verdict, now time.Time, jitter func(time.Duration) ti
 	if v.Answer != pod.Hold {
 		return
 	}
-	delay := min(minRetry<<min(w.attempts, 10), maxRetry)
+	delay := verdictDelays.Delay(w.attempts)
 	if v.RetryAfter > 0 {
 		delay = min(max(v.RetryAfter, minNamedRetry), maxNamedRetry)
 	}

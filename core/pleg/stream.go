@@ -7,16 +7,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// A stream that was lost is tried again after firstPause, which doubles up to
-// lastPause until one has held for heldLong.
-const (
-	firstPause = time.Second
-	lastPause  = time.Minute
-	heldLong   = 2 * time.Minute
-)
+// streamDelays is after how long a stream that was lost is tried again, until one has
+// held for heldLong.
+var streamDelays = backoff.Exponential{Min: time.Second, Max: time.Minute}
+
+const heldLong = 2 * time.Minute
 
 // errSilent is why a stream is given up that did not tell of a change.
 var errSilent = errors.New("containers have started or ended of which it did not tell")
@@ -44,14 +43,14 @@ type streamNews struct {
 
 // watch follows the runtime's events as long as ctx lasts.
 func (g *Generator) watch(ctx context.Context) {
-	pause := firstPause
+	pause := streamDelays.Min
 	for {
 		held, err := g.watchOnce(ctx)
 		if held {
-			pause = firstPause
+			pause = streamDelays.Min
 		}
 		if errors.Is(err, status.ErrNoEvents) {
-			pause = lastPause
+			pause = streamDelays.Max
 		}
 		g.tell(ctx, streamNews{err: err})
 		timer := time.NewTimer(pause)
@@ -61,7 +60,7 @@ func (g *Generator) watch(ctx context.Context) {
 			timer.Stop()
 			return
 		}
-		pause = min(2*pause, lastPause)
+		pause = streamDelays.Next(pause)
 	}
 }
 

@@ -9,18 +9,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
+
+// breakDelays is after how long one question that failed is tried again, by how often
+// one of its kind has failed.
+var breakDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
 const (
 	// breakAfter is how many failures in a row of a plugin, on the pods of one
 	// tenant, open its breaker for that tenant.
 	breakAfter = 5
-	// One question that failed is tried again after minBreak, and after each further
-	// failure of that kind after twice as long, up to maxBreak.
-	minBreak = 10 * time.Second
-	maxBreak = 5 * time.Minute
 	// While a breaker is open one question that has not failed is asked in each turnTime.
 	// Turns are reserved for those of the next maxTurn.
 	turnTime = time.Second
@@ -81,7 +82,7 @@ func (b *breakers) open(tenant string, id func() questionID, patience time.Durat
 		return 0, one.failure(breakerWaits, fmt.Sprintf("is asked this in %s at the earliest", max(wait.Round(time.Second), time.Second)))
 	}
 	left := one.until.Sub(now)
-	if left <= 0 || left > maxBreak { // more than that only where the clock went back
+	if left <= 0 || left > breakDelays.Max { // more than that only where the clock went back
 		one.until, one.trying = now.Add(one.pause()), true
 		return 0, nil
 	}
@@ -245,7 +246,7 @@ func codeOfCall(err error) string {
 }
 
 // pause is how long those that failed are not tried again.
-func (b *breaker) pause() time.Duration { return min(minBreak<<min(b.tries, 10), maxBreak) }
+func (b *breaker) pause() time.Duration { return breakDelays.Delay(b.tries) }
 
 // close forgets all failures, and reports whether there were any. Turns stay: where a
 // breaker opens again at once, questions that waited come before later ones.

@@ -53,7 +53,7 @@ func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
 	if refuses(t, &b, "b", 1, now) || refuses(t, &b, "", 1, now) {
 		t.Error("it is open for others")
 	}
-	now = now.Add(maxBreak)
+	now = now.Add(breakDelays.Max)
 	if open() {
 		t.Fatal("it is not tried again")
 	}
@@ -101,7 +101,7 @@ func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow {
 			t.Errorf("another's pod: %+v", got)
 		}
-		time.Sleep(minBreak)
+		time.Sleep(breakDelays.Min)
 		ask(t, p, question("web", in("a")))
 		if asked := len(s.called()); asked != breakAfter+2 {
 			t.Errorf("asked %d times after a while", asked)

@@ -227,7 +227,7 @@ func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
 	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != turnTime || err != nil {
 		t.Fatalf("the second waits for %s, %v", wait, err)
 	}
-	now = now.Add(minBreak)
+	now = now.Add(breakDelays.Min)
 	if refuses(t, &b, "", 0, now) || !refuses(t, &b, "", 1, now) {
 		t.Error("of those that failed not one is tried")
 	}
@@ -306,21 +306,21 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 		for i, name := range bad {
 			want := time.Duration(0) // its own back-off
 			if i == breakAfter-1 {
-				want = minBreak
+				want = breakDelays.Min
 			}
 			if v := ask(t, p, question(name)); v.RetryAfter != want {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
 		time.Sleep(4 * time.Second)
-		if v := ask(t, p, question("bad-1")); v.RetryAfter != minBreak-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, question("bad-1")); v.RetryAfter != breakDelays.Min-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("while it is open: %+v", v)
 		}
-		time.Sleep(minBreak - 4*time.Second)
-		if v := ask(t, p, question("bad-1")); v.RetryAfter != 2*minBreak || v.Opinions[0].Failure != "Trap" {
+		time.Sleep(breakDelays.Min - 4*time.Second)
+		if v := ask(t, p, question("bad-1")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "Trap" {
 			t.Errorf("when it half-opens: %+v", v)
 		}
-		if v := ask(t, p, question("bad-2")); v.RetryAfter != 2*minBreak || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, question("bad-2")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("beside the one that was tried: %+v", v)
 		}
 	})
@@ -332,7 +332,7 @@ func TestBreaker_whileOneIsTriedTheOthersComeBackSoon(t *testing.T) {
 	for i := range breakAfter {
 		b.note("", asksFor(i), "Trap", instant)
 	}
-	now := instant.Add(minBreak)
+	now := instant.Add(breakDelays.Min)
 	if refuses(t, &b, "", 0, now) {
 		t.Fatal("none is tried")
 	}
@@ -374,7 +374,7 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 					}
 				}
 				open := p.Sets()[0].Policies[0].Breakers
-				want := []pod.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(minBreak)}}
+				want := []pod.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(breakDelays.Min)}}
 				if diff := cmp.Diff(want, open); diff != "" {
 					t.Errorf("shown (-want +got):\n%s", diff)
 				}

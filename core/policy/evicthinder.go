@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/backoff"
 )
 
-// maxStay is for how long a pod is left at most that could not be evicted.
-const maxStay = 5 * time.Minute
+// refusedDelays is for how long a pod is left that could not be evicted.
+var refusedDelays = backoff.Exponential{Min: evictPeriod, Max: 5 * time.Minute}
 
 // errIsAsked hinders a pod for a moment.
 var errIsAsked = errors.New("it is being judged once more")
@@ -48,6 +50,6 @@ func (r *reviewer) hindrance(due []*review, p *policy, now time.Time) (why strin
 
 // refuse has a pod left for a while that could not be evicted, each time for longer.
 func (rv *review) refuse(why error, now time.Time) {
-	rv.stays = now.Add(min(evictPeriod<<min(rv.refused, 10), maxStay))
+	rv.stays = now.Add(refusedDelays.Delay(rv.refused))
 	rv.refused, rv.refusal = rv.refused+1, why
 }

@@ -9,15 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 const (
 	// paceWindow is how long a denial makes the next ones wait.
 	paceWindow = 10 * time.Minute
-	// A denial waits for minPace, and each further one twice as long up to maxPace.
-	minPace = 10 * time.Second
-	maxPace = 5 * time.Minute
 	// maxPaced is how many loops are known at once of the pods of one tenant; that
 	// which was quiet for longest is forgotten.
 	maxPaced = 4096
@@ -25,6 +23,9 @@ const (
 	// that began first are forgotten.
 	maxWaiting = 4096
 )
+
+// denialDelays is how long each further denial waits.
+var denialDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
 // pacing slows down controllers that make a new pod as soon as one is denied,
 // which that will be, too. The first denial counts at once. Each further one is
@@ -122,7 +123,7 @@ func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 	}
 	e := l.due[uid]
 	if e == nil {
-		e = p.waiting.PushBack(&wait{l, uid, now, now.Add(min(minPace<<min(l.denied, 10), maxPace))})
+		e = p.waiting.PushBack(&wait{l, uid, now, now.Add(denialDelays.Delay(l.denied))})
 		l.due[uid] = e
 		l.denied++
 		p.stir(l, now)
@@ -144,7 +145,7 @@ func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 // which it goes by when they began to wait.
 func (p *paces) expire(now time.Time) {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
-		if one, _ := e.Value.(*wait); now.Sub(one.since) < maxPace+paceWindow {
+		if one, _ := e.Value.(*wait); now.Sub(one.since) < denialDelays.Max+paceWindow {
 			return
 		}
 		p.passed(e)

@@ -146,13 +146,13 @@ func TestDenialsThatNobodyAsksForAreForgotten(t *testing.T) {
 		t.Fatalf("%d wait", n)
 	}
 	other := ofController("a", "other")
-	c.pace(&other, denial("No"), instant.Add(maxPace+paceWindow+50*time.Second))
+	c.pace(&other, denial("No"), instant.Add(denialDelays.Max+paceWindow+50*time.Second))
 	if n := p.waiting.Len(); n != 49 || len(p.loops[loopKey{"rs", "", "p", "No"}].due) != n {
 		t.Errorf("%d wait", n)
 	}
 	// A loop that begins anew leaves none behind.
 	again := ofController("again", "rs")
-	if v := c.pace(&again, denial("No"), instant.Add(maxPace+paceWindow+50*time.Second)); v.Answer != pod.Deny || p.waiting.Len() != 0 {
+	if v := c.pace(&again, denial("No"), instant.Add(denialDelays.Max+paceWindow+50*time.Second)); v.Answer != pod.Deny || p.waiting.Len() != 0 {
 		t.Errorf("%s, %d wait", v.Answer, p.waiting.Len())
 	}
 }

@@ -5,15 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-const (
-	// What a policy held, or failed at, it is asked about again after minAgain, and each
-	// further time after twice as long, up to maxAgain.
-	minAgain = 10 * time.Second
-	maxAgain = 5 * time.Minute
-)
+// reviewDelays is after how long a policy is asked again about what it held or failed at.
+var reviewDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
 // plan says when the sets that gave a verdict about a pod judge it again: a failure and
 // a hold are no last word, and an exception has an end.
@@ -30,7 +27,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 			continue
 		}
 		if o.Failure == string(breakerWaits) {
-			rv.sooner(now.Add(minAgain))
+			rv.sooner(now.Add(reviewDelays.Min))
 			continue
 		}
 		unsure = unsure || o.Failure != "" || o.Answer == pod.Hold && o.Mode == ""
@@ -44,9 +41,9 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 		rv.tries = 0 // also of one whose turn has not come
 		return
 	}
-	wait := min(minAgain<<min(rv.tries, 10), maxAgain)
+	wait := reviewDelays.Delay(rv.tries)
 	if v.Answer == pod.Hold && v.RetryAfter > 0 {
-		wait = max(v.RetryAfter, minAgain)
+		wait = max(v.RetryAfter, reviewDelays.Min)
 	}
 	rv.tries++
 	rv.sooner(now.Add(wait))

@@ -9,10 +9,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-var webKey = backoffKey{name: "web", image: "img"}
+var webKey = restartKey{name: "web", image: "img"}
 
 // crash asks for a restart until it is allowed, and gives how long that took.
-func crash(t *testing.T, b *backoff, id string, finished time.Time) time.Duration {
+func crash(t *testing.T, b *restartBackoff, id string, finished time.Time) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	dead := &status.ObservedContainer{ID: id, Name: "web", FinishedAt: finished}
@@ -30,7 +30,7 @@ func crash(t *testing.T, b *backoff, id string, finished time.Time) time.Duratio
 func TestBackoffSeries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBackoff(time.Now)
+		b := newRestartBackoff(time.Now)
 		for i, secs := range []int64{0, 10, 20, 40, 80, 160, 300, 300} {
 			if got := crash(t, b, strconv.Itoa(i), time.Now()); got != seconds(secs) {
 				t.Errorf("crash %d waits %s, want %ds", i+1, got, secs)
@@ -43,7 +43,7 @@ func TestBackoffSeries(t *testing.T) {
 func TestBackoffCountsFromTheCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBackoff(time.Now)
+		b := newRestartBackoff(time.Now)
 		crash(t, b, "a", time.Now())
 		time.Sleep(30 * time.Second)
 		if got := crash(t, b, "b", time.Now().Add(-4*time.Second)); got != 6*time.Second {
@@ -55,7 +55,7 @@ func TestBackoffCountsFromTheCrash(t *testing.T) {
 func TestBackoffResets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBackoff(time.Now)
+		b := newRestartBackoff(time.Now)
 		crash(t, b, "a", time.Now())
 		crash(t, b, "b", time.Now())
 		time.Sleep(601 * time.Second)
@@ -75,7 +75,7 @@ func TestBackoffResets(t *testing.T) {
 func TestBackoffIsPaidOncePerCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBackoff(time.Now)
+		b := newRestartBackoff(time.Now)
 		crash(t, b, "a", time.Now())
 		crash(t, b, "b", time.Now())
 		for range 5 { // the successor of b cannot be made, and is tried again
@@ -96,7 +96,7 @@ func TestBackoffSurvivesWallClockJumps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := newBackoff(time.Now)
+				b := newRestartBackoff(time.Now)
 				crash(t, b, "a", time.Now())
 				crash(t, b, "b", time.Now())
 				finished := time.Now().Add(-jump) // by the wall clock from before it jumped

@@ -16,7 +16,7 @@ type Pool struct {
 	cfg     Config
 	log     *slog.Logger
 	queue   *queue
-	backoff *backoff
+	backoff *restartBackoff
 	// frequency is how often a pod that is as it should be is looked at.
 	frequency atomic.Int64
 
@@ -45,7 +45,7 @@ func New(cfg Config) *Pool {
 		cfg:       cfg,
 		log:       cfg.Log,
 		queue:     newQueue(cfg.Now),
-		backoff:   newBackoff(cfg.Now),
+		backoff:   newRestartBackoff(cfg.Now),
 		records:   map[types.UID]*record{},
 		followers: map[types.UID][]types.UID{},
 		gate:      newStartGate(),

@@ -43,7 +43,7 @@ func TestTimesAreThoseOfTheClockThatWasGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		clock := func() time.Time { return now }
-		q, b := newQueue(clock), newBackoff(clock)
+		q, b := newQueue(clock), newRestartBackoff(clock)
 		crash(t, b, "a", now)
 		dead := &status.ObservedContainer{ID: "b", Name: "web", FinishedAt: now}
 		q.add("1", time.Second)
@@ -51,11 +51,11 @@ func TestTimesAreThoseOfTheClockThatWasGiven(t *testing.T) {
 		if due := q.take(); len(due) > 0 {
 			t.Errorf("%s is due, and the clock stands still", due)
 		}
-		if wait, _ := b.take("1", webKey, dead); wait != backoffFirst {
+		if wait, _ := b.take("1", webKey, dead); wait != restartDelays.Min {
 			t.Errorf("a restart waits %s, and the clock stands still", wait)
 		}
 		q.add("2", time.Second)
-		now = now.Add(backoffFirst)
+		now = now.Add(restartDelays.Min)
 		if due := q.take(); len(due) != 2 {
 			t.Errorf("%s is due, and the clock has gone on", due)
 		}

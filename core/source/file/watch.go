@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/wardlet/wardlet/core/internal/backoff"
 )
 
-// Watching that failed is tried again after retryLeast, doubling to retryMost.
-const (
-	retryLeast = time.Second
-	retryMost  = 20 * time.Second
-)
+// watchDelays is after how long watching that failed is tried again.
+var watchDelays = backoff.Exponential{Min: time.Second, Max: 20 * time.Second}
 
 // watchState is the watch, or when to try again to have one.
 type watchState struct {
@@ -76,7 +75,7 @@ func (s *Source) keepWatching() {
 		w.backoff, w.polling = 0, false
 		return
 	}
-	w.backoff = min(max(2*w.backoff, retryLeast), retryMost)
+	w.backoff = watchDelays.Next(w.backoff)
 	w.retry = now.Add(w.backoff)
 	s.lookAt(w.retry)
 	if !w.polling && !errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +188,7 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 func (s *Source) loseWatch() {
 	s.relist = true
 	s.stopWatching()
-	s.watch.retry = s.cfg.Now().Add(retryLeast)
+	s.watch.retry = s.cfg.Now().Add(watchDelays.Min)
 }
 
 // noteGap takes in that events are missing: every file may have been written

@@ -66,7 +66,7 @@ func TestAWatchThatEndsIsMadeAgain(t *testing.T) {
 	ended := time.Now()
 	must(t, s.watch.watcher.Close())
 	run(t, s, k)
-	if waited := (<-opened).Sub(ended); waited < retryLeast {
+	if waited := (<-opened).Sub(ended); waited < watchDelays.Min {
 		t.Errorf("made again after %v: what fails at once is tried without end", waited)
 	}
 	eventually(t, []string{"a.yaml#0 a two"}, func() []string {

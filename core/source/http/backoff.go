@@ -3,6 +3,8 @@ package http
 import (
 	"context"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/backoff"
 )
 
 // The steps between readings that fail: the first, and what the last is at
@@ -18,12 +20,9 @@ func (s *Source) pause() time.Duration {
 		return s.cfg.Period
 	}
 	longest := max(s.cfg.Period, leastLast)
-	pause := firstPause
-	for n := 1; n < s.failures && pause < longest; n++ {
-		pause *= 2
-	}
 	// Jitter adds up to a half; the longest pause needs room for it.
-	return min(s.cfg.Jitter(min(pause, longest/3*2)), longest)
+	delays := backoff.Exponential{Min: firstPause, Max: longest / 3 * 2}
+	return min(s.cfg.Jitter(delays.Delay(s.failures-1)), longest)
 }
 
 // wait returns after d, or when ctx is done.
