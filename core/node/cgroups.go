@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/cpu"
 	"github.com/wardlet/wardlet/core/internal/mountinfo"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -84,7 +85,7 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	}
 	switch class {
 	case v1.PodQOSBestEffort:
-		err = c.hierarchy.setShares(path.Dir(cgroup), minShares)
+		err = c.hierarchy.setShares(path.Dir(cgroup), cpu.MinShares)
 	case v1.PodQOSBurstable:
 		if c.requested[p.UID] != l.shares {
 			c.requested[p.UID] = l.shares
@@ -120,7 +121,7 @@ func (c *Cgroups) shareBurstable() error {
 		}
 		sum += shares
 	}
-	return c.hierarchy.setShares(class, min(max(sum, minShares), maxShares))
+	return c.hierarchy.setShares(class, min(max(sum, cpu.MinShares), cpu.MaxShares))
 }
 
 // Pods lists the pods that have a cgroup in any hierarchy, ordered by UID.

@@ -94,15 +94,3 @@ func TestLimitsOf(t *testing.T) {
 		})
 	}
 }
-
-func TestWeights(t *testing.T) {
-	t.Parallel()
-	for shares, weight := range map[int64]int64{2: 1, 102: 4, 1024: 39, 2048: 79, 262144: 10000} {
-		if got := weightOf(shares); got != weight {
-			t.Errorf("%d shares: weight %d, want %d", shares, got, weight)
-		}
-		if got := sharesOfWeight(weight); weightOf(got) != weight && weightOf(got+1) != weight {
-			t.Errorf("weight %d gives %d shares, which have weight %d", weight, got, weightOf(got))
-		}
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/internal/cpu"
 )
 
 // hierarchyV1 is the cgroup hierarchies of version 1, one per controller or a few.
@@ -78,11 +80,11 @@ func (h hierarchyV1) limit(path string, l limits) error {
 	if err := h.setShares(path, l.shares); err != nil {
 		return err
 	}
-	cpu := filepath.Join(h.at["cpu"], path)
-	if err := h.set(cpu, "cpu.cfs_period_us", strconv.Itoa(quotaPeriod)); err != nil {
+	dir := filepath.Join(h.at["cpu"], path)
+	if err := h.set(dir, "cpu.cfs_period_us", strconv.Itoa(cpu.Period)); err != nil {
 		return err
 	}
-	if err := h.set(cpu, "cpu.cfs_quota_us", orNone(l.quota, "-1")); err != nil {
+	if err := h.set(dir, "cpu.cfs_quota_us", orNone(l.quota, "-1")); err != nil {
 		return err
 	}
 	return h.set(filepath.Join(h.at["memory"], path), "memory.limit_in_bytes", orNone(l.memory, "-1"))

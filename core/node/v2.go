@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/internal/cpu"
 )
 
 // hierarchyV2 is the one cgroup hierarchy of version 2.
@@ -70,14 +72,14 @@ func (h hierarchyV2) limit(path string, l limits) error {
 		return err
 	}
 	dir := filepath.Join(h.point, path)
-	if err := h.set(dir, "cpu.max", fmt.Sprintf("%s %d", orNone(l.quota, "max"), quotaPeriod)); err != nil {
+	if err := h.set(dir, "cpu.max", fmt.Sprintf("%s %d", orNone(l.quota, "max"), cpu.Period)); err != nil {
 		return err
 	}
 	return h.set(dir, "memory.max", orNone(l.memory, "max"))
 }
 
 func (h hierarchyV2) setShares(path string, shares int64) error {
-	return h.set(filepath.Join(h.point, path), "cpu.weight", strconv.FormatInt(weightOf(shares), 10))
+	return h.set(filepath.Join(h.point, path), "cpu.weight", strconv.FormatInt(cpu.Weight(shares), 10))
 }
 
 func (h hierarchyV2) shares(path string) (int64, error) {
@@ -85,5 +87,5 @@ func (h hierarchyV2) shares(path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return sharesOfWeight(weight), nil
+	return cpu.SharesOfWeight(weight), nil
 }

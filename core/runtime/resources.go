@@ -5,18 +5,8 @@ import (
 	"k8s.io/component-helpers/resource"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/internal/cpu"
 	"github.com/wardlet/wardlet/core/pod"
-)
-
-// The kernel's figures for CPU, as a kubelet uses them.
-const (
-	sharesPerCPU = 1024
-	minShares    = 2
-	maxShares    = 262144
-	quotaPeriod  = 100_000 // µs
-	minQuota     = 1_000   // µs
-	// maxMilliCPU is more than any machine has, and what a kernel takes.
-	maxMilliCPU = 1_000_000_000
 )
 
 // sandboxResources tell the runtime how large the whole pod is.
@@ -33,30 +23,18 @@ func (r *Runtime) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.Lin
 }
 
 func (r *Runtime) linuxResources(requests, limits v1.ResourceList) *runtimeapi.LinuxContainerResources {
-	cpu, requested := requests[v1.ResourceCPU]
-	if !requested {
-		cpu = limits[v1.ResourceCPU]
+	requested, ok := requests[v1.ResourceCPU]
+	if !ok {
+		requested = limits[v1.ResourceCPU]
 	}
 	resources := &runtimeapi.LinuxContainerResources{
-		CpuShares:          cpuShares(pod.Amount(v1.ResourceCPU, &cpu)),
-		CpuPeriod:          quotaPeriod,
-		CpuQuota:           cpuQuota(pod.Amount(v1.ResourceCPU, limits.Cpu())),
+		CpuShares:          cpu.Shares(pod.Amount(v1.ResourceCPU, &requested)),
+		CpuPeriod:          cpu.Period,
+		CpuQuota:           cpu.Quota(pod.Amount(v1.ResourceCPU, limits.Cpu())),
 		MemoryLimitInBytes: pod.Amount(v1.ResourceMemory, limits.Memory()),
 	}
 	if r.config.CgroupV2 {
 		resources.Unified = map[string]string{"memory.oom.group": "1"}
 	}
 	return resources
-}
-
-func cpuShares(milliCPU int64) int64 {
-	return min(max(min(milliCPU, maxMilliCPU)*sharesPerCPU/1000, minShares), maxShares)
-}
-
-// cpuQuota is in µs per period; 0 is no limit.
-func cpuQuota(milliCPU int64) int64 {
-	if milliCPU == 0 {
-		return 0
-	}
-	return max(min(milliCPU, maxMilliCPU)*quotaPeriod/1000, minQuota)
 }
