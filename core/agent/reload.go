@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -97,13 +98,11 @@ type reloader struct {
 	// fault is why the file is refused, empty where it is not.
 	fault string
 
-	// seen is the file as it was last looked at, and since when it is so.
+	// seen is the file as it was last looked at, still decides when it is read.
 	seen  stamp
-	since time.Time
+	still fswatch.Settle
 	// acted: what the file says as it was last seen was acted on.
 	acted bool
-	// restless is since when the file has not stood still, zero where it does.
-	restless time.Time
 }
 
 type answer struct {
@@ -115,6 +114,7 @@ func newReloader(cfg *config.Config, path string, with reloadParts) *reloader {
 	return &reloader{
 		reloadParts: with, path: path, load: config.Load, watch: newFileWatch(path, with.log),
 		asks: make(chan chan<- answer), ended: make(chan struct{}), inForce: cfg,
+		still: fswatch.Settle{Time: settleTime, Restless: restlessTime},
 	}
 }
 
@@ -136,7 +136,7 @@ func (r *reloader) ask(ctx context.Context) (Outcome, error) {
 // run follows the file until ctx ends.
 func (r *reloader) run(ctx context.Context) error {
 	defer close(r.ended)
-	defer r.watch.close()
+	defer r.watch.Close()
 	next := time.NewTimer(0)
 	defer next.Stop()
 	soon := true // next comes within settleTime
@@ -156,16 +156,16 @@ func (r *reloader) run(ctx context.Context) error {
 			back <- answer{outcome, err}
 		case <-r.asked:
 			_, _ = r.obey() // it is logged
-		case e, ok := <-r.watch.events():
+		case e, ok := <-r.watch.Events():
 			if !ok {
-				r.watch.close()
+				r.watch.Close()
 			}
 			if !ok || r.watch.concerns(e) {
 				stir()
 			}
-		case _, ok := <-r.watch.errors():
+		case _, ok := <-r.watch.Errors():
 			if !ok {
-				r.watch.close()
+				r.watch.Close()
 			}
 			stir() // events were lost
 		case <-next.C:
@@ -200,7 +200,7 @@ func (r *reloader) look() time.Duration {
 	if r.acted {
 		return lookPeriod
 	}
-	if now.Sub(r.since) < settleTime {
+	if !r.still.Still(now, now) {
 		return r.wait(now)
 	}
 	next, steady, err := r.read()
@@ -215,7 +215,8 @@ func (r *reloader) look() time.Duration {
 // see takes in how the file looks now.
 func (r *reloader) see(at stamp, now time.Time) {
 	if at != r.seen {
-		r.seen, r.since, r.acted = at, now, false
+		r.seen, r.acted = at, false
+		r.still.Changed(now)
 	}
 }
 
@@ -224,15 +225,13 @@ func (r *reloader) see(at stamp, now time.Time) {
 // the file can be at fault.
 func (r *reloader) settle(fault error) {
 	_, unread := errors.AsType[*fs.PathError](fault)
-	r.acted, r.restless = !unread, time.Time{}
+	r.acted = !unread
+	r.still.Rest()
 }
 
 // wait says when to look again at a file that changes just now.
 func (r *reloader) wait(now time.Time) time.Duration {
-	if r.restless.IsZero() {
-		r.restless = now
-	}
-	if now.Sub(r.restless) >= restlessTime {
+	if r.still.Unrest(now) {
 		r.refuse(fmt.Errorf("%s keeps changing; it is read once it has stood still for %s", r.path, settleTime))
 	}
 	return settleTime

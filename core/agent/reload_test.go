@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -330,10 +331,10 @@ func TestChangesAreFoundWithoutAWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFollowed(t)
-		open := f.r.watch.open
+		open := f.r.watch.Open
 		var none atomic.Bool
 		none.Store(true)
-		f.r.watch.open = func() (*dirWatcher, error) {
+		f.r.watch.Open = func() (*fswatch.Backend, error) {
 			if none.Load() {
 				return nil, errors.New("no watches left")
 			}
@@ -369,10 +370,12 @@ func TestAWatchThatEndsOrLosesEventsHasTheFileLookedAt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFollowed(t)
 				opened := 0
-				f.r.watch.open = func() (*dirWatcher, error) {
-					w := &dirWatcher{add: func(string) error { return nil }, close: func() error { return nil }}
+				f.r.watch.Open = func() (*fswatch.Backend, error) {
+					w := &fswatch.Backend{
+						Add: func(string) error { return nil }, List: func() []string { return nil }, Close: func() error { return nil },
+					}
 					if opened++; opened == 1 {
-						w.events, w.errors = f.events, f.errors
+						w.Events, w.Errors = f.events, f.errors
 					}
 					return w, nil
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -76,10 +77,10 @@ func newFollowed(t *testing.T) *followed {
 	f.r = newReloader(cfg, f.path, reloadParts{
 		apply: f.live.appliers(), asked: f.asked, events: f.ring, node: "edge", log: log,
 	})
-	f.r.watch.open = func() (*dirWatcher, error) {
-		return &dirWatcher{
-			events: f.events, errors: f.errors,
-			add: func(string) error { return nil }, close: func() error { return nil },
+	f.r.watch.Open = func() (*fswatch.Backend, error) {
+		return &fswatch.Backend{
+			Events: f.events, Errors: f.errors,
+			Add: func(string) error { return nil }, List: func() []string { return nil }, Close: func() error { return nil },
 		}, nil
 	}
 	return f

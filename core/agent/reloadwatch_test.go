@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // watchedFile is a file that the kernel tells of. Looking now and then comes
@@ -20,7 +21,7 @@ import (
 func watchedFile(t *testing.T) *followed {
 	t.Helper()
 	f := newFollowed(t)
-	f.r.watch.open = openWatcher
+	f.r.watch.Open = fswatch.Inotify
 	return f
 }
 
@@ -190,10 +191,11 @@ func TestTheDirectoryIsWatchedAgainWhenAnotherTookItsPlace(t *testing.T) {
 	var added []string
 	closed := 0
 	fault := error(nil)
-	f.r.watch.open = func() (*dirWatcher, error) {
-		return &dirWatcher{
-			add:   func(dir string) error { added = append(added, dir); return fault },
-			close: func() error { closed++; return nil },
+	f.r.watch.Open = func() (*fswatch.Backend, error) {
+		return &fswatch.Backend{
+			Add:   func(dir string) error { added = append(added, dir); return fault },
+			List:  func() []string { return nil },
+			Close: func() error { closed++; return nil },
 		}, nil
 	}
 	f.r.watch.aim()
@@ -210,9 +212,9 @@ func TestTheDirectoryIsWatchedAgainWhenAnotherTookItsPlace(t *testing.T) {
 	if said := f.said(); len(said) != 1 {
 		t.Errorf("log %q", said)
 	}
-	f.r.watch.close()
-	f.r.watch.close()
-	if closed != 1 || f.r.watch.events() != nil || f.r.watch.errors() != nil {
+	f.r.watch.Close()
+	f.r.watch.Close()
+	if closed != 1 || f.r.watch.Events() != nil || f.r.watch.Errors() != nil {
 		t.Errorf("closed %d times", closed)
 	}
 }

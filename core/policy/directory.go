@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
@@ -89,18 +90,18 @@ func (d *directory) documents() ([]string, error) {
 }
 
 // stamp is that of a name, links not followed.
-func (d *directory) stamp(name string) stamp {
+func (d *directory) stamp(name string) fswatch.Stamp {
 	if name == "." {
 		if info, err := d.root.Stat("."); err == nil {
-			return placeOf(info)
+			return fswatch.Stamp{Inode: fswatch.StampOf(info).Inode} // which one it is, not what is in it
 		}
-		return stamp{}
+		return fswatch.Stamp{}
 	}
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return stamp{}
+		return fswatch.Stamp{}
 	}
-	return stampOf(info)
+	return fswatch.StampOf(info)
 }
 
 // read gives the bytes of a regular file of at most limit bytes, and whether it
@@ -185,7 +186,7 @@ func readFile(root *os.Root, name string, limit int64) (data []byte, steady bool
 	if err != nil {
 		return nil, true, err
 	}
-	return data, stampOf(before) == stampOf(after) && int64(len(data)) == after.Size(), nil
+	return data, fswatch.StampOf(before) == fswatch.StampOf(after) && int64(len(data)) == after.Size(), nil
 }
 
 func notA(want string, info fs.FileInfo) error {

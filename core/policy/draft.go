@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -60,7 +61,7 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", c.Dir)
 	}
-	r := &reading{dir: c.Dir, files: map[string]file{}, stamps: map[string]stamp{}, steady: true, whole: true}
+	r := &reading{dir: c.Dir, files: map[string]file{}, stamps: map[string]fswatch.Stamp{}, steady: true, whole: true}
 	all := make([]*Draft, 0, len(names))
 	for _, name := range names {
 		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &loader{cfg: &c}}

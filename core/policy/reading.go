@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -33,7 +34,7 @@ type reading struct {
 	size, text int64
 	// stamps are those of the directory (".") and of every name that was
 	// looked at.
-	stamps map[string]stamp
+	stamps map[string]fswatch.Stamp
 	// refused are faults of documents that could not be decoded, and of the
 	// directory itself (by the empty name).
 	refused []refusal
@@ -59,7 +60,7 @@ type refusal struct {
 // read reads the directory of a configuration. What is wrong is in the answer.
 func read(c *Config) *reading {
 	dir := c.Dir
-	r := &reading{dir: dir, files: map[string]file{}, stamps: map[string]stamp{}, steady: true, whole: true}
+	r := &reading{dir: dir, files: map[string]file{}, stamps: map[string]fswatch.Stamp{}, steady: true, whole: true}
 	d, err := openDirectory(dir)
 	if err != nil {
 		return r.fail(err)

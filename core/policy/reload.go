@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 const (
@@ -43,14 +44,11 @@ type reloader struct {
 	trials chan struct{}
 
 	// names are those of the last reading.
-	names map[string]stamp
+	names map[string]fswatch.Stamp
 	// acted: what names say was acted on, and nothing was heard since.
 	acted bool
-	// since is when the last reading first gave these names.
-	since time.Time
-	// restless is since when the files have not stood still, zero where they
-	// do.
-	restless time.Time
+	// settle decides when what was read has stood still.
+	settle fswatch.Settle
 	// untidy: something was loaded since tidy.
 	untidy bool
 	// due is what could not wait until a load had its budget.
@@ -63,11 +61,12 @@ func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[
 	return &reloader{
 		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
 		tried: tried, changed: changed, orders: make(chan order), trials: make(chan struct{}, 1),
+		settle: fswatch.Settle{Time: settleTime, Restless: restlessTime},
 	}
 }
 
 func (r *reloader) run(ctx context.Context) {
-	defer r.watch.close()
+	defer r.watch.Close()
 	r.kept.load()
 	r.standing.begin(r.kept.record.Generation)
 	next := time.NewTimer(0)
@@ -79,17 +78,17 @@ func (r *reloader) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case e, ok := <-r.watch.events():
+		case e, ok := <-r.watch.Events():
 			if !ok {
-				r.watch.close()
+				r.watch.Close()
 			} else if !r.watch.concerns(e, r.names) {
 				continue
 			}
 			r.stir(ctx)
 			next.Reset(settleTime)
-		case err, ok := <-r.watch.errors():
+		case err, ok := <-r.watch.Errors():
 			if !ok {
-				r.watch.close()
+				r.watch.Close()
 			} else {
 				r.cfg.Logger.Info("events were lost, all policies are read again", "directory", r.cfg.Dir, "err", err)
 			}
@@ -117,11 +116,7 @@ func (r *reloader) run(ctx context.Context) {
 // stir takes in that something has changed or may have.
 func (r *reloader) stir(ctx context.Context) {
 	r.acted = false
-	now := r.cfg.Now()
-	if r.restless.IsZero() {
-		r.restless = now
-	}
-	if now.Sub(r.restless) >= restlessTime {
+	if r.settle.Unrest(r.cfg.Now()) {
 		reason := fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime)
 		r.reject(ctx, reason)
 		r.answer(reason)
@@ -137,9 +132,7 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 	}
 	defer r.cfg.loads.over()
 	waited, ok := r.cfg.loads.afford(ctx, func() bool { return false })
-	if !r.restless.IsZero() {
-		r.restless = r.restless.Add(waited) // nobody has looked meanwhile
-	}
+	r.settle.Pause(waited)
 	if !ok {
 		r.acted = false
 		return settleTime
@@ -150,7 +143,7 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 		r.stir(ctx)
 		return settleTime
 	}
-	r.restless = time.Time{}
+	r.settle.Rest()
 	r.acted = got.whole
 	r.watch.aim(r.names)
 	r.loader.stale = false
@@ -178,10 +171,11 @@ func (r *reloader) tidy() {
 // last change, or, where clocks differ, since it was first read like this.
 func (r *reloader) still(got *reading) bool {
 	now := r.cfg.Now()
-	if !got.steady || !maps.Equal(r.names, got.stamps) || r.since.IsZero() {
-		r.names, r.since = got.stamps, now
+	if !got.steady || !maps.Equal(r.names, got.stamps) || !r.settle.Begun() {
+		r.names = got.stamps
+		r.settle.Changed(now)
 	}
-	return got.steady && (now.Sub(newest(got.stamps)) >= settleTime || now.Sub(r.since) >= settleTime)
+	return got.steady && r.settle.Still(newest(got.stamps), now)
 }
 
 // act brings what was read into force or refuses it. It reports whether

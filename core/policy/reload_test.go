@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -32,7 +32,7 @@ func listed(t *testing.T, d tree, s *scripts, change ...func(*Config)) (*Plane, 
 	}
 	p := New(c)
 	for _, o := range p.owners {
-		o.reloader.watch.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("no watches left") }
+		o.reloader.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
 	}
 	return p, l
 }
@@ -359,7 +359,7 @@ func TestWhatMayBeOverIsLookedAtAgain(t *testing.T) {
 		r := d.reloader()
 		r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 		r.look(t.Context())
-		r.watch.close()
+		r.watch.Close()
 		if want := module == "p.wasm"; r.acted != want {
 			t.Errorf("%s: taken for final = %t, want %t", name, r.acted, want)
 		}

@@ -120,7 +120,8 @@ func (r *reloader) carryOut(ctx context.Context, x order) {
 			return
 		}
 	}
-	r.acted, r.restless = false, time.Time{}
+	r.acted = false
+	r.settle.Rest()
 	r.asked = append(present(r.asked), x)
 }
 

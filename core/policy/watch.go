@@ -10,61 +10,25 @@ import (
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// watch tells when something may have changed. Without it the listings find
-// everything, later.
+// watch tells when something may have changed in the directory of a set. Without it the
+// listings find everything, later.
 type watch struct {
+	fswatch.Watch
+
 	dir string
 	log *slog.Logger
-	// open makes a watcher.
-	open    func() (*fsnotify.Watcher, error)
-	watcher *fsnotify.Watcher
-	// listing is true once it was said that there is no watch.
-	listing bool
 }
 
-func newWatch(dir string, log *slog.Logger) *watch {
-	return &watch{dir: dir, log: log, open: func() (*fsnotify.Watcher, error) { return fsnotify.NewBufferedWatcher(1024) }}
-}
-
-func (w *watch) events() <-chan fsnotify.Event {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Events
-}
-
-func (w *watch) errors() <-chan error {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Errors
-}
+func newWatch(dir string, log *slog.Logger) *watch { return &watch{dir: dir, log: log} }
 
 // aim watches the directory and those below it that hold one of the names, or
 // its parent while it is missing. Where that fails it is tried again with the
 // next listing.
-func (w *watch) aim(names map[string]stamp) {
-	err := w.try(names)
-	switch {
-	case err == nil && w.listing:
-		w.log.Info("policies are watched again", "directory", w.dir)
-		w.listing = false
-	case err != nil && !w.listing:
-		w.log.Warn("policies cannot be watched; changes are found by listing", "directory", w.dir, "period", listPeriod, "err", err)
-		w.listing = true
-	}
-}
-
-func (w *watch) try(names map[string]stamp) error {
-	if w.watcher == nil {
-		watcher, err := w.open()
-		if err != nil {
-			return err
-		}
-		w.watcher = watcher
-	}
+func (w *watch) aim(names map[string]fswatch.Stamp) {
 	dirs := []string{w.dir}
 	for name := range names {
 		if dir := filepath.Join(w.dir, filepath.Dir(name)); !slices.Contains(dirs, dir) {
@@ -74,24 +38,18 @@ func (w *watch) try(names map[string]stamp) error {
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
 		dirs = []string{filepath.Dir(w.dir)}
 	}
-	for _, old := range w.watcher.WatchList() {
-		if !slices.Contains(dirs, old) {
-			_ = w.watcher.Remove(old) // it fails where the directory is gone, and with it the watch
-		}
+	err := w.Only(dirs...)
+	switch news := w.Failed(err); {
+	case news && err != nil:
+		w.log.Warn("policies cannot be watched; changes are found by listing", "directory", w.dir, "period", listPeriod, "err", err)
+	case news:
+		w.log.Info("policies are watched again", "directory", w.dir)
 	}
-	for _, dir := range dirs {
-		// Adding again costs a system call, and follows a directory that was
-		// replaced. One that is missing is the reading's to report.
-		if err := w.watcher.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // concerns reports whether an event may mean another content of the set: it is
 // of a document, of one of the names that were read, or of the directory.
-func (w *watch) concerns(e fsnotify.Event, names map[string]stamp) bool {
+func (w *watch) concerns(e fsnotify.Event, names map[string]fswatch.Stamp) bool {
 	if e.Name == w.dir {
 		return true
 	}
@@ -104,18 +62,11 @@ func (w *watch) concerns(e fsnotify.Event, names map[string]stamp) bool {
 }
 
 // isAbove reports whether name is a directory on the way to one of names.
-func isAbove(name string, names map[string]stamp) bool {
+func isAbove(name string, names map[string]fswatch.Stamp) bool {
 	for n := range names {
 		if strings.HasPrefix(n, name+"/") {
 			return true
 		}
 	}
 	return false
-}
-
-func (w *watch) close() {
-	if w.watcher != nil {
-		w.watcher.Close()
-		w.watcher = nil
-	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // watched is a plane that is told of changes by the kernel. Listings come too
@@ -99,7 +101,7 @@ func TestEventsTellOfWhatComesBack(t *testing.T) {
 func TestAnEventThatConcernsNoPolicyDisturbsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWatch("/policies", nil)
-	names := map[string]stamp{".": {}, "p.toml": {}, "p.wasm": {}, "tests/a.yaml": {}}
+	names := map[string]fswatch.Stamp{".": {}, "p.toml": {}, "p.wasm": {}, "tests/a.yaml": {}}
 	for name, want := range map[string]bool{
 		"/policies":               true,
 		"/policies/p.toml":        true,
@@ -131,21 +133,21 @@ func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	d.write("tests/a.yaml", manifest)
 	r := d.reloader()
 	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
-	r.watch.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("no watches left") }
+	r.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
 	r.look(t.Context())
-	r.watch.open = fsnotify.NewWatcher
+	r.watch.Open = fswatch.Inotify
 	r.acted = true
 	r.look(t.Context())
-	if r.watch.watcher == nil {
+	if !r.watch.Started() {
 		t.Error("a listing that finds nothing new does not try to watch again")
 	}
-	r.watch.close()
+	r.watch.Close()
 
 	r = d.reloader()
 	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	r.look(t.Context())
-	defer r.watch.close()
-	got := r.watch.watcher.WatchList()
+	defer r.watch.Close()
+	got := r.watch.Dirs()
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{d.dir, d.dir + "/tests"}, got); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
@@ -156,18 +158,18 @@ func TestWithoutAWatchItIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	d, l := newTree(t), &logs{}
 	w := newWatch(d.dir, l.logger())
-	open := w.open
-	w.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("no watches left") }
+	open := w.Open
+	w.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
 	w.aim(nil)
 	w.aim(nil)
-	if w.events() != nil || w.errors() != nil {
+	if w.Events() != nil || w.Errors() != nil {
 		t.Error("there are events without a watch")
 	}
-	w.open = open
+	w.Open = open
 	w.aim(nil)
 	w.aim(nil)
-	defer w.close()
-	if diff := cmp.Diff([]string{d.dir}, w.watcher.WatchList()); diff != "" {
+	defer w.Close()
+	if diff := cmp.Diff([]string{d.dir}, w.Dirs()); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}
 	if l.count("cannot be watched") != 1 || l.count("watched again") != 1 {
@@ -177,19 +179,18 @@ func TestWithoutAWatchItIsTriedAgain(t *testing.T) {
 
 func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(*fsnotify.Watcher){
-		"ends":         func(w *fsnotify.Watcher) { w.Close() },
-		"loses events": func(w *fsnotify.Watcher) { w.Errors <- fsnotify.ErrEventOverflow },
+	for name, lose := range map[string]func(*fswatch.Backend){
+		"ends":         func(w *fswatch.Backend) { _ = w.Close() },
+		"loses events": func(w *fswatch.Backend) { w.Errors <- fsnotify.ErrEventOverflow },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newTree(t)
 			d.policy("p", "allow")
 			p := New(testConfig(d, newScripts()))
-			watchers := make(chan *fsnotify.Watcher, 10)
-			open := p.owners[0].reloader.watch.open
-			p.owners[0].reloader.watch.open = func() (*fsnotify.Watcher, error) {
-				w, err := open()
+			watchers := make(chan *fswatch.Backend, 10)
+			p.owners[0].reloader.watch.Open = func() (*fswatch.Backend, error) {
+				w, err := fswatch.Inotify()
 				if err == nil {
 					watchers <- w
 				}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -62,7 +63,7 @@ func (s *Source) within(entries []entry) error {
 
 // counts is the size of a manifest as MaxBytes counts it. Of one that is too large by
 // itself no more is read than that.
-func (e *entry) counts() int64 { return min(e.stamp.size, pod.MaxManifest) }
+func (e *entry) counts() int64 { return min(e.stamp.Size, pod.MaxManifest) }
 
 // fits reports whether the files are within the bounds once these are counted, too.
 func (s *Source) fits(entries []entry) bool {
@@ -100,7 +101,7 @@ func (s *Source) count(f *file, e entry, from pod.DecodeFrom) {
 // room for them now.
 func (s *Source) readAgain(f *file) {
 	if f.left > 0 && s.documents-f.documents+f.left <= s.cfg.MaxFiles {
-		f.left, f.read = 0, stamp{}
+		f.left, f.read = 0, fswatch.Stamp{}
 	}
 }
 
@@ -137,11 +138,11 @@ func (s *Source) rest(ctx context.Context) {
 			return
 		case <-timer.C:
 			return
-		case e, ok := <-s.watch.events():
+		case e, ok := <-s.watch.Events():
 			if s.note(e, ok) {
 				s.lookAt(s.cfg.Now())
 			}
-		case err, ok := <-s.watch.errors():
+		case err, ok := <-s.watch.Errors():
 			if s.noteGap(err, ok) {
 				s.lookAt(s.cfg.Now())
 			}

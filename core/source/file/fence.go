@@ -9,6 +9,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // fencePatience bounds how long a fence is waited for; events come within
@@ -27,13 +29,13 @@ type fence struct {
 	down bool
 }
 
-func newFence(watcher *fsnotify.Watcher) (*fence, error) {
+func newFence(w *fswatch.Watch) (*fence, error) {
 	f, err := os.CreateTemp("", "wardlet-fence-")
 	if err != nil {
 		return nil, fmt.Errorf("make a fence: %w", err)
 	}
 	// The watch is on the file, not its name; nothing is left behind.
-	err = watcher.Add(f.Name())
+	err = w.Add(f.Name())
 	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("make a fence: %w", err)
@@ -73,12 +75,12 @@ func (s *Source) caughtUp() bool {
 	defer patience.Stop()
 	for f.down {
 		select {
-		case e, ok := <-s.watch.events():
+		case e, ok := <-s.watch.Events():
 			s.noteLate(e, ok)
 			if !ok {
 				return false
 			}
-		case err, ok := <-s.watch.errors():
+		case err, ok := <-s.watch.Errors():
 			s.noteGap(err, ok)
 			s.lookAt(s.cfg.Now())
 			return false
@@ -106,7 +108,7 @@ func (s *Source) noteLate(e fsnotify.Event, ok bool) {
 func (s *Source) classify(entries []entry) {
 	var appeared []entry
 	for _, e := range entries {
-		if s.arrived[e.name] == created && e.err == nil && e.stamp.size > 0 {
+		if s.arrived[e.name] == created && e.err == nil && e.stamp.Size > 0 {
 			appeared = append(appeared, e)
 		}
 	}

@@ -74,7 +74,7 @@ func TestAFileThatWasWrittenUnderItsNameIsNotTakenForMoved(t *testing.T) {
 			s, k := started(t, dir)
 			arrive(t, filepath.Join(dir, "a.yaml"))
 			for s.arrived["a.yaml"] != created {
-				s.note(<-s.watch.events(), true)
+				s.note(<-s.watch.Events(), true)
 			}
 			must(t, s.look(t.Context()))
 			if got := k.has(); len(got) != 0 {
@@ -109,7 +109,7 @@ func TestWhatArrivesWhileAnotherArrivalIsLookedAtIsReadAtOnceToo(t *testing.T) {
 			s, k := started(t, dir)
 			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
 			for s.arrived["a.yaml"] != created {
-				s.note(<-s.watch.events(), true)
+				s.note(<-s.watch.Events(), true)
 			}
 			_, entries, err := s.list()
 			must(t, err)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // glance gives the names to look at when not all need to be listed: where the
@@ -20,7 +22,7 @@ func (s *Source) glance(now time.Time) (names []string, ok bool) {
 		return nil, false
 	}
 	info, err := os.Stat(s.cfg.Path)
-	if err != nil || !info.IsDir() || !s.known || stampOf(info).inode != s.good {
+	if err != nil || !info.IsDir() || !s.known || fswatch.StampOf(info).Inode != s.good {
 		return nil, false
 	}
 	// What has another name, too, may change under that, and no event tells.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // maxLinks is how many links the kernel follows on one path.
@@ -49,10 +51,10 @@ func linksTo(path string) (links []string) {
 func (s *Source) watchLinks() {
 	w := &s.watch
 	now, watched := map[string]bool{}, map[string]bool{w.dir: true}
-	led := map[string]inode{}
+	led := map[string]fswatch.Inode{}
 	for _, link := range linksTo(s.cfg.Path) {
 		if info, err := os.Lstat(link); err == nil {
-			led[link] = stampOf(info).inode
+			led[link] = fswatch.StampOf(info).Inode
 		}
 		dir := filepath.Dir(link)
 		if sameDirectory(dir, w.dir) {
@@ -61,12 +63,12 @@ func (s *Source) watchLinks() {
 			link = filepath.Join(dir, filepath.Base(link))
 		}
 		if now[link] = true; !watched[dir] {
-			watched[dir] = w.watcher.Add(dir) == nil
+			watched[dir] = w.Add(dir) == nil
 		}
 	}
 	for link := range w.links {
 		if dir := filepath.Dir(link); !watched[dir] && !now[link] {
-			_ = w.watcher.Remove(dir)
+			w.Remove(dir)
 		}
 	}
 	w.links = now
@@ -80,7 +82,7 @@ func (s *Source) watchLinks() {
 // forgetLinks ends the watches of watchLinks.
 func (w *watchState) forgetLinks() {
 	for link := range w.links {
-		_ = w.watcher.Remove(filepath.Dir(link))
+		w.Remove(filepath.Dir(link))
 	}
 	w.links = nil
 }

@@ -7,32 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
-
-// inode names a file or directory for as long as it exists.
-type inode struct{ dev, ino uint64 }
-
-// stamp is what changes when a file does.
-type stamp struct {
-	inode
-	size         int64
-	mtime, ctime int64 // nanoseconds since 1970
-}
-
-// content is the stamp without what a change of names or modes changes too.
-func (s stamp) content() stamp {
-	s.ctime = 0
-	return s
-}
-
-// changed is the later of the file's times.
-func (s stamp) changed() time.Time { return time.Unix(0, max(s.mtime, s.ctime)) }
 
 // entry is a manifest as a listing shows it.
 type entry struct {
 	name  string
-	stamp stamp
+	stamp fswatch.Stamp
 	// symlink is true where the name is a symbolic link, hardlink where the
 	// file has another name.
 	symlink, hardlink bool
@@ -41,42 +23,42 @@ type entry struct {
 }
 
 // list returns the manifests below the path, and the directory they are in.
-func (s *Source) list() (dir inode, entries []entry, err error) {
+func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 	s.ignored = nil
 	info, err := os.Stat(s.cfg.Path)
 	if err != nil {
-		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	s.single = info.Mode().IsRegular()
 	if s.single {
 		e, ok := s.stat(filepath.Base(s.cfg.Path), isSymlink(s.cfg.Path))
 		if !ok {
-			return inode{}, nil, fmt.Errorf("list manifests: %s: %w", s.cfg.Path, fs.ErrNotExist)
+			return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %s: %w", s.cfg.Path, fs.ErrNotExist)
 		}
-		return inode{}, []entry{e}, nil
+		return fswatch.Inode{}, []entry{e}, nil
 	}
 	if !info.IsDir() {
-		return inode{}, nil, fmt.Errorf("list manifests: %s is neither a directory nor a regular file", s.cfg.Path)
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %s is neither a directory nor a regular file", s.cfg.Path)
 	}
 	f, err := os.Open(s.cfg.Path)
 	if err != nil {
-		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil {
-		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	names, err := s.manifests(f)
 	if err != nil {
 		s.ignored = nil // no more than a part was counted
-		return inode{}, nil, fmt.Errorf("list manifests: %w", err)
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	for _, n := range names {
 		if e, ok := s.stat(n.Name(), n.Type()&fs.ModeSymlink != 0); ok {
 			entries = append(entries, e)
 		}
 	}
-	return stampOf(info).inode, entries, s.within(entries)
+	return fswatch.StampOf(info).Inode, entries, s.within(entries)
 }
 
 // stat looks at one name; ok is false for one that is no longer there.
@@ -91,7 +73,7 @@ func (s *Source) stat(name string, symlink bool) (e entry, ok bool) {
 		return entry{name: name, symlink: symlink, err: err}, true
 	}
 	links := uint64(info.Sys().(*syscall.Stat_t).Nlink) //nolint:unconvert // narrower on some architectures
-	return entry{name: name, stamp: stampOf(info), symlink: symlink, hardlink: links > 1}, true
+	return entry{name: name, stamp: fswatch.StampOf(info), symlink: symlink, hardlink: links > 1}, true
 }
 
 // whatIs names what is no regular file.
@@ -110,14 +92,4 @@ func whatIs(mode fs.FileMode) string {
 func isSymlink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-func stampOf(info fs.FileInfo) stamp {
-	st := info.Sys().(*syscall.Stat_t)
-	return stamp{
-		inode: inode{dev: uint64(st.Dev), ino: st.Ino}, //nolint:unconvert // narrower on some architectures
-		size:  st.Size,
-		mtime: st.Mtim.Nano(),
-		ctime: st.Ctim.Nano(),
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -23,7 +24,7 @@ func (s *Source) look(ctx context.Context) error {
 	dir, entries, err := s.list()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.cfg.MissingEmpty:
-		dir, err = inode{}, nil
+		dir, err = fswatch.Inode{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w; create it, or set missing_path = \"empty\"", err)
 	case err == nil && len(entries) == 0 && s.known && dir != s.good && !s.cfg.MissingEmpty:
@@ -162,7 +163,7 @@ func (s *Source) forgotten(f *file, now time.Time) bool {
 // renamed reports whether the file is there, and read, under another name.
 func (s *Source) renamed(f *file) bool {
 	for _, heir := range s.files {
-		if heir.missing.IsZero() && heir.stamp.content() == f.stamp.content() && heir.current() && !held(heir.docs) {
+		if heir.missing.IsZero() && heir.stamp.Content() == f.stamp.Content() && heir.current() && !held(heir.docs) {
 			return true
 		}
 	}

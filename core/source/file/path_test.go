@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -321,12 +321,12 @@ func TestWithoutAWatchListingsGoOnAndItIsSaidOnce(t *testing.T) {
 	broken := true
 	var tries []float64
 	start := clock
-	s.watch.open = func() (*fsnotify.Watcher, error) {
+	s.watch.Open = func() (*fswatch.Backend, error) {
 		tries = append(tries, clock.Sub(start).Seconds())
 		if broken {
 			return nil, errors.New("no instances left")
 		}
-		return openWatcher()
+		return fswatch.Inotify()
 	}
 	defer s.stopWatching()
 	for range 70 {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -29,7 +30,7 @@ type file struct {
 	path string
 	// stamp is the last one listed; quiet is since when it stands, as far as
 	// is known.
-	stamp stamp
+	stamp fswatch.Stamp
 	quiet time.Time
 	// whole is true when the file came under its name in one step and was not
 	// written to since.
@@ -42,7 +43,7 @@ type file struct {
 	// tried is true once there was a reading, good or bad; docs are those of
 	// the last one. read is the stamp of the last good one, sum the digest.
 	tried bool
-	read  stamp
+	read  fswatch.Stamp
 	sum   [sha256.Size]byte
 	racy  bool
 	docs  []pod.Document
@@ -60,8 +61,8 @@ type file struct {
 // see takes in what a listing shows of the file.
 func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 	f.missing = time.Time{}
-	other := e.stamp.inode != f.read.inode
-	written := e.stamp.content() != f.stamp.content()
+	other := e.stamp.Inode != f.read.Inode
+	written := e.stamp.Content() != f.stamp.Content()
 	switch {
 	case how == moved, how == created && (e.symlink || e.hardlink), relinked && other:
 		f.whole = true
@@ -69,13 +70,13 @@ func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 		f.whole = false
 	}
 	switch {
-	case how == created, written && e.stamp.inode == f.stamp.inode:
+	case how == created, written && e.stamp.Inode == f.stamp.Inode:
 		// Its times prove nothing: a file that is being cut off has its new
 		// size before its new times.
 		f.quiet = now
 	case written:
 		// Reckoned from now, so that it is safe from jumps of the clock.
-		f.quiet = now.Add(-max(0, now.Sub(e.stamp.changed())))
+		f.quiet = now.Add(-max(0, now.Sub(e.stamp.Changed())))
 	}
 	f.stamp = e.stamp
 }
@@ -107,16 +108,16 @@ func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
 		return false
 	}
 	sum := sha256.Sum256(data)
-	if f.read == (stamp{}) || sum != f.sum {
+	if f.read == (fswatch.Stamp{}) || sum != f.sum {
 		f.docs = pod.Decode(data, from)
 	}
 	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
-	f.racy = now.Sub(time.Unix(0, f.stamp.mtime)) < racyWindow
+	f.racy = now.Sub(time.Unix(0, f.stamp.Mtime)) < racyWindow
 	return true
 }
 
 // fail notes that the file cannot be read; it is tried again at every look.
 func (f *file) fail(from pod.DecodeFrom, err error) {
-	f.tried, f.read = true, stamp{}
+	f.tried, f.read = true, fswatch.Stamp{}
 	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
 }

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // writeSlowly writes a pod in pieces; after each the file is a valid pod.
@@ -176,7 +177,7 @@ func TestWithoutEventsAFileWrittenInPlaceStillSettles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s, k := newSource(dir, time.Second, func(c *Config) { c.Period = 10 * time.Millisecond })
-	s.watch.open = func() (*fsnotify.Watcher, error) { return nil, os.ErrPermission }
+	s.watch.Open = func() (*fswatch.Backend, error) { return nil, os.ErrPermission }
 	run(t, s, k)
 	f, err := os.Create(filepath.Join(dir, "a.yaml"))
 	must(t, err)
@@ -225,7 +226,7 @@ func TestSettlingIsSafeFromJumpsOfTheClock(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	at := func(mtime time.Time) entry {
-		return entry{name: "a.yaml", stamp: stamp{inode: inode{ino: 1}, size: 1, mtime: mtime.UnixNano()}}
+		return entry{name: "a.yaml", stamp: fswatch.Stamp{Inode: fswatch.Inode{Ino: 1}, Size: 1, Mtime: mtime.UnixNano()}}
 	}
 	const year = 365 * 24 * time.Hour
 	for _, tc := range []struct {
@@ -254,14 +255,14 @@ func TestSettlingIsSafeFromJumpsOfTheClock(t *testing.T) {
 func TestTimesOfAKnownFileProveNothing(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	old := stamp{inode: inode{ino: 1}, size: 9, mtime: now.Add(-time.Hour).UnixNano()}
+	old := fswatch.Stamp{Inode: fswatch.Inode{Ino: 1}, Size: 9, Mtime: now.Add(-time.Hour).UnixNano()}
 	f := &file{quiet: now}
 	f.see(entry{stamp: old}, 0, false, now)
 	if !f.settled(now, DefaultSettle) {
 		t.Fatal("an old file does not count as settled")
 	}
 	// While it is cut off, a file has its new size and its old times.
-	old.size = 0
+	old.Size = 0
 	f.see(entry{stamp: old}, 0, false, now)
 	if f.settled(now, DefaultSettle) {
 		t.Error("a file that is being cut off counts as settled")
@@ -271,7 +272,7 @@ func TestTimesOfAKnownFileProveNothing(t *testing.T) {
 	if !f.settled(now, DefaultSettle) {
 		t.Fatal("a file that was moved into place is not read at once")
 	}
-	old.size++
+	old.Size++
 	f.see(entry{stamp: old}, 0, false, now)
 	if f.settled(now, DefaultSettle) {
 		t.Error("a file that changed since it arrived counts as whole")

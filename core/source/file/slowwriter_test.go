@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -264,7 +264,7 @@ func TestAPrefixThatStandsStillIsAManifest(t *testing.T) {
 	dir := t.TempDir()
 	clock := time.Now().Add(time.Hour)
 	s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
-	s.watch.open = func() (*fsnotify.Watcher, error) { return nil, os.ErrPermission }
+	s.watch.Open = func() (*fswatch.Backend, error) { return nil, os.ErrPermission }
 	s.stopWatching()
 	write(t, filepath.Join(dir, "a.yaml"), strings.TrimSuffix(manifest("a", "pre"), "\n"))
 	must(t, os.Chtimes(filepath.Join(dir, "a.yaml"), clock, clock))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source"
 )
@@ -98,7 +99,7 @@ type Source struct {
 	// the last one, of this process or an earlier one; known is false where
 	// there was none.
 	started  time.Time
-	good     inode
+	good     fswatch.Inode
 	known    bool
 	snapshot bool
 	// failing is since when listings fail.
@@ -140,7 +141,7 @@ func New(c Config) *Source {
 	c.Logger = c.Logger.With("source", c.Name)
 	s := &Source{
 		cfg: c, files: map[string]*file{}, arrived: map[string]arrival{}, late: map[string]bool{},
-		due: map[string]bool{}, links: map[string]bool{}, watch: watchState{open: openWatcher},
+		due: map[string]bool{}, links: map[string]bool{},
 	}
 	s.recall()
 	return s
@@ -155,17 +156,17 @@ func (s *Source) recall() {
 	if err != nil {
 		s.cfg.Logger.Warn("which directory was read last is not known; an empty one is taken as it is", "err", err)
 	}
-	s.good, s.known = inode{dev, ino}, ok
+	s.good, s.known = fswatch.Inode{Dev: dev, Ino: ino}, ok
 }
 
 // remember notes the directory of a good listing.
-func (s *Source) remember(dir inode) {
+func (s *Source) remember(dir fswatch.Inode) {
 	changed := !s.known || s.good != dir
 	s.good, s.known = dir, true
 	if s.cfg.Place == nil || !changed {
 		return
 	}
-	if err := s.cfg.Place.Store(dir.dev, dir.ino); err != nil {
+	if err := s.cfg.Place.Store(dir.Dev, dir.Ino); err != nil {
 		s.cfg.Logger.Warn("which directory was read is not remembered over a restart", "err", err)
 	}
 }
@@ -207,17 +208,17 @@ func (s *Source) wait(ctx context.Context) {
 			return
 		case <-timer.C:
 			return
-		case e, ok := <-s.watch.events():
+		case e, ok := <-s.watch.Events():
 			look = s.note(e, ok)
 			timer.Reset(s.next.Sub(s.cfg.Now()))
-		case err, ok := <-s.watch.errors():
+		case err, ok := <-s.watch.Errors():
 			look = s.noteGap(err, ok)
 		}
 	}
 	// What happened together is looked at together.
 	for {
 		select {
-		case e, ok := <-s.watch.events():
+		case e, ok := <-s.watch.Events():
 			s.note(e, ok)
 		default:
 			return

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/wardlet/wardlet/core/internal/backoff"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
 // watchDelays is after how long watching that failed is tried again.
@@ -18,44 +18,24 @@ var watchDelays = backoff.Exponential{Min: time.Second, Max: 20 * time.Second}
 
 // watchState is the watch, or when to try again to have one.
 type watchState struct {
-	open    func() (*fsnotify.Watcher, error)
-	watcher *fsnotify.Watcher
-	fence   *fence
+	fswatch.Watch
+
+	fence *fence
 	// dir is the directory that is watched, empty when there is none, inode which
 	// one that was. links are the names by which events tell of the links that
 	// lead to it, led says which links those are, by where they really are.
 	dir     string
-	inode   inode
+	inode   fswatch.Inode
 	links   map[string]bool
-	led     map[string]inode
+	led     map[string]fswatch.Inode
 	retry   time.Time
 	backoff time.Duration
-	// polling is true once it was said that there is no watch.
-	polling bool
-}
-
-// openWatcher makes a watcher that holds a burst of events, so that it is
-// looked at as one.
-func openWatcher() (*fsnotify.Watcher, error) { return fsnotify.NewBufferedWatcher(1024) }
-
-func (w *watchState) events() <-chan fsnotify.Event {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Events
-}
-
-func (w *watchState) errors() <-chan error {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Errors
 }
 
 // watching reports whether the directory is watched. The library drops a watch
 // whose directory was moved, removed or unmounted.
 func (w *watchState) watching() bool {
-	return w.watcher != nil && w.dir != "" && slices.Contains(w.watcher.WatchList(), w.dir)
+	return w.dir != "" && w.Watches(w.dir)
 }
 
 // keepWatching sees to it that the directory is watched that is listed next.
@@ -69,17 +49,16 @@ func (s *Source) keepWatching() {
 	}
 	err := s.aim()
 	if err == nil {
-		if w.polling {
+		if w.Failed(nil) {
 			s.cfg.Logger.Info("watching again", "path", s.cfg.Path)
 		}
-		w.backoff, w.polling = 0, false
+		w.backoff = 0
 		return
 	}
 	w.backoff = watchDelays.Next(w.backoff)
 	w.retry = now.Add(w.backoff)
 	s.lookAt(w.retry)
-	if !w.polling && !errors.Is(err, fs.ErrNotExist) {
-		w.polling = true
+	if !errors.Is(err, fs.ErrNotExist) && w.Failed(err) {
 		s.cfg.Logger.Warn("cannot watch; changes are found by listing", "path", s.cfg.Path, "period", s.cfg.Period, "err", err)
 	}
 }
@@ -93,28 +72,26 @@ func (s *Source) aim() error {
 	if err == nil && info.Mode().IsRegular() || err != nil && s.single {
 		dir = filepath.Dir(dir)
 	}
-	if w.watcher == nil {
-		watcher, err := w.open()
-		if err != nil {
-			return err
-		}
-		w.watcher = watcher
-		if w.fence, err = newFence(watcher); err != nil {
+	made, err := w.Start()
+	if err != nil {
+		return err
+	}
+	if made {
+		if w.fence, err = newFence(&w.Watch); err != nil {
 			s.cfg.Logger.Info("files that are moved into place are read once they stand still", "path", s.cfg.Path, "err", err)
 		}
 	}
-	var is inode
+	var is fswatch.Inode
 	if info, err := os.Stat(dir); err == nil {
-		is = stampOf(info).inode
+		is = fswatch.StampOf(info).Inode
 	}
 	if w.dir != "" && (w.dir != dir || w.inode != is) {
-		// It fails when the directory is gone, and with it the watch. What is
-		// watched under another name already would keep that.
-		_ = w.watcher.Remove(w.dir)
+		// What is watched under another name already would keep that.
+		w.Remove(w.dir)
 		w.forgetLinks()
 	}
 	w.dir = ""
-	if err := w.watcher.Add(dir); err != nil {
+	if err := w.Add(dir); err != nil {
 		return err
 	}
 	if !watched || before != dir || w.inode != is {
@@ -127,12 +104,12 @@ func (s *Source) aim() error {
 
 func (s *Source) stopWatching() {
 	w := &s.watch
-	if w.watcher == nil {
+	if !w.Started() {
 		return
 	}
-	w.watcher.Close()
+	w.Close()
 	w.fence.close()
-	w.watcher, w.fence, w.dir, w.links = nil, nil, "", nil
+	w.fence, w.dir, w.links = nil, "", nil
 }
 
 // note takes in an event and reports whether to look at once. ok is false when
@@ -172,7 +149,7 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 		delete(s.arrived, name)
 		if f := s.files[name]; f != nil {
 			// What it looks like now is what must stand still from now on.
-			if e, ok := s.stat(name, false); ok && e.err == nil && e.stamp.inode == f.stamp.inode {
+			if e, ok := s.stat(name, false); ok && e.err == nil && e.stamp.Inode == f.stamp.Inode {
 				f.stamp = e.stamp
 			}
 			f.whole, f.touched, f.quiet = false, true, s.cfg.Now()

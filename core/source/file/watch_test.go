@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -58,13 +59,17 @@ func TestAWatchThatEndsIsMadeAgain(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
 	s, k := started(t, dir)
-	opened := make(chan time.Time, 10)
-	s.watch.open = func() (*fsnotify.Watcher, error) {
+	s.stopWatching()
+	opened, backends := make(chan time.Time, 10), make(chan *fswatch.Backend, 10)
+	s.watch.Open = func() (*fswatch.Backend, error) {
 		opened <- time.Now()
-		return openWatcher()
+		b, err := fswatch.Inotify()
+		backends <- b
+		return b, err
 	}
-	ended := time.Now()
-	must(t, s.watch.watcher.Close())
+	s.keepWatching()
+	ended := <-opened
+	must(t, (<-backends).Close())
 	run(t, s, k)
 	if waited := (<-opened).Sub(ended); waited < watchDelays.Min {
 		t.Errorf("made again after %v: what fails at once is tried without end", waited)

@@ -1,0 +1,126 @@
+package fswatch
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Backend is what tells of events: inotify, or a test.
+type Backend struct {
+	Events chan fsnotify.Event
+	Errors chan error
+	// Add watches a directory, also where another one took the place of one that is
+	// watched. Remove fails where the directory is gone, and with it the watch.
+	Add, Remove func(dir string) error
+	// List returns the directories that are watched.
+	List func() []string
+	// Close closes both channels.
+	Close func() error
+}
+
+// Inotify returns a backend that holds a burst of 1024 events.
+func Inotify() (*Backend, error) {
+	w, err := fsnotify.NewBufferedWatcher(1024)
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{Events: w.Events, Errors: w.Errors, Add: w.Add, Remove: w.Remove, List: w.WatchList, Close: w.Close}, nil
+}
+
+// Watch watches directories. The zero Watch watches none, with Inotify.
+type Watch struct {
+	// Open makes a backend; nil is Inotify.
+	Open func() (*Backend, error)
+
+	backend *Backend
+	failed  bool
+}
+
+// Events returns the channel of events, nil while there is no backend. It is closed when
+// the backend fails; Close the watch then.
+func (w *Watch) Events() <-chan fsnotify.Event {
+	if w.backend == nil {
+		return nil
+	}
+	return w.backend.Events
+}
+
+// Errors returns the channel of errors: each means that events were lost. Else as Events.
+func (w *Watch) Errors() <-chan error {
+	if w.backend == nil {
+		return nil
+	}
+	return w.backend.Errors
+}
+
+// Start makes a backend unless there is one.
+func (w *Watch) Start() (made bool, err error) {
+	if w.backend != nil {
+		return false, nil
+	}
+	open := w.Open
+	if open == nil {
+		open = Inotify
+	}
+	w.backend, err = open()
+	return err == nil, err
+}
+
+// Started reports whether there is a backend.
+func (w *Watch) Started() bool { return w.backend != nil }
+
+// Add watches a directory or a file. There must be a backend.
+func (w *Watch) Add(path string) error { return w.backend.Add(path) }
+
+// Remove ends the watch of a directory, if there is one. There must be a backend.
+func (w *Watch) Remove(dir string) { _ = w.backend.Remove(dir) } // the watch of one that is gone is gone
+
+// Watches reports whether the directory is watched. The watch of one that is moved,
+// removed or unmounted ends.
+func (w *Watch) Watches(dir string) bool { return slices.Contains(w.Dirs(), dir) }
+
+// Dirs returns what is watched.
+func (w *Watch) Dirs() []string {
+	if w.backend == nil {
+		return nil
+	}
+	return w.backend.List()
+}
+
+// Only watches these directories, those that are missing left out, and no others. A
+// directory that was replaced is followed.
+func (w *Watch) Only(dirs ...string) error {
+	if _, err := w.Start(); err != nil {
+		return err
+	}
+	for _, old := range w.Dirs() {
+		if !slices.Contains(dirs, old) {
+			w.Remove(old)
+		}
+	}
+	for _, dir := range dirs {
+		if err := w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Failed notes whether watching fails, with why, and reports whether that has changed:
+// then it is to be logged.
+func (w *Watch) Failed(err error) (news bool) {
+	news = w.failed != (err != nil)
+	w.failed = err != nil
+	return news
+}
+
+// Close ends the watch. It may be started again.
+func (w *Watch) Close() {
+	if w.backend != nil {
+		_ = w.backend.Close() // there is nothing to lose
+		w.backend = nil
+	}
+}
