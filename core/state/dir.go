@@ -148,30 +148,14 @@ func (d *Dir) prepare() error {
 	}
 	documents := filepath.Join(d.path, documentsDir)
 	_, missing := os.Lstat(documents)
-	if err := ownDir(documents); err != nil {
-		return fmt.Errorf("%s: %w", documentsDir, err)
+	temps := []error{removeTemps(d.path)}
+	for _, folder := range []string{documentsDir, resolutionsDir, policiesDir, outcomesDir, endingsDir, opinionsDir} {
+		if err := ownDir(filepath.Join(d.path, folder)); err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+		temps = append(temps, removeTemps(filepath.Join(d.path, folder)))
 	}
-	resolutions := filepath.Join(d.path, resolutionsDir)
-	if err := ownDir(resolutions); err != nil {
-		return fmt.Errorf("%s: %w", resolutionsDir, err)
-	}
-	policies := filepath.Join(d.path, policiesDir)
-	if err := ownDir(policies); err != nil {
-		return fmt.Errorf("%s: %w", policiesDir, err)
-	}
-	outcomes := filepath.Join(d.path, outcomesDir)
-	if err := ownDir(outcomes); err != nil {
-		return fmt.Errorf("%s: %w", outcomesDir, err)
-	}
-	endings := filepath.Join(d.path, endingsDir)
-	if err := ownDir(endings); err != nil {
-		return fmt.Errorf("%s: %w", endingsDir, err)
-	}
-	opinions := filepath.Join(d.path, opinionsDir)
-	if err := ownDir(opinions); err != nil {
-		return fmt.Errorf("%s: %w", opinionsDir, err)
-	}
-	if err := errors.Join(removeTemps(d.path), removeTemps(documents), removeTemps(resolutions), removeTemps(policies), removeTemps(outcomes), removeTemps(endings), removeTemps(opinions)); err != nil {
+	if err := errors.Join(temps...); err != nil {
 		return err
 	}
 	if err := d.copy.open(); err != nil {

@@ -53,7 +53,7 @@ func TestACorruptEndingStopsNobody(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "state")
 	d, _ := open(t, root)
-	if err := os.WriteFile(filepath.Join(d.path, endingFile("1")), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.path, d.Endings().file("1")), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, errs := d.Endings().Load(); got != nil || errs != nil {

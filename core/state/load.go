@@ -17,18 +17,18 @@ const listed = 1024
 // filed is what a file of a directory of records holds.
 type filed[T any] interface {
 	*T
-	// String names it for people, file is its place below the state directory.
+	// String names it for people.
 	fmt.Stringer
-	file() string
 	// usable says what keeps the agent from going on with it: a file with a
 	// good checksum may still be another agent's idea of one.
 	usable() error
 }
 
-// loadAll reads what the files of a directory hold, in no order. The errors
+// loadAll reads what the files of a directory hold, in no order. file is the place of a
+// record below the state directory. The errors
 // name files that cannot be read; those that are corrupt are moved aside, and no
 // error but a log line. lost is true where there was either.
-func loadAll[T any, P filed[T]](d *Dir, below string) (all []T, lost bool, errs []error) {
+func loadAll[T any, P filed[T]](d *Dir, below string, file func(P) string) (all []T, lost bool, errs []error) {
 	dir, err := os.Open(filepath.Join(d.path, below))
 	if err != nil {
 		return nil, true, []error{fmt.Errorf("stored %s: %w", below, err)}
@@ -41,7 +41,7 @@ func loadAll[T any, P filed[T]](d *Dir, below string) (all []T, lost bool, errs 
 				continue
 			}
 			var one T
-			found, err := loadOne[T, P](d, filepath.Join(below, entry.Name()), &one)
+			found, err := loadOne(d, filepath.Join(below, entry.Name()), file, &one)
 			if found {
 				all = append(all, one)
 			}
@@ -61,14 +61,14 @@ func loadAll[T any, P filed[T]](d *Dir, below string) (all []T, lost bool, errs 
 
 // loadOne reads what is in a file. There is none where the file is moved aside,
 // or cannot be read.
-func loadOne[T any, P filed[T]](d *Dir, name string, into P) (found bool, err error) {
+func loadOne[T any, P filed[T]](d *Dir, name string, file func(P) string, into P) (found bool, err error) {
 	if found, err = d.load(name, into); err != nil || !found {
 		return false, err
 	}
 	if err := into.usable(); err != nil {
 		return false, d.quarantine(name, err)
 	}
-	if into.file() != name {
+	if file(into) != name {
 		return false, d.quarantine(name, fmt.Errorf("it is not in its place: it is that of %s", into))
 	}
 	return true, nil
@@ -78,7 +78,7 @@ func loadOne[T any, P filed[T]](d *Dir, name string, into P) (found bool, err er
 // errors name files that cannot be read; which source they belong to is not
 // known. Those that are corrupt are moved aside, and no error but a log line.
 func (s Documents) LoadAll() ([]Record, []error) {
-	records, lost, errs := loadAll[Record](s.dir, documentsDir)
+	records, lost, errs := loadAll(s.dir, documentsDir, (*Record).file)
 	if lost {
 		s.dir.lost.Store(true)
 	}

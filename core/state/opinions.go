@@ -1,12 +1,8 @@
 package state
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -42,57 +38,25 @@ type LastOpinion struct {
 }
 
 // Opinions keeps what policies said last, one record per instance.
-type Opinions struct{ dir *Dir }
+type Opinions struct {
+	Table[string, LastOpinions, *LastOpinions]
+}
 
 // Opinions is the store of what policies said last.
-func (d *Dir) Opinions() Opinions { return Opinions{d} }
-
-// Apply stores records in place of those of the same instances, and removes those
-// of others; one that is not there is no error. When it returns nil all of it is
-// on the disk; else some of it may be, each record whole.
-func (s Opinions) Apply(put []LastOpinions, remove []string) error {
-	errs := make([]error, len(put)+len(remove), len(put)+len(remove)+1)
-	if len(put) > 0 {
-		inParallel(len(put), func(i int) { errs[i] = s.write(&put[i]) })
-	}
-	for i, instance := range remove {
-		err := s.dir.fs.remove(filepath.Join(s.dir.path, opinionsFile(instance)))
-		if !errors.Is(err, os.ErrNotExist) {
-			errs[len(put)+i] = err
-		}
-	}
-	if len(errs) > 0 {
-		errs = append(errs, s.dir.fs.syncDir(filepath.Join(s.dir.path, opinionsDir)))
-	}
-	return errors.Join(errs...)
+func (d *Dir) Opinions() Opinions {
+	return Opinions{Table[string, LastOpinions, *LastOpinions]{d, opinionsDir}}
 }
 
-func (s Opinions) write(o *LastOpinions) error {
-	data, err := seal(o)
-	if err == nil {
-		err = o.usable()
-	}
-	if err == nil {
-		dir, name := filepath.Split(filepath.Join(s.dir.path, o.file()))
-		err = replaceFile(s.dir.fs, filepath.Clean(dir), name, data)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", o, err)
-	}
-	return nil
-}
-
-// Load reads all records, the oldest first. The errors name files that cannot be
-// read; those that are corrupt are moved aside, and no error but a log line.
+// Load returns all records as Table.Load does, the oldest first.
 func (s Opinions) Load() ([]LastOpinions, []error) {
-	all, _, errs := loadAll[LastOpinions](s.dir, opinionsDir)
+	all, errs := s.Table.Load()
 	slices.SortFunc(all, func(a, b LastOpinions) int { return a.At.Compare(b.At) })
 	return all, errs
 }
 
 func (o *LastOpinions) String() string { return "what policies said last of instance " + o.Instance }
 
-func (o *LastOpinions) file() string { return opinionsFile(o.Instance) }
+func (o *LastOpinions) key() string { return o.Instance }
 
 // usable says what keeps the agent from going on with a record.
 func (o *LastOpinions) usable() error {
@@ -105,10 +69,4 @@ func (o *LastOpinions) usable() error {
 		}
 	}
 	return nil
-}
-
-// opinionsFile is the file of an instance below the state directory.
-func opinionsFile(instance string) string {
-	sum := sha256.Sum256([]byte(instance))
-	return filepath.Join(opinionsDir, hex.EncodeToString(sum[:16])+recordSuffix)
 }

@@ -55,7 +55,7 @@ func TestWhatIsNoOpinionIsNotKept(t *testing.T) {
 		}
 	}
 	check(t, d.Opinions().Apply([]LastOpinions{saidOf("a", 1, pod.Allow), saidOf("b", 2, pod.Deny)}, nil))
-	file := filepath.Join(path, opinionsFile("a"))
+	file := filepath.Join(path, (&Dir{}).Opinions().file("a"))
 	text, err := os.ReadFile(file)
 	check(t, err)
 	check(t, os.WriteFile(file, []byte(strings.Replace(string(text), `"allow"`, `"deny"`, 1)), 0o600))

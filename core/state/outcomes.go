@@ -1,11 +1,8 @@
 package state
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -50,38 +47,16 @@ type BootTime struct {
 }
 
 // Outcomes keeps one outcome per UID.
-type Outcomes struct{ dir *Dir }
+type Outcomes = Table[types.UID, Outcome, *Outcome]
 
 // Outcomes is the store of outcomes.
-func (d *Dir) Outcomes() Outcomes { return Outcomes{d} }
-
-// Put stores an outcome in place of the one with the same UID. When it returns
-// nil the outcome is on the disk.
-func (s Outcomes) Put(o *Outcome) error {
-	if err := o.usable(); err != nil {
-		return fmt.Errorf("%s: %w", o, err)
-	}
-	return s.dir.store(o.file(), o)
-}
-
-// Delete removes an outcome; one that does not exist is removed.
-func (s Outcomes) Delete(uid types.UID) error {
-	dir, name := filepath.Split(filepath.Join(s.dir.path, outcomeFile(uid)))
-	return removeFile(s.dir.fs, filepath.Clean(dir), name)
-}
-
-// Load reads all outcomes. The errors name files that cannot be read; those
-// that are corrupt are moved aside, and no error but a log line.
-func (s Outcomes) Load() ([]Outcome, []error) {
-	all, _, errs := loadAll[Outcome](s.dir, outcomesDir)
-	return all, errs
-}
+func (d *Dir) Outcomes() Outcomes { return Outcomes{d, outcomesDir} }
 
 func (o *Outcome) String() string {
 	return fmt.Sprintf("outcome of pod %s/%s, uid %s", o.Namespace, o.Name, o.UID)
 }
 
-func (o *Outcome) file() string { return outcomeFile(o.UID) }
+func (o *Outcome) key() types.UID { return o.UID }
 
 // usable says what keeps the agent from going on with an outcome.
 func (o *Outcome) usable() error {
@@ -101,11 +76,4 @@ func (o *Outcome) usable() error {
 		}
 	}
 	return nil
-}
-
-// outcomeFile is the file of a pod below the state directory. A UID may be
-// anything that a manifest says.
-func outcomeFile(uid types.UID) string {
-	sum := sha256.Sum256([]byte(uid))
-	return filepath.Join(outcomesDir, hex.EncodeToString(sum[:16])+recordSuffix)
 }

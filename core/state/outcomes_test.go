@@ -54,7 +54,7 @@ func TestOutcomesComeBack(t *testing.T) {
 	}
 	check(t, s.Delete("3"))
 	check(t, s.Delete("3"))
-	data, err := os.ReadFile(filepath.Join(path, outcomeFile("1")))
+	data, err := os.ReadFile(filepath.Join(path, (&Dir{}).Outcomes().file("1")))
 	check(t, err)
 	for _, words := range []string{`"name": "web"`, `"phase": "Succeeded"`, `"restartCount": 4`} {
 		if !strings.Contains(string(data), words) {
@@ -101,7 +101,7 @@ func TestAnOutcomeNobodyCanGoOnWithIsNeitherWrittenNorRead(t *testing.T) {
 			if got := results(t, s); len(got) != 0 {
 				t.Errorf("stored: %v", got)
 			}
-			check(t, d.store(outcomeFile(o.UID), o))
+			check(t, d.store((&Dir{}).Outcomes().file(o.UID), o))
 			if got := results(t, s); len(got) != 0 {
 				t.Errorf("read: %v", got)
 			}
@@ -150,8 +150,8 @@ func TestABadOutcomeIsMovedAsideAndTheRestIsRead(t *testing.T) {
 			s := d.Outcomes()
 			check(t, s.Put(result("bad", 1)))
 			check(t, s.Put(result("good", 2)))
-			file := filepath.Join(d.Path(), outcomeFile("bad"))
-			spoil(t, file, filepath.Join(d.Path(), outcomeFile("good")))
+			file := filepath.Join(d.Path(), (&Dir{}).Outcomes().file("bad"))
+			spoil(t, file, filepath.Join(d.Path(), (&Dir{}).Outcomes().file("good")))
 			for range 2 {
 				if got := results(t, s); len(got) != 1 || got["good"].UID != "good" {
 					t.Errorf("read: %v", got)

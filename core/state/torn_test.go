@@ -40,7 +40,7 @@ func TestARecordHarmedAtAnyByteIsMovedAsideAndTheOthersAreRead(t *testing.T) {
 				log.Reset()
 				check(t, os.WriteFile(file, harmed, 0o600))
 				var r Record
-				if found, err := loadOne(d, filepath.Join(documentsDir, filepath.Base(file)), &r); found || err != nil {
+				if found, err := loadOne(d, filepath.Join(documentsDir, filepath.Base(file)), (*Record).file, &r); found || err != nil {
 					t.Fatalf("at byte %d: record %v, %v", at, &r, err)
 				}
 				aside, err := os.ReadFile(filepath.Join(path, quarantineDir, filepath.Base(file)))
