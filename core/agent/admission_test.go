@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/syncloop"
 )
 
 var (
-	_ syncloop.Outcomes = (*outcomes)(nil)
+	_ syncloop.Outcomes = (*checkpoint.Outcomes)(nil)
 	_ syncloop.Statuses = shownStatuses{}
 )
 

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/mux"
@@ -62,8 +63,8 @@ type Agent struct {
 	garbage  *gc.Collector
 	sources  []runner
 	removals *removals
-	outcomes *outcomes
-	endings  *endings
+	outcomes *checkpoint.Outcomes
+	endings  *checkpoint.Endings
 	cache    *pleg.Cache
 	// waits knows what policy does not let pass; policies and adoption are nil
 	// for an agent without policies.
@@ -158,8 +159,8 @@ func (a *Agent) wire() error {
 	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Observer: a.meters.pleg, Logger: log, Now: now})
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
-	a.outcomes = newOutcomes(a.state.Outcomes(), log)
-	a.endings = newEndings(a.state.Endings(), log)
+	a.outcomes = checkpoint.NewOutcomes(a.state.Outcomes(), log)
+	a.endings = checkpoint.NewEndings(a.state.Endings(), log)
 	a.removals = &removals{waits: a.waits, outcomes: a.outcomes}
 	a.workers = worker.New(worker.Config{
 		Runtime: meteredRuntime{a.runtime, a.meters.workers}, Images: meteredImages{a.runtime, a.meters.workers}, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
@@ -169,7 +170,7 @@ func (a *Agent) wire() error {
 		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: meteredOutcomes{a.outcomes, a.meters, a.statuses.Get}, Endings: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.workers, Log: log, Now: now, Jitter: jitter,
 	})
 
-	a.endings.remains = a.remains
+	a.endings.Remains = a.remains
 
 	if err := a.wirePolicies(); err != nil {
 		return err
@@ -190,7 +191,7 @@ func (a *Agent) wire() error {
 		Over: a.over, Known: a.knownPods, Layout: layout, Log: log,
 	})
 	a.removals.collector = a.garbage
-	a.outcomes.wanted, a.outcomes.removable = a.mux.Wanted, a.loop.Removable
+	a.outcomes.Wanted, a.outcomes.Removable = a.mux.Wanted, a.loop.Removable
 	return nil
 }
 

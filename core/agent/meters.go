@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
@@ -52,7 +53,7 @@ func (w meteredWorkers) KillStray(s *worker.Stray) {
 
 // meteredOutcomes times pods until they run, and counts the containers that end.
 type meteredOutcomes struct {
-	*outcomes
+	*checkpoint.Outcomes
 	meters *meters
 	// shown gives the status that is published of a pod.
 	shown func(uid types.UID) (v1.PodStatus, bool)
@@ -61,7 +62,7 @@ type meteredOutcomes struct {
 // Keep implements worker.Outcomes.
 func (o meteredOutcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 	o.count(p, st)
-	o.outcomes.Keep(p, st)
+	o.Outcomes.Keep(p, st)
 }
 
 // Goes implements worker.Outcomes.

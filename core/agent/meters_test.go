@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/mux"
@@ -277,8 +278,13 @@ func TestAContainerIsCountedOnceWhenItIsFirstShownAsEnded(t *testing.T) {
 	}
 	m := newTestMeters()
 	shown := status.NewStore()
-	o := meteredOutcomes{newOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler)), m, shown.Get}
-	o.wanted = func(types.UID) bool { return true }
+	dir, err := state.Open(t.TempDir()+"/state", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	o := meteredOutcomes{checkpoint.NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler)), m, shown.Get}
+	o.Wanted = func(types.UID) bool { return true }
 	p := meteredPod("u", "a", "static")
 	p.Annotations[pod.AnnotationHash] = "h"
 	for _, containers := range [][]v1.ContainerStatus{

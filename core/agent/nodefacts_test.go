@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
@@ -46,8 +47,8 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	outcomes := newOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
-	outcomes.wanted = func(types.UID) bool { return true }
+	outcomes := checkpoint.NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
+	outcomes.Wanted = func(types.UID) bool { return true }
 	machine, err := node.Machine(&node.Description{Name: "edge", Labels: map[string]string{"site": "north"}, MaxPods: 20, Storage: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

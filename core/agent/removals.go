@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/volume"
@@ -17,7 +18,7 @@ import (
 type removals struct {
 	collector *gc.Collector
 	waits     *admission.Waits
-	outcomes  *outcomes
+	outcomes  *checkpoint.Outcomes
 	// adoption is nil for an agent without policies.
 	adoption *adoption
 }

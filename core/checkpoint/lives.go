@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"time"
@@ -21,7 +21,7 @@ type life struct {
 // Taken implements syncloop.Outcomes. An outcome is that of a life, so that one goes
 // on whatever is edited, and whenever the agent was killed: the checkpoint keeps
 // since when a pod was seen with each of its versions.
-func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
+func (o *Outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
 	instance, err := outcomeInstance(p)
 	if err != nil {
 		o.log.Error("how a pod fares is kept as that of the version before", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
@@ -31,17 +31,16 @@ func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.lives[p.UID] = l
-	e := o.entries[p.UID]
+	kept, ok := o.kept.Get(p.UID)
 	switch {
-	case e == nil || e.kept == nil:
-	case !l.has(e.kept, restored):
-		o.forget(e)
+	case !ok:
+	case !l.has(&kept, restored):
+		o.forget(p.UID)
 	default:
-		next := *e.kept
+		next := kept
 		l.mark(&next)
-		if next.Instance != e.kept.Instance || !next.FirstSeen.Equal(e.kept.FirstSeen) || next.Source != e.kept.Source {
-			e.kept, e.dirty = &next, true
-			o.poke()
+		if next.Instance != kept.Instance || !next.FirstSeen.Equal(kept.FirstSeen) || next.Source != kept.Source {
+			o.kept.Set(p.UID, next)
 		}
 	}
 }
@@ -64,7 +63,7 @@ func (l *life) mark(kept *state.Outcome) {
 
 // lifeOf is the life that the worker of a pod is about; where the sync loop has not
 // told of it, only its instance is known. The caller holds the lock.
-func (o *outcomes) lifeOf(p *v1.Pod) (life, error) {
+func (o *Outcomes) lifeOf(p *v1.Pod) (life, error) {
 	if l, known := o.lives[p.UID]; known {
 		return l, nil
 	}

@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"errors"
@@ -54,15 +54,15 @@ func TestAPodThatComesBackWhileItIsLookedAtKeepsWhatItHad(t *testing.T) {
 	t.Parallel()
 	p := outcomePod("h")
 	files := &outcomeFiles{files: map[types.UID]state.Outcome{"u1": kept(t, p, fares(v1.PodFailed, 0))}}
-	o := newOutcomes(files, slog.New(slog.DiscardHandler))
-	o.removable = func(types.UID, string) bool {
+	o := NewOutcomes(files, slog.New(slog.DiscardHandler))
+	o.Removable = func(types.UID, string) bool {
 		if _, known := o.Kept(p); !known {
 			t.Error("it is not known")
 		}
 		return true
 	}
 	o.sweep()
-	o.flush()
+	o.kept.Flush()
 	if _, left, _ := files.on("u1"); !left {
 		t.Error("it is not on the disk any more")
 	}
@@ -119,8 +119,8 @@ func TestOutcomesFromManySides(t *testing.T) {
 		r.Forget("u1")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if _, left, _ := r.files.on("u1"); left || len(r.entries) > 0 {
-			t.Errorf("left after the last Forget: file %v, %d entries", left, len(r.entries))
+		if _, left, _ := r.files.on("u1"); left || len(r.claimed) > 0 {
+			t.Errorf("left after the last Forget: file %v, %d claimed", left, len(r.claimed))
 		}
 		r.Keep(p, fares(v1.PodFailed, 1))
 		if _, left, _ := r.files.on("u1"); !left {

@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"context"
@@ -22,23 +22,20 @@ type endingFiles struct {
 	err    error
 }
 
-func (f *endingFiles) Put(e *state.Ending) error {
+func (f *endingFiles) Apply(put []state.Ending, remove []types.UID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.writes++
-	if f.err == nil {
-		f.files[e.UID] = *e
+	if f.err != nil {
+		return f.err
 	}
-	return f.err
-}
-
-func (f *endingFiles) Delete(uid types.UID) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
+	for _, e := range put {
+		f.files[e.UID] = e
+	}
+	for _, uid := range remove {
 		delete(f.files, uid)
 	}
-	return f.err
+	return nil
 }
 
 func (f *endingFiles) Load() (all []state.Ending, errs []error) {
@@ -62,19 +59,19 @@ func (f *endingFiles) fail(err error) {
 }
 
 // endingsOf are those of an agent that has just started.
-func endingsOf(f *endingFiles, m *machine) *endings {
-	e := newEndings(f, slog.New(slog.DiscardHandler))
+func endingsOf(f *endingFiles, m *machine) *Endings {
+	e := NewEndings(f, slog.New(slog.DiscardHandler))
 	e.clock = m.clock()
-	e.remains = func(types.UID) bool { return false }
+	e.Remains = func(types.UID) bool { return false }
 	return e
 }
 
 // runEndings has them written and deleted until they are stopped.
-func runEndings(t *testing.T, e *endings) (stop func()) {
+func runEndings(t *testing.T, e *Endings) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- e.run(ctx) }()
+	go func() { ended <- e.Run(ctx) }()
 	return func() {
 		t.Helper()
 		cancel()
@@ -88,15 +85,15 @@ func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
 	t.Parallel()
 	seen := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
-		then func(e *endings, m *machine)
+		then func(e *Endings, m *machine)
 		want time.Duration
 	}{
-		"what has passed is gone":               {func(*endings, *machine) {}, 50 * time.Second},
-		"the wall clock is set ahead":           {func(_ *endings, m *machine) { m.wall = m.wall.AddDate(10, 0, 0) }, 50 * time.Second},
-		"the wall clock is set back":            {func(_ *endings, m *machine) { m.wall = m.wall.AddDate(-10, 0, 0) }, 50 * time.Second},
-		"it was made shorter":                   {func(e *endings, _ *machine) { e.Begin("1", seen, 5*time.Second) }, 5 * time.Second},
-		"it cannot be made longer":              {func(e *endings, _ *machine) { e.Begin("1", seen, time.Hour) }, 50 * time.Second},
-		"another pod of the UID has one of its": {func(e *endings, _ *machine) { e.Begin("1", seen.Add(1), time.Hour) }, time.Hour},
+		"what has passed is gone":               {func(*Endings, *machine) {}, 50 * time.Second},
+		"the wall clock is set ahead":           {func(_ *Endings, m *machine) { m.wall = m.wall.AddDate(10, 0, 0) }, 50 * time.Second},
+		"the wall clock is set back":            {func(_ *Endings, m *machine) { m.wall = m.wall.AddDate(-10, 0, 0) }, 50 * time.Second},
+		"it was made shorter":                   {func(e *Endings, _ *machine) { e.Begin("1", seen, 5*time.Second) }, 5 * time.Second},
+		"it cannot be made longer":              {func(e *Endings, _ *machine) { e.Begin("1", seen, time.Hour) }, 50 * time.Second},
+		"another pod of the UID has one of its": {func(e *Endings, _ *machine) { e.Begin("1", seen.Add(1), time.Hour) }, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +105,7 @@ func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
 			}
 			m.pass(10 * time.Second)
 			tc.then(e, m)
-			e.sweep()
+			e.kept.Flush()
 			if got, ok := endingsOf(f, m).Before("1"); !ok || got.Rest != tc.want {
 				t.Errorf("%t, %s left, want %s", ok, got.Rest, tc.want)
 			}
@@ -122,7 +119,7 @@ func TestAnEndThatIsTriedAgainIsNotWrittenAgain(t *testing.T) {
 	e := endingsOf(f, m)
 	for range 3 {
 		e.Begin("1", time.Time{}, time.Minute)
-		e.sweep()
+		e.kept.Flush()
 		m.pass(time.Second)
 	}
 	if f.writes != 1 {
@@ -133,25 +130,25 @@ func TestAnEndThatIsTriedAgainIsNotWrittenAgain(t *testing.T) {
 func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		then func(e *endings)
+		then func(e *Endings)
 		left bool // something of the pod is left in the runtime
 		kept bool
 	}{
-		"while the pod ends":                             {func(*endings) {}, true, true},
-		"when it has ended and stays":                    {func(e *endings) { e.Over("1", false) }, true, false},
-		"not while there is something left of it":        {func(e *endings) { e.Over("1", true) }, true, true},
-		"when nothing is left of it":                     {func(e *endings) { e.Over("1", true) }, false, false},
-		"when another one starts":                        {func(e *endings) { e.Over("1", true); e.Forget("1") }, true, false},
-		"not when another one has begun to end":          {func(e *endings) { e.Over("1", true); e.Begin("1", time.Time{}.Add(1), time.Second) }, false, true},
-		"when an earlier agent began it and all is gone": {func(e *endings) { e.entries["1"].before = true }, false, false},
-		"not when it did and something is left":          {func(e *endings) { e.entries["1"].before = true }, true, true},
+		"while the pod ends":                             {func(*Endings) {}, true, true},
+		"when it has ended and stays":                    {func(e *Endings) { e.Over("1", false) }, true, false},
+		"not while there is something left of it":        {func(e *Endings) { e.Over("1", true) }, true, true},
+		"when nothing is left of it":                     {func(e *Endings) { e.Over("1", true) }, false, false},
+		"when another one starts":                        {func(e *Endings) { e.Over("1", true); e.Forget("1") }, true, false},
+		"not when another one has begun to end":          {func(e *Endings) { e.Over("1", true); e.Begin("1", time.Time{}.Add(1), time.Second) }, false, true},
+		"when an earlier agent began it and all is gone": {func(e *Endings) { e.before["1"] = true }, false, false},
+		"not when it did and something is left":          {func(e *Endings) { e.before["1"] = true }, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				f := &endingFiles{files: map[types.UID]state.Ending{}}
 				e := endingsOf(f, &machine{boot: "b"})
-				e.remains = func(types.UID) bool { return tc.left }
+				e.Remains = func(types.UID) bool { return tc.left }
 				e.Begin("1", time.Time{}, time.Minute)
 				tc.then(e)
 				stop := runEndings(t, e)
@@ -188,14 +185,14 @@ func TestAnEndThatBeginsWhileEarlierOnesAreSweptIsKept(t *testing.T) {
 	f := &endingFiles{files: map[types.UID]state.Ending{}}
 	e := endingsOf(f, &machine{boot: "b"})
 	e.Begin("1", time.Time{}, time.Minute)
-	e.sweep()
+	e.kept.Flush()
 	e.Over("1", true)
-	e.remains = func(uid types.UID) bool {
+	e.Remains = func(uid types.UID) bool {
 		e.Begin(uid, time.Time{}.Add(1), time.Hour)
 		return false
 	}
 	e.sweep()
-	e.sweep()
+	e.kept.Flush()
 	if got := f.files["1"]; got.Grace != time.Hour {
 		t.Errorf("the disk has a grace period of %s, want that of the newer end", got.Grace)
 	}
@@ -211,6 +208,7 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 		synctest.Wait()
 		f.fail(nil)
 		e.Begin("2", time.Time{}, time.Minute)
+		time.Sleep(endingSweep)
 		synctest.Wait()
 		f.fail(errors.New("I/O error"))
 		e.Over("2", false)

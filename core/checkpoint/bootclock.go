@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"time"
@@ -46,20 +46,18 @@ func (c *bootClock) ago(wall time.Time, moment *state.BootTime) time.Duration {
 
 // ActiveFor is for how long a pod has been active that an earlier agent has
 // started, 0 for one of which that is not known.
-func (o *outcomes) ActiveFor(p *v1.Pod) time.Duration {
+func (o *Outcomes) ActiveFor(p *v1.Pod) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	e := o.entries[p.UID]
-	if e == nil || e.kept == nil || e.kept.Status.StartTime.IsZero() {
+	kept, ok := o.kept.Get(p.UID)
+	if !ok || kept.Status.StartTime.IsZero() {
 		return 0
 	}
-	active := o.clock.ago(e.kept.Status.StartTime.Time, e.kept.Started)
-	if now := o.clock.at(o.clock.now().Add(-active)); e.kept.Status.Phase == "" && now != nil && (e.kept.Started == nil || now.Boot != e.kept.Started.Boot) {
+	active := o.clock.ago(kept.Status.StartTime.Time, kept.Started)
+	if now := o.clock.at(o.clock.now().Add(-active)); kept.Status.Phase == "" && now != nil && (kept.Started == nil || now.Boot != kept.Started.Boot) {
 		// From now on the wall clock has no say any more.
-		next := *e.kept
-		next.Started = now
-		e.kept, e.dirty = &next, true
-		o.poke()
+		kept.Started = now
+		o.kept.Set(p.UID, kept)
 	}
 	return active
 }

@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"log/slog"
@@ -172,10 +172,10 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 
 func TestNothingIsLeftOfALifeThatIsOver(t *testing.T) {
 	t.Parallel()
-	o := newOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
+	o := NewOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
 	o.Taken(outcomePod("h"), time.Now(), false)
 	o.Forget("u1")
-	if len(o.lives) > 0 || len(o.entries) > 0 {
-		t.Errorf("left: %d lives, %d entries", len(o.lives), len(o.entries))
+	if kept := maps.Collect(o.kept.Values); len(o.lives) > 0 || len(kept) > 0 {
+		t.Errorf("left: %d lives, %d outcomes", len(o.lives), len(kept))
 	}
 }

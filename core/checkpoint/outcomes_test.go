@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"bytes"
@@ -31,24 +31,20 @@ type outcomeFiles struct {
 	err    error
 }
 
-func (f *outcomeFiles) Put(o *state.Outcome) error {
+func (f *outcomeFiles) Apply(put []state.Outcome, remove []types.UID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.writes++
-	if f.err == nil {
-		f.files[o.UID] = *o
+	if f.err != nil {
+		return f.err
 	}
-	return f.err
-}
-
-func (f *outcomeFiles) Delete(uid types.UID) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.writes++
-	if f.err == nil {
+	for i := range put {
+		f.files[put[i].UID] = put[i]
+	}
+	for _, uid := range remove {
 		delete(f.files, uid)
 	}
-	return f.err
+	return nil
 }
 
 func (f *outcomeFiles) Load() ([]state.Outcome, []error) {
@@ -65,7 +61,7 @@ func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes in
 
 // outcomeRun are outcomes at work in a bubble.
 type outcomeRun struct {
-	*outcomes
+	*Outcomes
 	files *outcomeFiles
 	// unwanted are pods nobody wants, busy those that may not go all the same.
 	mu             sync.Mutex
@@ -82,13 +78,13 @@ func runOutcomes(t *testing.T, kept ...state.Outcome) *outcomeRun {
 	for _, o := range kept {
 		r.files.files[o.UID] = o
 	}
-	r.outcomes = newOutcomes(r.files, slog.New(slog.NewTextHandler(&r.log, nil)))
-	r.wanted = func(uid types.UID) bool {
+	r.Outcomes = NewOutcomes(r.files, slog.New(slog.NewTextHandler(&r.log, nil)))
+	r.Wanted = func(uid types.UID) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return !r.unwanted[uid]
 	}
-	r.removable = func(uid types.UID, source string) bool {
+	r.Removable = func(uid types.UID, source string) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.unwanted[uid] && !r.busy[uid] && (r.seen || source == "static")
@@ -96,7 +92,7 @@ func runOutcomes(t *testing.T, kept ...state.Outcome) *outcomeRun {
 	ctx, cancel := context.WithCancel(t.Context())
 	var works sync.WaitGroup
 	works.Go(func() {
-		if err := r.run(ctx); !errors.Is(err, context.Canceled) {
+		if err := r.Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("run ended with %v", err)
 		}
 	})
@@ -128,9 +124,13 @@ func (r *outcomeRun) expect(t *testing.T, when string, phase v1.PodPhase, restar
 }
 
 func outcomePod(hash string) *v1.Pod {
-	p := adoptee("u1", hash)
-	p.Spec.Containers = []v1.Container{{Name: "main"}}
-	return p
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web", Namespace: "default", UID: "u1",
+			Annotations: map[string]string{pod.AnnotationSource: "static", pod.AnnotationHash: hash},
+		},
+		Spec: v1.PodSpec{Containers: []v1.Container{{Name: "main"}}},
+	}
 }
 
 // fares is the status of a pod with one container.
@@ -235,6 +235,11 @@ func TestWhatWasKeptCountsForTheSamePodOnly(t *testing.T) {
 		p.Annotations = map[string]string{pod.AnnotationSource: pod.SourceAPI}
 		return p
 	}
+	of := func(uid types.UID) *v1.Pod {
+		p := outcomePod("h")
+		p.UID = uid
+		return p
+	}
 	for name, tc := range map[string]struct {
 		had, has *v1.Pod
 		want     bool
@@ -243,8 +248,8 @@ func TestWhatWasKeptCountsForTheSamePodOnly(t *testing.T) {
 		"an edited manifest with a fixed UID":      {outcomePod("h"), outcomePod("i"), false},
 		"a manifest with the UID of an API pod":    {api(outcomePod("h")), outcomePod("h"), false},
 		"an API pod that was labelled meanwhile":   {api(outcomePod("h")), labelled(api(outcomePod("h"))), true},
-		"a pod of another UID":                     {outcomePod("h"), adoptee("u2", "h"), false},
-		"an API pod with the UID of another's one": {api(outcomePod("h")), api(adoptee("u2", "h")), false},
+		"a pod of another UID":                     {outcomePod("h"), of("u2"), false},
+		"an API pod with the UID of another's one": {api(outcomePod("h")), api(of("u2")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -310,11 +315,11 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 	t.Cleanup(func() { dir.Close() })
 	p := outcomePod("h")
 	for range 2 { // once with nothing, once with what the first has kept
-		o := newOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
-		o.wanted = func(types.UID) bool { return true }
+		o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
+		o.Wanted = func(types.UID) bool { return true }
 		o.Keep(p, fares(v1.PodSucceeded, 1))
 	}
-	o := newOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
+	o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
 	st, known := o.Kept(p)
 	if diff := cmp.Diff(status.Outcome(fares(v1.PodSucceeded, 1)), st); !known || diff != "" {
 		t.Errorf("known %v (-want +got)\n%s", known, diff)

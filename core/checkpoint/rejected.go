@@ -1,22 +1,20 @@
-package agent
+package checkpoint
 
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // rejected is an outcome that somebody waits for.
 type rejected struct {
-	uid   types.UID
-	entry *outcomeEntry
-	kept  func()
+	uid  types.UID
+	kept func()
 }
 
 // Rejected implements syncloop.Outcomes. It does not block: run writes it, at once.
-func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
+func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	o.mu.Lock()
 	l, err := o.lifeOf(p)
 	if err != nil {
@@ -26,15 +24,8 @@ func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 		return
 	}
 	defer o.mu.Unlock()
-	e := o.entries[p.UID]
-	if e == nil {
-		e = &outcomeEntry{}
-		o.entries[p.UID] = e
-	}
-	e.claimed, e.dirty = true, true
-	e.kept = &state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: status.Outcome(st)}
-	l.mark(e.kept)
-	o.awaited = append(o.awaited, rejected{p.UID, e, kept})
+	o.set(p, &l, status.Outcome(st), nil)
+	o.awaited = append(o.awaited, rejected{p.UID, kept})
 	select {
 	case o.urgent <- struct{}{}:
 	default:
@@ -43,15 +34,13 @@ func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 
 // writeAwaited writes what somebody waits for. A disk that does not take it is tried
 // again, and nobody waits for that.
-func (o *outcomes) writeAwaited() {
+func (o *Outcomes) writeAwaited() {
 	o.mu.Lock()
 	awaited := o.awaited
 	o.awaited = nil
 	o.mu.Unlock()
 	for _, r := range awaited {
-		if !o.write(r.uid, r.entry) {
-			o.poke()
-		}
+		o.kept.Write(r.uid)
 		r.kept()
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package checkpoint
 
 import (
 	"errors"
@@ -12,6 +12,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+// apiPod is u1 of an API server.
+func apiPod() *v1.Pod {
+	p := outcomePod("h")
+	p.Annotations[pod.AnnotationSource] = pod.SourceAPI
+	return p
+}
+
 func rejectedFor(reason string) *v1.PodStatus {
 	return &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: x"}
 }
@@ -20,7 +27,7 @@ func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := runOutcomes(t)
-		p := named("shop", "u1", pod.SourceAPI)
+		p := apiPod()
 		var before bool
 		r.Rejected(p, rejectedFor("NodePorts"), func() { _, before, _ = r.files.on("u1") })
 		if !r.Ended(p) {
@@ -33,7 +40,7 @@ func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
 		if !before {
 			t.Fatal("it may be shown, and is not on the disk")
 		}
-		next := newOutcomes(r.files, slog.New(slog.DiscardHandler))
+		next := NewOutcomes(r.files, slog.New(slog.DiscardHandler))
 		if !next.Ended(p) {
 			t.Error("the next agent does not know of it")
 		}
@@ -52,7 +59,7 @@ func TestADiskThatFailsKeepsNoRejectionFromBeingShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, shown := runOutcomes(t), 0
 		r.files.err = errors.New("no space left on device")
-		r.Rejected(named("shop", "u1", pod.SourceAPI), rejectedFor("NodePorts"), func() { shown++ })
+		r.Rejected(apiPod(), rejectedFor("NodePorts"), func() { shown++ })
 		synctest.Wait()
 		if _, onDisk, writes := r.files.on("u1"); shown != 1 || onDisk || writes != 1 {
 			t.Errorf("shown %d times, on the disk %v, %d writes", shown, onDisk, writes)

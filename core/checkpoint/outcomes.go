@@ -1,0 +1,211 @@
+package checkpoint
+
+import (
+	"log/slog"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/internal/writeback"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Outcomes keeps how pods ended and how often their containers were restarted, for the
+// workers. How a pod ended is written at once, and so is when one with an active deadline
+// began, and that one was rejected; restart counts within a second, nothing else. The
+// methods may be called from any goroutine; Run is the one that writes what can wait.
+type Outcomes struct {
+	// Wanted reports whether a source wants the pod, Removable whether nothing
+	// of it is to be kept. Both are set before anything runs.
+	Wanted    func(uid types.UID) bool
+	Removable func(uid types.UID, source string) bool
+
+	// clock measures for how long pods have been active.
+	clock bootClock
+	log   *slog.Logger
+	// urgent, for what somebody waits for, has room for one value and is never closed.
+	urgent chan struct{}
+
+	// mu is held while what is kept is read and then set.
+	mu   sync.Mutex
+	kept *writeback.Map[types.UID, state.Outcome]
+	// claimed are the pods that have, or had, a worker, which says what becomes of the
+	// outcome.
+	claimed map[types.UID]bool
+	// lives are those of the pods that the sync loop has.
+	lives map[types.UID]life
+	// awaited are the outcomes that somebody waits for.
+	awaited []rejected
+}
+
+// OutcomeDisk is where outcomes are; state.Outcomes is one.
+type OutcomeDisk interface {
+	writeback.Disk[types.UID, state.Outcome]
+	Load() ([]state.Outcome, []error)
+}
+
+// NewOutcomes reads what an earlier agent has kept.
+func NewOutcomes(disk OutcomeDisk, log *slog.Logger) *Outcomes {
+	o := &Outcomes{
+		log: log, urgent: make(chan struct{}, 1), clock: newBootClock(),
+		claimed: map[types.UID]bool{}, lives: map[types.UID]life{},
+	}
+	o.kept = writeback.New(disk, writeback.Options[types.UID]{Delay: outcomeBatch, Retry: outcomeRetry, Report: o.reporter()})
+	kept, errs := disk.Load()
+	for _, err := range errs {
+		log.Error("how a pod ended was lost; if its containers are gone, too, it starts again", "err", err)
+	}
+	for i := range kept {
+		o.kept.Loaded(kept[i].UID, kept[i])
+	}
+	return o
+}
+
+// Kept implements worker.Outcomes. An outcome of another pod that had the UID
+// counts for nothing.
+func (o *Outcomes) Kept(p *v1.Pod) (v1.PodStatus, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept, ok := o.kept.Get(p.UID)
+	if !ok || o.claimed[p.UID] {
+		return v1.PodStatus{}, false
+	}
+	o.claimed[p.UID] = true
+	if !isOutcomeOf(p, &kept) {
+		o.forget(p.UID)
+		return v1.PodStatus{}, false
+	}
+	return kept.Status, true
+}
+
+// Ended reports whether the pod has ended. That another one did which had its UID
+// counts for nothing.
+func (o *Outcomes) Ended(p *v1.Pod) bool {
+	kept, ok := o.kept.Get(p.UID)
+	return ok && pod.IsTerminal(kept.Status.Phase) && isOutcomeOf(p, &kept)
+}
+
+// isOutcomeOf reports whether an outcome is that of this version of a pod, which is
+// the newest that the sync loop has.
+func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
+	instance, err := outcomeInstance(p)
+	return err == nil && instance == kept.Instance
+}
+
+// Keep implements worker.Outcomes. Of a pod that nobody wants any more nothing
+// is kept: if it comes back, it is another one.
+func (o *Outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+	next := status.Outcome(st)
+	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
+		next.StartTime = st.StartTime.DeepCopy()
+	}
+	if !o.news(p.UID, &next) {
+		return
+	}
+	if !o.Wanted(p.UID) {
+		o.Forget(p.UID)
+		return
+	}
+	begins, err := o.keep(p, next)
+	if err != nil {
+		o.log.Error("how a pod fares is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		return
+	}
+	if begins || pod.IsTerminal(next.Phase) {
+		o.kept.Write(p.UID)
+	}
+}
+
+// keep sets what is kept of a pod, and reports whether its active deadline begins.
+func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (begins bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l, err := o.lifeOf(p)
+	if err != nil {
+		return false, err
+	}
+	var started *state.BootTime
+	if kept, ok := o.kept.Get(p.UID); ok {
+		raise(&next, &kept.Status)
+		started = kept.Started
+	}
+	begins = started == nil && p.Spec.ActiveDeadlineSeconds != nil && !next.StartTime.IsZero()
+	if begins {
+		started = o.clock.at(next.StartTime.Time)
+	}
+	o.set(p, &l, next, started)
+	return begins, nil
+}
+
+// set has the outcome of a pod kept. The lock is held.
+func (o *Outcomes) set(p *v1.Pod, l *life, st v1.PodStatus, started *state.BootTime) {
+	o.claimed[p.UID] = true
+	kept := state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: st, Started: started}
+	l.mark(&kept)
+	o.kept.Set(p.UID, kept)
+}
+
+// Forget says that the pod is gone, or that a new one begins under its UID. It
+// does not block.
+func (o *Outcomes) Forget(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.lives, uid)
+	o.forget(uid)
+}
+
+// forget has nothing kept of a UID. The lock is held.
+func (o *Outcomes) forget(uid types.UID) {
+	delete(o.claimed, uid)
+	o.kept.Remove(uid)
+}
+
+// news reports whether next says more than what is kept: an end, another end,
+// a restart, or when it began.
+func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
+	outcome, _ := o.kept.Get(uid)
+	kept := outcome.Status
+	if ended := pod.IsTerminal(kept.Phase); ended || pod.IsTerminal(next.Phase) {
+		return pod.IsTerminal(next.Phase) && !equality.Semantic.DeepEqual(&kept, next)
+	}
+	if kept.StartTime.IsZero() && !next.StartTime.IsZero() {
+		return true
+	}
+	for i := range next.ContainerStatuses {
+		c := &next.ContainerStatuses[i]
+		if c.RestartCount > restarts(&kept, c.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// raise lets no restart count of next be less than it was.
+func raise(next, kept *v1.PodStatus) {
+	for i := range next.ContainerStatuses {
+		c := &next.ContainerStatuses[i]
+		c.RestartCount = max(c.RestartCount, restarts(kept, c.Name))
+	}
+}
+
+func restarts(st *v1.PodStatus, container string) int32 {
+	for i := range st.ContainerStatuses {
+		if st.ContainerStatuses[i].Name == container {
+			return st.ContainerStatuses[i].RestartCount
+		}
+	}
+	return 0
+}
+
+// outcomeInstance tells pods of one UID apart. An API server gives a UID once,
+// and lets people label a pod that has ended.
+func outcomeInstance(p *v1.Pod) (string, error) {
+	if !pod.IsStatic(p) {
+		return "", nil
+	}
+	return pod.Instance(p)
+}
