@@ -2,9 +2,11 @@ package policy
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/writeback"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -27,11 +29,8 @@ type lasts struct {
 	counts map[string]int
 	total  int
 
-	// dirty are the instances of which the disk has something else; stirred has
-	// room for one value: there are some. stored are those that the disk has, or,
-	// where it says false, may have. All are nil where nothing is written.
-	dirty, stored map[string]bool
-	stirred       chan struct{}
+	// kept is what is to be on the disk, nil where nothing is written.
+	kept *writeback.Map[string, state.LastOpinions]
 }
 
 // put remembers what a policy said of an instance of a tenant's pod.
@@ -51,16 +50,17 @@ func (l *lasts) put(p *policy, instance, tenant string, o *opinion, now time.Tim
 	}
 	if one := find(all, p); one != nil {
 		// Words that differ each time are not worth a write.
-		if one.Answer != said.Answer || one.Reason != said.Reason || one.Changed != said.Changed {
-			l.stir(instance)
-		}
+		differs := one.Answer != said.Answer || one.Reason != said.Reason || one.Changed != said.Changed
 		*one = said
+		if differs {
+			l.keep(all)
+		}
 		return
 	}
 	all.Opinions = append(all.Opinions, said)
 	l.counts[all.Tenant]++
 	l.total++
-	l.stir(instance)
+	l.keep(all)
 	l.shrink()
 }
 
@@ -134,22 +134,18 @@ func (l *lasts) shrink() {
 		delete(l.known, gone.Instance)
 		l.counts[most] -= len(gone.Opinions)
 		l.total -= len(gone.Opinions)
-		if _, stored := l.stored[gone.Instance]; stored {
-			l.stir(gone.Instance)
-		} else {
-			delete(l.dirty, gone.Instance)
+		if l.kept != nil {
+			l.kept.Remove(gone.Instance)
 		}
 	}
 }
 
-// stir puts down that the disk has something else of an instance.
-func (l *lasts) stir(instance string) {
-	if l.dirty == nil {
+// keep has the disk brought to what is known of an instance.
+func (l *lasts) keep(all *state.LastOpinions) {
+	if l.kept == nil {
 		return
 	}
-	l.dirty[instance] = true
-	select {
-	case l.stirred <- struct{}{}:
-	default:
-	}
+	one := *all
+	one.Opinions = slices.Clone(all.Opinions)
+	l.kept.Set(all.Instance, one)
 }

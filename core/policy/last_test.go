@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
+	"slices"
 )
 
 // lasting is a policy whose last verdict counts.
@@ -95,13 +96,15 @@ type disk struct {
 	mu     sync.Mutex
 	writes []int
 	at     []time.Time
-	err    error
+	// removed are those of the last write.
+	removed []string
+	err     error
 }
 
 func (d *disk) Apply(put []state.LastOpinions, remove []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.writes, d.at = append(d.writes, len(put)), append(d.at, time.Now())
+	d.writes, d.at, d.removed = append(d.writes, len(put)), append(d.at, time.Now()), remove
 	if d.err != nil {
 		return d.err
 	}
@@ -220,22 +223,20 @@ func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 	must(t, err)
 	defer dir.Close()
 	l, p := &lasts{}, lasting("p")
-	if errs := l.load(dir.Opinions()); len(errs) > 0 {
-		t.Fatal(errs)
-	}
+	l.load(dir.Opinions(), slog.New(slog.DiscardHandler))
 	for i := range 10 {
 		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant.Add(time.Duration(i)))
 	}
-	must(t, l.flush(dir.Opinions()))
+	flush(t, l, true)
 	l.total += maxLasts - 4 // as if there were so many
 	l.shrink()
-	must(t, l.flush(dir.Opinions()))
+	flush(t, l, true)
 	all, _ := dir.Opinions().Load()
 	if len(all) != 4 || all[0].Instance != "6" {
 		t.Errorf("kept %+v", all)
 	}
 	again := &lasts{}
-	again.load(dir.Opinions())
+	again.load(dir.Opinions(), slog.New(slog.DiscardHandler))
 	if _, ok := again.get(p, "9"); !ok || again.total != 4 {
 		t.Errorf("%d are known again", again.total)
 	}
@@ -248,23 +249,29 @@ func TestADiskThatFailsLeavesNoTrailOfWhatItNeverHad(t *testing.T) {
 	defer dir.Close()
 	d := &disk{Opinions: dir.Opinions()}
 	l, p := &lasts{}, lasting("p")
-	if errs := l.load(d); len(errs) > 0 {
-		t.Fatal(errs)
-	}
+	l.load(d, slog.New(slog.DiscardHandler))
 	l.put(p, "had", "", answering(pod.Allow), instant)
-	must(t, l.flush(d))
+	flush(t, l, true)
 	d.err = errors.New("disk full")
 	for i := range 5 * maxLasts {
 		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant)
-		if i%1000 == 0 && l.flush(d) == nil {
-			t.Fatal("the disk does not fail")
+		if i%1000 == 0 {
+			flush(t, l, false)
 		}
 	}
-	if l.flush(d) == nil || len(l.dirty) != maxLasts+1 || len(l.stored) > maxLasts+1 {
-		t.Errorf("%d are to be written, the disk may have %d", len(l.dirty), len(l.stored))
+	flush(t, l, false)
+	d.err = nil
+	flush(t, l, true)
+	if put, removed := d.writes[len(d.writes)-1], d.removed; put != maxLasts || !slices.Equal(removed, []string{"had"}) {
+		t.Errorf("%d are written and %d removed in the end; want %d, and what the disk had", put, len(removed), maxLasts)
 	}
-	if _, gone := l.dirty["had"]; !gone {
-		t.Error("what the disk has is not removed any more")
+}
+
+// flush has verdicts written, which fails or not.
+func flush(t *testing.T, l *lasts, want bool) {
+	t.Helper()
+	if got := l.kept.Flush(); got != want {
+		t.Fatalf("the disk has taken them: %t", got)
 	}
 }
 
@@ -285,16 +292,17 @@ func TestAVerdictThatIsPushedOutWhileItIsWrittenIsRemovedAgain(t *testing.T) {
 	must(t, err)
 	defer dir.Close()
 	l, p := &lasts{}, lasting("p")
-	l.load(dir.Opinions())
-	l.put(p, "i", "", answering(pod.Allow), instant)
-	must(t, l.flush(&evicting{dir.Opinions(), func() {
+	pushed := sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.total += maxLasts
 		l.shrink()
-	}}))
-	must(t, l.flush(dir.Opinions()))
-	if all, _ := dir.Opinions().Load(); len(all) > 0 || len(l.stored) > 0 || len(l.dirty) > 0 {
-		t.Errorf("kept %+v; the disk may have %v, to be written %v", all, l.stored, l.dirty)
+	})
+	l.load(&evicting{dir.Opinions(), pushed}, slog.New(slog.DiscardHandler))
+	l.put(p, "i", "", answering(pod.Allow), instant)
+	flush(t, l, true)
+	flush(t, l, true)
+	if all, _ := dir.Opinions().Load(); len(all) > 0 {
+		t.Errorf("kept %+v", all)
 	}
 }

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"context"
-	"slices"
+	"log/slog"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/writeback"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -26,123 +26,30 @@ type Opinions interface {
 	Apply(put []state.LastOpinions, remove []string) error
 }
 
-// load takes in what an earlier process kept, and has what comes written.
-func (l *lasts) load(disk Opinions) []error {
+// load takes in what an earlier process kept, and has what comes written, by kept.Run.
+// Many instances come and go, so a disk that fails is left with what it may have: the
+// next start reads that, and forgets it in its turn.
+func (l *lasts) load(disk Opinions, log *slog.Logger) {
 	all, errs := disk.Load()
+	for _, err := range errs {
+		log.Error("what policies said last cannot be read", "err", err)
+	}
+	said := false
+	report := func(_ string, err error) {
+		if err != nil && !said {
+			log.Error("what policies said last is not kept over a restart", "err", err, "again", lastsRetry)
+		}
+		said = err != nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dirty, l.stored, l.stirred = map[string]bool{}, map[string]bool{}, make(chan struct{}, 1)
+	l.kept = writeback.New(disk, writeback.Options[string]{Delay: lastsBatch, Retry: lastsRetry, Report: report, Forgetful: true})
 	for i := range all {
-		l.stored[all[i].Instance] = true
+		l.kept.Loaded(all[i].Instance, all[i])
 		if l.known[all[i].Instance] == nil {
-			l.begin(&all[i])
+			one := all[i]
+			l.begin(&one)
 		}
 	}
 	l.shrink()
-	return errs
-}
-
-// keepLasts brings the disk to what is known until ctx ends, and once more then.
-func (p *Plane) keepLasts(ctx context.Context) {
-	wait := time.NewTimer(0)
-	<-wait.C
-	defer wait.Stop()
-	said := false
-	for {
-		select {
-		case <-ctx.Done():
-		case <-p.lasts.stirred:
-			wait.Reset(lastsBatch)
-			select {
-			case <-ctx.Done():
-			case <-wait.C:
-			}
-		}
-		err := p.lasts.flush(p.cfg.Opinions)
-		if err != nil && !said {
-			p.cfg.Logger.Error("what policies said last is not kept over a restart", "err", err, "again", lastsRetry)
-		}
-		said = err != nil
-		if ctx.Err() != nil {
-			return
-		}
-		if err == nil {
-			continue
-		}
-		wait.Reset(lastsRetry)
-		select {
-		case <-ctx.Done():
-		case <-wait.C:
-			p.lasts.again()
-		}
-	}
-}
-
-// again has what is still to be written looked at.
-func (l *lasts) again() {
-	select {
-	case l.stirred <- struct{}{}:
-	default:
-	}
-}
-
-// flush writes what the disk has otherwise. What fails is left for another time.
-func (l *lasts) flush(disk Opinions) error {
-	put, remove := l.take()
-	if len(put)+len(remove) == 0 {
-		return nil
-	}
-	err := disk.Apply(put, remove)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := range put {
-		if err == nil {
-			l.stored[put[i].Instance] = true
-		} else {
-			l.untaken(put[i].Instance)
-		}
-	}
-	for _, instance := range remove {
-		if err == nil {
-			delete(l.stored, instance)
-		} else {
-			l.untaken(instance)
-		}
-	}
-	return err
-}
-
-// take gives what is to be written, as of now.
-func (l *lasts) take() (put []state.LastOpinions, remove []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for instance := range l.dirty {
-		e := l.known[instance]
-		if e == nil {
-			remove = append(remove, instance)
-			continue
-		}
-		all, _ := e.Value.(*state.LastOpinions)
-		one := *all
-		one.Opinions = slices.Clone(all.Opinions)
-		put = append(put, one)
-		if _, known := l.stored[instance]; !known {
-			l.stored[instance] = false // from now on the disk may have it
-		}
-	}
-	clear(l.dirty)
-	return put, remove
-}
-
-// untaken has an instance that the disk did not take written another time. One that
-// is forgotten by now is only if the disk is sure to have it: else a disk that fails
-// would leave more and more of them. What it has of others nevertheless is read at
-// the next start, and goes in its turn.
-func (l *lasts) untaken(instance string) {
-	if l.known[instance] == nil && !l.stored[instance] {
-		delete(l.stored, instance)
-		delete(l.dirty, instance)
-		return
-	}
-	l.dirty[instance] = true
 }

@@ -128,10 +128,8 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 func (p *Plane) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if p.cfg.Opinions != nil {
-		for _, err := range p.lasts.load(p.cfg.Opinions) {
-			p.cfg.Logger.Error("what policies said last cannot be read", "err", err)
-		}
-		running.Go(func() { p.keepLasts(ctx) })
+		p.lasts.load(p.cfg.Opinions, p.cfg.Logger)
+		running.Go(func() { _ = p.lasts.kept.Run(ctx) })
 	}
 	for _, o := range p.owners {
 		running.Go(func() { o.reloader.run(ctx) })
