@@ -74,8 +74,9 @@ net: ## what must stay the same while code moves: decisions on record, traces of
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame' \
 		./test/replay ./test/simulation ./test/surface ./cmd/agent
 
-soak: ## the race detector over the tests of the specification and of parity, in about half an hour
-	@tools/setup.sh race
+soak: build plugins ## the race detector over the tests of the specification, of parity and of agents on a real containerd, in about an hour (as root)
+	@tools/setup.sh race runtime cluster
+	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 45m ./test/e2e -raced
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./test/spectest
 	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \

@@ -134,7 +134,7 @@ func TestAQuotaIsNeverOverdrawn(t *testing.T) {
 		binary := plainBinary
 		from, to := watched+(races-1-watched)*(i-1)/(courses-1), watched+(races-1-watched)*i/(courses-1)
 		if i == 0 {
-			binary, from, to = wardletBinary, 0, watched
+			binary, from, to = racedBinary, 0, watched
 		}
 		t.Run(fmt.Sprintf("races %d to %d", from+1, to), func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,7 @@ func (b *typed) missing(printed string) error {
 
 func TestTheTenMinutesOfThePolicyGuideAreAsTheyStand(t *testing.T) {
 	t.Parallel()
-	if _, err := wardletBinary(); err != nil {
+	if _, err := plainBinary(); err != nil {
 		t.Fatal(err)
 	}
 	n := startNode(t)
