@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestAge_isNeverNegative(t *testing.T) {
@@ -37,9 +37,9 @@ func TestAge_ofEveryTableAfterAClockStep(t *testing.T) {
 	}}}}
 	for name, cells := range map[string][]string{
 		"pods":      podPrinter{now: clock}.entry(p).cells,
-		"sources":   sourceEntry(&pod.SourceState{LastRead: later}, now).cells,
-		"conflicts": conflictEntry(&pod.Conflict{Since: later}, now).cells,
-		"decisions": decisionPrinter{now: clock}.entry(&pod.Decision{Last: later}).cells,
+		"sources":   sourceEntry(&api.SourceState{LastRead: later}, now).cells,
+		"conflicts": conflictEntry(&api.Conflict{Since: later}, now).cells,
+		"decisions": decisionPrinter{now: clock}.entry(&api.Decision{Last: later}).cells,
 		"policies":  {policyPrinter{now: clock}.ago(later)},
 		"updates":   {updatePrinter{now: clock}.ago(later)},
 		"events":    {eventPrinter{now: clock}.ago(later)},

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // decisionFilter is what narrows a list of decisions.
@@ -40,8 +40,8 @@ func (f *decisionFilter) add(cmd *cobra.Command) {
 
 // answers are those that a verdict on record can have.
 var answers = []string{
-	string(pod.Allow), string(pod.Hold), string(pod.Deny), string(pod.Pass), string(pod.Defer), string(pod.Drop),
-	string(pod.ChooseWinner), string(pod.ChooseCurrent), string(pod.ChooseNone), string(pod.NoChoice),
+	string(api.Allow), string(api.Hold), string(api.Deny), string(api.Pass), string(api.Defer), string(api.Drop),
+	string(api.ChooseWinner), string(api.ChooseCurrent), string(api.ChooseNone), string(api.NoChoice),
 }
 
 // take checks what was given, and gives the names of pods.

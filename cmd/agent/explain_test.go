@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -37,41 +38,41 @@ func aStory() *knowledge {
 	}
 	newer := web
 	newer.Annotations = map[string]string{}
-	passed := aDecision("default", "web-edge", time.Hour, pod.Verdict{Answer: pod.Allow, Policy: "allowed-images", Opinions: []pod.Opinion{
-		{Policy: "own", Tenant: "a", Answer: pod.Abstain, Fuel: 12},
+	passed := aDecision("default", "web-edge", time.Hour, api.Verdict{Answer: api.Allow, Policy: "allowed-images", Opinions: []api.Opinion{
+		{Policy: "own", Tenant: "a", Answer: api.Abstain, Fuel: 12},
 		{
-			Policy: "allowed-images", Answer: pod.Allow, Fuel: 12345, Reads: []string{"object.spec.@containers[*].image", "request"},
+			Policy: "allowed-images", Answer: api.Allow, Fuel: 12345, Reads: []string{"object.spec.@containers[*].image", "request"},
 			Explanation: "matches\x1b[31m registry.example/*", Warnings: []string{"no digest"},
 		},
-		{Policy: "quota", Mode: pod.ModeAudit, Answer: pod.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap"},
+		{Policy: "quota", Mode: api.ModeAudit, Answer: api.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap"},
 	}})
 	denied := aDecision("default", "web-edge", 10*time.Minute, deniedBy)
-	denied.Op, denied.Count, denied.Last, denied.NotKept = pod.UpdateOp, 3, noon.Add(-time.Minute), "no space left"
-	denied.Verdict.Opinions = []pod.Opinion{{Policy: "allowed-images", Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image evil/x", Fuel: 99, Reads: []string{"object.spec.@containers[*].image"}}}
-	origin := pod.Origin{Source: "static", Document: "/m/web.yaml#0", Version: "v7", FirstSeen: noon.Add(-2 * time.Hour)}
+	denied.Op, denied.Count, denied.Last, denied.NotKept = api.UpdateOp, 3, noon.Add(-time.Minute), "no space left"
+	denied.Verdict.Opinions = []api.Opinion{{Policy: "allowed-images", Answer: api.Deny, Reason: "ImageNotAllowed", Message: "image evil/x", Fuel: 99, Reads: []string{"object.spec.@containers[*].image"}}}
+	origin := api.Origin{Source: "static", Document: "/m/web.yaml#0", Version: "v7", FirstSeen: noon.Add(-2 * time.Hour)}
 	other := web
 	other.Name, other.UID = "db-edge", "uid-db"
 	return &knowledge{
 		pods:      [][]v1.Pod{{web, other}},
-		decisions: [][]pod.Decision{{passed, denied, aDecision("default", "db-edge", time.Minute, admitted)}},
-		origins:   map[types.UID]pod.Origin{"uid-web": origin, "uid-db": {Source: "static", Document: "/m/db.yaml#0"}},
-		waiting: [][]pod.Waiting{{{
-			Pod: &newer, Running: &web, Origin: origin, Verdict: pod.Verdict{Answer: pod.Hold, Message: "policy \"window\": not now"}, RetryAt: noon.Add(time.Minute),
+		decisions: [][]api.Decision{{passed, denied, aDecision("default", "db-edge", time.Minute, admitted)}},
+		origins:   map[types.UID]api.Origin{"uid-web": origin, "uid-db": {Source: "static", Document: "/m/db.yaml#0"}},
+		waiting: [][]api.Waiting{{{
+			Pod: &newer, Running: &web, Origin: origin, Verdict: api.Verdict{Answer: api.Hold, Message: "policy \"window\": not now"}, RetryAt: noon.Add(time.Minute),
 		}}},
-		suppressed: [][]pod.WaitingUpdate{{{
-			Namespace: "default", Name: "web-edge", UID: "uid-web", Op: pod.UpdateOp, Policy: "window", Message: "policy \"window\": at night",
+		suppressed: [][]api.WaitingUpdate{{{
+			Namespace: "default", Name: "web-edge", UID: "uid-web", Op: api.UpdateOp, Policy: "window", Message: "policy \"window\": at night",
 			Since: noon.Add(-5 * time.Minute), Again: noon.Add(time.Minute), Until: noon.Add(time.Hour), Source: "static", Document: "/m/web.yaml#0",
 		}}},
-		conflicts: []pod.Conflict{{
-			Namespace: "default", Name: "web-edge", Rule: pod.RulePolicy, Message: "source-precedence: static comes first", Since: noon.Add(-90 * time.Minute),
-			Claims: []pod.Claim{
-				{Source: "fleet", Document: "https://fleet/x#1", UID: "uid-fleet", State: pod.ClaimLost, Message: "/m/web.yaml of source static has precedence"},
-				{Source: "static", Document: "/m/web.yaml#0", UID: "uid-web", State: pod.ClaimRuns},
+		conflicts: []api.Conflict{{
+			Namespace: "default", Name: "web-edge", Rule: api.RulePolicy, Message: "source-precedence: static comes first", Since: noon.Add(-90 * time.Minute),
+			Claims: []api.Claim{
+				{Source: "fleet", Document: "https://fleet/x#1", UID: "uid-fleet", State: api.ClaimLost, Message: "/m/web.yaml of source static has precedence"},
+				{Source: "static", Document: "/m/web.yaml#0", UID: "uid-web", State: api.ClaimRuns},
 			},
 		}},
-		sources: [][]pod.SourceState{{
+		sources: [][]api.SourceState{{
 			{Name: "fleet", Err: "connection refused", Seen: true},
-			{Name: "static", Seen: true, Problems: []pod.Problem{
+			{Name: "static", Seen: true, Problems: []api.Problem{
 				{Document: "/m/web.yaml#1", Message: "/m/web.yaml:12: spec.containers: missing", Since: noon.Add(-3 * time.Minute), Kept: true},
 				{Document: "/m/other.yaml#0", Message: "nothing of ours"},
 			}},
@@ -144,11 +145,11 @@ func TestWhatIsToldFromBeforeARestartIsMarked(t *testing.T) {
 			k.events = k.events[1:]
 			k.events[0].First = noon
 			// Of web the decision is still shown, of db only its verdict is left.
-			k.verdicts = map[types.UID]*pod.Verdict{
+			k.verdicts = map[types.UID]*api.Verdict{
 				"uid-web": &k.decisions[0][0].Verdict,
 				"uid-db": {
-					Answer: pod.Allow, Policy: "allowed-images", At: noon.Add(-2 * time.Hour),
-					Opinions: []pod.Opinion{{Policy: "allowed-images", Answer: pod.Allow, Fuel: 7, Reads: []string{"request"}}},
+					Answer: api.Allow, Policy: "allowed-images", At: noon.Add(-2 * time.Hour),
+					Opinions: []api.Opinion{{Policy: "allowed-images", Answer: api.Allow, Fuel: 7, Reads: []string{"request"}}},
 				},
 			}
 			k.decisions[0][0].UID, k.verdicts["uid-web"].At = "uid-web", k.decisions[0][0].First

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wardlet/wardlet/core/agent"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
@@ -149,7 +149,7 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 	},
 	"a refused set":    func(_ *app, s string) error { return refusal(errors.Join(policy.InFile(s, errors.New("x")))) },
 	"a signed set":     func(_ *app, s string) error { return reasons("x", policy.InFile(s, errors.New("x"))) },
-	"a bad document":   func(_ *app, s string) error { return &pod.DocumentError{File: s, Line: 1, Err: errors.New(s)} },
+	"a bad document":   func(_ *app, s string) error { return &api.DocumentError{File: s, Line: 1, Err: errors.New(s)} },
 	"a failed command": func(_ *app, s string) error { return errors.New(s) },
 }
 
@@ -228,10 +228,10 @@ func executed(tb testing.TB, socket string, args []string) string {
 func answering(tb testing.TB, s string) (socket string) {
 	tb.Helper()
 	answers := map[string]any{
-		"/v1/pods": filled[v1.PodList](s), "/v1/waiting": filled[[]pod.Waiting](s), "/v1/updates": filled[[]pod.WaitingUpdate](s),
-		"/v1/sources": filled[[]pod.SourceState](s), "/v1/conflicts": filled[[]pod.Conflict](s), "/v1/events": filled[[]status.Event](s),
-		"/v1/policies": filled[[]pod.PolicySet](s), "/v1/decisions": filled[[]pod.Decision](s), "/v1/explain": filled[server.Story](s),
-		"/v1/version": filled[server.Version](s), "/v1/release": filled[[]pod.WaitingUpdate](s),
+		"/v1/pods": filled[v1.PodList](s), "/v1/waiting": filled[[]api.Waiting](s), "/v1/updates": filled[[]api.WaitingUpdate](s),
+		"/v1/sources": filled[[]api.SourceState](s), "/v1/conflicts": filled[[]api.Conflict](s), "/v1/events": filled[[]status.Event](s),
+		"/v1/policies": filled[[]api.PolicySet](s), "/v1/decisions": filled[[]api.Decision](s), "/v1/explain": filled[server.Story](s),
+		"/v1/version": filled[server.Version](s), "/v1/release": filled[[]api.WaitingUpdate](s),
 		"/v1/reload": filled[agent.Outcome](s),
 	}
 	for _, order := range []string{"reload", "retry", "rollback", "confirm"} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -34,7 +35,7 @@ func (a *app) getConflictsCommand() *cobra.Command {
 			}
 			g := getter{app: a, flags: flags, kind: "conflict", kinds: "conflicts", columns: conflictColumns, names: names, several: true}
 			g.list = func(ctx context.Context) (listing, error) {
-				var list []pod.Conflict
+				var list []api.Conflict
 				if err := c.Get(ctx, "/v1/conflicts", &list); err != nil {
 					return listing{}, err
 				}
@@ -53,12 +54,12 @@ func (a *app) getConflictsCommand() *cobra.Command {
 
 var conflictColumns = []string{"NAMESPACE", "NAME", "RULE", "RUNS", "DOES NOT RUN", "AGE"}
 
-func conflictEntry(c *pod.Conflict, now time.Time) entry {
+func conflictEntry(c *api.Conflict, now time.Time) entry {
 	var runs, others []string
 	var notes []note
 	for i := range c.Claims {
 		claim := &c.Claims[i]
-		if claim.State == pod.ClaimRuns || claim.State == pod.ClaimGivesWay {
+		if claim.State == api.ClaimRuns || claim.State == api.ClaimGivesWay {
 			runs = append(runs, claim.Source)
 		} else {
 			others = append(others, claim.Source)
@@ -82,13 +83,13 @@ func conflictEntry(c *pod.Conflict, now time.Time) entry {
 func someOf(sources []string) string { return cmp.Or(strings.Join(sources, ","), "<none>") }
 
 // claimInWords says what became of one document.
-func claimInWords(c *pod.Conflict, claim *pod.Claim) string {
-	became := map[pod.ClaimState]string{
-		pod.ClaimRuns:     "runs",
-		pod.ClaimWaits:    "waits",
-		pod.ClaimGivesWay: "gives way",
-		pod.ClaimRefused:  "is denied",
-		pod.ClaimLost:     "does not run",
+func claimInWords(c *api.Conflict, claim *api.Claim) string {
+	became := map[api.ClaimState]string{
+		api.ClaimRuns:     "runs",
+		api.ClaimWaits:    "waits",
+		api.ClaimGivesWay: "gives way",
+		api.ClaimRefused:  "is denied",
+		api.ClaimLost:     "does not run",
 	}[claim.State]
 	text := fmt.Sprintf("%s/%s: %s of source %s %s", c.Namespace, c.Name, fileOf(claim.Document), claim.Source, became)
 	if claim.Message != "" {

@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func someConflicts() []pod.Conflict {
-	return []pod.Conflict{
+func someConflicts() []api.Conflict {
+	return []api.Conflict{
 		{
-			Namespace: "default", Name: "web", Rule: pod.RulePrecedence, Since: noon.Add(-time.Hour), Claims: []pod.Claim{
-				{Source: "fleet", Document: "https://fleet.example/pods#3", Pod: "web-n1", UID: "u2", State: pod.ClaimLost, Message: "web.yaml#0 of source static has precedence"},
-				{Source: "static", Document: "web.yaml#0", Pod: "web-n1", UID: "u1", State: pod.ClaimRuns},
+			Namespace: "default", Name: "web", Rule: api.RulePrecedence, Since: noon.Add(-time.Hour), Claims: []api.Claim{
+				{Source: "fleet", Document: "https://fleet.example/pods#3", Pod: "web-n1", UID: "u2", State: api.ClaimLost, Message: "web.yaml#0 of source static has precedence"},
+				{Source: "static", Document: "web.yaml#0", Pod: "web-n1", UID: "u1", State: api.ClaimRuns},
 			},
 		},
 		{
-			Namespace: "shop", Name: "db", Rule: pod.RulePolicy, Message: "latest: prefers\nthe newest", Since: noon.Add(-time.Second), Claims: []pod.Claim{
-				{Source: "api", Document: "shop/db", Pod: "db", UID: "u3", State: pod.ClaimGivesWay, Message: "runs until db.yaml#1 is admitted"},
-				{Source: "static", Document: "db.yaml#1", Pod: "db-n1", UID: "u4", State: pod.ClaimWaits, Message: "not judged yet"},
+			Namespace: "shop", Name: "db", Rule: api.RulePolicy, Message: "latest: prefers\nthe newest", Since: noon.Add(-time.Second), Claims: []api.Claim{
+				{Source: "api", Document: "shop/db", Pod: "db", UID: "u3", State: api.ClaimGivesWay, Message: "runs until db.yaml#1 is admitted"},
+				{Source: "static", Document: "db.yaml#1", Pod: "db-n1", UID: "u4", State: api.ClaimWaits, Message: "not judged yet"},
 			},
 		},
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -50,7 +50,7 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 			g.list = func(ctx context.Context) (listing, error) {
 				var found []foundDecision
 				for _, path := range filter.paths(names, a.now()) {
-					var list []pod.Decision
+					var list []api.Decision
 					if err := c.Get(ctx, path.path, &list); err != nil {
 						return listing{}, err
 					}
@@ -70,7 +70,7 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 
 // foundDecision is a decision, and the name it was asked for by, empty for none.
 type foundDecision struct {
-	*pod.Decision
+	*api.Decision
 
 	name string
 }
@@ -117,7 +117,7 @@ func (p decisionPrinter) list(found []foundDecision) (l listing) {
 	return l
 }
 
-func (p decisionPrinter) entry(d *pod.Decision) entry {
+func (p decisionPrinter) entry(d *api.Decision) entry {
 	v := &d.Verdict
 	row := func(last string) []string {
 		cells := []string{last, strconv.Itoa(d.Count)}

@@ -7,35 +7,35 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func aDecision(namespace, name string, ago time.Duration, v pod.Verdict) pod.Decision {
+func aDecision(namespace, name string, ago time.Duration, v api.Verdict) api.Decision {
 	v.At = noon.Add(-ago)
-	return pod.Decision{
-		First: noon.Add(-ago), Last: noon.Add(-ago), Count: 1, Hook: "admit", Op: pod.Add, Namespace: namespace, Name: name,
+	return api.Decision{
+		First: noon.Add(-ago), Last: noon.Add(-ago), Count: 1, Hook: "admit", Op: api.Add, Namespace: namespace, Name: name,
 		UID: types.UID("uid-" + name), Instance: "0123456789abcdef0123456789abcdef",
 		Source: "static", Document: "/etc/wardlet/manifests/" + name + ".yaml#0", Verdict: v,
 	}
 }
 
 var (
-	admitted = pod.Verdict{Answer: pod.Allow, Policy: "allowed-images", Opinions: []pod.Opinion{
-		{Policy: "allowed-images", Answer: pod.Allow, Explanation: "by registry.example/*"},
+	admitted = api.Verdict{Answer: api.Allow, Policy: "allowed-images", Opinions: []api.Opinion{
+		{Policy: "allowed-images", Answer: api.Allow, Explanation: "by registry.example/*"},
 	}}
-	noOpinion = pod.Verdict{Answer: pod.Allow}
-	deniedBy  = pod.Verdict{
-		Answer: pod.Deny, Policy: "allowed-images", Reason: "ImageNotAllowed",
+	noOpinion = api.Verdict{Answer: api.Allow}
+	deniedBy  = api.Verdict{
+		Answer: api.Deny, Policy: "allowed-images", Reason: "ImageNotAllowed",
 		Message: "policy \"allowed-images\": image evil/x is not\nallowed\x1b[31m",
 	}
 )
 
-func someDecisions() []pod.Decision {
+func someDecisions() []api.Decision {
 	changed := aDecision("default", "web-edge", 4*time.Second, deniedBy)
-	changed.Op, changed.Count, changed.First = pod.UpdateOp, 7, noon.Add(-time.Minute)
-	tenants := aDecision("tenant-a-1", "shop-edge", 2*time.Hour, pod.Verdict{Answer: pod.Answer(pod.Defer), Policy: "window"})
+	changed.Op, changed.Count, changed.First = api.UpdateOp, 7, noon.Add(-time.Minute)
+	tenants := aDecision("tenant-a-1", "shop-edge", 2*time.Hour, api.Verdict{Answer: api.Answer(api.Defer), Policy: "window"})
 	tenants.Tenant, tenants.Hook, tenants.NotKept = "a", "filter", "write /x: no space left\non device"
-	return []pod.Decision{
+	return []api.Decision{
 		changed,
 		tenants,
 		aDecision("default", "web-edge", time.Hour, admitted),
@@ -75,7 +75,7 @@ func TestGetDecisions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			socket, _ := serve(t, &knowledge{decisions: [][]pod.Decision{someDecisions()}})
+			socket, _ := serve(t, &knowledge{decisions: [][]api.Decision{someDecisions()}})
 			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
 		})
 	}
@@ -88,7 +88,7 @@ func TestWatchOfDecisionsPrintsNewAndRepeatedOnes(t *testing.T) {
 	again.Count, again.Last = 2, noon
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	k := &knowledge{decisions: [][]pod.Decision{{first}, {first}, {first, second}, {first, second}, {first, again}, {again}}, asked: func(n int) {
+	k := &knowledge{decisions: [][]api.Decision{{first}, {first}, {first, second}, {first, second}, {first, again}, {again}}, asked: func(n int) {
 		if n == 8 {
 			cancel()
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
@@ -78,7 +79,7 @@ func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (l
 	if err := c.Get(ctx, path, &pods); err != nil {
 		return listing{}, err
 	}
-	var waits []pod.Waiting
+	var waits []api.Waiting
 	if p.table {
 		if err := c.Get(ctx, "/v1/waiting", &waits); err != nil {
 			return listing{}, err
@@ -117,7 +118,7 @@ func (p podPrinter) columns() []string {
 	return columns
 }
 
-func (p podPrinter) entries(pods []v1.Pod, waits []pod.Waiting) []entry {
+func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting) []entry {
 	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})

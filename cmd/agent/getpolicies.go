@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -44,7 +44,7 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 			p := policyPrinter{wide: flags.output == formatWide, now: a.now}
 			g := getter{app: a, flags: flags, kind: "policy", kinds: "policies", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) {
-				var sets []pod.PolicySet
+				var sets []api.PolicySet
 				if err := c.Get(ctx, "/v1/policies", &sets); err != nil {
 					return listing{}, err
 				}
@@ -71,7 +71,7 @@ func (p policyPrinter) columns() []string {
 	return columns
 }
 
-func (p policyPrinter) listing(sets []pod.PolicySet) listing {
+func (p policyPrinter) listing(sets []api.PolicySet) listing {
 	var l listing
 	for i := range sets {
 		set := &sets[i]
@@ -91,18 +91,18 @@ func (p policyPrinter) listing(sets []pod.PolicySet) listing {
 
 // shownPolicy is a policy as json and yaml print it: with its set.
 type shownPolicy struct {
-	*pod.PolicyState
+	*api.PolicyState
 	Set shownSet `json:"set"`
 }
 
 // shownSet is a policy set without its policies.
 type shownSet struct {
-	*pod.PolicySet
+	*api.PolicySet
 	// Policies hides the set's own.
 	Policies any `json:"policies,omitempty"`
 }
 
-func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
+func (p policyPrinter) entry(set *api.PolicySet, s *api.PolicyState) entry {
 	row := func(mode string) []string {
 		hooks, module, priority, onError := strings.Join(s.Hooks, ","), s.Module, strconv.Itoa(s.Priority), s.OnError
 		if s.Expression != "" {
@@ -143,7 +143,7 @@ func (p policyPrinter) entry(set *pod.PolicySet, s *pod.PolicyState) entry {
 }
 
 // breakerInWords says why a breaker is open, what follows and what to do.
-func (p policyPrinter) breakerInWords(set *pod.PolicySet, b *pod.PolicyBreaker) string {
+func (p policyPrinter) breakerInWords(set *api.PolicySet, b *api.PolicyBreaker) string {
 	return printable.Joined(fmt.Sprintf(": %d failures in a row, the last one %s, on %s; one of these is tried again in %s, and one other each second; %q asks about all now, until five fail again",
 		b.Failed, b.Last, plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
 }
@@ -157,7 +157,7 @@ func retryCommand(tenant string) string {
 }
 
 // shadowInWords says how a candidate does beside the policy in force.
-func shadowInWords(set *pod.PolicySet, s *pod.PolicyState) string {
+func shadowInWords(set *api.PolicySet, s *api.PolicyState) string {
 	x := s.Shadow
 	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
 	if x.Skipped > 0 {
@@ -176,7 +176,7 @@ func shadowInWords(set *pod.PolicySet, s *pod.PolicyState) string {
 	return printable.Joined(text + `; "wardlet policy promote ` + s.Name + `" puts it in force`)
 }
 
-func saidInWords(answer pod.Answer, said string) string {
+func saidInWords(answer api.Answer, said string) string {
 	if said == "" {
 		return string(answer)
 	}
@@ -184,7 +184,7 @@ func saidInWords(answer pod.Answer, said string) string {
 }
 
 // violating is how many pods run that the policy would not admit.
-func violating(r *pod.PolicyReview) string {
+func violating(r *api.PolicyReview) string {
 	if r == nil {
 		return orNone("")
 	}
@@ -193,7 +193,7 @@ func violating(r *pod.PolicyReview) string {
 
 // reviewInWords says how many pods run that a policy would not admit, and what becomes
 // of them, empty for nothing.
-func (p policyPrinter) reviewInWords(set *pod.PolicySet, s *pod.PolicyState) string {
+func (p policyPrinter) reviewInWords(set *api.PolicySet, s *api.PolicyState) string {
 	r := s.Review
 	if r == nil || r.Violating == 0 && r.Evicted == 0 {
 		return ""
@@ -226,7 +226,7 @@ func fewOf(list []string) string {
 }
 
 // ownerOf names whose set it is.
-func ownerOf(set *pod.PolicySet) string { return cmp.Or(set.Tenant, config.OperatorName) }
+func ownerOf(set *api.PolicySet) string { return cmp.Or(set.Tenant, config.OperatorName) }
 
 // failuresInWords names what went wrong, the most frequent first.
 func failuresInWords(failures map[string]uint64) string {
@@ -240,7 +240,7 @@ func failuresInWords(failures map[string]uint64) string {
 }
 
 // setNotes say which set is in force, and why not what the directory holds.
-func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
+func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 	var notes []note
 	if set.Ready {
 		from := "from " + set.Directory
@@ -251,7 +251,7 @@ func (p policyPrinter) setNotes(set *pod.PolicySet) []note {
 		if set.Refused != "" {
 			state = "no set was loaded yet; new pods are held"
 		}
-		notes = append(notes, lasting(ownerOf(set)+": "+state+" ("+pod.ReasonPoliciesNotReady+")"))
+		notes = append(notes, lasting(ownerOf(set)+": "+state+" ("+api.ReasonPoliciesNotReady+")"))
 	}
 	if t := set.Probation; t != nil {
 		on := ownerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")

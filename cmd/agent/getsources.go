@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func (a *app) getSourcesCommand() *cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) getSourcesCommand() *cobra.Command {
 			}
 			g := getter{app: a, flags: flags, kind: "source", kinds: "sources", columns: sourceColumns, names: names}
 			g.list = func(ctx context.Context) (listing, error) {
-				var list []pod.SourceState
+				var list []api.SourceState
 				if err := c.Get(ctx, "/v1/sources", &list); err != nil {
 					return listing{}, err
 				}
@@ -50,7 +50,7 @@ func (a *app) getSourcesCommand() *cobra.Command {
 
 var sourceColumns = []string{"NAME", "KIND", "LOCATION", "STATE", "DOCUMENTS", "BAD", "LAST READ"}
 
-func sourceEntry(s *pod.SourceState, now time.Time) entry {
+func sourceEntry(s *api.SourceState, now time.Time) entry {
 	state, read := "Ready", "never"
 	switch {
 	case s.Err != "":
@@ -76,7 +76,7 @@ func sourceEntry(s *pod.SourceState, now time.Time) entry {
 // maxProblems is how many bad documents of a source are shown below the table.
 const maxProblems = 100
 
-func sourceNotes(s *pod.SourceState) []note {
+func sourceNotes(s *api.SourceState) []note {
 	var notes []note
 	switch {
 	case s.Err != "" && s.Seen:

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func someSources() []pod.SourceState {
-	return []pod.SourceState{
-		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 3, Problems: []pod.Problem{
+func someSources() []api.SourceState {
+	return []api.SourceState{
+		{Name: "static", Kind: "file", Location: "/etc/wardlet/manifests", Seen: true, LastRead: noon.Add(-5 * time.Second), Documents: 4, Bad: 3, Problems: []api.Problem{
 			{
 				Document: "a.yaml#0", Message: `/etc/wardlet/manifests/a.yaml:7: unknown field "spec.contaners"`, Since: noon, Kept: true, Running: true, Namespace: "default", Name: "a-edge",
 				More: []string{`/etc/wardlet/manifests/a.yaml:9: unknown field "spec.hostnetwork"`},
@@ -18,7 +18,7 @@ func someSources() []pod.SourceState {
 			{Document: "b.yaml#1", Message: "/etc/wardlet/manifests/b.yaml: not a pod", Since: noon},
 			{Document: "held.yaml#0", Message: "/etc/wardlet/manifests/held.yaml:3: no", Since: noon, Kept: true, Namespace: "default", Name: "held-edge"},
 		}},
-		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory", Ignored: &pod.Ignored{Files: 4, Names: []string{"WEB.YAML", "a.txt", "b\x1b.txt"}, Directories: 2}},
+		{Name: "gone", Kind: "file", Location: "/mnt/a", Seen: true, LastRead: noon.Add(-time.Hour), Documents: 1, Err: "stat /mnt/a: no such file or directory", Ignored: &api.Ignored{Files: 4, Names: []string{"WEB.YAML", "a.txt", "b\x1b.txt"}, Directories: 2}},
 		{Name: "never", Kind: "file", Location: "/mnt/b", Err: "stat /mnt/b: no such file or directory"},
 		{Name: "new", Kind: "file", Location: "/mnt/c"},
 	}
@@ -37,7 +37,7 @@ func TestGetSources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			socket, _ := serve(t, &knowledge{sources: [][]pod.SourceState{someSources()}})
+			socket, _ := serve(t, &knowledge{sources: [][]api.SourceState{someSources()}})
 			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
 		})
 	}
@@ -45,7 +45,7 @@ func TestGetSources(t *testing.T) {
 
 func TestGetSources_manyProblemsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := pod.SourceState{Name: "static", Problems: make([]pod.Problem, 2000)}
+	s := api.SourceState{Name: "static", Problems: make([]api.Problem, 2000)}
 	notes := sourceNotes(&s)
 	if n := len(notes); n != maxProblems+1 || notes[n-1].text != "static: and 1900 more bad documents; -o json shows all" {
 		t.Errorf("%d notes, the last %q", n, notes[n-1].text)
@@ -58,10 +58,10 @@ func TestWatchOfSourcesPrintsNewProblems(t *testing.T) {
 	read[0].Seen, read[0].LastRead, read[0].Documents = true, noon.Add(-time.Second), 1
 	after[0] = read[0]
 	after[0].LastRead = noon
-	after[0].Problems = []pod.Problem{{Message: "/mnt/c/x.yaml:1: no", Kept: true, Running: true}}
+	after[0].Problems = []api.Problem{{Message: "/mnt/c/x.yaml:1: no", Kept: true, Running: true}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	k := &knowledge{sources: [][]pod.SourceState{before, before, read, read, after}, asked: func(n int) {
+	k := &knowledge{sources: [][]api.SourceState{before, before, read, read, after}, asked: func(n int) {
 		if n == 7 {
 			cancel()
 		}

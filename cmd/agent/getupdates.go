@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -44,7 +44,7 @@ func (a *app) getUpdatesCommand() *cobra.Command {
 				names: names, several: true,
 			}
 			g.list = func(ctx context.Context) (listing, error) {
-				var list []pod.WaitingUpdate
+				var list []api.WaitingUpdate
 				if err := c.Get(ctx, "/v1/updates", &list); err != nil {
 					return listing{}, err
 				}
@@ -78,7 +78,7 @@ func (p updatePrinter) columns() []string {
 	return columns
 }
 
-func (p updatePrinter) entries(list []pod.WaitingUpdate) []entry {
+func (p updatePrinter) entries(list []api.WaitingUpdate) []entry {
 	var entries []entry
 	for i := range list {
 		if p.namespace == "" || p.namespace == list[i].Namespace {
@@ -88,7 +88,7 @@ func (p updatePrinter) entries(list []pod.WaitingUpdate) []entry {
 	return entries
 }
 
-func (p updatePrinter) entry(u *pod.WaitingUpdate) entry {
+func (p updatePrinter) entry(u *api.WaitingUpdate) entry {
 	row := func(wait, since, until, again string) []string {
 		cells := []string{u.Namespace, u.Name, wait, orNone(u.Policy), orNone(printable.Joined(u.Reason)), since, until}
 		if p.namespace != "" {

@@ -9,23 +9,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func someUpdates() *knowledge {
 	web := v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "u1"}}
 	return &knowledge{
-		suppressed: [][]pod.WaitingUpdate{{
+		suppressed: [][]api.WaitingUpdate{{
 			{
-				Namespace: "shop", Name: "db", UID: "u2", Op: pod.UpdateOp, Wait: pod.WaitDeferred, Policy: "change-window", Reason: "OutsideWindow",
+				Namespace: "shop", Name: "db", UID: "u2", Op: api.UpdateOp, Wait: api.WaitDeferred, Policy: "change-window", Reason: "OutsideWindow",
 				Message: "policy \"change-window\": changes\nonly at night", Since: noon.Add(-time.Hour), Again: noon.Add(10 * time.Minute), Until: noon.Add(23 * time.Hour),
 				Source: "static", Document: "/m/db.yaml#0", Version: "2",
 			},
-			{Namespace: "shop", Name: "new", UID: "u3", Op: pod.Add, Wait: pod.WaitAsked, Reason: pod.ReasonNotAnswered, Source: "api", Document: "shop/new"},
+			{Namespace: "shop", Name: "new", UID: "u3", Op: api.Add, Wait: api.WaitAsked, Reason: api.ReasonNotAnswered, Source: "api", Document: "shop/new"},
 		}},
-		waiting: [][]pod.Waiting{{{
-			Pod: &web, Running: &web, Origin: pod.Origin{Source: "static", Document: "/m/web.yaml#0", FirstSeen: noon.Add(-time.Minute)},
-			Verdict: pod.Verdict{Answer: pod.Hold, Policy: "images", Reason: "NotSigned", Message: "not signed yet"}, RetryAt: noon.Add(20 * time.Second),
+		waiting: [][]api.Waiting{{{
+			Pod: &web, Running: &web, Origin: api.Origin{Source: "static", Document: "/m/web.yaml#0", FirstSeen: noon.Add(-time.Minute)},
+			Verdict: api.Verdict{Answer: api.Hold, Policy: "images", Reason: "NotSigned", Message: "not signed yet"}, RetryAt: noon.Add(20 * time.Second),
 		}}},
 	}
 }
@@ -64,8 +64,8 @@ func TestGetUpdatesWatchSaysWhatPasses(t *testing.T) {
 			k := someUpdates()
 			k.waiting = nil
 			dropped := k.suppressed[0][0]
-			dropped.Wait = pod.WaitDropped
-			k.suppressed = [][]pod.WaitingUpdate{k.suppressed[0], {dropped}, nil}
+			dropped.Wait = api.WaitDropped
+			k.suppressed = [][]api.WaitingUpdate{k.suppressed[0], {dropped}, nil}
 			ctx, cancel := context.WithCancel(t.Context())
 			k.asked = func(n int) {
 				if n == 5 {

@@ -22,8 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -45,20 +45,20 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 type knowledge struct {
 	mu        sync.Mutex
 	pods      [][]v1.Pod
-	sources   [][]pod.SourceState
-	conflicts []pod.Conflict
-	policies  [][]pod.PolicySet
-	decisions [][]pod.Decision
+	sources   [][]api.SourceState
+	conflicts []api.Conflict
+	policies  [][]api.PolicySet
+	decisions [][]api.Decision
 	// waiting is asked for with every question for pods, and not counted.
-	waiting    [][]pod.Waiting
-	suppressed [][]pod.WaitingUpdate
+	waiting    [][]api.Waiting
+	suppressed [][]api.WaitingUpdate
 	foreign    int
 	foreignErr error
 	events     []status.Event
 	// happened gives the events that come next, by how many there are; nil for none.
 	happened func(known int) []status.Event
-	origins  map[types.UID]pod.Origin
-	verdicts map[types.UID]*pod.Verdict
+	origins  map[types.UID]api.Origin
+	verdicts map[types.UID]*api.Verdict
 	started  time.Time
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
@@ -67,40 +67,40 @@ type knowledge struct {
 
 func (k *knowledge) PodList() *v1.PodList { return &v1.PodList{Items: next(k, &k.pods)} }
 
-func (k *knowledge) Sources() []pod.SourceState { return next(k, &k.sources) }
-func (k *knowledge) Conflicts() []pod.Conflict  { return k.conflicts }
+func (k *knowledge) Sources() []api.SourceState { return next(k, &k.sources) }
+func (k *knowledge) Conflicts() []api.Conflict  { return k.conflicts }
 
-func (k *knowledge) Sets() []pod.PolicySet { return next(k, &k.policies) }
+func (k *knowledge) Sets() []api.PolicySet { return next(k, &k.policies) }
 
-func (k *knowledge) Decisions() []pod.Decision { return next(k, &k.decisions) }
+func (k *knowledge) Decisions() []api.Decision { return next(k, &k.decisions) }
 
-func (k *knowledge) Reload(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (k *knowledge) Reload(_ context.Context, tenant string) (api.PolicySet, error) {
 	return k.ordered("reload", tenant)
 }
 
-func (k *knowledge) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (k *knowledge) Retry(_ context.Context, tenant string) (api.PolicySet, error) {
 	return k.ordered("retry", tenant)
 }
 
-func (k *knowledge) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (k *knowledge) Rollback(_ context.Context, tenant string) (api.PolicySet, error) {
 	return k.ordered("rollback", tenant)
 }
 
-func (k *knowledge) Confirm(_ context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
+func (k *knowledge) Confirm(_ context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	set, err := k.ordered(strings.TrimSpace("confirm "+policy+" "+sha256), tenant)
 	for i := range set.Policies {
 		set.Policies[i].SHA256 = "0123456789abcdef0123456789abcdef"
-		set.Policies[i].Review = &pod.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Waiting: 45, Confirmed: true}
+		set.Policies[i].Review = &api.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Waiting: 45, Confirmed: true}
 	}
 	return set, err
 }
 
 // ordered is a set whose digest names the order; that of tenant a is refused, and
 // others have none.
-func (k *knowledge) ordered(order, tenant string) (pod.PolicySet, error) {
-	set := pod.PolicySet{
+func (k *knowledge) ordered(order, tenant string) (api.PolicySet, error) {
+	set := api.PolicySet{
 		Tenant: tenant, Directory: "/etc/wardlet/policies", Ready: true, Digest: order + " by order", Generation: 3,
-		Policies: []pod.PolicyState{{Name: "p"}},
+		Policies: []api.PolicyState{{Name: "p"}},
 	}
 	switch tenant {
 	case "":
@@ -108,17 +108,17 @@ func (k *knowledge) ordered(order, tenant string) (pod.PolicySet, error) {
 	case "a":
 		return set, errors.New("a.toml:1: api: missing\nb.toml:2: mode: \x1b[31mwrong")
 	}
-	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
+	return api.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
 }
 
 func (k *knowledge) Foreign(context.Context) (int, error) { return k.foreign, k.foreignErr }
 
-func (k *knowledge) Suppressed() []pod.WaitingUpdate { return next(k, &k.suppressed) }
+func (k *knowledge) Suppressed() []api.WaitingUpdate { return next(k, &k.suppressed) }
 
-func (k *knowledge) Release(_ context.Context, namespace, name string) ([]pod.WaitingUpdate, error) {
+func (k *knowledge) Release(_ context.Context, namespace, name string) ([]api.WaitingUpdate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var released []pod.WaitingUpdate
+	var released []api.WaitingUpdate
 	for _, u := range take(&k.suppressed) {
 		if u.Namespace == namespace && u.Name == name {
 			released = append(released, u)
@@ -152,7 +152,7 @@ func (k *knowledge) Listen() (changed <-chan struct{}, stop func()) {
 	return always, func() {}
 }
 
-func (l waitingList) List() []pod.Waiting {
+func (l waitingList) List() []api.Waiting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return take(&l.waiting)
@@ -195,8 +195,8 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 	s := server.New(server.Options{
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
-		Node: "edge", Origins: func() map[types.UID]pod.Origin { return k.origins }, Now: func() time.Time { return noon },
-		Verdicts: func() map[types.UID]*pod.Verdict { return k.verdicts }, Started: k.started,
+		Node: "edge", Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
+		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup

@@ -8,13 +8,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // podNotes say which versions of p wait and why, and why p does not start.
-func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
+func podNotes(p *v1.Pod, waits []api.Waiting, now time.Time) []note {
 	var notes []note
 	name := p.Namespace + "/" + p.Name + ": "
 	for i := range waits {
@@ -39,7 +40,7 @@ func podNotes(p *v1.Pod, waits []pod.Waiting, now time.Time) []note {
 
 // shows reports whether the row of p is the place for w: what runs on, or else
 // what waits.
-func shows(p *v1.Pod, w *pod.Waiting) bool {
+func shows(p *v1.Pod, w *api.Waiting) bool {
 	if w.Running != nil {
 		return p.UID == w.Running.UID
 	}
@@ -47,8 +48,8 @@ func shows(p *v1.Pod, w *pod.Waiting) bool {
 }
 
 // isFresh reports whether nothing was said of w yet and that need not take long.
-func isFresh(w *pod.Waiting, now time.Time) bool {
-	unanswered := w.Verdict.Answer == "" || w.Verdict.Reason == pod.ReasonNotAnswered
+func isFresh(w *api.Waiting, now time.Time) bool {
+	unanswered := w.Verdict.Answer == "" || w.Verdict.Reason == api.ReasonNotAnswered
 	return w.Asked != nil && unanswered && now.Sub(w.Asked.Since) < answerTime
 }
 
@@ -56,7 +57,7 @@ func isFresh(w *pod.Waiting, now time.Time) bool {
 const answerTime = 2 * time.Second
 
 // waitNote is stable until another version waits or for another reason.
-func waitNote(name string, w *pod.Waiting, now time.Time) note {
+func waitNote(name string, w *api.Waiting, now time.Time) note {
 	if w.Suppressed {
 		return suppressedNote(name, w, now)
 	}
@@ -64,7 +65,7 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 	switch {
 	case w.Verdict.Answer == "" && w.Asked != nil:
 		return unjudgedNote(name, w)
-	case w.Verdict.Answer == pod.Deny:
+	case w.Verdict.Answer == api.Deny:
 		state = "denied"
 	}
 	why := w.Verdict.Message
@@ -76,7 +77,7 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + printable.Joined(why)
 	}
 	after := again(w, now)
-	if after != "" && w.Verdict.Reason == pod.ReasonPolicyFailed {
+	if after != "" && w.Verdict.Reason == api.ReasonPolicyFailed {
 		after += `; "` + retryCommand(w.Verdict.Tenant) + `" has it judged now`
 	}
 	return note{
@@ -86,7 +87,7 @@ func waitNote(name string, w *pod.Waiting, now time.Time) note {
 }
 
 // unjudgedNote is that of a version of which policy has said nothing yet.
-func unjudgedNote(name string, w *pod.Waiting) note {
+func unjudgedNote(name string, w *api.Waiting) note {
 	what := name
 	if w.Running != nil {
 		what += "the new version in " + fileOf(w.Origin.Document) + " waits, the old one runs on: "
@@ -99,7 +100,7 @@ func unjudgedNote(name string, w *pod.Waiting) note {
 
 // suppressedNote is that of a version which a filter holds back, until when and
 // why, as "get updates" has it.
-func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
+func suppressedNote(name string, w *api.Waiting, now time.Time) note {
 	what, beside := "the new pod in ", ""
 	if w.Running != nil {
 		what, beside = "the update in ", ", the old one runs on"
@@ -117,7 +118,7 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 	switch left := w.RetryAt.Sub(now); {
 	case w.Asked != nil:
 		text += "; " + printable.Joined(w.Asked.String())
-	case w.RetryAt.IsZero() && w.Verdict.Reason == pod.ReasonNotAnswered: // it is being asked
+	case w.RetryAt.IsZero() && w.Verdict.Reason == api.ReasonNotAnswered: // it is being asked
 	case w.RetryAt.IsZero():
 		text += "; the filter is asked again when it changes"
 	case w.RetryAt.Equal(w.Until): // that was said
@@ -134,11 +135,11 @@ func suppressedNote(name string, w *pod.Waiting, now time.Time) note {
 
 // again says when w is judged again. Of what is denied it goes without saying:
 // when the document or a policy changes.
-func again(w *pod.Waiting, now time.Time) string {
+func again(w *api.Waiting, now time.Time) string {
 	switch left := w.RetryAt.Sub(now); {
 	case w.Asked != nil && now.Sub(w.Asked.Since) >= answerTime:
 		return "; " + printable.Joined(w.Asked.String())
-	case w.RetryAt.IsZero() && w.Verdict.Answer == pod.Deny:
+	case w.RetryAt.IsZero() && w.Verdict.Answer == api.Deny:
 		return ""
 	case w.RetryAt.IsZero():
 		return "; judged again when the document or the policies change"
@@ -221,11 +222,11 @@ func hindrance(p *v1.Pod) string {
 	switch {
 	case p.Status.Phase != v1.PodFailed || !ok:
 		return ""
-	case p.Status.Reason == pod.ReasonPolicyFailed && pod.IsStatic(p):
+	case p.Status.Reason == api.ReasonPolicyFailed && pod.IsStatic(p):
 		return "denied by " + printable.Joined(why) + `; "` + retryCommand(tenantOfPolicy(why)) + `" has it judged again`
 	case strings.HasPrefix(why, `policy "`):
 		return "denied by " + printable.Joined(why)
-	case p.Status.Reason == pod.ReasonDefaultVerdict:
+	case p.Status.Reason == api.ReasonDefaultVerdict:
 		return "denied: " + printable.Joined(why)
 	}
 	return "rejected: " + printable.Joined(why)

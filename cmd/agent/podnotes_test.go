@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -37,10 +38,10 @@ func pendingFor(reason, message string) edit {
 }
 
 // wait is a version of p that waits; without runs nothing of p runs.
-func wait(p v1.Pod, answer pod.Answer, message string, runs bool, retryIn time.Duration) pod.Waiting {
-	w := pod.Waiting{
-		Pod: &p, Origin: pod.Origin{Source: "static", Document: "/etc/wardlet/manifests/" + p.Name + ".yaml#0", Version: "v1"},
-		Verdict: pod.Verdict{Answer: answer, Reason: "Because", Message: message},
+func wait(p v1.Pod, answer api.Answer, message string, runs bool, retryIn time.Duration) api.Waiting {
+	w := api.Waiting{
+		Pod: &p, Origin: api.Origin{Source: "static", Document: "/etc/wardlet/manifests/" + p.Name + ".yaml#0", Version: "v1"},
+		Verdict: api.Verdict{Answer: answer, Reason: "Because", Message: message},
 	}
 	if retryIn != 0 {
 		w.RetryAt = noon.Add(retryIn)
@@ -55,37 +56,37 @@ func wait(p v1.Pod, answer pod.Answer, message string, runs bool, retryIn time.D
 func TestGetPodsSaysWhoIsAskedWhereThatTakesLong(t *testing.T) {
 	t.Parallel()
 	p := aPod("default", "web")
-	asked := func(hook string, ago time.Duration) *pod.Asked {
-		return &pod.Asked{Hook: hook, Since: noon.Add(-ago), Policy: "slow", Message: `policy "slow" is being asked`}
+	asked := func(hook string, ago time.Duration) *api.Asked {
+		return &api.Asked{Hook: hook, Since: noon.Add(-ago), Policy: "slow", Message: `policy "slow" is being asked`}
 	}
-	because := func(w pod.Waiting, asked *pod.Asked) pod.Waiting {
+	because := func(w api.Waiting, asked *api.Asked) api.Waiting {
 		w.Asked = asked
 		return w
 	}
-	suppressed := wait(p, pod.Hold, "", true, 0)
-	suppressed.Suppressed, suppressed.Verdict.Reason = true, pod.ReasonNotAnswered
+	suppressed := wait(p, api.Hold, "", true, 0)
+	suppressed.Suppressed, suppressed.Verdict.Reason = true, api.ReasonNotAnswered
 	since := func(what string) string {
 		return what + " is being asked since " + noon.Add(-time.Minute).UTC().Format(time.RFC3339) + `: policy "slow" is being asked`
 	}
 	for name, test := range map[string]struct {
-		waits pod.Waiting
+		waits api.Waiting
 		want  string
 	}{
-		"a new pod":             {because(wait(p, "", "", false, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: admission")},
-		"a new pod, just now":   {because(wait(p, "", "", false, 0), asked(pod.HookAdmit, time.Second)), ""},
-		"a new version":         {because(wait(p, "", "", true, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: the new version in /etc/wardlet/manifests/web.yaml waits, the old one runs on: admission")},
-		"a pod that is held":    {because(wait(p, pod.Hold, "no", false, 0), asked(pod.HookAdmit, time.Minute)), since("default/web: held: no; admission")},
-		"one that is, just now": {because(wait(p, pod.Hold, "no", false, 5*time.Second), asked(pod.HookAdmit, time.Second)), "default/web: held: no; judged again in 5s"},
+		"a new pod":             {because(wait(p, "", "", false, 0), asked(api.HookAdmit, time.Minute)), since("default/web: admission")},
+		"a new pod, just now":   {because(wait(p, "", "", false, 0), asked(api.HookAdmit, time.Second)), ""},
+		"a new version":         {because(wait(p, "", "", true, 0), asked(api.HookAdmit, time.Minute)), since("default/web: the new version in /etc/wardlet/manifests/web.yaml waits, the old one runs on: admission")},
+		"a pod that is held":    {because(wait(p, api.Hold, "no", false, 0), asked(api.HookAdmit, time.Minute)), since("default/web: held: no; admission")},
+		"one that is, just now": {because(wait(p, api.Hold, "no", false, 5*time.Second), asked(api.HookAdmit, time.Second)), "default/web: held: no; judged again in 5s"},
 		"an update, of a filter": {
-			because(suppressed, asked(pod.HookFilter, time.Minute)),
+			because(suppressed, asked(api.HookFilter, time.Minute)),
 			since("default/web: the update in /etc/wardlet/manifests/web.yaml is suppressed, the old one runs on: FilterNotAnswered; the filter"),
 		},
-		"an update, of a filter, just now": {because(suppressed, asked(pod.HookFilter, time.Second)), ""},
+		"an update, of a filter, just now": {because(suppressed, asked(api.HookFilter, time.Second)), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, n := range podNotes(&p, []pod.Waiting{test.waits}, noon) {
+			for _, n := range podNotes(&p, []api.Waiting{test.waits}, noon) {
 				got = append(got, n.text)
 			}
 			if text := strings.Join(got, "\n"); text != test.want {
@@ -97,29 +98,29 @@ func TestGetPodsSaysWhoIsAskedWhereThatTakesLong(t *testing.T) {
 
 func TestPodNotes_sayHowAPluginThatFailedIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	held := wait(aPod("default", "web"), pod.Hold, `policy "p": the plugin failed with Trap (on_error is hold)`, false, 9*time.Second)
-	held.Verdict.Reason = pod.ReasonPolicyFailed
+	held := wait(aPod("default", "web"), api.Hold, `policy "p": the plugin failed with Trap (on_error is hold)`, false, 9*time.Second)
+	held.Verdict.Reason = api.ReasonPolicyFailed
 	ofTenant := held
 	ofTenant.Verdict.Tenant = "a"
 	from := func(source, message string) v1.Pod {
-		return aPod("default", "web", rejected(pod.ReasonPolicyFailed, message), func(p *v1.Pod) {
+		return aPod("default", "web", rejected(api.ReasonPolicyFailed, message), func(p *v1.Pod) {
 			p.Annotations = map[string]string{pod.AnnotationSource: source}
 		})
 	}
 	const denied = `: the plugin failed with Trap (on_error is deny)`
 	for name, test := range map[string]struct {
 		pod   v1.Pod
-		waits []pod.Waiting
+		waits []api.Waiting
 		want  string
 	}{
 		"held": {
 			aPod("default", "web"),
-			[]pod.Waiting{held},
+			[]api.Waiting{held},
 			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry" has it judged now`,
 		},
 		"held by a tenant's policy": {
 			aPod("default", "web"),
-			[]pod.Waiting{ofTenant},
+			[]api.Waiting{ofTenant},
 			`default/web: held: policy "p": the plugin failed with Trap (on_error is hold); judged again in 9s; "wardlet policy retry --tenant a" has it judged now`,
 		},
 		"denied": {
@@ -160,17 +161,17 @@ func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
 		aPod("default", "critical", pendingFor("MakingRoom", "Pod starts when these have ended: default/small, default/tiny")),
 		aPod("other", "calm", created),
 	}
-	second := wait(pods[4], pod.Hold, "", false, 500*time.Millisecond)
+	second := wait(pods[4], api.Hold, "", false, 500*time.Millisecond)
 	second.Verdict.Reason = "PolicyHeld"
-	worker := wait(pods[1], pod.Hold, `policy "required-labels": not now`, true, 90*time.Second)
+	worker := wait(pods[1], api.Hold, `policy "required-labels": not now`, true, 90*time.Second)
 	worker.Origin.Document = "/etc/wardlet/manifests/all.yaml#3"
-	waiting := []pod.Waiting{
-		wait(pods[0], pod.Deny, `policy "allowed-images": image evil/x is not allowed`, true, 0),
+	waiting := []api.Waiting{
+		wait(pods[0], api.Deny, `policy "allowed-images": image evil/x is not allowed`, true, 0),
 		worker,
-		wait(pods[2], pod.Hold, `policy "required-labels": no team`, false, 8*time.Second),
-		wait(pods[3], pod.Hold, "policies are not ready:\n/p/a.toml:1: bad\x1b[2J", false, 0),
+		wait(pods[2], api.Hold, `policy "required-labels": no team`, false, 8*time.Second),
+		wait(pods[3], api.Hold, "policies are not ready:\n/p/a.toml:1: bad\x1b[2J", false, 0),
 		second,
-		wait(aPod("default", "unknown"), pod.Hold, "of a pod that is not listed", false, 0),
+		wait(aPod("default", "unknown"), api.Hold, "of a pod that is not listed", false, 0),
 	}
 	for name, args := range map[string][]string{
 		"get-pods-waiting":           {"pods"},
@@ -181,7 +182,7 @@ func TestGetPodsSaysWhatWaitsAndWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]pod.Waiting{waiting}, foreign: 1})
+			socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]api.Waiting{waiting}, foreign: 1})
 			golden(t, name, wardlet(t.Context(), append([]string{"get", "--socket", socket}, args...)...))
 		})
 	}
@@ -191,23 +192,23 @@ func TestGetPodsSaysUntilWhenAndWhyAFilterHoldsBack(t *testing.T) {
 	t.Parallel()
 	names := []string{"closed", "dropped", "fresh", "new", "soon"}
 	var pods []v1.Pod
-	var waiting []pod.Waiting
+	var waiting []api.Waiting
 	for _, name := range names {
 		p := aPod("default", name, created)
-		w := wait(p, pod.Hold, `policy "hours": the window is closed`, name != "new", 5*time.Minute)
+		w := wait(p, api.Hold, `policy "hours": the window is closed`, name != "new", 5*time.Minute)
 		w.Suppressed, w.Verdict.Reason, w.Until = true, "Window", noon.Add(23*time.Hour)
 		switch name {
 		case "dropped": // until it changes or the time is over
 			w.Verdict.Message, w.Verdict.Reason, w.RetryAt = `policy "hours": `, "PolicySuppressed", w.Until
 		case "fresh": // not answered yet
-			w.Verdict = pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}
+			w.Verdict = api.Verdict{Answer: api.Hold, Reason: api.ReasonNotAnswered}
 			w.Until, w.RetryAt = time.Time{}, time.Time{}
 		case "soon":
 			w.RetryAt = noon
 		}
 		pods, waiting = append(pods, p), append(waiting, w)
 	}
-	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]pod.Waiting{waiting}})
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, waiting: [][]api.Waiting{waiting}})
 	golden(t, "get-pods-suppressed", wardlet(t.Context(), "get", "pods", "--socket", socket))
 }
 
@@ -229,14 +230,14 @@ func TestWideOutputCountsForeignPods(t *testing.T) {
 func TestWatchPrintsAPodAgainWhenWhatWaitsChanges(t *testing.T) {
 	t.Parallel()
 	web := aPod("web", "shop", created)
-	denied := wait(web, pod.Deny, `policy "a": no`, true, 0)
-	held := wait(web, pod.Hold, `policy "b": later`, true, 20*time.Second)
-	sooner := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
-	edited := wait(web, pod.Hold, `policy "b": later`, true, 10*time.Second)
+	denied := wait(web, api.Deny, `policy "a": no`, true, 0)
+	held := wait(web, api.Hold, `policy "b": later`, true, 20*time.Second)
+	sooner := wait(web, api.Hold, `policy "b": later`, true, 10*time.Second)
+	edited := wait(web, api.Hold, `policy "b": later`, true, 10*time.Second)
 	edited.Origin.Version = "v2"
 	k := &knowledge{
 		pods:    [][]v1.Pod{{web}},
-		waiting: [][]pod.Waiting{{}, {denied}, {denied}, {held}, {sooner}, {edited}, {}, {}},
+		waiting: [][]api.Waiting{{}, {denied}, {denied}, {held}, {sooner}, {edited}, {}, {}},
 	}
 	socket, _ := serve(t, k)
 	golden(t, "watch-pods-waiting", wardletUntil(t, "  shop ", 5, "get", "pods", "-w", "--socket", socket))
@@ -246,8 +247,8 @@ func TestWatchSaysWhatTakesLongWhenItDoes(t *testing.T) {
 	t.Parallel()
 	web := aPod("web", "shop", created)
 	unjudged := wait(web, "", "", true, 0)
-	unjudged.Asked = &pod.Asked{Hook: pod.HookAdmit, Since: noon}
-	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{web}}, waiting: [][]pod.Waiting{{unjudged}}})
+	unjudged.Asked = &api.Asked{Hook: api.HookAdmit, Since: noon}
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{web}}, waiting: [][]api.Waiting{{unjudged}}})
 	var late atomic.Bool
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

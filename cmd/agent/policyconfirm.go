@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 )
@@ -81,7 +81,7 @@ func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error
 }
 
 // evictions says how many pods of a policy were evicted and how many are to be.
-func evictions(r *pod.PolicyReview) string {
+func evictions(r *api.PolicyReview) string {
 	text := fmt.Sprintf("%d of %d pods evicted", r.Evicted, r.Of)
 	if r.Waiting == 0 {
 		return text

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/printable"
@@ -85,7 +86,7 @@ type diffGroup struct {
 // diffVerdict is what is equal of the verdicts of a group.
 type diffVerdict struct {
 	// Answer says of a contest who has won.
-	Answer pod.Answer `json:"answer"`
+	Answer api.Answer `json:"answer"`
 	Policy string     `json:"policy,omitempty"`
 	Tenant string     `json:"tenant,omitempty"`
 	Reason string     `json:"reason,omitempty"`
@@ -170,7 +171,7 @@ func (r *diffReport) group(x *agent.Differing) {
 	}
 }
 
-func diffVerdictOf(hook string, v *pod.Verdict) diffVerdict {
+func diffVerdictOf(hook string, v *api.Verdict) diffVerdict {
 	x := diffVerdict{Answer: policy.AnswerOf(hook, v), Reason: v.Reason}
 	if v.Mutation != nil {
 		x.Changes = v.Mutation.By

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
 // changedTo is a decision that comes out otherwise.
-func changedTo(hook, id string, field, was, would string, recorded, made *pod.Verdict) *agent.Differing {
+func changedTo(hook, id string, field, was, would string, recorded, made *api.Verdict) *agent.Differing {
 	return &agent.Differing{
 		Replayed: agent.Replayed{
 			ID: id, Hook: hook, Namespace: "shop", Name: "web", Outcome: agent.DiffChanged,
@@ -47,11 +48,11 @@ func TestPolicyDiffOfNothingIsAFault(t *testing.T) {
 
 func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 	t.Parallel()
-	won := func(by string) *pod.Verdict {
-		return &pod.Verdict{Answer: pod.Answer(pod.ChooseWinner), Policy: "p", Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Answer("winner " + by)}}}
+	won := func(by string) *api.Verdict {
+		return &api.Verdict{Answer: api.Answer(api.ChooseWinner), Policy: "p", Opinions: []api.Opinion{{Policy: "p", Answer: api.Answer("winner " + by)}}}
 	}
-	labels := func(hash string, paths ...string) *pod.Verdict {
-		return &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{FinalHash: hash, By: []pod.Mutator{{Policy: "p", Changed: paths}}}}
+	labels := func(hash string, paths ...string) *api.Verdict {
+		return &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{FinalHash: hash, By: []pod.Mutator{{Policy: "p", Changed: paths}}}}
 	}
 	for name, test := range map[string]struct {
 		all  []*agent.Differing
@@ -80,7 +81,7 @@ func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 		"other places": {
 			[]*agent.Differing{
 				changedTo("admit", "operator-1", "mutation", "[one]", "[two]", labels("1", "/a"), labels("2", "/a", "/b")),
-				changedTo("admit", "operator-2", "mutation", "[one]", "", labels("1", "/a"), &pod.Verdict{Answer: pod.Allow}),
+				changedTo("admit", "operator-2", "mutation", "[one]", "", labels("1", "/a"), &api.Verdict{Answer: api.Allow}),
 			},
 			"1 admit decision: allow; p changed /a -> allow; p changed /a, /b\n" +
 				"  for example operator-1, shop/web\n    was:   mutation [one]\n    would: mutation [two]\n" +

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -86,7 +86,7 @@ func refusal(err error) error {
 }
 
 // namesOf are the names of a set's policies.
-func namesOf(set *pod.PolicySet) []string {
+func namesOf(set *api.PolicySet) []string {
 	names := make([]string, len(set.Policies))
 	for i := range set.Policies {
 		names[i] = set.Policies[i].Name

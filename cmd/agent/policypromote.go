@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wardlet/wardlet/core/agent"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -34,7 +34,7 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var sets []pod.PolicySet
+			var sets []api.PolicySet
 			if err := c.Get(cmd.Context(), "/v1/policies", &sets); err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ type promoted struct {
 	Removed string `json:"removed"`
 }
 
-func (a *app) promote(sets []pod.PolicySet, tenant, name, dir, output string) error {
+func (a *app) promote(sets []api.PolicySet, tenant, name, dir, output string) error {
 	for i := range sets {
 		set := &sets[i]
 		if set.Tenant != tenant || set.Directory == "" {

@@ -8,24 +8,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestPolicyPromote(t *testing.T) {
 	t.Parallel()
-	signed := func(s *pod.PolicySet) { s.Key = "77AA" }
+	signed := func(s *api.PolicySet) { s.Key = "77AA" }
 	for name, test := range map[string]struct {
-		edits []func(*pod.PolicySet)
+		edits []func(*api.PolicySet)
 		args  []string
 	}{
-		"policy-promote":              {[]func(*pod.PolicySet){ready}, nil},
-		"policy-promote-json":         {[]func(*pod.PolicySet){ready}, []string{"-o", "json"}},
-		"policy-promote-changed":      {[]func(*pod.PolicySet){ready}, nil},
-		"policy-promote-waits":        {[]func(*pod.PolicySet){shadowing}, nil},
+		"policy-promote":              {[]func(*api.PolicySet){ready}, nil},
+		"policy-promote-json":         {[]func(*api.PolicySet){ready}, []string{"-o", "json"}},
+		"policy-promote-changed":      {[]func(*api.PolicySet){ready}, nil},
+		"policy-promote-waits":        {[]func(*api.PolicySet){shadowing}, nil},
 		"policy-promote-none":         {nil, nil},
-		"policy-promote-signed":       {[]func(*pod.PolicySet){ready, signed}, nil},
-		"policy-promote-tenant":       {[]func(*pod.PolicySet){ready}, []string{"--tenant", "a"}},
-		"usage-policy-promote-output": {[]func(*pod.PolicySet){ready}, []string{"-o", "wide"}},
+		"policy-promote-signed":       {[]func(*api.PolicySet){ready, signed}, nil},
+		"policy-promote-tenant":       {[]func(*api.PolicySet){ready}, []string{"--tenant", "a"}},
+		"usage-policy-promote-output": {[]func(*api.PolicySet){ready}, []string{"-o", "wide"}},
 		"help-policy-promote":         {nil, []string{"--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestPolicyPromote(t *testing.T) {
 			if name == "policy-promote-changed" {
 				write(filepath.Join(dir, "next.toml"), "# another")
 			}
-			socket, _ := serve(t, &knowledge{policies: [][]pod.PolicySet{{set}}})
+			socket, _ := serve(t, &knowledge{policies: [][]api.PolicySet{{set}}})
 			args := append([]string{"policy", "promote", "allowed-images", "--socket", socket}, test.args...)
 			golden(t, name, wardlet(t.Context(), args...), dir, "DIR", socket, "SOCKET")
 			_, err := os.Stat(filepath.Join(dir, "next.toml"))

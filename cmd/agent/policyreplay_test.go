@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm" //nolint:depguard // the same
@@ -49,7 +50,7 @@ func decided(t *testing.T, denies ...string) (dir string) {
 	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), quiet)
 	ok(err)
 	p := policy.New(policy.Config{
-		Dir: policies, DefaultVerdict: pod.Allow, Node: "node-1", Kinds: map[string]string{"static": "file"}, Records: log,
+		Dir: policies, DefaultVerdict: api.Allow, Node: "node-1", Kinds: map[string]string{"static": "file"}, Records: log,
 		Loader: policy.Sandbox(engine), Logger: quiet, Evaluators: 1,
 		Now: time.Now,
 	})
@@ -59,14 +60,14 @@ func decided(t *testing.T, denies ...string) (dir string) {
 		t.Fatal(err)
 	}
 	for _, image := range []string{"good", "evil", "fine"} {
-		answer := make(chan pod.Verdict, 1)
-		p.Judge(pod.Question{
-			Op: pod.Add, Origin: pod.Origin{Source: "static", Document: image + ".yaml#0"},
+		answer := make(chan api.Verdict, 1)
+		p.Judge(api.Question{
+			Op: api.Add, Origin: api.Origin{Source: "static", Document: image + ".yaml#0"},
 			Pod: &v1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: image, Namespace: "shop", UID: types.UID(image), Annotations: map[string]string{pod.AnnotationSource: "static"}},
 				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image, Args: []string{"--password=hunter2"}}}},
 			},
-		}, func(v pod.Verdict) { answer <- v })
+		}, func(v api.Verdict) { answer <- v })
 		<-answer
 	}
 	t.Cleanup(func() {

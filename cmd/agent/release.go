@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -30,7 +30,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var released []pod.WaitingUpdate
+			var released []api.WaitingUpdate
 			query := url.Values{"namespace": {in}, "name": {name}}
 			if err := c.Post(cmd.Context(), "/v1/release?"+query.Encode(), &released); err != nil {
 				return err
@@ -74,9 +74,9 @@ func podArgument(namespace string, args []string) (in, name string, err error) {
 }
 
 // releasedInWords says what passes.
-func releasedInWords(u *pod.WaitingUpdate) string {
+func releasedInWords(u *api.WaitingUpdate) string {
 	what := "update"
-	if u.Op == pod.Add {
+	if u.Op == api.Add {
 		what = "new pod"
 	}
 	text := fmt.Sprintf("%s/%s: %s in %s of source %s released", u.Namespace, u.Name, what, fileOf(u.Document), u.Source)

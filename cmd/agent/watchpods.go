@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -18,7 +18,7 @@ import (
 type podStream struct {
 	podPrinter
 	pods  map[types.UID]v1.Pod
-	waits []pod.Waiting
+	waits []api.Waiting
 
 	// changed and gone are what was told since the last batch.
 	changed map[types.UID]bool

@@ -3,14 +3,14 @@ package admission
 import (
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Attributes are what handlers judge by. They change none of it.
 type Attributes struct {
 	Pod *v1.Pod
 	// Verdict is what policy says of Pod, nil where no policy was asked.
-	Verdict *pod.Verdict
+	Verdict *api.Verdict
 	// Others are the pods that use the node already, Pod not among them.
 	Others []*v1.Pod
 	// Ending use it, too, and are being ended: what they have is free soon. Those

@@ -5,7 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // says answers always the same and counts how often it was asked.
@@ -60,19 +60,19 @@ func TestTheFirstRefusalCounts(t *testing.T) {
 
 func TestStoredVerdict(t *testing.T) {
 	t.Parallel()
-	verdict := func(answer pod.Answer) *pod.Verdict {
-		return &pod.Verdict{Answer: answer, Reason: "Why", Message: "because"}
+	verdict := func(answer api.Answer) *api.Verdict {
+		return &api.Verdict{Answer: answer, Reason: "Why", Message: "because"}
 	}
 	refused := Result{Reason: "Why", Message: "because"}
 	for _, c := range []struct {
 		name    string
-		verdict *pod.Verdict
+		verdict *api.Verdict
 		want    Result
 	}{
 		{"where no policy was asked the pod is admitted", nil, Result{Admitted: true}},
-		{"allow admits", verdict(pod.Allow), Result{Admitted: true}},
-		{"deny refuses with the verdict's words", verdict(pod.Deny), refused},
-		{"hold does not admit", verdict(pod.Hold), refused},
+		{"allow admits", verdict(api.Allow), Result{Admitted: true}},
+		{"deny refuses with the verdict's words", verdict(api.Deny), refused},
+		{"hold does not admit", verdict(api.Hold), refused},
 		{"an answer nobody knows does not admit", verdict("maybe"), refused},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -79,23 +79,23 @@ func newPod(uid types.UID) *v1.Pod {
 	return p
 }
 
-func verdict(answer pod.Answer, message string) pod.Verdict {
-	return pod.Verdict{Answer: answer, Reason: "Policy" + string(answer), Message: message, Policy: "p"}
+func verdict(answer api.Answer, message string) api.Verdict {
+	return api.Verdict{Answer: answer, Reason: "Policy" + string(answer), Message: message, Policy: "p"}
 }
 
 // held waits with nothing running.
-func held(p *v1.Pod, message string) pod.Waiting {
-	return pod.Waiting{Pod: p, Verdict: verdict(pod.Hold, message), RetryAt: noon.Add(time.Hour)}
+func held(p *v1.Pod, message string) api.Waiting {
+	return api.Waiting{Pod: p, Verdict: verdict(api.Hold, message), RetryAt: noon.Add(time.Hour)}
 }
 
 // update waits while running runs on.
-func update(p, running *v1.Pod, answer pod.Answer, message string) pod.Waiting {
-	return pod.Waiting{Pod: p, Running: running, Verdict: verdict(answer, message)}
+func update(p, running *v1.Pod, answer api.Answer, message string) api.Waiting {
+	return api.Waiting{Pod: p, Running: running, Verdict: verdict(answer, message)}
 }
 
 // suppressed is admitted and held back by a filter.
-func suppressed(p, running *v1.Pod, until time.Time) pod.Waiting {
-	return pod.Waiting{Pod: p, Running: running, Verdict: verdict(pod.Hold, "at night"), Suppressed: true, Until: until}
+func suppressed(p, running *v1.Pod, until time.Time) api.Waiting {
+	return api.Waiting{Pod: p, Running: running, Verdict: verdict(api.Hold, "at night"), Suppressed: true, Until: until}
 }
 
 func mark(kind v1.PodConditionType, reason, message string, minute int) v1.PodCondition {

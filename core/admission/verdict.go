@@ -1,6 +1,8 @@
 package admission
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // StoredVerdict is the first handler of a chain: it admits what policy allows,
 // and everything where no policy was asked. Any other answer refuses, with the
@@ -10,7 +12,7 @@ type StoredVerdict struct{}
 // Admit implements Handler.
 func (StoredVerdict) Admit(a *Attributes) Result {
 	v := a.Verdict
-	if v == nil || v.Answer == pod.Allow {
+	if v == nil || v.Answer == api.Allow {
 		return Result{Admitted: true}
 	}
 	return Result{Reason: v.Reason, Message: v.Message}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -38,17 +39,17 @@ type Waits struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	waiting map[types.UID]pod.Waiting
+	waiting map[types.UID]api.Waiting
 }
 
 // NewWaits makes one that knows of nothing. now is the wall clock.
 func NewWaits(statuses Statuses, events Events, now func() time.Time) *Waits {
-	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]pod.Waiting{}}
+	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]api.Waiting{}}
 }
 
 // Waits takes in that a version waits, or what policy or a filter said when it was
 // asked again. A verdict that says something new becomes a warning event.
-func (w *Waits) Waits(x pod.Waiting) {
+func (w *Waits) Waits(x api.Waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	uid := key(&x)
@@ -95,11 +96,11 @@ func (w *Waits) Forgotten(uid types.UID) {
 }
 
 // List gives what waits, ordered by namespace and name of the waiting pod.
-func (w *Waits) List() []pod.Waiting {
+func (w *Waits) List() []api.Waiting {
 	w.mu.Lock()
 	list := slices.Collect(maps.Values(w.waiting))
 	w.mu.Unlock()
-	slices.SortFunc(list, func(a, b pod.Waiting) int {
+	slices.SortFunc(list, func(a, b api.Waiting) int {
 		return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name),
 			cmp.Compare(a.Pod.UID, b.Pod.UID))
 	})
@@ -109,7 +110,7 @@ func (w *Waits) List() []pod.Waiting {
 // show brings the status of the pod that stands for x up to date. A held pod
 // has no start time yet. It has no reason either: that would stay with a pod
 // for as long as it is pending, also after it was let through.
-func (w *Waits) show(x *pod.Waiting) {
+func (w *Waits) show(x *api.Waiting) {
 	c := v1.PodCondition{
 		Type:               status.ConditionUpdateAdmitted,
 		Status:             v1.ConditionFalse,
@@ -128,25 +129,25 @@ func (w *Waits) show(x *pod.Waiting) {
 }
 
 // bearer is the pod on which x is shown.
-func bearer(x *pod.Waiting) *v1.Pod {
+func bearer(x *api.Waiting) *v1.Pod {
 	if x.Running != nil {
 		return x.Running
 	}
 	return x.Pod
 }
 
-func key(x *pod.Waiting) types.UID { return bearer(x).UID }
+func key(x *api.Waiting) types.UID { return bearer(x).UID }
 
 // headline begins the message of an event. A version that a filter holds back is
 // admitted: it passes, at the latest when its time is over.
-func headline(x *pod.Waiting) string {
+func headline(x *api.Waiting) string {
 	text := "held"
 	switch {
 	case x.Suppressed && x.Until.IsZero():
 		text = "suppressed"
 	case x.Suppressed:
 		text = "suppressed, passes at " + x.Until.UTC().Format(time.RFC3339) + " at the latest"
-	case x.Verdict.Answer == pod.Deny:
+	case x.Verdict.Answer == api.Deny:
 		text = "denied"
 	}
 	if x.Running != nil {
@@ -156,8 +157,8 @@ func headline(x *pod.Waiting) string {
 }
 
 // why is what was said of x.
-func why(x *pod.Waiting) string {
-	if x.Verdict.Message == "" && x.Verdict.Reason == pod.ReasonNotAnswered {
+func why(x *api.Waiting) string {
+	if x.Verdict.Message == "" && x.Verdict.Reason == api.ReasonNotAnswered {
 		return "the filter has not answered yet"
 	}
 	return x.Verdict.Message

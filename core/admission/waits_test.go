@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -48,41 +48,41 @@ func TestAnUpdateThatWaitsIsShownOnWhatRuns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		wait  func(running *v1.Pod) pod.Waiting
+		wait  func(running *v1.Pod) api.Waiting
 		want  v1.PodCondition
 		event string
 	}{
 		{
 			"a held version of the same pod",
-			func(running *v1.Pod) pod.Waiting { return update(newPod("1"), running, pod.Hold, "x") },
+			func(running *v1.Pod) api.Waiting { return update(newPod("1"), running, api.Hold, "x") },
 			mark("wardlet.dev/UpdateAdmitted", "Policyhold", "x", 1), "Warning 1 Policyhold: update held: x",
 		},
 		{
 			"a denied version of the same pod",
-			func(running *v1.Pod) pod.Waiting { return update(newPod("1"), running, pod.Deny, "x") },
+			func(running *v1.Pod) api.Waiting { return update(newPod("1"), running, api.Deny, "x") },
 			mark("wardlet.dev/UpdateAdmitted", "Policydeny", "x", 1), "Warning 1 Policydeny: update denied: x",
 		},
 		{
 			"a denied replacement",
-			func(running *v1.Pod) pod.Waiting { return update(newPod("2"), running, pod.Deny, "x") },
+			func(running *v1.Pod) api.Waiting { return update(newPod("2"), running, api.Deny, "x") },
 			mark("wardlet.dev/UpdateAdmitted", "Policydeny", "x", 1), "Warning 1 Policydeny: update denied: x",
 		},
 		{
 			"a version that a filter holds back",
-			func(running *v1.Pod) pod.Waiting { return suppressed(newPod("1"), running, noon.Add(time.Hour)) },
+			func(running *v1.Pod) api.Waiting { return suppressed(newPod("1"), running, noon.Add(time.Hour)) },
 			mark("wardlet.dev/UpdateAdmitted", "Policyhold", "at night", 1),
 			"Warning 1 Policyhold: update suppressed, passes at 2026-03-01T13:00:00Z at the latest: at night",
 		},
 		{
 			"a version that a filter holds back, nobody knows for how long",
-			func(running *v1.Pod) pod.Waiting { return suppressed(newPod("1"), running, time.Time{}) },
+			func(running *v1.Pod) api.Waiting { return suppressed(newPod("1"), running, time.Time{}) },
 			mark("wardlet.dev/UpdateAdmitted", "Policyhold", "at night", 1), "Warning 1 Policyhold: update suppressed: at night",
 		},
 		{
 			"a version of which the filter has said nothing yet",
-			func(running *v1.Pod) pod.Waiting {
+			func(running *v1.Pod) api.Waiting {
 				x := suppressed(newPod("1"), running, time.Time{})
-				x.Verdict = pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}
+				x.Verdict = api.Verdict{Answer: api.Hold, Reason: api.ReasonNotAnswered}
 				return x
 			},
 			mark("wardlet.dev/UpdateAdmitted", "FilterNotAnswered", "", 1),
@@ -123,10 +123,10 @@ func TestAnEventComesForEveryVerdictThatSaysSomethingNew(t *testing.T) {
 	r := newRig()
 	p, running := newPod("2"), newPod("1")
 	r.runs(t, running)
-	again := update(p, running, pod.Hold, "x")
+	again := update(p, running, api.Hold, "x")
 	again.Verdict.At, again.RetryAt = noon, noon
-	for _, x := range []pod.Waiting{
-		update(p, running, pod.Hold, "x"), again, update(p, running, pod.Hold, "y"), update(p, running, pod.Deny, "y"),
+	for _, x := range []api.Waiting{
+		update(p, running, api.Hold, "x"), again, update(p, running, api.Hold, "y"), update(p, running, api.Deny, "y"),
 	} {
 		r.Waits.Waits(x)
 	}
@@ -137,7 +137,7 @@ func TestAnEventComesForEveryVerdictThatSaysSomethingNew(t *testing.T) {
 		t.Errorf("the condition is not that of the newest verdict since the first (-want +got):\n%s", d)
 	}
 	r.Passed("1")
-	r.Waits.Waits(update(p, running, pod.Deny, "y"))
+	r.Waits.Waits(update(p, running, api.Deny, "y"))
 	r.expectEvents(t, "Warning 1 Policydeny: update denied: y")
 }
 
@@ -146,7 +146,7 @@ func TestWhatEndsAWait(t *testing.T) {
 	p, running := newPod("2"), newPod("1")
 	for _, c := range []struct {
 		name string
-		wait pod.Waiting
+		wait api.Waiting
 		end  func(w *Waits)
 		uid  types.UID
 		// phase is that of the status that is left, empty for none.
@@ -154,8 +154,8 @@ func TestWhatEndsAWait(t *testing.T) {
 	}{
 		{"a held pod that passed stays pending until its worker knows better", held(p, "x"), func(w *Waits) { w.Passed("2") }, "2", v1.PodPending},
 		{"of a held pod that is gone nothing stays", held(p, "x"), func(w *Waits) { w.Gone("2") }, "2", ""},
-		{"an update that passed leaves what runs alone", update(p, running, pod.Deny, "x"), func(w *Waits) { w.Passed("1") }, "1", v1.PodRunning},
-		{"a pod that runs keeps its status when what waited is gone", update(p, running, pod.Deny, "x"), func(w *Waits) { w.Gone("1") }, "1", v1.PodRunning},
+		{"an update that passed leaves what runs alone", update(p, running, api.Deny, "x"), func(w *Waits) { w.Passed("1") }, "1", v1.PodRunning},
+		{"a pod that runs keeps its status when what waited is gone", update(p, running, api.Deny, "x"), func(w *Waits) { w.Gone("1") }, "1", v1.PodRunning},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestWhatEndsAWait(t *testing.T) {
 			if ok != (c.phase != "") || st.Phase != c.phase || st.Conditions != nil {
 				t.Errorf("status = %+v, %v; want phase %q without conditions", st, ok, c.phase)
 			}
-			if d := cmp.Diff([]pod.Waiting{other}, r.List()); d != "" {
+			if d := cmp.Diff([]api.Waiting{other}, r.List()); d != "" {
 				t.Errorf("what waits (-want +got):\n%s", d)
 			}
 			if len(r.status(t, "3").Conditions) != 1 {
@@ -224,12 +224,12 @@ func TestListIsOrderedByNamespaceAndName(t *testing.T) {
 	}
 	running := named("0", "a", "a")
 	r.runs(t, running)
-	all := []pod.Waiting{
+	all := []api.Waiting{
 		held(named("5", "a", "b"), "x"),
 		held(named("1", "b", "a"), "x"),
 		held(named("3", "b", "c"), "x"),
 		held(named("4", "b", "c"), "x"),
-		update(named("2", "c", "z"), running, pod.Deny, "x"),
+		update(named("2", "c", "z"), running, api.Deny, "x"),
 	}
 	for _, x := range slices.Backward(all) {
 		r.Waits.Waits(x)
@@ -239,7 +239,7 @@ func TestListIsOrderedByNamespaceAndName(t *testing.T) {
 			t.Fatalf("what waits (-want +got):\n%s", d)
 		}
 	}
-	r.List()[0] = pod.Waiting{}
+	r.List()[0] = api.Waiting{}
 	if d := cmp.Diff(all, r.List()); d != "" {
 		t.Errorf("a list that was given out is not the caller's own (-want +got):\n%s", d)
 	}

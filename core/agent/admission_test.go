@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
@@ -105,7 +106,7 @@ func TestTheOrderInWhichAPodIsJudged(t *testing.T) {
 		Sysctls:         []v1.Sysctl{{Name: "kernel.panic", Value: "1"}},
 		AppArmorProfile: &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost},
 	}
-	asked := &admission.Attributes{Pod: p, Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "Why"}}
+	asked := &admission.Attributes{Pod: p, Verdict: &api.Verdict{Answer: api.Deny, Reason: "Why"}}
 	chain := a.admitter()
 	for _, step := range []struct {
 		reason string

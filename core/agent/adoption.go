@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
@@ -57,7 +58,7 @@ type adoptionRuntime interface {
 }
 
 // Judge implements mux.Gate.
-func (a *adoption) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (a *adoption) Judge(q api.Question, answer func(api.Verdict)) {
 	a.whenListed(func() { a.judge(q, answer) })
 }
 
@@ -134,9 +135,9 @@ func (a *adoption) unlisted() bool {
 
 // judge answers for a pod that runs just as it is asked about. One that runs
 // in another version is judged as changed; it is not rejected, for it runs.
-func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
+func (a *adoption) judge(q api.Question, answer func(api.Verdict)) {
 	had, runs := a.runs(q.Pod.UID)
-	if !runs || q.Op != pod.Add {
+	if !runs || q.Op != api.Add {
 		a.Gate.Judge(q, answer)
 		return
 	}
@@ -147,15 +148,15 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 			return
 		}
 		a.log.Info("pod runs, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
-		answer(pod.Verdict{
-			Answer: pod.Allow, Reason: pod.ReasonAdopted, At: time.Now(),
+		answer(api.Verdict{
+			Answer: api.Allow, Reason: api.ReasonAdopted, At: time.Now(),
 			Message: "the pod ran when the agent started, which did not remember it",
 		})
 		return
 	}
-	a.Gate.Judge(q, func(v pod.Verdict) {
-		if v.Answer == pod.Deny {
-			v.Answer = pod.Hold
+	a.Gate.Judge(q, func(v api.Verdict) {
+		if v.Answer == api.Deny {
+			v.Answer = api.Hold
 			v.Message += "; the version that runs was admitted earlier and runs on"
 		}
 		answer(v)
@@ -163,7 +164,7 @@ func (a *adoption) judge(q pod.Question, answer func(pod.Verdict)) {
 }
 
 // instanceOf is the instance of the document that a question is about.
-func instanceOf(q *pod.Question) (string, error) {
+func instanceOf(q *api.Question) (string, error) {
 	if q.Base != nil {
 		return q.Base.Instance, nil
 	}
@@ -173,30 +174,30 @@ func instanceOf(q *pod.Question) (string, error) {
 // rebuild answers for a pod that runs as policies have changed it. Where they do
 // the same again it goes on as that. Else nobody knows any more what runs: it is
 // held, so that nothing touches it, and judged again like anything that is held.
-func (a *adoption) rebuild(q pod.Question, final string, answer func(pod.Verdict)) {
-	a.Gate.Judge(q, func(v pod.Verdict) {
-		if v.Answer == pod.Allow && q.Base.Then(v.Mutation).Hash() == final {
+func (a *adoption) rebuild(q api.Question, final string, answer func(api.Verdict)) {
+	a.Gate.Judge(q, func(v api.Verdict) {
+		if v.Answer == api.Allow && q.Base.Then(v.Mutation).Hash() == final {
 			a.log.Info("pod runs as policies change it, so it was admitted", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "uid", q.Pod.UID)
 			answer(v)
 			return
 		}
 		v.Message = untouched(&v)
-		if v.Answer == pod.Allow {
+		if v.Answer == api.Allow {
 			v.Policy, v.Tenant = "", "" // it is not for them that it is held
 		}
-		v.Answer, v.Reason, v.Mutation = pod.Hold, pod.ReasonAdopted, nil
+		v.Answer, v.Reason, v.Mutation = api.Hold, api.ReasonAdopted, nil
 		answer(v)
 	})
 }
 
 // untouched says why a pod runs on that policies do not make again as it runs, and
 // what of that may be over soon.
-func untouched(v *pod.Verdict) string {
+func untouched(v *api.Verdict) string {
 	const lost = "the pod runs as policies had changed it, which the agent does not remember"
 	switch v.Answer {
-	case pod.Hold:
+	case api.Hold:
 		return lost + "; it runs on untouched while they cannot say what they would make of it: " + v.Message
-	case pod.Deny:
+	case api.Deny:
 		return lost + " and which they deny now; it runs on untouched: " + v.Message
 	}
 	return lost + " and which they do not do again; it runs on untouched until they do, or its document changes"

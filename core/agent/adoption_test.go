@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -18,12 +19,12 @@ import (
 // denying is a gate that denies everything and notes what it was asked.
 type denying struct{ asked []string }
 
-func (d *denying) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (d *denying) Judge(q api.Question, answer func(api.Verdict)) {
 	d.asked = append(d.asked, string(q.Op)+" "+string(q.Pod.UID))
-	answer(pod.Verdict{Answer: pod.Deny, Message: "no"})
+	answer(api.Verdict{Answer: api.Deny, Message: "no"})
 }
 
-func (*denying) Admitted(pod.Question, pod.Verdict) {}
+func (*denying) Admitted(api.Question, api.Verdict) {}
 
 func (*denying) Changed() <-chan struct{} { return nil }
 
@@ -53,23 +54,23 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 		then  func(*running, *adoption)
 		ask   *v1.Pod
 		asked []string
-		want  pod.Answer
+		want  api.Answer
 	}{
-		{name: "a pod that did not run is judged", ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
-		{name: "a pod that ran just so is admitted", ran: true, ask: web, want: pod.Allow},
-		{name: "a pod that was dead is judged", ran: true, dead: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
-		{name: "where nothing was lost everything is judged", ran: true, kept: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
-		{name: "a pod that has died since is judged", ran: true, then: died, ask: web, asked: []string{"ADD u1"}, want: pod.Deny},
+		{name: "a pod that did not run is judged", ask: web, asked: []string{"ADD u1"}, want: api.Deny},
+		{name: "a pod that ran just so is admitted", ran: true, ask: web, want: api.Allow},
+		{name: "a pod that was dead is judged", ran: true, dead: true, ask: web, asked: []string{"ADD u1"}, want: api.Deny},
+		{name: "where nothing was lost everything is judged", ran: true, kept: true, ask: web, asked: []string{"ADD u1"}, want: api.Deny},
+		{name: "a pod that has died since is judged", ran: true, then: died, ask: web, asked: []string{"ADD u1"}, want: api.Deny},
 		{
-			name: "a pod that is being ended is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny,
+			name: "a pod that is being ended is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: api.Deny,
 			then: func(r *running, _ *adoption) { r.ending = true },
 		},
 		{
-			name: "a pod that has ended and runs again is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: pod.Deny,
+			name: "a pod that has ended and runs again is judged", ran: true, ask: web, asked: []string{"ADD u1"}, want: api.Deny,
 			then: func(_ *running, a *adoption) { a.ended("u1") },
 		},
-		{name: "a pod in another version is judged as a new one, and not rejected", ran: true, ask: changed, asked: []string{"ADD u1"}, want: pod.Hold},
-		{name: "what a kubelet made is taken as it runs", ran: true, kept: true, kubelets: true, ask: changed, want: pod.Allow},
+		{name: "a pod in another version is judged as a new one, and not rejected", ran: true, ask: changed, asked: []string{"ADD u1"}, want: api.Hold},
+		{name: "what a kubelet made is taken as it runs", ran: true, kept: true, kubelets: true, ask: changed, want: api.Allow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,8 +89,8 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 				tc.then(r, a)
 			}
 			for range 2 { // a question that is asked again has the same answer
-				var got pod.Answer
-				a.Judge(pod.Question{Op: pod.Add, Pod: tc.ask}, func(v pod.Verdict) { got = v.Answer })
+				var got api.Answer
+				a.Judge(api.Question{Op: api.Add, Pod: tc.ask}, func(v api.Verdict) { got = v.Answer })
 				if got != tc.want {
 					t.Errorf("answer %q, want %q", got, tc.want)
 				}
@@ -108,9 +109,9 @@ type changing struct {
 	hash string
 }
 
-func (c *changing) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (c *changing) Judge(q api.Question, answer func(api.Verdict)) {
 	c.asked = append(c.asked, string(q.Op)+" "+string(q.Pod.UID))
-	v := pod.Verdict{Answer: pod.Allow}
+	v := api.Verdict{Answer: api.Allow}
 	if c.hash != "" {
 		v.Mutation = &pod.Mutation{FinalHash: c.hash, Final: q.Pod}
 	}
@@ -124,17 +125,17 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 		now   string // the hash of what policies make of it now
 		base  string // and of what a merge policy makes of it before
 		ran   string // and of what they made
-		want  pod.Answer
+		want  api.Answer
 		asked bool
 	}{
-		{name: "the same", now: "f1", ran: "f1", want: pod.Allow, asked: true},
-		{name: "something else", now: "f2", ran: "f1", want: pod.Hold, asked: true},
-		{name: "nothing", ran: "f1", want: pod.Hold, asked: true},
-		{name: "policies had changed nothing", now: "f1", want: pod.Allow},
-		{name: "the same by a merge policy", base: "f1", ran: "f1", want: pod.Allow, asked: true},
-		{name: "something else by a merge policy", base: "f2", ran: "f1", want: pod.Hold, asked: true},
-		{name: "the same on top of a merge policy", base: "f0", now: "f1", ran: "f1", want: pod.Allow, asked: true},
-		{name: "no merge policy had changed anything", base: "f1", want: pod.Allow},
+		{name: "the same", now: "f1", ran: "f1", want: api.Allow, asked: true},
+		{name: "something else", now: "f2", ran: "f1", want: api.Hold, asked: true},
+		{name: "nothing", ran: "f1", want: api.Hold, asked: true},
+		{name: "policies had changed nothing", now: "f1", want: api.Allow},
+		{name: "the same by a merge policy", base: "f1", ran: "f1", want: api.Allow, asked: true},
+		{name: "something else by a merge policy", base: "f2", ran: "f1", want: api.Hold, asked: true},
+		{name: "the same on top of a merge policy", base: "f0", now: "f1", ran: "f1", want: api.Allow, asked: true},
+		{name: "no merge policy had changed anything", base: "f1", want: api.Allow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -150,22 +151,22 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 			if !a.look() {
 				t.Fatal("the list was not seen")
 			}
-			q := pod.Question{Op: pod.Add, Pod: web}
+			q := api.Question{Op: api.Add, Pod: web}
 			if tc.base != "" {
 				q.Base = &pod.Mutation{Instance: annotations[pod.AnnotationInstance], FinalHash: tc.base, Final: web}
 				q.Pod = web.DeepCopy()
 				q.Pod.Annotations[pod.AnnotationHash] = "of what was made of it"
 			}
-			var got pod.Verdict
-			a.Judge(q, func(v pod.Verdict) { got = v })
+			var got api.Verdict
+			a.Judge(q, func(v api.Verdict) { got = v })
 			got.Mutation = q.Base.Then(got.Mutation)
 			if got.Answer != tc.want || (len(gate.asked) > 0) != tc.asked {
 				t.Errorf("verdict %+v, asked %q", got, gate.asked)
 			}
-			if tc.want == pod.Allow && tc.asked && got.Mutation.Hash() != tc.ran {
+			if tc.want == api.Allow && tc.asked && got.Mutation.Hash() != tc.ran {
 				t.Errorf("it goes on as %q", got.Mutation.Hash())
 			}
-			if adopted := tc.want == pod.Hold || !tc.asked; adopted && got.Reason != pod.ReasonAdopted {
+			if adopted := tc.want == api.Hold || !tc.asked; adopted && got.Reason != api.ReasonAdopted {
 				t.Errorf("it is held, or goes on, as %+v", got)
 			}
 		})
@@ -175,35 +176,35 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 // answering is a gate with one answer.
 type answering struct {
 	denying
-	verdict pod.Verdict
+	verdict api.Verdict
 }
 
-func (g *answering) Judge(_ pod.Question, answer func(pod.Verdict)) { answer(g.verdict) }
+func (g *answering) Judge(_ api.Question, answer func(api.Verdict)) { answer(g.verdict) }
 
 func TestOfAPodThatRunsOnUntouchedIsSaidWhatThatDependsOn(t *testing.T) {
 	t.Parallel()
 	const lost = "the pod runs as policies had changed it, which the agent does not remember"
 	for name, test := range map[string]struct {
-		now  pod.Verdict
-		want pod.Verdict
+		now  api.Verdict
+		want api.Verdict
 	}{
 		"policies make something else of it": {
-			pod.Verdict{Answer: pod.Allow, Policy: "quota", Mutation: &pod.Mutation{FinalHash: "f2", Final: adoptee("u1", "h1")}, ReadsNode: true},
-			pod.Verdict{Message: lost + " and which they do not do again; it runs on untouched until they do, or its document changes", ReadsNode: true},
+			api.Verdict{Answer: api.Allow, Policy: "quota", Mutation: &pod.Mutation{FinalHash: "f2", Final: adoptee("u1", "h1")}, ReadsNode: true},
+			api.Verdict{Message: lost + " and which they do not do again; it runs on untouched until they do, or its document changes", ReadsNode: true},
 		},
 		"policies hold it for now": {
-			pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonBudgetExhausted, Message: "all is spent", RetryAfter: time.Second},
-			pod.Verdict{Message: lost + "; it runs on untouched while they cannot say what they would make of it: all is spent", RetryAfter: time.Second},
+			api.Verdict{Answer: api.Hold, Reason: api.ReasonBudgetExhausted, Message: "all is spent", RetryAfter: time.Second},
+			api.Verdict{Message: lost + "; it runs on untouched while they cannot say what they would make of it: all is spent", RetryAfter: time.Second},
 		},
 		"a policy holds it": {
-			pod.Verdict{Answer: pod.Hold, Policy: "quota", Tenant: "a", Message: "no room", ReadsNode: true},
-			pod.Verdict{
+			api.Verdict{Answer: api.Hold, Policy: "quota", Tenant: "a", Message: "no room", ReadsNode: true},
+			api.Verdict{
 				Message: lost + "; it runs on untouched while they cannot say what they would make of it: no room", Policy: "quota", Tenant: "a", ReadsNode: true,
 			},
 		},
 		"a policy denies it": {
-			pod.Verdict{Answer: pod.Deny, Policy: "images", Message: "a bad image"},
-			pod.Verdict{Message: lost + " and which they deny now; it runs on untouched: a bad image", Policy: "images"},
+			api.Verdict{Answer: api.Deny, Policy: "images", Message: "a bad image"},
+			api.Verdict{Message: lost + " and which they deny now; it runs on untouched: a bad image", Policy: "images"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,9 +214,9 @@ func TestOfAPodThatRunsOnUntouchedIsSaidWhatThatDependsOn(t *testing.T) {
 			r.list[0].Sandboxes[0].Annotations[pod.AnnotationFinal], r.list[0].Sandboxes[0].Annotations[pod.AnnotationMutated] = "f1", "true"
 			a := &adoption{Gate: &answering{verdict: test.now}, runtime: r, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
 			a.look()
-			var got pod.Verdict
-			a.Judge(pod.Question{Op: pod.Add, Pod: web}, func(v pod.Verdict) { got = v })
-			test.want.Answer, test.want.Reason = pod.Hold, pod.ReasonAdopted
+			var got api.Verdict
+			a.Judge(api.Question{Op: api.Add, Pod: web}, func(v api.Verdict) { got = v })
+			test.want.Answer, test.want.Reason = api.Hold, api.ReasonAdopted
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
@@ -227,13 +228,13 @@ func TestQuestionsWaitUntilItIsKnownWhatRuns(t *testing.T) {
 	t.Parallel()
 	gate, r := &denying{}, &running{}
 	a := &adoption{Gate: gate, runtime: r, lost: func() bool { return true }, log: slog.New(slog.DiscardHandler)}
-	var got []pod.Answer
-	a.Judge(pod.Question{Op: pod.Add, Pod: adoptee("u1", "h1")}, func(v pod.Verdict) { got = append(got, v.Answer) })
+	var got []api.Answer
+	a.Judge(api.Question{Op: api.Add, Pod: adoptee("u1", "h1")}, func(v api.Verdict) { got = append(got, v.Answer) })
 	if a.look() || got != nil || gate.asked != nil {
 		t.Fatalf("before the runtime was listed: answers %v, asked %q; want neither", got, gate.asked)
 	}
 	r.list, r.at = []status.ObservedPod{observed(t, adoptee("u1", "h1"), true)}, time.Now()
-	if !a.look() || !slices.Equal(got, []pod.Answer{pod.Allow}) {
+	if !a.look() || !slices.Equal(got, []api.Answer{api.Allow}) {
 		t.Errorf("after it: answers %v, want it admitted", got)
 	}
 	var none *adoption

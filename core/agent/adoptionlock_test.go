@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -39,11 +39,11 @@ func (e *entangled) TerminationRequested(types.UID) bool {
 
 func TestWorkersAreAskedWithoutALock(t *testing.T) {
 	t.Parallel()
-	question := pod.Question{Op: pod.Add, Pod: adoptee("u1", "h1")}
-	judge := func(a *adoption) { a.Judge(question, func(pod.Verdict) {}) }
+	question := api.Question{Op: api.Add, Pod: adoptee("u1", "h1")}
+	judge := func(a *adoption) { a.Judge(question, func(api.Verdict) {}) }
 	filter := func(a *adoption) {
 		f := &adoptedFilter{adoption: a}
-		f.Filter(pod.FilterQuestion{Op: pod.Add, Pod: question.Pod}, func(pod.FilterVerdict) {})
+		f.Filter(api.FilterQuestion{Op: api.Add, Pod: question.Pod}, func(api.FilterVerdict) {})
 	}
 	for name, test := range map[string]struct{ before, after func(*adoption) }{
 		"for a judgement":                     {after: judge},

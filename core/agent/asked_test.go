@@ -9,18 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // answered are waits that were answered, unanswered questions that were not.
 type (
-	answered   []pod.Waiting
-	unanswered []pod.Waiting
+	answered   []api.Waiting
+	unanswered []api.Waiting
 )
 
-func (a answered) List() []pod.Waiting { return append([]pod.Waiting{}, a...) }
+func (a answered) List() []api.Waiting { return append([]api.Waiting{}, a...) }
 
-func (u unanswered) Asked() (all []pod.Waiting) {
+func (u unanswered) Asked() (all []api.Waiting) {
 	for _, x := range u {
 		x.Asked = new(*x.Asked)
 		all = append(all, x)
@@ -38,37 +38,37 @@ func (busyPlane) Asked(hook string, name types.NamespacedName, uid types.UID) (p
 func TestWhatWaitsIsShownWithTheQuestionsThatHaveNoAnswer(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	waiting := func(name, document string, verdict pod.Answer, asked *pod.Asked) pod.Waiting {
-		return pod.Waiting{
+	waiting := func(name, document string, verdict api.Answer, asked *api.Asked) api.Waiting {
+		return api.Waiting{
 			Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 				Namespace: "shop", Name: name, UID: types.UID("u-" + name), Annotations: map[string]string{"wardlet.dev/identity": "team"},
 			}},
-			Origin: pod.Origin{Source: "static", Document: document}, Verdict: pod.Verdict{Answer: verdict}, Asked: asked,
+			Origin: api.Origin{Source: "static", Document: document}, Verdict: api.Verdict{Answer: verdict}, Asked: asked,
 		}
 	}
-	question := func(hook, policy, message string) *pod.Asked {
-		return &pod.Asked{Hook: hook, Since: noon, Policy: policy, Message: message}
+	question := func(hook, policy, message string) *api.Asked {
+		return &api.Asked{Hook: hook, Since: noon, Policy: policy, Message: message}
 	}
 	s := &asked{
-		waits: answered{waiting("c", "c#0", pod.Hold, nil), waiting("d", "d#0", pod.Deny, nil)},
+		waits: answered{waiting("c", "c#0", api.Hold, nil), waiting("d", "d#0", api.Deny, nil)},
 		questions: unanswered{
-			waiting("d", "d#0", pod.Deny, question(pod.HookAdmit, "", "")),
-			waiting("d", "e#0", "", question(pod.HookAdmit, "", "")),
-			waiting("b", "b#0", pod.Hold, question(pod.HookFilter, "", "")),
-			waiting("a", "a#0", "", question(pod.HookMerge, "", "")),
+			waiting("d", "d#0", api.Deny, question(api.HookAdmit, "", "")),
+			waiting("d", "e#0", "", question(api.HookAdmit, "", "")),
+			waiting("b", "b#0", api.Hold, question(api.HookFilter, "", "")),
+			waiting("a", "a#0", "", question(api.HookMerge, "", "")),
 		},
 	}
 	want := func(when, policy string, said map[string]string) {
 		t.Helper()
-		list := []pod.Waiting{
-			waiting("a", "a#0", "", question(pod.HookMerge, "p", "merge of shop/team u-a")),
-			waiting("b", "b#0", pod.Hold, question(pod.HookFilter, policy, said["b"])),
-			waiting("c", "c#0", pod.Hold, nil),
-			waiting("d", "d#0", pod.Deny, question(pod.HookAdmit, policy, said["d"])),
-			waiting("d", "e#0", "", question(pod.HookAdmit, policy, said["d"])),
+		list := []api.Waiting{
+			waiting("a", "a#0", "", question(api.HookMerge, "p", "merge of shop/team u-a")),
+			waiting("b", "b#0", api.Hold, question(api.HookFilter, policy, said["b"])),
+			waiting("c", "c#0", api.Hold, nil),
+			waiting("d", "d#0", api.Deny, question(api.HookAdmit, policy, said["d"])),
+			waiting("d", "e#0", "", question(api.HookAdmit, policy, said["d"])),
 		}
 		if s.plane == nil {
-			list[0].Asked = question(pod.HookMerge, "", "")
+			list[0].Asked = question(api.HookMerge, "", "")
 		}
 		if diff := cmp.Diff(list, s.List()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)

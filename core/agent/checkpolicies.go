@@ -11,8 +11,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -44,7 +44,7 @@ func checkSet(ctx context.Context, cfg *config.Config, node, subject, dir string
 	ctx, cancel := context.WithTimeout(ctx, policyPatience)
 	defer cancel()
 	type answer struct {
-		set pod.PolicySet
+		set api.PolicySet
 		err error
 	}
 	loaded := make(chan answer, 1)
@@ -64,7 +64,7 @@ func checkSet(ctx context.Context, cfg *config.Config, node, subject, dir string
 	return Finding{LevelOK, subject, setInWords(&a.set)}
 }
 
-func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (set pod.PolicySet, err error) {
+func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (set api.PolicySet, err error) {
 	err = withPolicies(cfg, node, dir, func(c policy.Config) error {
 		set, err = policy.Check(ctx, c)
 		return err
@@ -107,7 +107,7 @@ func withEngine(cfg *config.Config, do func(*wasm.Engine) error, options ...wasm
 
 // setInWords names the policies of a set that was loaded and counts their
 // tests, all of which have passed.
-func setInWords(set *pod.PolicySet) string {
+func setInWords(set *api.PolicySet) string {
 	names := make([]string, len(set.Policies))
 	tests := 0
 	for i := range set.Policies {
@@ -118,7 +118,7 @@ func setInWords(set *pod.PolicySet) string {
 }
 
 // testsOf counts the tests that were run of a policy: of one that is off, none.
-func testsOf(p *pod.PolicyState) int {
+func testsOf(p *api.PolicyState) int {
 	if p.Mode == "off" {
 		return 0
 	}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -32,7 +33,7 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	first := &firstReading{done: cancel, err: fmt.Errorf("%s was not read within %s; %s", s.Location(), patience, doubt)}
-	run, err := newSource(s, sourceSetting{node: node, namespaces: cfg.Namespaces(s), sink: first, ignored: func(i *pod.Ignored) { first.ignored = i }})
+	run, err := newSource(s, sourceSetting{node: node, namespaces: cfg.Namespaces(s), sink: first, ignored: func(i *api.Ignored) { first.ignored = i }})
 	if err == nil {
 		err = errors.Join(run.Run(ctx), first.err)
 	}
@@ -55,24 +56,24 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 
 // firstReading is a sink that takes one reading, or the first error instead.
 type firstReading struct {
-	documents []pod.Document
+	documents []api.Document
 	// err says why there is none.
 	err error
 	// ignored is what lies beside the documents and is not read, nil for nothing.
-	ignored *pod.Ignored
+	ignored *api.Ignored
 	// taken is true once there is one.
 	taken bool
 	done  context.CancelFunc
 }
 
 // Replace takes a snapshot.
-func (f *firstReading) Replace(_ context.Context, all []pod.Document) error {
+func (f *firstReading) Replace(_ context.Context, all []api.Document) error {
 	f.take(all, nil)
 	return nil
 }
 
 // Apply takes an answer that is none, because its documents are bad.
-func (f *firstReading) Apply(_ context.Context, changed []pod.Document, _ []string) error {
+func (f *firstReading) Apply(_ context.Context, changed []api.Document, _ []string) error {
 	f.take(changed, nil)
 	return nil
 }
@@ -84,7 +85,7 @@ func (f *firstReading) Health(err error) {
 	}
 }
 
-func (f *firstReading) take(documents []pod.Document, err error) {
+func (f *firstReading) take(documents []api.Document, err error) {
 	if !f.taken {
 		f.documents, f.err, f.taken = documents, err, true
 		f.done()
@@ -94,7 +95,7 @@ func (f *firstReading) take(documents []pod.Document, err error) {
 // faultsOf counts the manifests of a source and those that cannot be used, and says what
 // is wrong with them, a line for each fault. That a file is held because of one of them goes without
 // saying.
-func faultsOf(documents []pod.Document) (manifests, bad int, faults []string) {
+func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 	named := map[string]bool{}
 	for _, d := range documents {
 		if d.Err != nil && !d.Holds() {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -36,7 +36,7 @@ type Differing struct {
 
 	// Recorded and Made are the verdict on record, and the other one where Outcome is
 	// DiffChanged.
-	Recorded, Made *pod.Verdict
+	Recorded, Made *api.Verdict
 }
 
 // DiffOptions say with what decisions are made anew.

@@ -14,8 +14,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -41,15 +41,15 @@ func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies s
 	must(err)
 	must(withEngine(cfg, func(engine *wasm.Engine) error {
 		p := policy.New(policy.Config{
-			Dir: policies, AllowUnpinned: true, ModuleBytes: cfg.Policy.ModuleBytes, DefaultVerdict: pod.Allow, Node: "edge", Records: log,
+			Dir: policies, AllowUnpinned: true, ModuleBytes: cfg.Policy.ModuleBytes, DefaultVerdict: api.Allow, Node: "edge", Records: log,
 			Loader: policy.Sandbox(engine), Logger: quiet, Now: time.Now, Evaluators: 1,
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = p.Run(ctx) })
-		answered := make(chan pod.Verdict, 1)
+		answered := make(chan api.Verdict, 1)
 		web := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "i"}}}}
-		p.Judge(pod.Question{Op: pod.Add, Pod: web}, func(v pod.Verdict) { answered <- v })
+		p.Judge(api.Question{Op: api.Add, Pod: web}, func(v api.Verdict) { answered <- v })
 		<-answered
 		stop()
 		running.Wait()

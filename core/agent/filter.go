@@ -1,8 +1,8 @@
 package agent
 
 import (
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // filter is what may hold updates back, nil for an agent whose policies do not.
@@ -30,17 +30,17 @@ func (f *adoptedFilter) FilterChanged() <-chan struct{} { return f.plane.FilterC
 
 // Filter implements mux.Filter. A question about a new pod waits until it is
 // known what ran.
-func (f *adoptedFilter) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
-	if q.Op != pod.Add {
+func (f *adoptedFilter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
+	if q.Op != api.Add {
 		f.plane.Filter(q, answer)
 		return
 	}
 	f.adoption.whenListed(func() { f.decide(q, answer) })
 }
 
-func (f *adoptedFilter) decide(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (f *adoptedFilter) decide(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	if _, runs := f.adoption.ranOn(q.Pod.UID); runs {
-		answer(pod.FilterVerdict{Answer: pod.Pass, Reason: pod.ReasonAdopted})
+		answer(api.FilterVerdict{Answer: api.Pass, Reason: api.ReasonAdopted})
 		return
 	}
 	f.plane.Filter(q, answer)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // dropping is a filter that drops everything and notes what it was asked.
@@ -14,9 +14,9 @@ type dropping struct {
 	changed chan struct{}
 }
 
-func (d *dropping) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (d *dropping) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	d.asked = append(d.asked, string(q.Op)+" "+string(q.Pod.UID))
-	answer(pod.FilterVerdict{Answer: pod.Drop, Limit: time.Hour})
+	answer(api.FilterVerdict{Answer: api.Drop, Limit: time.Hour})
 }
 
 func (d *dropping) FilterChanged() <-chan struct{} { return d.changed }
@@ -26,29 +26,29 @@ func TestANewPodThatHasRunSinceBeforeTheStartIsNotFiltered(t *testing.T) {
 	web := adoptee("u1", "h1")
 	for _, tc := range []struct {
 		name  string
-		op    pod.Op
+		op    api.Op
 		ran   bool
 		dead  bool // when the agent started
 		then  func(*running, *adoption)
 		asked []string
-		want  pod.FilterAnswer
+		want  api.FilterAnswer
 	}{
-		{name: "one that ran passes", op: pod.Add, ran: true, want: pod.Pass},
-		{name: "one that did not run is filtered", op: pod.Add, asked: []string{"ADD u1"}, want: pod.Drop},
-		{name: "one that was dead is filtered", op: pod.Add, ran: true, dead: true, asked: []string{"ADD u1"}, want: pod.Drop},
+		{name: "one that ran passes", op: api.Add, ran: true, want: api.Pass},
+		{name: "one that did not run is filtered", op: api.Add, asked: []string{"ADD u1"}, want: api.Drop},
+		{name: "one that was dead is filtered", op: api.Add, ran: true, dead: true, asked: []string{"ADD u1"}, want: api.Drop},
 		{
-			name: "one that has died since is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			name: "one that has died since is filtered", op: api.Add, ran: true, asked: []string{"ADD u1"}, want: api.Drop,
 			then: func(r *running, _ *adoption) { r.list = nil },
 		},
 		{
-			name: "one that is being ended is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			name: "one that is being ended is filtered", op: api.Add, ran: true, asked: []string{"ADD u1"}, want: api.Drop,
 			then: func(r *running, _ *adoption) { r.ending = true },
 		},
 		{
-			name: "one that has ended is filtered", op: pod.Add, ran: true, asked: []string{"ADD u1"}, want: pod.Drop,
+			name: "one that has ended is filtered", op: api.Add, ran: true, asked: []string{"ADD u1"}, want: api.Drop,
 			then: func(_ *running, a *adoption) { a.ended("u1") },
 		},
-		{name: "an update is filtered", op: pod.UpdateOp, ran: true, asked: []string{"UPDATE u1"}, want: pod.Drop},
+		{name: "an update is filtered", op: api.UpdateOp, ran: true, asked: []string{"UPDATE u1"}, want: api.Drop},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,8 +64,8 @@ func TestANewPodThatHasRunSinceBeforeTheStartIsNotFiltered(t *testing.T) {
 				tc.then(r, a)
 			}
 			f := &adoptedFilter{plane: plane, adoption: a}
-			var got pod.FilterVerdict
-			f.Filter(pod.FilterQuestion{Op: tc.op, Pod: web}, func(v pod.FilterVerdict) { got = v })
+			var got api.FilterVerdict
+			f.Filter(api.FilterQuestion{Op: tc.op, Pod: web}, func(v api.FilterVerdict) { got = v })
 			if got.Answer != tc.want || !slices.Equal(plane.asked, tc.asked) {
 				t.Errorf("answer %+v after asking %q, want %s after %q", got, plane.asked, tc.want, tc.asked)
 			}
@@ -79,18 +79,18 @@ func TestAQuestionAboutANewPodWaitsUntilItIsKnownWhatRan(t *testing.T) {
 	r := &running{}
 	a := &adoption{runtime: r}
 	f := &adoptedFilter{plane: plane, adoption: a}
-	var answers []pod.FilterAnswer
-	note := func(v pod.FilterVerdict) { answers = append(answers, v.Answer) }
-	f.Filter(pod.FilterQuestion{Op: pod.Add, Pod: adoptee("u1", "h1")}, note)
-	f.Filter(pod.FilterQuestion{Op: pod.Reconcile, Pod: adoptee("u2", "h2")}, note)
-	if want := []pod.FilterAnswer{pod.Drop}; !slices.Equal(answers, want) {
+	var answers []api.FilterAnswer
+	note := func(v api.FilterVerdict) { answers = append(answers, v.Answer) }
+	f.Filter(api.FilterQuestion{Op: api.Add, Pod: adoptee("u1", "h1")}, note)
+	f.Filter(api.FilterQuestion{Op: api.Reconcile, Pod: adoptee("u2", "h2")}, note)
+	if want := []api.FilterAnswer{api.Drop}; !slices.Equal(answers, want) {
 		t.Errorf("answers %q before the runtime was listed, want %q", answers, want)
 	}
 	r.list, r.at = append(r.list, observed(t, adoptee("u1", "h1"), true)), time.Now()
 	if !a.look() {
 		t.Fatal("the list was not seen")
 	}
-	if want := []pod.FilterAnswer{pod.Drop, pod.Pass}; !slices.Equal(answers, want) {
+	if want := []api.FilterAnswer{api.Drop, api.Pass}; !slices.Equal(answers, want) {
 		t.Errorf("answers %q, want %q", answers, want)
 	}
 	plane.changed <- struct{}{}

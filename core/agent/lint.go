@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
@@ -12,7 +12,7 @@ import (
 // configuration would, with a compile cache of its own that is removed again, and
 // says what their author should look at. A signature is not asked for. The error
 // has every reason why the set would be refused.
-func LintPolicies(ctx context.Context, cfg *config.Config, dir string) (set pod.PolicySet, advice []policy.Fault, err error) {
+func LintPolicies(ctx context.Context, cfg *config.Config, dir string) (set api.PolicySet, advice []policy.Fault, err error) {
 	err = withPolicies(cfg, "lint", dir, func(c policy.Config) error {
 		c.Trust = policy.Trust{}
 		set, advice, err = policy.Lint(ctx, c)

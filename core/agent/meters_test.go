@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/metrics"
@@ -198,15 +199,15 @@ func TestWhatIsMadeOfPodsIsCounted(t *testing.T) {
 // denies answers every question at once.
 type denies struct{ mux.Gate }
 
-func (denies) Judge(_ pod.Question, answer func(pod.Verdict)) {
-	answer(pod.Verdict{Answer: pod.Deny, Opinions: []pod.Opinion{{Policy: "p", Fuel: 5}}})
+func (denies) Judge(_ api.Question, answer func(api.Verdict)) {
+	answer(api.Verdict{Answer: api.Deny, Opinions: []api.Opinion{{Policy: "p", Fuel: 5}}})
 }
 
 // rejects lets no candidate win.
 type rejects struct{ mux.Resolver }
 
-func (rejects) Resolve(_ pod.Contest, answer func(pod.Resolution)) {
-	answer(pod.Resolution{Choice: pod.ChooseNone})
+func (rejects) Resolve(_ api.Contest, answer func(api.Resolution)) {
+	answer(api.Resolution{Choice: api.ChooseNone})
 }
 
 // defers holds every update back.
@@ -214,8 +215,8 @@ type defers struct{}
 
 func (defers) FilterChanged() <-chan struct{} { return nil }
 
-func (defers) Filter(_ pod.FilterQuestion, answer func(pod.FilterVerdict)) {
-	answer(pod.FilterVerdict{Answer: pod.Defer, Opinions: []pod.Opinion{{Policy: "p", Fuel: 2}, {Policy: "q", Tenant: "b", Fuel: 1}}})
+func (defers) Filter(_ api.FilterQuestion, answer func(api.FilterVerdict)) {
+	answer(api.FilterVerdict{Answer: api.Defer, Opinions: []api.Opinion{{Policy: "p", Fuel: 2}, {Policy: "q", Tenant: "b", Fuel: 1}}})
 }
 
 func TestVerdictsAreCountedByTheTenantOfThePod(t *testing.T) {
@@ -225,19 +226,19 @@ func TestVerdictsAreCountedByTheTenantOfThePod(t *testing.T) {
 	web, mirror := meteredPod("u", "a-web", "static"), meteredPod("m", "a-web", pod.SourceAPI)
 	mirror.Annotations[pod.AnnotationMirror] = "x"
 	gate := meteredGate{denies{}, m}
-	gate.Judge(pod.Question{Pod: web}, func(v pod.Verdict) {
-		if v.Answer == pod.Deny {
+	gate.Judge(api.Question{Pod: web}, func(v api.Verdict) {
+		if v.Answer == api.Deny {
 			answered++
 		}
 	})
-	gate.Judge(pod.Question{Pod: mirror}, func(pod.Verdict) { answered++ })
-	meteredFilter{defers{}, m}.Filter(pod.FilterQuestion{Pod: web}, func(v pod.FilterVerdict) {
-		if v.Answer == pod.Defer {
+	gate.Judge(api.Question{Pod: mirror}, func(api.Verdict) { answered++ })
+	meteredFilter{defers{}, m}.Filter(api.FilterQuestion{Pod: web}, func(v api.FilterVerdict) {
+		if v.Answer == api.Defer {
 			answered++
 		}
 	})
-	meteredRules{rejects{}, m}.Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: "default"}}, func(r pod.Resolution) {
-		if r.Choice == pod.ChooseNone {
+	meteredRules{rejects{}, m}.Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "default"}}, func(r api.Resolution) {
+		if r.Choice == api.ChooseNone {
 			answered++
 		}
 	})
@@ -328,7 +329,7 @@ func TestWhatIsAskedOfWorkersIsCounted(t *testing.T) {
 	m := newTestMeters()
 	c := &crew{has: map[types.UID]bool{"known": true, "ending": true}, ending: map[types.UID]bool{"ending": true}}
 	w := meteredWorkers{c, m}
-	seen := pod.Origin{FirstSeen: noonOfMeters}
+	seen := api.Origin{FirstSeen: noonOfMeters}
 	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("new", "a", "static"), Origin: seen})
 	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("known", "a", "static"), Origin: seen})
 	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("ending", "a", pod.SourceAPI), Origin: seen})

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -14,14 +15,14 @@ type meteredGate struct {
 }
 
 // Judge implements mux.Gate.
-func (g meteredGate) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (g meteredGate) Judge(q api.Question, answer func(api.Verdict)) {
 	if pod.IsMirror(q.Pod) {
 		g.Gate.Judge(q, answer) // nobody is asked
 		return
 	}
 	began := time.Now()
-	g.Gate.Judge(q, func(v pod.Verdict) {
-		g.meters.verdict(pod.HookAdmit, q.Pod.Namespace, string(v.Answer), began, v.Opinions)
+	g.Gate.Judge(q, func(v api.Verdict) {
+		g.meters.verdict(api.HookAdmit, q.Pod.Namespace, string(v.Answer), began, v.Opinions)
 		answer(v)
 	})
 }
@@ -36,10 +37,10 @@ type meteredFilter struct {
 func (f meteredFilter) FilterChanged() <-chan struct{} { return f.filter.FilterChanged() }
 
 // Filter implements mux.Filter.
-func (f meteredFilter) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (f meteredFilter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	began := time.Now()
-	f.filter.Filter(q, func(v pod.FilterVerdict) {
-		f.meters.verdict(pod.HookFilter, q.Pod.Namespace, string(v.Answer), began, v.Opinions)
+	f.filter.Filter(q, func(v api.FilterVerdict) {
+		f.meters.verdict(api.HookFilter, q.Pod.Namespace, string(v.Answer), began, v.Opinions)
 		answer(v)
 	})
 }
@@ -51,15 +52,15 @@ type meteredRules struct {
 }
 
 // Resolve implements mux.Resolver.
-func (r meteredRules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
+func (r meteredRules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	began := time.Now()
-	r.Resolver.Resolve(c, func(x pod.Resolution) {
-		r.meters.verdict(pod.HookMerge, c.Identity.Namespace, string(x.Choice), began, nil)
+	r.Resolver.Resolve(c, func(x api.Resolution) {
+		r.meters.verdict(api.HookMerge, c.Identity.Namespace, string(x.Choice), began, nil)
 		answer(x)
 	})
 }
 
 // verdict counts one that began to be sought at a time.
-func (m *meters) verdict(hook, namespace, answer string, began time.Time, opinions []pod.Opinion) {
+func (m *meters) verdict(hook, namespace, answer string, began time.Time, opinions []api.Opinion) {
 	m.verdicts.Verdict(hook, m.tenants.Of(namespace), answer, time.Since(began), opinions)
 }

@@ -3,9 +3,9 @@ package agent
 import (
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/metrics"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server"
 )
 
@@ -40,11 +40,11 @@ func (a *Agent) newMeters(v2 bool) *meters {
 	m.terminations, m.cgroups = m.Terminations(), m.Cgroups(cgroupVersion(v2))
 	m.starts = newStarts(m.workers, time.Now())
 	m.Pods(a.countPods)
-	m.Sources(func() []pod.SourceState { return a.mux.Sources() })
-	m.Waits(m.tenants, func() []pod.Waiting { return a.asking().List() }, func() []pod.Conflict { return a.mux.Conflicts() })
+	m.Sources(func() []api.SourceState { return a.mux.Sources() })
+	m.Waits(m.tenants, func() []api.Waiting { return a.asking().List() }, func() []api.Conflict { return a.mux.Conflicts() })
 	if a.cfg.HasPolicies() {
 		m.verdicts = m.Verdicts()
-		m.Policies(func() []pod.PolicySet { return a.policies.Sets() })
+		m.Policies(func() []api.PolicySet { return a.policies.Sets() })
 	}
 	return m
 }

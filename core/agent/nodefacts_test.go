@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
@@ -26,15 +27,15 @@ import (
 // denyingOne is a gate that denies the pod "denied" and allows all others.
 type denyingOne struct{}
 
-func (denyingOne) Judge(q pod.Question, answer func(pod.Verdict)) {
-	v := pod.Verdict{Answer: pod.Allow}
+func (denyingOne) Judge(q api.Question, answer func(api.Verdict)) {
+	v := api.Verdict{Answer: api.Allow}
 	if q.Pod.Name == "denied" {
-		v.Answer = pod.Deny
+		v.Answer = api.Deny
 	}
 	answer(v)
 }
 
-func (denyingOne) Admitted(pod.Question, pod.Verdict) {}
+func (denyingOne) Admitted(api.Question, api.Verdict) {}
 
 func (denyingOne) Changed() <-chan struct{} { return nil }
 
@@ -56,7 +57,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	machine.Status.Allocatable[v1.ResourceMemory] = resource.MustParse("3Gi")
 	a := &Agent{node: "edge", machine: machine, statuses: status.NewStore(), outcomes: outcomes}
 	a.mux = mux.New(mux.Config{
-		Sources: []mux.Source{{Name: "static", Kind: pod.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
+		Sources: []mux.Source{{Name: "static", Kind: api.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,9 +69,9 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var docs []pod.Document
+	var docs []api.Document
 	for _, name := range []string{"denied", "done", "rejected", "runs", "waits"} {
-		docs = append(docs, pod.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+		docs = append(docs, api.Document{Source: "static", ID: name, Version: "1", Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{pod.AnnotationSource: "file", pod.AnnotationHash: name},
 		}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "img"}}}}})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pleg"
@@ -90,7 +91,7 @@ func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log
 	}
 	return policy.Config{
 		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: pod.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}, nil
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/node"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
@@ -21,7 +21,7 @@ func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Dir != "/policies" || !got.AllowUnpinned || got.DefaultVerdict != pod.Hold || len(got.Exempt) != 1 || got.ModuleBytes != 70_000 || got.Node != "edge" {
+	if got.Dir != "/policies" || !got.AllowUnpinned || got.DefaultVerdict != api.Hold || len(got.Exempt) != 1 || got.ModuleBytes != 70_000 || got.Node != "edge" {
 		t.Errorf("plane %+v", got)
 	}
 	if len(got.Tenants) != 2 || got.Tenants[0].PolicyMemory != 7<<20 || got.Tenants[0].Dir != "/a" || !got.Tenants[0].Owns("a-web") || got.Tenants[1].Owns("a-web") || !got.Tenants[1].Owns("b") {

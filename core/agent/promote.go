@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
@@ -21,7 +21,7 @@ import (
 // documents and the candidate's module must be those that were compared. It gives the paths of the document and of
 // the one that is gone. With an error the document is named where it has been replaced, as the
 // error says, too.
-func Promote(set *pod.PolicySet, name, dir string) (path, gone string, err error) {
+func Promote(set *api.PolicySet, name, dir string) (path, gone string, err error) {
 	p, err := promotionOf(set, name, dir)
 	if err != nil {
 		return "", "", err
@@ -38,8 +38,8 @@ type promotion struct {
 }
 
 // promotionOf says what is to be done, or why nothing may be.
-func promotionOf(set *pod.PolicySet, name, dir string) (*promotion, error) {
-	var inForce, candidate *pod.PolicyState
+func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
+	var inForce, candidate *api.PolicyState
 	for i := range set.Policies {
 		switch p := &set.Policies[i]; {
 		case p.Name != name:

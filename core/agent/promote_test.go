@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // withCandidate is a directory with a policy and a candidate for its place, and its state.
-func withCandidate(t *testing.T) (dir string, set *pod.PolicySet) {
+func withCandidate(t *testing.T) (dir string, set *api.PolicySet) {
 	t.Helper()
 	dir = t.TempDir()
 	write := func(name, text string) (digest string) {
@@ -25,11 +25,11 @@ func withCandidate(t *testing.T) (dir string, set *pod.PolicySet) {
 	}
 	module := write("p.wasm", "p")
 	head := "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"" + module + "\"\nhooks = [\"admit\"]\n"
-	shadow := &pod.PolicyShadow{
+	shadow := &api.PolicyShadow{
 		InForceSHA256:   write("p.toml", head+"mode = \"warn\"\n"),
 		CandidateSHA256: write("next.toml", head+"mode = \"shadow\" # next\n[shadow]\nmin_decisions = 1\n"),
 	}
-	return dir, &pod.PolicySet{Directory: dir, Policies: []pod.PolicyState{
+	return dir, &api.PolicySet{Directory: dir, Policies: []api.PolicyState{
 		{Name: "p", Mode: "warn", Document: filepath.Join(dir, "p.toml"), Module: filepath.Join(dir, "p.wasm"), SHA256: module},
 		{Name: "p", Mode: "shadow", Document: filepath.Join(dir, "next.toml"), Module: filepath.Join(dir, "p.wasm"), SHA256: module, Shadow: shadow},
 	}}
@@ -131,21 +131,21 @@ func TestWhatTakesThePlaceOfADocumentBelongsToTheSame(t *testing.T) {
 func TestACandidateThatMayNotTakeThePlaceStaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(dir string, set *pod.PolicySet)
+		change func(dir string, set *api.PolicySet)
 		want   string
 	}{
-		"one that waits":     {func(_ string, s *pod.PolicySet) { s.Policies[1].Shadow.Waits = "it was asked in 3 of 100 decisions" }, "asked in 3 of 100"},
-		"of an unknown name": {func(_ string, s *pod.PolicySet) { s.Policies[0].Name = "q" }, `no policy "p"`},
-		"none":               {func(_ string, s *pod.PolicySet) { s.Policies = s.Policies[:1] }, "has no candidate"},
-		"of a set refused":   {func(_ string, s *pod.PolicySet) { s.Refused = "broken" }, "mend that first"},
-		"of an agent that does not say what was compared": {func(_ string, s *pod.PolicySet) { s.Policies[1].Shadow.CandidateSHA256 = "" }, "start it anew"},
-		"one that is changed": {func(dir string, _ *pod.PolicySet) {
+		"one that waits":     {func(_ string, s *api.PolicySet) { s.Policies[1].Shadow.Waits = "it was asked in 3 of 100 decisions" }, "asked in 3 of 100"},
+		"of an unknown name": {func(_ string, s *api.PolicySet) { s.Policies[0].Name = "q" }, `no policy "p"`},
+		"none":               {func(_ string, s *api.PolicySet) { s.Policies = s.Policies[:1] }, "has no candidate"},
+		"of a set refused":   {func(_ string, s *api.PolicySet) { s.Refused = "broken" }, "mend that first"},
+		"of an agent that does not say what was compared": {func(_ string, s *api.PolicySet) { s.Policies[1].Shadow.CandidateSHA256 = "" }, "start it anew"},
+		"one that is changed": {func(dir string, _ *api.PolicySet) {
 			_ = os.WriteFile(filepath.Join(dir, "next.toml"), []byte("# other"), 0o600)
 		}, "is not what was compared"},
-		"beside a change": {func(dir string, _ *pod.PolicySet) {
+		"beside a change": {func(dir string, _ *api.PolicySet) {
 			_ = os.WriteFile(filepath.Join(dir, "p.toml"), []byte("# other"), 0o600)
 		}, "is not what was compared"},
-		"one that is gone": {func(dir string, _ *pod.PolicySet) { _ = os.Remove(filepath.Join(dir, "next.toml")) }, "no such file"},
+		"one that is gone": {func(dir string, _ *api.PolicySet) { _ = os.Remove(filepath.Join(dir, "next.toml")) }, "no such file"},
 	} {
 		_, set := withCandidate(t)
 		to, _ := withCandidate(t)

@@ -16,7 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -27,7 +27,7 @@ type obliging struct{ policy.Plugin }
 func (o obliging) Load(context.Context, []byte, wasm.Options) (policy.Plugin, error) { return o, nil }
 
 func (obliging) Admit(context.Context, *wasm.Request) (wasm.Result, error) {
-	return wasm.Result{Answer: pod.Allow}, nil
+	return wasm.Result{Answer: api.Allow}, nil
 }
 
 func (obliging) Forget(context.Context, []byte, wasm.Options) error { return nil }
@@ -39,7 +39,7 @@ func (obliging) Close() error                                       { return nil
 
 // compared is what the plane says over the socket of a directory with a policy and a
 // candidate, once that may take the policy's place.
-func compared(t *testing.T, dir string) *pod.PolicySet {
+func compared(t *testing.T, dir string) *api.PolicySet {
 	t.Helper()
 	plane := policy.New(policy.Config{
 		Dir: dir, AllowUnpinned: true, Node: "edge", Loader: obliging{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Evaluators: 1,
@@ -50,7 +50,7 @@ func compared(t *testing.T, dir string) *pod.PolicySet {
 	defer running.Wait()
 	defer stop()
 	web := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "i"}}}}
-	plane.Judge(pod.Question{Op: pod.Add, Pod: web}, func(pod.Verdict) {})
+	plane.Judge(api.Question{Op: api.Add, Pod: web}, func(api.Verdict) {})
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		set := plane.Sets()[0]
 		if len(set.Policies) == 2 && set.Policies[1].Shadow.Waits == "" {
@@ -58,7 +58,7 @@ func compared(t *testing.T, dir string) *pod.PolicySet {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set = pod.PolicySet{}
+			set = api.PolicySet{}
 			if err := json.Unmarshal(text, &set); err != nil {
 				t.Fatal(err)
 			}

@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
@@ -58,7 +58,7 @@ func stopsDenied(c *config.Config) bool { return c.Sync.OnDeniedReplacement == c
 // policyTerms are the terms of the plane that a configuration says.
 func policyTerms(c *config.Config) policy.Terms {
 	t := policy.Terms{
-		MaxSuppress: c.Policy.MaxSuppress, Exempt: c.Policy.Exempt, DefaultVerdict: pod.Answer(c.Policy.DefaultVerdict),
+		MaxSuppress: c.Policy.MaxSuppress, Exempt: c.Policy.Exempt, DefaultVerdict: api.Answer(c.Policy.DefaultVerdict),
 		DenyAtOnce: !c.Policy.DenyPacing, Tenants: map[string]policy.TenantTerms{},
 	}
 	for i := range c.Tenants {

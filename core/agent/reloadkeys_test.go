@@ -12,8 +12,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/test/fakecri"
@@ -29,7 +29,7 @@ func TestTheTermsOfThePlaneAreTheSameAtTheStartAndLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := policy.Terms{
-		MaxSuppress: time.Hour, Exempt: []string{"a/b"}, DefaultVerdict: pod.Hold, DenyAtOnce: true,
+		MaxSuppress: time.Hour, Exempt: []string{"a/b"}, DefaultVerdict: api.Hold, DenyAtOnce: true,
 		Tenants: map[string]policy.TenantTerms{"a": {MaxSuppress: time.Second, FuelPerSecond: 7}, "b": {}},
 	}
 	for when, got := range map[string]policy.Terms{"at the start": start.Terms(), "later": policyTerms(cfg)} {
@@ -151,22 +151,22 @@ func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 		return nil
 	})
 	// verdict is that on a pod of the operator, whom no set concerns.
-	verdict := func() pod.Verdict {
-		answer := make(chan pod.Verdict, 1)
+	verdict := func() api.Verdict {
+		answer := make(chan api.Verdict, 1)
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}}
-		a.policies.Judge(pod.Question{Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "static"}}, func(v pod.Verdict) { answer <- v })
+		a.policies.Judge(api.Question{Op: api.Add, Pod: p, Origin: api.Origin{Source: "static"}}, func(v api.Verdict) { answer <- v })
 		return <-answer
 	}
 	for _, step := range []struct {
 		runtime, lines string
 		fault          bool
 		timeout        time.Duration
-		verdict        pod.Answer
+		verdict        api.Answer
 	}{
-		{"", "", false, 2 * time.Minute, pod.Allow},
-		{"request_timeout = \"1h\"\n", "[policy]\ndefault_verdict = \"deny\"\n", false, time.Hour, pod.Deny},
-		{"request_timeout = \"9s\"\n", "[policy]\ndefault_verdict = \"never\"\n", true, time.Hour, pod.Deny},
-		{"", "[policy]\ndefault_verdict = \"hold\"\n", false, 2 * time.Minute, pod.Hold},
+		{"", "", false, 2 * time.Minute, api.Allow},
+		{"request_timeout = \"1h\"\n", "[policy]\ndefault_verdict = \"deny\"\n", false, time.Hour, api.Deny},
+		{"request_timeout = \"9s\"\n", "[policy]\ndefault_verdict = \"never\"\n", true, time.Hour, api.Deny},
+		{"", "[policy]\ndefault_verdict = \"hold\"\n", false, 2 * time.Minute, api.Hold},
 	} {
 		n.write(t, "agent.toml", text(step.runtime, step.lines))
 		var outcome Outcome

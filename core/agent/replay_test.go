@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -46,8 +46,8 @@ func TestARecordThatMakesRoomMeanwhileIsNeitherReplayedNorLost(t *testing.T) {
 	log, err := d.Decisions(map[string]int64{"": 1 << 20})
 	must(err)
 	digest := strings.Repeat("a", 64)
-	r := &state.DecisionRecord{Decision: pod.Decision{Hook: "admit", Name: "web", Verdict: pod.Verdict{
-		Answer: pod.Allow, Sets: []string{"s"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Allow}},
+	r := &state.DecisionRecord{Decision: api.Decision{Hook: "admit", Name: "web", Verdict: api.Verdict{
+		Answer: api.Allow, Sets: []string{"s"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Allow}},
 	}}, Policies: []state.PolicyRecord{{Name: "p", Document: digest, Module: digest}}}
 	must(log.Append("", []state.DecisionEntry{{Record: r}})[0])
 	must(log.Close())

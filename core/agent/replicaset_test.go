@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
@@ -48,21 +49,21 @@ func (r *replicaSet) create() {
 		},
 		Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "registry.example/web:1"}}},
 	}
-	if err := r.sink.Apply(r.t.Context(), []pod.Document{{Source: pod.SourceAPI, ID: "shop/" + name, Version: name, Pod: p}}, nil); err != nil {
+	if err := r.sink.Apply(r.t.Context(), []api.Document{{Source: pod.SourceAPI, ID: "shop/" + name, Version: name, Pod: p}}, nil); err != nil {
 		r.t.Error(err)
 	}
 }
 
 // follow makes a pod for each that the node rejects, for as long as told, and
 // gives how many there are then.
-func (r *replicaSet) follow(updates <-chan pod.Update, during time.Duration) int {
+func (r *replicaSet) follow(updates <-chan api.Update, during time.Duration) int {
 	r.t.Helper()
 	end := time.After(during)
 	for {
 		select {
 		case u := <-updates:
 			for _, c := range u.Changes {
-				if c.Op == pod.Add && c.Verdict != nil && c.Verdict.Answer == pod.Deny {
+				if c.Op == api.Add && c.Verdict != nil && c.Verdict.Answer == api.Deny {
 					r.create()
 				}
 			}
@@ -96,7 +97,7 @@ func TestAReplicaSetWhosePodsAreDeniedMakesAtMostTwelveInTenMinutes(t *testing.T
 				}
 				defer disk.Close()
 				plane := policy.New(policy.Config{
-					DefaultVerdict: pod.Deny, DenyAtOnce: tc.atOnce, Sources: []string{pod.SourceAPI},
+					DefaultVerdict: api.Deny, DenyAtOnce: tc.atOnce, Sources: []string{pod.SourceAPI},
 					Kinds: map[string]string{pod.SourceAPI: config.KindAPI}, Node: "edge", Logger: log, Now: time.Now, Evaluators: 1,
 				})
 				m := mux.New(mux.Config{

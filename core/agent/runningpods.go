@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 )
@@ -45,9 +46,9 @@ func (r *runningPods) Tell(p *v1.Pod, reason, message string) {
 }
 
 // Judged implements policy.Running.
-func (r *runningPods) Judged(opinions []pod.Opinion) { r.agent.meters.verdicts.Spent(opinions) }
+func (r *runningPods) Judged(opinions []api.Opinion) { r.agent.meters.verdicts.Spent(opinions) }
 
 // Evict implements policy.Running.
-func (r *runningPods) Evict(ctx context.Context, p *v1.Pod, v pod.Verdict) error {
+func (r *runningPods) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 	return r.agent.mux.Evict(ctx, p, v)
 }

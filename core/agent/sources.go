@@ -9,9 +9,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/core/source/file"
@@ -107,7 +107,7 @@ type sourceSetting struct {
 	namespaces []string
 	sink       source.Sink
 	// ignored takes what a directory holds that is not read.
-	ignored func(*pod.Ignored)
+	ignored func(*api.Ignored)
 	// place and log are nil for a source that is read once.
 	place file.Place
 	log   *slog.Logger

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -25,15 +26,15 @@ func (a *Agent) standing(g mux.Gate) standing {
 }
 
 // Judge implements mux.Gate.
-func (s standing) Judge(q pod.Question, answer func(pod.Verdict)) {
-	if q.Op != pod.UpdateOp {
+func (s standing) Judge(q api.Question, answer func(api.Verdict)) {
+	if q.Op != api.UpdateOp {
 		s.Gate.Judge(q, answer)
 		return
 	}
-	s.Gate.Judge(q, func(v pod.Verdict) {
-		if v.Answer == pod.Allow {
+	s.Gate.Judge(q, func(v api.Verdict) {
+		if v.Answer == api.Allow {
 			if r := s.admit(&q, &v); !r.Admitted {
-				v.Answer, v.Reason, v.Message, v.Policy, v.Tenant, v.Mutation = pod.Deny, r.Reason, r.Message, "", "", nil
+				v.Answer, v.Reason, v.Message, v.Policy, v.Tenant, v.Mutation = api.Deny, r.Reason, r.Message, "", "", nil
 				if v.At.IsZero() {
 					v.At = s.now()
 				}
@@ -49,7 +50,7 @@ const reasonNotInPlace = "NotInPlace"
 // admit reports whether the node lets an update pass that has this verdict. An API server's
 // pod keeps what it is made from until it is deleted: the API lets nothing of that change but
 // resources, which are not resized in place yet.
-func (s standing) admit(q *pod.Question, v *pod.Verdict) admission.Result {
+func (s standing) admit(q *api.Question, v *api.Verdict) admission.Result {
 	p := v.Mutation.Of(q.Pod)
 	if path := pod.Remade(q.Old, p); path != "" && !pod.IsStatic(p) {
 		return admission.Result{Reason: reasonNotInPlace, Message: path + " cannot change while the pod runs: delete the pod and create it anew"}
@@ -61,10 +62,10 @@ func (s standing) admit(q *pod.Question, v *pod.Verdict) admission.Result {
 type open struct{}
 
 // Judge implements mux.Gate.
-func (open) Judge(_ pod.Question, answer func(pod.Verdict)) { answer(pod.Verdict{Answer: pod.Allow}) }
+func (open) Judge(_ api.Question, answer func(api.Verdict)) { answer(api.Verdict{Answer: api.Allow}) }
 
 // Admitted implements mux.Gate.
-func (open) Admitted(pod.Question, pod.Verdict) {}
+func (open) Admitted(api.Question, api.Verdict) {}
 
 // Changed implements mux.Gate: nothing ever does.
 func (open) Changed() <-chan struct{} { return nil }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -15,10 +16,10 @@ import (
 // says is a gate with one answer.
 type says struct {
 	mux.Gate
-	verdict pod.Verdict
+	verdict api.Verdict
 }
 
-func (g says) Judge(_ pod.Question, answer func(pod.Verdict)) { answer(g.verdict) }
+func (g says) Judge(_ api.Question, answer func(api.Verdict)) { answer(g.verdict) }
 
 // forbids refuses pods that bear a label.
 type forbids struct{}
@@ -32,18 +33,18 @@ func (forbids) Admit(a *admission.Attributes) admission.Result {
 
 func TestANewerVersionOfAPodThatRunsNeedsTheNodesConsent(t *testing.T) {
 	t.Parallel()
-	allow, deny := pod.Verdict{Answer: pod.Allow, Sets: []string{"s1"}}, pod.Verdict{Answer: pod.Deny, Reason: "PolicyDenied", Policy: "p"}
+	allow, deny := api.Verdict{Answer: api.Allow, Sets: []string{"s1"}}, api.Verdict{Answer: api.Deny, Reason: "PolicyDenied", Policy: "p"}
 	for name, tc := range map[string]struct {
-		op        pod.Op
+		op        api.Op
 		forbidden bool
-		policies  pod.Verdict
-		answer    pod.Answer
+		policies  api.Verdict
+		answer    api.Answer
 		reason    string
 	}{
-		"what the node lets through passes":      {pod.UpdateOp, false, allow, pod.Allow, ""},
-		"what it refuses is denied":              {pod.UpdateOp, true, allow, pod.Deny, "SysctlForbidden"},
-		"what policy denies is policy's denial":  {pod.UpdateOp, true, deny, pod.Deny, "PolicyDenied"},
-		"a new pod is for the admitter to judge": {pod.Add, true, allow, pod.Allow, ""},
+		"what the node lets through passes":      {api.UpdateOp, false, allow, api.Allow, ""},
+		"what it refuses is denied":              {api.UpdateOp, true, allow, api.Deny, "SysctlForbidden"},
+		"what policy denies is policy's denial":  {api.UpdateOp, true, deny, api.Deny, "PolicyDenied"},
+		"a new pod is for the admitter to judge": {api.Add, true, allow, api.Allow, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,8 +52,8 @@ func TestANewerVersionOfAPodThatRunsNeedsTheNodesConsent(t *testing.T) {
 			if tc.forbidden {
 				p.Labels = map[string]string{"forbidden": "yes"}
 			}
-			var got pod.Verdict
-			standing{says{verdict: tc.policies}, forbids{}, time.Now}.Judge(pod.Question{Op: tc.op, Pod: p}, func(v pod.Verdict) { got = v })
+			var got api.Verdict
+			standing{says{verdict: tc.policies}, forbids{}, time.Now}.Judge(api.Question{Op: tc.op, Pod: p}, func(v api.Verdict) { got = v })
 			if got.Answer != tc.answer || got.Reason != tc.reason {
 				t.Errorf("verdict %+v", got)
 			}
@@ -84,11 +85,11 @@ func TestStanding_apiPodKeepsWhatItIsMadeFrom(t *testing.T) {
 			old.Annotations = map[string]string{pod.AnnotationSource: tc.source}
 			edited := old.DeepCopy()
 			tc.edit(edited)
-			var got pod.Verdict
-			standing{open{}, forbids{}, time.Now}.Judge(pod.Question{Op: pod.UpdateOp, Pod: edited, Old: old}, func(v pod.Verdict) { got = v })
-			want := pod.Allow
+			var got api.Verdict
+			standing{open{}, forbids{}, time.Now}.Judge(api.Question{Op: api.UpdateOp, Pod: edited, Old: old}, func(v api.Verdict) { got = v })
+			want := api.Allow
 			if tc.reason != "" {
-				want = pod.Deny
+				want = api.Deny
 			}
 			if got.Answer != want || got.Reason != tc.reason {
 				t.Errorf("verdict %+v", got)

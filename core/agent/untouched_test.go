@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pleg"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -61,7 +61,7 @@ func TestAHeldPodThatRunsOnUntouchedIsShownAsItRuns(t *testing.T) {
 				r.list = nil
 			}
 			waits := admission.NewWaits(a.statuses, nowhere{}, func() time.Time { return created })
-			waits.Waits(pod.Waiting{Pod: p, Verdict: pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonAdopted, Message: "it runs on"}})
+			waits.Waits(api.Waiting{Pod: p, Verdict: api.Verdict{Answer: api.Hold, Reason: api.ReasonAdopted, Message: "it runs on"}})
 			if test.passed {
 				waits.Passed(p.UID)
 			}

@@ -9,17 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestATenantThatRenamesItsPoliciesMakesNoEndOfMetrics(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
 	name, mode := "", ""
-	m.Policies(func() []pod.PolicySet {
-		return []pod.PolicySet{
-			{Policies: []pod.PolicyState{{Name: "of-the-operator", Mode: "enforce", Allowed: 1}}},
-			{Tenant: "a", Policies: []pod.PolicyState{{
+	m.Policies(func() []api.PolicySet {
+		return []api.PolicySet{
+			{Policies: []api.PolicyState{{Name: "of-the-operator", Mode: "enforce", Allowed: 1}}},
+			{Tenant: "a", Policies: []api.PolicyState{{
 				Name: name, Mode: mode, Allowed: 1, Denied: 1, Held: 1, Abstained: 1, Failures: map[string]uint64{"Trap": 1, "BadOutput": 1},
 			}}},
 		}
@@ -28,7 +28,7 @@ func TestATenantThatRenamesItsPoliciesMakesNoEndOfMetrics(t *testing.T) {
 	most := 0
 	for i := range 3000 {
 		name, mode = "p"+strconv.Itoa(i), []string{"enforce", "warn", "audit"}[i%3]
-		v.Verdict(pod.HookAdmit, "a", string(pod.Allow), 0, []pod.Opinion{{Policy: name, Tenant: "a", Fuel: 1}})
+		v.Verdict(api.HookAdmit, "a", string(api.Allow), 0, []api.Opinion{{Policy: name, Tenant: "a", Fuel: 1}})
 		if i%100 == 0 || i > 2990 {
 			most = len(values(t, m, "wardlet_policy_"))
 		}
@@ -50,19 +50,19 @@ func TestATenantThatRenamesItsPoliciesMakesNoEndOfMetrics(t *testing.T) {
 func TestWhatPoliciesCountedIsNotLostWithThem(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
-	var policies []pod.PolicyState
-	m.Policies(func() []pod.PolicySet { return []pod.PolicySet{{Policies: policies}} })
+	var policies []api.PolicyState
+	m.Policies(func() []api.PolicySet { return []api.PolicySet{{Policies: policies}} })
 	for _, step := range []struct {
 		name     string
-		policies []pod.PolicyState
+		policies []api.PolicyState
 		want     string
 	}{
-		{"it begins", []pod.PolicyState{{Name: "p", Allowed: 3}}, "3"},
-		{"nothing happens", []pod.PolicyState{{Name: "p", Allowed: 3}}, "3"},
-		{"it goes on", []pod.PolicyState{{Name: "p", Allowed: 10}}, "10"},
+		{"it begins", []api.PolicyState{{Name: "p", Allowed: 3}}, "3"},
+		{"nothing happens", []api.PolicyState{{Name: "p", Allowed: 3}}, "3"},
+		{"it goes on", []api.PolicyState{{Name: "p", Allowed: 10}}, "10"},
 		{"it is gone", nil, "10"},
-		{"it is back, and counts from the beginning", []pod.PolicyState{{Name: "p", Allowed: 2}}, "12"},
-		{"it was gone unnoticed", []pod.PolicyState{{Name: "p", Allowed: 1}}, "13"},
+		{"it is back, and counts from the beginning", []api.PolicyState{{Name: "p", Allowed: 2}}, "12"},
+		{"it was gone unnoticed", []api.PolicyState{{Name: "p", Allowed: 1}}, "13"},
 	} {
 		policies = step.policies
 		if got := values(t, m, "wardlet_policy_opinions_total"); len(got) != 1 || !strings.HasSuffix(got[0], " "+step.want) {
@@ -98,7 +98,7 @@ func TestUnknownAnswersCodesAndResourcesAreBounded(t *testing.T) {
 	v, w, r := m.Verdicts(), m.Workers(), m.Rejections()
 	for i := range 1000 {
 		r.Preempted("hugepages-\xff"+strconv.Itoa(i), 1)
-		v.Verdict(pod.HookFilter, "", "answer "+strconv.Itoa(i), time.Second, nil)
+		v.Verdict(api.HookFilter, "", "answer "+strconv.Itoa(i), time.Second, nil)
 		w.NotStarted("code \xff" + strconv.Itoa(i))
 	}
 	want := []string{`wardlet_policy_verdicts_total{hook="filter",tenant="operator",verdict="<other>"} 1000`}

@@ -19,7 +19,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,8 +108,8 @@ func full() *Metrics {
 	r.Rejected("OutOfmemory")
 	r.Preempted("memory", 2)
 	v := m.Verdicts()
-	v.Spent([]pod.Opinion{{Policy: "winners", Tenant: "a", Fuel: 5}})
-	v.Verdict(pod.HookAdmit, "a", string(pod.Deny), time.Millisecond, []pod.Opinion{
+	v.Spent([]api.Opinion{{Policy: "winners", Tenant: "a", Fuel: 5}})
+	v.Verdict(api.HookAdmit, "a", string(api.Deny), time.Millisecond, []api.Opinion{
 		{Policy: "images", Fuel: 700}, {Policy: "quota", Tenant: "a", Fuel: 20}, {Policy: "off"},
 	})
 	m.Events(owners).Event(inNamespace("a-web"), v1.EventTypeWarning, "R", "m")
@@ -120,30 +120,30 @@ func full() *Metrics {
 			Working:    map[Work]int{{WorkSync, WorkDesired, WorkStatic}: 2, {WorkTerminating, WorkRuntimeOnly, WorkUnknown}: 1},
 		}
 	})
-	m.Sources(func() []pod.SourceState {
-		return []pod.SourceState{
+	m.Sources(func() []api.SourceState {
+		return []api.SourceState{
 			{Name: "static", Kind: "file", Seen: true, LastRead: noon, Documents: 4, Bad: 1},
 			{Name: "fleet", Kind: "http", Seen: true, Err: "timeout", LastRead: noon},
 			{Name: "new", Kind: "http"},
 		}
 	})
-	m.Waits(owners, func() []pod.Waiting {
+	m.Waits(owners, func() []api.Waiting {
 		running := inNamespace("a-web")
-		return []pod.Waiting{
-			{Pod: inNamespace("default"), Verdict: pod.Verdict{Answer: pod.Hold}},
-			{Pod: running, Running: running, Verdict: pod.Verdict{Answer: pod.Deny}},
-			{Pod: running, Running: running, Suppressed: true, Verdict: pod.Verdict{Answer: pod.Hold}},
-			{Pod: inNamespace("b-web"), Asked: &pod.Asked{}},
+		return []api.Waiting{
+			{Pod: inNamespace("default"), Verdict: api.Verdict{Answer: api.Hold}},
+			{Pod: running, Running: running, Verdict: api.Verdict{Answer: api.Deny}},
+			{Pod: running, Running: running, Suppressed: true, Verdict: api.Verdict{Answer: api.Hold}},
+			{Pod: inNamespace("b-web"), Asked: &api.Asked{}},
 		}
-	}, func() []pod.Conflict { return []pod.Conflict{{Namespace: "b-web"}} })
-	m.Policies(func() []pod.PolicySet {
-		return []pod.PolicySet{
-			{Ready: true, Generation: 3, Loaded: noon, Probation: &pod.PolicyProbation{}, Policies: []pod.PolicyState{{
+	}, func() []api.Conflict { return []api.Conflict{{Namespace: "b-web"}} })
+	m.Policies(func() []api.PolicySet {
+		return []api.PolicySet{
+			{Ready: true, Generation: 3, Loaded: noon, Probation: &api.PolicyProbation{}, Policies: []api.PolicyState{{
 				Name: "images", Mode: "enforce", Allowed: 5, Denied: 2, Held: 1, Abstained: 4, Failed: 1, Failures: map[string]uint64{"Trap": 1},
-				Review: &pod.PolicyReview{Violating: 7, Evicted: 5, Waiting: 6},
+				Review: &api.PolicyReview{Violating: 7, Evicted: 5, Waiting: 6},
 			}, {
 				Name: "images", Mode: "shadow", Allowed: 3, Denied: 4, Failed: 9, Failures: map[string]uint64{"Trap": 9},
-				Shadow: &pod.PolicyShadow{Decisions: 7, Different: 2},
+				Shadow: &api.PolicyShadow{Decisions: 7, Different: 2},
 			}}},
 			{Tenant: "a", Refused: "a.toml: wrong"},
 		}

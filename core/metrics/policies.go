@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Policies adds what is known of the sets of policies: by read, when somebody
@@ -16,7 +16,7 @@ import (
 // What the policies of a set count ends with them, and begins again where one
 // comes back. So what they have counted since they were read last is added up
 // here, and goes on when they are gone.
-func (m *Metrics) Policies(read func() []pod.PolicySet) {
+func (m *Metrics) Policies(read func() []api.PolicySet) {
 	var (
 		opinions = describe(wardlet, "policy_opinions_total", "What each policy has said, by its owner and its mode. Updates that pass and named winners "+
 			"of conflicts count as allow, updates that are held back and conflicts that change nothing as hold, rejected ones as deny.",
@@ -69,8 +69,8 @@ func (m *Metrics) Policies(read func() []pod.PolicySet) {
 
 // reviews are how policies have judged the pods that run, by what these policies are
 // called in metrics.
-func (p *policyNames) reviews(tenant string, policies []pod.PolicyState) map[string]pod.PolicyReview {
-	all := map[string]pod.PolicyReview{}
+func (p *policyNames) reviews(tenant string, policies []api.PolicyState) map[string]api.PolicyReview {
+	all := map[string]api.PolicyReview{}
 	for i := range policies {
 		if r := policies[i].Review; r != nil {
 			name := p.policy(tenant, policies[i].Name)
@@ -83,8 +83,8 @@ func (p *policyNames) reviews(tenant string, policies []pod.PolicyState) map[str
 }
 
 // shadows are how candidates do, by what the policies are called in metrics.
-func (p *policyNames) shadows(tenant string, policies []pod.PolicyState) map[string]pod.PolicyShadow {
-	all := map[string]pod.PolicyShadow{}
+func (p *policyNames) shadows(tenant string, policies []api.PolicyState) map[string]api.PolicyShadow {
+	all := map[string]api.PolicyShadow{}
 	for i := range policies {
 		if x := policies[i].Shadow; x != nil {
 			name := p.policy(tenant, policies[i].Name)
@@ -125,7 +125,7 @@ func newTallies(names *policyNames) *tallies {
 }
 
 // take takes in what policies have counted by now, and gives what all ever have.
-func (t *tallies) take(sets []pod.PolicySet) []counted {
+func (t *tallies) take(sets []api.PolicySet) []counted {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := map[tally]uint64{}
@@ -143,7 +143,7 @@ func (t *tallies) take(sets []pod.PolicySet) []counted {
 }
 
 // read takes in what one policy has counted.
-func (t *tallies) read(tenant string, p *pod.PolicyState, now map[tally]uint64) {
+func (t *tallies) read(tenant string, p *api.PolicyState, now map[tally]uint64) {
 	add := func(own, told tally, n uint64) {
 		now[own] = n
 		before := t.last[own]
@@ -161,7 +161,7 @@ func (t *tallies) read(tenant string, p *pod.PolicyState, now map[tally]uint64) 
 		own += " in shadow" // beside the policy of its name
 	}
 	for verdict, n := range map[string]uint64{
-		string(pod.Allow): p.Allowed, string(pod.Deny): p.Denied, string(pod.Hold): p.Held, string(pod.Abstain): p.Abstained,
+		string(api.Allow): p.Allowed, string(api.Deny): p.Denied, string(api.Hold): p.Held, string(api.Abstain): p.Abstained,
 	} {
 		add(tally{tenant: tenant, policy: own, verdict: verdict}, tally{tenant: tenant, policy: name, mode: p.Mode, verdict: verdict}, n)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Rejections count the pods that were not admitted, and those that give way to
@@ -62,5 +62,5 @@ var knownReasons = map[string]bool{
 	"VolumeAttachmentLimitExceeded": true,
 
 	"NodeName": true, "NodeAffinity": true, "NodePorts": true, "TaintToleration": true, "PriorityTooHigh": true, "Preempting": true,
-	pod.ReasonPolicyDenied: true, pod.ReasonPolicyFailed: true, pod.ReasonDefaultVerdict: true,
+	api.ReasonPolicyDenied: true, api.ReasonPolicyFailed: true, api.ReasonDefaultVerdict: true,
 }

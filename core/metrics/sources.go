@@ -1,10 +1,12 @@
 package metrics
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // Sources adds what is known of each source: by read, when somebody asks. There
 // are as many as the configuration names.
-func (m *Metrics) Sources(read func() []pod.SourceState) {
+func (m *Metrics) Sources(read func() []api.SourceState) {
 	var (
 		up        = describe(wardlet, "source_up", "Whether the source could be read when it was read last.", "source", "kind")
 		seen      = describe(wardlet, "source_seen", "Whether the source has been read at all; until then nothing that runs from it is ended.", "source", "kind")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Verdicts count what policies together have said, and what that took.
@@ -33,7 +33,7 @@ func (m *Metrics) Verdicts() *Verdicts {
 
 // Verdict says what policies have said of a pod of a tenant, empty for none, how
 // long that took, and the opinions it was made from, as far as they are known.
-func (v *Verdicts) Verdict(hook, tenant, answer string, took time.Duration, opinions []pod.Opinion) {
+func (v *Verdicts) Verdict(hook, tenant, answer string, took time.Duration, opinions []api.Opinion) {
 	if !knownAnswers[answer] {
 		answer = other
 	}
@@ -43,7 +43,7 @@ func (v *Verdicts) Verdict(hook, tenant, answer string, took time.Duration, opin
 }
 
 // Spent counts what opinions took, where that is not told with their verdict.
-func (v *Verdicts) Spent(opinions []pod.Opinion) {
+func (v *Verdicts) Spent(opinions []api.Opinion) {
 	for i := range opinions {
 		o := &opinions[i]
 		if o.Fuel <= 0 {
@@ -56,7 +56,7 @@ func (v *Verdicts) Spent(opinions []pod.Opinion) {
 
 // knownAnswers are those of all hooks.
 var knownAnswers = map[string]bool{
-	string(pod.Allow): true, string(pod.Deny): true, string(pod.Hold): true, string(pod.Abstain): true,
-	string(pod.Pass): true, string(pod.Defer): true, string(pod.Drop): true,
-	string(pod.ChooseWinner): true, string(pod.ChooseCurrent): true, string(pod.ChooseNone): true,
+	string(api.Allow): true, string(api.Deny): true, string(api.Hold): true, string(api.Abstain): true,
+	string(api.Pass): true, string(api.Defer): true, string(api.Drop): true,
+	string(api.ChooseWinner): true, string(api.ChooseCurrent): true, string(api.ChooseNone): true,
 }

@@ -1,6 +1,8 @@
 package metrics
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // Tenants are the owners of pods.
 type Tenants struct {
@@ -23,7 +25,7 @@ const (
 
 // Waits adds what is known of versions of pods that wait, and of conflicts: read
 // when somebody asks.
-func (m *Metrics) Waits(tenants Tenants, waits func() []pod.Waiting, conflicts func() []pod.Conflict) {
+func (m *Metrics) Waits(tenants Tenants, waits func() []api.Waiting, conflicts func() []api.Conflict) {
 	var (
 		pods = describe(wardlet, "waiting_pods", "Pods that policy or a filter lets not begin, or has not judged yet, "+
 			"by the tenant of the pod.", "tenant", "wait")
@@ -56,11 +58,11 @@ func (m *Metrics) Waits(tenants Tenants, waits func() []pod.Waiting, conflicts f
 }
 
 // waitOf is why a version waits.
-func waitOf(w *pod.Waiting) string {
+func waitOf(w *api.Waiting) string {
 	switch {
 	case w.Suppressed:
 		return waitSuppressed
-	case w.Verdict.Answer == pod.Deny:
+	case w.Verdict.Answer == api.Deny:
 		return waitDenied
 	case w.Verdict.Answer == "" && w.Asked != nil:
 		return waitUnjudged

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -14,7 +14,7 @@ import (
 // of them does. One that cannot be written takes none: its version is held, and
 // judged again like any other. Where only the node itself is asked, what it lets pass
 // does so on a broken disk, too.
-func (m *Mux) secure(given []answer[pod.Verdict]) {
+func (m *Mux) secure(given []answer[api.Verdict]) {
 	m.store.complete(given)
 	var records []state.Record
 	for i := range given {
@@ -41,8 +41,8 @@ func (m *Mux) secure(given []answer[pod.Verdict]) {
 			continue
 		}
 		w.stored = false
-		a.value = pod.Verdict{
-			Answer: pod.Hold, Reason: pod.ReasonVerdictNotKept, At: a.value.At, Sets: a.value.Sets,
+		a.value = api.Verdict{
+			Answer: api.Hold, Reason: api.ReasonVerdictNotKept, At: a.value.At, Sets: a.value.Sets,
 			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
 		}
 	}
@@ -63,11 +63,11 @@ func unwritten(err error) func(state.DocumentID) bool {
 
 // takesEffect reports whether something goes on to the sync loop when this is
 // the answer.
-func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
+func (s *store) takesEffect(w *wait, answer api.Answer) bool {
 	switch answer {
-	case pod.Hold:
+	case api.Hold:
 		return false
-	case pod.Deny:
+	case api.Deny:
 		return w.running() == nil || s.stopDenied.Load() && w.stops()
 	}
 	return !s.filters(w.pod)
@@ -75,7 +75,7 @@ func (s *store) takesEffect(w *wait, answer pod.Answer) bool {
 
 // judged takes verdicts in. One whose question was asked again, or is not of
 // interest any more, is passed over.
-func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time.Duration) time.Duration) outcome {
+func (s *store) judged(given []answer[api.Verdict], t *merging, jitter func(time.Duration) time.Duration) outcome {
 	var answered []*wait
 	for _, a := range given {
 		w := s.asked[a.ticket]
@@ -96,7 +96,7 @@ func (s *store) judged(given []answer[pod.Verdict], t *merging, jitter func(time
 			w.stored, t.changed = false, append(t.changed, w.entry)
 		}
 		// One that is allowed and still here was refused for its UID.
-		if w.slot.wait == w && w.verdict.Answer != pod.Allow {
+		if w.slot.wait == w && w.verdict.Answer != api.Allow {
 			t.announce(w)
 		}
 	}
@@ -127,7 +127,7 @@ func (t *merging) announceFreed() {
 	for _, uid := range t.freed {
 		for _, sl := range t.store.claims[uid] {
 			w := sl.wait
-			if w.told == "" && (w.verdict != nil && w.verdict.Answer != pod.Allow || w.heldBack()) {
+			if w.told == "" && (w.verdict != nil && w.verdict.Answer != api.Allow || w.heldBack()) {
 				t.announce(w)
 			}
 		}
@@ -156,13 +156,13 @@ func (m *Mux) step(ctx context.Context, change func(*merging) outcome) error {
 		m.gate.Admitted(r.Question, r.verdict)
 	}
 	for _, q := range out.asked {
-		m.gate.Judge(q.Question, func(v pod.Verdict) { m.verdicts.put(q.ticket, v) })
+		m.gate.Judge(q.Question, func(v api.Verdict) { m.verdicts.put(q.ticket, v) })
 	}
 	for _, q := range out.offers {
-		m.filter.Filter(q.FilterQuestion, func(v pod.FilterVerdict) { m.filtered.put(q.ticket, v) })
+		m.filter.Filter(q.FilterQuestion, func(v api.FilterVerdict) { m.filtered.put(q.ticket, v) })
 	}
 	for _, q := range out.contentions {
-		m.resolver.Resolve(q.Contest, func(r pod.Resolution) { m.answers.put(q.ticket, r) })
+		m.resolver.Resolve(q.Contest, func(r api.Resolution) { m.answers.put(q.ticket, r) })
 	}
 	return nil
 }

@@ -1,19 +1,21 @@
 package mux
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // Asked are the versions of pods about which policy, a filter or who decides a
 // conflict is asked and has not answered yet, in the order they began to wait.
-func (m *Mux) Asked() []pod.Waiting {
+func (m *Mux) Asked() []api.Waiting {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	var all []pod.Waiting
+	var all []api.Waiting
 	for _, w := range m.store.waiting() {
 		asked := w.asked()
 		if asked == nil {
 			continue
 		}
-		x := pod.Waiting{Pod: w.pod, Running: w.running(), Origin: w.origin()}
+		x := api.Waiting{Pod: w.pod, Running: w.running(), Origin: w.origin()}
 		if w.verdict != nil || w.suppressed() != nil {
 			x = w.waiting()
 		}
@@ -24,15 +26,15 @@ func (m *Mux) Asked() []pod.Waiting {
 }
 
 // asked is the question about the wait that is under way, nil for none.
-func (w *wait) asked() *pod.Asked {
+func (w *wait) asked() *api.Asked {
 	held := w.suppressed()
 	switch {
 	case w.judged && w.unbased:
-		return &pod.Asked{Hook: pod.HookMerge, Since: w.askedAt}
+		return &api.Asked{Hook: api.HookMerge, Since: w.askedAt}
 	case w.ticket != 0:
-		return &pod.Asked{Hook: pod.HookAdmit, Since: w.askedAt}
+		return &api.Asked{Hook: api.HookAdmit, Since: w.askedAt}
 	case held != nil && held.ticket != 0:
-		return &pod.Asked{Hook: pod.HookFilter, Since: held.askedAt}
+		return &api.Asked{Hook: api.HookFilter, Since: held.askedAt}
 	}
 	return nil
 }

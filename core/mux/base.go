@@ -1,6 +1,10 @@
 package mux
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/pod"
+
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // base is what the answer to a contest makes of the document that it lets run,
 // before that is judged; nil for nothing.
@@ -26,7 +30,7 @@ func (t *merging) rebase(sl *slot) {
 	switch {
 	case w == nil:
 		if sl.sent.denied() && pod.IsStatic(sl.sent.pod) && sl.chosen != nil && sl.sent.base != base.Hash() {
-			t.park(sl, pod.Add, true, nil)
+			t.park(sl, api.Add, true, nil)
 		}
 		return
 	case !w.judged || !w.unbased && w.base.Hash() == base.Hash():
@@ -46,10 +50,10 @@ func (t *merging) rebase(sl *slot) {
 // complete makes the verdicts on what a contest's answer has made of documents
 // those on the documents: with all that was changed of them. One that is adopted
 // was not judged, and runs as it ran.
-func (s *store) complete(given []answer[pod.Verdict]) {
+func (s *store) complete(given []answer[api.Verdict]) {
 	for i := range given {
 		v := &given[i].value
-		if w := s.asked[given[i].ticket]; w != nil && v.Answer == pod.Allow && v.Reason != pod.ReasonAdopted {
+		if w := s.asked[given[i].ticket]; w != nil && v.Answer == api.Allow && v.Reason != api.ReasonAdopted {
 			v.Mutation = w.base.Then(v.Mutation)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -33,18 +34,18 @@ func madeOf(p *v1.Pod, tag string) *pod.Mutation {
 
 // patches answers for the document of a source, and makes something else of it;
 // without a tag it does not.
-func patches(source, tag string) func(pod.Contest) *pod.Resolution {
-	return func(c pod.Contest) *pod.Resolution {
+func patches(source, tag string) func(api.Contest) *api.Resolution {
+	return func(c api.Contest) *api.Resolution {
 		for i := range c.Candidates {
 			if x := &c.Candidates[i]; x.Origin.Source == source {
-				r := &pod.Resolution{Choice: pod.ChooseWinner, Winner: i, Policy: "m"}
+				r := &api.Resolution{Choice: api.ChooseWinner, Winner: i, Policy: "m"}
 				if tag != "" {
 					r.Mutation = madeOf(x.Pod, tag)
 				}
 				return r
 			}
 		}
-		return &pod.Resolution{Choice: pod.NoChoice}
+		return &api.Resolution{Choice: api.NoChoice}
 	}
 }
 
@@ -52,8 +53,8 @@ func patches(source, tag string) func(pod.Contest) *pod.Resolution {
 // follows from it.
 type baseStep struct {
 	source string
-	docs   []pod.Document
-	become func(pod.Contest) *pod.Resolution
+	docs   []api.Document
+	become func(api.Contest) *api.Resolution
 	set    string
 	want   []string
 	asked  []string
@@ -69,14 +70,14 @@ func tidy(lines []string) []string {
 
 func TestTheWinnerIsJudgedAndRunsAsTheAnswerMadeIt(t *testing.T) {
 	t.Parallel()
-	api := func(img string, edits ...func(*v1.Pod)) []pod.Document {
+	fromAPI := func(img string, edits ...func(*v1.Pod)) []api.Document {
 		return docs(ofAPI("shop/web", "web", "u1", img, edits...))
 	}
-	file := func(uid, img string, edits ...func(*v1.Pod)) []pod.Document {
+	file := func(uid, img string, edits ...func(*v1.Pod)) []api.Document {
 		return docs(from("one", "web", types.UID(uid), img, edits...))
 	}
 	for name, test := range map[string]struct {
-		answer func(pod.Contest) *pod.Resolution
+		answer func(api.Contest) *api.Resolution
 		steps  []baseStep
 	}{
 		"a winner that is new is judged as it was made, and every status of it is of that": {patches("one", "x"), []baseStep{
@@ -90,20 +91,20 @@ func TestTheWinnerIsJudgedAndRunsAsTheAnswerMadeIt(t *testing.T) {
 		}},
 		"a version of an API pod waits for the answer, and is made anew": {patches("api", "x"), []baseStep{
 			{source: "two", docs: docs(from("two", "web", "u2", "other")), want: ops("ADD other"), asked: ops("ADD u2 other")},
-			{source: "api", docs: api("web:1"), want: ops("REMOVE was other", "ADD web:1-x"), asked: ops("ADD u1 web:1-x old other for u2")},
-			{become: func(pod.Contest) *pod.Resolution { return nil }},
-			{source: "api", docs: api("web:2")},
+			{source: "api", docs: fromAPI("web:1"), want: ops("REMOVE was other", "ADD web:1-x"), asked: ops("ADD u1 web:1-x old other for u2")},
+			{become: func(api.Contest) *api.Resolution { return nil }},
+			{source: "api", docs: fromAPI("web:2")},
 			{set: "s2"},
 			{become: patches("api", "y"), want: ops("UPDATE web:2-y was web:1-x"), asked: ops("UPDATE u1 web:2-y old web:1-x")},
 		}},
 		"what runs goes on as it was admitted when the conflict comes, changes and ends": {patches("api", "x"), []baseStep{
-			{source: "api", docs: api("web:1"), want: ops("ADD web:1"), asked: ops("ADD u1 web:1")},
+			{source: "api", docs: fromAPI("web:1"), want: ops("ADD web:1"), asked: ops("ADD u1 web:1")},
 			{source: "two", docs: docs(from("two", "web", "u2", "other"))},
-			{source: "api", docs: api("web:2"), want: ops("UPDATE web:2-x was web:1"), asked: ops("UPDATE u1 web:2-x old web:1")},
+			{source: "api", docs: fromAPI("web:2"), want: ops("UPDATE web:2-x was web:1"), asked: ops("UPDATE u1 web:2-x old web:1")},
 			{become: patches("api", "y")},
 			{source: "two", docs: docs()},
-			{source: "api", docs: api("web:2", phase(v1.PodRunning)), want: ops("RECONCILE web:2-x Running was web:2-x")},
-			{source: "api", docs: api("web:3"), want: ops("UPDATE web:3 was web:2-x Running"), asked: ops("UPDATE u1 web:3 old web:2-x")},
+			{source: "api", docs: fromAPI("web:2", phase(v1.PodRunning)), want: ops("RECONCILE web:2-x Running was web:2-x")},
+			{source: "api", docs: fromAPI("web:3"), want: ops("UPDATE web:3 was web:2-x Running"), asked: ops("UPDATE u1 web:3 old web:2-x")},
 		}},
 		"what waits is judged as the newest answer makes it": {patches("one", "x"), []baseStep{
 			{source: "two", docs: docs(from("two", "web", "u2", "other")), want: ops("ADD other"), asked: ops("ADD u2 other")},
@@ -191,8 +192,8 @@ func TestAnAnswerThatIsAboutAnotherPodIsNoChoice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		u, j := newUmpire(), newJudge()
-		u.answer = func(c pod.Contest) *pod.Resolution {
-			return &pod.Resolution{Choice: pod.ChooseWinner, Winner: 0, Mutation: madeOf(c.Candidates[1].Pod, "x")}
+		u.answer = func(c api.Contest) *api.Resolution {
+			return &api.Resolution{Choice: api.ChooseWinner, Winner: 0, Mutation: madeOf(c.Candidates[1].Pod, "x")}
 		}
 		a := enter(t, Config{Resolver: u, Gate: j})
 		a.deliver("one", from("one", "web", "u1", "i"))
@@ -241,7 +242,7 @@ func TestWhatAFilterHoldsBackOfAWinnerIsJudgedAgainOnlyAsAnotherPod(t *testing.T
 					u, j := newUmpire(), newJudge()
 					u.answer, j.images = patches("one", tag), true
 					return enter(t, Config{
-						Documents: disk, Resolver: u, Resolutions: answers, Gate: j, Filter: newSieve(only(pod.UpdateOp, drops)),
+						Documents: disk, Resolver: u, Resolutions: answers, Gate: j, Filter: newSieve(only(api.UpdateOp, drops)),
 					}), j
 				}
 				winner := from("one", "web", "u1", "web")

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -35,14 +35,14 @@ func BenchmarkOneChange(b *testing.B) {
 				b.Fatal(err)
 			}
 			<-m.Updates()
-			versions := [2][]pod.Document{many(n, "web:2"), many(n, "web:1")}
+			versions := [2][]api.Document{many(n, "web:2"), many(n, "web:1")}
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				d := versions[i/n%2][i%n]
 				d.Version = strconv.Itoa(i)
 				i++
-				if err := sink.Apply(b.Context(), []pod.Document{d}, nil); err != nil {
+				if err := sink.Apply(b.Context(), []api.Document{d}, nil); err != nil {
 					b.Fatal(err)
 				}
 				<-m.Updates()
@@ -58,7 +58,7 @@ func BenchmarkChain(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			m := runFor(b)
 			static, fleet := chain(n, 0), chain(n, 1)
-			deliver := func(name string, all []pod.Document) {
+			deliver := func(name string, all []api.Document) {
 				sink, err := m.Sink(name)
 				if err != nil {
 					b.Fatal(err)
@@ -80,8 +80,8 @@ func BenchmarkChain(b *testing.B) {
 }
 
 // chain are n documents of which each has the UID of its place and shift.
-func chain(n, shift int) []pod.Document {
-	all := make([]pod.Document, n)
+func chain(n, shift int) []api.Document {
+	all := make([]api.Document, n)
 	for i := range all {
 		name := fmt.Sprintf("web-%d", i)
 		if n == 1 {
@@ -129,8 +129,8 @@ func runFor(b *testing.B) *Mux {
 	return m
 }
 
-func many(n int, img string) []pod.Document {
-	all := make([]pod.Document, n)
+func many(n int, img string) []api.Document {
+	all := make([]api.Document, n)
 	for i := range all {
 		name := fmt.Sprint("web-", i)
 		all[i] = good("default/"+name, name, types.UID("uid-"+name), image(img))

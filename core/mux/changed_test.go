@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhoIsToldOfChangesFindsThemWhenToldLast(t *testing.T) {
@@ -28,7 +28,7 @@ func TestWhoIsToldOfChangesFindsThemWhenToldLast(t *testing.T) {
 		sink := mustSink(t, m, "one")
 		for _, step := range []struct {
 			name string
-			docs []pod.Document
+			docs []api.Document
 			want int
 		}{
 			{"two pods", docs(good("a#0", "web", "u1"), good("b#0", "db", "u2")), 2},

@@ -9,13 +9,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // changes compares what every touched slot should run with what the sync loop
 // has of it, and settles the difference as far as policy lets it.
-func (t *merging) changes() []pod.Change {
-	var out []pod.Change
+func (t *merging) changes() []api.Change {
+	var out []api.Change
 	for len(t.touched) > 0 {
 		batch := t.batch()
 		out = append(out, t.settle(batch)...)
@@ -24,13 +25,13 @@ func (t *merging) changes() []pod.Change {
 	for i := range out {
 		out[i].Source = out[i].Origin.Source
 	}
-	slices.SortStableFunc(out, func(a, b pod.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
+	slices.SortStableFunc(out, func(a, b api.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
 	return out
 }
 
 // rank is the order of operations within one update.
-var rank = map[pod.Op]int{
-	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5, pod.Evict: 6,
+var rank = map[api.Op]int{
+	api.Restore: 0, api.Remove: 1, api.Add: 2, api.UpdateOp: 3, api.Delete: 4, api.Reconcile: 5, api.Evict: 6,
 }
 
 // batch takes the touched slots, with those that can only be settled together
@@ -66,7 +67,7 @@ func (t *merging) touchRefused(uid types.UID) {
 
 // settle does what changes does for some slots. It touches those for which
 // something follows from it.
-func (t *merging) settle(batch []*slot) (out []pod.Change) {
+func (t *merging) settle(batch []*slot) (out []api.Change) {
 	for _, sl := range batch {
 		before := sl.first
 		sl.choose()
@@ -138,8 +139,8 @@ func (t *merging) replaced(sl *slot) *slot {
 
 // remove takes from the sync loop what it has of the slot. Whoever waits to
 // take the place of the pod is looked at again.
-func (t *merging) remove(sl *slot) pod.Change {
-	c := pod.Change{Op: pod.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
+func (t *merging) remove(sl *slot) api.Change {
+	c := api.Change{Op: api.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
 	t.freed = append(t.freed, sl.sent.pod.UID)
 	t.touchRefused(sl.sent.pod.UID)
@@ -326,7 +327,7 @@ func (s *store) mayAdd(sl *slot) bool {
 }
 
 // add sends the slot's chosen pod for the first time.
-func (t *merging) add(sl *slot) pod.Change {
+func (t *merging) add(sl *slot) api.Change {
 	e := sl.chosen
 	firstSeen := t.now
 	switch {
@@ -346,16 +347,16 @@ func (t *merging) add(sl *slot) pod.Change {
 	}
 	t.settled(sl, e)
 	t.store.owner[e.pod.UID] = sl
-	c := pod.Change{Op: pod.Add, New: sl.sent.final, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
+	c := api.Change{Op: api.Add, New: sl.sent.final, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
 	sl.sent.after, sl.follows = sl.follows, ""
 	return c
 }
 
 // update sends a newer version of a pod the sync loop has, if they differ.
-func (t *merging) update(sl *slot) (pod.Change, bool) {
+func (t *merging) update(sl *slot) (api.Change, bool) {
 	e, old := sl.chosen, sl.sent
 	if old == nil || old.pod == e.pod {
-		return pod.Change{}, false
+		return api.Change{}, false
 	}
 	sl.sent = &sent{seq: old.seq, after: old.after, instance: old.instance, origin: origin(sl, e, old.origin.FirstSeen), known: old.known}
 	if sl.wait != nil && sl.wait.judged {
@@ -367,15 +368,15 @@ func (t *merging) update(sl *slot) (pod.Change, bool) {
 	switch {
 	case old.denied() && sl.wait != nil:
 		// It is being judged again, and goes on to be.
-	case sl.wait != nil && sl.wait.op != pod.Reconcile, pod.Meaningful(fields):
+	case sl.wait != nil && sl.wait.op != api.Reconcile, pod.Meaningful(fields):
 		t.settled(sl, e)
 	default: // what does not matter after a restart is not worth a write
 		t.pass(sl)
 	}
 	if fields == 0 {
-		return pod.Change{}, false
+		return api.Change{}, false
 	}
-	return pod.Change{
+	return api.Change{
 		Op: operation(e.pod, fields), Old: old.final, New: sl.sent.final, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
 	}, true
@@ -389,14 +390,14 @@ func (sl *slot) isDeleted() bool {
 }
 
 // delete hands the deletion of a slot on that runs nothing else.
-func (t *merging) delete(sl *slot) []pod.Change {
+func (t *merging) delete(sl *slot) []api.Change {
 	sl.chosen = sl.first
 	c, ok := t.update(sl)
 	sl.chosen = nil
 	if !ok {
 		return nil
 	}
-	return []pod.Change{c}
+	return []api.Change{c}
 }
 
 // settled ends the wait of a version that was sent, and has it written if the
@@ -409,18 +410,18 @@ func (t *merging) settled(sl *slot, e *entry) {
 }
 
 // operation classifies a difference as a kubelet does.
-func operation(p *v1.Pod, fields pod.Fields) pod.Op {
+func operation(p *v1.Pod, fields pod.Fields) api.Op {
 	switch {
 	case !pod.Meaningful(fields):
-		return pod.Reconcile
+		return api.Reconcile
 	case p.DeletionTimestamp != nil:
-		return pod.Delete
+		return api.Delete
 	}
-	return pod.UpdateOp
+	return api.UpdateOp
 }
 
-func origin(sl *slot, e *entry, firstSeen time.Time) pod.Origin {
-	return pod.Origin{Source: sl.source.Name, Document: e.id, Version: e.podVersion, FirstSeen: firstSeen}
+func origin(sl *slot, e *entry, firstSeen time.Time) api.Origin {
+	return api.Origin{Source: sl.source.Name, Document: e.id, Version: e.podVersion, FirstSeen: firstSeen}
 }
 
 // drop forgets a slot that holds nothing any more.

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -13,7 +13,7 @@ import (
 // fault. It comes before anything of the delivery is taken in: an ID is a place
 // in a file, and what stands there changes when something before it does, so
 // the last valid version of a document with a fault may stand under another ID.
-func (t *merging) claims(docs []pod.Document, gone []string) {
+func (t *merging) claims(docs []api.Document, gone []string) {
 	for i := range docs {
 		d := &docs[i]
 		if d.Claims != (types.NamespacedName{}) || t.source.entries[d.ID] != nil {
@@ -50,7 +50,7 @@ func (t *merging) release(e *entry, identity types.NamespacedName) *entry {
 		heir := t.source.claimant(e)
 		if heir != nil && heir.pod != nil && t.held(heir.id) {
 			// What that has may not be forgotten either.
-			path, _ := pod.ManifestOf(heir.id)
+			path, _ := api.ManifestOf(heir.id)
 			heir = t.source.entry(beside(path, e.slot.identity))
 		}
 		if heir == nil || heir.slot != nil && heir.slot.identity == e.slot.identity {
@@ -70,7 +70,7 @@ func (t *merging) reclaim(e *entry, identity types.NamespacedName) *entry {
 	if sl == nil || e.slot == sl {
 		return e
 	}
-	path, _ := pod.ManifestOf(e.id)
+	path, _ := api.ManifestOf(e.id)
 	at := slices.IndexFunc(sl.entries, func(have *entry) bool {
 		return have.keepsAnother() && !t.held(have.id) || have.isIn(path) && t.moves(have)
 	})
@@ -85,7 +85,7 @@ func (t *merging) reclaim(e *entry, identity types.NamespacedName) *entry {
 
 // yield ends that documents with faults keep the pods that stood in their place
 // once, where they name others and those have a document of their own.
-func (t *merging) yield(docs []pod.Document) {
+func (t *merging) yield(docs []api.Document) {
 	for i := range docs {
 		e := t.source.entries[docs[i].ID]
 		if e == nil || e.slot == nil || !e.keepsAnother() || t.held(e.id) {
@@ -121,7 +121,7 @@ func (s *sourceStore) claimant(e *entry) (found *entry) {
 	if sl := e.slot; sl.first != nil && sl.first != e && sl.first.slot == sl {
 		return nil // another one runs
 	}
-	path, _ := pod.ManifestOf(e.id)
+	path, _ := api.ManifestOf(e.id)
 	for _, id := range s.claims[e.slot.identity] {
 		have := s.entries[id]
 		if have.slot == e.slot {

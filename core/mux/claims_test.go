@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func named(id, name string) pod.Document {
+func named(id, name string) api.Document {
 	return wouldBe(id, types.NamespacedName{Namespace: "default", Name: name})
 }
 

@@ -7,15 +7,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Conflicts tells of every identity that more than one document claims, in one
 // source or in several, ordered by namespace and name.
-func (m *Mux) Conflicts() []pod.Conflict {
+func (m *Mux) Conflicts() []api.Conflict {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	all := []pod.Conflict{}
+	all := []api.Conflict{}
 	met := map[types.NamespacedName]bool{}
 	for _, src := range m.store.ordered {
 		for identity, sl := range src.slots {
@@ -27,14 +28,14 @@ func (m *Mux) Conflicts() []pod.Conflict {
 			all = append(all, m.store.conflict(identity))
 		}
 	}
-	slices.SortFunc(all, func(a, b pod.Conflict) int {
+	slices.SortFunc(all, func(a, b api.Conflict) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
-func (s *store) conflict(identity types.NamespacedName) pod.Conflict {
-	c := pod.Conflict{Namespace: identity.Namespace, Name: identity.Name, Rule: pod.RuleIsolate, Claims: []pod.Claim{}}
+func (s *store) conflict(identity types.NamespacedName) api.Conflict {
+	c := api.Conflict{Namespace: identity.Namespace, Name: identity.Name, Rule: api.RuleIsolate, Claims: []api.Claim{}}
 	contest := s.contests[identity]
 	if contest != nil {
 		c.Rule, c.Since = contest.rule, contest.since
@@ -48,7 +49,7 @@ func (s *store) conflict(identity types.NamespacedName) pod.Conflict {
 			}
 		}
 	} else if s.precedence != nil {
-		c.Rule = pod.RulePrecedence
+		c.Rule = api.RulePrecedence
 	}
 	for _, src := range s.ordered {
 		sl := src.slots[identity]
@@ -63,9 +64,9 @@ func (s *store) conflict(identity types.NamespacedName) pod.Conflict {
 				c.Since = e.firstSeen
 			}
 			c.Claims = append(c.Claims, sl.claim(e))
-			if last := &c.Claims[len(c.Claims)-1]; last.State == pod.ClaimRuns {
+			if last := &c.Claims[len(c.Claims)-1]; last.State == api.ClaimRuns {
 				if before := s.before(sl); before != nil {
-					last.State = pod.ClaimWaits
+					last.State = api.ClaimWaits
 					last.Message = "starts when " + before.sent.pod.Name + " of source " + before.source.Name + " has ended"
 				}
 			}
@@ -90,25 +91,25 @@ func (s *store) before(sl *slot) *slot {
 }
 
 // claim is what became of an entry of the slot.
-func (sl *slot) claim(e *entry) pod.Claim {
-	c := pod.Claim{Source: sl.source.Name, Document: e.id, Pod: e.pod.Name, UID: e.pod.UID, State: pod.ClaimLost}
+func (sl *slot) claim(e *entry) api.Claim {
+	c := api.Claim{Source: sl.source.Name, Document: e.id, Pod: e.pod.Name, UID: e.pod.UID, State: api.ClaimLost}
 	if e != sl.first {
 		c.Message = "the source names it in " + sl.first.id + ", too, which was first"
 		return c
 	}
 	switch {
 	case sl.stance == outranked && sl.sent != nil:
-		c.State, c.Message = pod.ClaimGivesWay, "runs until "+sl.contest.winner.first.id+" is admitted"
+		c.State, c.Message = api.ClaimGivesWay, "runs until "+sl.contest.winner.first.id+" is admitted"
 	case sl.stance == outranked:
 		c.Message = sl.contest.winner.first.id + " of source " + sl.contest.winner.source.Name + " has precedence"
 	case sl.stance == undecided && sl.sent != nil:
-		c.State, c.Message = pod.ClaimWaits, "an earlier version runs on"
+		c.State, c.Message = api.ClaimWaits, "an earlier version runs on"
 	case sl.stance == undecided:
-		c.State, c.Message = pod.ClaimWaits, "nothing new starts until it is decided who may"
+		c.State, c.Message = api.ClaimWaits, "nothing new starts until it is decided who may"
 	case sl.clash != "":
 		c.Message = sl.clash
 	case sl.wait != nil:
-		c.State, c.Message = pod.ClaimWaits, "not judged yet"
+		c.State, c.Message = api.ClaimWaits, "not judged yet"
 		if v := sl.wait.verdict; v != nil {
 			c.Message = v.Message
 		}
@@ -116,9 +117,9 @@ func (sl *slot) claim(e *entry) pod.Claim {
 			c.Message = "a filter holds it back"
 		}
 	case sl.sent != nil && sl.sent.denied():
-		c.State, c.Message = pod.ClaimRefused, sl.sent.verdict.Message
+		c.State, c.Message = api.ClaimRefused, sl.sent.verdict.Message
 	default:
-		c.State = pod.ClaimRuns
+		c.State = api.ClaimRuns
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -30,7 +31,7 @@ type contest struct {
 	// key names the set of candidates that resolution is the answer for; nil
 	// while there is none. ticket is the question under way, 0 for none.
 	key        string
-	resolution *pod.Resolution
+	resolution *api.Resolution
 	ticket     uint64
 }
 
@@ -122,30 +123,30 @@ func (t *merging) agree(identity types.NamespacedName) {
 func (t *merging) decide(c *contest) {
 	c.winner = nil
 	r := t.resolution(c)
-	c.rule, c.pending = pod.RulePolicy, r == nil
+	c.rule, c.pending = api.RulePolicy, r == nil
 	switch {
-	case r == nil || r.Choice == pod.ChooseNone:
+	case r == nil || r.Choice == api.ChooseNone:
 		c.hold()
 		return
-	case r.Choice == pod.ChooseWinner && r.Winner < len(c.rivals):
+	case r.Choice == api.ChooseWinner && r.Winner < len(c.rivals):
 		c.winner = c.rivals[r.Winner]
 	case t.store.precedence != nil:
-		c.rule, c.winner = pod.RulePrecedence, slices.MinFunc(c.rivals, t.store.precede)
+		c.rule, c.winner = api.RulePrecedence, slices.MinFunc(c.rivals, t.store.precede)
 	default:
-		c.rule = pod.RuleIsolate
+		c.rule = api.RuleIsolate
 		return
 	}
 	t.outrank(c)
 }
 
 // resolution is the resolver's answer, nil where there is none yet.
-func (t *merging) resolution(c *contest) *pod.Resolution {
+func (t *merging) resolution(c *contest) *api.Resolution {
 	if !t.store.resolves {
-		return &pod.Resolution{Choice: pod.NoChoice}
+		return &api.Resolution{Choice: api.NoChoice}
 	}
 	if key := c.candidatesKey(); key != c.key {
 		c.key, c.resolution = key, nil
-		if kept, ok := t.store.kept[c.identity]; ok && kept.Key == key && (kept.Resolution.Choice != pod.ChooseWinner || c.names(&kept.Resolution)) {
+		if kept, ok := t.store.kept[c.identity]; ok && kept.Key == key && (kept.Resolution.Choice != api.ChooseWinner || c.names(&kept.Resolution)) {
 			c.resolution = &kept.Resolution
 		} else {
 			t.dispute(c)
@@ -180,8 +181,8 @@ func (c *contest) hold() {
 
 // rejected is the answer to the contest in which the slot's pod stands, where that
 // is that none may run, else nil.
-func (sl *slot) rejected() *pod.Resolution {
-	if c := sl.contest; c != nil && c.resolution != nil && c.resolution.Choice == pod.ChooseNone {
+func (sl *slot) rejected() *api.Resolution {
+	if c := sl.contest; c != nil && c.resolution != nil && c.resolution.Choice == api.ChooseNone {
 		return c.resolution
 	}
 	return nil
@@ -191,8 +192,8 @@ func (sl *slot) rejected() *pod.Resolution {
 // because none of its contest might run, or was to be judged again meanwhile, once
 // that is not so any more.
 func (t *merging) reinstate(sl *slot) {
-	if v := sl.sent.verdict; sl.wait == nil && v != nil && (sl.rejudge || v.Reason == pod.ReasonConflictRejected) && pod.IsStatic(sl.sent.pod) {
-		t.park(sl, pod.Add, true, nil)
+	if v := sl.sent.verdict; sl.wait == nil && v != nil && (sl.rejudge || v.Reason == api.ReasonConflictRejected) && pod.IsStatic(sl.sent.pod) {
+		t.park(sl, api.Add, true, nil)
 	}
 }
 
@@ -225,7 +226,7 @@ func (sl *slot) mayLeave(free map[*slot]bool) bool {
 // admitted reports whether a version of the slot runs as what that stands for,
 // or may from now on.
 func (sl *slot) admitted(free map[*slot]bool) bool {
-	return sl.stands() || free[sl] && (sl.sent == nil || sl.runs()) && (sl.wait == nil || sl.wait.verdict == nil || sl.wait.verdict.Answer == pod.Allow)
+	return sl.stands() || free[sl] && (sl.sent == nil || sl.runs()) && (sl.wait == nil || sl.wait.verdict == nil || sl.wait.verdict.Answer == api.Allow)
 }
 
 // stands reports whether what the sync loop has of the slot was admitted as what
@@ -238,10 +239,10 @@ func (sl *slot) has() bool {
 }
 
 // question is what a resolver is asked.
-func (c *contest) question() pod.Contest {
-	q := pod.Contest{Identity: c.identity}
+func (c *contest) question() api.Contest {
+	q := api.Contest{Identity: c.identity}
 	for _, sl := range c.rivals {
-		candidate := pod.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen), Restored: sl.first.restored}
+		candidate := api.Candidate{Pod: sl.first.pod, Origin: origin(sl, sl.first, sl.first.firstSeen), Restored: sl.first.restored}
 		if sl.runs() {
 			candidate.Running, candidate.Origin.FirstSeen = sl.sent.final, sl.sent.origin.FirstSeen
 		}

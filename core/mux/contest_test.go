@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -23,7 +24,7 @@ type umpire struct {
 	changed chan struct{}
 
 	mu     sync.Mutex
-	answer func(pod.Contest) *pod.Resolution
+	answer func(api.Contest) *api.Resolution
 	asked  []string
 }
 
@@ -31,7 +32,7 @@ func newUmpire() *umpire { return &umpire{changed: make(chan struct{}, 1)} }
 
 func (u *umpire) Changed() <-chan struct{} { return u.changed }
 
-func (u *umpire) Resolve(c pod.Contest, answer func(pod.Resolution)) {
+func (u *umpire) Resolve(c api.Contest, answer func(api.Resolution)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	words := []string{c.Identity.Name}
@@ -58,7 +59,7 @@ func (u *umpire) questions() []string {
 	return asked
 }
 
-func (u *umpire) become(answer func(pod.Contest) *pod.Resolution) {
+func (u *umpire) become(answer func(api.Contest) *api.Resolution) {
 	u.mu.Lock()
 	u.answer = answer
 	u.mu.Unlock()
@@ -114,7 +115,7 @@ func (a *arena) claims() []string {
 }
 
 // from makes a document of a source, "one", "two" or "api".
-func from(source, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document {
+func from(source, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document {
 	return good(source+"#"+name, name, uid, append([]func(*v1.Pod){image(img), func(p *v1.Pod) {
 		p.Annotations[pod.AnnotationSource] = source
 		if source != "api" {
@@ -123,7 +124,7 @@ func from(source, name string, uid types.UID, img string, edits ...func(*v1.Pod)
 	}}, edits...)...)
 }
 
-func versioned(version string, d pod.Document) pod.Document {
+func versioned(version string, d api.Document) api.Document {
 	d.Version = version
 	return d
 }
@@ -132,7 +133,7 @@ func versioned(version string, d pod.Document) pod.Document {
 // follows.
 type bout struct {
 	source  string
-	docs    []pod.Document
+	docs    []api.Document
 	lenient *bool
 	want    []string
 	claims  []string
@@ -322,7 +323,7 @@ func TestAPodOfAConflictBelongsToOneDocument(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		nobody := newUmpire()
-		nobody.answer = func(pod.Contest) *pod.Resolution { return nil }
+		nobody.answer = func(api.Contest) *api.Resolution { return nil }
 		c := Config{Resolver: nobody, Gate: newJudge()}
 		a := enter(t, c)
 		a.deliver("one", doc("a#0", "web", "u1", "i"))
@@ -356,7 +357,7 @@ func TestAConflictOutlivesARestart(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after   []string
 		judged          bool
-		winner          pod.Document
+		winner          api.Document
 		want, confirmed []string
 	}{
 		"the winner goes on":                     {before: []string{"one"}, after: []string{"one"}, winner: one, want: ops("RESTORE u1 for u2")},

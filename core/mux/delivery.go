@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // delivery is one call of a source, on its way to the goroutine of Run.
 type delivery struct {
 	source   string
 	snapshot bool
-	docs     []pod.Document
+	docs     []api.Document
 	gone     []string
 	// taken gets one value when the delivery has been merged and sent. It has
 	// room for it, so that Run never waits for a source that gave up.
@@ -34,15 +34,15 @@ func (m *Mux) Sink(name string) (*Sink, error) {
 }
 
 // Replace hands over everything the source holds. An entry that is not named
-// is gone, unless its file is held (pod.HoldSuffix).
-func (s *Sink) Replace(ctx context.Context, all []pod.Document) error {
+// is gone, unless its file is held (api.HoldSuffix).
+func (s *Sink) Replace(ctx context.Context, all []api.Document) error {
 	return s.deliver(ctx, delivery{snapshot: true, docs: all})
 }
 
 // Apply hands over a difference. A manifest of which a document is named is
-// named whole: its other entries are gone, unless it is held (pod.HoldSuffix).
+// named whole: its other entries are gone, unless it is held (api.HoldSuffix).
 // What is gone is an ID, or the path of a manifest.
-func (s *Sink) Apply(ctx context.Context, changed []pod.Document, gone []string) error {
+func (s *Sink) Apply(ctx context.Context, changed []api.Document, gone []string) error {
 	return s.deliver(ctx, delivery{docs: changed, gone: gone})
 }
 
@@ -58,7 +58,7 @@ func (s *Sink) Health(err error) {
 }
 
 // Ignored takes what the source does not read of its directory, nil for nothing.
-func (s *Sink) Ignored(what *pod.Ignored) {
+func (s *Sink) Ignored(what *api.Ignored) {
 	s.mux.mu.Lock()
 	defer s.mux.mu.Unlock()
 	s.mux.store.sources[s.name].ignored = what

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Wanted reports whether the pod is desired: whether the sync loop has it, is
@@ -52,7 +52,7 @@ func (m *Mux) WantedAs(uid types.UID, instance string) bool {
 func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
 	w := sl.wait
 	return w != nil && w.pod.UID == uid && w.instance == instance &&
-		(w.ticket != 0 || w.verdict == nil || w.verdict.Answer != pod.Deny)
+		(w.ticket != 0 || w.verdict == nil || w.verdict.Answer != api.Deny)
 }
 
 // Seen reports whether the named source has given its first snapshot; until
@@ -66,13 +66,13 @@ func (m *Mux) Seen(source string) bool {
 }
 
 // Sources tells the state of every source, ordered by name.
-func (m *Mux) Sources() []pod.SourceState {
+func (m *Mux) Sources() []api.SourceState {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	states := make([]pod.SourceState, 0, len(m.store.sources))
+	states := make([]api.SourceState, 0, len(m.store.sources))
 	for _, src := range m.store.sources {
 		states = append(states, src.state(m.running))
 	}
-	slices.SortFunc(states, func(a, b pod.SourceState) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(states, func(a, b api.SourceState) int { return cmp.Compare(a.Name, b.Name) })
 	return states
 }

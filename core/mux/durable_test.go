@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestARestartReusesWhatWasDecided(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		before, then []pod.Document // snapshots before the restart
+		before, then []api.Document // snapshots before the restart
 		lenient      bool           // whether the policies allow everything after it
-		after        []pod.Document // the first snapshot after it
+		after        []api.Document // the first snapshot after it
 		restored     []string       // before that snapshot
 		asked        []string
 		want         []string // after it
@@ -137,7 +137,7 @@ func TestAVerdictIsOnTheDiskBeforeItTakesEffect(t *testing.T) {
 		g := startGated(t, d, newJudge())
 		g.deliver("one", doc("a#0", "web", "u1", "web:1"), doc("b#0", "db", "u2", "evil"))
 		g.got()
-		for id, want := range map[string]pod.Answer{"a#0": pod.Allow, "b#0": pod.Deny} {
+		for id, want := range map[string]api.Answer{"a#0": api.Allow, "b#0": api.Deny} {
 			if r := d.of("one", id); r.Decided == nil || r.Decided.Verdict == nil || r.Decided.Verdict.Answer != want {
 				t.Errorf("%s: stored %+v, want the verdict %s", id, r.Decided, want)
 			}
@@ -168,7 +168,7 @@ func TestAVerdictThatCannotBeWrittenTakesNoEffect(t *testing.T) {
 		if diff := cmp.Diff(ops("hold u2 beside u1", "hold u3", "hold u4"), g.board.told()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
-		if w := g.board.last["u4"]; w.Verdict.Reason != pod.ReasonVerdictNotKept || !strings.Contains(w.Verdict.Message, "no space left") {
+		if w := g.board.last["u4"]; w.Verdict.Reason != api.ReasonVerdictNotKept || !strings.Contains(w.Verdict.Message, "no space left") {
 			t.Errorf("it waits because of %+v", w.Verdict)
 		}
 		d.fill(nil)
@@ -196,7 +196,7 @@ func TestADiskThatIsFullStopsNoPodEvenWhereADeniedReplacementWould(t *testing.T)
 		if diff := cmp.Diff(ops("REMOVE u1", "ADD u2 deny"), g.got()); diff != "" {
 			t.Errorf("operations once it can be written (-want +got):\n%s", diff)
 		}
-		if r := d.of("one", "a#0"); r.Decided == nil || r.Decided.Verdict.Answer != pod.Deny {
+		if r := d.of("one", "a#0"); r.Decided == nil || r.Decided.Verdict.Answer != api.Deny {
 			t.Errorf("stored %+v, want the rejection", r.Decided)
 		}
 	})

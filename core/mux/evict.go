@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -16,7 +17,7 @@ import (
 // eviction asks for the end of a pod that runs, on its way to the goroutine of Run.
 type eviction struct {
 	pod     *v1.Pod
-	verdict pod.Verdict
+	verdict api.Verdict
 	// done gets one value. It has room for it.
 	done chan error
 }
@@ -25,7 +26,7 @@ type eviction struct {
 // on it is one that was denied by this verdict, and is judged again as such. It fails,
 // and nothing happens, where the pod does not run as this instance of it, where its end
 // is decided otherwise, and where the verdict cannot be written.
-func (m *Mux) Evict(ctx context.Context, p *v1.Pod, v pod.Verdict) error {
+func (m *Mux) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 	e := eviction{p, v, make(chan error, 1)}
 	select {
 	case m.evictions <- e:
@@ -82,7 +83,7 @@ func (s *store) evictable(p *v1.Pod) (*slot, error) {
 
 // evicted is what the disk must hold before the slot's pod is ended. Where the document
 // of that is another pod by now, it is on the disk with what that waits for, and goes.
-func (sl *slot) evicted(v *pod.Verdict) state.Record {
+func (sl *slot) evicted(v *api.Verdict) state.Record {
 	e, have := sl.first, sl.sent
 	if e == nil {
 		next := sl.successor
@@ -105,9 +106,9 @@ func (sl *slot) evicted(v *pod.Verdict) state.Record {
 // evict makes the slot's pod one that was denied. A newer version that waits goes on
 // waiting where it is another pod, and so does a rival; a mere update is judged with the
 // pod.
-func (t *merging) evict(sl *slot, v *pod.Verdict) outcome {
+func (t *merging) evict(sl *slot, v *api.Verdict) outcome {
 	sl.sent.verdict, sl.sent.base = v, sl.base().Hash()
-	c := pod.Change{Op: pod.Evict, Source: sl.sent.origin.Source, Old: sl.sent.final, New: sl.sent.final, Origin: sl.sent.origin, Verdict: v}
+	c := api.Change{Op: api.Evict, Source: sl.sent.origin.Source, Old: sl.sent.final, New: sl.sent.final, Origin: sl.sent.origin, Verdict: v}
 	if w := sl.wait; w != nil && w.pod.UID == sl.sent.pod.UID {
 		t.abandon(sl)
 		t.unhold(sl)
@@ -120,5 +121,5 @@ func (t *merging) evict(sl *slot, v *pod.Verdict) outcome {
 	}
 	t.touch(sl)
 	changes := t.changes()
-	return t.finish(outcome{changes: append([]pod.Change{c}, changes...)})
+	return t.finish(outcome{changes: append([]api.Change{c}, changes...)})
 }

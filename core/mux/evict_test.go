@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // evicts has the pod of a UID evicted as it runs.
@@ -24,7 +24,7 @@ func (g *gated) evicts(uid types.UID) error {
 	return nil
 }
 
-var denies = pod.Verdict{Answer: pod.Deny, Reason: pod.ReasonPolicyEvicted, Message: `policy "p": no`, Policy: "p"}
+var denies = api.Verdict{Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: `policy "p": no`, Policy: "p"}
 
 func (g *gated) wants(step string, want ...string) {
 	g.t.Helper()
@@ -47,7 +47,7 @@ func TestAnEvictedPodIsADeniedOne(t *testing.T) {
 		g.wants("one goes", "EVICT u1 deny")
 		records, _ := disk.LoadAll()
 		for _, r := range records {
-			if denied := r.Decided.Verdict.Answer == pod.Deny; denied != (r.ID == "a#0") {
+			if denied := r.Decided.Verdict.Answer == api.Deny; denied != (r.ID == "a#0") {
 				t.Errorf("on the disk: %s with %+v", r.ID, r.Decided.Verdict)
 			}
 		}
@@ -97,7 +97,7 @@ func TestAnEvictedPodIsJudgedAgainWhenASetOrItsDocumentChanges(t *testing.T) {
 func TestANewerVersionWaitsOnWhenThePodThatRunsIsEvicted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		newer pod.Document
+		newer api.Document
 		want  []string
 	}{
 		"a held one takes no place any more": {doc("a#0", "web", "u2", "wait"), ops("EVICT u1 deny", "REMOVE u1")},
@@ -124,7 +124,7 @@ func TestANewerVersionWaitsOnWhenThePodThatRunsIsEvicted(t *testing.T) {
 func TestAPodThatRunsUntilAnotherMayTakeItsPlaceIsEvicted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		other pod.Document
+		other api.Document
 		want  []string
 		stays []string
 	}{

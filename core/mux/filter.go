@@ -5,7 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Filter decides when what policy admits may go on to the sync loop. Without
@@ -15,7 +15,7 @@ type Filter interface {
 	// Filter takes a question and returns at once. answer is called once, by any
 	// goroutine and at any time, or never if the filter stops first. It does not
 	// block.
-	Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict))
+	Filter(q api.FilterQuestion, answer func(api.FilterVerdict))
 	// FilterChanged gives a value when other filters are in force than before:
 	// everything they hold back is then asked about again.
 	FilterChanged() <-chan struct{}
@@ -24,7 +24,7 @@ type Filter interface {
 // offer is a question about an update, on its way to the filter.
 type offer struct {
 	ticket uint64
-	pod.FilterQuestion
+	api.FilterQuestion
 }
 
 // filters reports whether a filter has a say in this version.
@@ -32,13 +32,13 @@ func (s *store) filters(p *v1.Pod) bool { return s.filtered && p.DeletionTimesta
 
 // filterable reports whether a filter has a say in what the slot should run,
 // and as what, where policy has none.
-func (t *merging) filterable(sl *slot) (pod.Op, bool) {
+func (t *merging) filterable(sl *slot) (api.Op, bool) {
 	e, have := sl.chosen, sl.sent
 	switch {
 	case !t.store.filters(e.pod):
 		return "", false
 	case have == nil || have.pod.UID != e.pod.UID:
-		return pod.Add, true
+		return api.Add, true
 	case have.pod == e.pod:
 		return "", false
 	}
@@ -49,7 +49,7 @@ func (t *merging) filterable(sl *slot) (pod.Op, bool) {
 // offer reports whether the filter lets a version go on that policy admits. If
 // that is not known, the filter is asked.
 func (t *merging) offer(w *wait) bool {
-	if !t.store.filters(w.pod) || w.verdict != nil && w.verdict.Answer == pod.Deny {
+	if !t.store.filters(w.pod) || w.verdict != nil && w.verdict.Answer == api.Deny {
 		t.unhold(w.slot)
 		return true
 	}
@@ -109,13 +109,13 @@ func (t *merging) offerAgain() {
 }
 
 // filterQuestion is what the filter is asked.
-func (w *wait) filterQuestion() pod.FilterQuestion {
-	q := pod.FilterQuestion{Op: w.op, Pod: w.final(), Old: w.running(), Origin: w.origin()}
+func (w *wait) filterQuestion() api.FilterQuestion {
+	q := api.FilterQuestion{Op: w.op, Pod: w.final(), Old: w.running(), Origin: w.origin()}
 	if q.Old == nil {
 		return q
 	}
-	if w.op == pod.Add {
-		q.Op = pod.UpdateOp
+	if w.op == api.Add {
+		q.Op = api.UpdateOp
 	}
 	if q.Old.UID != w.pod.UID {
 		q.Replaces = q.Old.UID

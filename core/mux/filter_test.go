@@ -8,15 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // filterStep is one delivery, or another answer, or time that passes, and what
 // follows.
 type filterStep struct {
-	docs []pod.Document
+	docs []api.Document
 	// turn and become are other answers, become one that the mux is told of.
-	turn, become func(pod.FilterQuestion) *pod.FilterVerdict
+	turn, become func(api.FilterQuestion) *api.FilterVerdict
 	pass         time.Duration
 	release      string
 
@@ -31,7 +31,7 @@ func TestWhatAFilterSaysIsWhatTheSyncLoopGets(t *testing.T) {
 	new2, new3 := doc("a#0", "web", "u2", "web:2"), doc("a#0", "web", "u3", "web:3")
 	running := doc("a#0", "web", "u1", "web:1", phase(v1.PodRunning))
 	begin := filterStep{docs: docs(web1), turn: passes, want: ops("ADD u1"), asked: ops("ADD u1 web:1")}
-	gone := filterStep{docs: []pod.Document{}}
+	gone := filterStep{docs: []api.Document{}}
 	for name, steps := range map[string][]filterStep{
 		"what passes goes on": {
 			begin,
@@ -40,10 +40,10 @@ func TestWhatAFilterSaysIsWhatTheSyncLoopGets(t *testing.T) {
 		},
 		"an answer that is none, and one that may hold nothing back, let it pass": {
 			begin,
-			{docs: docs(web2), turn: func(pod.FilterQuestion) *pod.FilterVerdict {
-				return &pod.FilterVerdict{Answer: "perhaps", Limit: limit}
+			{docs: docs(web2), turn: func(api.FilterQuestion) *api.FilterVerdict {
+				return &api.FilterVerdict{Answer: "perhaps", Limit: limit}
 			}, want: ops("UPDATE u1"), asked: ops("UPDATE u1 web:2 old web:1")},
-			{docs: docs(web3), turn: func(pod.FilterQuestion) *pod.FilterVerdict { return &pod.FilterVerdict{Answer: pod.Drop} }, want: ops("UPDATE u1"), asked: ops("UPDATE u1 web:3 old web:2")},
+			{docs: docs(web3), turn: func(api.FilterQuestion) *api.FilterVerdict { return &api.FilterVerdict{Answer: api.Drop} }, want: ops("UPDATE u1"), asked: ops("UPDATE u1 web:3 old web:2")},
 		},
 		"a new pod of which nothing runs is asked about": {
 			{docs: docs(web1), turn: drops, asked: ops("ADD u1 web:1"), waits: ops("Dropped ADD u1"), told: ops("hold u1")},
@@ -203,7 +203,7 @@ func (g *gated) play(f *sieve, i int, step *filterStep) {
 }
 
 // sameAgain is a later version of a document that says the same.
-func sameAgain(d pod.Document) pod.Document {
+func sameAgain(d api.Document) api.Document {
 	d.Version, d.Pod = "later", d.Pod.DeepCopy()
 	return d
 }

@@ -3,12 +3,13 @@ package mux
 import (
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // final is a pod as the sync loop gets it with a verdict: what policies let pass
 // may be another pod than the source's. Without a verdict it is that.
-func final(p *v1.Pod, v *pod.Verdict) *v1.Pod {
+func final(p *v1.Pod, v *api.Verdict) *v1.Pod {
 	if v == nil {
 		return p
 	}
@@ -16,7 +17,7 @@ func final(p *v1.Pod, v *pod.Verdict) *v1.Pod {
 }
 
 // handOn makes this version what the sync loop has of a slot, with its verdict.
-func (t *merging) handOn(s *sent, p *v1.Pod, v *pod.Verdict) {
+func (t *merging) handOn(s *sent, p *v1.Pod, v *api.Verdict) {
 	s.pod, s.final, s.verdict = p, final(p, v), v
 	if s.final == s.pod {
 		return
@@ -46,7 +47,7 @@ func (t *merging) finalDifference(have *sent, next *v1.Pod, e *entry) pod.Fields
 // judged goes on with the verdict of what it follows.
 func (w *wait) final() *v1.Pod {
 	v := w.verdict
-	if v == nil && w.op != pod.Add && w.slot.sent != nil {
+	if v == nil && w.op != api.Add && w.slot.sent != nil {
 		v = w.slot.sent.verdict
 	}
 	return final(w.pod, v)
@@ -54,7 +55,7 @@ func (w *wait) final() *v1.Pod {
 
 // remade takes in that policies make another pod than before of what a filter
 // holds back: the filter has not seen that, nor has the disk.
-func (t *merging) remade(w *wait, v *pod.Verdict) {
+func (t *merging) remade(w *wait, v *api.Verdict) {
 	held := w.slot.held
 	if held == nil || w.verdict == nil || w.verdict.Mutation.Hash() == v.Mutation.Hash() {
 		return

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -54,21 +55,21 @@ func (g *gated) finals() []string {
 
 // finalStep is one delivery, or other policies, and what follows from it.
 type finalStep struct {
-	docs  []pod.Document
+	docs  []api.Document
 	set   string
 	want  []string
 	asked []string
 }
 
 // ofAPI is a pod of an API server: its instance is all of it.
-func ofAPI(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document {
+func ofAPI(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document {
 	api := func(p *v1.Pod) { p.Annotations[pod.AnnotationSource] = pod.SourceAPI }
 	return good(id, name, uid, append([]func(*v1.Pod){image(img), api}, edits...)...)
 }
 
 func TestTheSyncLoopGetsWhatPoliciesMadeOfThePod(t *testing.T) {
 	t.Parallel()
-	for kind, doc := range map[string]func(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document{"static": doc, "api": ofAPI} {
+	for kind, doc := range map[string]func(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document{"static": doc, "api": ofAPI} {
 		for name, steps := range map[string][]finalStep{
 			"a status change does not undo it, nor is it judged": {
 				{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD mirror/web:1 s1"), asked: ops("ADD u1")},
@@ -181,7 +182,7 @@ func (d *disk) reread(t *testing.T) {
 
 func TestARestartGivesTheVeryObjectThatPoliciesMade(t *testing.T) {
 	t.Parallel()
-	for kind, doc := range map[string]func(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document{"static": doc, "api": ofAPI} {
+	for kind, doc := range map[string]func(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document{"static": doc, "api": ofAPI} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -203,7 +204,7 @@ func TestARestartGivesTheVeryObjectThatPoliciesMade(t *testing.T) {
 					g = startGated(t, d, j)
 					synctest.Wait()
 					c := (<-g.mux.Updates()).Changes[0]
-					if diff := cmp.Diff(first[0].New, c.New); diff != "" || c.Op != pod.Restore {
+					if diff := cmp.Diff(first[0].New, c.New); diff != "" || c.Op != api.Restore {
 						t.Errorf("%s (-before +after):\n%s", c.Op, diff)
 					}
 					if c.Verdict.Mutation.Hash() != first[0].Verdict.Mutation.Hash() || c.Origin.Instance != first[0].Origin.Instance || c.Origin.Instance == "" {
@@ -314,10 +315,10 @@ func TestAFilterIsAskedAgainWhenPoliciesMakeAnotherPodOfWhatItHoldsBack(t *testi
 
 // checkFinal holds a change against what policies made of the pod: it is handed
 // on as that, and follows on what was handed on before.
-func (l *loop) checkFinal(c *pod.Change) {
+func (l *loop) checkFinal(c *api.Change) {
 	l.t.Helper()
 	uid := c.Pod().UID
-	if c.Old != nil && c.Op != pod.Restore && pod.Diff(l.newest[uid], c.Old) != 0 {
+	if c.Old != nil && c.Op != api.Restore && pod.Diff(l.newest[uid], c.Old) != 0 {
 		l.t.Errorf("%s of %s is not of the version that was handed on last", c.Op, uid)
 	}
 	if l.newest[uid] = c.New; c.New == nil {

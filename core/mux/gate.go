@@ -3,7 +3,7 @@ package mux
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Gate decides which changes may pass. Without one all do.
@@ -11,10 +11,10 @@ type Gate interface {
 	// Judge takes a question and returns at once. answer is called once, by any
 	// goroutine and at any time, or never if the gate stops first. It does not
 	// block.
-	Judge(q pod.Question, answer func(pod.Verdict))
+	Judge(q api.Question, answer func(api.Verdict))
 	// Admitted says that a version which goes on waiting, for the filter, was let
 	// through before a restart: nothing is asked about it. It does not block.
-	Admitted(q pod.Question, v pod.Verdict)
+	Admitted(q api.Question, v api.Verdict)
 	// Changed gives a value when other policies are in force than before:
 	// everything that was held or denied is then asked again.
 	Changed() <-chan struct{}
@@ -30,7 +30,7 @@ type Gate interface {
 // the waiting one where none does.
 type Waits interface {
 	// Waits says that a version waits, and again at every later verdict.
-	Waits(w pod.Waiting)
+	Waits(w api.Waiting)
 	// Passed says that nothing of the pod waits any more.
 	Passed(uid types.UID)
 	// Gone says the same of a pod that was never handed on and is not wanted
@@ -41,6 +41,6 @@ type Waits interface {
 // nobody stands in where nobody is to be told.
 type nobody struct{}
 
-func (nobody) Waits(pod.Waiting) {}
+func (nobody) Waits(api.Waiting) {}
 func (nobody) Passed(types.UID)  {}
 func (nobody) Gone(types.UID)    {}

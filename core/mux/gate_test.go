@@ -12,13 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // gatedStep is one delivery, or a change of the policies, or time that passes,
 // and what follows from it.
 type gatedStep struct {
-	docs    []pod.Document
+	docs    []api.Document
 	lenient *bool
 	node    bool
 	pass    time.Duration
@@ -326,7 +327,7 @@ func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
 				a.judge.ponder()
 				for _, d := range []struct {
 					source string
-					doc    pod.Document
+					doc    api.Document
 				}{{"two", rejected}, {"one", waits}} {
 					a.deliver(d.source, d.doc)
 					synctest.Wait()
@@ -359,14 +360,14 @@ func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
 func TestWhatWaitsIsToldOfOnceItsUIDIsFree(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]struct {
-		two  []pod.Document
+		two  []api.Document
 		told []string
 	}{
 		"its document is gone":                         {nil, ops("hold u1")},
-		"its document is another pod":                  {[]pod.Document{from("two", "web", "u2", "web:1")}, ops("hold u1")},
-		"another document has the UID":                 {[]pod.Document{from("two", "mail", "u1", "web:1")}, ops("hold u1")},
-		"it goes on":                                   {[]pod.Document{from("two", "web", "u1", "web:2")}, nil},
-		"its document is another pod, which waits too": {[]pod.Document{from("two", "web", "u2", "wait")}, ops("hold u2 beside u1")},
+		"its document is another pod":                  {[]api.Document{from("two", "web", "u2", "web:1")}, ops("hold u1")},
+		"another document has the UID":                 {[]api.Document{from("two", "mail", "u1", "web:1")}, ops("hold u1")},
+		"it goes on":                                   {[]api.Document{from("two", "web", "u1", "web:2")}, nil},
+		"its document is another pod, which waits too": {[]api.Document{from("two", "web", "u2", "wait")}, ops("hold u2 beside u1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

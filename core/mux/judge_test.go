@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -50,13 +51,13 @@ func (j *judge) Changed() <-chan struct{} { return j.changed }
 
 func (j *judge) NodeChanged() <-chan struct{} { return j.nodeChanged }
 
-func (j *judge) Admitted(q pod.Question, v pod.Verdict) {
+func (j *judge) Admitted(q api.Question, v api.Verdict) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.recalled = append(j.recalled, fmt.Sprintf("%s %s %s %s", v.Answer, q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image))
 }
 
-func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (j *judge) Judge(q api.Question, answer func(api.Verdict)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	line := fmt.Sprintf("%s %s", q.Op, q.Pod.UID)
@@ -70,18 +71,18 @@ func (j *judge) Judge(q pod.Question, answer func(pod.Verdict)) {
 		line += " for " + string(q.Replaces)
 	}
 	j.asked = append(j.asked, line)
-	v := pod.Verdict{Answer: pod.Allow, Sets: []string{j.set}, RetryAfter: j.retry}
+	v := api.Verdict{Answer: api.Allow, Sets: []string{j.set}, RetryAfter: j.retry}
 	switch img := q.Pod.Spec.Containers[0].Image; {
 	case img == "stuck":
 		return
 	case j.lenient:
 	case strings.HasPrefix(img, "evil"):
-		v.Answer, v.Reason, v.Message, v.Policy = pod.Deny, "Evil", img, "p"
+		v.Answer, v.Reason, v.Message, v.Policy = api.Deny, "Evil", img, "p"
 	case strings.HasPrefix(img, "wait"):
-		v.Answer, v.Reason, v.Message, v.Policy = pod.Hold, "Wait", img, "p"
+		v.Answer, v.Reason, v.Message, v.Policy = api.Hold, "Wait", img, "p"
 		v.ReadsNode = strings.HasSuffix(img, "node")
 	}
-	if v.Answer == pod.Allow {
+	if v.Answer == api.Allow {
 		instance, err := pod.Instance(q.Pod)
 		if err != nil {
 			panic(err)
@@ -157,12 +158,12 @@ func (j *judge) questions() []string {
 type board struct {
 	mu    sync.Mutex
 	lines []string
-	last  map[types.UID]pod.Waiting
+	last  map[types.UID]api.Waiting
 }
 
-func newBoard() *board { return &board{last: map[types.UID]pod.Waiting{}} }
+func newBoard() *board { return &board{last: map[types.UID]api.Waiting{}} }
 
-func (b *board) Waits(w pod.Waiting) {
+func (b *board) Waits(w api.Waiting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	shown := w.Pod.UID
@@ -239,7 +240,7 @@ func (g *gated) got() []string {
 			if c.Replaces != "" {
 				line += " for " + string(c.Replaces)
 			}
-			if c.Verdict != nil && c.Verdict.Answer != pod.Allow {
+			if c.Verdict != nil && c.Verdict.Answer != api.Allow {
 				line += " " + string(c.Verdict.Answer)
 			}
 			got = append(got, line)
@@ -248,7 +249,7 @@ func (g *gated) got() []string {
 	return got
 }
 
-func (g *gated) deliver(source string, d ...pod.Document) {
+func (g *gated) deliver(source string, d ...api.Document) {
 	g.t.Helper()
 	if err := mustSink(g.t, g.mux, source).Replace(g.t.Context(), d); err != nil {
 		g.t.Fatal(err)
@@ -261,7 +262,7 @@ func static(p *v1.Pod) {
 	p.Annotations[pod.AnnotationHash] = string(p.UID) + p.Spec.Containers[0].Image
 }
 
-func doc(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) pod.Document {
+func doc(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document {
 	return good(id, name, uid, append([]func(*v1.Pod){image(img), static}, edits...)...)
 }
 
@@ -271,7 +272,7 @@ func flat(ops []string) []string {
 	return ops
 }
 
-func opOf(line string) pod.Op {
+func opOf(line string) api.Op {
 	op, _, _ := strings.Cut(line, " ")
-	return pod.Op(op)
+	return api.Op(op)
 }

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -15,13 +16,13 @@ import (
 // question is a wait's, on its way to the gate.
 type question struct {
 	ticket uint64
-	pod.Question
+	api.Question
 }
 
 // recalled is a question that was answered before a restart.
 type recalled struct {
-	pod.Question
-	verdict pod.Verdict
+	api.Question
+	verdict api.Verdict
 }
 
 // free are the slots of a batch that policy does not hold up. A slot whose
@@ -101,15 +102,15 @@ func (t *merging) let(sl *slot) bool {
 func (s *store) polices() bool { return s.gated && !s.updatesOnly }
 
 // judges reports whether the slot's chosen version is put to the gate as that.
-func (s *store) judges(sl *slot, op pod.Op) bool {
-	return s.polices() || s.gated && op == pod.UpdateOp && sl.runs()
+func (s *store) judges(sl *slot, op api.Op) bool {
+	return s.polices() || s.gated && op == api.UpdateOp && sl.runs()
 }
 
 // shownOn takes from the wait of a slot under which UID it was announced, where
 // that stays the one for the version that waits from now on, as op.
-func (sl *slot) shownOn(op pod.Op) types.UID {
+func (sl *slot) shownOn(op api.Op) types.UID {
 	w := sl.wait
-	if w == nil || sl.held == nil || op == pod.Reconcile || w.told != w.beside() {
+	if w == nil || sl.held == nil || op == api.Reconcile || w.told != w.beside() {
 		return ""
 	}
 	told := w.told
@@ -119,7 +120,7 @@ func (sl *slot) shownOn(op pod.Op) types.UID {
 
 // isFor reports whether this is the wait of a version of which the same is
 // asked.
-func (w *wait) isFor(p *v1.Pod, op pod.Op, judged bool) bool {
+func (w *wait) isFor(p *v1.Pod, op api.Op, judged bool) bool {
 	switch {
 	case w.op != op || w.judged != judged:
 		return false
@@ -132,15 +133,15 @@ func (w *wait) isFor(p *v1.Pod, op pod.Op, judged bool) bool {
 // judged reports whether what the slot should run needs a verdict, and as
 // what. Deletion, grace and status are never judged, nor is what the sync loop
 // has already.
-func (sl *slot) judged() (pod.Op, bool) {
+func (sl *slot) judged() (api.Op, bool) {
 	p, have := sl.chosen.pod, sl.sent
 	switch {
 	case have == nil || have.pod.UID != p.UID:
-		return pod.Add, true
+		return api.Add, true
 	case p.DeletionTimestamp != nil, pod.SameInstance(have.pod, p):
 		return "", false
 	}
-	return pod.UpdateOp, true
+	return api.UpdateOp, true
 }
 
 // overruled reports whether a rejection that was handed on is not the last
@@ -178,7 +179,7 @@ func (t *merging) stand(sl *slot) {
 // park makes the slot's chosen version wait for a verdict or, where it is not
 // judged, for the filter only, in the place of the one that waited before, nil
 // for none.
-func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
+func (t *merging) park(sl *slot, op api.Op, judged bool, before *wait) {
 	w := &wait{slot: sl, entry: sl.chosen, pod: sl.chosen.pod, op: op, judged: judged, stale: true, since: t.now}
 	if w.entry.restored {
 		w.since = w.entry.firstSeen
@@ -199,7 +200,7 @@ func (t *merging) park(sl *slot, op pod.Op, judged bool, before *wait) {
 	}
 	sl.wait = w
 	t.store.parked[w] = true
-	if op == pod.Add {
+	if op == api.Add {
 		t.store.claims[w.pod.UID] = append(t.store.claims[w.pod.UID], sl)
 	}
 	w.base, w.unbased = sl.base(), sl.undecided()
@@ -298,7 +299,7 @@ func (t *merging) askWaiting() {
 // askReaders asks again what waits by a verdict that has seen the node.
 func (t *merging) askReaders() {
 	for _, w := range t.store.waiting() {
-		if w.judged && w.verdict != nil && w.verdict.ReadsNode && w.verdict.Answer != pod.Allow && t.store.asked[w.ticket] == nil {
+		if w.judged && w.verdict != nil && w.verdict.ReadsNode && w.verdict.Answer != api.Allow && t.store.asked[w.ticket] == nil {
 			t.ask(w)
 		}
 	}
@@ -318,7 +319,7 @@ func (t *merging) askDenied() {
 	}
 	slices.SortFunc(denied, func(a, b *slot) int { return cmp.Compare(a.sent.pod.UID, b.sent.pod.UID) })
 	for _, sl := range denied {
-		t.park(sl, pod.Add, true, nil)
+		t.park(sl, api.Add, true, nil)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -50,12 +51,12 @@ func (r *runner) take(g *gated) {
 	}
 }
 
-func (r *runner) change(c *pod.Change) {
+func (r *runner) change(c *api.Change) {
 	r.t.Helper()
 	uid := c.Pod().UID
 	_, runs := r.pods[uid]
 	switch c.Op {
-	case pod.Add, pod.Restore:
+	case api.Add, api.Restore:
 		if runs {
 			r.t.Errorf("%s of %s, which runs", c.Op, uid)
 		}
@@ -63,7 +64,7 @@ func (r *runner) change(c *pod.Change) {
 			r.t.Errorf("%s of %s beside %s", c.Op, uid, others[0].UID)
 		}
 		r.pods[uid] = c.New
-	case pod.Remove:
+	case api.Remove:
 		if !runs {
 			r.t.Errorf("REMOVE of %s, which does not run", uid)
 		}
@@ -81,18 +82,18 @@ type fickle struct{ random *rand.Rand }
 
 // resolve lets somebody run, nobody begin, the rule of the node decide, or does
 // not answer.
-func (f *fickle) resolve(c pod.Contest) *pod.Resolution {
-	choices := []pod.Choice{pod.ChooseWinner, pod.ChooseWinner, pod.ChooseWinner, pod.ChooseCurrent, pod.ChooseNone, pod.NoChoice}
+func (f *fickle) resolve(c api.Contest) *api.Resolution {
+	choices := []api.Choice{api.ChooseWinner, api.ChooseWinner, api.ChooseWinner, api.ChooseCurrent, api.ChooseNone, api.NoChoice}
 	if f.random.IntN(8) == 0 {
 		return nil
 	}
-	return &pod.Resolution{Choice: choices[f.random.IntN(len(choices))], Winner: f.random.IntN(len(c.Candidates) + 1)}
+	return &api.Resolution{Choice: choices[f.random.IntN(len(choices))], Winner: f.random.IntN(len(c.Candidates) + 1)}
 }
 
 // postpone always defers.
-func (f *fickle) postpone(pod.FilterQuestion) *pod.FilterVerdict {
+func (f *fickle) postpone(api.FilterQuestion) *api.FilterVerdict {
 	after := time.Duration(f.random.IntN(900)) * time.Second
-	return &pod.FilterVerdict{Answer: pod.Defer, After: after, Limit: patience, Policy: "p", Reason: "Never"}
+	return &api.FilterVerdict{Answer: api.Defer, After: after, Limit: patience, Policy: "p", Reason: "Never"}
 }
 
 // race is a mux under a filter that always defers and a resolver that answers
@@ -106,13 +107,13 @@ type race struct {
 	muxed  *gated
 	runs   *runner
 	// said is what each source said last, by name.
-	said map[string]map[string]pod.Document
+	said map[string]map[string]api.Document
 }
 
 func newRace(t *testing.T, seed uint64) *race {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 2))
-	r := &race{t: t, random: random, fickle: &fickle{rand.New(rand.NewPCG(seed, 3))}, runs: &runner{t, map[types.UID]*v1.Pod{}}, said: map[string]map[string]pod.Document{}}
+	r := &race{t: t, random: random, fickle: &fickle{rand.New(rand.NewPCG(seed, 3))}, runs: &runner{t, map[types.UID]*v1.Pod{}}, said: map[string]map[string]api.Document{}}
 	r.config = Config{Documents: newDisk(), Resolutions: &ledger{}, Precedence: []string{"one", "api", "two"}}
 	if random.IntN(2) == 0 {
 		r.config.Gate = newJudge()
@@ -154,7 +155,7 @@ func (r *race) restart(step int) {
 
 // say has a source say again what it did.
 func (r *race) say(source string) {
-	var all []pod.Document
+	var all []api.Document
 	for _, name := range []string{"n0", "n1", "n2"} {
 		if d, ok := r.said[source][name]; ok {
 			all = append(all, d)
@@ -167,7 +168,7 @@ func (r *race) say(source string) {
 // or gone.
 func (r *race) edit(source string) {
 	if r.said[source] == nil {
-		r.said[source] = map[string]pod.Document{}
+		r.said[source] = map[string]api.Document{}
 	}
 	name := fmt.Sprint("n", r.random.IntN(3))
 	if delete(r.said[source], name); r.random.IntN(4) == 0 {
@@ -204,7 +205,7 @@ func (r *race) check(step int) {
 	}
 	for _, c := range r.muxed.mux.Conflicts() {
 		for _, claim := range c.Claims {
-			waits[c.Name] = waits[c.Name] || claim.State == pod.ClaimWaits
+			waits[c.Name] = waits[c.Name] || claim.State == api.ClaimWaits
 		}
 	}
 	for i := range 3 {
@@ -224,14 +225,14 @@ func (r *race) check(step int) {
 // filter may hold something back: then that is what runs, and nothing else.
 func (r *race) end() {
 	r.t.Helper()
-	r.umpire.become(func(c pod.Contest) *pod.Resolution {
+	r.umpire.become(func(c api.Contest) *api.Resolution {
 		least := 0
 		for i := range c.Candidates {
 			if c.Candidates[i].Pod.UID < c.Candidates[least].Pod.UID {
 				least = i
 			}
 		}
-		return &pod.Resolution{Choice: pod.ChooseWinner, Winner: least}
+		return &api.Resolution{Choice: api.ChooseWinner, Winner: least}
 	})
 	r.runs.take(r.muxed)
 	time.Sleep(patience)

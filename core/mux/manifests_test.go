@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -64,13 +65,13 @@ type desk struct {
 	given map[string]string
 }
 
-func (d *desk) decode(file string) (text string, docs []pod.Document) {
+func (d *desk) decode(file string) (text string, docs []api.Document) {
 	parts := []string{"# pods\n"}
 	for _, one := range d.files[file] {
 		parts = append(parts, one.text())
 	}
 	text = strings.Join(parts, "---\n")
-	return text, pod.Decode([]byte(text), pod.DecodeFrom{Source: "one", Kind: pod.KindFile, File: file, NodeName: "n"})
+	return text, manifest.Decode([]byte(text), manifest.DecodeFrom{Source: "one", Kind: api.KindFile, File: file, NodeName: "n"})
 }
 
 // restart begins with what the disk holds, and reads everything.
@@ -78,7 +79,7 @@ func (d *desk) restart() {
 	m := New(Config{Sources: []Source{{Name: "one", Kind: "file"}}, Documents: d.disk, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	d.store, d.given = m.store, map[string]string{}
 	d.step(m.restore)
-	var all []pod.Document
+	var all []api.Document
 	for file := range d.files {
 		text, docs := d.decode(file)
 		d.given[file] = text
@@ -136,7 +137,7 @@ func (d *desk) stands() map[string]string {
 	files := map[string]string{}
 	for _, sl := range d.store.sources["one"].slots {
 		if sl.first != nil {
-			files[strings.TrimSuffix(sl.first.pod.Name, "-n")], _ = pod.ManifestOf(sl.first.id)
+			files[strings.TrimSuffix(sl.first.pod.Name, "-n")], _ = api.ManifestOf(sl.first.id)
 		}
 	}
 	return files
@@ -302,10 +303,10 @@ func TestWhateverIsTypedWhatRunsIsWhatTheDocumentsName(t *testing.T) {
 // sameAsDisk holds the last valid versions against what a restart would begin
 // with.
 func sameAsDisk(d *desk) error {
-	have := map[state.DocumentID]*pod.Document{}
+	have := map[state.DocumentID]*api.Document{}
 	for id, e := range d.store.sources["one"].entries {
 		if e.pod != nil {
-			have[state.DocumentID{Source: "one", ID: id}] = &pod.Document{Pod: e.pod}
+			have[state.DocumentID{Source: "one", ID: id}] = &api.Document{Pod: e.pod}
 		}
 	}
 	for id, r := range d.disk.records {

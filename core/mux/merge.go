@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -14,7 +15,7 @@ import (
 // outcome is what follows from a merge.
 type outcome struct {
 	// changes come in the order they must be applied.
-	changes []pod.Change
+	changes []api.Change
 	// seen is the source's name if this was its first snapshot.
 	seen string
 	// keep are records to be on the disk before the changes are sent, drop
@@ -128,7 +129,7 @@ func (t *merging) touch(sl *slot) {
 
 // document takes one document in. An entry is unchanged when its version is;
 // pods are compared only where that differs.
-func (t *merging) document(d *pod.Document) {
+func (t *merging) document(d *api.Document) {
 	e := t.source.entry(d.ID)
 	if d.Err != nil {
 		t.refuse(e, d)
@@ -215,7 +216,7 @@ func (t *merging) difference(before *v1.Pod, e *entry) pod.Fields {
 }
 
 // refuse notes that a document cannot be used; its last valid version stays.
-func (t *merging) refuse(e *entry, d *pod.Document) {
+func (t *merging) refuse(e *entry, d *api.Document) {
 	if e.fault != nil && e.fault.Error() == d.Err.Error() {
 		e.version = d.Version
 		return

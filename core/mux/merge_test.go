@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -20,7 +21,7 @@ import (
 type step struct {
 	source   string
 	snapshot bool
-	docs     []pod.Document
+	docs     []api.Document
 	gone     []string
 	want     []string
 }
@@ -196,7 +197,7 @@ func TestMergeKeepsFirstSeenAcrossVersions(t *testing.T) {
 	t.Parallel()
 	s := newStore([]Source{{Name: "one"}})
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	deliver := func(at time.Time, d pod.Document) pod.Change {
+	deliver := func(at time.Time, d api.Document) api.Change {
 		t.Helper()
 		changes := s.merge(delivery{source: "one", docs: docs(d)}, s.merging(at, slog.New(slog.DiscardHandler))).changes
 		if len(changes) != 1 {
@@ -206,7 +207,7 @@ func TestMergeKeepsFirstSeenAcrossVersions(t *testing.T) {
 	}
 	deliver(first, good("a#0", "web", "u1"))
 	c := deliver(first.Add(time.Hour), good("a#0", "web", "u1", image("web:2")))
-	want := pod.Origin{Source: "one", Document: "a#0", Version: c.Origin.Version, FirstSeen: first}
+	want := api.Origin{Source: "one", Document: "a#0", Version: c.Origin.Version, FirstSeen: first}
 	if diff := cmp.Diff(want, c.Origin); diff != "" {
 		t.Errorf("origin of the second version (-want +got):\n%s", diff)
 	}
@@ -246,11 +247,11 @@ func play(t *testing.T, steps []step) {
 	}
 }
 
-func docs(d ...pod.Document) []pod.Document { return d }
+func docs(d ...api.Document) []api.Document { return d }
 
 func ops(o ...string) []string { return o }
 
-func good(id, name string, uid types.UID, edits ...func(*v1.Pod)) pod.Document {
+func good(id, name string, uid types.UID, edits ...func(*v1.Pod)) api.Document {
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: uid, Annotations: map[string]string{}},
 		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: name + ":1"}}},
@@ -258,16 +259,16 @@ func good(id, name string, uid types.UID, edits ...func(*v1.Pod)) pod.Document {
 	for _, edit := range edits {
 		edit(p)
 	}
-	return pod.Document{ID: id, Version: p.String(), Pod: p}
+	return api.Document{ID: id, Version: p.String(), Pod: p}
 }
 
-func bad(id string) pod.Document {
+func bad(id string) api.Document {
 	file, _, _ := strings.Cut(id, "#")
-	return pod.Document{ID: id, Version: "bad", Err: &pod.DocumentError{File: file, Line: 3, Err: errors.New("broken")}}
+	return api.Document{ID: id, Version: "bad", Err: &api.DocumentError{File: file, Line: 3, Err: errors.New("broken")}}
 }
 
 // wouldBe is a document with a fault that names its pod.
-func wouldBe(id string, identity types.NamespacedName) pod.Document {
+func wouldBe(id string, identity types.NamespacedName) api.Document {
 	d := bad(id)
 	d.Claims = identity
 	return d

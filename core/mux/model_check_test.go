@@ -8,10 +8,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-func check(t *testing.T, step int, g *gated, l *loop, current map[string][]pod.Document) {
+func check(t *testing.T, step int, g *gated, l *loop, current map[string][]api.Document) {
 	t.Helper()
 	g.judge.questions()
 	for uid := range l.pods {
@@ -75,7 +76,7 @@ func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
 
 // checkClaims holds what became of the pods of a source against the rule: one
 // that only a document with a fault names is still its last valid version.
-func checkClaims(t *testing.T, step int, g *gated, source string, documents []pod.Document, had map[types.NamespacedName][]*v1.Pod) {
+func checkClaims(t *testing.T, step int, g *gated, source string, documents []api.Document, had map[types.NamespacedName][]*v1.Pod) {
 	t.Helper()
 	now := g.hold(source)
 	valid := map[types.NamespacedName]bool{}
@@ -144,7 +145,7 @@ func checkContests(t *testing.T, step int, g *gated) {
 
 // checkSource holds what became of the newest documents of a source against
 // the rules.
-func checkSource(t *testing.T, step int, g *gated, source string, documents []pod.Document) {
+func checkSource(t *testing.T, step int, g *gated, source string, documents []api.Document) {
 	t.Helper()
 	var uids []types.UID
 	for _, d := range documents {
@@ -163,7 +164,7 @@ func checkSource(t *testing.T, step int, g *gated, source string, documents []po
 			t.Errorf("step %d: %s has no verdict although everything was answered", step, id)
 		case w != nil && w.suppressed() != nil:
 			checkSuppression(t, step, g, w)
-		case w != nil && (w.verdict.Answer == pod.Allow || w.passes()):
+		case w != nil && (w.verdict.Answer == api.Allow || w.passes()):
 			t.Errorf("step %d: %s waits with a verdict that lets it pass", step, id)
 		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.pod.UID):
 			t.Errorf("step %d: %s neither waits nor was sent", step, id)

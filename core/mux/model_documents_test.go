@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -19,16 +20,16 @@ func randomUmpire(random *rand.Rand) *umpire {
 		return nil
 	}
 	u, salt := newUmpire(), random.Uint64()
-	u.answer = func(c pod.Contest) *pod.Resolution {
+	u.answer = func(c api.Contest) *api.Resolution {
 		h := fnv.New64a()
 		fmt.Fprint(h, salt, c.Identity.Name)
 		for _, candidate := range c.Candidates {
 			fmt.Fprint(h, candidate.Pod.UID)
 		}
-		choices := []pod.Choice{pod.ChooseWinner, pod.ChooseWinner, pod.ChooseCurrent, pod.ChooseNone, pod.NoChoice}
+		choices := []api.Choice{api.ChooseWinner, api.ChooseWinner, api.ChooseCurrent, api.ChooseNone, api.NoChoice}
 		if n := h.Sum64(); n%4 != 0 {
-			r := &pod.Resolution{Choice: choices[n%5], Winner: int(n>>8) % 3}
-			if r.Choice == pod.ChooseWinner && r.Winner < len(c.Candidates) && n>>16%2 == 0 {
+			r := &api.Resolution{Choice: choices[n%5], Winner: int(n>>8) % 3}
+			if r.Choice == api.ChooseWinner && r.Winner < len(c.Candidates) && n>>16%2 == 0 {
 				r.Mutation = madeOf(c.Candidates[r.Winner].Pod, "of-"+c.Identity.Name)
 			}
 			return r
@@ -38,7 +39,7 @@ func randomUmpire(random *rand.Rand) *umpire {
 	return u
 }
 
-func described(documents []pod.Document) string {
+func described(documents []api.Document) string {
 	var all []string
 	for _, d := range documents {
 		if d.Pod == nil {
@@ -52,8 +53,8 @@ func described(documents []pod.Document) string {
 
 // randomDocuments are up to four documents with names and UIDs that collide
 // now and then.
-func randomDocuments(random *rand.Rand, source string) []pod.Document {
-	var all []pod.Document
+func randomDocuments(random *rand.Rand, source string) []api.Document {
+	var all []api.Document
 	images := []string{"web:1", "web:2", "evil:1", "wait:1"}
 	for _, id := range []string{"a#0", "b#0", "c#0", "d#0"} {
 		if random.IntN(4) == 0 {

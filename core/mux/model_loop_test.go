@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -36,18 +37,18 @@ func (l *loop) take(g *gated) {
 			l.t.Logf("  %s %s for %q of %s", c.Op, uid, c.Replaces, c.Source)
 			_, has := l.pods[uid]
 			switch c.Op {
-			case pod.Remove:
+			case api.Remove:
 				if !has {
 					l.t.Errorf("REMOVE of %s, which was never handed on", uid)
 				}
 				delete(l.pods, uid)
 				l.successor[uid] = c.Replaces
-			case pod.Add, pod.Restore:
+			case api.Add, api.Restore:
 				if has {
 					l.t.Errorf("%s of %s, which is there already", c.Op, uid)
 				}
-				l.pods[uid] = c.Verdict == nil || c.Verdict.Answer == pod.Allow
-				if c.Op == pod.Restore {
+				l.pods[uid] = c.Verdict == nil || c.Verdict.Answer == api.Allow
+				if c.Op == api.Restore {
 					l.restored[uid] = true
 				}
 			default:
@@ -59,12 +60,12 @@ func (l *loop) take(g *gated) {
 			l.checkFinal(&c)
 			l.filtered.check(l.t, &c)
 			switch {
-			case c.Op == pod.Remove:
+			case c.Op == api.Remove:
 			case v == nil:
 				l.t.Errorf("%s of %s without a verdict", c.Op, uid)
-			case v.Answer == pod.Hold:
+			case v.Answer == api.Hold:
 				l.t.Errorf("%s of %s with a verdict of hold", c.Op, uid)
-			case v.Answer == pod.Allow && !g.judge.allowed[cmp.Or(c.Origin.Instance, instanceOf(l.t, c.New))]:
+			case v.Answer == api.Allow && !g.judge.allowed[cmp.Or(c.Origin.Instance, instanceOf(l.t, c.New))]:
 				l.t.Errorf("%s of %s, an instance that was never allowed: %s", c.Op, uid, c.New.Spec.Containers[0].Image)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 var seeds = flag.Uint64("seeds", 300, "how many random histories are played")
@@ -60,7 +60,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	}
 	c := setting()
 	g := enter(t, c).gated
-	current := map[string][]pod.Document{}
+	current := map[string][]api.Document{}
 	give := func() {}
 	for step := range steps {
 		give()
@@ -91,7 +91,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 				c.Filter = f
 			}
 			give = func() {}
-			g, current = enter(t, c).gated, map[string][]pod.Document{}
+			g, current = enter(t, c).gated, map[string][]api.Document{}
 			l.take(g)
 			for uid, runs := range before {
 				// Of two that wait with one UID the other one may get it now.
@@ -145,7 +145,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 	}
 	j.become(true, "end")
 	l.take(g)
-	f.become(func(q pod.FilterQuestion) *pod.FilterVerdict {
+	f.become(func(q api.FilterQuestion) *api.FilterVerdict {
 		strainer.letPass(q.Pod)
 		return passes(q)
 	})

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -80,13 +80,13 @@ type Mux struct {
 	jitter      func(time.Duration) time.Duration
 	changed     func()
 	running     func(types.UID) bool
-	verdicts    *inbox[pod.Verdict]
-	filtered    *inbox[pod.FilterVerdict]
+	verdicts    *inbox[api.Verdict]
+	filtered    *inbox[api.FilterVerdict]
 	releases    chan release
 	evictions   chan eviction
-	answers     *inbox[pod.Resolution]
+	answers     *inbox[api.Resolution]
 	deliveries  chan delivery
-	updates     chan pod.Update
+	updates     chan api.Update
 	// reruled has room for one value: what waits is to be asked about again.
 	reruled chan struct{}
 
@@ -115,13 +115,13 @@ func New(c Config) *Mux {
 		running:     c.Running,
 		resolver:    c.Resolver,
 		resolutions: c.Resolutions,
-		verdicts:    newInbox[pod.Verdict](),
-		filtered:    newInbox[pod.FilterVerdict](),
+		verdicts:    newInbox[api.Verdict](),
+		filtered:    newInbox[api.FilterVerdict](),
 		releases:    make(chan release),
 		evictions:   make(chan eviction),
-		answers:     newInbox[pod.Resolution](),
+		answers:     newInbox[api.Resolution](),
 		deliveries:  make(chan delivery),
-		updates:     make(chan pod.Update, updatesCapacity),
+		updates:     make(chan api.Update, updatesCapacity),
 		reruled:     make(chan struct{}, 1),
 		store:       newStore(c.Sources),
 	}
@@ -161,7 +161,7 @@ func (m *Mux) SetStopDenied(stop bool) {
 }
 
 // Updates is the merged stream. It is closed when Run ends.
-func (m *Mux) Updates() <-chan pod.Update { return m.updates }
+func (m *Mux) Updates() <-chan api.Update { return m.updates }
 
 // Run restores what the disk holds and then merges deliveries and takes
 // verdicts, until ctx is done; it returns the error of ctx.
@@ -266,7 +266,7 @@ func (m *Mux) send(ctx context.Context, out outcome) error {
 		return nil
 	}
 	m.updateSeq++
-	u := pod.Update{Seq: m.updateSeq, Changes: out.changes}
+	u := api.Update{Seq: m.updateSeq, Changes: out.changes}
 	if out.seen != "" {
 		u.Seen = []string{out.seen}
 	}

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,7 +32,7 @@ func TestTheFirstSnapshotOfASourceIsNamedEvenWhenItIsEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, second := <-m.Updates(), <-m.Updates()
-		if diff := cmp.Diff(pod.Update{Seq: 1, Seen: []string{"one"}}, first, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(api.Update{Seq: 1, Seen: []string{"one"}}, first, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("first update (-want +got):\n%s", diff)
 		}
 		if second.Seq != 2 || len(second.Seen) != 0 || len(second.Changes) != 1 || second.Changes[0].Seq != 1 {
@@ -126,7 +126,7 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := start(t)
 		one, two := mustSink(t, m, "one"), mustSink(t, m, "two")
-		deliver := func(s *Sink, d ...pod.Document) {
+		deliver := func(s *Sink, d ...api.Document) {
 			t.Helper()
 			if err := s.Replace(t.Context(), d); err != nil {
 				t.Fatal(err)
@@ -138,10 +138,10 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 		two.Health(errors.New("directory is gone"))
 
 		now := time.Now()
-		want := []pod.SourceState{
+		want := []api.SourceState{
 			{
 				Name: "one", Kind: "file", Location: "/one", Seen: true, LastRead: now, Documents: 3, Bad: 3,
-				Problems: []pod.Problem{
+				Problems: []api.Problem{
 					{Document: "a#0", Message: "a:3: broken", Since: now, Kept: true, Running: true},
 					{Document: "b#0", Message: "b#0: default/web is already defined by a#0, which was first; remove or rename one of them", Since: now, Namespace: "default", Name: "web"},
 					{Document: "c#0", Message: "c:3: broken", Since: now},
@@ -150,7 +150,7 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 			{
 				Name: "two", Kind: "file", Location: "/two", Seen: true, LastRead: now, Documents: 1, Bad: 1,
 				Err: "directory is gone",
-				Problems: []pod.Problem{{
+				Problems: []api.Problem{{
 					Document: "x#0",
 					Message:  `x#0: uid u1 is already that of default/web from source "one"; give one of them another metadata.uid`,
 					Since:    now, Namespace: "default", Name: "db",

@@ -5,13 +5,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Desired is a pod of the desired set.
 type Desired struct {
 	Pod    *v1.Pod
-	Origin pod.Origin
+	Origin api.Origin
 	// Known is since when there is such a pod, by UID. What was denied and is judged
 	// again is the same pod, though Origin counts it as new.
 	Known time.Time
@@ -21,10 +21,10 @@ type Desired struct {
 	HandedOn bool
 	// Verdict is what the sync loop has the pod with, nil for none: it is stored with
 	// the pod, also over restarts.
-	Verdict *pod.Verdict
+	Verdict *api.Verdict
 	// Rejected is the answer to the contest of the pod's identity where that is that no
 	// candidate may run, else nil.
-	Rejected *pod.Resolution
+	Rejected *api.Resolution
 }
 
 // Pods are the pods the sync loop has, is about to get, or would get if policy
@@ -41,7 +41,7 @@ func (m *Mux) Pods() []Desired {
 	}
 	for w := range m.store.parked {
 		if m.store.owner[w.pod.UID] == nil && w.running() == nil {
-			admitted := w.passes() && (w.verdict == nil || w.verdict.Answer == pod.Allow)
+			admitted := w.passes() && (w.verdict == nil || w.verdict.Answer == api.Allow)
 			pods = append(pods, Desired{Pod: w.final(), Origin: w.origin(), Known: w.known, Admitted: admitted})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestPodsHaveTheVerdictThatIsStoredWithThem(t *testing.T) {
@@ -17,7 +17,7 @@ func TestPodsHaveTheVerdictThatIsStoredWithThem(t *testing.T) {
 		verdicts := func(g *gated) (all []string) {
 			synctest.Wait()
 			for _, p := range g.mux.Pods() {
-				answer := pod.Answer("none")
+				answer := api.Answer("none")
 				if p.Verdict != nil {
 					answer = p.Verdict.Answer
 				}

@@ -7,13 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // state reports what the source holds and which of its documents cannot be used.
 // running is Config.Running.
-func (s *sourceStore) state(running func(types.UID) bool) pod.SourceState {
-	state := pod.SourceState{
+func (s *sourceStore) state(running func(types.UID) bool) api.SourceState {
+	state := api.SourceState{
 		Name: s.Name, Kind: s.Kind, Location: s.Location, Seen: s.seen, LastRead: s.lastRead,
 		Documents: len(s.entries), Ignored: s.ignored,
 	}
@@ -33,14 +33,14 @@ func (s *sourceStore) state(running func(types.UID) bool) pod.SourceState {
 		}
 	}
 	state.Bad = len(state.Problems)
-	slices.SortFunc(state.Problems, func(a, b pod.Problem) int { return pod.CompareDocuments(a.Document, b.Document) })
+	slices.SortFunc(state.Problems, func(a, b api.Problem) int { return api.CompareDocuments(a.Document, b.Document) })
 	return state
 }
 
 // followsFromAnother reports whether a document holds its manifest because of faults
 // that other documents of it have. Those are the fault, and are counted.
 func (s *sourceStore) followsFromAnother(e *entry) bool {
-	path, holds := strings.CutSuffix(e.id, pod.HoldSuffix)
+	path, holds := strings.CutSuffix(e.id, api.HoldSuffix)
 	return holds && e.fault != nil && s.cause(path) != ""
 }
 
@@ -51,11 +51,11 @@ func (s *sourceStore) cause(path string) (id string) {
 	named := true
 	for _, have := range s.manifests[path] {
 		e := s.entries[have]
-		if e.fault == nil || strings.HasSuffix(have, pod.HoldSuffix) {
+		if e.fault == nil || strings.HasSuffix(have, api.HoldSuffix) {
 			continue
 		}
 		names := e.claims != (types.NamespacedName{})
-		if id == "" || named && !names || named == names && pod.CompareDocuments(have, id) > 0 {
+		if id == "" || named && !names || named == names && api.CompareDocuments(have, id) > 0 {
 			id, named = have, names
 		}
 	}
@@ -64,13 +64,13 @@ func (s *sourceStore) cause(path string) (id string) {
 
 // keepsBy reports whether a document that holds its manifest keeps a pod.
 func (s *sourceStore) keepsBy(e *entry) bool {
-	path, held := strings.CutSuffix(e.id, pod.HoldSuffix)
+	path, held := strings.CutSuffix(e.id, api.HoldSuffix)
 	return held && slices.ContainsFunc(s.manifests[path], func(id string) bool { return s.entries[id].pod != nil })
 }
 
 // problem says why the document as last read does not run.
-func (s *sourceStore) problem(e *entry, running func(types.UID) bool) (pod.Problem, bool) {
-	p := pod.Problem{Document: e.id, Since: e.firstSeen}
+func (s *sourceStore) problem(e *entry, running func(types.UID) bool) (api.Problem, bool) {
+	p := api.Problem{Document: e.id, Since: e.firstSeen}
 	identity := e.claims
 	switch {
 	case e.fault != nil:
@@ -90,7 +90,7 @@ func (s *sourceStore) problem(e *entry, running func(types.UID) bool) (pod.Probl
 		p.Running = p.Kept && running(e.slot.sent.pod.UID)
 		identity = e.slot.identity
 	default:
-		return pod.Problem{}, false
+		return api.Problem{}, false
 	}
 	p.Namespace, p.Name = identity.Namespace, identity.Name
 	return p, true
@@ -99,11 +99,11 @@ func (s *sourceStore) problem(e *entry, running func(types.UID) bool) (pod.Probl
 // consequence is what follows for the other pods of the manifest where the document is
 // why that is held, as the end of a sentence. It is empty where nothing does.
 func (s *sourceStore) consequence(e *entry) string {
-	path, ok := pod.ManifestOf(e.id)
+	path, ok := api.ManifestOf(e.id)
 	if !ok {
 		return ""
 	}
-	hold := s.entries[path+pod.HoldSuffix]
+	hold := s.entries[path+api.HoldSuffix]
 	if hold == nil || hold == e || hold.fault == nil || !s.keepsBy(hold) || s.cause(path) != e.id {
 		return ""
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // everything runs.
 func everything(types.UID) bool { return true }
 
 // holding is the document that holds a manifest because of another one.
-func holding(file string) pod.Document {
+func holding(file string) api.Document {
 	d := bad(file + "#*")
 	d.Err.Err = errors.New("which pods the file holds is uncertain")
 	return d
@@ -26,7 +26,7 @@ func TestSourceState_faultsOfManifests(t *testing.T) {
 	t.Parallel()
 	const follows = "; which pods the file holds is uncertain"
 	for name, test := range map[string]struct {
-		before, docs []pod.Document
+		before, docs []api.Document
 		documents    int
 		want         []string
 	}{
@@ -63,7 +63,7 @@ func TestSourceState_faultsOfManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStore([]Source{{Name: "one"}})
-			for _, d := range [][]pod.Document{test.before, test.docs} {
+			for _, d := range [][]api.Document{test.before, test.docs} {
 				s.merge(delivery{source: "one", snapshot: true, docs: d}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
 			}
 			state := s.sources["one"].state(everything)
@@ -81,7 +81,7 @@ func TestSourceState_faultsOfManifests(t *testing.T) {
 	}
 }
 
-func told(p pod.Problem) string {
+func told(p api.Problem) string {
 	text := p.Document + " " + p.Message
 	if p.Kept {
 		text += " kept"
@@ -98,14 +98,14 @@ func TestSourceState_runningOnlyWhereTheLastValidVersionRuns(t *testing.T) {
 	for name, test := range map[string]struct {
 		gated   bool
 		running func(types.UID) bool
-		docs    [][]pod.Document
+		docs    [][]api.Document
 		want    string
 	}{
-		"it runs":                     {false, everything, [][]pod.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept running"},
-		"it has ended, or not begun":  {false, nothing, [][]pod.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
-		"it is not judged yet":        {true, everything, [][]pod.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
+		"it runs":                     {false, everything, [][]api.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept running"},
+		"it has ended, or not begun":  {false, nothing, [][]api.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
+		"it is not judged yet":        {true, everything, [][]api.Document{docs(good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
 		"there was none":              {false, everything, nil, "m#0 m:3: broken"},
-		"another document of it runs": {false, everything, [][]pod.Document{docs(good("l#0", "a", "ul")), docs(good("l#0", "a", "ul"), good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
+		"another document of it runs": {false, everything, [][]api.Document{docs(good("l#0", "a", "ul")), docs(good("l#0", "a", "ul"), good("m#0", "a", "ua"))}, "m#0 m:3: broken kept"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

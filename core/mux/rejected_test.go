@@ -6,10 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-var rejects = pod.Verdict{Answer: pod.Deny, Reason: pod.ReasonConflictRejected, Message: `policy "p": neither`, Policy: "p"}
+var rejects = api.Verdict{Answer: api.Deny, Reason: api.ReasonConflictRejected, Message: `policy "p": neither`, Policy: "p"}
 
 // evictsRejected has the pod of a UID evicted, if the contest in which it stands was
 // answered with none.
@@ -19,7 +19,7 @@ func (a *arena) evictsRejected(uid types.UID) {
 		if d.Pod.UID != uid {
 			continue
 		}
-		if d.Rejected == nil || d.Rejected.Choice != pod.ChooseNone {
+		if d.Rejected == nil || d.Rejected.Choice != api.ChooseNone {
 			a.t.Fatalf("%s stands in a contest with the answer %+v, want none", uid, d.Rejected)
 		}
 		if err := a.mux.Evict(a.t.Context(), d.Pod, rejects); err != nil {
@@ -40,7 +40,7 @@ func TestAPodThatIsEvictedWithItsWholeContestComesBackWhenThatHasAnotherEnd(t *t
 		"its rival is gone":          {func(a *arena, _ *umpire, _ *judge) { a.deliver("two") }, ops("REMOVE u1", "ADD u1")},
 		"it wins now":                {func(_ *arena, u *umpire, _ *judge) { u.become(prefers("i")) }, ops("REMOVE u1", "ADD u1")},
 		"its rival wins now":         {func(_ *arena, u *umpire, _ *judge) { u.become(prefers("j")) }, ops("REMOVE u1", "ADD u2")},
-		"it is rejected again":       {func(_ *arena, u *umpire, _ *judge) { u.become(always(pod.ChooseNone)) }, nil},
+		"it is rejected again":       {func(_ *arena, u *umpire, _ *judge) { u.become(always(api.ChooseNone)) }, nil},
 		"other policies would admit": {func(_ *arena, _ *umpire, j *judge) { j.become(true, "another") }, nil},
 		"its document is gone":       {func(a *arena, _ *umpire, _ *judge) { a.deliver("one") }, ops("REMOVE u1", "ADD u2")},
 		"nothing else has changed":   {func(a *arena, _ *umpire, _ *judge) { a.deliver("one", one) }, nil},
@@ -49,7 +49,7 @@ func TestAPodThatIsEvictedWithItsWholeContestComesBackWhenThatHasAnotherEnd(t *t
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				u, j := newUmpire(), newJudge()
-				u.answer = always(pod.ChooseNone)
+				u.answer = always(api.ChooseNone)
 				disk, answers := newDisk(), &ledger{}
 				a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: j})
 				a.deliver("one", one)
@@ -70,7 +70,7 @@ func TestAnOlderVersionIsEvictedWithItsWholeContest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		u := newUmpire()
-		u.answer = always(pod.ChooseNone)
+		u.answer = always(api.ChooseNone)
 		a := enter(t, Config{Documents: newDisk(), Resolver: u, Resolutions: &ledger{}, Gate: newJudge()})
 		a.deliver("one", from("one", "web", "u1", "i"))
 		a.wants("it runs", "ADD u1")
@@ -91,7 +91,7 @@ func TestAPodThatIsEvictedWithItsWholeContestStaysSoOverARestart(t *testing.T) {
 		one, two := from("one", "web", "u1", "i"), from("two", "web", "u2", "j")
 		disk, answers := newDisk(), &ledger{}
 		u := newUmpire()
-		u.answer = always(pod.ChooseNone)
+		u.answer = always(api.ChooseNone)
 		a := enter(t, Config{Documents: disk, Resolver: u, Resolutions: answers, Gate: newJudge()})
 		a.deliver("one", one)
 		a.wants("it runs", "ADD u1")
@@ -115,9 +115,9 @@ func TestAPodThatIsEvictedWithItsWholeContestStaysSoOverARestart(t *testing.T) {
 func TestADenialInAConflictIsJudgedAgainOnceThatHasAnEnd(t *testing.T) {
 	t.Parallel()
 	one, two := from("one", "web", "u1", "evil"), from("two", "web", "u2", "j")
-	none := always(pod.ChooseNone)
+	none := always(api.ChooseNone)
 	for name, tc := range map[string]struct {
-		answer func(pod.Contest) *pod.Resolution
+		answer func(api.Contest) *api.Resolution
 		// restart: other policies are in force after a restart only.
 		restart bool
 		restore []string

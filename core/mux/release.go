@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // release asks for updates of a pod to pass now, on its way to the goroutine
@@ -19,7 +19,7 @@ type release struct {
 
 // released is what became of a release.
 type released struct {
-	updates []pod.WaitingUpdate
+	updates []api.WaitingUpdate
 	err     error
 }
 
@@ -27,7 +27,7 @@ type released struct {
 // name, and gives them. It is the name of the new version, of what runs on
 // meanwhile, or of their identity. It fails where no filter holds anything back
 // of them; what policy does not admit is not released.
-func (m *Mux) Release(ctx context.Context, namespace, name string) ([]pod.WaitingUpdate, error) {
+func (m *Mux) Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error) {
 	r := release{namespace, name, make(chan released, 1)}
 	select {
 	case m.releases <- r:
@@ -101,27 +101,27 @@ func (w *wait) isOf(namespace, name string) bool {
 
 // Suppressed are the updates that a filter holds back, or has not answered,
 // ordered by namespace, name and UID.
-func (m *Mux) Suppressed() []pod.WaitingUpdate {
+func (m *Mux) Suppressed() []api.WaitingUpdate {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	all := []pod.WaitingUpdate{}
+	all := []api.WaitingUpdate{}
 	for w := range m.store.parked {
 		if s := w.suppressed(); s != nil && s.free == nil {
 			all = append(all, w.update())
 		}
 	}
-	slices.SortFunc(all, func(a, b pod.WaitingUpdate) int {
+	slices.SortFunc(all, func(a, b api.WaitingUpdate) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	return all
 }
 
 // update is the wait, which a filter holds back, as `get updates` shows it.
-func (w *wait) update() pod.WaitingUpdate {
+func (w *wait) update() api.WaitingUpdate {
 	q, s := w.filterQuestion(), w.suppressed()
-	u := pod.WaitingUpdate{
+	u := api.WaitingUpdate{
 		Namespace: w.pod.Namespace, Name: w.pod.Name, UID: w.pod.UID, Op: q.Op, Replaces: q.Replaces,
-		Wait: pod.WaitAsked, Reason: pod.ReasonNotAnswered, Since: s.since, Again: s.again, Until: s.until(),
+		Wait: api.WaitAsked, Reason: api.ReasonNotAnswered, Since: s.since, Again: s.again, Until: s.until(),
 		Source: q.Origin.Source, Document: q.Origin.Document, Version: q.Origin.Version,
 	}
 	v := s.verdict
@@ -130,10 +130,10 @@ func (w *wait) update() pod.WaitingUpdate {
 	}
 	u.Policy, u.Reason, u.Message = v.Policy, v.Reason, v.Message
 	switch v.Answer {
-	case pod.Defer:
-		u.Wait = pod.WaitDeferred
-	case pod.Drop:
-		u.Wait = pod.WaitDropped
+	case api.Defer:
+		u.Wait = api.WaitDeferred
+	case api.Drop:
+		u.Wait = api.WaitDropped
 	}
 	return u
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestReleaseSaysWhatItReleased(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newSieve(only(pod.UpdateOp, drops))
+		f := newSieve(only(api.UpdateOp, drops))
 		g := startFiltered(t, newDisk(), newJudge(), f)
 		g.deliver("one", doc("a#0", "web", "u1", "web:1", identity("shop")), doc("b#0", "db", "u3", "db:1"), doc("c#0", "cache", "u4", "cache:1"))
 		g.got()
@@ -32,8 +32,8 @@ func TestReleaseSaysWhatItReleased(t *testing.T) {
 		}
 		updates, err := g.mux.Release(t.Context(), "default", "shop")
 		now := time.Now()
-		want := []pod.WaitingUpdate{{
-			Namespace: "default", Name: "web", UID: "u1", Op: pod.UpdateOp, Wait: pod.WaitDropped, Policy: "p", Reason: "NoChange", Message: "not now",
+		want := []api.WaitingUpdate{{
+			Namespace: "default", Name: "web", UID: "u1", Op: api.UpdateOp, Wait: api.WaitDropped, Policy: "p", Reason: "NoChange", Message: "not now",
 			Since: now, Until: now.Add(limit), Source: "one", Document: "a#0", Version: doc("a#0", "web", "u1", "web:2", identity("shop")).Version,
 		}}
 		if diff := cmp.Diff(want, updates); diff != "" || err != nil {

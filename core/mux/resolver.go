@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -16,7 +16,7 @@ type Resolver interface {
 	// any goroutine and at any time, or never if the resolver stops first. It
 	// does not block. A winner that is no candidate counts as NoChoice, and so
 	// does one with a mutation of another pod. Mutations count only with a Gate.
-	Resolve(c pod.Contest, answer func(pod.Resolution))
+	Resolve(c api.Contest, answer func(api.Resolution))
 	// Changed gives a value when other policies are in force than before: every
 	// contest is then asked again.
 	Changed() <-chan struct{}
@@ -37,12 +37,12 @@ type Resolutions interface {
 // contention is a question about a contest, on its way to the resolver.
 type contention struct {
 	ticket uint64
-	pod.Contest
+	api.Contest
 }
 
 // resolved takes resolutions in. One whose question was asked again, or is
 // not of interest any more, is passed over.
-func (s *store) resolved(given []answer[pod.Resolution], t *merging) outcome {
+func (s *store) resolved(given []answer[api.Resolution], t *merging) outcome {
 	for _, a := range given {
 		c := s.disputed[a.ticket]
 		if c == nil {
@@ -58,22 +58,22 @@ func (s *store) resolved(given []answer[pod.Resolution], t *merging) outcome {
 }
 
 // settle makes an answer one that says the same whatever runs later.
-func (c *contest) settle(r pod.Resolution) *pod.Resolution {
-	if r.Choice != pod.ChooseWinner {
+func (c *contest) settle(r api.Resolution) *api.Resolution {
+	if r.Choice != api.ChooseWinner {
 		r.Mutation = nil
 	}
 	switch current := slices.IndexFunc(c.rivals, (*slot).runs); {
-	case r.Choice == pod.ChooseCurrent && current >= 0:
-		r.Choice, r.Winner = pod.ChooseWinner, current
-	case r.Choice == pod.ChooseCurrent, r.Choice == pod.ChooseWinner && !c.names(&r):
-		r.Choice, r.Winner, r.Mutation = pod.NoChoice, 0, nil
+	case r.Choice == api.ChooseCurrent && current >= 0:
+		r.Choice, r.Winner = api.ChooseWinner, current
+	case r.Choice == api.ChooseCurrent, r.Choice == api.ChooseWinner && !c.names(&r):
+		r.Choice, r.Winner, r.Mutation = api.NoChoice, 0, nil
 	}
 	return &r
 }
 
 // names reports whether the winner of an answer is one of the contest, and what
 // the answer makes of it is that pod.
-func (c *contest) names(r *pod.Resolution) bool {
+func (c *contest) names(r *api.Resolution) bool {
 	if r.Winner < 0 || r.Winner >= len(c.rivals) {
 		return false
 	}

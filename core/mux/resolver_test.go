@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -49,26 +49,26 @@ func (l *ledger) Load() ([]state.Resolution, []error) {
 }
 
 // prefers answers for the candidate with that image.
-func prefers(img string) func(pod.Contest) *pod.Resolution {
-	return func(c pod.Contest) *pod.Resolution {
+func prefers(img string) func(api.Contest) *api.Resolution {
+	return func(c api.Contest) *api.Resolution {
 		for i, candidate := range c.Candidates {
 			if candidate.Pod.Spec.Containers[0].Image == img {
-				return &pod.Resolution{Choice: pod.ChooseWinner, Winner: i, Policy: "p", Message: "prefers " + img}
+				return &api.Resolution{Choice: api.ChooseWinner, Winner: i, Policy: "p", Message: "prefers " + img}
 			}
 		}
-		return &pod.Resolution{Choice: pod.NoChoice}
+		return &api.Resolution{Choice: api.NoChoice}
 	}
 }
 
-func always(choice pod.Choice) func(pod.Contest) *pod.Resolution {
-	return func(pod.Contest) *pod.Resolution { return &pod.Resolution{Choice: choice, Winner: 7} }
+func always(choice api.Choice) func(api.Contest) *api.Resolution {
+	return func(api.Contest) *api.Resolution { return &api.Resolution{Choice: choice, Winner: 7} }
 }
 
 // dispute is a snapshot of one source, or another resolver, and what follows.
 type dispute struct {
 	source string
-	docs   []pod.Document
-	become func(pod.Contest) *pod.Resolution
+	docs   []api.Document
+	become func(api.Contest) *api.Resolution
 	want   []string
 	claims []string
 	asked  []string
@@ -79,7 +79,7 @@ func TestAResolverDecidesConflicts(t *testing.T) {
 	none := docs()
 	one, two := docs(from("one", "web", "u1", "i")), docs(from("two", "web", "u2", "j"))
 	for name, test := range map[string]struct {
-		answer   func(pod.Contest) *pod.Resolution
+		answer   func(api.Contest) *api.Resolution
 		disputes []dispute
 	}{
 		"the winner runs, and what runs gives way to it": {prefers("j"), []dispute{
@@ -115,22 +115,22 @@ func TestAResolverDecidesConflicts(t *testing.T) {
 				claims: ops("web policy: u3 Runs u2 Lost"), asked: ops("web u3 u2 runs"),
 			},
 		}},
-		"the current one goes on, in its newest version": {always(pod.ChooseCurrent), []dispute{
+		"the current one goes on, in its newest version": {always(api.ChooseCurrent), []dispute{
 			{source: "one", docs: one, want: ops("ADD u1")},
 			{source: "two", docs: two, claims: ops("web policy: u1 Runs u2 Lost"), asked: ops("web u1 runs u2")},
 			{source: "one", docs: docs(from("one", "web", "u3", "k")), want: ops("REMOVE u1 for u3", "ADD u3 for u1"), claims: ops("web policy: u3 Runs u2 Lost"), asked: ops("web u3 runs u2")},
 		}},
-		"none starts, and what runs goes on as it is": {always(pod.ChooseNone), []dispute{
+		"none starts, and what runs goes on as it is": {always(api.ChooseNone), []dispute{
 			{source: "one", docs: one, want: ops("ADD u1")},
 			{source: "two", docs: two, claims: ops("web policy: u1 Runs u2 Waits"), asked: ops("web u1 runs u2")},
 			{source: "one", docs: docs(from("one", "web", "u3", "k")), claims: ops("web policy: u3 Waits u2 Waits"), asked: ops("web u3 runs u2")},
 			{source: "two", docs: none, want: ops("REMOVE u1 for u3", "ADD u3 for u1")},
 		}},
-		"without a choice the rule of the node decides": {always(pod.NoChoice), []dispute{
+		"without a choice the rule of the node decides": {always(api.NoChoice), []dispute{
 			{source: "one", docs: one, want: ops("ADD u1")},
 			{source: "two", docs: two, want: ops("ADD u2"), claims: ops("web isolate: u1 Runs u2 Waits"), asked: ops("web u1 runs u2")},
 		}},
-		"a winner that is no candidate is no choice": {always(pod.ChooseWinner), []dispute{
+		"a winner that is no candidate is no choice": {always(api.ChooseWinner), []dispute{
 			{source: "one", docs: one, want: ops("ADD u1")},
 			{source: "two", docs: two, want: ops("ADD u2"), claims: ops("web isolate: u1 Runs u2 Waits"), asked: ops("web u1 runs u2")},
 		}},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -25,7 +26,7 @@ type Documents interface {
 // their sources have yet to confirm. What a source's first answer then says of
 // them is nothing, an update or a removal, never a second ADD.
 func (m *Mux) restore(t *merging) outcome {
-	var resumed []pod.Change
+	var resumed []api.Change
 	records, errs := m.documents.LoadAll()
 	for _, err := range errs {
 		m.log.Error("last valid version was lost; its source will give it again", "err", err)
@@ -62,9 +63,9 @@ func (m *Mux) restore(t *merging) outcome {
 
 // restored takes a record in, and gives the change that hands on what was
 // handed on before.
-func (t *merging) restored(r *state.Record) (pod.Change, bool) {
+func (t *merging) restored(r *state.Record) (api.Change, bool) {
 	if r.Pod == nil {
-		return pod.Change{}, false
+		return api.Change{}, false
 	}
 	e := t.source.entry(r.ID)
 	e.version, e.podVersion, e.pod, e.firstSeen, e.restored = r.Version, r.Version, r.Pod, r.FirstSeen, true
@@ -81,7 +82,7 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 	}
 	t.touch(entered)
 	if r.Decided == nil || entered.first != e {
-		return pod.Change{}, false
+		return api.Change{}, false
 	}
 	return t.resume(e, r.Decided)
 }
@@ -89,7 +90,7 @@ func (t *merging) restored(r *state.Record) (pod.Change, bool) {
 // resume hands on what was last decided for a document: its newest version, or
 // the one that runs until that may take its place. It is found where it was:
 // that need not be what its document stands for, nor what the pod says.
-func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
+func (t *merging) resume(e *entry, d *state.Decided) (api.Change, bool) {
 	p := cmp.Or(d.Pod, e.pod)
 	sl := e.slot
 	switch {
@@ -104,14 +105,14 @@ func (t *merging) resume(e *entry, d *state.Decided) (pod.Change, bool) {
 	}
 	if sl.sent != nil || t.store.owner[p.UID] != nil {
 		t.log.Error("stored pod is not resumed, another has its place", "source", t.source.Name, "document", e.id, "uid", p.UID)
-		return pod.Change{}, false
+		return api.Change{}, false
 	}
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: d.Origin, restored: true, after: d.After}
 	t.handOn(sl.sent, p, d.Verdict)
 	t.store.owner[p.UID] = sl
-	return pod.Change{
-		Op: pod.Restore, Source: d.Origin.Source, New: sl.sent.final, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
+	return api.Change{
+		Op: api.Restore, Source: d.Origin.Source, New: sl.sent.final, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
 	}, true
 }
 

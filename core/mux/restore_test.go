@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -67,9 +68,9 @@ func (d *disk) LoadAll() ([]state.Record, []error) {
 func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		before []pod.Document // one snapshot each of source "one"
-		broken []pod.Document // what came after it
-		after  []pod.Document
+		before []api.Document // one snapshot each of source "one"
+		broken []api.Document // what came after it
+		after  []api.Document
 		want   []string
 	}{
 		"an unchanged document is restored and confirmed": {
@@ -117,7 +118,7 @@ func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 				d := newDisk()
 				first := startOn(t, d)
 				sink := mustSink(t, first, "one")
-				for _, snapshot := range [][]pod.Document{tc.before, tc.broken} {
+				for _, snapshot := range [][]api.Document{tc.before, tc.broken} {
 					if snapshot == nil {
 						continue
 					}
@@ -266,19 +267,19 @@ func TestAFullDiskStopsNoPod(t *testing.T) {
 		d.full = errors.New("no space left on device")
 		m := startOn(t, d)
 		sink := mustSink(t, m, "one")
-		for _, snapshot := range [][]pod.Document{docs(good("a#0", "web", "u1")), nil} {
+		for _, snapshot := range [][]api.Document{docs(good("a#0", "web", "u1")), nil} {
 			if err := sink.Replace(t.Context(), snapshot); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := []pod.Op{(<-m.Updates()).Changes[0].Op, (<-m.Updates()).Changes[0].Op}; !slices.Equal(got, []pod.Op{pod.Add, pod.Remove}) {
+		if got := []api.Op{(<-m.Updates()).Changes[0].Op, (<-m.Updates()).Changes[0].Op}; !slices.Equal(got, []api.Op{api.Add, api.Remove}) {
 			t.Errorf("operations = %v", got)
 		}
 	})
 }
 
 // sameVersion is d with another pod: the same bytes, read by another agent.
-func sameVersion(d pod.Document, edit func(*v1.Pod)) pod.Document {
+func sameVersion(d api.Document, edit func(*v1.Pod)) api.Document {
 	d.Pod = d.Pod.DeepCopy()
 	edit(d.Pod)
 	return d

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // changeGate lets new pods pass, and gives the answer it was told to whatever
@@ -19,18 +19,18 @@ type changeGate struct {
 	changed, node chan struct{}
 
 	mu     sync.Mutex
-	answer pod.Answer
-	given  []pod.Answer
+	answer api.Answer
+	given  []api.Answer
 }
 
 func (g *changeGate) Changed() <-chan struct{} { return g.changed }
 
 func (g *changeGate) NodeChanged() <-chan struct{} { return g.node }
 
-func (g *changeGate) Admitted(pod.Question, pod.Verdict) {}
+func (g *changeGate) Admitted(api.Question, api.Verdict) {}
 
-func (g *changeGate) Judge(q pod.Question, answer func(pod.Verdict)) {
-	v := pod.Verdict{Answer: pod.Allow}
+func (g *changeGate) Judge(q api.Question, answer func(api.Verdict)) {
+	v := api.Verdict{Answer: api.Allow}
 	if q.Old != nil {
 		g.mu.Lock()
 		v.Answer, v.Reason, v.Message, v.Policy = g.answer, "Changed", "it changed", "p"
@@ -41,7 +41,7 @@ func (g *changeGate) Judge(q pod.Question, answer func(pod.Verdict)) {
 }
 
 // become makes it give another answer, as other policies would.
-func (g *changeGate) become(answer pod.Answer) {
+func (g *changeGate) become(answer api.Answer) {
 	g.mu.Lock()
 	g.answer = answer
 	g.mu.Unlock()
@@ -49,7 +49,7 @@ func (g *changeGate) become(answer pod.Answer) {
 }
 
 // gave are its answers since it was last asked for them.
-func (g *changeGate) gave() []pod.Answer {
+func (g *changeGate) gave() []api.Answer {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	given := g.given
@@ -67,8 +67,8 @@ func TestAChangeOfAPodThatRunsReachesItOnlyWhenItIsAllowed(t *testing.T) {
 	grace := func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }
 	for name, tc := range map[string]struct {
 		source string
-		old    pod.Document
-		newer  pod.Document
+		old    api.Document
+		newer  api.Document
 		want   []string
 	}{
 		"another image":                         {"api", from("api", "web", "u1", "web:1"), from("api", "web", "u1", "web:2"), ops("UPDATE u1")},
@@ -81,18 +81,18 @@ func TestAChangeOfAPodThatRunsReachesItOnlyWhenItIsAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				gate := &changeGate{changed: make(chan struct{}, 1), node: make(chan struct{}), answer: pod.Deny}
+				gate := &changeGate{changed: make(chan struct{}, 1), node: make(chan struct{}), answer: api.Deny}
 				a := enter(t, Config{Gate: gate})
 				a.deliver(tc.source, tc.old)
 				if diff := cmp.Diff(ops("ADD u1"), a.got()); diff != "" {
 					t.Fatalf("at first (-want +got):\n%s", diff)
 				}
-				calm := func(when string, want pod.Answer) {
+				calm := func(when string, want api.Answer) {
 					t.Helper()
 					if got := a.got(); got != nil {
 						t.Errorf("%s: %q", when, got)
 					}
-					if gave := gate.gave(); !slices.Equal(gave, []pod.Answer{want}) {
+					if gave := gate.gave(); !slices.Equal(gave, []api.Answer{want}) {
 						t.Errorf("%s: answers %q, want only %s", when, gave, want)
 					}
 					if w := a.board.last["u1"]; w.Verdict.Answer != want || w.Running == nil || w.Running.UID != "u1" {
@@ -103,14 +103,14 @@ func TestAChangeOfAPodThatRunsReachesItOnlyWhenItIsAllowed(t *testing.T) {
 					}
 				}
 				a.deliver(tc.source, tc.newer)
-				calm("denied", pod.Deny)
-				gate.become(pod.Hold)
-				calm("held", pod.Hold)
+				calm("denied", api.Deny)
+				gate.become(api.Hold)
+				calm("held", api.Hold)
 				time.Sleep(time.Hour)
-				calm("held for an hour", pod.Hold)
-				gate.become(pod.Deny)
-				calm("denied again", pod.Deny)
-				gate.become(pod.Allow)
+				calm("held for an hour", api.Hold)
+				gate.become(api.Deny)
+				calm("denied again", api.Deny)
+				gate.become(api.Allow)
 				if diff := cmp.Diff(tc.want, a.got()); diff != "" {
 					t.Errorf("allowed (-want +got):\n%s", diff)
 				}

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -37,7 +38,7 @@ func (s *sourceStore) scope(d *delivery) scope {
 	for i := range d.docs {
 		id := d.docs[i].ID
 		sc.named[id] = d.docs[i].Identity()
-		if path, ok := pod.ManifestOf(id); ok {
+		if path, ok := api.ManifestOf(id); ok {
 			sc.manifests[path] = sc.manifests[path] || d.docs[i].Holds()
 		}
 	}
@@ -49,7 +50,7 @@ func (s *sourceStore) scope(d *delivery) scope {
 	switch {
 	case d.snapshot:
 		for id := range s.entries {
-			if path, ok := pod.ManifestOf(id); !ok || !sc.manifests[path] {
+			if path, ok := api.ManifestOf(id); !ok || !sc.manifests[path] {
 				forget(id)
 			}
 		}
@@ -83,14 +84,14 @@ func beside(path string, identity types.NamespacedName) string {
 // that is held may stand in the place of another one, as all do that follow a
 // separator that broke. So there only those count that are the pod that stood
 // there, or are new where nothing stood, or have come from another manifest.
-func (s *sourceStore) sure(docs []pod.Document, sc *scope) []pod.Document {
+func (s *sourceStore) sure(docs []api.Document, sc *scope) []api.Document {
 	if !sc.holds() {
 		return docs
 	}
-	sure := make([]pod.Document, 0, len(docs))
+	sure := make([]api.Document, 0, len(docs))
 	came := map[string]bool{}
 	for _, d := range docs {
-		path, ok := pod.ManifestOf(d.ID)
+		path, ok := api.ManifestOf(d.ID)
 		if !ok || !sc.manifests[path] || d.Pod == nil {
 			sure = append(sure, d)
 			continue
@@ -112,7 +113,7 @@ func (s *sourceStore) sure(docs []pod.Document, sc *scope) []pod.Document {
 
 // outdate ends the faults of documents of manifests that are held and that are
 // not taken in, or are there no more: they speak of what was there before.
-func (s *sourceStore) outdate(taken []pod.Document, sc *scope) {
+func (s *sourceStore) outdate(taken []api.Document, sc *scope) {
 	if !sc.holds() {
 		return
 	}
@@ -155,26 +156,26 @@ func (s *sourceStore) stood(identity types.NamespacedName, path string) (id stri
 
 // isIn reports whether the entry is one of a manifest.
 func (e *entry) isIn(path string) bool {
-	of, ok := pod.ManifestOf(e.id)
+	of, ok := api.ManifestOf(e.id)
 	return ok && of == path
 }
 
 // held reports whether the manifest of an ID is held.
 func (t *merging) held(id string) bool {
-	path, ok := pod.ManifestOf(id)
+	path, ok := api.ManifestOf(id)
 	if !ok {
 		return false
 	}
 	if held, named := t.scope.manifests[path]; named {
 		return held
 	}
-	return t.source.entries[path+pod.HoldSuffix] != nil
+	return t.source.entries[path+api.HoldSuffix] != nil
 }
 
 // moves reports whether an entry's pod stands elsewhere in its manifest from now
 // on, for which that has to be known whole.
 func (t *merging) moves(e *entry) bool {
-	path, ok := pod.ManifestOf(e.id)
+	path, ok := api.ManifestOf(e.id)
 	if held, named := t.scope.manifests[path]; !ok || !named || held {
 		return false
 	}

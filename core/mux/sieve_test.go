@@ -12,7 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // sieve is a Filter that answers as told, or not at all.
@@ -20,20 +20,20 @@ type sieve struct {
 	changed chan struct{}
 
 	mu     sync.Mutex
-	answer func(pod.FilterQuestion) *pod.FilterVerdict
+	answer func(api.FilterQuestion) *api.FilterVerdict
 	asked  []string
 	// later are answers that are given when told.
 	late  bool
 	later []func()
 }
 
-func newSieve(answer func(pod.FilterQuestion) *pod.FilterVerdict) *sieve {
+func newSieve(answer func(api.FilterQuestion) *api.FilterVerdict) *sieve {
 	return &sieve{changed: make(chan struct{}, 1), answer: answer}
 }
 
 func (f *sieve) FilterChanged() <-chan struct{} { return f.changed }
 
-func (f *sieve) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (f *sieve) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	line := fmt.Sprintf("%s %s %s", q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image)
@@ -71,14 +71,14 @@ func (f *sieve) postpone() (give func()) {
 }
 
 // turn makes the sieve answer otherwise, without saying so.
-func (f *sieve) turn(answer func(pod.FilterQuestion) *pod.FilterVerdict) {
+func (f *sieve) turn(answer func(api.FilterQuestion) *api.FilterVerdict) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answer = answer
 }
 
 // become makes it answer otherwise, as other policies would.
-func (f *sieve) become(answer func(pod.FilterQuestion) *pod.FilterVerdict) {
+func (f *sieve) become(answer func(api.FilterQuestion) *api.FilterVerdict) {
 	f.turn(answer)
 	f.changed <- struct{}{}
 }
@@ -94,23 +94,23 @@ func (f *sieve) questions() []string {
 // limit is how long the filters of these tests may hold something back.
 const limit = time.Hour
 
-func passes(pod.FilterQuestion) *pod.FilterVerdict { return &pod.FilterVerdict{Answer: pod.Pass} }
+func passes(api.FilterQuestion) *api.FilterVerdict { return &api.FilterVerdict{Answer: api.Pass} }
 
-func drops(pod.FilterQuestion) *pod.FilterVerdict {
-	return &pod.FilterVerdict{Answer: pod.Drop, Limit: limit, Policy: "p", Reason: "NoChange", Message: "not now"}
+func drops(api.FilterQuestion) *api.FilterVerdict {
+	return &api.FilterVerdict{Answer: api.Drop, Limit: limit, Policy: "p", Reason: "NoChange", Message: "not now"}
 }
 
-func silent(pod.FilterQuestion) *pod.FilterVerdict { return nil }
+func silent(api.FilterQuestion) *api.FilterVerdict { return nil }
 
-func defers(after time.Duration) func(pod.FilterQuestion) *pod.FilterVerdict {
-	return func(pod.FilterQuestion) *pod.FilterVerdict {
-		return &pod.FilterVerdict{Answer: pod.Defer, After: after, Limit: limit, Policy: "p", Reason: "Window", Message: "later"}
+func defers(after time.Duration) func(api.FilterQuestion) *api.FilterVerdict {
+	return func(api.FilterQuestion) *api.FilterVerdict {
+		return &api.FilterVerdict{Answer: api.Defer, After: after, Limit: limit, Policy: "p", Reason: "Window", Message: "later"}
 	}
 }
 
 // only has an answer for one operation, and lets all else pass.
-func only(op pod.Op, answer func(pod.FilterQuestion) *pod.FilterVerdict) func(pod.FilterQuestion) *pod.FilterVerdict {
-	return func(q pod.FilterQuestion) *pod.FilterVerdict {
+func only(op api.Op, answer func(api.FilterQuestion) *api.FilterVerdict) func(api.FilterQuestion) *api.FilterVerdict {
+	return func(q api.FilterQuestion) *api.FilterVerdict {
 		if q.Op != op {
 			return passes(q)
 		}

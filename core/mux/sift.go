@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -19,7 +19,7 @@ type passage struct {
 // sift takes in what the filter has answered, lets go on what may, by that or
 // because it was held back long enough, and looks again at what is due. What
 // goes on is on the disk before.
-func (m *Mux) sift(ctx context.Context, given []answer[pod.FilterVerdict], over, due []*wait) error {
+func (m *Mux) sift(ctx context.Context, given []answer[api.FilterVerdict], over, due []*wait) error {
 	now := m.now()
 	var going []passage
 	for _, a := range given {
@@ -50,11 +50,11 @@ func (m *Mux) keepGoing(going []passage) {
 	var records []state.Record
 	for i := range going {
 		w := going[i].wait
-		if w.op == pod.Reconcile {
+		if w.op == api.Reconcile {
 			continue
 		}
 		v := w.verdict
-		if v == nil && w.slot.sent != nil && w.op != pod.Add {
+		if v == nil && w.slot.sent != nil && w.op != api.Add {
 			v = w.slot.sent.verdict
 		}
 		records = append(records, w.record(v))
@@ -71,7 +71,7 @@ func (m *Mux) keepGoing(going []passage) {
 	}
 	for i := range going {
 		switch w := going[i].wait; {
-		case w.op == pod.Reconcile:
+		case w.op == api.Reconcile:
 		case failed(state.DocumentID{Source: w.slot.source.Name, ID: w.entry.id}):
 			going[i].err = err
 		default:
@@ -82,7 +82,7 @@ func (m *Mux) keepGoing(going []passage) {
 
 // sifted takes answers in, and what may go on. An answer whose question was
 // asked again, or is not of interest any more, is passed over.
-func (s *store) sifted(given []answer[pod.FilterVerdict], going []passage, t *merging) outcome {
+func (s *store) sifted(given []answer[api.FilterVerdict], going []passage, t *merging) outcome {
 	for i := range given {
 		a := &given[i]
 		sl := s.offered[a.ticket]
@@ -124,7 +124,7 @@ func (s *store) sifted(given []answer[pod.FilterVerdict], going []passage, t *me
 // and that is to be told. Of a status it is not: what is told shows in that.
 func (w *wait) heldBack() bool {
 	s := w.suppressed()
-	if s == nil || s.free != nil || s.ticket != 0 || w.op == pod.Reconcile {
+	if s == nil || s.free != nil || s.ticket != 0 || w.op == api.Reconcile {
 		return false
 	}
 	return !s.stuck.IsZero() || s.verdict != nil && s.verdict.Suppresses()

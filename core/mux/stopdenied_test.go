@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhetherADeniedReplacementStopsThePodThatRunsMayChange(t *testing.T) {
@@ -37,7 +37,7 @@ func TestWhetherADeniedReplacementStopsThePodThatRunsMayChange(t *testing.T) {
 		wants("back to the other rule", nil, ops("ADD u6 old db:1 for u5"))
 		records, _ := disk.LoadAll()
 		for _, r := range records {
-			if r.ID == "a#0" && (r.Decided == nil || r.Decided.Verdict == nil || r.Decided.Verdict.Answer != pod.Deny) {
+			if r.ID == "a#0" && (r.Decided == nil || r.Decided.Verdict == nil || r.Decided.Verdict.Answer != api.Deny) {
 				t.Errorf("the verdict is not on the disk: %+v", r.Decided)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -74,7 +75,7 @@ type sourceStore struct {
 	// lines bounds what is logged of the documents.
 	lines lines
 	// ignored is what its directory holds that is not read, nil for nothing.
-	ignored *pod.Ignored
+	ignored *api.Ignored
 	entries map[string]*entry
 	// manifests are the IDs of the entries of each manifest.
 	manifests map[string][]string
@@ -109,7 +110,7 @@ type reading struct {
 	version string
 	// fault is set while it cannot be used, since then, and claims is the
 	// identity it would have, zero where that is not known.
-	fault  *pod.DocumentError
+	fault  *api.DocumentError
 	since  time.Time
 	claims types.NamespacedName
 }
@@ -162,7 +163,7 @@ type sent struct {
 	pod, final *v1.Pod
 	// seq numbers the pods in the order they were first sent.
 	seq      uint64
-	origin   pod.Origin
+	origin   api.Origin
 	restored bool
 	// known is since when there is a pod of this UID, for display.
 	known time.Time
@@ -170,7 +171,7 @@ type sent struct {
 	after types.UID
 	// verdict is what policy said of it, nil where nobody was asked, instance what
 	// it was asked about, empty where that was before a restart.
-	verdict  *pod.Verdict
+	verdict  *api.Verdict
 	instance string
 	// base is FinalHash of what a contest's answer had made of it before that,
 	// empty for nothing; only of a rejected pod.
@@ -178,14 +179,14 @@ type sent struct {
 }
 
 // denied reports whether the pod was handed on as rejected: it does not run.
-func (s *sent) denied() bool { return s.verdict != nil && s.verdict.Answer == pod.Deny }
+func (s *sent) denied() bool { return s.verdict != nil && s.verdict.Answer == api.Deny }
 
 // runs reports whether the sync loop has a pod of the slot that was admitted.
 func (sl *slot) runs() bool { return sl.sent != nil && !sl.sent.denied() }
 
 // verdict is the verdict with which the slot's version passes, nil if it needs
 // none.
-func (sl *slot) verdict() *pod.Verdict {
+func (sl *slot) verdict() *api.Verdict {
 	if sl.wait == nil {
 		return nil
 	}
@@ -247,7 +248,7 @@ func (s *sourceStore) entry(id string) *entry {
 	if e == nil {
 		e = &entry{reading: reading{id: id}}
 		s.entries[id] = e
-		if path, ok := pod.ManifestOf(id); ok {
+		if path, ok := api.ManifestOf(id); ok {
 			s.manifests[path] = append(s.manifests[path], id)
 		}
 	}
@@ -257,7 +258,7 @@ func (s *sourceStore) entry(id string) *entry {
 // remove forgets the entry of an ID.
 func (s *sourceStore) remove(id string) {
 	delete(s.entries, id)
-	path, ok := pod.ManifestOf(id)
+	path, ok := api.ManifestOf(id)
 	if !ok {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -58,12 +59,12 @@ func (s *strainer) release(uid types.UID) {
 	s.released[uid]++
 }
 
-func (s *strainer) answer(q pod.FilterQuestion) *pod.FilterVerdict {
+func (s *strainer) answer(q api.FilterQuestion) *api.FilterVerdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := fnv.New64a()
 	fmt.Fprint(h, s.salt, q.Op, q.Pod.UID, q.Pod.Spec.Containers[0].Image, q.Pod.Status.Phase)
-	var v *pod.FilterVerdict
+	var v *api.FilterVerdict
 	switch n := h.Sum64(); n % 6 {
 	case 0, 1:
 		s.passed = append(s.passed, q.Pod)
@@ -83,10 +84,10 @@ func (s *strainer) answer(q pod.FilterQuestion) *pod.FilterVerdict {
 
 // check holds a change against what was said of it: it was let pass as it is,
 // was released, or was held back for long enough.
-func (s *strainer) check(t *testing.T, c *pod.Change) {
+func (s *strainer) check(t *testing.T, c *api.Change) {
 	t.Helper()
-	if s == nil || c.New == nil || c.Op == pod.Restore || pod.IsMirror(c.New) || c.New.DeletionTimestamp != nil ||
-		c.Verdict != nil && c.Verdict.Answer == pod.Deny {
+	if s == nil || c.New == nil || c.Op == api.Restore || pod.IsMirror(c.New) || c.New.DeletionTimestamp != nil ||
+		c.Verdict != nil && c.Verdict.Answer == api.Deny {
 		return
 	}
 	s.mu.Lock()

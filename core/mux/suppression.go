@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -25,7 +26,7 @@ type suppression struct {
 	asked   *v1.Pod
 	ticket  uint64
 	askedAt time.Time
-	verdict *pod.FilterVerdict
+	verdict *api.FilterVerdict
 	// since is when it was held back first, zero before that. It is not for
 	// longer than limit from then on; 0 while that is not known.
 	since time.Time
@@ -106,7 +107,7 @@ func (s *suppression) due() time.Time {
 }
 
 // lets reports whether the version may go on with this answer.
-func (s *suppression) lets(p *v1.Pod, v *pod.FilterVerdict, now time.Time) bool {
+func (s *suppression) lets(p *v1.Pod, v *api.FilterVerdict, now time.Time) bool {
 	if !v.Suppresses() {
 		return sameContent(s.asked, p)
 	}
@@ -114,7 +115,7 @@ func (s *suppression) lets(p *v1.Pod, v *pod.FilterVerdict, now time.Time) bool 
 }
 
 // take notes an answer.
-func (s *suppression) take(v *pod.FilterVerdict, now time.Time) {
+func (s *suppression) take(v *api.FilterVerdict, now time.Time) {
 	s.ticket, s.verdict, s.again, s.stuck = 0, v, time.Time{}, time.Time{}
 	if !v.Suppresses() {
 		return
@@ -123,15 +124,15 @@ func (s *suppression) take(v *pod.FilterVerdict, now time.Time) {
 	if s.since.IsZero() {
 		s.since = now
 	}
-	if v.Answer == pod.Defer {
+	if v.Answer == api.Defer {
 		s.again = now.Add(max(v.After, minDefer))
 	}
 }
 
 // fail notes that the disk does not take what was to go on.
 func (s *suppression) fail(err error, now time.Time) {
-	s.verdict = &pod.FilterVerdict{
-		Answer: pod.Defer, Reason: pod.ReasonVerdictNotKept, At: now,
+	s.verdict = &api.FilterVerdict{
+		Answer: api.Defer, Reason: api.ReasonVerdictNotKept, At: now,
 		Message: "that it may go on cannot be kept, so it does not count yet: " + err.Error(),
 	}
 	if s.since.IsZero() {
@@ -151,13 +152,13 @@ func (s *suppression) next() time.Time {
 }
 
 // asVerdict says of a version that is held back what a verdict would.
-func (s *suppression) asVerdict() pod.Verdict {
+func (s *suppression) asVerdict() api.Verdict {
 	v := s.verdict
 	if v == nil {
-		return pod.Verdict{Answer: pod.Hold, Reason: pod.ReasonNotAnswered}
+		return api.Verdict{Answer: api.Hold, Reason: api.ReasonNotAnswered}
 	}
-	return pod.Verdict{
-		Answer: pod.Hold, Reason: v.Reason, Message: v.Message, Policy: v.Policy, Sets: v.Sets, Opinions: v.Opinions, At: v.At,
+	return api.Verdict{
+		Answer: api.Hold, Reason: v.Reason, Message: v.Message, Policy: v.Policy, Sets: v.Sets, Opinions: v.Opinions, At: v.At,
 	}
 }
 
@@ -192,7 +193,7 @@ func remembered(kept *state.Suppressed, now time.Time) *suppression {
 // for nothing. That a status is held back is not worth a write.
 func (sl *slot) keptSuppression() *state.Suppressed {
 	s, w := sl.held, sl.wait
-	if s == nil || w == nil || w.entry != sl.first || w.op == pod.Reconcile || s.until().IsZero() {
+	if s == nil || w == nil || w.entry != sl.first || w.op == api.Reconcile || s.until().IsZero() {
 		return nil
 	}
 	kept := &state.Suppressed{Since: s.since, Until: s.until()}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhatTheDiskDoesNotTakeDoesNotGoOn(t *testing.T) {
@@ -48,7 +48,7 @@ func TestAFullDiskHoldsBackWhatPassesAndIsAskedAboutAgain(t *testing.T) {
 		if got := g.got(); got != nil {
 			t.Errorf("operations %q although nothing could be written", got)
 		}
-		if w := g.board.last["u1"]; w.Verdict.Reason != pod.ReasonVerdictNotKept || !w.Suppressed {
+		if w := g.board.last["u1"]; w.Verdict.Reason != api.ReasonVerdictNotKept || !w.Suppressed {
 			t.Errorf("it waits as %+v", w)
 		}
 		d.fill(nil)
@@ -67,7 +67,7 @@ func TestAnAnswerEndsTheWaitForTheDisk(t *testing.T) {
 	now := time.Unix(1_760_000_000, 0)
 	s := &suppression{since: now.Add(-limit), limit: limit, ticket: 1}
 	s.fail(errors.New("no space left on device"), now) // its time was over while the question was under way
-	s.take(&pod.FilterVerdict{Answer: pod.Drop, Limit: 3 * limit}, now.Add(time.Second))
+	s.take(&api.FilterVerdict{Answer: api.Drop, Limit: 3 * limit}, now.Add(time.Second))
 	if due := s.due(); !due.Equal(now.Add(2 * limit)) {
 		t.Errorf("it is looked at again at %v; what is due and does not change is due for ever", due)
 	}

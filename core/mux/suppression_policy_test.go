@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhatPolicyDoesNotAdmitIsNotSuppressed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j, f := newJudge(), newSieve(only(pod.UpdateOp, drops))
+		j, f := newJudge(), newSieve(only(api.UpdateOp, drops))
 		d := newDisk()
 		g := startFiltered(t, d, j, f)
 		g.deliver("one", doc("a#0", "web", "u1", "web:1"))
@@ -79,7 +79,7 @@ func TestARejectedPodIsNoBusinessOfAFilter(t *testing.T) {
 func TestPolicyIsNotAskedAboutAStatusThatIsSuppressed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j, f := newJudge(), newSieve(only(pod.Reconcile, drops))
+		j, f := newJudge(), newSieve(only(api.Reconcile, drops))
 		g := startFiltered(t, newDisk(), j, f)
 		g.deliver("one", doc("a#0", "web", "u1", "web:1"))
 		g.got()

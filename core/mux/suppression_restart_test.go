@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -16,7 +16,7 @@ func TestSuppressionGoesOnOverARestart(t *testing.T) {
 	t.Parallel()
 	web1, web2 := doc("a#0", "web", "u1", "web:1"), doc("a#0", "web", "u1", "web:2")
 	for name, tc := range map[string]struct {
-		old, newer                   []pod.Document
+		old, newer                   []api.Document
 		restored, asked, waits, then []string
 	}{
 		"of an update": {
@@ -191,7 +191,7 @@ func TestTheGateIsToldWhatWaitsAsAdmittedBeforeARestart(t *testing.T) {
 	t.Parallel()
 	web1 := doc("a#0", "web", "u1", "web:1")
 	for name, tc := range map[string]struct {
-		newer pod.Document
+		newer api.Document
 		told  []string
 	}{
 		"an update":     {doc("a#0", "web", "u1", "web:2"), ops("allow UPDATE u1 web:2")},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestAPodThatItsAPIServerReplacedEndsWhateverAFilterSaysOfTheNewOne(t *testing.T) {
@@ -44,8 +44,8 @@ func TestALoserRunsOnWhileTheWinnerIsSuppressed(t *testing.T) {
 		if diff := cmp.Diff(ops("UPDATE u2 web:2 old web:1 for u1"), f.questions()); diff != "" {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
-		if c := g.mux.Conflicts(); len(c) != 1 || !slices.ContainsFunc(c[0].Claims, func(c pod.Claim) bool {
-			return c.UID == "u2" && c.State == pod.ClaimWaits && c.Message == "a filter holds it back"
+		if c := g.mux.Conflicts(); len(c) != 1 || !slices.ContainsFunc(c[0].Claims, func(c api.Claim) bool {
+			return c.UID == "u2" && c.State == api.ClaimWaits && c.Message == "a filter holds it back"
 		}) {
 			t.Errorf("conflicts: %+v", c)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // suppress has a mux run web:1 and hold an update of it back, and gives what
 // was written.
-func suppress(t *testing.T, j *judge, d *disk, old, newer []pod.Document) *gated {
+func suppress(t *testing.T, j *judge, d *disk, old, newer []api.Document) *gated {
 	t.Helper()
 	f := newSieve(passes)
 	g := startFiltered(t, d, j, f)
@@ -29,7 +29,7 @@ func suppress(t *testing.T, j *judge, d *disk, old, newer []pod.Document) *gated
 
 func TestTheEndOfAPodWithASuppressedUpdateLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for name, newer := range map[string]pod.Document{
+	for name, newer := range map[string]api.Document{
 		"update": doc("a#0", "web", "u1", "web:2"), "replacement": doc("a#0", "web", "u2", "web:2"), "another name": doc("a#0", "shop", "u2", "web:2"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAPodIsWantedAsWhatRunsAndAsWhatWaits(t *testing.T) {
 			t.Helper()
 			g.got()
 			for _, as := range []struct {
-				doc  pod.Document
+				doc  api.Document
 				want bool
 			}{{older, asOlder}, {newer, asNewer}} {
 				if got := g.mux.WantedAs("u1", judgedAs(as.doc.Pod)); got != as.want {
@@ -131,7 +131,7 @@ func TestAPodIsWantedAsWhatRunsAndAsWhatWaits(t *testing.T) {
 func TestAnAnswerIsForTheVersionItWasAskedAbout(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer             func(pod.FilterQuestion) *pod.FilterVerdict
+		answer             func(api.FilterQuestion) *api.FilterVerdict
 		want, asked, waits []string
 	}{
 		"a pass is not one for what is newer": {

@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -28,7 +29,7 @@ type wait struct {
 	// entry and pod are the version that waits.
 	entry *entry
 	pod   *v1.Pod
-	op    pod.Op
+	op    api.Op
 	// judged: policy is asked, not only a filter. instance is what it knows the
 	// version by, empty where it is not asked.
 	judged   bool
@@ -49,7 +50,7 @@ type wait struct {
 	// not unbased.
 	askedAt time.Time
 	// verdict is the newest one, nil before the first.
-	verdict *pod.Verdict
+	verdict *api.Verdict
 	// stored: the disk has the verdict, as if the version had passed.
 	stored bool
 	// told is the UID the wait was announced under, empty if it was not.
@@ -83,38 +84,38 @@ func (w *wait) passes() bool {
 	if w.verdict == nil {
 		return !w.judged
 	}
-	return w.verdict.Answer == pod.Allow || w.verdict.Answer == pod.Deny && w.running() == nil
+	return w.verdict.Answer == api.Allow || w.verdict.Answer == api.Deny && w.running() == nil
 }
 
 // refused reports whether policy keeps the version from taking the place of
 // another pod that runs. A disk that does not take the verdict is no policy.
 func (w *wait) refused() bool {
-	return w.stops() && w.verdict != nil && w.verdict.Answer != pod.Allow &&
-		w.verdict.Reason != pod.ReasonVerdictNotKept && w.running() != nil
+	return w.stops() && w.verdict != nil && w.verdict.Answer != api.Allow &&
+		w.verdict.Reason != api.ReasonVerdictNotKept && w.running() != nil
 }
 
 // stops reports whether the version is a newer one of the document of the pod
 // that runs, for which a kubelet would end that pod in any case. A pod of
 // another source gives way only to a version that is admitted.
 func (w *wait) stops() bool {
-	return w.op == pod.Add && (w.from == nil || w.from.source == w.slot.source)
+	return w.op == api.Add && (w.from == nil || w.from.source == w.slot.source)
 }
 
 // question is what the gate is asked.
-func (w *wait) question() pod.Question {
-	q := pod.Question{Op: w.op, Pod: w.base.Of(w.pod), Old: w.running(), Origin: w.origin(), Base: w.base}
+func (w *wait) question() api.Question {
+	q := api.Question{Op: w.op, Pod: w.base.Of(w.pod), Old: w.running(), Origin: w.origin(), Base: w.base}
 	if q.Old != nil && q.Old.UID != w.pod.UID {
 		q.Replaces = q.Old.UID
 	}
 	return q
 }
 
-func (w *wait) origin() pod.Origin { return origin(w.slot, w.entry, w.since) }
+func (w *wait) origin() api.Origin { return origin(w.slot, w.entry, w.since) }
 
 // take notes a verdict and when the next one is due.
-func (w *wait) take(v *pod.Verdict, now time.Time, jitter func(time.Duration) time.Duration) {
+func (w *wait) take(v *api.Verdict, now time.Time, jitter func(time.Duration) time.Duration) {
 	w.ticket, w.verdict, w.retryAt = 0, v, time.Time{}
-	if v.Answer != pod.Hold {
+	if v.Answer != api.Hold {
 		return
 	}
 	delay := verdictDelays.Delay(w.attempts)
@@ -126,15 +127,15 @@ func (w *wait) take(v *pod.Verdict, now time.Time, jitter func(time.Duration) ti
 }
 
 // record is what the disk must hold when the version passes with this verdict.
-func (w *wait) record(v *pod.Verdict) state.Record {
+func (w *wait) record(v *api.Verdict) state.Record {
 	from := w.origin()
-	if w.op == pod.UpdateOp {
+	if w.op == api.UpdateOp {
 		from.FirstSeen = w.slot.sent.origin.FirstSeen
 	}
 	decided := &state.Decided{Origin: from, Verdict: v, After: w.slot.follows}
-	if old := w.running(); old != nil && w.op == pod.Add {
+	if old := w.running(); old != nil && w.op == api.Add {
 		decided.After = old.UID
-	} else if w.op == pod.UpdateOp {
+	} else if w.op == api.UpdateOp {
 		decided.After = w.slot.sent.after
 	}
 	return state.Record{
@@ -144,14 +145,14 @@ func (w *wait) record(v *pod.Verdict) state.Record {
 }
 
 // waiting is the wait as others are told of it.
-func (w *wait) waiting() pod.Waiting {
+func (w *wait) waiting() api.Waiting {
 	if s := w.suppressed(); s != nil {
-		return pod.Waiting{
+		return api.Waiting{
 			Pod: w.pod, Running: w.running(), Origin: w.origin(),
 			Verdict: s.asVerdict(), RetryAt: s.next(), Suppressed: true, Until: s.until(),
 		}
 	}
-	return pod.Waiting{
+	return api.Waiting{
 		Pod: w.pod, Running: w.running(), Origin: w.origin(),
 		Verdict: *w.verdict, RetryAt: w.retryAt,
 	}
@@ -167,4 +168,4 @@ func (w *wait) shownAs() types.UID {
 
 // ownStatus reports whether the wait was announced under the waiting pod's own
 // UID, of which nothing runs.
-func (w *wait) ownStatus() bool { return w.told == w.pod.UID && w.op == pod.Add }
+func (w *wait) ownStatus() bool { return w.told == w.pod.UID && w.op == api.Add }

@@ -42,3 +42,13 @@ const (
 	LabelPodUID        = "io.kubernetes.pod.uid"
 	LabelContainerName = "io.kubernetes.container.name"
 )
+
+const (
+	// MaxLabels bounds the labels of a pod together, in bytes. All of them go onto its
+	// sandbox, and a runtime lists all sandboxes of the node in one message, which has
+	// a greatest length.
+	MaxLabels = 64 << 10
+	// EntryCost is what a label or annotation counts beside its key and value, in
+	// bytes: in such a message an entry takes about that much more.
+	EntryCost = 8
+)

@@ -8,6 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
+// Fields is a set of the fields two versions of a pod differ in.
+type Fields uint16
+
+// The fields a change is classified by. All but FieldStatus are meaningful:
+// a difference in them is an UPDATE or DELETE.
+const (
+	FieldSpec Fields = 1 << iota
+	FieldLabels
+	FieldAnnotations
+	FieldDeletionTimestamp
+	FieldDeletionGracePeriod
+	FieldStatus
+)
+
+// Has reports whether f contains all of want.
+func (f Fields) Has(want Fields) bool { return f&want == want }
+
 // Diff says in which fields two versions of a pod differ, as a kubelet
 // compares them: annotations without those that only say where and when the
 // pod was seen, and of the metadata nothing else but labels and deletion. It

@@ -57,13 +57,3 @@ func TestDiff(t *testing.T) {
 		t.Errorf("Diff with nil = %b", got)
 	}
 }
-
-func TestDiffLeavesBothPodsAlone(t *testing.T) {
-	t.Parallel()
-	p := decodeOne(t, manifest())
-	q := p.DeepCopy()
-	Diff(p, q)
-	if p.Annotations[AnnotationSource] != "local" || q.Annotations[AnnotationSource] != "local" {
-		t.Error("an annotation is gone")
-	}
-}

@@ -68,10 +68,10 @@ func parseImage(name string) (tag, digest string, err error) {
 	return tag, digest, nil
 }
 
-// pullPolicy is the default: Always for an image that may change under its
+// PullPolicy is the default: Always for an image that may change under its
 // name, which is one with the tag latest, or with neither tag nor digest. What
 // is no name in a registry, as an image's ID, cannot be pulled.
-func pullPolicy(image string) v1.PullPolicy {
+func PullPolicy(image string) v1.PullPolicy {
 	tag, digest, err := parseImage(image)
 	if err == nil && (tag == "latest" || tag == "" && digest == "") {
 		return v1.PullAlways

@@ -1,6 +1,11 @@
 package pod
 
-import v1 "k8s.io/api/core/v1"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	v1 "k8s.io/api/core/v1"
+)
 
 // Instance identifies what policy judges once: a UID, and spec, labels and
 // annotations as the source gave them, without the annotations that only this
@@ -28,3 +33,9 @@ func SameInstance(a, b *v1.Pod) bool {
 // FinalHash identifies what a pod was made from in the end: after policies
 // have changed it. It is 32 hexadecimal digits.
 func FinalHash(p *v1.Pod) (string, error) { return (*Texts)(nil).objectHash(p, "final") }
+
+// Digest returns the SHA-256 of data in hex.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,4 +1,4 @@
-package pod
+package pod_test
 
 import (
 	"encoding/json"
@@ -9,23 +9,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // mutated is a mutation of p by a change.
-func mutated(t *testing.T, p *v1.Pod, change func(*v1.Pod)) *Mutation {
+func mutated(t *testing.T, p *v1.Pod, change func(*v1.Pod)) *pod.Mutation {
 	t.Helper()
 	final := p.DeepCopy()
 	change(final)
-	hash, err := FinalHash(final)
+	hash, err := pod.FinalHash(final)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Mutation{By: []Mutator{{Policy: "p", Changed: []string{"/spec"}}}, FinalHash: hash, Final: final}
+	return &pod.Mutation{By: []pod.Mutator{{Policy: "p", Changed: []string{"/spec"}}}, FinalHash: hash, Final: final}
 }
 
 func TestALaterVersionIsThatOfTheSourceAsPoliciesChangedIt(t *testing.T) {
 	t.Parallel()
-	first := decodeOne(t, manifest())
+	first := decoded(t)
 	m := mutated(t, first, func(p *v1.Pod) {
 		p.Spec.Containers[0].Image = "changed"
 		p.Labels, p.Annotations["team"] = map[string]string{"team": "a"}, "a"
@@ -52,8 +55,12 @@ func TestALaterVersionIsThatOfTheSourceAsPoliciesChangedIt(t *testing.T) {
 			func(p *v1.Pod) { p.ResourceVersion, p.Finalizers = "2", []string{"f"} },
 		},
 		"what only this node annotates": {
-			func(p *v1.Pod) { p.Annotations[AnnotationSeen], p.Annotations[AnnotationSource] = "now", "moved" },
-			func(p *v1.Pod) { p.Annotations[AnnotationSeen], p.Annotations[AnnotationSource] = "now", "moved" },
+			func(p *v1.Pod) {
+				p.Annotations[pod.AnnotationSeen], p.Annotations[pod.AnnotationSource] = "now", "moved"
+			},
+			func(p *v1.Pod) {
+				p.Annotations[pod.AnnotationSeen], p.Annotations[pod.AnnotationSource] = "now", "moved"
+			},
 		},
 		"a default of a newer agent": {func(p *v1.Pod) { p.Spec.SchedulerName = "newer" }, func(*v1.Pod) {}},
 		"what was not judged, of one that is to end": {
@@ -74,32 +81,32 @@ func TestALaterVersionIsThatOfTheSourceAsPoliciesChangedIt(t *testing.T) {
 			if diff := cmp.Diff(was, later); diff != "" {
 				t.Errorf("the source's pod changed (-want +got):\n%s", diff)
 			}
-			if hash, err := FinalHash(got); err != nil || hash != m.FinalHash {
+			if hash, err := pod.FinalHash(got); err != nil || hash != m.FinalHash {
 				t.Errorf("hash %s, %v, want %s", hash, err, m.FinalHash)
 			}
 		})
 	}
-	if got := (*Mutation)(nil).Of(first); got != first {
+	if got := (*pod.Mutation)(nil).Of(first); got != first {
 		t.Error("without changes it is another pod")
 	}
 }
 
 func TestAMutationComesBackFromTheDisk(t *testing.T) {
 	t.Parallel()
-	p := decodeOne(t, manifest("    resources: {limits: {cpu: 1500m}}"))
+	p := decoded(t, "    resources: {limits: {cpu: 1500m}}")
 	m := mutated(t, p, func(p *v1.Pod) { p.Labels = nil })
-	text, err := json.Marshal(Verdict{Answer: Allow, Mutation: m})
+	text, err := json.Marshal(api.Verdict{Answer: api.Allow, Mutation: m})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Verdict
+	var back api.Verdict
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if d := Diff(m.Of(p), back.Mutation.Of(p)); d != 0 {
+	if d := pod.Diff(m.Of(p), back.Mutation.Of(p)); d != 0 {
 		t.Errorf("they differ in %b", d)
 	}
-	if hash, err := FinalHash(back.Mutation.Of(p)); err != nil || hash != m.FinalHash {
+	if hash, err := pod.FinalHash(back.Mutation.Of(p)); err != nil || hash != m.FinalHash {
 		t.Errorf("hash %s, %v, want %s", hash, err, m.FinalHash)
 	}
 	if err := back.Mutation.Usable(p); err != nil {
@@ -109,7 +116,7 @@ func TestAMutationComesBackFromTheDisk(t *testing.T) {
 
 func TestAMutationOfAnotherPodIsOfNoUse(t *testing.T) {
 	t.Parallel()
-	p := decodeOne(t, manifest())
+	p := decoded(t)
 	for name, change := range map[string]func(*v1.Pod){
 		"another UID":       func(p *v1.Pod) { p.UID = "x" },
 		"another name":      func(p *v1.Pod) { p.Name = "x" },
@@ -127,9 +134,9 @@ func TestAMutationOfAnotherPodIsOfNoUse(t *testing.T) {
 
 func TestAMutationIsToldInOneLine(t *testing.T) {
 	t.Parallel()
-	for want, m := range map[string]*Mutation{
+	for want, m := range map[string]*pod.Mutation{
 		"": nil,
-		"images of tenant a changed /a, /b; team changed /c and 3 more": {By: []Mutator{
+		"images of tenant a changed /a, /b; team changed /c and 3 more": {By: []pod.Mutator{
 			{Policy: "images", Tenant: "a", Changed: []string{"/a", "/b"}}, {Policy: "team", Changed: []string{"/c"}, More: 3},
 		}},
 	} {
@@ -137,15 +144,15 @@ func TestAMutationIsToldInOneLine(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	long := Mutation{By: []Mutator{{Policy: "p", Changed: []string{strings.Repeat("ä", 2000)}}}}
-	if got := long.String(); len(got) > maxMutationText+len("…") || !strings.HasSuffix(got, "…") {
+	long := pod.Mutation{By: []pod.Mutator{{Policy: "p", Changed: []string{strings.Repeat("ä", 2000)}}}}
+	if got := long.String(); len(got) > 1<<10+len("…") || !strings.HasSuffix(got, "…") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
 
 func TestVerdictsThatChangeThePodOtherwiseAreNotTheSame(t *testing.T) {
 	t.Parallel()
-	plain, one, two := Verdict{Answer: Allow}, Verdict{Answer: Allow, Mutation: &Mutation{FinalHash: "1"}}, Verdict{Answer: Allow, Mutation: &Mutation{FinalHash: "2"}}
+	plain, one, two := api.Verdict{Answer: api.Allow}, api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{FinalHash: "1"}}, api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{FinalHash: "2"}}
 	if plain.Same(&one) || one.Same(&two) || !one.Same(&one) {
 		t.Error("what they make of the pod does not count")
 	}

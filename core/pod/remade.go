@@ -127,7 +127,7 @@ func MadeFrom(p *v1.Pod) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("identify what pod %s/%s is made from: %w", p.Namespace, p.Name, err)
 	}
-	return digest(append([]byte("made from\x00"), text...))[:32], nil
+	return Digest(append([]byte("made from\x00"), text...))[:32], nil
 }
 
 // madeFrom returns the fields that are anew and say something, by their paths, as texts.

@@ -56,7 +56,7 @@ func (t *Texts) Whole(p *v1.Pod) ([]byte, error) {
 // Instance returns what the function Instance does.
 func (t *Texts) Instance(p *v1.Pod) (string, error) {
 	if hash, ok := p.Annotations[AnnotationHash]; ok && IsStatic(p) {
-		return digest([]byte("document\x00" + string(p.UID) + "\x00" + hash))[:32], nil
+		return Digest([]byte("document\x00" + string(p.UID) + "\x00" + hash))[:32], nil
 	}
 	return t.objectHash(p, "instance")
 }
@@ -78,7 +78,7 @@ func (t *Texts) objectHash(p *v1.Pod, kind string) (string, error) {
 	for _, part := range [][]byte{uid, []byte(`,"Spec":`), spec, []byte(`,"Labels":`), labels, []byte(`,"Annotations":`), shared, {'}'}} {
 		text = append(text, part...)
 	}
-	return digest(text)[:32], nil
+	return Digest(text)[:32], nil
 }
 
 func (t *Texts) spec(s *v1.PodSpec) ([]byte, error) {

@@ -51,7 +51,7 @@ func TestTexts_areThoseOfTheWholeValue(t *testing.T) {
 			}{string(p.UID), &p.Spec, p.Labels, annotations}); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := texts.objectHash(p, "final"); err != nil || got != digest(append([]byte("final\x00"), want...))[:32] {
+			if got, err := texts.objectHash(p, "final"); err != nil || got != Digest(append([]byte("final\x00"), want...))[:32] {
 				t.Errorf("%s: hash %s, %v, want that of %s", name, got, err, want)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // alone is a decision that is made while those wait that would change what it
@@ -47,12 +47,12 @@ func (l *ledger) goOn(d *decision) {
 
 // waits reports whether the answer to a decision has to wait: it changes what
 // another sees that is made alone.
-func (l *ledger) waits(d *decision, uid types.UID, answer pod.Answer) bool {
+func (l *ledger) waits(d *decision, uid types.UID, answer api.Answer) bool {
 	if l.alone == nil || l.alone.decision == d || l.alone.tenant != "" && l.alone.tenant != d.request.Tenant {
 		return false
 	}
 	_, reserved := l.reserved[uid]
-	return answer == pod.Allow || reserved
+	return answer == api.Allow || reserved
 }
 
 // await waits, without the lock, until the decision made alone is over. It gives

@@ -8,15 +8,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // saysOf gives a function that holds what is said of a question to a hook about a
 // pod against what should be, once all is at rest.
-func saysOf(t *testing.T, p *Plane) func(when, hook string, of *pod.Question, policy, message string) {
+func saysOf(t *testing.T, p *Plane) func(when, hook string, of *api.Question, policy, message string) {
 	t.Helper()
-	return func(when, hook string, of *pod.Question, policy, message string) {
+	return func(when, hook string, of *api.Question, policy, message string) {
 		t.Helper()
 		synctest.Wait()
 		name := types.NamespacedName{Namespace: of.Pod.Namespace, Name: of.Pod.Name}
@@ -47,9 +47,9 @@ func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 		want := saysOf(t, p)
 		web, next := question("web"), question("next")
 		want("nobody has asked", hookAdmit, &web, "", "")
-		answers := make(chan pod.Verdict, 2)
-		p.Judge(web, func(v pod.Verdict) { answers <- v })
-		p.Judge(next, func(v pod.Verdict) { answers <- v })
+		answers := make(chan api.Verdict, 2)
+		p.Judge(web, func(v api.Verdict) { answers <- v })
+		p.Judge(next, func(v api.Verdict) { answers <- v })
 		want("before a set was tried", hookAdmit, &web, "", "the policies of "+d.dir+" are being loaded for the first time")
 		run(t, p)
 		<-s.waits
@@ -57,7 +57,7 @@ func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 		want("in the plugin", hookAdmit, &web, "slow", asked)
 		want("behind another", hookAdmit, &next, "", "other questions come first")
 		want("another hook", hookFilter, &web, "", "")
-		p.Judge(web, func(v pod.Verdict) { answers <- v })
+		p.Judge(web, func(v api.Verdict) { answers <- v })
 		want("asked again, behind others", hookAdmit, &web, "", "other questions come first")
 		s.free <- struct{}{}
 		<-s.waits
@@ -88,8 +88,8 @@ func TestItIsSaidThatAConflictWaitsForTheBudgetOfItsTenant(t *testing.T) {
 		run(t, p)
 		web := question("web", in("a"))
 		ask(t, p, web)
-		decided := make(chan pod.Resolution, 1)
-		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		decided := make(chan api.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		want := saysOf(t, p)
 		want("the budget is spent", hookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		time.Sleep(time.Minute)
@@ -112,11 +112,11 @@ func TestItIsSaidThatQuestionsWaitForTheRecordsOfOthers(t *testing.T) {
 		run(t, p)
 		time.Sleep(time.Second)
 		for i := 0; !p.recorder.behind(""); i++ {
-			p.Judge(question(fmt.Sprint("web", i)), func(pod.Verdict) {})
+			p.Judge(question(fmt.Sprint("web", i)), func(api.Verdict) {})
 			synctest.Wait()
 		}
 		last := question("last")
-		p.Judge(last, func(pod.Verdict) {})
+		p.Judge(last, func(api.Verdict) {})
 		saysOf(t, p)("too many are", hookAdmit, &last, "", "too many decisions before it wait to be put on record")
 		close(hang)
 	})
@@ -132,8 +132,8 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 		web := question("web", in("a"))
 		ask(t, p, web)
 		p.budgets.spend("a", 20_000, time.Now())
-		decided := make(chan pod.Resolution, 2)
-		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		decided := make(chan api.Resolution, 2)
+		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		want := saysOf(t, p)
 		for range 100 {
 			time.Sleep(mostPatience)
@@ -163,8 +163,8 @@ func TestOfAContestThatIsDecidedNobodySaysThatItWaitsForTheBudget(t *testing.T) 
 		run(t, p)
 		ask(t, p, question("warm"))
 		disk.set(nil, hang)
-		decided := make(chan pod.Resolution, 1)
-		p.Rules().Resolve(contestOf("a", ""), func(r pod.Resolution) { decided <- r })
+		decided := make(chan api.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		synctest.Wait()
 		p.budgets.spend("a", 100_000_000, time.Now())
 		web := question("web", in("a"))

@@ -6,13 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // patchedContest is a contest of documents as sources give them; the policy's
 // candidate 0 is the pod of the file, candidate 1 that of the API server.
-func patchedContest(t *testing.T) pod.Contest {
+func patchedContest(t *testing.T) api.Contest {
 	t.Helper()
 	c := contestOf("shop", "")
 	for i := range c.Candidates {
@@ -67,7 +68,7 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 					t.Errorf("patch on record: %q", on.Patch)
 				}
 				if test.failure != "" {
-					if got.Choice != pod.ChooseCurrent || got.Mutation != nil || on.Failure != "BadOutput" || !strings.Contains(got.Message, test.failure) {
+					if got.Choice != api.ChooseCurrent || got.Mutation != nil || on.Failure != "BadOutput" || !strings.Contains(got.Message, test.failure) {
 						t.Errorf("resolution %+v of %+v, want that the plugin has failed: %s", got, on, test.failure)
 					}
 					return
@@ -87,7 +88,7 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := got.Mutation
-				if got.Choice != pod.ChooseWinner || m == nil || m.Usable(won) != nil || m.Instance != instance {
+				if got.Choice != api.ChooseWinner || m == nil || m.Usable(won) != nil || m.Instance != instance {
 					t.Fatalf("resolution %+v, want the winner changed and its instance kept", got)
 				}
 				if diff := cmp.Diff([]pod.Mutator{{Policy: "m", Changed: []string{test.changed}}}, m.By); diff != "" {
@@ -116,7 +117,7 @@ func TestATenantsMergePolicyChangesItsOwnPodsOnly(t *testing.T) {
 			t.Errorf("resolution %+v", got)
 		}
 		c.Identity.Namespace = "other"
-		if got := resolve(t, p, c); got.Choice != pod.NoChoice || got.Mutation != nil {
+		if got := resolve(t, p, c); got.Choice != api.NoChoice || got.Mutation != nil {
 			t.Errorf("resolution %+v of another tenant's pods", got)
 		}
 	})
@@ -130,11 +131,11 @@ func TestMergePluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 		d.hooked("m", hookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
-		var got pod.Resolution
+		var got api.Resolution
 		for range 6 {
 			got = resolve(t, p, patchedContest(t))
 		}
-		if got.Choice != pod.ChooseCurrent || !strings.Contains(got.Message, "BreakerOpen") || len(s.called()) != 5 {
+		if got.Choice != api.ChooseCurrent || !strings.Contains(got.Message, "BreakerOpen") || len(s.called()) != 5 {
 			t.Errorf("resolution %+v after %d calls", got, len(s.called()))
 		}
 	})
@@ -149,8 +150,8 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 		labelsPath: "want a.yaml, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
 		d := newTree(t)
-		d.write("a.yaml", manifest)
-		d.write("b.yaml", manifest)
+		d.write("a.yaml", manifestText)
+		d.write("b.yaml", manifestText)
 		d.hooked("p", hookMerge, "winner 0", keys, vector)
 		s := newScripts()
 		based(s, toImage("x"))
@@ -171,11 +172,11 @@ func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
 	run(t, p)
 	c := patchedContest(t)
 	r := resolve(t, p, c)
-	if r.Choice != pod.ChooseWinner || r.Mutation == nil || r.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
+	if r.Choice != api.ChooseWinner || r.Mutation == nil || r.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
 		t.Fatalf("resolution %+v", r)
 	}
-	q := pod.Question{Op: pod.Add, Pod: r.Mutation.Final, Origin: c.Candidates[r.Winner].Origin, Base: r.Mutation}
-	if v := ask(t, p, q); v.Answer != pod.Allow {
+	q := api.Question{Op: api.Add, Pod: r.Mutation.Final, Origin: c.Candidates[r.Winner].Origin, Base: r.Mutation}
+	if v := ask(t, p, q); v.Answer != api.Allow {
 		t.Errorf("verdict %+v", v)
 	}
 }

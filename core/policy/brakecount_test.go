@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -69,7 +69,7 @@ func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 		var calls atomic.Int64
 		s.edit = func(_ string, r *wasm.Result) {
 			if n := calls.Add(1); n > 100 && n < 1000 {
-				r.Answer = pod.Allow
+				r.Answer = api.Allow
 			}
 		}
 		p := reviewing(t, d, s, n, evictionsIn(newCounts()))

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -261,16 +261,16 @@ func (b *breakers) close() (had bool) {
 }
 
 // show is what `get policies` shows of those that are open.
-func (b *breakers) show() (open []pod.PolicyBreaker) {
+func (b *breakers) show() (open []api.PolicyBreaker) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for tenant, one := range b.of {
 		if one.isOpen() {
-			open = append(open, pod.PolicyBreaker{
+			open = append(open, api.PolicyBreaker{
 				Tenant: tenant, Failed: one.failed, Last: one.last, Failing: len(one.failing), Until: one.until,
 			})
 		}
 	}
-	slices.SortFunc(open, func(x, y pod.PolicyBreaker) int { return cmp.Compare(x.Tenant, y.Tenant) })
+	slices.SortFunc(open, func(x, y api.PolicyBreaker) int { return cmp.Compare(x.Tenant, y.Tenant) })
 	return open
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -87,7 +87,7 @@ func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir = "" })
 		run(t, p)
 		for range breakAfter + 3 {
-			if got := ask(t, p, question("web", in("a"))); got.Answer != pod.Deny || got.Reason != pod.ReasonPolicyFailed {
+			if got := ask(t, p, question("web", in("a"))); got.Answer != api.Deny || got.Reason != api.ReasonPolicyFailed {
 				t.Errorf("verdict %+v", got)
 			}
 		}
@@ -98,7 +98,7 @@ func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 		if o := got.Opinions[0]; o.Failure != "BreakerOpen" || !strings.Contains(o.Message, "it failed 5 times in a row") {
 			t.Errorf("verdict %+v", got)
 		}
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow {
+		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow {
 			t.Errorf("another's pod: %+v", got)
 		}
 		time.Sleep(breakDelays.Min)

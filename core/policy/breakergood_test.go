@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // bad are pods on which a picky plugin fails.
@@ -33,12 +33,12 @@ func (s *scripts) asked(prefix string) (n int) {
 
 // askAll asks for verdicts without waiting for them; those that are given are not zero. They
 // are read after synctest.Wait.
-func askAll(p *Plane, names ...string) map[string]*pod.Verdict {
-	got := map[string]*pod.Verdict{}
+func askAll(p *Plane, names ...string) map[string]*api.Verdict {
+	got := map[string]*api.Verdict{}
 	for _, name := range names {
-		v := &pod.Verdict{}
+		v := &api.Verdict{}
 		got[name] = v
-		p.Judge(question(name), func(given pod.Verdict) { *v = given })
+		p.Judge(question(name), func(given api.Verdict) { *v = given })
 	}
 	return got
 }
@@ -47,12 +47,12 @@ func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		script, onError string
-		bad, good       pod.Answer
+		bad, good       api.Answer
 	}{
-		"hold":         {"picky allow", "hold", pod.Hold, pod.Allow},
-		"deny":         {"picky allow", "deny", pod.Deny, pod.Allow},
-		"allow":        {"picky deny No not this one", "allow", pod.Allow, pod.Deny},
-		"last_verdict": {"picky allow", "last_verdict", pod.Hold, pod.Allow},
+		"hold":         {"picky allow", "hold", api.Hold, api.Allow},
+		"deny":         {"picky allow", "deny", api.Deny, api.Allow},
+		"allow":        {"picky deny No not this one", "allow", api.Allow, api.Deny},
+		"last_verdict": {"picky allow", "last_verdict", api.Hold, api.Allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
 				run(t, p)
 				for range 3 {
 					for _, name := range bad {
-						if v := ask(t, p, question(name)); v.Answer != test.bad || v.Reason != pod.ReasonPolicyFailed {
+						if v := ask(t, p, question(name)); v.Answer != test.bad || v.Reason != api.ReasonPolicyFailed {
 							t.Errorf("%s: %+v", name, v)
 						}
 					}
@@ -86,16 +86,16 @@ func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
 		d.hooked("f", hookFilter, "picky drop Window it is closed")
 		p, _ := listed(t, d, s, patient)
 		run(t, p)
-		about := func(name string) pod.FilterVerdict {
+		about := func(name string) api.FilterVerdict {
 			q := question(name, update)
-			return filterBy(t, p, pod.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin})
+			return filterBy(t, p, api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin})
 		}
 		for _, name := range slices.Concat(bad, bad) {
-			if v := about(name); v.Answer != pod.Pass {
+			if v := about(name); v.Answer != api.Pass {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		if v := about("good"); v.Answer != pod.Drop || s.asked("bad") != breakAfter {
+		if v := about("good"); v.Answer != api.Drop || s.asked("bad") != breakAfter {
 			t.Errorf("good: %+v", v)
 		}
 	})
@@ -109,13 +109,13 @@ func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
 		for _, name := range slices.Concat(bad, bad) {
-			if r := resolve(t, p, contested(name)); r.Choice != pod.ChooseCurrent {
+			if r := resolve(t, p, contested(name)); r.Choice != api.ChooseCurrent {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 		begun := time.Now()
 		for i := range 3 { // the first at once, the others at their turns
-			if r := resolve(t, p, contested(fmt.Sprint("good-", i))); r.Choice != pod.ChooseWinner {
+			if r := resolve(t, p, contested(fmt.Sprint("good-", i))); r.Choice != api.ChooseWinner {
 				t.Errorf("good: %+v", r)
 			}
 		}
@@ -136,7 +136,7 @@ func TestBreaker_conflictDoesNotWaitForAPolicyWithoutASay(t *testing.T) {
 		resolve(t, p, contested("first"))
 		begun := time.Now()
 		for i := range 20 {
-			if r := resolve(t, p, contested(fmt.Sprint("bad-", i))); r.Choice != pod.ChooseWinner || r.Policy != "a" {
+			if r := resolve(t, p, contested(fmt.Sprint("bad-", i))); r.Choice != api.ChooseWinner || r.Policy != "a" {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -149,14 +149,14 @@ func TestBreaker_conflictDoesNotWaitForAPolicyWithoutASay(t *testing.T) {
 func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 	t.Parallel()
 	for onError, test := range map[string]struct {
-		answer pod.Answer
+		answer api.Answer
 		// answered are how many have an answer after half a minute.
 		answered int
 	}{
-		"hold": {pod.Hold, 1000 - int(maxTurn/turnTime) + 30},
-		"deny": {pod.Deny, breakAfter + 1 + 30},
+		"hold": {api.Hold, 1000 - int(maxTurn/turnTime) + 30},
+		"deny": {api.Deny, breakAfter + 1 + 30},
 		// Nobody waits for long because of a policy that does not matter when it fails.
-		"allow": {pod.Allow, 1000 - int(maxTurn/turnTime) + 30},
+		"allow": {api.Allow, 1000 - int(maxTurn/turnTime) + 30},
 	} {
 		t.Run(onError, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +207,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got["good"].Answer != pod.Allow {
+		if got["good"].Answer != api.Allow {
 			t.Errorf("good: %+v", got["good"])
 		}
 	})
@@ -374,7 +374,7 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 					}
 				}
 				open := p.Sets()[0].Policies[0].Breakers
-				want := []pod.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(breakDelays.Min)}}
+				want := []api.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(breakDelays.Min)}}
 				if diff := cmp.Diff(want, open); diff != "" {
 					t.Errorf("shown (-want +got):\n%s", diff)
 				}
@@ -428,13 +428,13 @@ func TestBreaker_ofOneTenantMakesNobodyElseWait(t *testing.T) {
 		run(t, p)
 		ask(t, p, question("first"))
 		for i := range 50 {
-			p.Judge(question(fmt.Sprint("bad-", i), in("a")), func(pod.Verdict) {})
+			p.Judge(question(fmt.Sprint("bad-", i), in("a")), func(api.Verdict) {})
 		}
 		synctest.Wait()
 		begun := time.Now()
 		for _, namespace := range []string{"b", "shop"} {
 			for i := range 20 {
-				if v := ask(t, p, question(fmt.Sprint("web-", i), in(namespace))); v.Answer != pod.Allow {
+				if v := ask(t, p, question(fmt.Sprint("web-", i), in(namespace))); v.Answer != api.Allow {
 					t.Errorf("%s: %+v", namespace, v)
 				}
 			}
@@ -499,7 +499,7 @@ func TestBreaker_nothingWaitsForAPolicyThatDoesNotCount(t *testing.T) {
 				ask(t, p, question("first"))
 				begun := time.Now()
 				for i := range 20 {
-					if v := ask(t, p, question(fmt.Sprint("bad-", i))); v.Answer != pod.Allow {
+					if v := ask(t, p, question(fmt.Sprint("bad-", i))); v.Answer != api.Allow {
 						t.Errorf("verdict %+v", v)
 					}
 				}
@@ -521,7 +521,7 @@ func TestBreaker_aChangedPodHasNotFailed(t *testing.T) {
 		for range 2 * breakAfter {
 			ask(t, p, question("web"))
 		}
-		q := question("web", func(q *pod.Question) {
+		q := question("web", func(q *api.Question) {
 			q.Pod = somePod("web", func(p *v1.Pod) { p.Labels = map[string]string{"mended": "yes"} })
 		})
 		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.called()) != breakAfter+1 {
@@ -537,7 +537,7 @@ func TestBreaker_conflictWaitsForAPluginWithoutAnInstance(t *testing.T) {
 		d.hooked("m", hookMerge, "late winner 1")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
-		if r := resolve(t, p, contested("web")); r.Choice != pod.ChooseWinner || len(s.called()) != 3 {
+		if r := resolve(t, p, contested("web")); r.Choice != api.ChooseWinner || len(s.called()) != 3 {
 			t.Errorf("%+v after %d calls", r, len(s.called()))
 		}
 	})
@@ -596,14 +596,14 @@ func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 			must(t, err)
 			var waiting []string
 			for _, name := range names {
-				if got[name].Answer != pod.Allow {
+				if got[name].Answer != api.Allow {
 					waiting = append(waiting, name)
 				}
 			}
 			maps.Copy(got, askAll(p, waiting...)) // as who is told that policies have changed
 		}
 		synctest.Wait()
-		if got["good"].Answer != pod.Allow {
+		if got["good"].Answer != api.Allow {
 			t.Errorf("good: %+v", got["good"])
 		}
 	})

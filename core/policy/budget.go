@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // budgetBurst is for how long a tenant may save up what it does not spend.
@@ -133,5 +133,5 @@ func (b *budget) fill(now time.Time) {
 // is not in it: what waits is shown with that, and what is said in other words each
 // time would be news each time.
 func broke(tenant string) (reason, message string) {
-	return pod.ReasonBudgetExhausted, fmt.Sprintf("tenant %q has spent its fuel_per_second", tenant)
+	return api.ReasonBudgetExhausted, fmt.Sprintf("tenant %q has spent its fuel_per_second", tenant)
 }

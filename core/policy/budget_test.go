@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -57,7 +57,7 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 			}
 		})
 		run(t, p)
-		want := func(step, namespace string, answer pod.Answer, reason string) pod.Verdict {
+		want := func(step, namespace string, answer api.Answer, reason string) api.Verdict {
 			t.Helper()
 			v := ask(t, p, question("web", in(namespace)))
 			if v.Answer != answer || v.Reason != reason {
@@ -65,39 +65,39 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 			}
 			return v
 		}
-		want("a full budget", "a", pod.Deny, pod.ReasonPolicyDenied)
-		v := want("all is spent", "a", pod.Hold, pod.ReasonBudgetExhausted)
+		want("a full budget", "a", api.Deny, api.ReasonPolicyDenied)
+		v := want("all is spent", "a", api.Hold, api.ReasonBudgetExhausted)
 		if v.RetryAfter < 19*time.Second || v.RetryAfter > 21*time.Second || v.Message != `tenant "a" has spent its fuel_per_second` || len(v.Opinions) > 0 {
 			t.Errorf("verdict %+v", v)
 		}
 		f := filterBy(t, p, filterQuestion("a"))
-		if f.Answer != pod.Defer || f.Reason != pod.ReasonBudgetExhausted || f.After != v.RetryAfter || f.Limit != 24*time.Hour {
+		if f.Answer != api.Defer || f.Reason != api.ReasonBudgetExhausted || f.After != v.RetryAfter || f.Limit != 24*time.Hour {
 			t.Errorf("filter %+v", f)
 		}
-		decided := make(chan pod.Resolution, 1)
-		p.Rules().Resolve(contestOf("a", "fleet"), func(r pod.Resolution) { decided <- r })
+		decided := make(chan api.Resolution, 1)
+		p.Rules().Resolve(contestOf("a", "fleet"), func(r api.Resolution) { decided <- r })
 		synctest.Wait()
 		if len(decided) > 0 || slices.ContainsFunc(s.called(), func(call string) bool { return strings.Contains(call, "merges") }) {
 			t.Errorf("a contest of a tenant that has spent its budget is decided: %+v", <-decided)
 		}
-		if r := resolve(t, p, contestOf("b", "fleet")); r.Choice != pod.ChooseCurrent {
+		if r := resolve(t, p, contestOf("b", "fleet")); r.Choice != api.ChooseCurrent {
 			t.Errorf("a contest of another tenant: %+v", r)
 		}
-		want("another tenant", "b", pod.Deny, pod.ReasonPolicyDenied)
-		want("the operator", "shop", pod.Deny, pod.ReasonPolicyDenied)
-		want("the operator again", "shop", pod.Deny, pod.ReasonPolicyDenied)
+		want("another tenant", "b", api.Deny, api.ReasonPolicyDenied)
+		want("the operator", "shop", api.Deny, api.ReasonPolicyDenied)
+		want("the operator again", "shop", api.Deny, api.ReasonPolicyDenied)
 		time.Sleep(time.Second)
-		if again := want("a second later", "a", pod.Hold, pod.ReasonBudgetExhausted); !again.Same(&v) {
+		if again := want("a second later", "a", api.Hold, api.ReasonBudgetExhausted); !again.Same(&v) {
 			t.Errorf("what is said a second later is news: %+v", again)
 		}
 		if shown := p.Decisions(); len(shown) != 4 {
 			t.Errorf("without a verdict there is nothing to put on record: %+v", shown)
 		}
 		time.Sleep(v.RetryAfter)
-		if r := <-decided; r.Choice != pod.ChooseCurrent {
+		if r := <-decided; r.Choice != api.ChooseCurrent {
 			t.Errorf("a contest, once there is something in the budget: %+v", r)
 		}
-		want("refilled", "a", pod.Deny, pod.ReasonPolicyDenied)
+		want("refilled", "a", api.Deny, api.ReasonPolicyDenied)
 	})
 }
 
@@ -115,7 +115,7 @@ func TestAnExemptPodIsJudgedAlsoWhereTheBudgetIsSpent(t *testing.T) {
 		for _, step := range []struct {
 			name, reason string
 		}{
-			{"web", pod.ReasonPolicyDenied}, {"web", pod.ReasonBudgetExhausted}, {"dns", pod.ReasonPolicyDenied}, {"web", pod.ReasonBudgetExhausted},
+			{"web", api.ReasonPolicyDenied}, {"web", api.ReasonBudgetExhausted}, {"dns", api.ReasonPolicyDenied}, {"web", api.ReasonBudgetExhausted},
 		} {
 			if v := ask(t, p, question(step.name, in("a"))); v.Reason != step.reason {
 				t.Errorf("pod %s: verdict %+v, want %s", step.name, v, step.reason)

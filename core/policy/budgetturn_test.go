@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhatComesIntoASpentBudgetGoesToPodsThatRunInTurn(t *testing.T) {
@@ -67,10 +67,10 @@ func TestATenantThatKeepsItsBudgetEmptyIsJudgedAgain(t *testing.T) {
 		for end := time.Now().Add(30 * time.Minute); time.Now().Before(end); {
 			for range 20 {
 				asked++
-				p.Judge(question("new", func(q *pod.Question) {
+				p.Judge(question("new", func(q *api.Question) {
 					q.Pod.Namespace = "a"
 					q.Pod.UID = types.UID(fmt.Sprintf("u%d", asked))
-				}), func(pod.Verdict) {})
+				}), func(api.Verdict) {})
 			}
 			time.Sleep(500 * time.Millisecond)
 		}

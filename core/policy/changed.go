@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -32,8 +33,8 @@ const (
 
 // changes says what an update changes; nil where there is nothing to say, and
 // for other operations.
-func changes(q *pod.Question) (words []string) {
-	if q.Op != pod.UpdateOp || q.Old == nil || q.Old == q.Pod {
+func changes(q *api.Question) (words []string) {
+	if q.Op != api.UpdateOp || q.Old == nil || q.Old == q.Pod {
 		return nil
 	}
 	say := func(word string, changed bool) {

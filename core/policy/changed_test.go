@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -76,7 +77,7 @@ func TestAnUpdateChanges(t *testing.T) {
 			p.Spec = v1.PodSpec{ActiveDeadlineSeconds: new(int64(1)), TerminationGracePeriodSeconds: new(int64(1)), HostPID: true}
 		}, "labels annotations images resources containers tolerations deadline grace spec"},
 	} {
-		q := pod.Question{Op: pod.UpdateOp, Old: rich(), Pod: rich()}
+		q := api.Question{Op: api.UpdateOp, Old: rich(), Pod: rich()}
 		test.change(q.Pod)
 		kept := q.Pod.DeepCopy()
 		if got := strings.Join(changes(&q), " "); got != test.want {
@@ -96,11 +97,11 @@ func TestOnlyUpdatesChangeSomething(t *testing.T) {
 	t.Parallel()
 	other := rich()
 	other.Labels = nil
-	for name, q := range map[string]pod.Question{
-		"a new pod":                    {Op: pod.Add, Pod: rich()},
-		"a pod that replaces another":  {Op: pod.Add, Pod: rich(), Old: other, Replaces: "uid"},
-		"an update of nobody knows":    {Op: pod.UpdateOp, Pod: rich()},
-		"an update to the same object": {Op: pod.UpdateOp, Pod: other, Old: other},
+	for name, q := range map[string]api.Question{
+		"a new pod":                    {Op: api.Add, Pod: rich()},
+		"a pod that replaces another":  {Op: api.Add, Pod: rich(), Old: other, Replaces: "uid"},
+		"an update of nobody knows":    {Op: api.UpdateOp, Pod: rich()},
+		"an update to the same object": {Op: api.UpdateOp, Pod: other, Old: other},
 	} {
 		if got := changes(&q); got != nil {
 			t.Errorf("%s: changed %q", name, got)
@@ -148,7 +149,7 @@ func eachField(t *testing.T, in func(*v1.Pod) any, rest string, words map[string
 		if f.Anonymous {
 			continue
 		}
-		q := pod.Question{Op: pod.UpdateOp, Old: rich(), Pod: rich()}
+		q := api.Question{Op: api.UpdateOp, Old: rich(), Pod: rich()}
 		reflect.ValueOf(in(q.Old)).Elem().FieldByIndex(f.Index).SetZero()
 		target := reflect.ValueOf(in(q.Pod)).Elem().FieldByIndex(f.Index)
 		fill(target)

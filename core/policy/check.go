@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
@@ -58,7 +58,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeShadow, modeMember, modeOff)
 	d.checkMember(report)
 	between(report, "priority", d.Priority, 0, maxPriority)
-	oneOf(report, "on_error", d.OnError, pod.Hold, pod.Deny, pod.Allow, lastVerdict)
+	oneOf(report, "on_error", d.OnError, api.Hold, api.Deny, api.Allow, lastVerdict)
 	d.checkOnChange(report)
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
@@ -107,8 +107,8 @@ func (d *document) checkOnChange(report strict.Report) {
 	case d.OnChange == onChangeIgnore:
 	case !slices.Contains(d.Hooks, hookAdmit) && !slices.Contains(d.Hooks, hookMerge):
 		report("on_change", "only a policy with the hook admit or merge has a say in pods that run; leave it out, or add one")
-	case slices.Contains(d.Hooks, hookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, pod.Add):
-		report("on_change", "pods that run are judged as if they came now, and match.operations leaves %s out; leave on_change out, or add that", pod.Add)
+	case slices.Contains(d.Hooks, hookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, api.Add):
+		report("on_change", "pods that run are judged as if they came now, and match.operations leaves %s out; leave on_change out, or add that", api.Add)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -66,7 +66,7 @@ func (p *policy) patience(hook string, lenient bool) time.Duration {
 	switch {
 	case lenient || p.Mode != modeEnforce && p.Mode != modeMember:
 		return 0
-	case hook == hookMerge, hook == hookAdmit && p.OnError == pod.Deny:
+	case hook == hookMerge, hook == hookAdmit && p.OnError == api.Deny:
 		return math.MaxInt64
 	}
 	return maxTurn

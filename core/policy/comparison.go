@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -56,14 +56,14 @@ type comparison struct {
 
 	mu      sync.Mutex
 	weighed weighed
-	shown   pod.PolicyShadow
+	shown   api.PolicyShadow
 }
 
 // saying is what a policy says of a question, and how long that has it wait where the
 // policy names a time; 0 for no certain time. makes is FinalHash of what it makes of the
 // pod, empty where it changes nothing: the patch of an opinion is cut.
 type saying struct {
-	pod.Opinion
+	api.Opinion
 	wait  time.Duration
 	makes string
 }
@@ -110,7 +110,7 @@ func (s *saying) beside(other *saying) string {
 func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {
 	now := clock()
 	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock, weighed: weighed{}}
-	c.shown = pod.PolicyShadow{
+	c.shown = api.PolicyShadow{
 		Since: now, InForceSHA256: inForce.source, CandidateSHA256: candidate.source,
 		MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime,
 	}
@@ -147,23 +147,23 @@ func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForc
 		return
 	}
 	c.shown.Different++
-	d := pod.ShadowDifference{
+	d := api.ShadowDifference{
 		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.beside(&candidate),
 		Candidate: candidate.Answer, CandidateSaid: candidate.beside(&inForce),
 	}
 	// What is shown is not changed any more.
-	all := slices.Concat(c.shown.Differences, []pod.ShadowDifference{d})
+	all := slices.Concat(c.shown.Differences, []api.ShadowDifference{d})
 	c.shown.Differences = all[max(0, len(all)-maxDifferences):]
 }
 
 // ofMachineSaid says of an opinion that it came of the machine, or of other pods.
-func ofMachineSaid(o *pod.Opinion) bool {
+func ofMachineSaid(o *api.Opinion) bool {
 	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerWaits)
 }
 
 // show is what `get policies` shows, with why the candidate may not take the place of
 // the policy in force.
-func (c *comparison) show() *pod.PolicyShadow {
+func (c *comparison) show() *api.PolicyShadow {
 	c.mu.Lock()
 	x := c.shown
 	c.mu.Unlock()

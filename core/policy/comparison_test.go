@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
@@ -83,10 +83,10 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		clock := now
 		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
 		for i := range test.decisions {
-			allows := saying{Opinion: pod.Opinion{Policy: "p", Answer: pod.Allow}}
+			allows := saying{Opinion: api.Opinion{Policy: "p", Answer: api.Allow}}
 			o := allows
 			if i < test.different {
-				o.Answer = pod.Deny
+				o.Answer = api.Deny
 			}
 			c.note(hookAdmit, "shop/web", [sha256.Size]byte{byte(i)}, allows, o)
 		}
@@ -116,9 +116,9 @@ func TestAPartThatIsMetExactlyIsNoMoreThanTheLimit(t *testing.T) {
 
 func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
 	t.Parallel()
-	asked, unasked := pod.Opinion{Policy: "p", Answer: pod.Abstain}, pod.Opinion{Answer: pod.Abstain}
+	asked, unasked := api.Opinion{Policy: "p", Answer: api.Abstain}, api.Opinion{Answer: api.Abstain}
 	for name, test := range map[string]struct {
-		inForce, candidate pod.Opinion
+		inForce, candidate api.Opinion
 		want               uint64
 	}{
 		"neither was asked":            {unasked, unasked, 0},

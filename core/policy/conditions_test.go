@@ -9,7 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -31,8 +31,8 @@ func TestConditionsSayWhetherAPolicyIsAsked(t *testing.T) {
 			s := newScripts()
 			loaded := loadScripts(t, s, "deny\n[match]\nconditions = "+condition)
 			d := deciding(question("web"))
-			v := judge(t.Context(), []*set{loaded}, d, pod.Allow)
-			if got := len(s.called()) > 0; got != asked || asked != (v.Answer == pod.Deny) {
+			v := judge(t.Context(), []*set{loaded}, d, api.Allow)
+			if got := len(s.called()) > 0; got != asked || asked != (v.Answer == api.Deny) {
 				t.Errorf("asked %t: %+v", got, v)
 			}
 			if asked && (v.Opinions[0].Fuel == 0 || d.spent != 0) || !asked && (len(v.Opinions) > 0 || d.spent == 0) {
@@ -46,8 +46,8 @@ func TestAConditionThatCannotBeToldIsAFailureOfItsPolicy(t *testing.T) {
 	t.Parallel()
 	s := newScripts()
 	loaded := loadScripts(t, s, "allow\non_error = \"deny\"\n[match]\nconditions = [\"object.metadata.labels['none'] == 'web'\"]")
-	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
-	if o := v.Opinions[0]; v.Answer != pod.Deny || o.Failure != "ConditionFailed" || o.Fuel == 0 ||
+	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+	if o := v.Opinions[0]; v.Answer != api.Deny || o.Failure != "ConditionFailed" || o.Fuel == 0 ||
 		!strings.Contains(v.Message, "a condition failed with ConditionFailed: the condition object.metadata.labels['none'] == 'web': no such key: none") {
 		t.Errorf("verdict %+v", v)
 	}
@@ -75,11 +75,11 @@ func TestConditionsOfOtherHooks(t *testing.T) {
 			c.Candidates[i].Pod.Annotations = map[string]string{}
 		}
 		r := resolve(t, p, c)
-		if r.Choice != pod.ChooseCurrent || r.Policy != "a" || !strings.Contains(r.Message, "ConditionFailed") {
+		if r.Choice != api.ChooseCurrent || r.Policy != "a" || !strings.Contains(r.Message, "ConditionFailed") {
 			t.Errorf("resolution %+v", r)
 		}
 		f := filterBy(t, p, filterQuestion("shop"))
-		if f.Answer != pod.Drop || f.Policy != "f" || len(f.Opinions) != 2 || f.Opinions[0].Failure != "ConditionFailed" {
+		if f.Answer != api.Drop || f.Policy != "f" || len(f.Opinions) != 2 || f.Opinions[0].Failure != "ConditionFailed" {
 			t.Errorf("verdict %+v", f)
 		}
 		if calls := strings.Join(s.called(), ", "); calls != "c merges static cluster fleet, f filters web" {
@@ -95,7 +95,7 @@ func TestATestOfAPolicyHeedsItsConditions(t *testing.T) {
 	} {
 		d, s := newTree(t), newScripts()
 		d.policy("p", "deny", "[match]\nconditions = [\"object.spec.hostNetwork\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \""+expect+"\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		_, err := loadOnce(t, d, s, nil)
 		if got := inDir(err, d.dir); got != want {
 			t.Errorf("%s: error:\n%s\nwant:\n%s", expect, got, want)
@@ -107,10 +107,10 @@ func TestAReplacementIsSeenByConditions(t *testing.T) {
 	t.Parallel()
 	s := newScripts()
 	loaded := loadScripts(t, s, "deny\n[match]\nconditions = [\"request.replaces == 'uid-old' && oldObject.metadata.name == 'old'\"]")
-	q := question("web", func(q *pod.Question) {
+	q := question("web", func(q *api.Question) {
 		q.Replaces, q.Old = "uid-old", somePod("old", func(p *v1.Pod) { p.UID = "uid-old" })
 	})
-	if v := judge(t.Context(), []*set{loaded}, deciding(q), pod.Allow); v.Answer != pod.Deny {
+	if v := judge(t.Context(), []*set{loaded}, deciding(q), api.Allow); v.Answer != api.Deny {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -130,14 +130,14 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 		asks   func(p *Plane, done chan<- bool)
 	}{
 		hookAdmit: {"allow", func(p *Plane, done chan<- bool) {
-			p.Judge(question("dear", in("a")), func(pod.Verdict) { done <- true })
+			p.Judge(question("dear", in("a")), func(api.Verdict) { done <- true })
 		}},
 		hookFilter: {"pass", func(p *Plane, done chan<- bool) {
 			q := filterQuestion("a")
-			p.Filter(q, func(pod.FilterVerdict) { done <- true })
+			p.Filter(q, func(api.FilterVerdict) { done <- true })
 		}},
 		hookMerge: {"keep", func(p *Plane, done chan<- bool) {
-			p.Rules().Resolve(contestOf("a", ""), func(pod.Resolution) { done <- true })
+			p.Rules().Resolve(contestOf("a", ""), func(api.Resolution) { done <- true })
 		}},
 	} {
 		t.Run(hook, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 				dear, other := make(chan bool, 1), make(chan bool, 1)
 				test.asks(p, dear)
 				<-begins
-				p.Judge(question("other", in("b")), func(pod.Verdict) { other <- true })
+				p.Judge(question("other", in("b")), func(api.Verdict) { other <- true })
 				synctest.Wait()
 				if len(other) > 0 {
 					t.Fatal("two questions are under way, there is one evaluator")
@@ -203,7 +203,7 @@ func TestADecisionAsksForItsTurnAsOftenAsAPluginWould(t *testing.T) {
 			}
 		})
 		d := deciding(question("web"))
-		judge(turns, []*set{loaded}, d, pod.Allow)
+		judge(turns, []*set{loaded}, d, api.Allow)
 		if test.asks != (times > 0) {
 			t.Errorf("%s: it asks %d times", name, times)
 		}
@@ -220,7 +220,7 @@ func TestNoMoreConditionsAreAskedWhenTheNodeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	times := 0
 	turns := wasm.WithTurns(ctx, func(int64) { times++; cancel() })
-	judge(turns, []*set{loaded}, deciding(question("web")), pod.Allow)
+	judge(turns, []*set{loaded}, deciding(question("web")), api.Allow)
 	if times != 1 || len(s.called()) > 0 {
 		t.Errorf("it goes on: it asked %d times more whether it is another's turn, and plugins %q", times-1, s.called())
 	}

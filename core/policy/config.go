@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -34,7 +34,7 @@ type Config struct {
 	Exempt []string
 	// DefaultVerdict counts where no policy has an opinion: Allow, Hold or
 	// Deny; empty for Allow.
-	DefaultVerdict pod.Answer
+	DefaultVerdict api.Answer
 	// DenyAtOnce lets every denial count at once; else those of pods that one
 	// controller makes again and again are paced.
 	DenyAtOnce bool

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // leastDigest is how much of a digest has to be named.
@@ -24,19 +24,19 @@ type confirmation struct {
 // Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
 // for as long as its content stays. Where sha256 is not empty, that must be one whose
 // module's or document's digest begins with it. It gives the state of the set then.
-func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
+func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	i := slices.IndexFunc(p.owners, func(o *owner) bool { return o.tenant == tenant })
 	if i < 0 {
-		return pod.PolicySet{}, lacksPolicies(tenant)
+		return api.PolicySet{}, lacksPolicies(tenant)
 	}
 	if p.reviewer == nil {
-		return pod.PolicySet{}, errNoReviews
+		return api.PolicySet{}, errNoReviews
 	}
 	x := confirmation{tenant, policy, sha256, make(chan error, 1)}
 	select {
 	case p.reviewer.orders <- x:
 	case <-ctx.Done():
-		return pod.PolicySet{}, context.Cause(ctx)
+		return api.PolicySet{}, context.Cause(ctx)
 	}
 	select {
 	case err := <-x.done:
@@ -44,7 +44,7 @@ func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (pod
 		p.reviewer.show(&shown)
 		return shown, err
 	case <-ctx.Done():
-		return pod.PolicySet{}, context.Cause(ctx)
+		return api.PolicySet{}, context.Cause(ctx)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -23,15 +23,15 @@ type counters struct {
 	codes map[string]uint64 // failures by their code
 }
 
-func (c *counters) count(o *pod.Opinion) {
+func (c *counters) count(o *api.Opinion) {
 	switch o.Answer {
-	case pod.Allow, pod.Answer(pod.Pass):
+	case api.Allow, api.Answer(api.Pass):
 		c.allowed.Add(1)
-	case pod.Deny, pod.Answer(wasm.MergeReject):
+	case api.Deny, api.Answer(wasm.MergeReject):
 		c.denied.Add(1)
-	case pod.Hold, pod.Answer(pod.Defer), pod.Answer(pod.Drop), pod.Answer(wasm.MergeKeep):
+	case api.Hold, api.Answer(api.Defer), api.Answer(api.Drop), api.Answer(wasm.MergeKeep):
 		c.held.Add(1)
-	case pod.Abstain:
+	case api.Abstain:
 		c.abstained.Add(1)
 	default:
 		if strings.HasPrefix(string(o.Answer), winnerPrefix) {
@@ -56,7 +56,7 @@ func (c *counters) fail(message string) (news bool) {
 }
 
 // show fills in what `get policies` shows.
-func (c *counters) show(s *pod.PolicyState) {
+func (c *counters) show(s *api.PolicyState) {
 	s.Allowed, s.Denied, s.Held = c.allowed.Load(), c.denied.Load(), c.held.Load()
 	s.Abstained, s.Failed = c.abstained.Load(), c.failed.Load()
 	c.mu.Lock()

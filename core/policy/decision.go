@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -36,7 +37,7 @@ type decision struct {
 	mutation  *pod.Mutation
 	mutateAPI bool
 	// fallback is the answer where no policy has an opinion.
-	fallback pod.Answer
+	fallback api.Answer
 	// exempt: the pod must be able to start, whatever becomes of plugins.
 	exempt bool
 	// lasts are the verdicts policies gave before, nil where nobody keeps them.
@@ -52,7 +53,7 @@ type decision struct {
 }
 
 // decision is that on a question to a hook.
-func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *activity) *decision {
+func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *activity) *decision {
 	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at, mutateAPI: p.cfg.MutateAPI}
 	d.look = p.ledger.look
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
@@ -63,7 +64,7 @@ func (p *Plane) decision(hook string, q *pod.Question, r *wasm.Request, at *acti
 
 // instance is the instance of a question's pod as its source gave it, empty where
 // that cannot be told.
-func (p *Plane) instance(q *pod.Question, texts *pod.Texts) string {
+func (p *Plane) instance(q *api.Question, texts *pod.Texts) string {
 	if q.Base != nil {
 		return q.Base.Instance
 	}
@@ -80,7 +81,7 @@ func (d *decision) lastKey() string { return cmp.Or(d.request.Question.Base.Hash
 
 // names are those of a pod, as NAMESPACE/NAME: its own, and for a pod of the
 // node's own sources that of its manifest.
-func (c *Config) names(q *pod.Question) []string {
+func (c *Config) names(q *api.Question) []string {
 	own := q.Pod.Namespace + "/" + q.Pod.Name
 	if written, ok := strings.CutSuffix(own, "-"+c.Node); ok && pod.IsStatic(q.Pod) {
 		return []string{own, written}
@@ -147,29 +148,29 @@ func (p *policy) settle(d *decision, o *opinion) {
 	news := p.counts.fail(o.Message)
 	switch last, known := d.lasts.get(p, d.lastKey()); {
 	case d.exempt:
-		o.Answer = pod.Allow
+		o.Answer = api.Allow
 		p.log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.names[0], "failure", o.Message)
 		return
 	case o.Failure == string(wasm.NotReady):
 		// It is no verdict: others have made the plugin throw its instances away.
-		o.Answer, o.retryAfter = pod.Hold, minRetryAfter
+		o.Answer, o.retryAfter = api.Hold, minRetryAfter
 		return
 	case o.Failure == string(breakerWaits) && d.isReview():
-		o.Answer = pod.Abstain // what runs does not violate what was not asked
+		o.Answer = api.Abstain // what runs does not violate what was not asked
 	case p.OnError != lastVerdict:
 	case known && last.Patch != "":
 		d.met.counted(p, &last)
-		o.Answer = pod.Hold
+		o.Answer = api.Hold
 		o.Message += "; before that it changed the pod, and that is not done again without it"
 	case known:
 		d.met.counted(p, &last)
 		o.Answer, o.retryAfter = last.Answer, last.retryAfter
 		o.Message += fmt.Sprintf("; before that it said %s: %s", last.Answer, last.said())
 	default:
-		o.Answer = pod.Hold
+		o.Answer = api.Hold
 		o.Message += "; it has not judged this version of the pod before"
 	}
-	if o.Answer == pod.Hold && o.retryAfter == 0 && o.Failure != string(conditionFailed) {
+	if o.Answer == api.Hold && o.retryAfter == 0 && o.Failure != string(conditionFailed) {
 		o.retryAfter = d.met.again(p, d.barred(p))
 	}
 	if news {

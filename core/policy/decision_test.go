@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -12,17 +13,17 @@ import (
 func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{modeWarn, modeAudit} {
-		for script, answer := range map[string]pod.Answer{"deny No not here": pod.Deny, "hold": pod.Hold, "trap x": pod.Hold, "allow": pod.Allow} {
+		for script, answer := range map[string]api.Answer{"deny No not here": api.Deny, "hold": api.Hold, "trap x": api.Hold, "allow": api.Allow} {
 			t.Run(mode+" "+script, func(t *testing.T) {
 				t.Parallel()
 				loaded := loadScripts(t, newScripts(), script+"\nmode = \""+mode+"\"", "abstain")
-				v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+				v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
 				o := v.Opinions[0]
-				if v.Answer != pod.Allow || v.Policy != "" || o.Mode != mode || o.Answer != answer {
+				if v.Answer != api.Allow || v.Policy != "" || o.Mode != mode || o.Answer != answer {
 					t.Errorf("verdict %+v", v)
 				}
 				warned := strings.Join(v.Warnings(), "; ")
-				if want := mode == modeWarn && answer != pod.Allow; want != (warned != "") {
+				if want := mode == modeWarn && answer != api.Allow; want != (warned != "") {
 					t.Errorf("warnings %q", warned)
 				}
 			})
@@ -32,7 +33,7 @@ func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 
 // failing loads a policy that answers once by its script and fails from then
 // on, with further lines in its document, and gives what it says then.
-func failing(t *testing.T, script, lines string, d *decision) (first, then pod.Verdict) {
+func failing(t *testing.T, script, lines string, d *decision) (first, then api.Verdict) {
 	t.Helper()
 	s := newScripts()
 	loaded := loadScripts(t, s, script+"\n"+lines)
@@ -41,14 +42,14 @@ func failing(t *testing.T, script, lines string, d *decision) (first, then pod.V
 			r.Answer = "perhaps"
 		}
 	}
-	first = judge(t.Context(), []*set{loaded}, d, pod.Allow)
-	return first, judge(t.Context(), []*set{loaded}, d, pod.Allow)
+	first = judge(t.Context(), []*set{loaded}, d, api.Allow)
+	return first, judge(t.Context(), []*set{loaded}, d, api.Allow)
 }
 
 func TestLastVerdictStandsInForAPluginThatFails(t *testing.T) {
 	t.Parallel()
 	const lines = `on_error = "last_verdict"`
-	for script, want := range map[string]pod.Answer{"allow": pod.Allow, "deny No not here": pod.Deny, "hold": pod.Hold, "abstain": pod.Allow} {
+	for script, want := range map[string]api.Answer{"allow": api.Allow, "deny No not here": api.Deny, "hold": api.Hold, "abstain": api.Allow} {
 		d := deciding(question("web"))
 		d.instance, d.lasts = "i", &lasts{}
 		first, then := failing(t, script, lines, d)
@@ -71,7 +72,7 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 		d := deciding(question("web"))
 		d.instance, d.lasts = "i", &lasts{}
 		change(d)
-		if _, then := failing(t, "allow", lines, d); then.Answer != pod.Hold || !strings.Contains(then.Message, "it has not judged this version of the pod before") {
+		if _, then := failing(t, "allow", lines, d); then.Answer != api.Hold || !strings.Contains(then.Message, "it has not judged this version of the pod before") {
 			t.Errorf("%s: verdict %+v", name, then)
 		}
 	}
@@ -83,10 +84,10 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 	other.instance, other.lasts = "j", known
 	s := newScripts()
 	loaded := loadScripts(t, s, "trap x\n"+lines)
-	if v := judge(t.Context(), []*set{loaded}, other, pod.Allow); v.Answer != pod.Hold {
+	if v := judge(t.Context(), []*set{loaded}, other, api.Allow); v.Answer != api.Hold {
 		t.Errorf("another instance: %+v", v)
 	}
-	if v := judge(t.Context(), []*set{loaded}, d, pod.Allow); v.Answer != pod.Allow {
+	if v := judge(t.Context(), []*set{loaded}, d, api.Allow); v.Answer != api.Allow {
 		t.Errorf("the same instance, by the policy of that name: %+v", v)
 	}
 }
@@ -96,14 +97,14 @@ func TestAFailureLetsAnExemptPodPass(t *testing.T) {
 	for _, onError := range []string{"hold", "deny", "last_verdict"} {
 		d := deciding(question("web"))
 		d.exempt = true
-		if _, then := failing(t, "allow", "on_error = \""+onError+"\"", d); then.Answer != pod.Allow {
+		if _, then := failing(t, "allow", "on_error = \""+onError+"\"", d); then.Answer != api.Allow {
 			t.Errorf("on_error %s: %+v", onError, then)
 		}
 	}
 	d := deciding(question("web"))
 	d.exempt = true
 	loaded := loadScripts(t, newScripts(), "deny")
-	if v := judge(t.Context(), []*set{loaded}, d, pod.Allow); v.Answer != pod.Deny {
+	if v := judge(t.Context(), []*set{loaded}, d, api.Allow); v.Answer != api.Deny {
 		t.Errorf("a policy that does not fail: %+v", v)
 	}
 }
@@ -113,14 +114,14 @@ func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 	c := Config{Node: "edge", Exempt: []string{"shop/web"}, Kinds: map[string]string{"static": "file", "cluster": "api"}, Now: time.Now}
 	p := New(c)
 	for name, test := range map[string]struct {
-		change func(*pod.Question)
+		change func(*api.Question)
 		want   bool
 	}{
-		"named":                 {func(*pod.Question) {}, true},
-		"named as its manifest": {func(q *pod.Question) { q.Pod.Name = "web-edge" }, true},
-		"not named":             {func(q *pod.Question) { q.Pod.Name = "other" }, false},
-		"in another namespace":  {func(q *pod.Question) { q.Pod.Namespace = "other" }, false},
-		"of the API server":     {func(q *pod.Question) { q.Origin.Source = "cluster" }, false},
+		"named":                 {func(*api.Question) {}, true},
+		"named as its manifest": {func(q *api.Question) { q.Pod.Name = "web-edge" }, true},
+		"not named":             {func(q *api.Question) { q.Pod.Name = "other" }, false},
+		"in another namespace":  {func(q *api.Question) { q.Pod.Namespace = "other" }, false},
+		"of the API server":     {func(q *api.Question) { q.Origin.Source = "cluster" }, false},
 	} {
 		q := question("web", test.change)
 		q.Pod.Annotations[pod.AnnotationSource] = "file"
@@ -137,8 +138,8 @@ func TestAnExemptPodPassesWhereNoSetIsReadyAndThatIsLogged(t *testing.T) {
 		d.write("broken.toml", "api = 1")
 		p, l := listed(t, d, s, func(c *Config) { c.Exempt = []string{"shop/dns"} })
 		run(t, p)
-		for name, want := range map[string]pod.Answer{"dns": pod.Allow, "web": pod.Hold} {
-			if got := ask(t, p, question(name)); got.Answer != want || got.Reason != pod.ReasonPoliciesNotReady {
+		for name, want := range map[string]api.Answer{"dns": api.Allow, "web": api.Hold} {
+			if got := ask(t, p, question(name)); got.Answer != want || got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
@@ -153,8 +154,8 @@ func TestAPluginWithoutAnInstanceIsAskedAgainWhateverOnErrorSays(t *testing.T) {
 	for _, onError := range []string{"allow", "deny", "last_verdict"} {
 		loaded := loadScripts(t, newScripts(), "unready\non_error = \""+onError+"\"")
 		for range breakAfter + 1 {
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
-			if v.Answer != pod.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(wasm.NotReady) {
+			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+			if v.Answer != api.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(wasm.NotReady) {
 				t.Errorf("on_error %s: %+v", onError, v)
 			}
 		}

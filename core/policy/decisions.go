@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -38,7 +38,7 @@ type ownDecisions struct {
 
 type shownDecision struct {
 	key decisionKey
-	pod.Decision
+	api.Decision
 }
 
 // decisionKey is equal for equal verdicts on equal inputs. It is zero for a
@@ -47,7 +47,7 @@ type decisionKey [sha256.Size]byte
 
 // keyOf gives the key of a decision. inputs are the digests of what it saw, none
 // where they are not known: the instance stands for them then.
-func keyOf(d *pod.Decision, inputs ...string) (key decisionKey) {
+func keyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	if d.Instance == "" && len(inputs) == 0 {
 		return decisionKey{}
 	}
@@ -61,7 +61,7 @@ func keyOf(d *pod.Decision, inputs ...string) (key decisionKey) {
 	add(d.Hook, string(d.Op), d.Namespace, d.Name, string(d.UID), d.Instance, string(d.Replaces), d.Source, d.Document, d.Tenant)
 	add(string(v.Answer), v.Reason, v.Policy, v.Tenant, v.Mutation.Hash())
 	switch v.Answer {
-	case pod.Hold, pod.Answer(pod.Defer), pod.Answer(pod.Drop):
+	case api.Hold, api.Answer(api.Defer), api.Answer(api.Drop):
 		// It has no effect and is asked for again and again; what is said in other
 		// words each time is no news.
 	default:
@@ -79,19 +79,19 @@ func keyOf(d *pod.Decision, inputs ...string) (key decisionKey) {
 }
 
 // has gives the decision of a key, where it is among those that are shown.
-func (d *decisions) has(key decisionKey) (pod.Decision, bool) {
+func (d *decisions) has(key decisionKey) (api.Decision, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e, ok := d.known[key]
 	if !ok {
-		return pod.Decision{}, false
+		return api.Decision{}, false
 	}
 	return shownAt(e).Decision, true
 }
 
 // add takes a decision in. One that is equal to another raises that one's count,
 // and takes over its ID if it has none itself. It gives what is shown now.
-func (d *decisions) add(n pod.Decision, key decisionKey) pod.Decision {
+func (d *decisions) add(n api.Decision, key decisionKey) api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.owners == nil {
@@ -159,21 +159,21 @@ func (d *decisions) size(o *ownDecisions, text, count int) {
 func shownAt(e *list.Element) *shownDecision { return e.Value.(*shownDecision) } // nothing else is in the lists
 
 // newest is a copy of the decisions, newest last.
-func (d *decisions) newest() []pod.Decision {
+func (d *decisions) newest() []api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := make([]pod.Decision, 0, d.count)
+	all := make([]api.Decision, 0, d.count)
 	for _, o := range d.owners {
 		for e := o.list.Front(); e != nil; e = e.Next() {
 			all = append(all, shownAt(e).Decision)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pod.Decision) int { return a.Last.Compare(b.Last) })
+	slices.SortStableFunc(all, func(a, b api.Decision) int { return a.Last.Compare(b.Last) })
 	return all
 }
 
 // textOf is the length of what plugins wrote into a verdict.
-func textOf(v *pod.Verdict) int {
+func textOf(v *api.Verdict) int {
 	n := len(v.Message)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]

@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func decisionOf(name string, at int, change ...func(*pod.Decision)) pod.Decision {
+func decisionOf(name string, at int, change ...func(*api.Decision)) api.Decision {
 	when := instant.Add(time.Duration(at) * time.Second)
-	d := pod.Decision{
-		First: when, Last: when, Count: 1, Op: pod.Add, Name: name, UID: "uid", Instance: name,
-		Verdict: pod.Verdict{Answer: pod.Deny, Reason: "No", Message: "no", At: when},
+	d := api.Decision{
+		First: when, Last: when, Count: 1, Op: api.Add, Name: name, UID: "uid", Instance: name,
+		Verdict: api.Verdict{Answer: api.Deny, Reason: "No", Message: "no", At: when},
 	}
 	for _, f := range change {
 		f(&d)
@@ -23,25 +23,25 @@ func decisionOf(name string, at int, change ...func(*pod.Decision)) pod.Decision
 	return d
 }
 
-func put(to *decisions, d pod.Decision) { to.add(d, keyOf(&d)) }
+func put(to *decisions, d api.Decision) { to.add(d, keyOf(&d)) }
 
 func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*pod.Decision)
+		change func(*api.Decision)
 		counts bool
 	}{
-		"the same":                              {func(*pod.Decision) {}, true},
-		"by another set":                        {func(d *pod.Decision) { d.Verdict.Sets = []string{"2"} }, false},
-		"with another opinion beside it":        {func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{{Policy: "p"}} }, false},
-		"held in other words, which was denied": {func(d *pod.Decision) { d.Verdict.Answer, d.Verdict.Message = pod.Hold, "x" }, false},
-		"explained in other words":              {func(d *pod.Decision) { d.Verdict.RetryAfter = 1 }, true},
-		"of another instance":                   {func(d *pod.Decision) { d.Instance = "c" }, false},
-		"of another pod":                        {func(d *pod.Decision) { d.UID = "b" }, false},
-		"of another operation":                  {func(d *pod.Decision) { d.Op = pod.UpdateOp }, false},
-		"that replaces another":                 {func(d *pod.Decision) { d.Replaces = "b" }, false},
-		"another answer":                        {func(d *pod.Decision) { d.Verdict.Answer = pod.Hold }, false},
-		"another message":                       {func(d *pod.Decision) { d.Verdict.Message = "never" }, false},
+		"the same":                              {func(*api.Decision) {}, true},
+		"by another set":                        {func(d *api.Decision) { d.Verdict.Sets = []string{"2"} }, false},
+		"with another opinion beside it":        {func(d *api.Decision) { d.Verdict.Opinions = []api.Opinion{{Policy: "p"}} }, false},
+		"held in other words, which was denied": {func(d *api.Decision) { d.Verdict.Answer, d.Verdict.Message = api.Hold, "x" }, false},
+		"explained in other words":              {func(d *api.Decision) { d.Verdict.RetryAfter = 1 }, true},
+		"of another instance":                   {func(d *api.Decision) { d.Instance = "c" }, false},
+		"of another pod":                        {func(d *api.Decision) { d.UID = "b" }, false},
+		"of another operation":                  {func(d *api.Decision) { d.Op = api.UpdateOp }, false},
+		"that replaces another":                 {func(d *api.Decision) { d.Replaces = "b" }, false},
+		"another answer":                        {func(d *api.Decision) { d.Verdict.Answer = api.Hold }, false},
+		"another message":                       {func(d *api.Decision) { d.Verdict.Message = "never" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,10 +50,10 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 			put(&d, decisionOf("a", 0))
 			put(&d, decisionOf("b", 1))
 			put(&d, again)
-			want := []pod.Decision{decisionOf("a", 0), decisionOf("b", 1), again}
+			want := []api.Decision{decisionOf("a", 0), decisionOf("b", 1), again}
 			if test.counts {
 				again.First, again.Count = instant, 2
-				want = []pod.Decision{decisionOf("b", 1), again}
+				want = []api.Decision{decisionOf("b", 1), again}
 			}
 			if diff := cmp.Diff(want, d.newest()); diff != "" {
 				t.Errorf("decisions (-want +got):\n%s", diff)
@@ -88,21 +88,21 @@ func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 	t.Parallel()
 	var d decisions
 	text := strings.Repeat("x", 1<<18)
-	fill := []func(*pod.Opinion){
-		func(o *pod.Opinion) { o.Message = text },
-		func(o *pod.Opinion) { o.Explanation = text },
-		func(o *pod.Opinion) { o.Warnings = []string{text} },
-		func(o *pod.Opinion) { o.Annotations = map[string]string{"k": text} },
+	fill := []func(*api.Opinion){
+		func(o *api.Opinion) { o.Message = text },
+		func(o *api.Opinion) { o.Explanation = text },
+		func(o *api.Opinion) { o.Warnings = []string{text} },
+		func(o *api.Opinion) { o.Annotations = map[string]string{"k": text} },
 	}
 	for i := range 100 {
-		var o pod.Opinion
+		var o api.Opinion
 		fill[i%len(fill)](&o)
-		put(&d, decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Verdict.Opinions = []pod.Opinion{o} }))
+		put(&d, decisionOf(strconv.Itoa(i), i, func(d *api.Decision) { d.Verdict.Opinions = []api.Opinion{o} }))
 	}
 	if got := d.newest(); len(got) != 15 || got[14].Name != "99" {
 		t.Errorf("%d decisions are kept, want 15", len(got))
 	}
-	put(&d, decisionOf("huge", 0, func(d *pod.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
+	put(&d, decisionOf("huge", 0, func(d *api.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
 	if got := d.newest(); len(got) != 1 || got[0].Name != "huge" {
 		t.Errorf("%d decisions are kept, want the newest", len(got))
 	}
@@ -116,12 +116,12 @@ func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 
 func TestAHoldInOtherWordsOnlyCounts(t *testing.T) {
 	t.Parallel()
-	for answer, counts := range map[pod.Answer]bool{
-		pod.Hold: true, pod.Answer(pod.Defer): true, pod.Answer(pod.Drop): true, pod.Deny: false, pod.Allow: false, pod.Answer(pod.Pass): false,
+	for answer, counts := range map[api.Answer]bool{
+		api.Hold: true, api.Answer(api.Defer): true, api.Answer(api.Drop): true, api.Deny: false, api.Allow: false, api.Answer(api.Pass): false,
 	} {
 		var d decisions
 		for i := range 3 {
-			put(&d, decisionOf("a", i, func(d *pod.Decision) { d.Verdict.Answer, d.Verdict.Message = answer, strconv.Itoa(i) }))
+			put(&d, decisionOf("a", i, func(d *api.Decision) { d.Verdict.Answer, d.Verdict.Message = answer, strconv.Itoa(i) }))
 		}
 		got := d.newest()
 		if last := got[len(got)-1]; (len(got) == 1) != counts || last.Verdict.Message != "2" {
@@ -144,20 +144,20 @@ func TestADecisionThatSawOtherDocumentsIsAnother(t *testing.T) {
 
 func TestManyDecisionsOfOneTenantPushOutOnlyItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, flood := range map[string]func(*pod.Decision){
-		"by number": func(*pod.Decision) {},
-		"by text":   func(d *pod.Decision) { d.Verdict.Message += strings.Repeat("x", 1<<16) },
+	for name, flood := range map[string]func(*api.Decision){
+		"by number": func(*api.Decision) {},
+		"by text":   func(d *api.Decision) { d.Verdict.Message += strings.Repeat("x", 1<<16) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var d decisions
 			for i := range 20 {
 				for _, quiet := range []string{"", "quiet"} {
-					put(&d, decisionOf(strconv.Itoa(i), i, func(d *pod.Decision) { d.Tenant = quiet }))
+					put(&d, decisionOf(strconv.Itoa(i), i, func(d *api.Decision) { d.Tenant = quiet }))
 				}
 			}
 			for i := range 3 * maxDecisions {
-				put(&d, decisionOf("flood"+strconv.Itoa(i), 100+i, flood, func(d *pod.Decision) { d.Tenant = "loud" }))
+				put(&d, decisionOf("flood"+strconv.Itoa(i), 100+i, flood, func(d *api.Decision) { d.Tenant = "loud" }))
 			}
 			by := map[string]int{}
 			got := d.newest()

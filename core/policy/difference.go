@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -37,7 +38,7 @@ func (d *Difference) String() string {
 
 // Compare gives the first difference of a verdict that Repeat gave to that of its
 // record, nil where they are the same to the last bit.
-func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error) {
+func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error) {
 	recorded := asCompared(record, &made)
 	before, err := json.Marshal(&recorded)
 	if err != nil {
@@ -65,7 +66,7 @@ func Compare(record *state.DecisionRecord, made pod.Verdict) (*Difference, error
 }
 
 // asCompared is the verdict on record as it is compared with one that was made.
-func asCompared(record *state.DecisionRecord, made *pod.Verdict) pod.Verdict {
+func asCompared(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 	v := unpaced(record, made)
 	if record.Hook == hookMerge {
 		if o := decider(&v); o != nil {
@@ -77,12 +78,12 @@ func asCompared(record *state.DecisionRecord, made *pod.Verdict) pod.Verdict {
 
 // decider is the opinion that decided a contest, nil for none: the first that counts and
 // is one, or else the last that counts.
-func decider(v *pod.Verdict) (o *pod.Opinion) {
+func decider(v *api.Verdict) (o *api.Opinion) {
 	for i := range v.Opinions {
 		if v.Opinions[i].Mode != "" {
 			continue
 		}
-		if o = &v.Opinions[i]; o.Answer != pod.Answer(wasm.MergeAbstain) {
+		if o = &v.Opinions[i]; o.Answer != api.Answer(wasm.MergeAbstain) {
 			return o
 		}
 	}
@@ -91,21 +92,21 @@ func decider(v *pod.Verdict) (o *pod.Opinion) {
 
 // unpaced is the verdict on record as it was before it was put off. For how long
 // comes of denials before it.
-func unpaced(record *state.DecisionRecord, made *pod.Verdict) pod.Verdict {
+func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 	v := record.Verdict
-	if record.Paced && v.Answer == pod.Hold && made.Answer == pod.Deny {
+	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
 		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
 			v.Message = v.Message[:at]
 		}
-		v.Answer, v.RetryAfter = pod.Deny, made.RetryAfter
+		v.Answer, v.RetryAfter = api.Deny, made.RetryAfter
 	}
 	return v
 }
 
 // asPaced is a verdict put off as the one on record was.
-func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
+func asPaced(record *state.DecisionRecord, made api.Verdict) api.Verdict {
 	v := &record.Verdict
-	if record.Paced && v.Answer == pod.Hold && made.Answer == pod.Deny {
+	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
 		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
 			made.Message += v.Message[at:]
 		}
@@ -118,7 +119,7 @@ func asPaced(record *state.DecisionRecord, made pod.Verdict) pod.Verdict {
 // for nothing: the answer, of a contest also who has won, where it has a reason who gave
 // it and why, and what is changed of the pod. It was made from another record, which
 // may call the candidates otherwise.
-func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Difference {
+func otherwise(record, from *state.DecisionRecord, made *api.Verdict) *Difference {
 	recorded := asCompared(record, made)
 	if upshotOf(record, &recorded) != upshotOf(from, made) {
 		return &Difference{Field: "answer", Recorded: string(AnswerOf(record.Hook, &recorded)), Made: string(AnswerOf(from.Hook, made))}
@@ -136,7 +137,7 @@ func otherwise(record, from *state.DecisionRecord, made *pod.Verdict) *Differenc
 }
 
 // AnswerOf is the answer of a verdict of a hook, for contests with who has won.
-func AnswerOf(hook string, v *pod.Verdict) pod.Answer {
+func AnswerOf(hook string, v *api.Verdict) api.Answer {
 	if hook == hookMerge {
 		if o := decider(v); o != nil {
 			return o.Answer
@@ -148,12 +149,12 @@ func AnswerOf(hook string, v *pod.Verdict) pod.Answer {
 // upshot is what a verdict comes to: an answer, or that the candidate of a contest has
 // won that is at this place.
 type upshot struct {
-	answer pod.Answer
+	answer api.Answer
 	won    bool
 	place  int
 }
 
-func upshotOf(record *state.DecisionRecord, v *pod.Verdict) upshot {
+func upshotOf(record *state.DecisionRecord, v *api.Verdict) upshot {
 	answer := AnswerOf(record.Hook, v)
 	for i := range record.Candidates {
 		if c := &record.Candidates[i]; answer == winner(c.Document, c.Source) {
@@ -164,7 +165,7 @@ func upshotOf(record *state.DecisionRecord, v *pod.Verdict) upshot {
 }
 
 // calledBy is who gave the reason, empty for nobody.
-func calledBy(v *pod.Verdict) string {
+func calledBy(v *api.Verdict) string {
 	if v.Policy == "" || v.Reason == "" {
 		return ""
 	}
@@ -184,7 +185,7 @@ const fieldMutation = "mutation"
 
 // versions is the difference of verdicts that make another pod: the patches, or where
 // those show none, what comes of them.
-func versions(recorded, made *pod.Verdict) *Difference {
+func versions(recorded, made *api.Verdict) *Difference {
 	d := &Difference{Field: fieldMutation, Recorded: patchesOf(recorded), Made: patchesOf(made)}
 	if d.Recorded == d.Made {
 		d.Recorded, d.Made = recorded.Mutation.Hash(), made.Mutation.Hash()
@@ -193,7 +194,7 @@ func versions(recorded, made *pod.Verdict) *Difference {
 }
 
 // patchesOf are the patches of those who changed the pod, as far as opinions have them.
-func patchesOf(v *pod.Verdict) string {
+func patchesOf(v *api.Verdict) string {
 	if v.Mutation == nil {
 		return ""
 	}

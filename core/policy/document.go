@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -15,13 +15,13 @@ const (
 	modeEnforce = "enforce"
 	// modeWarn and modeAudit: it is asked, and its opinion is shown with the pod,
 	// or only put on record; it does not count.
-	modeWarn  = pod.ModeWarn
-	modeAudit = pod.ModeAudit
+	modeWarn  = api.ModeWarn
+	modeAudit = api.ModeAudit
 	// modeShadow: it is a candidate for the place of the policy of the same name, and
 	// judges beside it; nothing that it says counts.
 	modeShadow = "shadow"
 	// modeMember: it is asked, and its opinion counts only in groups that name it.
-	modeMember = pod.ModeMember
+	modeMember = api.ModeMember
 	// modeOff: it is not asked, nor is its module loaded.
 	modeOff = "off"
 )
@@ -54,7 +54,7 @@ type keys struct {
 	Priority int `toml:"priority"`
 	// OnError is Hold, Deny, Allow or lastVerdict: the answer when the plugin
 	// fails.
-	OnError pod.Answer `toml:"on_error"`
+	OnError api.Answer `toml:"on_error"`
 	// OnChange is what becomes of pods that run and that the policy would not admit:
 	// onChangeIgnore, onChangeReport or onChangeEvict.
 	OnChange string `toml:"on_change"`
@@ -74,7 +74,7 @@ type keys struct {
 
 // lastVerdict is the answer that the policy gave on the same instance of the pod
 // before, Hold where there is none.
-const lastVerdict pod.Answer = "last_verdict"
+const lastVerdict api.Answer = "last_verdict"
 
 // limits bound one call of the plugin.
 type limits struct {
@@ -91,7 +91,7 @@ type limits struct {
 
 func defaultKeys() keys {
 	return keys{
-		Mode: modeEnforce, Priority: 100, OnError: pod.Hold, OnChange: onChangeIgnore,
+		Mode: modeEnforce, Priority: 100, OnError: api.Hold, OnChange: onChangeIgnore,
 		Shadow: defaultThreshold(), Limits: limits{MemoryPages: 64, Fuel: defaultFuel, OutputBytes: 64 << 10, MaxSuppress: time.Hour},
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -30,7 +30,7 @@ func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	must(t, err)
 	want := keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
-		Mode: "enforce", Priority: 100, OnError: pod.Hold, OnChange: "ignore", Shadow: threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
+		Mode: "enforce", Priority: 100, OnError: api.Hold, OnChange: "ignore", Shadow: threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
 		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536, MaxSuppress: time.Hour},
 	}
 	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {

@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -76,7 +76,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	}
 	asked := d.policy.testQuestion(v, pods)
 	if old := asked.Old; q.Old == nil {
-		asked.Op, asked.Old = pod.Add, nil
+		asked.Op, asked.Old = api.Add, nil
 	} else if old.Namespace != asked.Pod.Namespace || old.Name != asked.Pod.Name {
 		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
 			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
@@ -150,7 +150,7 @@ func (d *Draft) askMerge(ctx context.Context, v *vector, q *DraftQuestion) (Stat
 			c.Source = testSource
 		}
 		if c.Kind == "" {
-			c.Kind = pod.KindFile
+			c.Kind = api.KindFile
 		}
 		v.Candidates = append(v.Candidates, c)
 	}

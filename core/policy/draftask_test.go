@@ -34,7 +34,7 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 			must(t, err)
 			defer drafts[0].Close()
 			must(t, drafts[0].Err)
-			said, err := drafts[0].Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "a.yaml", Text: []byte(manifest)}}, Time: test.at})
+			said, err := drafts[0].Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "a.yaml", Text: []byte(manifestText)}}, Time: test.at})
 			must(t, err)
 			got := said.Answer
 			if said.NotAsked != "" {
@@ -56,13 +56,13 @@ func TestAChangeIsOfOnePod(t *testing.T) {
 	defer drafts[0].Close()
 	ask := func(old string) error {
 		_, err := drafts[0].Ask(t.Context(), &DraftQuestion{
-			Pods: []Manifest{{Path: "new.yaml", Text: []byte(manifest)}}, Old: &Manifest{Path: "old.yaml", Text: []byte(old)},
+			Pods: []Manifest{{Path: "new.yaml", Text: []byte(manifestText)}}, Old: &Manifest{Path: "old.yaml", Text: []byte(old)},
 		})
 		return err
 	}
-	must(t, ask(strings.ReplaceAll(manifest, "image: img", "image: old")))
+	must(t, ask(strings.ReplaceAll(manifestText, "image: img", "image: old")))
 	want := "new.yaml is the pod shop/web-node-1 and old.yaml is shop/db-node-1: a change is of one pod"
-	if err := ask(strings.ReplaceAll(manifest, "name: web", "name: db")); err == nil || err.Error() != want {
+	if err := ask(strings.ReplaceAll(manifestText, "name: web", "name: db")); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

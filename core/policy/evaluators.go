@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -36,16 +37,16 @@ func (p *Plane) evaluate(ctx context.Context, at *activity) {
 // judge answers one question, unless ctx ends before, and gives what it took
 // in fuel, or puts it off by later. What the plugins have to tidy up for the next one comes
 // after the answer.
-func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answer func(pod.Verdict), later putsOff, at *activity) (fuel int64, goOn bool) {
+func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *activity) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
-		answer(pod.Verdict{Answer: pod.Allow, At: now})
+		answer(api.Verdict{Answer: api.Allow, At: now})
 		return 0, true
 	}
-	var v pod.Verdict
+	var v api.Verdict
 	if wait := p.budgets.wait(tenant, now); wait > 0 && !p.exempt(q, p.cfg.names(q)) {
 		// It is no verdict, and so not on record: who has nothing left writes nothing.
-		v := pod.Verdict{Answer: pod.Hold, At: now, RetryAfter: wait}
+		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
 		v.Reason, v.Message = broke(tenant)
 		answer(v)
 		return 0, true
@@ -69,7 +70,7 @@ func (p *Plane) judge(ctx context.Context, q *pod.Question, tenant string, answe
 		}
 	case d.exempt:
 		v = notReady(lacking.dir, reason, now)
-		v.Answer, v.Message = pod.Allow, v.Message+"; the pod is exempt and passes"
+		v.Answer, v.Message = api.Allow, v.Message+"; the pod is exempt and passes"
 		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.names[0], "directory", lacking.dir)
 	default:
 		v = notReady(lacking.dir, reason, now)
@@ -90,7 +91,7 @@ const mostTries = 3
 
 // commit judges until what was seen of the node is the newest: what others were
 // admitted meanwhile counts. Where they are always faster, they wait in the end.
-func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) pod.Verdict {
+func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) api.Verdict {
 	for try := 1; ; try++ {
 		d.fallback = p.terms.Load().DefaultVerdict
 		v := judge(ctx, sets, d, d.fallback)
@@ -124,7 +125,7 @@ func settle(ctx context.Context, sets []*set) {
 }
 
 // fuelOf is what opinions took together.
-func fuelOf(opinions []pod.Opinion) (fuel int64) {
+func fuelOf(opinions []api.Opinion) (fuel int64) {
 	for i := range opinions {
 		fuel += opinions[i].Fuel
 	}
@@ -149,13 +150,13 @@ func (p *Plane) use(tenant string) (sets []*set, lacking *owner, reason error) {
 }
 
 // notReady is the verdict while no set was ever good.
-func notReady(dir string, reason error, now time.Time) pod.Verdict {
+func notReady(dir string, reason error, now time.Time) api.Verdict {
 	first, more, _ := strings.Cut(reason.Error(), "\n")
 	if more != "" {
 		first += fmt.Sprintf(" (and %d more)", strings.Count(more, "\n")+1)
 	}
-	return pod.Verdict{
-		Answer: pod.Hold, Reason: pod.ReasonPoliciesNotReady, At: now,
+	return api.Verdict{
+		Answer: api.Hold, Reason: api.ReasonPoliciesNotReady, At: now,
 		Message: fmt.Sprintf("no policies of %s are in force yet: %s", dir, first),
 	}
 }

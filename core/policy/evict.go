@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // evicts reports whether pods that run are ended for what the policy says.
@@ -65,12 +65,12 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 		log.Error("a pod is not evicted: it could not be counted", "err", err)
 		return
 	}
-	v := pod.Verdict{
-		Answer: pod.Deny, Reason: pod.ReasonPolicyEvicted, Message: p.called() + ": " + rv.denial(p).said(), Policy: p.Name, Tenant: p.tenant,
+	v := api.Verdict{
+		Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: p.called() + ": " + rv.denial(p).said(), Policy: p.Name, Tenant: p.tenant,
 		Sets: strings.Fields(rv.sets), Opinions: rv.said(), At: now,
 	}
 	if rv.isRejected(p) {
-		v.Reason = pod.ReasonConflictRejected
+		v.Reason = api.ReasonConflictRejected
 	}
 	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
 		rv.refuse(err, now)
@@ -147,7 +147,7 @@ func (r *reviewer) unjudged(f *forces, owner string) (n int) {
 // judged is how many pods that run a policy has judged.
 func (r *reviewer) judged(f *forces, p *policy) (n int) {
 	for _, rv := range r.pods {
-		if o := rv.opinion(p); o != nil && o.Reason != pod.ReasonException && rv.sets == f.of(rv.tenant).key {
+		if o := rv.opinion(p); o != nil && o.Reason != api.ReasonException && rv.sets == f.of(rv.tenant).key {
 			n++
 		}
 	}
@@ -172,7 +172,7 @@ func (rv *review) opinion(p *policy) *opinion {
 	if rv.isRejected(p) {
 		return &opinion{Opinion: *rv.rejection}
 	}
-	i := slices.IndexFunc(rv.opinions, func(o pod.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.tenant && o.Mode == "" })
+	i := slices.IndexFunc(rv.opinions, func(o api.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.tenant && o.Mode == "" })
 	if i < 0 {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (rv *review) opinion(p *policy) *opinion {
 
 // denial is a policy's opinion where its plugin itself denies the pod, else nil.
 func (rv *review) denial(p *policy) *opinion {
-	if o := rv.opinion(p); o != nil && o.Answer == pod.Deny && o.Failure == "" {
+	if o := rv.opinion(p); o != nil && o.Answer == api.Deny && o.Failure == "" {
 		return o
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -57,7 +57,7 @@ func TestAPolicyThatDeniesEverythingEvictsATenthUntilItIsConfirmed(t *testing.T)
 			t.Errorf("shown %q", got)
 		}
 		r := p.Sets()[0].Policies[0].Review
-		want := &pod.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Allowed: 5, Waiting: 43, Waits: `for "wardlet policy confirm deny-all"`}
+		want := &api.PolicyReview{Judged: 45, Violating: 45, Of: 50, Evicted: 5, Allowed: 5, Waiting: 43, Waits: `for "wardlet policy confirm deny-all"`}
 		if diff := cmp.Diff(want, r); diff != "" {
 			t.Errorf("review (-want +got):\n%s", diff)
 		}
@@ -65,7 +65,7 @@ func TestAPolicyThatDeniesEverythingEvictsATenthUntilItIsConfirmed(t *testing.T)
 			t.Errorf("no event says what is waited for: %q", n.told[len(n.told)-1])
 		}
 		v := n.evicted[0].by
-		if v.Answer != pod.Deny || v.Reason != "PolicyEvicted" || v.Message != `policy "deny-all": No: nobody` || v.Policy != "deny-all" || len(v.Sets) != 1 {
+		if v.Answer != api.Deny || v.Reason != "PolicyEvicted" || v.Message != `policy "deny-all": No: nobody` || v.Policy != "deny-all" || len(v.Sets) != 1 {
 			t.Errorf("evicted by %+v", v)
 		}
 
@@ -192,7 +192,7 @@ func TestTheDefaultVerdictEvictsNobody(t *testing.T) {
 		t := d.t
 		n := newRunning(somePods(25)...)
 		d.policy("a", "abstain", onChangeEvicts)
-		run(t, reviewing(t, d, s, n, func(c *Config) { c.DefaultVerdict = pod.Deny }))
+		run(t, reviewing(t, d, s, n, func(c *Config) { c.DefaultVerdict = api.Deny }))
 		settled()
 		if len(n.gone()) > 0 || n.shows("p01") != "" {
 			t.Errorf("evicted %v, shown %q", n.gone(), n.shows("p01"))
@@ -247,7 +247,7 @@ func TestAPodIsJudgedOnceMoreBeforeItIsEvicted(t *testing.T) {
 		calls := 0
 		s.edit = func(_ string, r *wasm.Result) {
 			if calls++; calls > 25 {
-				r.Answer = pod.Allow
+				r.Answer = api.Allow
 			}
 		}
 		run(t, reviewing(t, d, s, n))

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -30,7 +30,7 @@ func newStubborn(n *running, names ...string) *stubborn {
 	return &stubborn{n, tries}
 }
 
-func (n *stubborn) Evict(ctx context.Context, p *v1.Pod, v pod.Verdict) error {
+func (n *stubborn) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 	n.mu.Lock()
 	_, stays := n.tries[p.Name]
 	if stays {
@@ -106,7 +106,7 @@ func spentTenant(d tree, s *scripts, n *running, now func() time.Time) *Plane {
 		time.Sleep(100 * time.Millisecond)
 	}
 	fuel.Store(10_000_000_000)
-	p.Judge(question("new", func(q *pod.Question) { q.Pod.Namespace, q.Pod.UID = "a", types.UID("new") }), func(pod.Verdict) {})
+	p.Judge(question("new", func(q *api.Question) { q.Pod.Namespace, q.Pod.UID = "a", types.UID("new") }), func(api.Verdict) {})
 	time.Sleep(time.Second)
 	fuel.Store(0)
 	return p

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -99,7 +100,7 @@ func (p *policy) excepted(d *decision) (o opinion, ok bool) {
 	if e.Reason != "" {
 		message += ": " + e.Reason
 	}
-	return opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: pod.Abstain, Reason: pod.ReasonException, Message: message}}, true
+	return opinion{Opinion: api.Opinion{Policy: p.Name, Answer: api.Abstain, Reason: api.ReasonException, Message: message}}, true
 }
 
 // exception is the one that takes a pod out of the policy at a time, nil for none.

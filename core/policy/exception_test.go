@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -35,7 +36,7 @@ func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
 			s := newScripts()
 			text := strings.Replace(strings.Replace(exception, "%q", `"`+test.pods+`"`, 1), "%s", test.expires, 1)
 			loaded := loadScripts(t, s, text)
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
 			if asked := len(s.called()) > 0; asked == test.covers {
 				t.Errorf("asked %t: %+v", asked, v)
 			}
@@ -43,7 +44,7 @@ func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
 				return
 			}
 			o := v.Opinions[0]
-			if v.Answer != pod.Allow || o.Answer != pod.Abstain || o.Reason != pod.ReasonException ||
+			if v.Answer != api.Allow || o.Answer != api.Abstain || o.Reason != api.ReasonException ||
 				!strings.HasPrefix(o.Message, "not asked: an exception of ops@example until 2") || !strings.HasSuffix(o.Message, ": migration") {
 				t.Errorf("verdict %+v", v)
 			}
@@ -54,7 +55,7 @@ func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
 func TestThePodsOfManifestsAreKnownByTheirWrittenNameToo(t *testing.T) {
 	t.Parallel()
 	c := Config{Node: "edge"}
-	static, other := question("web-edge"), question("web-edge", func(q *pod.Question) { delete(q.Pod.Annotations, pod.AnnotationSource) })
+	static, other := question("web-edge"), question("web-edge", func(q *api.Question) { delete(q.Pod.Annotations, pod.AnnotationSource) })
 	static.Pod.Annotations[pod.AnnotationSource] = "file"
 	if diff := cmp.Diff([]string{"shop/web-edge", "shop/web"}, c.names(&static)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // maxExpression bounds the expression of a group, in bytes, and so how deep it nests.
@@ -154,21 +154,21 @@ func (e *expression) count() (n int) {
 // value is what comes of the members' answers. Allow is true, Deny false, and Hold not
 // known yet: it decides only where the others do not. Abstain counts as if the name did not
 // stand there.
-func (e *expression) value(of func(name string) pod.Answer) pod.Answer {
+func (e *expression) value(of func(name string) api.Answer) api.Answer {
 	switch e.op {
 	case 0:
 		return of(e.name)
 	case '!':
 		switch v := e.of[0].value(of); v {
-		case pod.Allow:
-			return pod.Deny
-		case pod.Deny:
-			return pod.Allow
+		case api.Allow:
+			return api.Deny
+		case api.Deny:
+			return api.Allow
 		default:
 			return v
 		}
 	}
-	order := []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
+	order := []api.Answer{api.Deny, api.Hold, api.Allow}
 	if e.op == '|' {
 		slices.Reverse(order)
 	}
@@ -179,7 +179,7 @@ func (e *expression) value(of func(name string) pod.Answer) pod.Answer {
 		}
 	}
 	if strongest == len(order) {
-		return pod.Abstain
+		return api.Abstain
 	}
 	return order[strongest]
 }

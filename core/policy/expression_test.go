@@ -5,27 +5,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhatAnExpressionMakesOfAnswers(t *testing.T) {
 	t.Parallel()
-	answers := map[string]pod.Answer{"yes": pod.Allow, "no": pod.Deny, "later": pod.Hold, "none": pod.Abstain}
-	for text, want := range map[string]pod.Answer{
-		"yes": pod.Allow, "no": pod.Deny, "later": pod.Hold, "none": pod.Abstain,
-		"!yes": pod.Deny, "!no": pod.Allow, "!later": pod.Hold, "!none": pod.Abstain, "!!no": pod.Deny,
-		"yes && yes": pod.Allow, "yes && no": pod.Deny, "yes && later": pod.Hold, "later && no": pod.Deny,
-		"yes || no": pod.Allow, "no || no": pod.Deny, "no || later": pod.Hold, "later || yes": pod.Allow,
-		"none && yes": pod.Allow, "none || no": pod.Deny, "none && none": pod.Abstain, "none || later": pod.Hold,
-		"yes || no && no": pod.Allow, "(yes || no) && no": pod.Deny, "!no && no": pod.Deny, "!(no && no)": pod.Allow,
-		"no||yes&&later": pod.Hold, "\tno\n || ( yes ) ": pod.Allow, "no || no || yes": pod.Allow, "yes && yes && no": pod.Deny,
-		"!(none || no) && !later": pod.Hold,
+	answers := map[string]api.Answer{"yes": api.Allow, "no": api.Deny, "later": api.Hold, "none": api.Abstain}
+	for text, want := range map[string]api.Answer{
+		"yes": api.Allow, "no": api.Deny, "later": api.Hold, "none": api.Abstain,
+		"!yes": api.Deny, "!no": api.Allow, "!later": api.Hold, "!none": api.Abstain, "!!no": api.Deny,
+		"yes && yes": api.Allow, "yes && no": api.Deny, "yes && later": api.Hold, "later && no": api.Deny,
+		"yes || no": api.Allow, "no || no": api.Deny, "no || later": api.Hold, "later || yes": api.Allow,
+		"none && yes": api.Allow, "none || no": api.Deny, "none && none": api.Abstain, "none || later": api.Hold,
+		"yes || no && no": api.Allow, "(yes || no) && no": api.Deny, "!no && no": api.Deny, "!(no && no)": api.Allow,
+		"no||yes&&later": api.Hold, "\tno\n || ( yes ) ": api.Allow, "no || no || yes": api.Allow, "yes && yes && no": api.Deny,
+		"!(none || no) && !later": api.Hold,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			e, err := parseExpression(text)
 			must(t, err)
-			if got := e.value(func(name string) pod.Answer { return answers[name] }); got != want {
+			if got := e.value(func(name string) api.Answer { return answers[name] }); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		})
@@ -69,16 +69,16 @@ func FuzzExpression(f *testing.F) {
 			return
 		}
 		names := e.names()
-		for i, answer := range []pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain} {
+		for i, answer := range []api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain} {
 			asked := map[string]bool{}
-			got := e.value(func(name string) pod.Answer { asked[name] = true; return answer })
+			got := e.value(func(name string) api.Answer { asked[name] = true; return answer })
 			for name := range asked {
 				if !slices.Contains(names, name) {
 					t.Fatalf("asked for %q, which is none of %q", name, names)
 				}
 			}
 			// What all say alike stays known, not known, or nothing.
-			if known := got == pod.Allow || got == pod.Deny; known != (i < 2) && strings.Count(text, "!") == 0 || i >= 2 && got != answer {
+			if known := got == api.Allow || got == api.Deny; known != (i < 2) && strings.Count(text, "!") == 0 || i >= 2 && got != answer {
 				t.Fatalf("all say %s, and it is %s", answer, got)
 			}
 		}

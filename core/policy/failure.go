@@ -1,11 +1,13 @@
 package policy
 
-import "github.com/wardlet/wardlet/core/pod"
+import (
+	"github.com/wardlet/wardlet/core/api"
+)
 
 // failed makes a plugin's failure the opinion its policy's on_error says.
 func (p *policy) failed(err error) opinion {
 	code, message, fuel := failureOf(err)
-	return opinion{Opinion: pod.Opinion{
-		Policy: p.Name, Answer: p.OnError, Failure: code, Reason: pod.ReasonPolicyFailed, Message: message, Fuel: fuel,
+	return opinion{Opinion: api.Opinion{
+		Policy: p.Name, Answer: p.OnError, Failure: code, Reason: api.ReasonPolicyFailed, Message: message, Fuel: fuel,
 	}}
 }

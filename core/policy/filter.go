@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // Filter asks whether an update may go on now, and returns at once. answer is
 // called once, later, from a goroutine of the plane; it is not called where Run
 // ends before.
-func (p *Plane) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (p *Plane) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.FilterVerdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
 		return p.pass(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -26,19 +26,19 @@ func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
 // pass answers one question about an update, unless ctx ends before, and gives
 // what it took in fuel, or puts it off by later. Without a set an update passes.
 func (p *Plane) pass(
-	ctx context.Context, q *pod.FilterQuestion, tenant string, answer func(pod.FilterVerdict), later putsOff, at *activity,
+	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later putsOff, at *activity,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.wait(tenant, now); wait > 0 {
-		v := pod.FilterVerdict{Answer: pod.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
+		v := api.FilterVerdict{Answer: api.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
 		v.Reason, v.Message = broke(tenant)
 		answer(v)
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
 	defer release(sets)
-	asked := &pod.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
-	v := pod.FilterVerdict{Answer: pod.Pass, At: now}
+	asked := &api.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
+	v := api.FilterVerdict{Answer: api.Pass, At: now}
 	d := p.decision(hookFilter, asked, p.request(asked, tenant, now), at)
 	if lacking == nil {
 		v = filterAll(ctx, sets, d, p.terms.Load().maxSuppress)
@@ -64,13 +64,13 @@ func (p *Plane) pass(
 
 // filtered is what one policy says about an update.
 type filtered struct {
-	pod.Opinion
+	api.Opinion
 	after, limit time.Duration
 }
 
 // suppresses reports whether it counts and holds the update back.
 func (f *filtered) suppresses() bool {
-	return f.Mode == "" && (f.Answer == pod.Answer(pod.Drop) || f.Answer == pod.Answer(pod.Defer))
+	return f.Mode == "" && (f.Answer == api.Answer(api.Drop) || f.Answer == api.Answer(api.Defer))
 }
 
 // wait is how long the update waits by that, if it counts, until it goes on or is asked about
@@ -78,9 +78,9 @@ func (f *filtered) suppresses() bool {
 func (f *filtered) wait(most time.Duration) time.Duration {
 	limit := min(f.limit, most)
 	switch f.Answer {
-	case pod.Answer(pod.Defer):
+	case api.Answer(api.Defer):
 		return min(max(f.after, minRetryAfter), limit)
-	case pod.Answer(pod.Drop):
+	case api.Answer(api.Drop):
 		return limit
 	}
 	return 0
@@ -89,10 +89,10 @@ func (f *filtered) wait(most time.Duration) time.Duration {
 // filterAll asks every policy that matches, unless the question is put off. An update is
 // held back where one of them says so, for as long as the most patient of those may hold
 // it; dropped, where one drops it.
-func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) pod.FilterVerdict {
+func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) api.FilterVerdict {
 	defer d.at.over()
 	d.met.begin()
-	v := pod.FilterVerdict{Answer: pod.Pass, At: d.request.Time}
+	v := api.FilterVerdict{Answer: api.Pass, At: d.request.Time}
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 		for _, policy := range s.policies {
@@ -118,8 +118,8 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 			}
 			f.limit = min(f.limit, most(s.tenant))
 			v.Limit = max(v.Limit, f.limit)
-			answer := pod.FilterAnswer(f.Answer)
-			if v.Answer == pod.Pass || v.Answer == pod.Defer && (answer == pod.Drop || f.after > v.After) {
+			answer := api.FilterAnswer(f.Answer)
+			if v.Answer == api.Pass || v.Answer == api.Defer && (answer == api.Drop || f.after > v.After) {
 				v.Answer, v.After, v.Policy, v.Reason = answer, f.after, policy.Name, f.Reason
 				v.Message = fmt.Sprintf("%s: %s", policy.called(), f.Message)
 			}
@@ -149,15 +149,15 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 			p.plugin.breakers.ended(ctx, d.request.Tenant, d.identity, codeOfCall(err), d.request.Time)
 		}
 	}
-	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
+	o := api.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
 	o.Reads = got.Reads
 	if err != nil {
 		code, message, fuel := failureOf(err)
-		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(pod.Pass), code, pod.ReasonPolicyFailed, message, fuel
+		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = api.Answer(api.Pass), code, api.ReasonPolicyFailed, message, fuel
 		p.failedIn(ctx, &o, "the update passes")
 		return filtered{Opinion: o}
 	}
-	o.Answer, o.Reason, o.Message, o.Fuel = pod.Answer(got.Answer), pod.ReasonPolicySuppressed, got.Message, got.Fuel
+	o.Answer, o.Reason, o.Message, o.Fuel = api.Answer(got.Answer), api.ReasonPolicySuppressed, got.Message, got.Fuel
 	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
 	switch {
 	case isReason(got.Reason):
@@ -180,14 +180,14 @@ func (d *decision) filter(ctx context.Context, p *policy) (wasm.FilterResult, er
 }
 
 // recordFilter puts the answer about an update on record, and then gives it.
-func (p *Plane) recordFilter(d *decision, sets []*set, v *pod.FilterVerdict, answer func()) {
+func (p *Plane) recordFilter(d *decision, sets []*set, v *api.FilterVerdict, answer func()) {
 	p.record(d, sets, filterVerdict(v), false, answer)
 }
 
 // filterVerdict is the answer about an update as records have it.
-func filterVerdict(v *pod.FilterVerdict) *pod.Verdict {
-	return &pod.Verdict{
-		Answer: pod.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,
+func filterVerdict(v *api.FilterVerdict) *api.Verdict {
+	return &api.Verdict{
+		Answer: api.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,
 		Sets: v.Sets, Opinions: v.Opinions, At: v.At,
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func filterQuestion(namespace string) pod.FilterQuestion {
+func filterQuestion(namespace string) api.FilterQuestion {
 	q := question("web", in(namespace))
 	old := somePod("web")
-	return pod.FilterQuestion{Op: pod.UpdateOp, Pod: q.Pod, Old: old, Origin: q.Origin}
+	return api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: old, Origin: q.Origin}
 }
 
-func filterBy(t *testing.T, p *Plane, q pod.FilterQuestion) pod.FilterVerdict {
+func filterBy(t *testing.T, p *Plane, q api.FilterQuestion) api.FilterVerdict {
 	t.Helper()
-	answer := make(chan pod.FilterVerdict, 1)
-	p.Filter(q, func(v pod.FilterVerdict) { answer <- v })
+	answer := make(chan api.FilterVerdict, 1)
+	p.Filter(q, func(v api.FilterVerdict) { answer <- v })
 	return <-answer
 }
 
@@ -37,45 +37,45 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		operator, tenant []string
-		want             pod.FilterVerdict
+		want             api.FilterVerdict
 	}{
-		"one that passes":   {[]string{"pass"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
-		"one that abstains": {[]string{"abstain"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"one that passes":   {[]string{"pass"}, nil, api.FilterVerdict{Answer: api.Pass}},
+		"one that abstains": {[]string{"abstain"}, nil, api.FilterVerdict{Answer: api.Pass}},
 		"one that defers": {
 			[]string{"pass", "defer Window it is closed"},
 			nil,
-			pod.FilterVerdict{Answer: pod.Defer, Reason: "Window", Message: `policy "p1": it is closed`, Policy: "p1", After: time.Hour, Limit: time.Hour},
+			api.FilterVerdict{Answer: api.Defer, Reason: "Window", Message: `policy "p1": it is closed`, Policy: "p1", After: time.Hour, Limit: time.Hour},
 		},
 		"a word of the agent's own is no reason of a plugin": {
 			[]string{"defer FilterNotAnswered it is closed"},
 			nil,
-			pod.FilterVerdict{Answer: pod.Defer, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", After: time.Hour, Limit: time.Hour},
+			api.FilterVerdict{Answer: api.Defer, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", After: time.Hour, Limit: time.Hour},
 		},
 		"nor is that of a policy that failed": {
 			[]string{"drop PolicyFailed it is closed"},
 			nil,
-			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", Limit: time.Hour},
+			api.FilterVerdict{Answer: api.Drop, Reason: "PolicySuppressed", Message: `policy "p0": it is closed`, Policy: "p0", Limit: time.Hour},
 		},
 		"drop is before defer": {
 			[]string{"defer", "drop\n[limits]\nmax_suppress = \"30m\""},
 			nil,
-			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p1": `, Policy: "p1", Limit: time.Hour},
+			api.FilterVerdict{Answer: api.Drop, Reason: "PolicySuppressed", Message: `policy "p1": `, Policy: "p1", Limit: time.Hour},
 		},
 		"nobody holds back for longer than its owner may": {
 			[]string{"pass"},
 			[]string{"drop"},
-			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0" of tenant "shop": `, Policy: "p0", Limit: 5 * time.Minute},
+			api.FilterVerdict{Answer: api.Drop, Reason: "PolicySuppressed", Message: `policy "p0" of tenant "shop": `, Policy: "p0", Limit: 5 * time.Minute},
 		},
 		"the operator's may for a day": {
 			[]string{"drop\n[limits]\nmax_suppress = \"48h\""},
 			[]string{"pass"},
-			pod.FilterVerdict{Answer: pod.Drop, Reason: "PolicySuppressed", Message: `policy "p0": `, Policy: "p0", Limit: 24 * time.Hour},
+			api.FilterVerdict{Answer: api.Drop, Reason: "PolicySuppressed", Message: `policy "p0": `, Policy: "p0", Limit: 24 * time.Hour},
 		},
-		"a failure passes":          {[]string{"trap x"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
-		"another mode is no reason": {[]string{"drop\nmode = \"audit\""}, nil, pod.FilterVerdict{Answer: pod.Pass}},
-		"nor another namespace":     {[]string{"drop\n[match]\nnamespaces = [\"a\"]"}, nil, pod.FilterVerdict{Answer: pod.Pass}},
+		"a failure passes":          {[]string{"trap x"}, nil, api.FilterVerdict{Answer: api.Pass}},
+		"another mode is no reason": {[]string{"drop\nmode = \"audit\""}, nil, api.FilterVerdict{Answer: api.Pass}},
+		"nor another namespace":     {[]string{"drop\n[match]\nnamespaces = [\"a\"]"}, nil, api.FilterVerdict{Answer: api.Pass}},
 		"nor an exception": {
-			[]string{"drop\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"9999-12-31\""}, nil, pod.FilterVerdict{Answer: pod.Pass},
+			[]string{"drop\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"9999-12-31\""}, nil, api.FilterVerdict{Answer: api.Pass},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,13 +91,13 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 				p, _ := listed(t, d, s, tenant, patient)
 				run(t, p)
 				got := filterBy(t, p, filterQuestion("shop"))
-				if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.FilterVerdict{}, "At", "Sets", "Opinions")); diff != "" {
+				if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.FilterVerdict{}, "At", "Sets", "Opinions")); diff != "" {
 					t.Errorf("verdict (-want +got):\n%s", diff)
 				}
 				if want := 1 + min(len(test.tenant), 1); len(got.Sets) != want {
 					t.Errorf("sets %q", got.Sets)
 				}
-				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != hookFilter || on[0].Op != pod.UpdateOp) {
+				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != hookFilter || on[0].Op != api.UpdateOp) {
 					t.Errorf("on record: %+v", on)
 				}
 			})
@@ -121,7 +121,7 @@ func TestWithoutASetUpdatesPass(t *testing.T) {
 		d.write("broken.toml", "api = 1")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		if got := filterBy(t, p, filterQuestion("shop")); got.Answer != pod.Pass || len(p.Decisions()) > 0 {
+		if got := filterBy(t, p, filterQuestion("shop")); got.Answer != api.Pass || len(p.Decisions()) > 0 {
 			t.Errorf("verdict %+v", got)
 		}
 	})
@@ -138,7 +138,7 @@ func TestAFilterIsToldWhatTheUpdateChanges(t *testing.T) {
 		q.Pod.Labels = nil
 		filterBy(t, p, q)
 		r := s.requests["f"]
-		if diff := cmp.Diff([]string{"labels"}, r.Changed); diff != "" || r.Question.Old != q.Old || r.Question.Op != pod.UpdateOp {
+		if diff := cmp.Diff([]string{"labels"}, r.Changed); diff != "" || r.Question.Old != q.Old || r.Question.Op != api.UpdateOp {
 			t.Errorf("asked %+v (-want +got):\n%s", r, diff)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -68,7 +69,7 @@ func documentIn(name, script, more string) string {
 
 func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-const manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, labels: {tier: web}}\n" +
+const manifestText = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, labels: {tier: web}}\n" +
 	"spec:\n  containers: [{name: c, image: img}]\n"
 
 // somePod is a pod from the source "static".
@@ -86,8 +87,8 @@ func somePod(name string, change ...func(*v1.Pod)) *v1.Pod {
 	return p
 }
 
-func question(name string, change ...func(*pod.Question)) pod.Question {
-	q := pod.Question{Op: pod.Add, Pod: somePod(name), Origin: pod.Origin{Source: "static", Document: name + ".yaml#0"}}
+func question(name string, change ...func(*api.Question)) api.Question {
+	q := api.Question{Op: api.Add, Pod: somePod(name), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
 	for _, f := range change {
 		f(&q)
 	}
@@ -95,12 +96,12 @@ func question(name string, change ...func(*pod.Question)) pod.Question {
 }
 
 // asking is a request about a question from a file, at a fixed time.
-func asking(q pod.Question) *wasm.Request {
+func asking(q api.Question) *wasm.Request {
 	return &wasm.Request{Question: &q, Kind: "file", Time: instant}
 }
 
 // deciding is a decision on a question from a file, at a fixed time.
-func deciding(q pod.Question) *decision {
+func deciding(q api.Question) *decision {
 	return &decision{hook: hookAdmit, node: "node-1", request: asking(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &activity{}}
 }
 
@@ -143,7 +144,7 @@ func (l *logs) logger() *slog.Logger {
 
 func testConfig(d tree, s *scripts) Config {
 	return Config{
-		Dir: d.dir, DefaultVerdict: pod.Allow, Kinds: map[string]string{"static": "file", "cluster": "api"}, Node: "node-1",
+		Dir: d.dir, DefaultVerdict: api.Allow, Kinds: map[string]string{"static": "file", "cluster": "api"}, Node: "node-1",
 		Loader: s, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Evaluators: 1,
 	}
 }
@@ -179,16 +180,16 @@ func run(t *testing.T, p *Plane) (stop func()) {
 }
 
 // ask gives the verdict on a question.
-func ask(t *testing.T, p *Plane, q pod.Question) pod.Verdict {
+func ask(t *testing.T, p *Plane, q api.Question) api.Verdict {
 	t.Helper()
-	answer := make(chan pod.Verdict, 1)
-	p.Judge(q, func(v pod.Verdict) { answer <- v })
+	answer := make(chan api.Verdict, 1)
+	p.Judge(q, func(v api.Verdict) { answer <- v })
 	select {
 	case v := <-answer:
 		return v
 	case <-time.After(10 * time.Second):
 		t.Fatal("no verdict within 10 s")
-		return pod.Verdict{}
+		return api.Verdict{}
 	}
 }
 

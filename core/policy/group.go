@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -178,8 +178,8 @@ func (p *policy) united(d *decision, all map[string]*opinion) (o opinion, asked 
 // verdict is what the group makes of the opinions of its members, of which there is one
 // at least. A pod that is exempt passes where it would not only because of a failure.
 func (p *policy) verdict(members []*opinion, exempt bool) opinion {
-	o := opinion{Opinion: pod.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
-	if o.Answer != pod.Deny && o.Answer != pod.Hold {
+	o := opinion{Opinion: api.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
+	if o.Answer != api.Deny && o.Answer != api.Hold {
 		return o
 	}
 	o.Reason = reason(o.Answer, "")
@@ -188,14 +188,14 @@ func (p *policy) verdict(members []*opinion, exempt bool) opinion {
 		o.Message = oneLine(p.Message + ": " + o.Message)
 	}
 	if !p.stands(o.Answer, members) {
-		o.Failure, o.Reason = pod.FailureOfMember, pod.ReasonPolicyFailed
+		o.Failure, o.Reason = api.FailureOfMember, api.ReasonPolicyFailed
 		if exempt {
-			o.Answer, o.Message = pod.Allow, o.Message+"; the pod is exempt and passes"
+			o.Answer, o.Message = api.Allow, o.Message+"; the pod is exempt and passes"
 			return o
 		}
 	}
 	for _, m := range members {
-		if m.Answer == pod.Hold && m.retryAfter > 0 && (o.retryAfter == 0 || m.retryAfter < o.retryAfter) {
+		if m.Answer == api.Hold && m.retryAfter > 0 && (o.retryAfter == 0 || m.retryAfter < o.retryAfter) {
 			o.retryAfter = m.retryAfter
 		}
 	}
@@ -204,23 +204,23 @@ func (p *policy) verdict(members []*opinion, exempt bool) opinion {
 
 // stands reports whether an answer that does not let a pod pass is that of the plugins which
 // did not fail: it is the same without the others and, where it is deny, whatever those had said.
-func (p *policy) stands(answer pod.Answer, members []*opinion) bool {
-	if p.valueOf(members, new(pod.Abstain)) != answer {
+func (p *policy) stands(answer api.Answer, members []*opinion) bool {
+	if p.valueOf(members, new(api.Abstain)) != answer {
 		return false
 	}
-	return answer != pod.Deny || p.valueOf(members, new(pod.Hold)) == pod.Deny
+	return answer != api.Deny || p.valueOf(members, new(api.Hold)) == api.Deny
 }
 
 // valueOf is what the expression makes of the members' answers. Where failed is not nil it
 // stands for those of plugins that failed.
-func (p *policy) valueOf(members []*opinion, failed *pod.Answer) pod.Answer {
-	answers := make(map[string]pod.Answer, len(members))
+func (p *policy) valueOf(members []*opinion, failed *api.Answer) api.Answer {
+	answers := make(map[string]api.Answer, len(members))
 	for _, o := range members {
 		if answers[o.Policy] = o.Answer; failed != nil && o.Failure != "" {
 			answers[o.Policy] = *failed
 		}
 	}
-	return p.expression.value(func(name string) pod.Answer { return cmp.Or(answers[name], pod.Abstain) })
+	return p.expression.value(func(name string) api.Answer { return cmp.Or(answers[name], api.Abstain) })
 }
 
 // maxSaid bounds what a group's message quotes of a member, in bytes.

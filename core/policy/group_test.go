@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -42,81 +42,81 @@ func TestTheVerdictOfAGroup(t *testing.T) {
 	for name, test := range map[string]struct {
 		expression, keys string
 		members          []string
-		fallback         pod.Answer
-		want             pod.Verdict
+		fallback         api.Answer
+		want             api.Verdict
 	}{
 		"one of two is enough": {
 			"m0 || m1", "",
 			[]string{"deny Unsigned no signature", "allow"},
-			pod.Deny,
-			pod.Verdict{Answer: pod.Allow, Policy: "group"},
+			api.Deny,
+			api.Verdict{Answer: api.Allow, Policy: "group"},
 		},
 		"its message and what members said": {
 			"m0 || m1", `message = "sign the image, or keep it small"`,
 			[]string{"deny Unsigned no signature", "deny TooLarge 3 GB"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Deny, Policy: "group", Reason: "PolicyDenied",
 				Message: `policy "group": sign the image, or keep it small: m0 says deny (Unsigned: no signature), m1 says deny (TooLarge: 3 GB)`,
 			},
 		},
 		"not what another one allows": {
 			"!m0", "",
 			[]string{"allow"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied", Message: `policy "group": m0 says allow`},
+			api.Allow,
+			api.Verdict{Answer: api.Deny, Policy: "group", Reason: "PolicyDenied", Message: `policy "group": m0 says allow`},
 		},
 		"a hold decides where the others do not": {
 			"m0 || m1", "",
 			[]string{"hold Later wait", "deny No no"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Hold, Policy: "group", Reason: "PolicyHeld", Message: `policy "group": m0 says hold (Later: wait), m1 says deny (No: no)`},
+			api.Allow,
+			api.Verdict{Answer: api.Hold, Policy: "group", Reason: "PolicyHeld", Message: `policy "group": m0 says hold (Later: wait), m1 says deny (No: no)`},
 		},
 		"members that do not match are not there": {
 			"m0 && m1", "",
 			[]string{"allow", "deny No no\n[match]\nnamespaces = [\"other\"]"},
-			pod.Deny,
-			pod.Verdict{Answer: pod.Allow, Policy: "group"},
+			api.Deny,
+			api.Verdict{Answer: api.Allow, Policy: "group"},
 		},
 		"of no member that matches it has no opinion": {
 			"m0", "",
 			[]string{"deny No no\n[match]\nnamespaces = [\"other\"]"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Allow},
+			api.Allow,
+			api.Verdict{Answer: api.Allow},
 		},
 		"one that is off counts nothing": {
 			"m0", `mode = "off"`,
 			[]string{"deny No no"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Allow},
+			api.Allow,
+			api.Verdict{Answer: api.Allow},
 		},
 		"one in mode warn counts nothing": {
 			"m0", `mode = "warn"`,
 			[]string{"deny No no"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Allow},
+			api.Allow,
+			api.Verdict{Answer: api.Allow},
 		},
 		"an exception takes a pod out of it": {
 			"m0", "[[exception]]\npods = [\"shop/web\"]\nowner = \"ops@example\"\nexpires = \"2099-01-01\"",
 			[]string{"deny No no"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Allow},
+			api.Allow,
+			api.Verdict{Answer: api.Allow},
 		},
 		"a plugin that fails": {
 			"m0 && m1", "",
 			[]string{"trap unreachable", "allow"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Hold, Policy: "group", Reason: "PolicyFailed",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Hold, Policy: "group", Reason: "PolicyFailed",
 				Message: `policy "group": m0 says hold (PolicyFailed: the plugin failed with Trap: unreachable), m1 says allow`,
 			},
 		},
 		"a plugin that fails where another decides": {
 			"m0 && m1", "",
 			[]string{"trap unreachable", "deny No no"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Deny, Policy: "group", Reason: "PolicyDenied",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Deny, Policy: "group", Reason: "PolicyDenied",
 				Message: `policy "group": m0 says hold (PolicyFailed: the plugin failed with Trap: unreachable), m1 says deny (No: no)`,
 			},
 		},
@@ -126,7 +126,7 @@ func TestTheVerdictOfAGroup(t *testing.T) {
 			loaded := loadGroup(t, newScripts(), test.expression, test.keys, test.members...)
 			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
 			test.want.At, test.want.Sets = instant, []string{loaded.digest}
-			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
@@ -150,11 +150,11 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			loaded := loadGroup(t, newScripts(), test.expression, "", test.members...)
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
-			if denial := (&review{opinions: v.Opinions}).denial(loaded.find("group")); v.Answer != pod.Deny || (denial != nil) != test.evicts {
+			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+			if denial := (&review{opinions: v.Opinions}).denial(loaded.find("group")); v.Answer != api.Deny || (denial != nil) != test.evicts {
 				t.Errorf("verdict %+v, want a denial that evicts: %t", v, test.evicts)
 			}
-			if o := v.Opinions[len(v.Opinions)-1]; !test.evicts && (o.Failure != pod.FailureOfMember || o.Reason != pod.ReasonPolicyFailed) {
+			if o := v.Opinions[len(v.Opinions)-1]; !test.evicts && (o.Failure != api.FailureOfMember || o.Reason != api.ReasonPolicyFailed) {
 				t.Errorf("opinion %+v", o)
 			}
 		})
@@ -167,8 +167,8 @@ func TestAFailureNeverKeepsAnExemptPodOut(t *testing.T) {
 		loaded := loadGroup(t, newScripts(), expression, "", "trap unreachable\non_error = \"deny\"", "allow")
 		d := deciding(question("web"))
 		d.exempt = true
-		v := judge(t.Context(), []*set{loaded}, d, pod.Allow)
-		if v.Answer != pod.Allow {
+		v := judge(t.Context(), []*set{loaded}, d, api.Allow)
+		if v.Answer != api.Allow {
 			t.Errorf("%s: verdict %+v", expression, v)
 		}
 	}
@@ -199,7 +199,7 @@ func TestAGroupLooksAgainWhenItsMemberWantsTo(t *testing.T) {
 		r.RetryAfter = map[string]time.Duration{"m0": 30 * time.Second, "m1": 20 * time.Second, "m2": time.Second}[policy]
 	}
 	loaded := loadGroup(t, s, "m0 && m1 && m2", "", "hold", "hold", "allow")
-	if v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow); v.Answer != pod.Hold || v.RetryAfter != 20*time.Second {
+	if v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow); v.Answer != api.Hold || v.RetryAfter != 20*time.Second {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -295,7 +295,7 @@ func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 	v := ask(t, p, question("web"))
 	stop()
 	closeAll()
-	if v.Policy != "g" || v.Answer != pod.Deny || len(v.Opinions) != 3 || v.Opinions[0].Mode != pod.ModeMember {
+	if v.Policy != "g" || v.Answer != api.Deny || len(v.Opinions) != 3 || v.Opinions[0].Mode != api.ModeMember {
 		t.Fatalf("verdict %+v", v)
 	}
 	for _, name := range []string{"m.toml", "n.toml", "o.toml", "g.toml"} {
@@ -353,7 +353,7 @@ func TestWhatAGroupCostsIsPaidFor(t *testing.T) {
 	cost := func(expression string, members ...string) int64 {
 		loaded := loadGroup(t, newScripts(), expression, "", members...)
 		d := deciding(question("web"))
-		judge(t.Context(), []*set{loaded}, d, pod.Allow)
+		judge(t.Context(), []*set{loaded}, d, api.Allow)
 		return d.spent
 	}
 	few, more := cost("m0", "allow"), cost("m0 && (m0 || m0)", "allow")

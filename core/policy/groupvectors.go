@@ -9,7 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -57,7 +57,7 @@ func (p *policy) unitedSays(ask func(member *policy) (Statement, error)) (Statem
 	slices.Sort(s.Reads)
 	s.Reads = slices.Compact(s.Reads)
 	if len(opinions) == 0 {
-		s.Answer, s.NotAsked = string(pod.Abstain), "the pod matches no member"
+		s.Answer, s.NotAsked = string(api.Abstain), "the pod matches no member"
 		return s, nil
 	}
 	o := p.verdict(opinions, false)
@@ -70,10 +70,10 @@ func (p *policy) unitedSays(ask func(member *policy) (Statement, error)) (Statem
 
 // opinion is the statement of a member for its group.
 func (s *Statement) opinion(of *policy) *opinion {
-	answer := pod.Answer(s.Answer)
+	answer := api.Answer(s.Answer)
 	again, _ := time.ParseDuration(s.RetryAfter) // empty for no wish
 	return &opinion{
-		Opinion:    pod.Opinion{Policy: of.Name, Tenant: of.tenant, Answer: answer, Reason: reason(answer, s.Code), Message: s.Message},
+		Opinion:    api.Opinion{Policy: of.Name, Tenant: of.tenant, Answer: answer, Reason: reason(answer, s.Code), Message: s.Message},
 		retryAfter: again,
 	}
 }

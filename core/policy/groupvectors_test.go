@@ -59,7 +59,7 @@ func TestTestsOfAGroup(t *testing.T) {
 				script, more, _ := strings.Cut(text, "\n")
 				d.policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
 			}
-			d.write("a.yaml", manifest)
+			d.write("a.yaml", manifestText)
 			d.group("group", test.expression, "# keys", test.keys)
 			set, err := loadOnce(t, d, s, nil)
 			if got := inDir(err, d.dir); got != test.want {
@@ -79,7 +79,7 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 	t.Parallel()
 	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\""
 	group := func(d tree) {
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		d.policy("m", "deny No nobody", `mode = "member"`)
 		d.policy("n", "allow", `mode = "member"`)
 		d.group("g", "m && n", test)
@@ -95,7 +95,7 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 			must(t, g.Err)
 			verdict, fault, err := g.Test(t.Context(), g.Tests()[0])
 			must(t, err)
-			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(manifest)}}})
+			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(manifestText)}}})
 			must(t, err)
 			if diff := cmp.Diff(verdict, asked); diff != "" || fault != "" {
 				t.Errorf("fault %q; the verdict of its test and of the same pod (-test +pod):\n%s", fault, diff)

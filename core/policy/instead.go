@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -43,9 +43,9 @@ func (i *Instead) Release() { i.set.release() }
 // out otherwise; nil is nothing. Policies of other owners are as on record. The error
 // is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
 // damaged.
-func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of Evidence) (pod.Verdict, *Difference, error) {
+func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, *Difference, error) {
 	if i.set.tenant != "" && i.set.tenant != record.Tenant {
-		return pod.Verdict{}, nil, ErrNotConcerned
+		return api.Verdict{}, nil, ErrNotConcerned
 	}
 	unseen := false
 	v, err := i.again.repeat(ctx, record, of, func(d *decision) {
@@ -59,9 +59,9 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 	}, i.set)
 	switch {
 	case err != nil:
-		return pod.Verdict{}, nil, err
+		return api.Verdict{}, nil, err
 	case unseen:
-		return pod.Verdict{}, nil, ErrUnseen
+		return api.Verdict{}, nil, ErrUnseen
 	}
 	d := otherwise(record, record, &v)
 	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() || d != nil && d.Field == fieldMutation {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -213,8 +213,8 @@ func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.
 	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40, Dir: of.dir}}
 	p := New(c)
 	stop := run(t, p)
-	resolved := make(chan pod.Resolution, 1)
-	p.Rules().Resolve(contested("web"), func(r pod.Resolution) { resolved <- r })
+	resolved := make(chan api.Resolution, 1)
+	p.Rules().Resolve(contested("web"), func(r api.Resolution) { resolved <- r })
 	<-resolved
 	stop()
 	closeAll()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // What a policy may name as the time to look again lies between these.
@@ -16,14 +16,14 @@ const (
 )
 
 // strongest first; what is not in it has no weight.
-var strongest = []pod.Answer{pod.Deny, pod.Hold, pod.Allow}
+var strongest = []api.Answer{api.Deny, api.Hold, api.Allow}
 
 // judge asks every policy of the sets that matches, in order, and gives their
 // verdict together: first those that may change the pod, each as the ones before
 // have left it, then all others about what has come of it. fallback is the answer
 // where none has an opinion. It ends early, with a verdict that means nothing,
 // when ctx does, or the question is put off.
-func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) pod.Verdict {
+func judge(ctx context.Context, sets []*set, d *decision, fallback api.Answer) api.Verdict {
 	defer d.at.over()
 	asked := d.request.Question
 	d.mutation, d.shadowed, d.made = nil, nil, nil
@@ -46,7 +46,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback pod.Answer) p
 	v.At = d.request.Time
 	if d.mutation != nil {
 		d.ask(asked)
-		if v.Answer == pod.Allow {
+		if v.Answer == api.Allow {
 			v.Mutation = d.mutation
 		}
 	}
@@ -84,7 +84,7 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 }
 
 // aggregate lets the strongest answer decide, and of equal ones the first.
-func aggregate(opinions []opinion, fallback pod.Answer) pod.Verdict {
+func aggregate(opinions []opinion, fallback api.Answer) api.Verdict {
 	v := byDefault(fallback)
 	for _, answer := range strongest {
 		i := slices.IndexFunc(opinions, func(o opinion) bool { return o.Answer == answer && o.Mode == "" })
@@ -99,27 +99,27 @@ func aggregate(opinions []opinion, fallback pod.Answer) pod.Verdict {
 	return v
 }
 
-func byDefault(fallback pod.Answer) pod.Verdict {
-	if fallback == pod.Allow {
-		return pod.Verdict{Answer: pod.Allow}
+func byDefault(fallback api.Answer) api.Verdict {
+	if fallback == api.Allow {
+		return api.Verdict{Answer: api.Allow}
 	}
-	return pod.Verdict{
-		Answer: fallback, Reason: pod.ReasonDefaultVerdict,
+	return api.Verdict{
+		Answer: fallback, Reason: api.ReasonDefaultVerdict,
 		Message: fmt.Sprintf("no policy has an opinion, and policy.default_verdict is %s", fallback),
 	}
 }
 
 // decide makes the opinion the verdict.
-func (o *opinion) decide() pod.Verdict {
-	v := pod.Verdict{Answer: o.Answer, Policy: o.Policy, Tenant: o.Tenant}
-	if o.Answer == pod.Allow && o.Failure == "" {
+func (o *opinion) decide() api.Verdict {
+	v := api.Verdict{Answer: o.Answer, Policy: o.Policy, Tenant: o.Tenant}
+	if o.Answer == api.Allow && o.Failure == "" {
 		return v
 	}
 	v.Reason = o.Reason
 	name := called(o.Policy, o.Tenant)
 	v.Message = name + ": " + o.Message
 	switch {
-	case o.Failure != "" && o.Failure != pod.FailureOfMember:
+	case o.Failure != "" && o.Failure != api.FailureOfMember:
 		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)
 	case o.Message == "":
 		v.Message = name + " gives no message"
@@ -130,7 +130,7 @@ func (o *opinion) decide() pod.Verdict {
 
 // wait is after how long a hold is looked at again, 0 for no wish.
 func (o *opinion) wait() time.Duration {
-	if o.Answer != pod.Hold || o.retryAfter == 0 {
+	if o.Answer != api.Hold || o.retryAfter == 0 {
 		return 0
 	}
 	return min(max(o.retryAfter, minRetryAfter), maxRetryAfter)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -33,91 +33,91 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		policies []string
-		fallback pod.Answer
-		want     pod.Verdict
+		fallback api.Answer
+		want     api.Verdict
 	}{
 		"deny is before hold and allow": {
 			[]string{"allow", "hold Later wait", "deny ImageNotAllowed image img is not allowed", "allow"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Deny, Policy: "p2", Reason: "ImageNotAllowed", Message: `policy "p2": image img is not allowed`},
+			api.Allow,
+			api.Verdict{Answer: api.Deny, Policy: "p2", Reason: "ImageNotAllowed", Message: `policy "p2": image img is not allowed`},
 		},
 		"hold is before allow": {
 			[]string{"allow", "abstain", "hold Later wait"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Hold, Policy: "p2", Reason: "Later", Message: `policy "p2": wait`},
+			api.Allow,
+			api.Verdict{Answer: api.Hold, Policy: "p2", Reason: "Later", Message: `policy "p2": wait`},
 		},
 		"of equal answers the first decides": {
 			[]string{"allow", "deny One one\npriority = 200", "deny Two two"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Deny, Policy: "p2", Reason: "Two", Message: `policy "p2": two`},
+			api.Allow,
+			api.Verdict{Answer: api.Deny, Policy: "p2", Reason: "Two", Message: `policy "p2": two`},
 		},
 		"an allow has neither reason nor message": {
 			[]string{"abstain", "allow Nice it is nice", "allow"},
-			pod.Deny,
-			pod.Verdict{Answer: pod.Allow, Policy: "p1"},
+			api.Deny,
+			api.Verdict{Answer: api.Allow, Policy: "p1"},
 		},
 		"none has an opinion, the default is to allow": {
 			[]string{"abstain"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Allow},
+			api.Allow,
+			api.Verdict{Answer: api.Allow},
 		},
 		"none has an opinion, the default is to hold": {
 			[]string{"abstain", "abstain"},
-			pod.Hold,
-			pod.Verdict{Answer: pod.Hold, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is hold"},
+			api.Hold,
+			api.Verdict{Answer: api.Hold, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is hold"},
 		},
 		"nobody is asked, the default is to deny": {
 			[]string{"allow\nmode = \"off\"", "allow\n[match]\nnamespaces = [\"other\"]"},
-			pod.Deny,
-			pod.Verdict{Answer: pod.Deny, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is deny"},
+			api.Deny,
+			api.Verdict{Answer: api.Deny, Reason: "DefaultVerdict", Message: "no policy has an opinion, and policy.default_verdict is deny"},
 		},
 		"a denial without a code and a message": {
 			[]string{"deny"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Deny, Policy: "p0", Reason: "PolicyDenied", Message: `policy "p0" gives no message`},
+			api.Allow,
+			api.Verdict{Answer: api.Deny, Policy: "p0", Reason: "PolicyDenied", Message: `policy "p0" gives no message`},
 		},
 		"a hold without a code": {
 			[]string{"hold  it is too early"},
-			pod.Allow,
-			pod.Verdict{Answer: pod.Hold, Policy: "p0", Reason: "PolicyHeld", Message: `policy "p0": it is too early`},
+			api.Allow,
+			api.Verdict{Answer: api.Hold, Policy: "p0", Reason: "PolicyHeld", Message: `policy "p0": it is too early`},
 		},
 		"a failure that holds": {
 			[]string{"trap unreachable", "allow"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Hold, Policy: "p0", Reason: "PolicyFailed",
 				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is hold)`,
 			},
 		},
 		"a failure that denies": {
 			[]string{"trap unreachable\non_error = \"deny\"", "hold"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Deny, Policy: "p0", Reason: "PolicyFailed",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Deny, Policy: "p0", Reason: "PolicyFailed",
 				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is deny)`,
 			},
 		},
 		"a failure that allows says so": {
 			[]string{"trap unreachable\non_error = \"allow\""},
-			pod.Deny,
-			pod.Verdict{
-				Answer: pod.Allow, Policy: "p0", Reason: "PolicyFailed",
+			api.Deny,
+			api.Verdict{
+				Answer: api.Allow, Policy: "p0", Reason: "PolicyFailed",
 				Message: `policy "p0": the plugin failed with Trap: unreachable (on_error is allow)`,
 			},
 		},
 		"an error of the host": {
 			[]string{"error no memory"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Hold, Policy: "p0", Reason: "PolicyFailed",
 				Message: `policy "p0": the plugin failed with HostError: no memory (on_error is hold)`,
 			},
 		},
 		"an answer that is none": {
 			[]string{"perhaps"},
-			pod.Allow,
-			pod.Verdict{
-				Answer: pod.Hold, Policy: "p0", Reason: "PolicyFailed",
+			api.Allow,
+			api.Verdict{
+				Answer: api.Hold, Policy: "p0", Reason: "PolicyFailed",
 				Message: `policy "p0": the plugin failed with BadOutput: "perhaps" is no answer (on_error is hold)`,
 			},
 		},
@@ -127,7 +127,7 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 			loaded := loadScripts(t, newScripts(), test.policies...)
 			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
 			test.want.At, test.want.Sets = instant, []string{loaded.digest}
-			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(pod.Verdict{}, "Opinions")); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
@@ -140,7 +140,7 @@ func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
 	loaded := loadScripts(t, s,
 		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
 		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
-	judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+	judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
 	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -155,14 +155,14 @@ func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
 		}
 	}
 	loaded := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
-	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
-	want := []pod.Opinion{
+	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+	want := []api.Opinion{
 		{
-			Policy: "p0", Answer: pod.Allow, Reason: "Fine", Message: "it is fine",
+			Policy: "p0", Answer: api.Allow, Reason: "Fine", Message: "it is fine",
 			Warnings: []string{"soon"}, Annotations: map[string]string{"a": "b"}, Explanation: "because",
 		},
-		{Policy: "p1", Answer: pod.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap: x"},
-		{Policy: "p2", Answer: pod.Abstain},
+		{Policy: "p1", Answer: api.Hold, Failure: "Trap", Reason: "PolicyFailed", Message: "the plugin failed with Trap: x"},
+		{Policy: "p2", Answer: api.Abstain},
 	}
 	if diff := cmp.Diff(want, v.Opinions); diff != "" {
 		t.Errorf("opinions (-want +got):\n%s", diff)
@@ -178,15 +178,15 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 		answers map[string]wasm.Result
 		want    time.Duration
 	}{
-		"none":                  {map[string]wasm.Result{"p0": {Answer: pod.Hold}}, 0},
-		"as it says":            {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: 90 * time.Second}}, 90 * time.Second},
-		"at least a second":     {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Millisecond}}, time.Second},
-		"not in the past":       {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: -time.Hour}}, time.Second},
-		"at most ten minutes":   {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Hour}}, 10 * time.Minute},
-		"not that of a denial":  {map[string]wasm.Result{"p0": {Answer: pod.Deny, RetryAfter: time.Minute}}, 0},
-		"not that of an allow":  {map[string]wasm.Result{"p0": {Answer: pod.Allow, RetryAfter: time.Minute}}, 0},
-		"of the first of two":   {map[string]wasm.Result{"p0": {Answer: pod.Hold, RetryAfter: time.Minute}, "p1": {Answer: pod.Hold, RetryAfter: time.Second}}, time.Minute},
-		"not that of one later": {map[string]wasm.Result{"p0": {Answer: pod.Hold}, "p1": {Answer: pod.Hold, RetryAfter: time.Second}}, 0},
+		"none":                  {map[string]wasm.Result{"p0": {Answer: api.Hold}}, 0},
+		"as it says":            {map[string]wasm.Result{"p0": {Answer: api.Hold, RetryAfter: 90 * time.Second}}, 90 * time.Second},
+		"at least a second":     {map[string]wasm.Result{"p0": {Answer: api.Hold, RetryAfter: time.Millisecond}}, time.Second},
+		"not in the past":       {map[string]wasm.Result{"p0": {Answer: api.Hold, RetryAfter: -time.Hour}}, time.Second},
+		"at most ten minutes":   {map[string]wasm.Result{"p0": {Answer: api.Hold, RetryAfter: time.Hour}}, 10 * time.Minute},
+		"not that of a denial":  {map[string]wasm.Result{"p0": {Answer: api.Deny, RetryAfter: time.Minute}}, 0},
+		"not that of an allow":  {map[string]wasm.Result{"p0": {Answer: api.Allow, RetryAfter: time.Minute}}, 0},
+		"of the first of two":   {map[string]wasm.Result{"p0": {Answer: api.Hold, RetryAfter: time.Minute}, "p1": {Answer: api.Hold, RetryAfter: time.Second}}, time.Minute},
+		"not that of one later": {map[string]wasm.Result{"p0": {Answer: api.Hold}, "p1": {Answer: api.Hold, RetryAfter: time.Second}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 				texts = append(texts, "allow")
 			}
 			loaded := loadScripts(t, s, texts...)
-			if got := judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow).RetryAfter; got != test.want {
+			if got := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow).RetryAfter; got != test.want {
 				t.Errorf("after %s, want %s", got, test.want)
 			}
 		})
@@ -210,7 +210,7 @@ func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
 	loaded := loadScripts(t, s, "allow", "allow")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.edit = func(string, *wasm.Result) { cancel() }
-	judge(ctx, []*set{loaded}, deciding(question("web")), pod.Allow)
+	judge(ctx, []*set{loaded}, deciding(question("web")), api.Allow)
 	if calls := s.called(); len(calls) != 1 {
 		t.Errorf("calls %v, want one", calls)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -56,11 +56,11 @@ func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
 				t := d.t
 				d.policy("a", "deny Why", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"")
-				d.write("tests/a.yaml", manifest)
+				d.write("tests/a.yaml", manifestText)
 				life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep)
 				breakIt(d)
 				life(t, d, s, func(p *Plane, l *logs) {
-					if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Reason != "Why" {
+					if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 						t.Errorf("verdict %+v, want that of the set before", got)
 					}
 					synctest.Wait()
@@ -74,7 +74,7 @@ func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 					must(t, os.MkdirAll(d.dir, 0o700))
 					d.policy("a", "allow")
 					<-p.Changed()
-					if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+					if got := ask(t, p, question("web")); got.Answer != api.Allow {
 						t.Errorf("verdict %+v after it was mended", got)
 					}
 				}, keep)
@@ -88,11 +88,11 @@ func TestAContentThatWasRefusedIsNotTriedAgainAfterARestart(t *testing.T) {
 	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.t
 		d.policy("a", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		var reason string
 		held := func(p *Plane, _ *logs) {
 			t.Helper()
-			if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+			if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
 			}
 			if now := p.Sets()[0].Refused; reason != "" && now != reason {
@@ -156,7 +156,7 @@ func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(content, digest, "a.toml"), []byte(documentOf("a", "allow")), 0o600))
 		must(t, os.RemoveAll(d.dir))
 		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+			if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
 			}
 			time.Sleep(time.Minute)
@@ -175,7 +175,7 @@ func TestAKeptSetThatWasDamagedIsKeptAnew(t *testing.T) {
 		d.policy("a", "deny Why")
 		var digest string
 		judge := func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Reason != "Why" {
+			if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 				t.Errorf("verdict %+v", got)
 			}
 			digest = p.Sets()[0].Digest
@@ -206,11 +206,11 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackLater(t *testing.T) {
 				d.write("a.toml", "api = 1")
 				s.faults = 0
 				life(t, d, s, func(p *Plane, l *logs) {
-					if got := ask(t, p, question("web")); got.Reason != pod.ReasonPoliciesNotReady {
+					if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
 						t.Errorf("verdict %+v", got)
 					}
 					time.Sleep(time.Minute)
-					if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+					if got := ask(t, p, question("web")); got.Answer != api.Allow {
 						t.Errorf("verdict %+v after a minute", got)
 					}
 					loads := s.loads
@@ -234,7 +234,7 @@ func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
 		must(t, os.RemoveAll(d.of("shop").dir))
 		d.write("a.toml", "")
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
+			if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep, tenanted(d, "shop"))
@@ -256,7 +256,7 @@ func TestPoliciesComeIntoForceThoughTheyCannotBeKept(t *testing.T) {
 		t := d.t
 		d.policy("a", "deny")
 		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Deny {
+			if got := ask(t, p, question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 			if l.count("cannot be read") != 1 || l.count("is not kept;") != 1 || l.count("is not kept over a restart") != 1 {

@@ -19,7 +19,7 @@ func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(scr
 	large := "allow # " + strings.Repeat("x", 100_000)
 	d.write("large.wasm", large)
 	d.write("large.toml", documentOf("large", large, "mode = \"off\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\""))
-	d.write("tests/a.yaml", manifest)
+	d.write("tests/a.yaml", manifestText)
 	c := testConfig(d, s)
 	c.Kept, c.loads = in, loads
 	k := &kept{cfg: &c}

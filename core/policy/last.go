@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/writeback"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -75,7 +75,7 @@ func (l *lasts) get(p *policy, instance string) (opinion, bool) {
 	if one == nil {
 		return opinion{}, false
 	}
-	o := opinion{pod.Opinion{Answer: one.Answer, Reason: one.Reason, Message: one.Message}, one.RetryAfter}
+	o := opinion{api.Opinion{Answer: one.Answer, Reason: one.Reason, Message: one.Message}, one.RetryAfter}
 	if one.Changed {
 		o.Patch = "not kept"
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"slices"
@@ -24,13 +24,13 @@ func lasting(name string) *policy {
 	return &policy{document: &document{keys: keys{Name: name, OnError: lastVerdict}}}
 }
 
-func answering(answer pod.Answer) *opinion { return &opinion{Opinion: pod.Opinion{Answer: answer}} }
+func answering(answer api.Answer) *opinion { return &opinion{Opinion: api.Opinion{Answer: answer}} }
 
 func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
 	t.Parallel()
 	l, p := &lasts{}, lasting("p")
 	for i := range maxLasts + 1 {
-		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant)
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant)
 		l.get(p, "0")
 	}
 	if l.total != maxLasts || len(l.known) != maxLasts || l.orders[""].Len() != maxLasts {
@@ -50,11 +50,11 @@ func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
 func TestATenantsManyPodsPushOutItsOwnVerdictsOnly(t *testing.T) {
 	t.Parallel()
 	l, p, q := &lasts{}, lasting("p"), lasting("q")
-	l.put(p, "mine", "b", answering(pod.Deny), instant)
-	l.put(p, "node", "", answering(pod.Deny), instant)
+	l.put(p, "mine", "b", answering(api.Deny), instant)
+	l.put(p, "node", "", answering(api.Deny), instant)
 	for i := range 2 * maxLasts {
 		for _, policy := range []*policy{p, q} {
-			l.put(policy, "flood-"+strconv.Itoa(i), "a", answering(pod.Allow), instant)
+			l.put(policy, "flood-"+strconv.Itoa(i), "a", answering(api.Allow), instant)
 		}
 	}
 	_, mine := l.get(p, "mine")
@@ -71,11 +71,11 @@ func TestAPolicyHasVerdictsOfItsOwn(t *testing.T) {
 	theirs := lasting("p")
 	theirs.tenant = "a"
 	for _, p := range []*policy{lasting("p"), theirs, lasting("q")} {
-		l.put(p, "i", "a", &opinion{pod.Opinion{Answer: pod.Deny, Reason: p.tenant + p.Name, Message: "m", Patch: p.tenant}, time.Second}, instant)
+		l.put(p, "i", "a", &opinion{api.Opinion{Answer: api.Deny, Reason: p.tenant + p.Name, Message: "m", Patch: p.tenant}, time.Second}, instant)
 	}
 	for want, p := range map[string]*policy{"p": lasting("p"), "ap": theirs, "q": lasting("q")} {
 		o, ok := l.get(p, "i")
-		if !ok || o.Answer != pod.Deny || o.Reason != want || o.Message != "m" || o.retryAfter != time.Second || (o.Patch != "") != (want == "ap") {
+		if !ok || o.Answer != api.Deny || o.Reason != want || o.Message != "m" || o.retryAfter != time.Second || (o.Patch != "") != (want == "ap") {
 			t.Errorf("opinion %+v, %t; want that of %s", o, ok, want)
 		}
 	}
@@ -83,8 +83,8 @@ func TestAPolicyHasVerdictsOfItsOwn(t *testing.T) {
 		t.Error("a policy that was not asked has said something")
 	}
 	holding := lasting("s")
-	holding.OnError = pod.Hold
-	l.put(holding, "i", "a", answering(pod.Deny), instant)
+	holding.OnError = api.Hold
+	l.put(holding, "i", "a", answering(api.Deny), instant)
 	if _, ok := l.get(holding, "i"); ok {
 		t.Error("what nobody will ask for is kept")
 	}
@@ -128,12 +128,12 @@ func TestALastVerdictCountsAfterARestart(t *testing.T) {
 		d.policy("a", "deny-image other", `on_error = "last_verdict"`)
 		d.policy("b", "hold")
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Hold {
+			if got := ask(t, p, question("web")); got.Answer != api.Hold {
 				t.Errorf("verdict %+v", got)
 			}
 			q := question("bad")
 			q.Pod.Spec.Containers[0].Image = "other"
-			if got := ask(t, p, q); got.Answer != pod.Deny {
+			if got := ask(t, p, q); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep)
@@ -177,7 +177,7 @@ func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T)
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			s.edit = func(_ string, r *wasm.Result) { r.Answer = pod.Deny }
+			s.edit = func(_ string, r *wasm.Result) { r.Answer = api.Deny }
 			ask(t, p, question("y"))
 		}, func(c *Config) { c.Opinions = disk })
 		if diff := cmp.Diff([]int{3, 1}, disk.writes); diff != "" {
@@ -198,7 +198,7 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 		d.policy("a", "deny", `on_error = "last_verdict"`)
 		disk.err = errors.New("disk full")
 		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Deny {
+			if got := ask(t, p, question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 			time.Sleep(5 * lastsRetry)
@@ -225,7 +225,7 @@ func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 	l, p := &lasts{}, lasting("p")
 	l.load(dir.Opinions(), slog.New(slog.DiscardHandler))
 	for i := range 10 {
-		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant.Add(time.Duration(i)))
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant.Add(time.Duration(i)))
 	}
 	flush(t, l, true)
 	l.total += maxLasts - 4 // as if there were so many
@@ -250,11 +250,11 @@ func TestADiskThatFailsLeavesNoTrailOfWhatItNeverHad(t *testing.T) {
 	d := &disk{Opinions: dir.Opinions()}
 	l, p := &lasts{}, lasting("p")
 	l.load(d, slog.New(slog.DiscardHandler))
-	l.put(p, "had", "", answering(pod.Allow), instant)
+	l.put(p, "had", "", answering(api.Allow), instant)
 	flush(t, l, true)
 	d.err = errors.New("disk full")
 	for i := range 5 * maxLasts {
-		l.put(p, strconv.Itoa(i), "", answering(pod.Allow), instant)
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant)
 		if i%1000 == 0 {
 			flush(t, l, false)
 		}
@@ -299,7 +299,7 @@ func TestAVerdictThatIsPushedOutWhileItIsWrittenIsRemovedAgain(t *testing.T) {
 		l.shrink()
 	})
 	l.load(&evicting{dir.Opinions(), pushed}, slog.New(slog.DiscardHandler))
-	l.put(p, "i", "", answering(pod.Allow), instant)
+	l.put(p, "i", "", answering(api.Allow), instant)
 	flush(t, l, true)
 	flush(t, l, true)
 	if all, _ := dir.Opinions().Load(); len(all) > 0 {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/resource"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -139,7 +140,7 @@ func (l *ledger) over(r reservation, was *v1.Pod) bool {
 // commit makes a verdict about a pod one that others see: one that lets it pass
 // reserves what it asks for. It gives false, and does nothing, where that or a
 // denial was decided by what was seen of the node, and that is another now.
-func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
+func (l *ledger) commit(ctx context.Context, d *decision, v *api.Verdict) bool {
 	if l.node == nil {
 		return true
 	}
@@ -151,10 +152,10 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 			return false
 		}
 	}
-	if v.Answer != pod.Hold && !l.current(d) {
+	if v.Answer != api.Hold && !l.current(d) {
 		return false
 	}
-	if v.Answer != pod.Allow {
+	if v.Answer != api.Allow {
 		delete(l.reserved, q.Pod.UID)
 		return true
 	}
@@ -164,8 +165,8 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *pod.Verdict) bool {
 
 // Admitted reserves what a version asks for that was let through before a restart,
 // and has not gone on since: it is not judged again.
-func (p *Plane) Admitted(q pod.Question, v pod.Verdict) {
-	if l := &p.ledger; l.node != nil && v.Answer == pod.Allow {
+func (p *Plane) Admitted(q api.Question, v api.Verdict) {
+	if l := &p.ledger; l.node != nil && v.Answer == api.Allow {
 		instance := p.instance(&q, nil)
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -174,11 +175,11 @@ func (p *Plane) Admitted(q pod.Question, v pod.Verdict) {
 }
 
 // reserve makes a pod that passes one that others see. The lock is held.
-func (l *ledger) reserve(q *pod.Question, instance string) {
+func (l *ledger) reserve(q *api.Question, instance string) {
 	if l.reserved == nil {
 		l.reserved = map[types.UID]reservation{}
 	}
-	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == pod.UpdateOp}
+	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
 }
 
 // current reports whether what policies were shown is what they would be shown

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -77,11 +78,11 @@ func TestOfPodsThatRaceExactlyTheQuotaIsAdmitted(t *testing.T) {
 		p := New(c)
 		stop := run(t, p)
 		var mu sync.Mutex
-		answers := map[pod.Answer]int{}
+		answers := map[api.Answer]int{}
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Add(1)
-			p.Judge(question(fmt.Sprintf("p%02d", i)), func(v pod.Verdict) {
+			p.Judge(question(fmt.Sprintf("p%02d", i)), func(v api.Verdict) {
 				mu.Lock()
 				answers[v.Answer]++
 				mu.Unlock()
@@ -90,7 +91,7 @@ func TestOfPodsThatRaceExactlyTheQuotaIsAdmitted(t *testing.T) {
 		}
 		all.Wait()
 		stop()
-		if answers[pod.Allow] != 10 || answers[pod.Hold] != 40 {
+		if answers[api.Allow] != 10 || answers[api.Hold] != 40 {
 			t.Fatalf("round %d: %v", round, answers)
 		}
 	}
@@ -104,28 +105,28 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 		n := &aNode{unwanted: map[types.UID]bool{}}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
-		want := func(step, name string, answer pod.Answer) {
+		want := func(step, name string, answer api.Answer) {
 			t.Helper()
 			if got := ask(t, p, question(name)); got.Answer != answer {
 				t.Errorf("%s: %s is answered %s, want %s", step, name, got.Answer, answer)
 			}
 		}
-		want("an empty node", "a", pod.Allow)
-		want("one admitted", "b", pod.Allow)
-		want("two admitted", "c", pod.Hold)
+		want("an empty node", "a", api.Allow)
+		want("one admitted", "b", api.Allow)
+		want("two admitted", "c", api.Hold)
 		n.pods = []NodePod{{somePod("a"), "static"}, {somePod("b"), "static"}}
-		want("both run", "c", pod.Hold)
+		want("both run", "c", api.Hold)
 		n.pods = n.pods[:1]
-		want("one has ended", "c", pod.Allow)
-		want("its place is taken", "d", pod.Hold)
+		want("one has ended", "c", api.Allow)
+		want("its place is taken", "d", api.Hold)
 		n.unwanted["uid-c"] = true
-		want("who was to take it is not wanted any more", "d", pod.Allow)
+		want("who was to take it is not wanted any more", "d", api.Allow)
 	})
 }
 
 // onNode is a decision about a pod that has seen the node as a tenant's policies
 // do, and those of the others named.
-func onNode(l *ledger, q pod.Question, tenant string, sees ...string) *decision {
+func onNode(l *ledger, q api.Question, tenant string, sees ...string) *decision {
 	d := deciding(q)
 	d.request.Tenant = tenant
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
@@ -140,7 +141,7 @@ func onNode(l *ledger, q pod.Question, tenant string, sees ...string) *decision 
 	return d
 }
 
-func says(answer pod.Answer) *pod.Verdict { return &pod.Verdict{Answer: answer} }
+func says(answer api.Answer) *api.Verdict { return &api.Verdict{Answer: answer} }
 
 func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	t.Parallel()
@@ -148,26 +149,26 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	l := &ledger{node: n.node()}
 	first := onNode(l, question("a"), "", "")
 	before := onNode(l, question("b"), "", "")
-	if !l.commit(ctx, first, says(pod.Allow)) {
+	if !l.commit(ctx, first, says(api.Allow)) {
 		t.Fatal("the newest does not count")
 	}
-	if l.commit(ctx, before, says(pod.Allow)) {
+	if l.commit(ctx, before, says(api.Allow)) {
 		t.Error("what was seen before counts")
 	}
-	if !l.commit(ctx, before, says(pod.Hold)) {
+	if !l.commit(ctx, before, says(api.Hold)) {
 		t.Error("a pod that takes nothing has to wait")
 	}
 	full := onNode(l, question("b"), "", "")
-	if !l.commit(ctx, onNode(l, question("a"), "", ""), says(pod.Deny)) || len(l.look().pods) != 0 {
+	if !l.commit(ctx, onNode(l, question("a"), "", ""), says(api.Deny)) || len(l.look().pods) != 0 {
 		t.Errorf("reserved: %+v", l.look().pods)
 	}
-	if l.commit(ctx, full, says(pod.Allow)) {
+	if l.commit(ctx, full, says(api.Allow)) {
 		t.Error("what was seen before it was given back counts")
 	}
-	if l.commit(ctx, full, says(pod.Deny)) {
+	if l.commit(ctx, full, says(api.Deny)) {
 		t.Error("a denial counts by what was seen before it was given back")
 	}
-	if !l.commit(ctx, onNode(l, question("b"), ""), says(pod.Allow)) {
+	if !l.commit(ctx, onNode(l, question("b"), ""), says(api.Allow)) {
 		t.Error("who has not looked has to wait")
 	}
 }
@@ -177,7 +178,7 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 	// admits has a pod of a tenant admitted that has not looked.
 	admits := func(name, tenant string) func(*ledger, *aNode) {
 		return func(l *ledger, _ *aNode) {
-			l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), says(pod.Allow))
+			l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), says(api.Allow))
 		}
 	}
 	runs := func(pods ...NodePod) func(*ledger, *aNode) { return func(_ *ledger, n *aNode) { n.set(pods...) } }
@@ -202,7 +203,7 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 			admits("reserved", "a")(l, n)
 			d := onNode(l, question("web", in("a")), "a", test.sees...)
 			test.meanwhile(l, n)
-			if got := l.commit(t.Context(), d, says(pod.Allow)); got != test.want {
+			if got := l.commit(t.Context(), d, says(api.Allow)); got != test.want {
 				t.Errorf("it counts: %v, want %v", got, test.want)
 			}
 		})
@@ -221,14 +222,14 @@ func TestADenialByWhatIsNotSoAnyMoreIsMadeAgain(t *testing.T) {
 		n := &aNode{}
 		n.set(aPod("shop", "a"))
 		s.edit = func(_ string, r *wasm.Result) {
-			if r.Answer == pod.Hold {
-				r.Answer = pod.Deny
+			if r.Answer == api.Hold {
+				r.Answer = api.Deny
 				n.set() // it ends while the plugin answers
 			}
 		}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
-		if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+		if got := ask(t, p, question("web")); got.Answer != api.Allow {
 			t.Errorf("the last pod has ended, and the answer is %s", got.Answer)
 		}
 	})
@@ -266,7 +267,7 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 				var coming sync.WaitGroup
 				coming.Go(func() {
 					for i := 0; ctx.Err() == nil; i++ {
-						p.Judge(question(fmt.Sprint("p", i), in(test.comes)), func(pod.Verdict) {})
+						p.Judge(question(fmt.Sprint("p", i), in(test.comes)), func(api.Verdict) {})
 						time.Sleep(2 * time.Millisecond)
 					}
 				})
@@ -279,7 +280,7 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 						asked++
 					}
 				}
-				if got.Answer != pod.Allow || asked > test.most {
+				if got.Answer != api.Allow || asked > test.most {
 					t.Errorf("it is answered %s, and the policy was asked %d times, want %d", got.Answer, asked, test.most)
 				}
 				synctest.Wait()
@@ -315,7 +316,7 @@ func TestOfPodsThatOvertakeEachOtherExactlyTheQuotaIsAdmitted(t *testing.T) {
 		for i := range 50 {
 			for _, namespace := range []string{"a", "b"} {
 				all.Add(1)
-				p.Judge(question(fmt.Sprint(namespace, i), in(namespace)), func(v pod.Verdict) {
+				p.Judge(question(fmt.Sprint(namespace, i), in(namespace)), func(v api.Verdict) {
 					mu.Lock()
 					answers[namespace+" "+string(v.Answer)]++
 					mu.Unlock()
@@ -340,7 +341,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		var answered []string
 		var mu sync.Mutex
 		var all sync.WaitGroup
-		answer := func(name, tenant string, v *pod.Verdict) {
+		answer := func(name, tenant string, v *api.Verdict) {
 			all.Go(func() {
 				l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), v)
 				mu.Lock()
@@ -349,23 +350,23 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		answer("own", "a", says(pod.Allow))
-		answer("other", "b", says(pod.Allow))
-		answer("held", "a", says(pod.Hold))
+		answer("own", "a", says(api.Allow))
+		answer("other", "b", says(api.Allow))
+		answer("held", "a", says(api.Hold))
 		if got := strings.Join(answered, " "); got != "other held" {
 			t.Errorf("answered: %s", got)
 		}
 		alone.sees("", alone.saw)
-		answer("another", "b", says(pod.Allow))
-		if l.commit(t.Context(), alone, says(pod.Allow)) {
+		answer("another", "b", says(api.Allow))
+		if l.commit(t.Context(), alone, says(api.Allow)) {
 			t.Error("an operator's policy has looked, too, and nobody waited for that")
 		}
 		l.holdOff(t.Context(), alone)
-		answer("third", "b", says(pod.Allow))
+		answer("third", "b", says(api.Allow))
 		if got := strings.Join(answered, " "); got != "other held another" {
 			t.Errorf("answered: %s", got)
 		}
-		if !l.commit(t.Context(), alone, says(pod.Allow)) {
+		if !l.commit(t.Context(), alone, says(api.Allow)) {
 			t.Error("all wait for it, and it does not count")
 		}
 		l.goOn(alone)
@@ -380,11 +381,11 @@ func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
 	l := &ledger{node: n.node()}
-	q := question("a", func(q *pod.Question) {
-		q.Op = pod.UpdateOp
+	q := question("a", func(q *api.Question) {
+		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
-	l.commit(t.Context(), onNode(l, q, ""), says(pod.Allow))
+	l.commit(t.Context(), onNode(l, q, ""), says(api.Allow))
 	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
@@ -396,11 +397,11 @@ func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 
 func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 	t.Parallel()
-	again := func(q *pod.Question) { q.Pod.Labels = map[string]string{"tier": "db"} }
-	update := func(q *pod.Question) { q.Op = pod.UpdateOp }
+	again := func(q *api.Question) { q.Pod.Labels = map[string]string{"tier": "db"} }
+	update := func(q *api.Question) { q.Op = api.UpdateOp }
 	for name, test := range map[string]struct {
 		ended []*v1.Pod
-		as    func(*pod.Question)
+		as    func(*api.Question)
 		want  int
 	}{
 		"nothing has ended":                  {nil, again, 1},
@@ -412,7 +413,7 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 			t.Parallel()
 			n := &aNode{ended: test.ended}
 			l := &ledger{node: n.node()}
-			l.commit(t.Context(), onNode(l, question("a", again, test.as), ""), says(pod.Allow))
+			l.commit(t.Context(), onNode(l, question("a", again, test.as), ""), says(api.Allow))
 			if l.look(); len(l.reserved) != test.want {
 				t.Errorf("%d pods are reserved, want %d", len(l.reserved), test.want)
 			}
@@ -424,13 +425,13 @@ func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
 	l := &ledger{node: n.node()}
-	q := question("a", func(q *pod.Question) {
-		q.Op = pod.UpdateOp
+	q := question("a", func(q *api.Question) {
+		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
 	d := onNode(l, q, "")
 	d.instance = "newer"
-	l.commit(t.Context(), d, says(pod.Allow))
+	l.commit(t.Context(), d, says(api.Allow))
 	n.wants = map[types.UID]string{"uid-a": "newer"}
 	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
@@ -476,7 +477,7 @@ func TestPoliciesSeeOfTheNodeWhatIsTheirs(t *testing.T) {
 		n := &aNode{pods: []NodePod{in("b"), in("shop"), in("a-web")}}
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Facts = n.node() })
 		run(t, p)
-		ask(t, p, question("web", func(q *pod.Question) { q.Pod.Namespace = "a-web" }))
+		ask(t, p, question("web", func(q *api.Question) { q.Pod.Namespace = "a-web" }))
 		filterBy(t, p, filterQuestion("shop"))
 		for policy, want := range map[string]string{"all": "a-web/p b/p shop/p", "own": "a-web/p", "later": "a-web/p a-web/web b/p shop/p"} {
 			facts := s.requests[policy].Node
@@ -495,10 +496,10 @@ func TestWithoutFactsAboutTheNodeThePluginIsToldNone(t *testing.T) {
 	bubble(t, func(d tree, s *scripts) {
 		t := d.t
 		d.policy("quota", "quota 2", reads, "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		p, _ := listed(t, d, s)
 		run(t, p)
-		if got := ask(t, p, question("web")); got.Reason != pod.ReasonPolicyFailed {
+		if got := ask(t, p, question("web")); got.Reason != api.ReasonPolicyFailed {
 			t.Errorf("verdict %+v", got)
 		}
 	})
@@ -507,8 +508,8 @@ func TestWithoutFactsAboutTheNodeThePluginIsToldNone(t *testing.T) {
 // What a filter holds back is not judged again after a restart.
 func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 	t.Parallel()
-	requests := func(cpu string) func(*pod.Question) {
-		return func(q *pod.Question) {
+	requests := func(cpu string) func(*api.Question) {
+		return func(q *api.Question) {
 			q.Pod.Spec.Containers[0].Resources.Requests = v1.ResourceList{"cpu": resource.MustParse(cpu)}
 		}
 	}
@@ -522,14 +523,14 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 			t.Errorf("%s: policies see %+v, want %s", when, got, want)
 		}
 	}
-	newer := question("a", requests("3"), func(q *pod.Question) { q.Op, q.Old = pod.UpdateOp, runs.Pod })
+	newer := question("a", requests("3"), func(q *api.Question) { q.Op, q.Old = api.UpdateOp, runs.Pod })
 	sees("nobody has said what waits", "1")
-	p.Admitted(newer, pod.Verdict{Answer: pod.Deny})
+	p.Admitted(newer, api.Verdict{Answer: api.Deny})
 	sees("what was denied", "1")
-	p.Admitted(newer, *says(pod.Allow))
+	p.Admitted(newer, *says(api.Allow))
 	sees("a newer version waits", "3")
 	changed := question("a", requests("2"))
-	p.Admitted(newer, pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Final: changed.Pod}})
+	p.Admitted(newer, api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Final: changed.Pod}})
 	sees("it waits as policies made it", "2")
 	instance, err := pod.Instance(newer.Pod)
 	must(t, err)

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Lint is Check, and also says what an author should look at in policies that
 // would be taken. The error has every Fault for which they would not.
-func Lint(ctx context.Context, c Config) (set pod.PolicySet, advice []Fault, err error) {
+func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []Fault, err error) {
 	got := read(&c)
 	for _, d := range got.documents {
 		for _, text := range d.advice(c.Now()) {
@@ -39,7 +39,7 @@ func (d *document) advice(now time.Time) (all []string) {
 			say("the exception of %s for %q ends at %s; the policy is asked about these pods then", e.Owner, e.Pods, until.Format(time.RFC3339))
 		}
 	}
-	if !d.isGroup() && d.OnError == pod.Allow {
+	if !d.isGroup() && d.OnError == api.Allow {
 		say(`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`)
 	}
 	if !d.isGroup() && d.SHA256 == "" {

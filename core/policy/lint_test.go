@@ -35,7 +35,7 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			t.Parallel()
 			d, s := newTree(t), newScripts()
 			d.policy("p", c.script, c.keys)
-			d.write("a.yaml", manifest)
+			d.write("a.yaml", manifestText)
 			cfg := testConfig(d, s)
 			cfg.Now = func() time.Time { return instant }
 			set, advice, err := Lint(t.Context(), cfg)
@@ -61,7 +61,7 @@ func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
 	d := newTree(t)
 	d.write("p.wasm", "deny")
 	d.write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\", \"filter\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	cfg := testConfig(d, newScripts())
 	cfg.AllowUnpinned = true
 	_, advice, err := Lint(t.Context(), cfg)
@@ -75,7 +75,7 @@ func TestLintFailsWhereTheSetWouldBeRefused(t *testing.T) {
 	t.Parallel()
 	d := newTree(t)
 	d.policy("p", "allow", "on_error = \"allow\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	_, advice, err := Lint(t.Context(), testConfig(d, newScripts()))
 	if err == nil || !strings.Contains(err.Error(), "want deny, got allow") || len(advice) != 1 {
 		t.Errorf("%v, %+v", err, advice)

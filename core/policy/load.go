@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -134,8 +134,8 @@ func ofMachine(err error) bool {
 }
 
 // state is what `get policies` shows of a policy.
-func (p *policy) state(path func(string) string) pod.PolicyState {
-	s := pod.PolicyState{
+func (p *policy) state(path func(string) string) api.PolicyState {
+	s := api.PolicyState{
 		Name: p.Name, Document: path(p.path), SHA256: p.sum,
 		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,

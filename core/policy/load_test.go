@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -49,7 +49,7 @@ func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	d, s := newTree(t), newScripts()
 	d.policy("p", "broken module", "mode = \"off\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	got, err := loadOnce(t, d, s, nil)
 	must(t, err)
 	if p := got.policies[0]; s.loads > 0 || p.plugin != nil || p.sum != sumOf("broken module") {
@@ -68,7 +68,7 @@ func TestAnyFaultRefusesTheSetWithEveryReasonAndLeavesNothingLoaded(t *testing.T
 	d.policy("trapping", "trap unreachable", "[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"")
 	d.policy("broken", "broken no magic\nnumber")
 	d.policy("misspelt", "allow", "mod = \"off\"")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	_, err := loadOnce(t, d, s, nil)
 	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic; number\n" +
 		"DIR/misspelt.toml:6: mod: unknown key; did you mean \"mode\"?\n" +
@@ -86,7 +86,7 @@ func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
 	d, s := newTree(t), newScripts()
 	d.policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 	d.policy("b", "allow")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-s.waits
@@ -165,8 +165,8 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	if _, err := loadOnce(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := judge(t.Context(), []*set{running}, deciding(question("web")), pod.Deny)
-	if v.Answer != pod.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
+	v := judge(t.Context(), []*set{running}, deciding(question("web")), api.Deny)
+	if v.Answer != api.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -177,13 +177,13 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	d.policy("p", "allow")
 	first, err := loadOnce(t, d, s, nil)
 	must(t, err)
-	judge(t.Context(), []*set{first}, deciding(question("web")), pod.Allow)
+	judge(t.Context(), []*set{first}, deciding(question("web")), api.Allow)
 	d.policy("p", "trap x", labelsPath, `capabilities = ["node.read"]`)
 	second, err := loadOnce(t, d, s, first)
 	must(t, err)
-	judge(t.Context(), []*set{second}, deciding(question("web")), pod.Allow)
+	judge(t.Context(), []*set{second}, deciding(question("web")), api.Allow)
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
-	want := pod.PolicyState{
+	want := api.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},
 		LastFailure:  "the plugin failed with Trap: x",

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // What loading takes in fuel beside that of plugins: the same 0.5 ns a unit.
@@ -161,7 +161,7 @@ func (b *loadBudget) waits() error {
 
 // show shows why what the directory holds is not in force yet, beside why something
 // it held before is not.
-func (b *loadBudget) show(s *pod.PolicySet) {
+func (b *loadBudget) show(s *api.PolicySet) {
 	if b == nil {
 		return
 	}

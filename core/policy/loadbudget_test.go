@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -39,7 +39,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n"
 	filter := strings.Replace(documentOf("p", "pass", strings.ReplaceAll(test, "allow", "pass")), "admit", "filter", 1)
 	merge := strings.Replace(documentOf("p", "keep", "[[test]]\nexpect = \"keep\"\n"+strings.Repeat("[[test.candidate]]\npod = \"a.yaml\"\nsource = \"s\"\n", 2)), "admit", "merge", 1)
-	one := int64(len(manifest) * textByteFuel)
+	one := int64(len(manifestText) * textByteFuel)
 	patch := `[{"op":"add","path":"/metadata/labels/x","value":"y"}]`
 	for name, tc := range map[string]struct {
 		script, document string
@@ -63,7 +63,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 		s.edit = func(_ string, r *wasm.Result) { r.Patch = []byte(tc.patch) }
 		d.write("p.wasm", tc.script)
 		d.write("p.toml", tc.document)
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		want := tc.want + moduleByteFuel*int64(len(tc.script))
 		if tc.want < 0 {
 			want = 0
@@ -102,7 +102,7 @@ func TestConditionsOfTestsArePaid(t *testing.T) {
 	took := func(conditions string) int64 {
 		d, s := newTree(t), newScripts()
 		d.policy("p", "allow", "[match]\nconditions = ["+conditions+"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		_, fuel := spent(t, d, s)
 		return fuel
 	}
@@ -136,17 +136,17 @@ func TestLoadingWaitsForItsBudgetAndSaysSo(t *testing.T) {
 		stop := run(t, p)
 		held := ask(t, p, question("web"))
 		want := `tenant "shop" has spent what its fuel_per_second lets loading policies take, which goes on when there is some again; policy "b" is next`
-		if held.Reason != pod.ReasonPoliciesNotReady || !strings.Contains(held.Message, want) || l.count("loading policies waits") != 1 {
+		if held.Reason != api.ReasonPoliciesNotReady || !strings.Contains(held.Message, want) || l.count("loading policies waits") != 1 {
 			t.Errorf("verdict %+v; logged %q", held, l.lines())
 		}
 		if set := p.Sets()[1]; set.Ready || !strings.Contains(set.Refused, want) || set.RefusedAt.IsZero() {
 			t.Errorf("set %+v", set)
 		}
-		if v := ask(t, p, question("web", in("others"))); v.Answer != pod.Allow {
+		if v := ask(t, p, question("web", in("others"))); v.Answer != api.Allow {
 			t.Errorf("of nobody's pod: %+v", v)
 		}
 		time.Sleep(30 * time.Second)
-		if v := ask(t, p, question("web")); v.Answer != pod.Deny || v.Reason != pod.ReasonPolicyDenied {
+		if v := ask(t, p, question("web")); v.Answer != api.Deny || v.Reason != api.ReasonPolicyDenied {
 			t.Errorf("half a minute later: %+v", v)
 		}
 		if set := p.Sets()[1]; !set.Ready || set.Refused != "" {
@@ -181,7 +181,7 @@ func TestAnOrderThatWaitsForTheBudgetOfLoadingIsShown(t *testing.T) {
 		if set := p.Sets()[1]; !set.Ready || !strings.Contains(set.Refused, "not taken in yet") {
 			t.Errorf("set %+v", set)
 		}
-		if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+		if v := ask(t, p, question("web")); v.Answer != api.Allow {
 			t.Errorf("meanwhile: %+v", v)
 		}
 		must(t, <-reloaded)
@@ -199,7 +199,7 @@ func TestAPolicySetThatIsRewrittenForEverTakesWhatItsTenantHas(t *testing.T) {
 		d.policy("operators", "allow")
 		s.loadFuel, s.admitFuel = map[string]int64{"a": start}, test
 		shop := d.of("shop")
-		shop.write("a.yaml", manifest)
+		shop.write("a.yaml", manifestText)
 		shop.policy("a", "allow")
 		p, _ := listed(t, d, s, paying(d, rate))
 		run(t, p)
@@ -214,7 +214,7 @@ func TestAPolicySetThatIsRewrittenForEverTakesWhatItsTenantHas(t *testing.T) {
 		if took := int64(s.loads)*start + int64(len(s.called()))*test; took > rate*(passed+2*10) || s.loads < 10 {
 			t.Errorf("%d loads took %d in %d s", s.loads, took, passed)
 		}
-		if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+		if v := ask(t, p, question("web")); v.Answer != api.Allow {
 			t.Errorf("its pods: %+v", v)
 		}
 	})
@@ -279,7 +279,7 @@ func TestFilesDoNotKeepChangingBecauseTheirReadingWaits(t *testing.T) {
 		time.Sleep(12 * time.Second) // it was read once, which took 30 s
 		d.of("shop").policy("a", "deny", long)
 		time.Sleep(2 * time.Minute)
-		if v := ask(t, p, question("web")); v.Answer != pod.Deny || l.count("keep changing") > 0 {
+		if v := ask(t, p, question("web")); v.Answer != api.Deny || l.count("keep changing") > 0 {
 			t.Errorf("verdict %+v; logged %q", v, l.lines())
 		}
 	})
@@ -315,7 +315,7 @@ func TestASetThatChangesWhileItsLoadingWaitsIsReadAnew(t *testing.T) {
 		default:
 			t.Fatalf("the order is not carried out: %+v; logged %q", p.Sets()[1], l.lines())
 		}
-		if v := ask(t, p, question("web")); v.Answer != pod.Deny || s.options["c"].Policy != "c" {
+		if v := ask(t, p, question("web")); v.Answer != api.Deny || s.options["c"].Policy != "c" {
 			t.Errorf("verdict %+v", v)
 		}
 		if set := p.Sets()[1]; set.Generation != 1 || set.Refused != "" || l.count("are refused") > 0 || l.count("policies are in force") != 2 {

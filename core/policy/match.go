@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
@@ -21,7 +21,7 @@ type match struct {
 	// LabelSelector is as kubectl's -l has it.
 	LabelSelector string `toml:"label_selector"`
 	// Operations are ADD, UPDATE and, for filters, RECONCILE.
-	Operations []pod.Op `toml:"operations"`
+	Operations []api.Op `toml:"operations"`
 	// Conditions are expressions in CEL, see package condition. All must be true.
 	Conditions []string `toml:"conditions"`
 
@@ -48,7 +48,7 @@ func (m *match) check(report strict.Report) {
 		m.selector = selector
 	}
 	for i, op := range m.Operations {
-		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, pod.Add, pod.UpdateOp, pod.Reconcile)
+		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, api.Add, api.UpdateOp, api.Reconcile)
 	}
 	m.checkConditions(report)
 }
@@ -56,7 +56,7 @@ func (m *match) check(report strict.Report) {
 // matches reports whether the policy is asked about q, whose source is of the
 // given kind, its conditions aside. A source of unknown kind counts as any: rather one question too
 // many than a policy that is passed by.
-func (m *match) matches(q *pod.Question, kind string) bool {
+func (m *match) matches(q *api.Question, kind string) bool {
 	return m.matchesSource(kind) && m.matchesOperation(q) && m.matchesPod(q)
 }
 
@@ -67,19 +67,19 @@ func (m *match) matchesSource(kind string) bool {
 // matchesCandidate reports whether a policy is asked who wins where this is one
 // of the documents, its conditions aside.
 func (m *match) matchesCandidate(c *wasm.Candidate) bool {
-	return m.matchesSource(c.Kind) && m.matchesPod(&pod.Question{Pod: c.Pod})
+	return m.matchesSource(c.Kind) && m.matchesPod(&api.Question{Pod: c.Pod})
 }
 
 // matchesOperation takes a replacement for both: a new pod, and a change of
 // what runs. A pod that runs is judged as if it came now.
-func (m *match) matchesOperation(q *pod.Question) bool {
-	if q.Op == pod.Review && slices.Contains(m.Operations, pod.Add) {
+func (m *match) matchesOperation(q *api.Question) bool {
+	if q.Op == api.Review && slices.Contains(m.Operations, api.Add) {
 		return true
 	}
 	return len(m.Operations) == 0 || q.Replaces != "" || slices.Contains(m.Operations, q.Op)
 }
 
-func (m *match) matchesPod(q *pod.Question) bool {
+func (m *match) matchesPod(q *api.Question) bool {
 	if m.selector != nil && !m.selector.Matches(labels.Set(q.Pod.Labels)) {
 		return false
 	}

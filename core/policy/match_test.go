@@ -3,17 +3,17 @@ package policy
 import (
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestAPolicyIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	add := question("web")
-	update := question("web", func(q *pod.Question) { q.Op = pod.UpdateOp })
-	replacement := question("web", func(q *pod.Question) { q.Replaces = "uid-old" })
+	update := question("web", func(q *api.Question) { q.Op = api.UpdateOp })
+	replacement := question("web", func(q *api.Question) { q.Replaces = "uid-old" })
 	for name, test := range map[string]struct {
 		match string
-		q     pod.Question
+		q     api.Question
 		kind  string
 		want  bool
 	}{

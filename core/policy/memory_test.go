@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -43,7 +43,7 @@ func TestATenantsPluginsHaveOnlySoMuchMemoryTogether(t *testing.T) {
 				if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
 					t.Errorf("refused for %q, want %q", got, test.want)
 				}
-				if v := ask(t, p, question("web", in("other"))); v.Answer != pod.Allow {
+				if v := ask(t, p, question("web", in("other"))); v.Answer != api.Allow {
 					t.Errorf("the operator's own pod: %+v", v)
 				}
 			})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -16,7 +17,7 @@ import (
 type Rules struct {
 	plane *Plane
 	// told, if not nil, takes what policies have said.
-	told func([]pod.Opinion)
+	told func([]api.Opinion)
 }
 
 // Rules are those of the plane's policies with the hook merge.
@@ -25,7 +26,7 @@ func (p *Plane) Rules() Rules { return Rules{plane: p} }
 // Telling are the same rules. told takes the opinions about every contest in which
 // policies were asked, before its answer is given: a Resolution, which is kept, does
 // not have them. It is called from goroutines of the plane and must not block.
-func (r Rules) Telling(told func([]pod.Opinion)) Rules {
+func (r Rules) Telling(told func([]api.Opinion)) Rules {
 	r.told = told
 	return r
 }
@@ -33,10 +34,10 @@ func (r Rules) Telling(told func([]pod.Opinion)) Rules {
 // Resolve asks who may run of the documents that claim one pod, and returns at
 // once. answer is called once, later, from a goroutine of the plane; it is not
 // called where Run ends before.
-func (r Rules) Resolve(c pod.Contest, answer func(pod.Resolution)) {
+func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
 	of := about{hook: hookMerge, identity: c.Identity}
-	pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Resolution), later putsOff) (int64, bool) {
+	pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Resolution), later putsOff) (int64, bool) {
 		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
@@ -54,7 +55,7 @@ const mostPatience = 10 * time.Second
 // until there may be something in it there is no answer, and nothing of the pod begins or
 // ends.
 func (r Rules) resolve(
-	ctx context.Context, c *pod.Contest, tenant string, answer func(pod.Resolution), later putsOff, at *activity,
+	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later putsOff, at *activity,
 ) (fuel int64, goOn bool) {
 	p := r.plane
 	now := p.cfg.Now()
@@ -65,9 +66,9 @@ func (r Rules) resolve(
 	}
 	sets, lacking, _ := p.use(tenant)
 	defer release(sets)
-	decided, opinions := pod.Resolution{
-		Choice: pod.ChooseCurrent, Message: "policies are not ready: what runs goes on",
-	}, []pod.Opinion(nil)
+	decided, opinions := api.Resolution{
+		Choice: api.ChooseCurrent, Message: "policies are not ready: what runs goes on",
+	}, []api.Opinion(nil)
 	asked := p.mergeRequest(c, tenant, now)
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
@@ -123,7 +124,7 @@ type contest struct {
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
 // ordered by the rank of their source, then by source and document.
-func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *contest {
+func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *contest {
 	m := &contest{
 		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
 		mutateAPI:    p.cfg.MutateAPI,
@@ -158,9 +159,9 @@ func (p *Plane) mergeRequest(c *pod.Contest, tenant string, now time.Time) *cont
 
 // choose asks the policies in order, unless the contest is put off. The first that counts
 // and has an opinion decides; where its plugin fails, what runs goes on.
-func choose(ctx context.Context, sets []*set, node string, m *contest, at *activity) (decided pod.Resolution, opinions []pod.Opinion, spent int64) {
+func choose(ctx context.Context, sets []*set, node string, m *contest, at *activity) (decided api.Resolution, opinions []api.Opinion, spent int64) {
 	defer at.over()
-	decided.Choice = pod.NoChoice
+	decided.Choice = api.NoChoice
 	for _, s := range sets {
 		for _, policy := range s.policies {
 			asked, fuel, err := policy.wantsContest(ctx, m, node)
@@ -179,9 +180,9 @@ func choose(ctx context.Context, sets []*set, node string, m *contest, at *activ
 			spent += o.Fuel
 			o.Fuel += fuel
 			opinions = append(opinions, o)
-			if o.Mode == "" && decided.Choice == pod.NoChoice {
+			if o.Mode == "" && decided.Choice == api.NoChoice {
 				decided = r
-				m.decided = r.Choice != pod.NoChoice
+				m.decided = r.Choice != api.NoChoice
 			}
 		}
 	}
@@ -192,19 +193,19 @@ func choose(ctx context.Context, sets []*set, node string, m *contest, at *activ
 const winnerPrefix = string(wasm.MergeWinner) + " "
 
 // winner is the answer of such an opinion.
-func winner(document, source string) pod.Answer {
-	return pod.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", document, source))
+func winner(document, source string) api.Answer {
+	return api.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", document, source))
 }
 
 // merge asks one policy, unless its conditions could not be told: err is why.
-func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion, pod.Resolution) {
+func (p *policy) merge(ctx context.Context, m *contest, err error) (api.Opinion, api.Resolution) {
 	var got wasm.MergeResult
 	var made *pod.Mutation
 	if err == nil {
 		err = m.met.bars(p, barred{m.Tenant, m.id, p.patience(hookMerge, m.decided), m.Time})
 	}
 	if m.met.putOff > 0 {
-		return pod.Opinion{}, pod.Resolution{}
+		return api.Opinion{}, api.Resolution{}
 	}
 	if err == nil {
 		got, err = m.merge(ctx, p)
@@ -217,35 +218,35 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (pod.Opinion,
 			p.plugin.breakers.ended(ctx, m.Tenant, m.id, code, m.Time)
 			if code == string(wasm.NotReady) && p.patience(hookMerge, m.decided) > 0 {
 				m.met.putOff, m.met.why = minRetryAfter, err.Error() // an answer is kept
-				return pod.Opinion{}, pod.Resolution{}
+				return api.Opinion{}, api.Resolution{}
 			}
 		}
 	}
-	o := pod.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
-	r := pod.Resolution{Choice: pod.NoChoice, Policy: p.Name, Tenant: p.tenant, Message: got.Message}
+	o := api.Opinion{Policy: p.Name, Tenant: p.tenant, Mode: p.counted()}
+	r := api.Resolution{Choice: api.NoChoice, Policy: p.Name, Tenant: p.tenant, Message: got.Message}
 	o.Reads, o.Patch = got.Reads, shownPatch(got.Patch)
 	if err != nil {
 		code, message, fuel := failureOf(err)
-		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = pod.Answer(wasm.MergeKeep), code, pod.ReasonPolicyFailed, message, fuel
-		r.Choice, r.Message = pod.ChooseCurrent, message
+		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = api.Answer(wasm.MergeKeep), code, api.ReasonPolicyFailed, message, fuel
+		r.Choice, r.Message = api.ChooseCurrent, message
 		p.failedIn(ctx, &o, "what runs goes on")
 		return o, r
 	}
-	o.Answer, o.Message, o.Fuel = pod.Answer(got.Answer), got.Message, got.Fuel
+	o.Answer, o.Message, o.Fuel = api.Answer(got.Answer), got.Message, got.Fuel
 	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
 	if isReason(got.Reason) {
 		o.Reason = got.Reason
 	}
 	switch got.Answer {
 	case wasm.MergeWinner:
-		r.Choice, r.Winner = pod.ChooseWinner, m.places[got.Winner]
+		r.Choice, r.Winner = api.ChooseWinner, m.places[got.Winner]
 		won := &m.Candidates[got.Winner]
 		o.Answer = winner(won.Origin.Document, won.Origin.Source)
 		r.Mutation = made
 	case wasm.MergeKeep:
-		r.Choice = pod.ChooseCurrent
+		r.Choice = api.ChooseCurrent
 	case wasm.MergeReject:
-		r.Choice = pod.ChooseNone
+		r.Choice = api.ChooseNone
 	}
 	p.counts.count(&o)
 	return o, r
@@ -262,7 +263,7 @@ func (m *contest) merge(ctx context.Context, p *policy) (wasm.MergeResult, error
 }
 
 // failedIn counts a failure and logs it, if it is another than the one before.
-func (p *policy) failedIn(ctx context.Context, o *pod.Opinion, instead string) {
+func (p *policy) failedIn(ctx context.Context, o *api.Opinion, instead string) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -292,9 +293,9 @@ func failureOf(err error) (code, message string, fuel int64) {
 
 // recordMerge puts a contest on record, under the pod of its first candidate, and
 // then gives the answer.
-func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.Resolution, opinions []pod.Opinion, answer func()) {
+func (p *Plane) recordMerge(c *api.Contest, asked *contest, sets []*set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: pod.Decision{
+	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: api.Decision{
 		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
@@ -303,9 +304,9 @@ func (p *Plane) recordMerge(c *pod.Contest, asked *contest, sets []*set, r *pod.
 }
 
 // mergeVerdict is what came of a contest as records have it.
-func mergeVerdict(r *pod.Resolution, opinions []pod.Opinion) pod.Verdict {
-	return pod.Verdict{
-		Answer: pod.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Tenant: r.Tenant, Sets: r.Sets,
+func mergeVerdict(r *api.Resolution, opinions []api.Opinion) api.Verdict {
+	return api.Verdict{
+		Answer: api.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Tenant: r.Tenant, Sets: r.Sets,
 		Opinions: opinions, Mutation: r.Mutation.Shown(), At: r.At,
 	}
 }

@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // hooked writes NAME.toml and NAME.wasm for a policy of one hook.
@@ -23,11 +23,11 @@ func (d tree) hooked(name, hook, script string, more ...string) {
 
 // contestOf is a contest in the namespace shop of the sources cluster, fleet and
 // static, in this order, of which one runs.
-func contestOf(namespace, running string) pod.Contest {
-	c := pod.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: "web"}}
+func contestOf(namespace, running string) api.Contest {
+	c := api.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: "web"}}
 	for _, source := range []string{"cluster", "fleet", "static"} {
-		x := pod.Candidate{
-			Pod: somePod(source, func(p *v1.Pod) { p.Namespace = namespace }), Origin: pod.Origin{Source: source, Document: source + "#0"},
+		x := api.Candidate{
+			Pod: somePod(source, func(p *v1.Pod) { p.Namespace = namespace }), Origin: api.Origin{Source: source, Document: source + "#0"},
 		}
 		if source == running {
 			x.Running = somePod("runs")
@@ -37,10 +37,10 @@ func contestOf(namespace, running string) pod.Contest {
 	return c
 }
 
-func resolve(t *testing.T, p *Plane, c pod.Contest) pod.Resolution {
+func resolve(t *testing.T, p *Plane, c api.Contest) api.Resolution {
 	t.Helper()
-	answer := make(chan pod.Resolution, 1)
-	p.Rules().Resolve(c, func(r pod.Resolution) { answer <- r })
+	answer := make(chan api.Resolution, 1)
+	p.Rules().Resolve(c, func(r api.Resolution) { answer <- r })
 	return <-answer
 }
 
@@ -52,14 +52,14 @@ func ranked(c *Config) {
 
 func TestAPolicyChoosesWhoWins(t *testing.T) {
 	t.Parallel()
-	for script, want := range map[string]pod.Resolution{
+	for script, want := range map[string]api.Resolution{
 		// Candidate 1 of the policy's is the first of the contest's.
-		"winner 1 Ranked it comes first": {Choice: pod.ChooseWinner, Winner: 0, Policy: "m", Message: "it comes first"},
-		"winner 0":                       {Choice: pod.ChooseWinner, Winner: 2, Policy: "m"},
-		"keep":                           {Choice: pod.ChooseCurrent, Policy: "m"},
-		"reject Twice by two":            {Choice: pod.ChooseNone, Policy: "m", Message: "by two"},
-		"abstain":                        {Choice: pod.NoChoice, Policy: "m"},
-		"trap x":                         {Choice: pod.ChooseCurrent, Policy: "m", Message: "the plugin failed with Trap: x"},
+		"winner 1 Ranked it comes first": {Choice: api.ChooseWinner, Winner: 0, Policy: "m", Message: "it comes first"},
+		"winner 0":                       {Choice: api.ChooseWinner, Winner: 2, Policy: "m"},
+		"keep":                           {Choice: api.ChooseCurrent, Policy: "m"},
+		"reject Twice by two":            {Choice: api.ChooseNone, Policy: "m", Message: "by two"},
+		"abstain":                        {Choice: api.NoChoice, Policy: "m"},
+		"trap x":                         {Choice: api.ChooseCurrent, Policy: "m", Message: "the plugin failed with Trap: x"},
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +100,7 @@ func TestTheFirstMergePolicyThatCountsDecides(t *testing.T) {
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		got := resolve(t, p, contestOf("shop", ""))
-		if got.Choice != pod.ChooseWinner || got.Winner != 1 || got.Policy != "e" || len(got.Sets) != 2 {
+		if got.Choice != api.ChooseWinner || got.Winner != 1 || got.Policy != "e" || len(got.Sets) != 2 {
 			t.Errorf("resolution %+v, want that of the operator's policy that has an opinion", got)
 		}
 		want := []string{"a merges static cluster fleet", "b merges static cluster fleet", "e merges static cluster fleet", "mine merges static cluster fleet"}
@@ -123,7 +123,7 @@ func TestWhatMergePoliciesSayAndTakeIsToldBeforeTheAnswer(t *testing.T) {
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		var told []string
-		rules := p.Rules().Telling(func(opinions []pod.Opinion) {
+		rules := p.Rules().Telling(func(opinions []api.Opinion) {
 			for i := range opinions {
 				o := &opinions[i]
 				told = append(told, fmt.Sprintf("%s of %q took %d", o.Policy, o.Tenant, o.Fuel))
@@ -135,9 +135,9 @@ func TestWhatMergePoliciesSayAndTakeIsToldBeforeTheAnswer(t *testing.T) {
 		} {
 			told = nil
 			var before []string
-			answer := make(chan pod.Resolution, 1)
-			rules.Resolve(contestOf(namespace, ""), func(r pod.Resolution) { before = told; answer <- r })
-			if r := <-answer; r.Policy != "b" || r.Choice != pod.ChooseCurrent {
+			answer := make(chan api.Resolution, 1)
+			rules.Resolve(contestOf(namespace, ""), func(r api.Resolution) { before = told; answer <- r })
+			if r := <-answer; r.Policy != "b" || r.Choice != api.ChooseCurrent {
 				t.Errorf("resolution %+v", r)
 			}
 			if diff := cmp.Diff(want, before); diff != "" {
@@ -155,10 +155,10 @@ func TestATenantsMergePolicyDecidesForItsOwnPods(t *testing.T) {
 		d.of("shop").hooked("mine", hookMerge, "reject")
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
-		if got := resolve(t, p, contestOf("shop", "")); got.Choice != pod.ChooseNone || got.Policy != "mine" {
+		if got := resolve(t, p, contestOf("shop", "")); got.Choice != api.ChooseNone || got.Policy != "mine" {
 			t.Errorf("resolution %+v", got)
 		}
-		if got := resolve(t, p, contestOf("other", "")); got.Choice != pod.NoChoice || len(p.Decisions()) != 1 {
+		if got := resolve(t, p, contestOf("other", "")); got.Choice != api.NoChoice || len(p.Decisions()) != 1 {
 			t.Errorf("resolution %+v of another tenant's pods", got)
 		}
 	})
@@ -171,7 +171,7 @@ func TestWithoutASetWhatRunsGoesOn(t *testing.T) {
 		d.write("broken.toml", "api = 1")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
-		if got := resolve(t, p, contestOf("shop", "")); got.Choice != pod.ChooseCurrent {
+		if got := resolve(t, p, contestOf("shop", "")); got.Choice != api.ChooseCurrent {
 			t.Errorf("resolution %+v", got)
 		}
 	})

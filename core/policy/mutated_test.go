@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/wasmtest"
@@ -37,7 +38,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 			t.Fatalf("verdict %+v", first)
 		}
 		// What was admitted counts as what was made of it, until it is there.
-		other := written(t, func(q *pod.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
+		other := written(t, func(q *api.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
 		ask(t, p, other)
 		seen := s.requests["b"].Node.Pods
 		if len(seen) != 1 || seen[0].Labels["by"] != "a" {
@@ -63,7 +64,7 @@ func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 		labelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
 		d := newTree(t)
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		d.policy("p", "allow", keys, vector)
 		_, err := loadOnce(t, d, patching(map[string]string{"p": toImage("x")}), nil)
 		if got := inDir(err, d.dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
@@ -81,7 +82,7 @@ func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	p := New(sandboxed(t, d))
 	run(t, p)
 	v := ask(t, p, written(t))
-	if v.Answer != pod.Allow || v.Mutation == nil || v.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
+	if v.Answer != api.Allow || v.Mutation == nil || v.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
 		t.Fatalf("verdict %+v", v)
 	}
 	if by := v.Mutation.By; len(by) != 1 || by[0].Policy != "mirror" {
@@ -91,7 +92,7 @@ func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 		t.Errorf("opinion %+v", o)
 	}
 	v = ask(t, p, written(t, ofAPI(t)))
-	if o := v.Opinions[0]; v.Answer != pod.Deny || v.Policy != "images" || v.Mutation != nil ||
+	if o := v.Opinions[0]; v.Answer != api.Deny || v.Policy != "images" || v.Mutation != nil ||
 		o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, "policy.mutate_api") {
 		t.Errorf("a pod of an API server, which may not be changed: %+v", v)
 	}

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -95,8 +96,8 @@ func codeOf(err error) wasm.FailureCode {
 
 // shownPatch is a patch as opinions have it.
 func shownPatch(patch []byte) string {
-	if len(patch) > pod.MaxShownPatch {
-		return strings.ToValidUTF8(string(patch[:pod.MaxShownPatch]), "") + "…"
+	if len(patch) > api.MaxShownPatch {
+		return strings.ToValidUTF8(string(patch[:api.MaxShownPatch]), "") + "…"
 	}
 	return string(patch)
 }
@@ -116,12 +117,12 @@ func (d *decision) change(p *policy, r *mutate.Result, hash string) {
 }
 
 // ask makes q what policies are asked from now on.
-func (d *decision) ask(q *pod.Question) {
+func (d *decision) ask(q *api.Question) {
 	d.request.Question, d.request.Changed, d.input = q, changes(q), nil
 }
 
 // passing is a question about the pod that goes on with a verdict.
-func passing(q *pod.Question, v *pod.Verdict) *pod.Question {
+func passing(q *api.Question, v *api.Verdict) *api.Question {
 	if v.Mutation == nil {
 		return q
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -26,23 +28,23 @@ func toLabel(key, value string) string {
 }
 
 // written is a question about the pod of a manifest from a file.
-func written(t *testing.T, change ...func(*pod.Question)) pod.Question {
+func written(t *testing.T, change ...func(*api.Question)) api.Question {
 	t.Helper()
-	docs := pod.Decode([]byte(manifest), pod.DecodeFrom{Source: "static", Kind: pod.KindFile, File: "web.yaml", NodeName: "node-1"})
+	docs := manifest.Decode([]byte(manifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
 	if len(docs) != 1 || docs[0].Err != nil {
 		t.Fatalf("documents %+v", docs)
 	}
-	return question("web", append([]func(*pod.Question){func(q *pod.Question) { q.Pod = docs[0].Pod }}, change...)...)
+	return question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
 }
 
 // ofAPI makes it a question about a pod of an API server.
-func ofAPI(t *testing.T) func(*pod.Question) {
+func ofAPI(t *testing.T) func(*api.Question) {
 	t.Helper()
-	return func(q *pod.Question) {
+	return func(q *api.Question) {
 		q.Pod = q.Pod.DeepCopy()
 		delete(q.Pod.Annotations, pod.AnnotationHash)
 		q.Pod.ResourceVersion, q.Pod.Spec.Tolerations = "1", nil
-		d := pod.FromAPI(q.Pod, pod.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
+		d := manifest.FromAPI(q.Pod, manifest.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
 		if d.Err != nil {
 			t.Fatal(d.Err)
 		}
@@ -54,7 +56,7 @@ func ofAPI(t *testing.T) func(*pod.Question) {
 func patching(patches map[string]string) *scripts {
 	s := newScripts()
 	s.edit = func(policy string, r *wasm.Result) {
-		if patch := patches[policy]; patch != "" && r.Answer == pod.Allow {
+		if patch := patches[policy]; patch != "" && r.Answer == api.Allow {
 			r.Patch, r.Fuel = []byte(patch), 7
 		}
 	}
@@ -104,7 +106,7 @@ func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T
 	q := written(t)
 	was := q.Pod.DeepCopy()
 	d := deciding(q)
-	v := judge(t.Context(), []*set{tenants, operators}, d, pod.Allow)
+	v := judge(t.Context(), []*set{tenants, operators}, d, api.Allow)
 	name := " " + q.Pod.Name
 	calls := []string{"t9" + name, "t2" + name, "o1" + name, "o5" + name, "t1" + name, "o0" + name}
 	if diff := cmp.Diff(calls, s.called()); diff != "" {
@@ -153,7 +155,7 @@ func TestOnlyAPodThatIsLetThroughIsChanged(t *testing.T) {
 	for script, want := range map[string]bool{"allow": true, "abstain": true, "deny No no": false, "hold": false, "trap x": false, "deny No no\nmode = \"warn\"": true} {
 		s := patching(map[string]string{"p0": toImage("other")})
 		loaded := loadScripts(t, s, "allow\n"+imagePath, script)
-		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
 		if got := v.Mutation != nil; got != want {
 			t.Errorf("%q: verdict %+v", script, v)
 		}
@@ -184,12 +186,12 @@ func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) 
 		"that is no patch":    {imagePath, `{}`, "the patch cannot be applied"},
 		"that copies a field": {imagePath, `[{"op":"copy","from":"/metadata/name","path":"/metadata/labels/x"}]`, "the patch cannot be applied"},
 	} {
-		for onError, answer := range map[string]pod.Answer{"hold": pod.Hold, "deny": pod.Deny, "allow": pod.Allow, "last_verdict": pod.Hold} {
+		for onError, answer := range map[string]api.Answer{"hold": api.Hold, "deny": api.Deny, "allow": api.Allow, "last_verdict": api.Hold} {
 			t.Run(name+", on_error "+onError, func(t *testing.T) {
 				t.Parallel()
 				s := patching(map[string]string{"p0": test.patch})
 				loaded := loadScripts(t, s, "allow\non_error = \""+onError+"\"\n"+test.keys, "allow")
-				v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+				v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
 				o := v.Opinions[0]
 				if v.Answer != answer || v.Mutation != nil || o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, test.want) {
 					t.Errorf("verdict %+v", v)
@@ -213,7 +215,7 @@ func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 	s := patching(map[string]string{"p0": toImage("x")})
 	loaded := loadScripts(t, s, "allow\n"+labelsPath)
 	for range breakAfter + 3 {
-		judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+		judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
 	}
 	if n := len(s.called()); n != breakAfter {
 		t.Errorf("%d calls, want %d", n, breakAfter)
@@ -225,8 +227,8 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 	for _, mode := range []string{modeWarn, modeAudit} {
 		s := patching(map[string]string{"p0": toImage("x")})
 		loaded := loadScripts(t, s, "allow\n"+imagePath+"\nmode = \""+mode+"\"", "allow\n"+labelsPath, "allow")
-		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
-		if o := v.Opinions[0]; v.Mutation != nil || o.Patch != toImage("x") || o.Failure != "" || o.Answer != pod.Allow {
+		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+		if o := v.Opinions[0]; v.Mutation != nil || o.Patch != toImage("x") || o.Failure != "" || o.Answer != api.Allow {
 			t.Errorf("%s: verdict %+v", mode, v)
 		}
 		for _, next := range []string{"p1", "p2"} {
@@ -236,8 +238,8 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 		}
 		reaching := patching(map[string]string{"p0": toImage("x")})
 		loaded = loadScripts(t, reaching, "allow\n"+labelsPath+"\nmode = \""+mode+"\"")
-		v = judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
-		if o := v.Opinions[0]; v.Answer != pod.Allow || o.Failure != string(wasm.BadOutput) {
+		v = judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+		if o := v.Opinions[0]; v.Answer != api.Allow || o.Failure != string(wasm.BadOutput) {
 			t.Errorf("%s: a patch that reaches too far: %+v", mode, v)
 		}
 	}
@@ -247,8 +249,8 @@ func TestAPatchThatChangesNothingIsNoChange(t *testing.T) {
 	t.Parallel()
 	s := patching(map[string]string{"p0": `[{"op":"test","path":"/kind","value":"Pod"}]`})
 	for _, keys := range []string{"", imagePath} {
-		v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+keys)}, deciding(written(t)), pod.Allow)
-		if v.Mutation != nil || v.Opinions[0].Failure != "" || v.Answer != pod.Allow {
+		v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+keys)}, deciding(written(t)), api.Allow)
+		if v.Mutation != nil || v.Opinions[0].Failure != "" || v.Answer != api.Allow {
 			t.Errorf("%q: verdict %+v", keys, v)
 		}
 	}
@@ -256,10 +258,10 @@ func TestAPatchThatChangesNothingIsNoChange(t *testing.T) {
 
 func TestAPatchOnRecordIsCut(t *testing.T) {
 	t.Parallel()
-	long := toLabel("a", strings.Repeat("ä", pod.MaxShownPatch))
+	long := toLabel("a", strings.Repeat("ä", api.MaxShownPatch))
 	s := patching(map[string]string{"p0": long})
-	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath+"\non_error = \"allow\"")}, deciding(written(t)), pod.Allow)
-	if o := v.Opinions[0]; len(o.Patch) > pod.MaxShownPatch+len("…") || !strings.HasPrefix(long, strings.TrimSuffix(o.Patch, "…")) {
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath+"\non_error = \"allow\"")}, deciding(written(t)), api.Allow)
+	if o := v.Opinions[0]; len(o.Patch) > api.MaxShownPatch+len("…") || !strings.HasPrefix(long, strings.TrimSuffix(o.Patch, "…")) {
 		t.Errorf("%d bytes: %.40s", len(o.Patch), o.Patch)
 	}
 }
@@ -272,12 +274,12 @@ func TestMatchesAndConditionsAreAboutThePodAsItIsByThen(t *testing.T) {
 		"allow\n"+imagePath, "allow\n"+labelsPath+"\n[match]\n"+isOther,
 		"allow\n[match]\n"+isOther, "deny No no\n[match]\nlabel_selector = \"tier=web\"", "allow\n[match]\nlabel_selector = \"tier=db\"",
 	)
-	v := judge(t.Context(), []*set{loaded}, deciding(written(t)), pod.Allow)
+	v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
 	var asked []string
 	for i := range v.Opinions {
 		asked = append(asked, v.Opinions[i].Policy)
 	}
-	if !slices.Equal(asked, []string{"p0", "p1", "p2", "p4"}) || v.Answer != pod.Allow {
+	if !slices.Equal(asked, []string{"p0", "p1", "p2", "p4"}) || v.Answer != api.Allow {
 		t.Errorf("asked %q, verdict %+v", asked, v)
 	}
 }
@@ -286,14 +288,14 @@ func TestWhatAnUpdateChangesIsSaidOfThePodAsItIsByThen(t *testing.T) {
 	t.Parallel()
 	s := patching(map[string]string{"p0": toImage("other")})
 	loaded := loadScripts(t, s, "allow\n"+imagePath, "allow")
-	q := written(t, func(q *pod.Question) {
-		q.Op, q.Old = pod.UpdateOp, q.Pod.DeepCopy()
+	q := written(t, func(q *api.Question) {
+		q.Op, q.Old = api.UpdateOp, q.Pod.DeepCopy()
 		q.Old.Spec.Containers[0].Image = "other"
 	})
 	d := deciding(q)
 	d.request.Changed = changes(&q)
 	for range 2 { // also when it is decided once more
-		judge(t.Context(), []*set{loaded}, d, pod.Allow)
+		judge(t.Context(), []*set{loaded}, d, api.Allow)
 		for policy, want := range map[string]string{"p0": "img map[tier:web] [images]", "p1": "other map[tier:web] []"} {
 			if got := s.saw(policy); got != want {
 				t.Errorf("%s was asked about %s, want %s", policy, got, want)
@@ -324,7 +326,7 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 			s := patching(map[string]string{"p0": test.patch})
 			d := deciding(written(t, ofAPI(t)))
 			d.request.Kind, d.mutateAPI = kindAPI, test.allowed
-			v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+test.keys)}, d, pod.Allow)
+			v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+test.keys)}, d, api.Allow)
 			o := v.Opinions[0]
 			if (o.Failure == "") != (test.want == "") || !strings.Contains(o.Message, test.want) {
 				t.Errorf("verdict %+v", v)
@@ -347,12 +349,12 @@ func TestALastVerdictThatChangedThePodDoesNotLetItThroughUnchanged(t *testing.T)
 	}
 	d := deciding(written(t))
 	d.instance, d.lasts = "i", &lasts{}
-	first := judge(t.Context(), []*set{loaded}, d, pod.Allow)
-	then := judge(t.Context(), []*set{loaded}, d, pod.Allow)
-	if first.Answer != pod.Allow || first.Mutation == nil || first.Mutation.Instance != "i" {
+	first := judge(t.Context(), []*set{loaded}, d, api.Allow)
+	then := judge(t.Context(), []*set{loaded}, d, api.Allow)
+	if first.Answer != api.Allow || first.Mutation == nil || first.Mutation.Instance != "i" {
 		t.Errorf("first %+v", first)
 	}
-	if then.Answer != pod.Hold || then.Mutation != nil || !strings.Contains(then.Message, "before that it changed the pod") {
+	if then.Answer != api.Hold || then.Mutation != nil || !strings.Contains(then.Message, "before that it changed the pod") {
 		t.Errorf("then %+v", then)
 	}
 }
@@ -364,7 +366,7 @@ func TestManyChangesOfOnePolicyAreListedInPart(t *testing.T) {
 		all = append(all, fmt.Sprintf(`{"op":"add","path":"/metadata/labels/l%d","value":"x"}`, i))
 	}
 	s := patching(map[string]string{"p0": "[" + strings.Join(all, ",") + "]"})
-	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath)}, deciding(written(t)), pod.Allow)
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath)}, deciding(written(t)), api.Allow)
 	if by := v.Mutation.By[0]; len(by.Changed) != pod.MaxMutatorChanges || by.More != 5 {
 		t.Errorf("%d and %d more", len(by.Changed), by.More)
 	}

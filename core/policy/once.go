@@ -4,21 +4,21 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Check loads the policies of a directory once, as a Plane does at its start,
 // runs their tests and closes everything again. The state is that of a set
 // that came into force; the error has every reason why it would not.
-func Check(ctx context.Context, c Config) (pod.PolicySet, error) {
+func Check(ctx context.Context, c Config) (api.PolicySet, error) {
 	return checked(ctx, &c, read(&c))
 }
 
 // checked is Check of what was read.
-func checked(ctx context.Context, c *Config, got *reading) (pod.PolicySet, error) {
+func checked(ctx context.Context, c *Config, got *reading) (api.PolicySet, error) {
 	s, err := loadAlone(ctx, c, "", got)
 	if err != nil {
-		return pod.PolicySet{}, err
+		return api.PolicySet{}, err
 	}
 	inForce := &standing{dir: c.Dir}
 	inForce.put(s, nil, c.Now())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
@@ -16,14 +16,14 @@ func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	d, s := newTree(t), newScripts()
 	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 	d.policy("q", "allow", "mode = \"off\"\npriority = 7")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	c := testConfig(d, s)
 	c.Now = func() time.Time { return instant }
 	got, err := Check(t.Context(), c)
 	must(t, err)
-	want := pod.PolicySet{
+	want := api.PolicySet{
 		Directory: d.dir, Ready: true, Digest: read(&Config{Dir: d.dir}).digest(), Generation: 1, Loaded: instant,
-		Policies: []pod.PolicyState{
+		Policies: []api.PolicyState{
 			{Name: "q", Document: d.dir + "/q.toml", Module: d.dir + "/q.wasm", SHA256: sumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold", OnChange: "ignore"},
 			{Name: "p", Document: d.dir + "/p.toml", Module: d.dir + "/p.wasm", SHA256: sumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore"},
 		},
@@ -40,7 +40,7 @@ func TestACheckSaysWhatWouldBeRefused(t *testing.T) {
 	t.Parallel()
 	d, s := newTree(t), newScripts()
 	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	_, err := Check(t.Context(), testConfig(d, s))
 	if got, want := inDir(err, d.dir), "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny"; got != want {
 		t.Errorf("error %q, want %q", got, want)

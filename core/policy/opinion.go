@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // opinion is what one policy says.
 type opinion struct {
-	pod.Opinion
+	api.Opinion
 	// retryAfter is when a hold wants to be looked at again, 0 for no wish.
 	retryAfter time.Duration
 }
@@ -29,12 +29,12 @@ func (p *policy) ask(ctx context.Context, d *decision) opinion {
 		return o
 	}
 	switch result.Answer {
-	case pod.Allow, pod.Deny, pod.Hold, pod.Abstain:
+	case api.Allow, api.Deny, api.Hold, api.Abstain:
 	default:
 		return p.failed(&wasm.Failure{Code: wasm.BadOutput, Err: fmt.Errorf("%q is no answer", string(result.Answer))})
 	}
 	o := opinion{
-		Opinion: pod.Opinion{
+		Opinion: api.Opinion{
 			Policy: p.Name, Answer: result.Answer, Fuel: result.Fuel,
 			Reason: reason(result.Answer, result.Reason), Message: result.Message,
 			Warnings: result.Warnings, Annotations: result.Annotations, Explanation: result.Explanation,
@@ -42,7 +42,7 @@ func (p *policy) ask(ctx context.Context, d *decision) opinion {
 		},
 		retryAfter: result.RetryAfter,
 	}
-	if result.Answer == pod.Allow && len(result.Patch) > 0 {
+	if result.Answer == api.Allow && len(result.Patch) > 0 {
 		return p.propose(d, o, result.Patch)
 	}
 	return o
@@ -62,9 +62,9 @@ var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 
 // agentReasons are those a plugin cannot give: they are the agent's own word.
 var agentReasons = []string{
-	pod.ReasonPolicyFailed, pod.ReasonPoliciesNotReady, pod.ReasonDefaultVerdict, pod.ReasonAdopted, pod.ReasonBudgetExhausted,
-	pod.ReasonVerdictNotKept, pod.ReasonException, pod.ReasonPolicySuppressed, pod.ReasonNotAnswered,
-	pod.ReasonPolicyEvicted, pod.ReasonConflictRejected, pod.ReasonPolicyViolation,
+	api.ReasonPolicyFailed, api.ReasonPoliciesNotReady, api.ReasonDefaultVerdict, api.ReasonAdopted, api.ReasonBudgetExhausted,
+	api.ReasonVerdictNotKept, api.ReasonException, api.ReasonPolicySuppressed, api.ReasonNotAnswered,
+	api.ReasonPolicyEvicted, api.ReasonConflictRejected, api.ReasonPolicyViolation,
 }
 
 // isReason reports whether a plugin's code can be a reason.
@@ -73,15 +73,15 @@ func isReason(code string) bool {
 }
 
 // reason is the plugin's code if it can be a reason, else that of the answer.
-func reason(answer pod.Answer, code string) string {
+func reason(answer api.Answer, code string) string {
 	if isReason(code) {
 		return code
 	}
 	switch answer {
-	case pod.Deny:
-		return pod.ReasonPolicyDenied
-	case pod.Hold:
-		return pod.ReasonPolicyHeld
+	case api.Deny:
+		return api.ReasonPolicyDenied
+	case api.Hold:
+		return api.ReasonPolicyHeld
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
@@ -15,29 +15,29 @@ func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
 		"ImageNotAllowed":                   "ImageNotAllowed",
 		"X":                                 "X",
 		"A" + strings.Repeat("b", 63):       "A" + strings.Repeat("b", 63),
-		"A" + strings.Repeat("b", 64):       pod.ReasonPolicyDenied,
-		"":                                  pod.ReasonPolicyDenied,
-		"imageNotAllowed":                   pod.ReasonPolicyDenied,
-		"Image-Not-Allowed":                 pod.ReasonPolicyDenied,
-		"ImageNotAllowed\n":                 pod.ReasonPolicyDenied,
-		"Bildverböten":                      pod.ReasonPolicyDenied,
-		"7Up":                               pod.ReasonPolicyDenied,
-		"PolicyFailed":                      pod.ReasonPolicyDenied,
-		"PoliciesNotReady":                  pod.ReasonPolicyDenied,
-		"DefaultVerdict":                    pod.ReasonPolicyDenied,
-		"Adopted":                           pod.ReasonPolicyDenied,
-		"BudgetExhausted":                   pod.ReasonPolicyDenied,
-		"VerdictNotKept":                    pod.ReasonPolicyDenied,
-		"Exception":                         pod.ReasonPolicyDenied,
-		"FilterNotAnswered":                 pod.ReasonPolicyDenied,
-		"PolicySuppressed":                  pod.ReasonPolicyDenied,
+		"A" + strings.Repeat("b", 64):       api.ReasonPolicyDenied,
+		"":                                  api.ReasonPolicyDenied,
+		"imageNotAllowed":                   api.ReasonPolicyDenied,
+		"Image-Not-Allowed":                 api.ReasonPolicyDenied,
+		"ImageNotAllowed\n":                 api.ReasonPolicyDenied,
+		"Bildverböten":                      api.ReasonPolicyDenied,
+		"7Up":                               api.ReasonPolicyDenied,
+		"PolicyFailed":                      api.ReasonPolicyDenied,
+		"PoliciesNotReady":                  api.ReasonPolicyDenied,
+		"DefaultVerdict":                    api.ReasonPolicyDenied,
+		"Adopted":                           api.ReasonPolicyDenied,
+		"BudgetExhausted":                   api.ReasonPolicyDenied,
+		"VerdictNotKept":                    api.ReasonPolicyDenied,
+		"Exception":                         api.ReasonPolicyDenied,
+		"FilterNotAnswered":                 api.ReasonPolicyDenied,
+		"PolicySuppressed":                  api.ReasonPolicyDenied,
 		strings.ToUpper("all capitals")[:3]: "ALL",
 	} {
-		if got := reason(pod.Deny, code); got != want {
+		if got := reason(api.Deny, code); got != want {
 			t.Errorf("code %q: reason %s, want %s", code, got, want)
 		}
 	}
-	for answer, want := range map[pod.Answer]string{pod.Hold: pod.ReasonPolicyHeld, pod.Allow: "", pod.Abstain: ""} {
+	for answer, want := range map[api.Answer]string{api.Hold: api.ReasonPolicyHeld, api.Allow: "", api.Abstain: ""} {
 		if got := reason(answer, "no code"); got != want {
 			t.Errorf("%s: reason %q, want %q", answer, got, want)
 		}
@@ -57,7 +57,7 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	second, err := load.load(t.Context(), read(&Config{Dir: d.dir}), first)
 	must(t, err)
 	for _, loaded := range []*set{first, first, second, second, first} {
-		judge(t.Context(), []*set{loaded}, deciding(question("web")), pod.Allow)
+		judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
 	}
 	want := []string{}
 	for _, what := range []string{"one", "two", "one"} {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // orderTime is how long an order waits for the budget of loading, which may take
@@ -29,14 +29,14 @@ type order struct {
 // and waits for what comes of it. The error says why the content is not in force.
 // Where loading waits for its budget for long, that is what the error says, and
 // loading goes on. The breakers of the policies in force are closed.
-func (p *Plane) Reload(ctx context.Context, tenant string) (pod.PolicySet, error) {
+func (p *Plane) Reload(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, false)
 	return p.order(ctx, tenant, func(*reloader) order { return order{look: true} })
 }
 
 // Retry is Reload, and also tries again what was refused before, or has failed and
 // stays in force, and judges again everything that is held or denied.
-func (p *Plane) Retry(ctx context.Context, tenant string) (pod.PolicySet, error) {
+func (p *Plane) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, true)
 	return p.order(ctx, tenant, func(r *reloader) order {
 		return order{look: true, do: func(context.Context) error {
@@ -67,20 +67,20 @@ func (p *Plane) closeBreakers(tenant string, always bool) {
 
 // Rollback brings the set into force that was in force before the one that is.
 // What the directory holds is refused until it changes, or until Retry.
-func (p *Plane) Rollback(ctx context.Context, tenant string) (pod.PolicySet, error) {
+func (p *Plane) Rollback(ctx context.Context, tenant string) (api.PolicySet, error) {
 	return p.order(ctx, tenant, func(r *reloader) order { return order{do: r.goBack} })
 }
 
 // order has the reloader of an owner do something, waits for it, and gives the
 // state of the set then.
-func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) order) (pod.PolicySet, error) {
+func (p *Plane) order(ctx context.Context, tenant string, what func(*reloader) order) (api.PolicySet, error) {
 	for _, o := range p.owners {
 		if o.tenant != tenant {
 			continue
 		}
 		return o.order(ctx, what(o.reloader))
 	}
-	return pod.PolicySet{}, lacksPolicies(tenant)
+	return api.PolicySet{}, lacksPolicies(tenant)
 }
 
 // lacksPolicies is that an owner has no directory of policies.
@@ -96,7 +96,7 @@ var errNoReviews = errors.New("nothing judges pods that run")
 
 // order has the owner's reloader do something and waits for it, but only so long for
 // the budget of loading.
-func (o *owner) order(ctx context.Context, x order) (pod.PolicySet, error) {
+func (o *owner) order(ctx context.Context, x order) (api.PolicySet, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	x.gone, x.done = ctx.Done(), make(chan error, 1)
@@ -105,14 +105,14 @@ func (o *owner) order(ctx context.Context, x order) (pod.PolicySet, error) {
 	select {
 	case o.reloader.orders <- x:
 	case <-ctx.Done():
-		return pod.PolicySet{}, context.Cause(ctx)
+		return api.PolicySet{}, context.Cause(ctx)
 	}
 	for {
 		select {
 		case err := <-x.done:
 			return o.standing.show(), err
 		case <-ctx.Done():
-			return pod.PolicySet{}, context.Cause(ctx)
+			return api.PolicySet{}, context.Cause(ctx)
 		case <-patience.C:
 			patience.Reset(time.Second)
 			if err := o.reloader.cfg.loads.waits(); err != nil {

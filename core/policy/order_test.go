@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -70,7 +70,7 @@ func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing
 	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
 		t := d.t
 		d.policy("a", "allow")
-		want := func(p *Plane, step string, answer pod.Answer) {
+		want := func(p *Plane, step string, answer api.Answer) {
 			t.Helper()
 			time.Sleep(time.Minute)
 			if got := ask(t, p, question("web")); got.Answer != answer {
@@ -78,29 +78,29 @@ func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing
 			}
 		}
 		life(t, d, s, func(p *Plane, _ *logs) {
-			want(p, "first", pod.Allow)
+			want(p, "first", api.Allow)
 			if _, err := p.Rollback(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "no earlier set is kept") {
 				t.Errorf("error %v with one set", err)
 			}
 			d.policy("a", "deny")
-			want(p, "second", pod.Deny)
+			want(p, "second", api.Deny)
 			set, err := p.Rollback(t.Context(), "")
 			if err != nil || set.Generation != 3 || !strings.HasPrefix(set.Refused, "rolled back by the operator at 2000-") {
 				t.Errorf("set %+v, %v", set, err)
 			}
-			want(p, "rolled back", pod.Allow)
+			want(p, "rolled back", api.Allow)
 		}, keep)
 		life(t, d, s, func(p *Plane, _ *logs) {
-			want(p, "after a restart", pod.Allow)
+			want(p, "after a restart", api.Allow)
 			if _, err := p.Reload(t.Context(), ""); err == nil || !strings.HasPrefix(err.Error(), "rolled back") {
 				t.Errorf("error %v of a reload", err)
 			}
 			if set, err := p.Retry(t.Context(), ""); err != nil || set.Refused != "" {
 				t.Errorf("set %+v, %v of a retry", set, err)
 			}
-			want(p, "tried again", pod.Deny)
+			want(p, "tried again", api.Deny)
 			d.policy("a", "hold")
-			want(p, "changed", pod.Hold)
+			want(p, "changed", api.Hold)
 		}, keep)
 		if record, err := kept.Load(""); err != nil || len(record.Good) != 2 || len(record.Refused) != 0 {
 			t.Errorf("kept %+v, %v", record, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // tenanted adds tenants to a configuration: each owns the namespaces that begin
@@ -28,8 +28,8 @@ func tenanted(d tree, names ...string) func(*Config) {
 // of is the directory of a tenant's policies.
 func (d tree) of(tenant string) tree { return tree{d.t, filepath.Join(d.dir, "tenants", tenant)} }
 
-func in(namespace string) func(*pod.Question) {
-	return func(q *pod.Question) { q.Pod.Namespace = namespace }
+func in(namespace string) func(*api.Question) {
+	return func(q *api.Question) { q.Pod.Namespace = namespace }
 }
 
 func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
@@ -41,17 +41,17 @@ func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
 		d.of("b").policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
 		run(t, p)
-		for namespace, want := range map[string]pod.Verdict{
-			"shop": {Answer: pod.Allow, Policy: "node", Opinions: []pod.Opinion{{Policy: "node", Answer: pod.Allow}}},
+		for namespace, want := range map[string]api.Verdict{
+			"shop": {Answer: api.Allow, Policy: "node", Opinions: []api.Opinion{{Policy: "node", Answer: api.Allow}}},
 			"a-web": {
-				Answer: pod.Deny, Policy: "mine", Tenant: "a", Reason: "No", Message: `policy "mine" of tenant "a": not here`,
-				Opinions: []pod.Opinion{
-					{Policy: "mine", Tenant: "a", Answer: pod.Deny, Reason: "No", Message: "not here"}, {Policy: "node", Answer: pod.Allow},
+				Answer: api.Deny, Policy: "mine", Tenant: "a", Reason: "No", Message: `policy "mine" of tenant "a": not here`,
+				Opinions: []api.Opinion{
+					{Policy: "mine", Tenant: "a", Answer: api.Deny, Reason: "No", Message: "not here"}, {Policy: "node", Answer: api.Allow},
 				},
 			},
 			"b-web": {
-				Answer: pod.Allow, Policy: "mine", Tenant: "b",
-				Opinions: []pod.Opinion{{Policy: "mine", Tenant: "b", Answer: pod.Allow}, {Policy: "node", Answer: pod.Allow}},
+				Answer: api.Allow, Policy: "mine", Tenant: "b",
+				Opinions: []api.Opinion{{Policy: "mine", Tenant: "b", Answer: api.Allow}, {Policy: "node", Answer: api.Allow}},
 			},
 		} {
 			got := ask(t, p, question("web", in(namespace)))
@@ -68,7 +68,7 @@ func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
 	})
 }
 
-func setOf(t *testing.T, p *Plane, tenant string) pod.PolicySet {
+func setOf(t *testing.T, p *Plane, tenant string) api.PolicySet {
 	t.Helper()
 	for _, s := range p.Sets() {
 		if s.Tenant == tenant {
@@ -76,7 +76,7 @@ func setOf(t *testing.T, p *Plane, tenant string) pod.PolicySet {
 		}
 	}
 	t.Fatalf("no set of tenant %q", tenant)
-	return pod.PolicySet{}
+	return api.PolicySet{}
 }
 
 func TestATenantWithoutAGoodSetHoldsItsOwnPodsOnly(t *testing.T) {
@@ -88,19 +88,19 @@ func TestATenantWithoutAGoodSetHoldsItsOwnPodsOnly(t *testing.T) {
 		d.of("b").policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
 		run(t, p)
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Hold || got.Reason != pod.ReasonPoliciesNotReady ||
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Hold || got.Reason != api.ReasonPoliciesNotReady ||
 			!strings.Contains(got.Message, d.of("a").dir) {
 			t.Errorf("verdict %+v, want that tenant's pods held", got)
 		}
 		for _, namespace := range []string{"shop", "b-web"} {
-			if got := ask(t, p, question("web", in(namespace))); got.Answer != pod.Allow {
+			if got := ask(t, p, question("web", in(namespace))); got.Answer != api.Allow {
 				t.Errorf("%s: verdict %+v", namespace, got)
 			}
 		}
 		d.of("a").remove("broken.toml")
 		d.of("a").policy("good", "allow")
 		<-p.Changed()
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Allow {
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Allow {
 			t.Errorf("verdict %+v after the set was mended", got)
 		}
 	})
@@ -115,7 +115,7 @@ func TestWithoutTheOperatorsSetAllPodsAreHeld(t *testing.T) {
 		p, _ := listed(t, d, s, tenanted(d, "a"))
 		run(t, p)
 		for _, namespace := range []string{"shop", "a-web"} {
-			if got := ask(t, p, question("web", in(namespace))); got.Reason != pod.ReasonPoliciesNotReady {
+			if got := ask(t, p, question("web", in(namespace))); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("%s: verdict %+v", namespace, got)
 			}
 		}
@@ -132,10 +132,10 @@ func TestTenantsMayHavePoliciesWhereTheOperatorHasNone(t *testing.T) {
 		d.of("a").policy("mine", "deny")
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Dir = "" })
 		run(t, p)
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow || len(got.Sets) > 0 {
+		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow || len(got.Sets) > 0 {
 			t.Errorf("the operator's pod: %+v", got)
 		}
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != pod.Deny || len(got.Sets) != 1 {
+		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Deny || len(got.Sets) != 1 {
 			t.Errorf("the tenant's pod: %+v", got)
 		}
 	})
@@ -147,13 +147,13 @@ func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
 		t := d.t
 		d.policy("node", "allow")
 		d.of("a").policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.of("a").write("a.yaml", manifest)
+		d.of("a").write("a.yaml", manifestText)
 		p, _ := listed(t, d, s, tenanted(d, "a"))
-		waits := make(chan pod.Verdict, 1)
-		p.Judge(question("first", in("a-web")), func(v pod.Verdict) { waits <- v })
+		waits := make(chan api.Verdict, 1)
+		p.Judge(question("first", in("a-web")), func(v api.Verdict) { waits <- v })
 		run(t, p)
 		<-s.waits
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != pod.Allow {
+		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow {
 			t.Errorf("verdict %+v", got)
 		}
 		time.Sleep(time.Hour)
@@ -164,7 +164,7 @@ func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
 		default:
 		}
 		close(s.free)
-		if v := <-waits; v.Answer != pod.Deny || v.Tenant != "a" {
+		if v := <-waits; v.Answer != api.Deny || v.Tenant != "a" {
 			t.Errorf("verdict %+v, want that of the tenant's set", v)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 const (
@@ -78,9 +78,9 @@ const pacedNote = " (denied in "
 
 // pace gives a denial of a new pod of a controller, or a hold that comes before
 // it. Other verdicts are left as they are.
-func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict {
+func (c *pacing) pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict {
 	controller := metav1.GetControllerOfNoCopy(q.Pod)
-	if v.Answer != pod.Deny || q.Op != pod.Add || controller == nil {
+	if v.Answer != api.Deny || q.Op != api.Add || controller == nil {
 		return v
 	}
 	key := loopKey{controller.UID, v.Tenant, v.Policy, v.Reason}
@@ -90,7 +90,7 @@ func (c *pacing) pace(q *pod.Question, v pod.Verdict, now time.Time) pod.Verdict
 	if left <= 0 {
 		return v
 	}
-	v.Answer, v.RetryAfter = pod.Hold, left
+	v.Answer, v.RetryAfter = api.Hold, left
 	v.Message += fmt.Sprintf(pacedNote+"%s: other pods of %s %s were denied for it less than %s ago)",
 		left.Round(time.Second), controller.Kind, controller.Name, paceWindow)
 	return v

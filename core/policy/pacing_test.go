@@ -10,19 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // ofController is a question about a pod that a controller made.
-func ofController(name, controller string, change ...func(*pod.Question)) pod.Question {
+func ofController(name, controller string, change ...func(*api.Question)) api.Question {
 	yes := true
 	q := question(name, change...)
 	q.Pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: controller, UID: types.UID(controller), Controller: &yes}}
 	return q
 }
 
-func denial(reason string) pod.Verdict {
-	return pod.Verdict{Answer: pod.Deny, Policy: "p", Reason: reason, Message: "no"}
+func denial(reason string) api.Verdict {
+	return api.Verdict{Answer: api.Deny, Policy: "p", Reason: reason, Message: "no"}
 }
 
 func TestAControllerThatMakesDeniedPodsAtOnceIsSlowedDown(t *testing.T) {
@@ -34,10 +34,10 @@ func TestAControllerThatMakesDeniedPodsAtOnceIsSlowedDown(t *testing.T) {
 		q := ofController(fmt.Sprint("p", made), "rs")
 		made++
 		v := c.pace(&q, denial("No"), now)
-		if made == 1 != (v.Answer == pod.Deny) {
+		if made == 1 != (v.Answer == api.Deny) {
 			t.Fatalf("pod %d: %+v", made, v)
 		}
-		for v.Answer == pod.Hold {
+		for v.Answer == api.Hold {
 			if v.Reason != "No" || !strings.Contains(v.Message, "other pods of ReplicaSet rs were denied") {
 				t.Fatalf("verdict %+v", v)
 			}
@@ -53,17 +53,17 @@ func TestAControllerThatMakesDeniedPodsAtOnceIsSlowedDown(t *testing.T) {
 func TestWhatIsNotPaced(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		q     pod.Question
-		v     pod.Verdict
+		q     api.Question
+		v     api.Verdict
 		after time.Duration
 	}{
 		"the first of another controller":  {ofController("b", "other"), denial("No"), 0},
 		"the first for another reason":     {ofController("b", "rs"), denial("Other"), 0},
 		"one after a while":                {ofController("b", "rs"), denial("No"), paceWindow},
 		"a pod without a controller":       {question("b"), denial("No"), 0},
-		"an update":                        {ofController("b", "rs", func(q *pod.Question) { q.Op = pod.UpdateOp }), denial("No"), 0},
-		"a pod that is admitted":           {ofController("b", "rs"), pod.Verdict{Answer: pod.Allow}, 0},
-		"a pod that is held by its policy": {ofController("b", "rs"), pod.Verdict{Answer: pod.Hold, Reason: "No"}, 0},
+		"an update":                        {ofController("b", "rs", func(q *api.Question) { q.Op = api.UpdateOp }), denial("No"), 0},
+		"a pod that is admitted":           {ofController("b", "rs"), api.Verdict{Answer: api.Allow}, 0},
+		"a pod that is held by its policy": {ofController("b", "rs"), api.Verdict{Answer: api.Hold, Reason: "No"}, 0},
 	} {
 		var c pacing
 		first := ofController("a", "rs")
@@ -82,10 +82,10 @@ func TestADenialThatWaitsIsNotPutOffByAnother(t *testing.T) {
 		c.pace(&q, denial("No"), instant)
 	}
 	q := ofController("b", "rs")
-	if v := c.pace(&q, denial("No"), instant.Add(4*time.Second)); v.Answer != pod.Hold || v.RetryAfter != 6*time.Second {
+	if v := c.pace(&q, denial("No"), instant.Add(4*time.Second)); v.Answer != api.Hold || v.RetryAfter != 6*time.Second {
 		t.Errorf("verdict %+v", v)
 	}
-	if v := c.pace(&q, denial("No"), instant.Add(10*time.Second)); v.Answer != pod.Deny {
+	if v := c.pace(&q, denial("No"), instant.Add(10*time.Second)); v.Answer != api.Deny {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -114,7 +114,7 @@ func byNamespace() *pacing {
 func TestATenantsManyControllersAndPodsLetNobodyElsesPass(t *testing.T) {
 	t.Parallel()
 	c := byNamespace()
-	pace := func(namespace, name, controller string, after time.Duration) pod.Answer {
+	pace := func(namespace, name, controller string, after time.Duration) api.Answer {
 		q := ofController(name, controller, in(namespace))
 		return c.pace(&q, denial("No"), instant.Add(after)).Answer
 	}
@@ -125,7 +125,7 @@ func TestATenantsManyControllersAndPodsLetNobodyElsesPass(t *testing.T) {
 	for i := range 3 * maxWaiting {
 		pace("hostile", fmt.Sprint("h", i), "rs1", 2*time.Second)
 	}
-	if got := pace("victim", "b", "rs", 3*time.Second); got != pod.Hold {
+	if got := pace("victim", "b", "rs", 3*time.Second); got != api.Hold {
 		t.Errorf("the victim's second: %s", got)
 	}
 	p := c.of("hostile")
@@ -152,7 +152,7 @@ func TestDenialsThatNobodyAsksForAreForgotten(t *testing.T) {
 	}
 	// A loop that begins anew leaves none behind.
 	again := ofController("again", "rs")
-	if v := c.pace(&again, denial("No"), instant.Add(denialDelays.Max+paceWindow+50*time.Second)); v.Answer != pod.Deny || p.waiting.Len() != 0 {
+	if v := c.pace(&again, denial("No"), instant.Add(denialDelays.Max+paceWindow+50*time.Second)); v.Answer != api.Deny || p.waiting.Len() != 0 {
 		t.Errorf("%s, %d wait", v.Answer, p.waiting.Len())
 	}
 }
@@ -162,11 +162,11 @@ func TestOnlyPodsOfAnAPIServerArePacedAndOnlyWhereThatIsWanted(t *testing.T) {
 	for name, test := range map[string]struct {
 		source string
 		off    bool
-		want   pod.Answer
+		want   api.Answer
 	}{
-		"an API server":               {"cluster", false, pod.Hold},
-		"a file":                      {"static", false, pod.Deny},
-		"an API server, switched off": {"cluster", true, pod.Deny},
+		"an API server":               {"cluster", false, api.Hold},
+		"a file":                      {"static", false, api.Deny},
+		"an API server, switched off": {"cluster", true, api.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,8 +175,8 @@ func TestOnlyPodsOfAnAPIServerArePacedAndOnlyWhereThatIsWanted(t *testing.T) {
 				d.policy("a", "deny No no")
 				p, _ := listed(t, d, s, func(c *Config) { c.DenyAtOnce = test.off })
 				run(t, p)
-				from := func(q *pod.Question) { q.Origin.Source = test.source }
-				if got := ask(t, p, ofController("a", "rs", from)); got.Answer != pod.Deny {
+				from := func(q *api.Question) { q.Origin.Source = test.source }
+				if got := ask(t, p, ofController("a", "rs", from)); got.Answer != api.Deny {
 					t.Errorf("the first: %+v", got)
 				}
 				if got := ask(t, p, ofController("b", "rs", from)); got.Answer != test.want {

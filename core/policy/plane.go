@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -69,9 +69,9 @@ func New(c Config) *Plane {
 // take long; it is not called where Run ends before there is a verdict.
 // Questions wait until the first attempt to load each set that could match is
 // over.
-func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (p *Plane) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
 		return p.judge(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -81,8 +81,8 @@ func (p *Plane) Judge(q pod.Question, answer func(pod.Verdict)) {
 func (p *Plane) Changed() <-chan struct{} { return p.changed }
 
 // Sets are the states of all sets, the operator's first.
-func (p *Plane) Sets() []pod.PolicySet {
-	sets := make([]pod.PolicySet, len(p.owners))
+func (p *Plane) Sets() []api.PolicySet {
+	sets := make([]api.PolicySet, len(p.owners))
 	for i, o := range p.owners {
 		sets[i] = o.standing.show()
 		o.reloader.cfg.loads.show(&sets[i])
@@ -93,7 +93,7 @@ func (p *Plane) Sets() []pod.PolicySet {
 
 // Decisions are the newest verdicts, newest last. Pods that nobody is asked
 // about are not among them.
-func (p *Plane) Decisions() []pod.Decision { return p.decisions.newest() }
+func (p *Plane) Decisions() []api.Decision { return p.decisions.newest() }
 
 // notAsBefore stands among hooks where other policies are in force than before a
 // restart.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -22,10 +23,10 @@ func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
 	bubble(t, func(d tree, s *scripts) {
 		t := d.t
 		d.policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		p, _ := listed(t, d, s)
-		answered := make(chan pod.Verdict, 1)
-		p.Judge(question("web"), func(v pod.Verdict) { answered <- v })
+		answered := make(chan api.Verdict, 1)
+		p.Judge(question("web"), func(v api.Verdict) { answered <- v })
 		run(t, p)
 		<-s.waits
 		time.Sleep(time.Hour)
@@ -35,7 +36,7 @@ func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
 		default:
 		}
 		close(s.free)
-		if v := <-answered; v.Answer != pod.Deny || v.Policy != "slow" {
+		if v := <-answered; v.Answer != api.Deny || v.Policy != "slow" {
 			t.Errorf("verdict %+v, want that of the first set", v)
 		}
 	})
@@ -51,8 +52,8 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		run(t, p)
 		began := time.Now()
 		got := ask(t, p, question("web"))
-		want := pod.Verdict{
-			Answer: pod.Hold, Reason: "PoliciesNotReady", At: got.At,
+		want := api.Verdict{
+			Answer: api.Hold, Reason: "PoliciesNotReady", At: got.At,
 			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\", \"member\" or \"off\", found \"on\" (and 2 more)", d.dir, d.dir),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -67,7 +68,7 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		d.remove("a.toml")
 		d.policy("b", "deny")
 		<-p.Changed()
-		if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Policy != "b" {
+		if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Policy != "b" {
 			t.Errorf("verdict %+v, want that of the set", got)
 		}
 		if !p.Sets()[0].Ready {
@@ -76,7 +77,7 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		// What was good once stays in force.
 		d.remove("b.wasm")
 		time.Sleep(time.Minute)
-		if got := ask(t, p, question("web")); got.Answer != pod.Deny || got.Policy != "b" {
+		if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Policy != "b" {
 			t.Errorf("verdict %+v, want that of the set", got)
 		}
 	})
@@ -110,11 +111,11 @@ func TestAMirrorPodIsAllowedAndNobodyAsked(t *testing.T) {
 				d.policy("a", script)
 				p, _ := listed(t, d, s)
 				run(t, p)
-				mirror := question("web", func(q *pod.Question) {
+				mirror := question("web", func(q *api.Question) {
 					q.Pod = somePod("web", func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" })
 				})
 				got := ask(t, p, mirror)
-				if diff := cmp.Diff(pod.Verdict{Answer: pod.Allow, At: got.At}, got); diff != "" {
+				if diff := cmp.Diff(api.Verdict{Answer: api.Allow, At: got.At}, got); diff != "" {
 					t.Errorf("verdict (-want +got):\n%s", diff)
 				}
 				if calls, on := s.called(), p.Decisions(); len(calls)+len(on) > 0 {
@@ -132,7 +133,7 @@ func TestADecisionIsOnRecord(t *testing.T) {
 		d.policy("a", "deny No no")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		q := question("web", func(q *pod.Question) { q.Replaces, q.Old = "uid-old", somePod("old") })
+		q := question("web", func(q *api.Question) { q.Replaces, q.Old = "uid-old", somePod("old") })
 		first := ask(t, p, q)
 		time.Sleep(time.Second)
 		last := ask(t, p, q)
@@ -141,13 +142,13 @@ func TestADecisionIsOnRecord(t *testing.T) {
 		must(t, err)
 		otherInstance, err := pod.Instance(somePod("api"))
 		must(t, err)
-		want := []pod.Decision{
+		want := []api.Decision{
 			{
-				First: first.At, Last: last.At, Count: 2, Hook: "admit", Op: pod.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
+				First: first.At, Last: last.At, Count: 2, Hook: "admit", Op: api.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
 				Replaces: "uid-old", Source: "static", Document: "web.yaml#0", Verdict: last,
 			},
 			{
-				First: other.At, Last: other.At, Count: 1, Hook: "admit", Op: pod.Add, Namespace: "shop", Name: "api", UID: "uid-api", Instance: otherInstance,
+				First: other.At, Last: other.At, Count: 1, Hook: "admit", Op: api.Add, Namespace: "shop", Name: "api", UID: "uid-api", Instance: otherInstance,
 				Source: "static", Document: "api.yaml#0", Verdict: other,
 			},
 		}
@@ -167,8 +168,8 @@ func TestQuestionsKnowTheKindOfTheirSource(t *testing.T) {
 		d.policy("a", "deny", "[match]\nsources = [\"api\"]")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		for source, want := range map[string]pod.Answer{"static": pod.Allow, "cluster": pod.Deny, "removed": pod.Deny} {
-			q := question("web", func(q *pod.Question) { q.Origin.Source = source })
+		for source, want := range map[string]api.Answer{"static": api.Allow, "cluster": api.Deny, "removed": api.Deny} {
+			q := question("web", func(q *api.Question) { q.Origin.Source = source })
 			if got := ask(t, p, q); got.Answer != want {
 				t.Errorf("source %s: %s, want %s", source, got.Answer, want)
 			}
@@ -178,7 +179,7 @@ func TestQuestionsKnowTheKindOfTheirSource(t *testing.T) {
 
 func TestTheDefaultVerdictIsTheConfigurations(t *testing.T) {
 	t.Parallel()
-	for fallback, want := range map[pod.Answer]pod.Answer{"": pod.Allow, pod.Allow: pod.Allow, pod.Hold: pod.Hold, pod.Deny: pod.Deny} {
+	for fallback, want := range map[api.Answer]api.Answer{"": api.Allow, api.Allow: api.Allow, api.Hold: api.Hold, api.Deny: api.Deny} {
 		bubble(t, func(d tree, s *scripts) {
 			t := d.t
 			d.policy("a", "abstain")
@@ -203,7 +204,7 @@ func TestJudgeReturnsWhateverThePluginsDo(t *testing.T) {
 		for i := range 100 {
 			name := strconv.Itoa(i)
 			want = append(want, name)
-			p.Judge(question(name), func(pod.Verdict) {
+			p.Judge(question(name), func(api.Verdict) {
 				mu.Lock()
 				defer mu.Unlock()
 				answered = append(answered, name)
@@ -230,7 +231,7 @@ func TestAsManyQuestionsAreJudgedAtOnceAsThereAreEvaluators(t *testing.T) {
 		p, _ := listed(t, d, s, func(c *Config) { c.Evaluators = 3 })
 		run(t, p)
 		for i := range 10 {
-			p.Judge(question(strconv.Itoa(i)), func(pod.Verdict) {})
+			p.Judge(question(strconv.Itoa(i)), func(api.Verdict) {})
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -266,9 +267,9 @@ func TestQuestionsAndChangesAtOnce(t *testing.T) {
 	for i := range 4 {
 		askers.Go(func() {
 			for n := range 200 {
-				answer := make(chan pod.Verdict, 1)
-				p.Judge(question(fmt.Sprintf("%d-%d", i, n)), func(v pod.Verdict) { answer <- v })
-				if v := <-answer; v.Answer != pod.Deny || v.Reason != "ImageNotAllowed" || len(v.Sets) != 1 {
+				answer := make(chan api.Verdict, 1)
+				p.Judge(question(fmt.Sprintf("%d-%d", i, n)), func(v api.Verdict) { answer <- v })
+				if v := <-answer; v.Answer != api.Deny || v.Reason != "ImageNotAllowed" || len(v.Sets) != 1 {
 					t.Errorf("verdict %+v", v)
 					return
 				}

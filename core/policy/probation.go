@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -74,7 +74,7 @@ func newProbation(tenant string, suspects []string, now time.Time, told chan<- s
 }
 
 // observe counts a decision about a pod of a tenant for the sets it asked.
-func observe(sets []*set, tenant string, opinions []pod.Opinion, now time.Time) {
+func observe(sets []*set, tenant string, opinions []api.Opinion, now time.Time) {
 	for _, s := range sets {
 		if s.probation != nil {
 			s.probation.note(tenant, opinions, now)
@@ -84,13 +84,13 @@ func observe(sets []*set, tenant string, opinions []pod.Opinion, now time.Time) 
 
 // note counts one decision about a pod of a tenant, whose opinions may also be
 // those of other sets.
-func (p *probation) note(tenant string, opinions []pod.Opinion, now time.Time) {
+func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 	asked, broke, open := false, "", false
 	for i := range opinions {
 		o := &opinions[i]
 		// Where the plugin has no instance at hand others have used them up, and a fault of
 		// the host says nothing about it. An exception keeps it from being asked.
-		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == pod.ReasonException {
+		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == api.ReasonException {
 			continue
 		}
 		asked = true
@@ -121,7 +121,7 @@ func (p *probation) note(tenant string, opinions []pod.Opinion, now time.Time) {
 }
 
 // openedByMachine reports whether a breaker says that it is open because of the host.
-func openedByMachine(o *pod.Opinion) bool {
+func openedByMachine(o *api.Opinion) bool {
 	return o.Failure == string(breakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
 }
 
@@ -246,7 +246,7 @@ func (p *probation) stays() bool {
 }
 
 // show is what `get policies` shows of it, nil where it is over.
-func (p *probation) show() *pod.PolicyProbation {
+func (p *probation) show() *api.PolicyProbation {
 	if p == nil {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (p *probation) show() *pod.PolicyProbation {
 		return nil
 	}
 	all := p.total()
-	return &pod.PolicyProbation{Since: p.since, Policies: p.names(), Decisions: all.decisions, Failed: all.failed, Failing: p.stuck}
+	return &api.PolicyProbation{Since: p.since, Policies: p.names(), Decisions: all.decisions, Failed: all.failed, Failing: p.stuck}
 }
 
 func (p *probation) names() []string { return slices.Sorted(maps.Keys(p.suspects)) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -45,11 +45,11 @@ func TestASetHasFailedOnceTooManyOfItsDecisionsHave(t *testing.T) {
 			p := newProbation(test.owner, []string{"p"}, instant, make(chan struct{}, 1))
 			for _, s := range test.had {
 				for i := range s.decisions {
-					o := pod.Opinion{Policy: "p", Tenant: test.owner, Answer: pod.Deny}
+					o := api.Opinion{Policy: "p", Tenant: test.owner, Answer: api.Deny}
 					if i >= s.decisions-s.failed {
 						o.Failure = string(wasm.Trap)
 					}
-					p.note(s.tenant, []pod.Opinion{o}, instant)
+					p.note(s.tenant, []api.Opinion{o}, instant)
 				}
 			}
 			if got, _ := p.ended(instant.Add(test.after)); got != test.want {
@@ -63,33 +63,33 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 	t.Parallel()
 	trap := string(wasm.Trap)
 	for name, test := range map[string]struct {
-		opinion pod.Opinion
+		opinion api.Opinion
 		want    trial
 	}{
-		"a denial":                        {pod.Opinion{Answer: pod.Deny}, trial{1, 0}},
-		"a failure":                       {pod.Opinion{Answer: pod.Hold, Failure: trap}, trial{1, 1}},
-		"a failure that allows":           {pod.Opinion{Answer: pod.Allow, Failure: trap}, trial{1, 1}},
-		"a condition that cannot be told": {pod.Opinion{Failure: string(conditionFailed)}, trial{1, 1}},
-		"an open breaker":                 {pod.Opinion{Failure: string(breakerOpen)}, trial{1, 1}},
-		"no instance at hand":             {pod.Opinion{Failure: string(wasm.NotReady)}, trial{}},
-		"an exception":                    {pod.Opinion{Answer: pod.Abstain, Reason: pod.ReasonException}, trial{}},
-		"a policy that only warns":        {pod.Opinion{Mode: pod.ModeWarn, Failure: trap}, trial{}},
-		"a policy that is only recorded":  {pod.Opinion{Mode: pod.ModeAudit, Failure: trap}, trial{}},
-		"a member of a group":             {pod.Opinion{Mode: pod.ModeMember, Failure: trap}, trial{1, 1}},
-		"a policy that was there before":  {pod.Opinion{Policy: "old", Failure: trap}, trial{}},
-		"another owner's policy":          {pod.Opinion{Tenant: "a", Failure: trap}, trial{}},
+		"a denial":                        {api.Opinion{Answer: api.Deny}, trial{1, 0}},
+		"a failure":                       {api.Opinion{Answer: api.Hold, Failure: trap}, trial{1, 1}},
+		"a failure that allows":           {api.Opinion{Answer: api.Allow, Failure: trap}, trial{1, 1}},
+		"a condition that cannot be told": {api.Opinion{Failure: string(conditionFailed)}, trial{1, 1}},
+		"an open breaker":                 {api.Opinion{Failure: string(breakerOpen)}, trial{1, 1}},
+		"no instance at hand":             {api.Opinion{Failure: string(wasm.NotReady)}, trial{}},
+		"an exception":                    {api.Opinion{Answer: api.Abstain, Reason: api.ReasonException}, trial{}},
+		"a policy that only warns":        {api.Opinion{Mode: api.ModeWarn, Failure: trap}, trial{}},
+		"a policy that is only recorded":  {api.Opinion{Mode: api.ModeAudit, Failure: trap}, trial{}},
+		"a member of a group":             {api.Opinion{Mode: api.ModeMember, Failure: trap}, trial{1, 1}},
+		"a policy that was there before":  {api.Opinion{Policy: "old", Failure: trap}, trial{}},
+		"another owner's policy":          {api.Opinion{Tenant: "a", Failure: trap}, trial{}},
 	} {
 		p := newProbation("", []string{"p"}, instant, make(chan struct{}, 1))
 		if test.opinion.Policy == "" {
 			test.opinion.Policy = "p"
 		}
-		p.note("b", []pod.Opinion{test.opinion}, instant)
+		p.note("b", []api.Opinion{test.opinion}, instant)
 		if got := p.of["b"]; got != test.want {
 			t.Errorf("%s: counted %+v, want %+v", name, got, test.want)
 		}
 	}
 	p := newProbation("", []string{"p", "q"}, instant, make(chan struct{}, 1))
-	p.note("", []pod.Opinion{{Policy: "p", Failure: trap}, {Policy: "q", Failure: trap}}, instant)
+	p.note("", []api.Opinion{{Policy: "p", Failure: trap}, {Policy: "q", Failure: trap}}, instant)
 	p.note("", nil, instant)
 	if got := p.of[""]; got != (trial{1, 1}) {
 		t.Errorf("counted %+v for one decision", got)

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // readersPeriod is how often the node is looked at while pods wait by what was
@@ -31,11 +31,11 @@ type readers struct {
 func (p *Plane) NodeChanged() <-chan struct{} { return p.readers.changed }
 
 // note takes in a verdict.
-func (r *readers) note(v *pod.Verdict) {
+func (r *readers) note(v *api.Verdict) {
 	if v.ReadsNode && !r.used.Load() {
 		r.used.Store(true)
 	}
-	if v.ReadsNode && v.Answer != pod.Allow {
+	if v.ReadsNode && v.Answer != api.Allow {
 		r.waiting.Store(true)
 	}
 }

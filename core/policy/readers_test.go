@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 			}
 		}
 		told("nobody waits", false)
-		if got := ask(t, p, question("web")); got.Answer != pod.Hold || !got.ReadsNode {
+		if got := ask(t, p, question("web")); got.Answer != api.Hold || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
 		}
 		told("the first look", true)
@@ -49,7 +49,7 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 		ask(t, p, question("web"))
 		n.set()
 		told("another has ended", true)
-		if got := ask(t, p, question("web")); got.Answer != pod.Allow || !got.ReadsNode {
+		if got := ask(t, p, question("web")); got.Answer != api.Allow || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
 		}
 		told("it was admitted", false)

@@ -168,7 +168,7 @@ func TestTheDigestOfASet(t *testing.T) {
 		t.Helper()
 		d := newTree(t)
 		d.policy("p", "allow", vector)
-		d.write("tests/a.yaml", manifest)
+		d.write("tests/a.yaml", manifestText)
 		return d
 	}
 	before := read(&Config{Dir: whole(t).dir, AllowUnpinned: true})
@@ -181,7 +181,7 @@ func TestTheDigestOfASet(t *testing.T) {
 		"is the same with files nobody names":  {func(d tree) { d.write("README.md", "x"); d.write("other.wasm", "x") }, true},
 		"is another with another document":     {func(d tree) { d.policy("p", "allow", "# x", vector) }, false},
 		"is another with another module":       {func(d tree) { d.write("p.wasm", "deny") }, false},
-		"is another with another pod":          {func(d tree) { d.write("tests/a.yaml", manifest+"# x\n") }, false},
+		"is another with another pod":          {func(d tree) { d.write("tests/a.yaml", manifestText+"# x\n") }, false},
 		"is another with one more policy":      {func(d tree) { d.policy("q", "allow") }, false},
 		"is another under another name":        {func(d tree) { must(d.t, os.Rename(filepath.Join(d.dir, "p.toml"), filepath.Join(d.dir, "o.toml"))) }, false},
 		"is another without a module it names": {func(d tree) { d.remove("p.wasm") }, false},

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -42,7 +42,7 @@ func flood(t *testing.T, p *Plane, namespace, name string, count int) (judged in
 	for i := range count {
 		q := question(fmt.Sprintf("%s-%d", name, i), in(namespace))
 		q.Pod.UID = types.UID(namespace + "/" + q.Pod.Name)
-		if v := ask(t, p, q); v.Reason != pod.ReasonBudgetExhausted {
+		if v := ask(t, p, q); v.Reason != api.ReasonBudgetExhausted {
 			judged++
 		}
 	}

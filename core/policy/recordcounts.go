@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -12,7 +12,7 @@ import (
 const countsPeriod = time.Hour
 
 // repeated notes that a decision on record was made again.
-func (r *ownRecorder) repeated(d *pod.Decision) {
+func (r *ownRecorder) repeated(d *api.Decision) {
 	if _, known := r.counts[d.ID]; !known && len(r.counts) >= maxDecisions {
 		return // it is counted if it is repeated again after these were written
 	}

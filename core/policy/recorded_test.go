@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -25,11 +25,11 @@ func TestWhatIsOnRecord(t *testing.T) {
 	t.Parallel()
 	contest := func(t *testing.T, p *Plane) {
 		t.Helper()
-		resolved := make(chan pod.Resolution, 1)
-		p.Rules().Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: "a", Name: "web"}, Candidates: []pod.Candidate{
-			{Pod: somePod("web"), Origin: pod.Origin{Source: "static", Document: "a#0"}, Running: somePod("web")},
-			{Pod: somePod("other"), Origin: pod.Origin{Source: "cluster", Document: "b#0"}},
-		}}, func(r pod.Resolution) { resolved <- r })
+		resolved := make(chan api.Resolution, 1)
+		p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "a", Name: "web"}, Candidates: []api.Candidate{
+			{Pod: somePod("web"), Origin: api.Origin{Source: "static", Document: "a#0"}, Running: somePod("web")},
+			{Pod: somePod("other"), Origin: api.Origin{Source: "cluster", Document: "b#0"}},
+		}}, func(r api.Resolution) { resolved <- r })
 		<-resolved
 	}
 	for name, test := range map[string]struct {
@@ -84,10 +84,10 @@ func TestWhatIsOnRecord(t *testing.T) {
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
 				for range 3 {
-					if v := ask(t, p, question("web", in("a"))); v.Reason != pod.ReasonBudgetExhausted {
+					if v := ask(t, p, question("web", in("a"))); v.Reason != api.ReasonBudgetExhausted {
 						t.Errorf("verdict %+v", v)
 					}
-					if v := filterBy(t, p, filterQuestion("a")); v.Reason != pod.ReasonBudgetExhausted {
+					if v := filterBy(t, p, filterQuestion("a")); v.Reason != api.ReasonBudgetExhausted {
 						t.Errorf("filter %+v", v)
 					}
 				}

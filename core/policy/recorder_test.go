@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -105,9 +105,9 @@ func (d *recordDisk) has() []string {
 // recorded is a decision that is to be put on record.
 func recorded(name, tenant, text string, answer func()) *recording {
 	q := question(name)
-	x := &recording{request: asking(q), answer: answer, decision: pod.Decision{
-		First: instant, Last: instant, Count: 1, Hook: hookAdmit, Op: pod.Add, Name: name, Instance: name, Tenant: tenant,
-		Verdict: pod.Verdict{Answer: pod.Deny, Message: text},
+	x := &recording{request: asking(q), answer: answer, decision: api.Decision{
+		First: instant, Last: instant, Count: 1, Hook: hookAdmit, Op: api.Add, Name: name, Instance: name, Tenant: tenant,
+		Verdict: api.Verdict{Answer: api.Deny, Message: text},
 	}}
 	return x
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -47,7 +47,7 @@ func (x *recordIndex) find(key decisionKey) (known indexed, ok bool) {
 }
 
 // recall puts what is known of a decision into it.
-func (x *recordIndex) recall(key decisionKey, d *pod.Decision) {
+func (x *recordIndex) recall(key decisionKey, d *api.Decision) {
 	if known, ok := x.find(key); ok {
 		d.ID, d.First = x.prefix+strconv.FormatUint(known.number, 10), time.Unix(0, known.first).In(d.First.Location())
 		d.Count += known.count
@@ -55,7 +55,7 @@ func (x *recordIndex) recall(key decisionKey, d *pod.Decision) {
 }
 
 // note takes a decision in, if it is on record and may be equal to another.
-func (x *recordIndex) note(key decisionKey, d *pod.Decision) {
+func (x *recordIndex) note(key decisionKey, d *api.Decision) {
 	at := strings.LastIndexByte(d.ID, '-') + 1
 	number, err := strconv.ParseUint(d.ID[at:], 10, 64)
 	if err != nil || key == (decisionKey{}) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func numberedKey(n int) (key decisionKey) {
@@ -21,7 +21,7 @@ func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 	x := recordIndex{}
 	first := time.Date(2026, 3, 1, 12, 0, 0, 7, time.UTC)
 	note := func(n, count int) {
-		x.note(numberedKey(n), &pod.Decision{ID: fmt.Sprintf("tenant-a-%d", n), First: first, Count: count})
+		x.note(numberedKey(n), &api.Decision{ID: fmt.Sprintf("tenant-a-%d", n), First: first, Count: count})
 	}
 	for n := 1; n <= 10*indexedAtLeast; n++ {
 		note(n, 1)
@@ -38,9 +38,9 @@ func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 	if known > 2*indexedAtLeast {
 		t.Errorf("%d are known", known)
 	}
-	got := pod.Decision{First: first.Add(time.Hour), Count: 2}
+	got := api.Decision{First: first.Add(time.Hour), Count: 2}
 	x.recall(numberedKey(1), &got)
-	if diff := cmp.Diff(pod.Decision{ID: "tenant-a-1", First: first, Count: 10*indexedAtLeast + 2}, got); diff != "" {
+	if diff := cmp.Diff(api.Decision{ID: "tenant-a-1", First: first, Count: 10*indexedAtLeast + 2}, got); diff != "" {
 		t.Errorf("recalled (-want +got):\n%s", diff)
 	}
 }
@@ -48,16 +48,16 @@ func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 func TestWhatIsNotOnRecordIsNotInTheIndex(t *testing.T) {
 	t.Parallel()
 	x := recordIndex{}
-	x.note(numberedKey(1), &pod.Decision{})
-	x.note(decisionKey{}, &pod.Decision{ID: "operator-1"})
+	x.note(numberedKey(1), &api.Decision{})
+	x.note(decisionKey{}, &api.Decision{ID: "operator-1"})
 	for _, key := range []decisionKey{numberedKey(1), {}} {
 		if _, ok := x.find(key); ok {
 			t.Errorf("%x is known", key)
 		}
 	}
-	got := pod.Decision{Count: 1}
+	got := api.Decision{Count: 1}
 	x.recall(numberedKey(1), &got)
-	if diff := cmp.Diff(pod.Decision{Count: 1}, got); diff != "" {
+	if diff := cmp.Diff(api.Decision{Count: 1}, got); diff != "" {
 		t.Errorf("recalled (-want +got):\n%s", diff)
 	}
 }

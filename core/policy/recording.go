@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -16,7 +17,7 @@ import (
 // recording is a decision that was made and is not on record yet, with what it
 // depended on. Nothing in it changes any more.
 type recording struct {
-	decision pod.Decision
+	decision api.Decision
 	// request is what was asked by admit or filter, contest by merge; nil for the
 	// other.
 	request *wasm.Request
@@ -26,7 +27,7 @@ type recording struct {
 	// facts gives what the policies of an owner saw of the node, nil where nobody
 	// looked.
 	facts                    func(tenant string) *wasm.NodeFacts
-	fallback                 pod.Answer
+	fallback                 api.Answer
 	exempt, paced, mutateAPI bool
 	// met is what policies met that is no function of what they were asked.
 	met circumstances
@@ -40,9 +41,9 @@ type recording struct {
 }
 
 // record puts a verdict on record, and then gives it.
-func (p *Plane) record(d *decision, sets []*set, v *pod.Verdict, paced bool, answer func()) {
+func (p *Plane) record(d *decision, sets []*set, v *api.Verdict, paced bool, answer func()) {
 	q := d.request.Question
-	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, met: d.met, answer: answer, decision: pod.Decision{
+	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, met: d.met, answer: answer, decision: api.Decision{
 		Hook: d.hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,
 		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.instance, Replaces: q.Replaces,
 		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.request.Tenant, Verdict: *v,
@@ -113,7 +114,7 @@ func (r *recording) policies(d *documents) []state.PolicyRecord {
 }
 
 // policy is the one that has an opinion.
-func (r *recording) policy(o *pod.Opinion) *policy {
+func (r *recording) policy(o *api.Opinion) *policy {
 	i := slices.IndexFunc(r.sets, func(s *set) bool { return s.tenant == o.Tenant })
 	if i < 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
@@ -23,8 +23,8 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	c.ClockSynchronized = func() bool { return true }
 	p := New(c)
 	stop := run(t, p)
-	q := question("web", func(q *pod.Question) {
-		q.Op = pod.UpdateOp
+	q := question("web", func(q *api.Question) {
+		q.Op = api.UpdateOp
 		q.Old = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = "old" })
 		q.Pod.Status.Phase = v1.PodRunning
 	})
@@ -37,7 +37,7 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	}
 	r := &records[0]
 	if r.Tenant != "a" || r.ID != "tenant-a-1" || !r.ClockSynchronized || r.Agent != "v1" || r.Node != "node-1" || r.Kind != "file" ||
-		r.Default != pod.Allow || !slices.Equal(r.Changed, changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
+		r.Default != api.Allow || !slices.Equal(r.Changed, changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
 		t.Errorf("record %+v", r)
 	}
 	for digest, part := range map[string]string{r.Pod: `"image":"img"`, r.Old: `"image":"old"`, r.Policies[1].NodeFacts: `"zone":"1"`} {

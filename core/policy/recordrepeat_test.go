@@ -15,7 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -82,8 +82,8 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	}
 	p := New(c)
 	stop := run(t, p)
-	newer := func(q *pod.Question) {
-		q.Op, q.Old = pod.UpdateOp, somePod("web")
+	newer := func(q *api.Question) {
+		q.Op, q.Old = api.UpdateOp, somePod("web")
 		q.Pod = somePod("web", func(p *v1.Pod) {
 			p.Spec.Containers[0].Image = "<other>"
 			p.Status.Phase = v1.PodRunning
@@ -92,14 +92,14 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	}
 	ask(t, p, question("web", newer))
 	q := question("web", newer)
-	passed := make(chan pod.FilterVerdict, 1)
-	p.Filter(pod.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v pod.FilterVerdict) { passed <- v })
+	passed := make(chan api.FilterVerdict, 1)
+	p.Filter(api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
 	<-passed
-	resolved := make(chan pod.Resolution, 1)
-	p.Rules().Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: "web"}, Candidates: []pod.Candidate{
-		{Pod: somePod("web"), Origin: pod.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod("web")},
-		{Pod: q.Pod, Origin: pod.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant.Add(1e6)}, Restored: true},
-	}}, func(r pod.Resolution) { resolved <- r })
+	resolved := make(chan api.Resolution, 1)
+	p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: "web"}, Candidates: []api.Candidate{
+		{Pod: somePod("web"), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod("web")},
+		{Pod: q.Pod, Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant.Add(1e6)}, Restored: true},
+	}}, func(r api.Resolution) { resolved <- r })
 	<-resolved
 	stop()
 
@@ -147,7 +147,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 		c.Records, c.MutateAPI = log, mutateAPI
 		p := New(c)
 		stop := run(t, p)
-		if v := ask(t, p, changed); (v.Answer == pod.Allow) != mutateAPI || (v.Mutation != nil) != mutateAPI {
+		if v := ask(t, p, changed); (v.Answer == api.Allow) != mutateAPI || (v.Mutation != nil) != mutateAPI {
 			t.Errorf("mutate_api %v: verdict %+v", mutateAPI, v)
 		}
 		ask(t, p, plain)
@@ -204,7 +204,7 @@ func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 		closeAll()
 		records, exhibits := evidenceIn(t, at)
 		again := NewRepeater(testConfig(d, newScripts()))
-		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != pod.Allow {
+		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != api.Allow {
 			t.Errorf("%s: %v of %+v", script, d, records)
 		}
 		again.Close()

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -212,7 +213,7 @@ func redactedOf(t *testing.T, script, more string, do func(p *Plane, d tree)) (a
 
 func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 	t.Parallel()
-	hide := func(q *pod.Question) { secretive("env")(q.Pod) }
+	hide := func(q *api.Question) { secretive("env")(q.Pod) }
 	for name, test := range map[string]struct {
 		script, more string
 		do           func(t *testing.T, p *Plane, d tree)
@@ -234,17 +235,17 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 			url := func(of string) string {
 				return "https://ana:" + secret + "@config.example/" + of + "?token=" + secret + "#0"
 			}
-			ask(t, p, question("web", func(q *pod.Question) { q.Origin.Document = url("web.yaml") }))
+			ask(t, p, question("web", func(q *api.Question) { q.Origin.Document = url("web.yaml") }))
 			c := contested("web")
 			c.Candidates[0].Origin.Document, c.Candidates[1].Origin.Document = url("a"), url("b")
-			resolved := make(chan pod.Resolution, 1)
-			p.Rules().Resolve(c, func(r pod.Resolution) { resolved <- r })
+			resolved := make(chan api.Resolution, 1)
+			p.Rules().Resolve(c, func(r api.Resolution) { resolved <- r })
 			<-resolved
 		}, 2},
 		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ tree) {
 			t.Helper()
 			for _, name := range []string{"one", "two"} {
-				ask(t, p, ofController(name, "set", hide, func(q *pod.Question) { q.Origin.Source = "cluster" }))
+				ask(t, p, ofController(name, "set", hide, func(q *api.Question) { q.Origin.Source = "cluster" }))
 			}
 		}, 2},
 	} {
@@ -271,7 +272,7 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 func TestADecisionThatASecretHasMadeIsNotRedacted(t *testing.T) {
 	t.Parallel()
 	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Plane, _ tree) {
-		ask(t, p, question("web", func(q *pod.Question) { secretive("env")(q.Pod) }))
+		ask(t, p, question("web", func(q *api.Question) { secretive("env")(q.Pod) }))
 	})
 	if len(all) != 0 || len(left) != 1 || left[0].Field != "answer" {
 		t.Errorf("%d are redacted, left out %v", len(all), left)

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -113,7 +113,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	r := &state.DecisionRecord{}
 	plant(t, reflect.ValueOf(r).Elem())
-	r.Verdict = pod.Verdict{}
+	r.Verdict = api.Verdict{}
 	on := func(r *state.DecisionRecord) []string {
 		text, err := json.Marshal(r)
 		must(t, err)

@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // rejects reports whether something becomes of pods that run where the policy rejects
@@ -15,7 +15,7 @@ func (p *policy) rejects() bool {
 // rejection is what a policy in force says of a pod by rejecting all that claim its
 // identity, nil where none does: an answer of other sets does not count, nor does that
 // of a policy which leaves alone what runs.
-func (f *forces) rejection(run *RunningPod, tenant string) *pod.Opinion {
+func (f *forces) rejection(run *RunningPod, tenant string) *api.Opinion {
 	r := run.Rejected
 	if r == nil {
 		return nil
@@ -26,8 +26,8 @@ func (f *forces) rejection(run *RunningPod, tenant string) *pod.Opinion {
 	if p == nil || !p.rejects() || keyOfSets(asked) != f.of(tenant).key {
 		return nil
 	}
-	return &pod.Opinion{
-		Policy: r.Policy, Tenant: r.Tenant, Answer: pod.Deny, Reason: pod.ReasonConflictRejected, Message: r.Message,
+	return &api.Opinion{
+		Policy: r.Policy, Tenant: r.Tenant, Answer: api.Deny, Reason: api.ReasonConflictRejected, Message: r.Message,
 	}
 }
 
@@ -37,7 +37,7 @@ func (rv *review) isRejected(p *policy) bool {
 }
 
 // said are all opinions about the pod.
-func (rv *review) said() []pod.Opinion {
+func (rv *review) said() []api.Opinion {
 	if rv.rejection == nil {
 		return rv.opinions
 	}

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // rejected has pods that run stand in a conflict with that answer.
-func rejected(pods []RunningPod, r pod.Resolution) {
+func rejected(pods []RunningPod, r api.Resolution) {
 	for i := range pods {
 		pods[i].Rejected = &r
 	}
@@ -21,7 +21,7 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 	for name, tc := range map[string]struct {
 		keys string
 		// change makes the answer to the conflict another one.
-		change func(*pod.Resolution)
+		change func(*api.Resolution)
 		exempt []string
 		gone   int
 		shown  string
@@ -30,9 +30,9 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 		"they are shown":                      {`on_change = "report"`, nil, nil, 0, message},
 		"a tenth of them goes, one at least":  {onChangeEvicts, nil, nil, 2, message + `; 2 of 20 pods were evicted, this one waits for "wardlet policy confirm m"`},
 		"an exempt one stays":                 {onChangeEvicts, nil, []string{"shop/p19"}, 2, message + "; the pod is exempt and runs on"},
-		"an answer of other sets counts none": {onChangeEvicts, func(r *pod.Resolution) { r.Sets = []string{"operator@0"} }, nil, 0, ""},
-		"nor does one of another policy":      {onChangeEvicts, func(r *pod.Resolution) { r.Policy = "other" }, nil, 0, ""},
-		"nor one of another owner":            {onChangeEvicts, func(r *pod.Resolution) { r.Tenant = "a" }, nil, 0, ""},
+		"an answer of other sets counts none": {onChangeEvicts, func(r *api.Resolution) { r.Sets = []string{"operator@0"} }, nil, 0, ""},
+		"nor does one of another policy":      {onChangeEvicts, func(r *api.Resolution) { r.Policy = "other" }, nil, 0, ""},
+		"nor one of another owner":            {onChangeEvicts, func(r *api.Resolution) { r.Tenant = "a" }, nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 				p := reviewing(t, d, s, n, ranked, evictionsIn(newCounts()), exempting(tc.exempt...))
 				run(t, p)
 				r := resolve(t, p, contestOf("shop", "fleet"))
-				if r.Choice != pod.ChooseNone {
+				if r.Choice != api.ChooseNone {
 					t.Fatalf("resolution %+v", r)
 				}
 				if tc.change != nil {
@@ -65,7 +65,7 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 					t.Errorf("shown %q, want %q", got, tc.shown)
 				}
 				for _, e := range n.evicted {
-					if e.by.Answer != pod.Deny || e.by.Reason != pod.ReasonConflictRejected || e.by.Policy != "m" || e.by.Message != message {
+					if e.by.Answer != api.Deny || e.by.Reason != api.ReasonConflictRejected || e.by.Policy != "m" || e.by.Message != message {
 						t.Errorf("evicted by %+v", e.by)
 					}
 				}

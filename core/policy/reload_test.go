@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // listed is a plane in a bubble of its own time: it finds changes by listing
@@ -133,7 +133,7 @@ func TestTheDirectoryIsFollowed(t *testing.T) {
 		next()
 		d.want(p, "the directory is missing",
 			"2 [a b] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies", false)
-		if v := ask(t, p, question("web")); v.Answer != pod.Deny {
+		if v := ask(t, p, question("web")); v.Answer != api.Deny {
 			t.Errorf("verdict %+v without the directory, want that of the set in force", v)
 		}
 
@@ -173,7 +173,7 @@ func TestContentThatWasRefusedIsTriedAgainOnlyWhenItChanges(t *testing.T) {
 	bubble(t, func(d tree, s *scripts) {
 		t := d.t
 		d.policy("a", "trap x", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		p, l := listed(t, d, s)
 		run(t, p)
 		time.Sleep(time.Minute)
@@ -183,7 +183,7 @@ func TestContentThatWasRefusedIsTriedAgainOnlyWhenItChanges(t *testing.T) {
 		if s.loads != 1 || l.count("the policies are refused") != 1 {
 			t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
 		}
-		d.write("a.yaml", manifest+"# x\n")
+		d.write("a.yaml", manifestText+"# x\n")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if s.loads != 2 || l.count("the policies are refused") != 1 {
@@ -204,7 +204,7 @@ func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(d tree, s *scripts) {
 				t := d.t
-				d.write("a.yaml", manifest)
+				d.write("a.yaml", manifestText)
 				d.policy("a", script, test.vector)
 				p, l := listed(t, d, s)
 				run(t, p)
@@ -273,7 +273,7 @@ func TestFilesThatKeepChangingAreRefused(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		const refused = "the files in DIR keep changing; they are read once they have stood still for 100ms"
 		d.want(p, "for too long", "0 [] "+refused, false)
-		if v := ask(t, p, question("web")); v.Answer != pod.Hold || v.Reason != pod.ReasonPoliciesNotReady {
+		if v := ask(t, p, question("web")); v.Answer != api.Hold || v.Reason != api.ReasonPoliciesNotReady {
 			t.Errorf("verdict %+v, want a hold", v)
 		}
 		if n := l.count("the policies are refused"); n != 1 {
@@ -386,7 +386,7 @@ func TestTheReloaderEndsWithItsContext(t *testing.T) {
 	bubble(t, func(d tree, s *scripts) {
 		t := d.t
 		d.policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		p, l := listed(t, d, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)

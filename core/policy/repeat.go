@@ -11,6 +11,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -73,7 +74,7 @@ func (r *Repeater) unload(key loadedKey) {
 // Repeat makes the decision of a record again. The verdict is as records have it; of
 // one that was paced it is the denial that was put off. The error is ErrNotJudged,
 // that of ctx, or says what is missing or damaged.
-func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (pod.Verdict, error) {
+func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, error) {
 	return r.repeat(ctx, record, of, func(*decision) {}, nil)
 }
 
@@ -86,24 +87,24 @@ const (
 
 // repeat is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
-func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
+func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (api.Verdict, error) {
 	r.decision++
 	defer r.makeRoom()
 	for try := 1; ; try++ {
 		v, err := r.once(ctx, record, of, change, instead)
 		if err != nil {
-			return pod.Verdict{}, err
+			return api.Verdict{}, err
 		}
 		o := byMachine(&v, record.Policies)
 		switch {
 		case o == nil:
 			return v, nil
 		case try == mostRepeats:
-			return pod.Verdict{}, fmt.Errorf("%s: %s", called(o.Policy, o.Tenant), o.Message)
+			return api.Verdict{}, fmt.Errorf("%s: %s", called(o.Policy, o.Tenant), o.Message)
 		}
 		select {
 		case <-ctx.Done():
-			return pod.Verdict{}, context.Cause(ctx)
+			return api.Verdict{}, context.Cause(ctx)
 		case <-time.After(repeatPause):
 		}
 	}
@@ -111,7 +112,7 @@ func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of 
 
 // byMachine is the opinion that came of a failure of the machine which is not on
 // record with the policies, nil for none.
-func byMachine(v *pod.Verdict, policies []state.PolicyRecord) *pod.Opinion {
+func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 	met := metBy(policies)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
@@ -124,9 +125,9 @@ func byMachine(v *pod.Verdict, policies []state.PolicyRecord) *pod.Opinion {
 }
 
 // once is one try to make a decision again.
-func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (pod.Verdict, error) {
-	if record.Verdict.Reason == pod.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
-		return pod.Verdict{}, ErrNotJudged
+func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (api.Verdict, error) {
+	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
+		return api.Verdict{}, ErrNotJudged
 	}
 	policies := record.Policies
 	if instead != nil {
@@ -134,18 +135,18 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	}
 	sets, err := r.sets(ctx, record, policies, of)
 	if err != nil {
-		return pod.Verdict{}, err
+		return api.Verdict{}, err
 	}
 	if instead != nil {
 		sets = instead.within(sets, record.Hook)
 	}
 	e := &exhibits{of: of}
-	var v pod.Verdict
+	var v api.Verdict
 	switch record.Hook {
 	case hookAdmit, hookFilter:
 		d := e.decision(record)
 		if e.err != nil {
-			return pod.Verdict{}, e.err
+			return api.Verdict{}, e.err
 		}
 		d.met = metBy(policies)
 		change(d)
@@ -153,17 +154,17 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	case hookMerge:
 		m := e.contest(record)
 		if e.err != nil {
-			return pod.Verdict{}, e.err
+			return api.Verdict{}, e.err
 		}
 		m.met = metBy(policies)
 		decided, opinions, _ := choose(ctx, sets, record.Node, m, &activity{})
 		decided.At, decided.Sets = record.Verdict.At, setNames(sets)
 		v = mergeVerdict(&decided, opinions)
 	default:
-		return pod.Verdict{}, fmt.Errorf("the hook %q is unknown: the record is of a newer agent", record.Hook)
+		return api.Verdict{}, fmt.Errorf("the hook %q is unknown: the record is of a newer agent", record.Hook)
 	}
 	if p := closedOf(sets); p != nil {
-		return pod.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", called(p.Name, p.tenant))
+		return api.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", called(p.Name, p.tenant))
 	}
 	settle(ctx, sets)
 	return v, context.Cause(ctx)
@@ -182,7 +183,7 @@ func closedOf(sets []*set) *policy {
 }
 
 // decide asks the policies about one pod.
-func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*set, d *decision) pod.Verdict {
+func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*set, d *decision) api.Verdict {
 	if record.Hook == hookFilter {
 		v := filterAll(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
 		return *filterVerdict(&v)
@@ -309,9 +310,9 @@ func (e *exhibits) pod(digest string) *v1.Pod {
 
 // decision is that of a record of the hooks admit and filter.
 func (e *exhibits) decision(record *state.DecisionRecord) *decision {
-	q := &pod.Question{
+	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
-		Origin: pod.Origin{Source: record.Source, Document: record.Document},
+		Origin: api.Origin{Source: record.Source, Document: record.Document},
 	}
 	if record.Base != "" {
 		q.Base = &pod.Mutation{Instance: record.Instance, FinalHash: record.Base}
@@ -345,7 +346,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 
 // remember has what a policy said before be known.
 func (d *decision) remember(last *state.LastOpinion) {
-	o := &opinion{pod.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
+	o := &opinion{api.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
 	if last.Changed {
 		o.Patch = "not kept"
 	}
@@ -376,7 +377,7 @@ func (e *exhibits) contest(record *state.DecisionRecord) *contest {
 		x := &record.Candidates[i]
 		m.places = append(m.places, i)
 		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: e.pod(x.Pod), Origin: pod.Origin{Source: x.Source, Document: x.Document, FirstSeen: x.FirstSeen}, Kind: x.Kind,
+			Pod: e.pod(x.Pod), Origin: api.Origin{Source: x.Source, Document: x.Document, FirstSeen: x.FirstSeen}, Kind: x.Kind,
 			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
 		})
 		if m.Candidates[i].Pod == nil {

@@ -13,22 +13,22 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // contested is a contest between the sources static and cluster, the first of which
 // has what runs.
-func contested(name string) pod.Contest {
-	return pod.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: name}, Candidates: []pod.Candidate{
-		{Pod: somePod(name), Origin: pod.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod(name)},
-		{Pod: somePod(name), Origin: pod.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant}},
+func contested(name string) api.Contest {
+	return api.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: name}, Candidates: []api.Candidate{
+		{Pod: somePod(name), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod(name)},
+		{Pod: somePod(name), Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant}},
 	}}
 }
 
 // update is the same pod with another image.
-func update(q *pod.Question) {
-	q.Op, q.Old = pod.UpdateOp, somePod(q.Pod.Name)
+func update(q *api.Question) {
+	q.Op, q.Old = api.UpdateOp, somePod(q.Pod.Name)
 	q.Pod = somePod(q.Pod.Name, func(p *v1.Pod) { p.Spec.Containers[0].Image = "other" })
 }
 
@@ -37,11 +37,11 @@ func everyHook(t *testing.T, p *Plane, name string) {
 	t.Helper()
 	ask(t, p, question(name))
 	q := question(name, update)
-	passed := make(chan pod.FilterVerdict, 1)
-	p.Filter(pod.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v pod.FilterVerdict) { passed <- v })
+	passed := make(chan api.FilterVerdict, 1)
+	p.Filter(api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
 	<-passed
-	resolved := make(chan pod.Resolution, 1)
-	p.Rules().Resolve(contested(name), func(r pod.Resolution) { resolved <- r })
+	resolved := make(chan api.Resolution, 1)
+	p.Rules().Resolve(contested(name), func(r api.Resolution) { resolved <- r })
 	<-resolved
 }
 
@@ -122,7 +122,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			func(c *Config) { c.Exempt = []string{"shop/web*"} },
 			func(t *testing.T, p *Plane, _ tree) {
 				t.Helper()
-				ask(t, p, question("web", func(q *pod.Question) { q.Origin.Source = "static" }))
+				ask(t, p, question("web", func(q *api.Question) { q.Origin.Source = "static" }))
 			},
 			[]string{"Trap", "NotReady"},
 		},
@@ -159,14 +159,14 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			func(t *testing.T, p *Plane, _ tree) {
 				t.Helper()
 				for _, name := range []string{"one", "two"} {
-					ask(t, p, ofController(name, "set", func(q *pod.Question) { q.Origin.Source = "cluster" }))
+					ask(t, p, ofController(name, "set", func(q *api.Question) { q.Origin.Source = "cluster" }))
 				}
 			},
 			[]string{"(denied in 10s: other pods", "(denied in no time)"},
 		},
 		"the modes, and what is said where nobody has an opinion": {
 			map[string]string{"p": "deny No\nmode = \"warn\"", "q": "deny No\nmode = \"audit\"", "r": "abstain"},
-			func(c *Config) { c.DefaultVerdict = pod.Deny },
+			func(c *Config) { c.DefaultVerdict = api.Deny },
 			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
 			[]string{"DefaultVerdict", "warn", "audit"},
 		},
@@ -217,8 +217,8 @@ func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	again := NewRepeater(Config{})
 	for name, record := range map[string]state.DecisionRecord{
-		"an admission without sets": {Decision: pod.Decision{Hook: hookAdmit, Verdict: notReady("/policies", errors.New("no"), instant)}},
-		"a contest without sets":    {Decision: pod.Decision{Hook: hookMerge}},
+		"an admission without sets": {Decision: api.Decision{Hook: hookAdmit, Verdict: notReady("/policies", errors.New("no"), instant)}},
+		"a contest without sets":    {Decision: api.Decision{Hook: hookMerge}},
 	} {
 		if _, err := again.Repeat(context.Background(), &record, nil); !errors.Is(err, ErrNotJudged) {
 			t.Errorf("%s: %v", name, err)
@@ -228,23 +228,23 @@ func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 
 func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	t.Parallel()
-	base := pod.Verdict{Answer: pod.Deny, Message: "no", At: instant, Sets: []string{"s"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny, Fuel: 1 << 60, Warnings: []string{"a"}}}}
+	base := api.Verdict{Answer: api.Deny, Message: "no", At: instant, Sets: []string{"s"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Deny, Fuel: 1 << 60, Warnings: []string{"a"}}}}
 	for name, test := range map[string]struct {
-		change func(v *pod.Verdict)
+		change func(v *api.Verdict)
 		want   string
 	}{
-		"another answer":     {func(v *pod.Verdict) { v.Answer = pod.Allow }, `answer is "deny" on record, made again "allow"`},
-		"a large number":     {func(v *pod.Verdict) { v.Opinions[0].Fuel++ }, "opinions[0].fuel is 1152921504606846976 on record, made again 1152921504606846977"},
-		"one more":           {func(v *pod.Verdict) { v.Opinions[0].Warnings = []string{"a", "b"} }, `opinions[0].warnings[1] is nothing on record, made again "b"`},
-		"something is gone":  {func(v *pod.Verdict) { v.Message = "" }, `message is "no" on record, made again nothing`},
-		"none":               {func(*pod.Verdict) {}, ""},
-		"an opinion is gone": {func(v *pod.Verdict) { v.Opinions = nil }, `opinions is [{"answer":"deny","fuel":1152921504606846976,"policy":"p","warnings":["a"]}] on record, made again nothing`},
-		"the time":           {func(v *pod.Verdict) { v.At = v.At.Add(1) }, `at is "2026-11-03T12:00:00Z" on record, made again "2026-11-03T12:00:00.000000001Z"`},
+		"another answer":     {func(v *api.Verdict) { v.Answer = api.Allow }, `answer is "deny" on record, made again "allow"`},
+		"a large number":     {func(v *api.Verdict) { v.Opinions[0].Fuel++ }, "opinions[0].fuel is 1152921504606846976 on record, made again 1152921504606846977"},
+		"one more":           {func(v *api.Verdict) { v.Opinions[0].Warnings = []string{"a", "b"} }, `opinions[0].warnings[1] is nothing on record, made again "b"`},
+		"something is gone":  {func(v *api.Verdict) { v.Message = "" }, `message is "no" on record, made again nothing`},
+		"none":               {func(*api.Verdict) {}, ""},
+		"an opinion is gone": {func(v *api.Verdict) { v.Opinions = nil }, `opinions is [{"answer":"deny","fuel":1152921504606846976,"policy":"p","warnings":["a"]}] on record, made again nothing`},
+		"the time":           {func(v *api.Verdict) { v.At = v.At.Add(1) }, `at is "2026-11-03T12:00:00Z" on record, made again "2026-11-03T12:00:00.000000001Z"`},
 	} {
 		made := base
-		made.Opinions = []pod.Opinion{base.Opinions[0]}
+		made.Opinions = []api.Opinion{base.Opinions[0]}
 		test.change(&made)
-		d, err := Compare(&state.DecisionRecord{Decision: pod.Decision{Verdict: base}}, made)
+		d, err := Compare(&state.DecisionRecord{Decision: api.Decision{Verdict: base}}, made)
 		must(t, err)
 		got := ""
 		if d != nil {

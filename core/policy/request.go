@@ -4,12 +4,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // request is what the policies of a decision are asked: all of them the same.
-func (p *Plane) request(q *pod.Question, tenant string, now time.Time) *wasm.Request {
+func (p *Plane) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: changes(q),
 		Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{},
@@ -19,8 +20,8 @@ func (p *Plane) request(q *pod.Question, tenant string, now time.Time) *wasm.Req
 // testRequest is what a policy is asked in a test of its own: at a time that is
 // always the same and known to be right, about a pod from a file, or of the
 // first kind of sources that the policy names.
-func (p *policy) testRequest(q *pod.Question, at time.Time) *wasm.Request {
-	kind := pod.KindFile
+func (p *policy) testRequest(q *api.Question, at time.Time) *wasm.Request {
+	kind := api.KindFile
 	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
 		kind = named[0]
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // asksOf gives what each policy was asked by one question to a plane, and the
 // time of the decision.
-func asksOf(t *testing.T, c Config, s *scripts, q pod.Question) (asked map[string]wasm.Request, at time.Time) {
+func asksOf(t *testing.T, c Config, s *scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
 	t.Helper()
 	p := New(c)
 	stop := run(t, p)
@@ -27,12 +27,12 @@ func asksOf(t *testing.T, c Config, s *scripts, q pod.Question) (asked map[strin
 
 func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 	t.Parallel()
-	update := func(q *pod.Question) {
-		q.Op, q.Old = pod.UpdateOp, somePod("web", func(p *v1.Pod) { p.Labels = nil })
+	update := func(q *api.Question) {
+		q.Op, q.Old = api.UpdateOp, somePod("web", func(p *v1.Pod) { p.Labels = nil })
 	}
 	for name, test := range map[string]struct {
 		source string
-		change func(*pod.Question)
+		change func(*api.Question)
 		clock  func() bool
 		want   wasm.Request
 	}{
@@ -49,7 +49,7 @@ func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 			d.policy("p", "allow")
 			c := testConfig(d, s)
 			c.ClockSynchronized = test.clock
-			q := question("web", func(q *pod.Question) { q.Origin.Source = test.source })
+			q := question("web", func(q *api.Question) { q.Origin.Source = test.source })
 			if test.change != nil {
 				test.change(&q)
 			}
@@ -98,7 +98,7 @@ func TestTestsOfAPolicyAskOfItsOwnKindOfSources(t *testing.T) {
 			t.Parallel()
 			d, s := newTree(t), newScripts()
 			d.policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.write("a.yaml", manifest)
+			d.write("a.yaml", manifestText)
 			_, err := loadOnce(t, d, s, nil)
 			must(t, err)
 			if r := s.requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {

@@ -6,7 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // What becomes of pods that run and that a policy would not admit.
@@ -30,20 +30,20 @@ type Running interface {
 	// Tell makes a warning event about a pod.
 	Tell(p *v1.Pod, reason, message string)
 	// Judged takes in what policies have said of a pod.
-	Judged(opinions []pod.Opinion)
+	Judged(opinions []api.Opinion)
 	// Evict ends a pod that runs as this instance of it, and has it denied by the
 	// verdict from then on. It is durable when it returns nil; else nothing happens.
-	Evict(ctx context.Context, p *v1.Pod, v pod.Verdict) error
+	Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error
 }
 
 // RunningPod is a pod as it runs, and what it was admitted by, nil for nothing.
 type RunningPod struct {
 	Pod     *v1.Pod
-	Origin  pod.Origin
-	Verdict *pod.Verdict
+	Origin  api.Origin
+	Verdict *api.Verdict
 	// Rejected is the answer to the conflict in which the pod stands, if that is
 	// ChooseNone, else nil.
-	Rejected *pod.Resolution
+	Rejected *api.Resolution
 }
 
 // Violation is what policies have against a pod that runs.
@@ -69,13 +69,13 @@ func (s *set) reviews() bool {
 
 // isReview reports whether a decision is about a pod that runs, of which nothing
 // changes.
-func (d *decision) isReview() bool { return d.request.Question.Op == pod.Review }
+func (d *decision) isReview() bool { return d.request.Question.Op == api.Review }
 
 // review asks the policies in force that judge pods that run about one, and gives what
 // that took in fuel. An owner without a set has nothing to say. Of a tenant that has
 // spent its budget it is put off.
 func (p *Plane) review(
-	ctx context.Context, run *RunningPod, tenant string, answer func(pod.Verdict), later putsOff, at *activity,
+	ctx context.Context, run *RunningPod, tenant string, answer func(api.Verdict), later putsOff, at *activity,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
@@ -89,7 +89,7 @@ func (p *Plane) review(
 	sets := p.inForce(tenant)
 	defer release(sets)
 	d := p.decision(hookAdmit, &q, p.request(&q, tenant, now), at)
-	d.fallback = pod.Allow
+	d.fallback = api.Allow
 	v := judge(ctx, sets, d, d.fallback)
 	v.ReadsNode = d.saw != nil
 	if ctx.Err() != nil {
@@ -106,8 +106,8 @@ func (p *Plane) review(
 }
 
 // question is what is asked about the pod: whether it would be admitted, as it runs.
-func (r *RunningPod) question() pod.Question {
-	q := pod.Question{Op: pod.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
+func (r *RunningPod) question() api.Question {
+	q := api.Question{Op: api.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
 	if r.Verdict != nil {
 		q.Base = r.Verdict.Mutation // what made of the document what runs
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // reviewDelays is after how long a policy is asked again about what it held or failed at.
@@ -14,7 +14,7 @@ var reviewDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minu
 
 // plan says when the sets that gave a verdict about a pod judge it again: a failure and
 // a hold are no last word, and an exception has an end.
-func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
+func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 	now := r.plane.cfg.Now()
 	rv.again = time.Time{}
 	q := rv.question()
@@ -30,8 +30,8 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 			rv.sooner(now.Add(reviewDelays.Min))
 			continue
 		}
-		unsure = unsure || o.Failure != "" || o.Answer == pod.Hold && o.Mode == ""
-		if o.Reason == pod.ReasonException {
+		unsure = unsure || o.Failure != "" || o.Answer == api.Hold && o.Mode == ""
+		if o.Reason == api.ReasonException {
 			if e := p.exception(names, v.At); e != nil {
 				rv.sooner(e.until)
 			}
@@ -42,7 +42,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *pod.Verdict) {
 		return
 	}
 	wait := reviewDelays.Delay(rv.tries)
-	if v.Answer == pod.Hold && v.RetryAfter > 0 {
+	if v.Answer == api.Hold && v.RetryAfter > 0 {
 		wait = max(v.RetryAfter, reviewDelays.Min)
 	}
 	rv.tries++
@@ -75,7 +75,7 @@ func (r *reviewer) watch(f *forces) {
 		return
 	}
 	for _, rv := range r.pods {
-		if rv.readsNode && slices.ContainsFunc(rv.opinions, func(o pod.Opinion) bool { return violates(&o) }) {
+		if rv.readsNode && slices.ContainsFunc(rv.opinions, func(o api.Opinion) bool { return violates(&o) }) {
 			rv.sooner(r.looked)
 		}
 	}

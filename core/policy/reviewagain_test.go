@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -27,8 +27,8 @@ func TestAFailureAndAHoldAreNoLastWord(t *testing.T) {
 				n := newRunning(somePods(4)...)
 				calls := 0
 				s.edit = func(_ string, r *wasm.Result) {
-					if calls++; calls > 8 || r.Answer == pod.Allow {
-						r.Answer = pod.Deny
+					if calls++; calls > 8 || r.Answer == api.Allow {
+						r.Answer = api.Deny
 					}
 				}
 				d.policy("a", script, onChangeEvicts)
@@ -71,7 +71,7 @@ func TestWhatCannotBeToldIsAskedLessAndLessOften(t *testing.T) {
 				n := newRunning(runs("web"))
 				calls := 0
 				s.edit = func(_ string, r *wasm.Result) {
-					if calls++; r.Answer == pod.Hold {
+					if calls++; r.Answer == api.Hold {
 						r.Message = fmt.Sprint("the time ", calls)
 					}
 				}
@@ -157,8 +157,8 @@ func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 			return out
 		}}
 		s.edit = func(_ string, r *wasm.Result) {
-			if r.Answer == pod.Hold {
-				r.Answer = pod.Deny
+			if r.Answer == api.Hold {
+				r.Answer = api.Deny
 			}
 		}
 		d.policy("q", "quota 6", onChangeReports, `capabilities = ["node.read"]`)

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -57,10 +58,10 @@ type review struct {
 	tenant string
 	// sets are those by which opinions were given, empty for none yet.
 	sets     string
-	opinions []pod.Opinion
+	opinions []api.Opinion
 	// rejection is what a policy says by rejecting all that claim the pod's identity, nil
 	// where none does.
-	rejection *pod.Opinion
+	rejection *api.Opinion
 	// asking: it is pending, or asked about. recheck: because it is about to be
 	// evicted. fresh: opinions are an answer of just now.
 	asking, recheck, fresh bool
@@ -90,7 +91,7 @@ type inquiry struct {
 type reviewed struct {
 	of      *review
 	pod     *v1.Pod
-	verdict pod.Verdict
+	verdict api.Verdict
 }
 
 func newReviewer(p *Plane) *reviewer {
@@ -255,9 +256,9 @@ func (r *reviewer) ask(f *forces) {
 		x := &inquiry{of: rv}
 		r.open[tenant] = x
 		run := rv.RunningPod
-		answer := func(v pod.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
-		of := about{hook: string(pod.Review), uid: run.Pod.UID}
-		pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(pod.Verdict), later putsOff) (int64, bool) {
+		answer := func(v api.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
+		of := about{hook: string(api.Review), uid: run.Pod.UID}
+		pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
 			putOff := func(wait time.Duration, why string) {
 				x.putOff.Store(true)
 				later(wait, why)
@@ -293,11 +294,11 @@ func byName(a, b *review) int {
 // shownReviews are how policies have judged pods that run, for Plane.Sets.
 type shownReviews struct {
 	mu sync.Mutex
-	of map[owned]pod.PolicyReview
+	of map[owned]api.PolicyReview
 }
 
 // show fills in what `get policies` shows. The reviewer may be nil.
-func (r *reviewer) show(s *pod.PolicySet) {
+func (r *reviewer) show(s *api.PolicySet) {
 	if r == nil {
 		return
 	}

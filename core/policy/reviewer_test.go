@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -72,7 +73,7 @@ func TestWhatAPolicySaysOfAPodThatRuns(t *testing.T) {
 					t.Errorf("evicted %v", n.gone())
 				}
 				for _, x := range p.Decisions() {
-					if x.Op != pod.Review || x.Verdict.Mutation != nil || x.Count != 1 {
+					if x.Op != api.Review || x.Verdict.Mutation != nil || x.Count != 1 {
 						t.Errorf("decision %+v", x)
 					}
 				}
@@ -152,11 +153,11 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	d.policy("other", "deny No nobody", onChangeEvicts, "[match]\noperations = [\"ADD\"]\nconditions = [\"!('a' in object.metadata.labels)\"]")
 	d.policy("silent", "deny")
 	changed := runs("changed")
-	changed.Verdict = &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Instance: "of the document", FinalHash: "of the pod"}}
+	changed.Verdict = &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Instance: "of the document", FinalHash: "of the pod"}}
 	at := filepath.Join(t.TempDir(), "state")
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, s)
-	c.Records, c.Running, c.DefaultVerdict = log, newRunning(runs("web"), changed), pod.Hold
+	c.Records, c.Running, c.DefaultVerdict = log, newRunning(runs("web"), changed), api.Hold
 	p := New(c)
 	stop := run(t, p)
 	for len(p.Decisions()) < 2 {
@@ -172,7 +173,7 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	defer again.Close()
 	for i, r := range records {
 		said := r.Verdict.Opinions
-		if r.Op != pod.Review || len(said) != 2 || said[0].Patch == "" || said[1].Reason != "No" || r.Verdict.Answer != pod.Deny || r.Pod != r.Old {
+		if r.Op != api.Review || len(said) != 2 || said[0].Patch == "" || said[1].Reason != "No" || r.Verdict.Answer != api.Deny || r.Pod != r.Old {
 			t.Errorf("record %+v", r)
 		}
 		if base := r.Name == "changed"; base != (r.Base == "of the pod") || base != (r.Instance == "of the document") {
@@ -182,7 +183,7 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 			t.Error(d)
 		}
 		other := *r
-		other.Op = pod.Add
+		other.Op = api.Add
 		if repeated(t, again, &other, exhibits[i]) == nil {
 			t.Error("of a new pod they say the same, so this test says nothing")
 		}

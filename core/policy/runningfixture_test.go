@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -33,7 +33,7 @@ type running struct {
 type evicted struct {
 	name string
 	at   time.Time
-	by   pod.Verdict
+	by   api.Verdict
 }
 
 func newRunning(pods ...RunningPod) *running {
@@ -53,7 +53,7 @@ func somePods(n int) (pods []RunningPod) {
 }
 
 func runs(name string, change ...func(*v1.Pod)) RunningPod {
-	return RunningPod{Pod: somePod(name, change...), Origin: pod.Origin{Source: "static", Document: name + ".yaml#0"}}
+	return RunningPod{Pod: somePod(name, change...), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
 }
 
 func (n *running) Pods() []RunningPod {
@@ -76,13 +76,13 @@ func (n *running) Tell(p *v1.Pod, reason, message string) {
 	n.told = append(n.told, p.Name+" "+reason+" "+message)
 }
 
-func (n *running) Judged(opinions []pod.Opinion) {
+func (n *running) Judged(opinions []api.Opinion) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fuel += fuelOf(opinions)
 }
 
-func (n *running) Evict(_ context.Context, p *v1.Pod, v pod.Verdict) error {
+func (n *running) Evict(_ context.Context, p *v1.Pod, v api.Verdict) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.refuses != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/test/wasmtest"
@@ -94,14 +94,14 @@ func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 	const image = "registry.example/evil:1"
 	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
 	listing := string(wasmtest.Denying("object.spec.containers[*].image", image))
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	d.policy("images", listing, vector)
 	p := New(sandboxed(t, d))
 	run(t, p)
-	evil := question("web", func(q *pod.Question) {
+	evil := question("web", func(q *api.Question) {
 		q.Pod = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
 	})
-	check := func(step string, q pod.Question, want pod.Verdict) {
+	check := func(step string, q api.Question, want api.Verdict) {
 		t.Helper()
 		got := ask(t, p, q)
 		want.At, want.Sets, want.Opinions = got.At, []string{p.Sets()[0].Digest}, got.Opinions
@@ -109,19 +109,19 @@ func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step, diff)
 		}
 	}
-	check("a good pod", question("web"), pod.Verdict{Answer: pod.Allow, Policy: "images"})
-	denied := pod.Verdict{Answer: pod.Deny, Policy: "images", Reason: "Listed", Message: `policy "images": ` + image}
+	check("a good pod", question("web"), api.Verdict{Answer: api.Allow, Policy: "images"})
+	denied := api.Verdict{Answer: api.Deny, Policy: "images", Reason: "Listed", Message: `policy "images": ` + image}
 	check("a bad pod", evil, denied)
 
 	d.policy("trapping", string(wasmtest.Trapping()), "on_error = \"allow\"")
 	d.policy("later", string(wasmtest.HoldingFor(100)))
 	<-p.Changed()
 	check("a bad pod of three policies", evil, denied)
-	check("a good pod that is held", question("web"), pod.Verdict{
-		Answer: pod.Hold, Policy: "later", Reason: "PolicyHeld", Message: `policy "later" gives no message`, RetryAfter: time.Second,
+	check("a good pod that is held", question("web"), api.Verdict{
+		Answer: api.Hold, Policy: "later", Reason: "PolicyHeld", Message: `policy "later" gives no message`, RetryAfter: time.Second,
 	})
 	v := ask(t, p, question("web"))
-	if len(v.Opinions) != 3 || v.Opinions[2].Failure != "Trap" || v.Opinions[2].Answer != pod.Allow {
+	if len(v.Opinions) != 3 || v.Opinions[2].Failure != "Trap" || v.Opinions[2].Answer != api.Allow {
 		t.Errorf("opinions %+v", v.Opinions)
 	}
 
@@ -156,7 +156,7 @@ func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
 	c.ClockSynchronized = synchronized.Load
 	p := New(c)
 	run(t, p)
-	static := pod.Origin{Source: "static", Document: "web.yaml#0"}
+	static := api.Origin{Source: "static", Document: "web.yaml#0"}
 	newer := somePod("web", func(p *v1.Pod) {
 		p.Labels["tier"] = "db"
 		p.Spec.Containers[0].Image = "other"
@@ -164,31 +164,31 @@ func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
 	})
 	for _, test := range []struct {
 		name         string
-		question     pod.Question
+		question     api.Question
 		synchronized bool
 		want         string
 	}{
 		{
 			"a new pod of a file",
-			pod.Question{Op: pod.Add, Pod: somePod("web"), Origin: static},
+			api.Question{Op: api.Add, Pod: somePod("web"), Origin: static},
 			true,
 			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0",NODE"clockSynchronized":true`,
 		},
 		{
 			"an update of an API server's pod, on a node that has lost its clock",
-			pod.Question{Op: pod.UpdateOp, Pod: newer, Old: somePod("web"), Origin: pod.Origin{Source: "cluster"}},
+			api.Question{Op: api.UpdateOp, Pod: newer, Old: somePod("web"), Origin: api.Origin{Source: "cluster"}},
 			false,
 			`"operation":"UPDATE","source":"cluster","kind":"api","changed":["labels","images","spec"],NODE"clockSynchronized":false`,
 		},
 		{
 			"a pod that replaces another, which changes nothing",
-			pod.Question{Op: pod.Add, Pod: newer, Old: somePod("web"), Replaces: "uid-old", Origin: static},
+			api.Question{Op: api.Add, Pod: newer, Old: somePod("web"), Replaces: "uid-old", Origin: static},
 			true,
 			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0","replaces":"uid-old",NODE"clockSynchronized":true`,
 		},
 		{
 			"an update without the old version",
-			pod.Question{Op: pod.UpdateOp, Pod: newer, Origin: pod.Origin{Source: "unknown"}},
+			api.Question{Op: api.UpdateOp, Pod: newer, Origin: api.Origin{Source: "unknown"}},
 			true,
 			`"operation":"UPDATE","source":"unknown",NODE"clockSynchronized":true`,
 		},
@@ -210,7 +210,7 @@ func TestWhatAPluginOfWebAssemblyWarnsOfIsInItsOpinion(t *testing.T) {
 	p := New(sandboxed(t, d))
 	run(t, p)
 	v := ask(t, p, question("web"))
-	if diff := cmp.Diff([]string{"p: soon"}, v.Warnings()); diff != "" || v.Answer != pod.Allow || v.Reason != "" {
+	if diff := cmp.Diff([]string{"p: soon"}, v.Warnings()); diff != "" || v.Answer != api.Allow || v.Reason != "" {
 		t.Errorf("verdict %+v, warnings (-want +got):\n%s", v, diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -163,7 +163,7 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	case "error":
 		return wasm.Result{}, errors.New(rest)
 	case "late", "unwell", "busy", "unmapped", "refused":
-		switch result.Answer = pod.Allow; {
+		switch result.Answer = api.Allow; {
 		case fault && word == "late":
 			return wasm.Result{}, wasm.ErrNotReady
 		case fault:
@@ -172,32 +172,32 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	case "wait":
 		p.of.waits <- p.policy
 		<-p.of.free
-		result.Answer = pod.Deny
+		result.Answer = api.Deny
 	case "quota":
 		if r.Node == nil {
 			return wasm.Result{}, &wasm.Failure{Code: wasm.PluginError, Err: errors.New("nothing is known of the node")}
 		}
 		most, _ := strconv.Atoi(rest)
-		result.Answer = pod.Hold
+		result.Answer = api.Hold
 		if len(r.Node.Pods) < most {
-			result.Answer = pod.Allow
+			result.Answer = api.Allow
 		}
 	case "hold-for":
-		result.Answer = pod.Hold
+		result.Answer = api.Hold
 		result.RetryAfter, _ = time.ParseDuration(rest)
 	case "deny-image":
-		result.Answer = pod.Abstain
+		result.Answer = api.Abstain
 		if r.Question.Pod.Spec.Containers[0].Image == rest {
-			result = wasm.Result{Answer: pod.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.admitFuel}
+			result = wasm.Result{Answer: api.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.admitFuel}
 		}
 	case "say-env", "deny-env":
-		result.Answer = pod.Allow
+		result.Answer = api.Allow
 		if env := r.Question.Pod.Spec.Containers[0].Env; len(env) > 0 && (word == "say-env" || env[0].Value == rest) {
-			result = wasm.Result{Answer: pod.Deny, Reason: "Env", Message: env[0].Value, Fuel: p.of.admitFuel}
+			result = wasm.Result{Answer: api.Deny, Reason: "Env", Message: env[0].Value, Fuel: p.of.admitFuel}
 		}
 	default:
 		code, message, _ := strings.Cut(rest, " ")
-		result = wasm.Result{Answer: pod.Answer(word), Reason: code, Message: message, Fuel: p.of.admitFuel}
+		result = wasm.Result{Answer: api.Answer(word), Reason: code, Message: message, Fuel: p.of.admitFuel}
 	}
 	if edit != nil {
 		edit(p.policy, &result)

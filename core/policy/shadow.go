@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -81,7 +81,7 @@ func (d *decision) waits(p *policy, wait time.Duration) {
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
 // those said. The sets are in use.
-func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
+func (p *Plane) shadows(d *decision, opinions []api.Opinion) {
 	for i := range d.shadowed {
 		x, saw := d.shadowed[i], d.saw.again()
 		x.makes = d.made[x.policy.owned()]
@@ -104,7 +104,7 @@ func (p *Plane) shadows(d *decision, opinions []pod.Opinion) {
 func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) saying {
 	asked, fuel, err := p.wants(ctx, d)
 	if !asked {
-		return saying{Opinion: pod.Opinion{Answer: notAskedAnswer(d.hook)}}
+		return saying{Opinion: api.Opinion{Answer: notAskedAnswer(d.hook)}}
 	}
 	d.at.policy(p.Name)
 	defer d.at.over()
@@ -121,15 +121,15 @@ func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) say
 }
 
 // notAskedAnswer is the answer of a policy that was not asked, as it does not match.
-func notAskedAnswer(hook string) pod.Answer {
+func notAskedAnswer(hook string) api.Answer {
 	if hook == hookFilter {
-		return pod.Answer(pod.Pass)
+		return api.Answer(api.Pass)
 	}
-	return pod.Abstain
+	return api.Abstain
 }
 
 // shadowMerges is shadows for a contest.
-func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
+func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
 	for _, s := range sets {
 		for _, policy := range s.policies {
 			if policy.candidate == nil || !policy.has(hookMerge) && !policy.candidate.has(hookMerge) {
@@ -141,7 +141,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 				c := x.policy.candidate
 				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
 				if !asked {
-					return saying{Opinion: pod.Opinion{Answer: pod.Abstain}}, fuel
+					return saying{Opinion: api.Opinion{Answer: api.Abstain}}, fuel
 				}
 				at.policy(c.Name)
 				defer at.over()
@@ -156,7 +156,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []pod.Opinion) {
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
 func (p *Plane) shadow(
-	x *shadowed, question [sha256.Size]byte, opinions []pod.Opinion, judge func(ctx context.Context, at *activity) (saying, int64),
+	x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *activity) (saying, int64),
 ) {
 	s, c := &p.shadowing, x.policy.candidate
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
@@ -185,12 +185,12 @@ func (p *Plane) shadow(
 }
 
 // saidBy is what the policy of a question said itself.
-func saidBy(x *shadowed, opinions []pod.Opinion) pod.Opinion {
-	i := slices.IndexFunc(opinions, func(o pod.Opinion) bool { return o.Policy == x.policy.Name && o.Tenant == x.policy.tenant })
+func saidBy(x *shadowed, opinions []api.Opinion) api.Opinion {
+	i := slices.IndexFunc(opinions, func(o api.Opinion) bool { return o.Policy == x.policy.Name && o.Tenant == x.policy.tenant })
 	if i >= 0 {
 		return opinions[i]
 	}
-	return pod.Opinion{Answer: notAskedAnswer(x.hook)}
+	return api.Opinion{Answer: notAskedAnswer(x.hook)}
 }
 
 // tenant is whose pods a question is about.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -21,7 +21,7 @@ func (d tree) candidate(script string, more ...string) {
 }
 
 // shadowOf is how the candidate of policy p does.
-func shadowOf(p *Plane) pod.PolicyShadow {
+func shadowOf(p *Plane) api.PolicyShadow {
 	for _, set := range p.Sets() {
 		for i := range set.Policies {
 			if x := set.Policies[i].Shadow; x != nil {
@@ -29,11 +29,11 @@ func shadowOf(p *Plane) pod.PolicyShadow {
 			}
 		}
 	}
-	return pod.PolicyShadow{}
+	return api.PolicyShadow{}
 }
 
 // compared waits until the candidate was asked, or passed over, so often.
-func compared(t *testing.T, p *Plane, n uint64) pod.PolicyShadow {
+func compared(t *testing.T, p *Plane, n uint64) api.PolicyShadow {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		x := shadowOf(p)
@@ -165,8 +165,8 @@ func TestWhatACandidateMakesOfAWinnerIsCompared(t *testing.T) {
 		for i := range c.Candidates {
 			c.Candidates[i].Pod = written(t).Pod
 		}
-		resolved := make(chan pod.Resolution, 1)
-		p.Rules().Resolve(c, func(r pod.Resolution) { resolved <- r })
+		resolved := make(chan api.Resolution, 1)
+		p.Rules().Resolve(c, func(r api.Resolution) { resolved <- r })
 		if r := <-resolved; r.Mutation == nil {
 			t.Fatalf("got %+v", r)
 		}
@@ -185,15 +185,15 @@ func TestACandidateThatFailsAsThePolicyDoesIsNoDifference(t *testing.T) {
 		before, more, candidates string
 		change                   func(*Config)
 		different                uint64
-		inForce                  pod.Answer
+		inForce                  api.Answer
 	}{
-		"of an exempt pod":                       {"", "", "", exempts, 0, pod.Allow},
-		"of an exempt pod, with another setting": {"", "", last, exempts, 0, pod.Allow},
-		"what was said before counts":            {"allow", last, last, nil, 0, pod.Allow},
-		"a denial from before":                   {"deny No never", last, last, nil, 0, pod.Deny},
-		"nothing was said before":                {"", last, last, nil, 0, pod.Hold},
-		"only for the policy in force":           {"allow", last, "", nil, 1, pod.Allow},
-		"only for the candidate":                 {"allow", `on_error = "deny"`, last, nil, 1, pod.Deny},
+		"of an exempt pod":                       {"", "", "", exempts, 0, api.Allow},
+		"of an exempt pod, with another setting": {"", "", last, exempts, 0, api.Allow},
+		"what was said before counts":            {"allow", last, last, nil, 0, api.Allow},
+		"a denial from before":                   {"deny No never", last, last, nil, 0, api.Deny},
+		"nothing was said before":                {"", last, last, nil, 0, api.Hold},
+		"only for the policy in force":           {"allow", last, "", nil, 1, api.Allow},
+		"only for the candidate":                 {"allow", `on_error = "deny"`, last, nil, 1, api.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +239,7 @@ func TestWhatACandidateSaysIsNotRemembered(t *testing.T) {
 	d.remove("next.toml")
 	_, err := p.Reload(t.Context(), "")
 	must(t, err)
-	if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+	if v := ask(t, p, question("web")); v.Answer != api.Allow {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -325,7 +325,7 @@ func TestCandidatesOfEveryHookAreCompared(t *testing.T) {
 	run(t, p)
 	everyHook(t, p, "web")
 	x := compared(t, p, 3)
-	said := map[string]pod.Answer{}
+	said := map[string]api.Answer{}
 	for _, d := range x.Differences {
 		said[d.Hook] = d.Candidate
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestTheEndClosesEveryPluginAndAnswersNothingMore(t *testing.T) {
@@ -22,12 +22,12 @@ func TestTheEndClosesEveryPluginAndAnswersNothingMore(t *testing.T) {
 		p, l := listed(t, d, s)
 		stop := run(t, p)
 		for i := range 3 {
-			p.Judge(question(strconv.Itoa(i)), func(v pod.Verdict) { t.Errorf("verdict %+v after the end", v) })
+			p.Judge(question(strconv.Itoa(i)), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
 		}
 		<-s.waits
 		time.AfterFunc(shutdownTime-time.Millisecond, func() { close(s.free) })
 		stop()
-		p.Judge(question("late"), func(v pod.Verdict) { t.Errorf("verdict %+v after the end", v) })
+		p.Judge(question("late"), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
 		synctest.Wait()
 		if in := s.inUse(); len(in) > 0 || l.count("given up") > 0 {
 			t.Errorf("still loaded: %v; log: %q", in, l.lines())
@@ -52,12 +52,12 @@ func TestAPluginThatDoesNotComeBackIsGivenUpByName(t *testing.T) {
 			bubble(t, func(d tree, s *scripts) {
 				t := d.t
 				d.policy("looping", "wait", vector)
-				d.write("a.yaml", manifest)
+				d.write("a.yaml", manifestText)
 				p, l := listed(t, d, s, func(c *Config) { c.Evaluators = 2 })
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error)
 				go func() { ended <- p.Run(ctx) }()
-				p.Judge(question("web"), func(pod.Verdict) {})
+				p.Judge(question("web"), func(api.Verdict) {})
 				<-s.waits
 				began := time.Now()
 				cancel()
@@ -81,7 +81,7 @@ func TestAnAnswerThatDoesNotComeBackIsGivenUp(t *testing.T) {
 		p, l := listed(t, d, s)
 		stop := run(t, p)
 		came, free := make(chan struct{}), make(chan struct{})
-		p.Judge(question("web"), func(pod.Verdict) { close(came); <-free })
+		p.Judge(question("web"), func(api.Verdict) { close(came); <-free })
 		<-came
 		stop()
 		if l.count("the decision plane did not end in time") != 1 || l.count("policy=") > 0 {

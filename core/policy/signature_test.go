@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -89,7 +89,7 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 			t.Parallel()
 			d := newTree(t)
 			d.policy("p", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.write("a.yaml", manifest)
+			d.write("a.yaml", manifestText)
 			d.sign(3, key)
 			test.change(d)
 			c := testConfig(d, newScripts())
@@ -126,12 +126,12 @@ func TestARevisionNeverGoesBack(t *testing.T) {
 			}
 		}, keep, trust)
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+			if got := ask(t, p, question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v after a restart", got)
 			}
 			d.sign(2, key)
 			time.Sleep(time.Minute)
-			if got := ask(t, p, question("web")); got.Answer != pod.Deny {
+			if got := ask(t, p, question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v with the same revision", got)
 			}
 		}, keep, trust)
@@ -144,11 +144,11 @@ func TestOnlyASignedSetMayBeEmpty(t *testing.T) {
 	for name, test := range map[string]struct {
 		trust Trust
 		sign  bool
-		want  pod.Answer
+		want  api.Answer
 	}{
-		"signed":                          {trusting(false, key), true, pod.Allow},
-		"not signed":                      {trusting(false, key), false, pod.Hold},
-		"signed, where no key is trusted": {Trust{}, true, pod.Hold},
+		"signed":                          {trusting(false, key), true, api.Allow},
+		"not signed":                      {trusting(false, key), false, api.Hold},
+		"signed, where no key is trusted": {Trust{}, true, api.Hold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,40 +173,40 @@ func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
 	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.t
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
-		wants := func(step string, p *Plane, answer pod.Answer, revision uint64) {
+		wants := func(step string, p *Plane, answer api.Answer, revision uint64) {
 			t.Helper()
 			if got := ask(t, p, question("web")); got.Answer != answer {
 				t.Errorf("%s: verdict %+v, want %s", step, got, answer)
 			}
-			if set := p.Sets()[0]; set.Revision != revision || answer == pod.Allow != (len(set.Policies) == 0) {
+			if set := p.Sets()[0]; set.Revision != revision || answer == api.Allow != (len(set.Policies) == 0) {
 				t.Errorf("%s: set %+v, want revision %d", step, set, revision)
 			}
 		}
 		d.policy("a", "deny")
 		d.sign(1, key)
 		life(t, d, s, func(p *Plane, _ *logs) {
-			wants("with a policy", p, pod.Deny, 1)
+			wants("with a policy", p, api.Deny, 1)
 			d.remove("a.toml")
 			d.remove("a.wasm")
 			takenIn()
-			wants("emptied", p, pod.Deny, 1)
+			wants("emptied", p, api.Deny, 1)
 			d.remove("set.toml")
 			d.remove("set.toml.minisig")
 			takenIn()
-			wants("emptied altogether", p, pod.Deny, 1)
+			wants("emptied altogether", p, api.Deny, 1)
 			d.sign(1, newKey(t))
 			takenIn()
-			wants("signed by a stranger", p, pod.Deny, 1)
+			wants("signed by a stranger", p, api.Deny, 1)
 			d.sign(2, key)
 			takenIn()
-			wants("signed", p, pod.Allow, 2)
+			wants("signed", p, api.Allow, 2)
 			if set := p.Sets()[0]; !set.Ready || set.Refused != "" {
 				t.Errorf("set %+v", set)
 			}
 		}, keep, trust)
-		life(t, d, s, func(p *Plane, _ *logs) { wants("after a restart", p, pod.Allow, 2) }, keep, trust)
+		life(t, d, s, func(p *Plane, _ *logs) { wants("after a restart", p, api.Allow, 2) }, keep, trust)
 		must(t, os.RemoveAll(d.dir))
-		life(t, d, s, func(p *Plane, _ *logs) { wants("as the last good set", p, pod.Allow, 2) }, keep, trust)
+		life(t, d, s, func(p *Plane, _ *logs) { wants("as the last good set", p, api.Allow, 2) }, keep, trust)
 	})
 }
 
@@ -214,11 +214,11 @@ func TestFilesAreThoseThatASignatureIsAbout(t *testing.T) {
 	t.Parallel()
 	d := newTree(t)
 	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	d.write("tests/a.yaml", manifest)
+	d.write("tests/a.yaml", manifestText)
 	d.write("README", "x")
 	d.write("set.toml", "broken")
 	sums, err := Files(d.dir)
-	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != sumOf(manifest) {
+	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != sumOf(manifestText) {
 		t.Errorf("%v, %v", sums, err)
 	}
 	if sums, err := Files(t.TempDir()); err != nil || len(sums) > 0 {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // standing is the set in force, and why the directory's content is not. Only
@@ -102,10 +102,10 @@ func (s *standing) reason() error {
 }
 
 // show is what `get policies` shows.
-func (s *standing) show() pod.PolicySet {
+func (s *standing) show() api.PolicySet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := pod.PolicySet{Tenant: s.tenant, Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []pod.PolicyState{}}
+	out := api.PolicySet{Tenant: s.tenant, Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []api.PolicyState{}}
 	if s.refused != nil {
 		out.Refused = s.refused.Error()
 	}

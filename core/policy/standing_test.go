@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
@@ -28,7 +28,7 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.inUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := judge(t.Context(), []*set{used}, deciding(question("web")), pod.Allow); v.Answer != pod.Allow {
+	if v := judge(t.Context(), []*set{used}, deciding(question("web")), api.Allow); v.Answer != api.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
 	used.release()
@@ -49,7 +49,7 @@ func TestTheStateOfASet(t *testing.T) {
 	must(t, err)
 	at := func(seconds int) time.Time { return instant.Add(time.Duration(seconds) * time.Second) }
 	in := &standing{dir: d.dir}
-	check := func(step string, want pod.PolicySet, policies int) {
+	check := func(step string, want api.PolicySet, policies int) {
 		t.Helper()
 		got := in.show()
 		if len(got.Policies) != policies {
@@ -60,16 +60,16 @@ func TestTheStateOfASet(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step, diff)
 		}
 	}
-	check("before anything", pod.PolicySet{}, 0)
+	check("before anything", api.PolicySet{}, 0)
 	if !in.refuse(errors.New("one"), at(1)) || in.refuse(errors.New("one"), at(2)) {
 		t.Error("a refusal is news once")
 	}
-	check("refused at the start", pod.PolicySet{Refused: "one", RefusedAt: at(1)}, 0)
+	check("refused at the start", api.PolicySet{Refused: "one", RefusedAt: at(1)}, 0)
 	if _, reason := in.use(); reason == nil || reason.Error() != "one" {
 		t.Errorf("reason %v", reason)
 	}
 	in.put(first, nil, at(3))
-	good := pod.PolicySet{Ready: true, Digest: first.digest, Generation: 1, Loaded: at(3)}
+	good := api.PolicySet{Ready: true, Digest: first.digest, Generation: 1, Loaded: at(3)}
 	check("in force", good, 1)
 	if in.refuse(nil, at(4)) {
 		t.Error("it is news that what is in force is in force")

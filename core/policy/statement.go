@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -96,12 +97,12 @@ func (s *Statement) First(other *Statement) (*Difference, error) {
 
 // exceptedStatement is what counts for a pod that an exception takes out.
 func exceptedStatement(why string) Statement {
-	return Statement{Answer: string(pod.Abstain), NotAsked: strings.TrimPrefix(why, exceptedPrefix)}
+	return Statement{Answer: string(api.Abstain), NotAsked: strings.TrimPrefix(why, exceptedPrefix)}
 }
 
 // notMatching is what counts for a pod that a policy does not match.
 func notMatching(fuel int64) Statement {
-	return Statement{Answer: string(pod.Abstain), NotAsked: "the pod does not match [match]", HostFuel: fuel}
+	return Statement{Answer: string(api.Abstain), NotAsked: "the pod does not match [match]", HostFuel: fuel}
 }
 
 // judge asks the plugin about one pod. What a call took that failed is in its

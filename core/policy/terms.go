@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Terms are what of a Config may change while a Plane runs. The fields mean what
@@ -15,7 +15,7 @@ import (
 type Terms struct {
 	MaxSuppress    time.Duration
 	Exempt         []string
-	DefaultVerdict pod.Answer
+	DefaultVerdict api.Answer
 	DenyAtOnce     bool
 	// Tenants are those of the tenants by name. Names that the Plane does not know
 	// mean nothing, and tenants without one keep what they have.
@@ -32,7 +32,7 @@ type TenantTerms struct {
 func (c *Config) Terms() Terms {
 	t := Terms{
 		MaxSuppress: c.MaxSuppress, Exempt: c.Exempt, DenyAtOnce: c.DenyAtOnce,
-		DefaultVerdict: cmp.Or(c.DefaultVerdict, pod.Allow), Tenants: map[string]TenantTerms{},
+		DefaultVerdict: cmp.Or(c.DefaultVerdict, api.Allow), Tenants: map[string]TenantTerms{},
 	}
 	for i := range c.Tenants {
 		one := &c.Tenants[i]
@@ -48,7 +48,7 @@ func (p *Plane) SetTerms(next Terms) {
 	p.setting.Lock()
 	defer p.setting.Unlock()
 	before := p.terms.Load()
-	next.DefaultVerdict = cmp.Or(next.DefaultVerdict, pod.Allow)
+	next.DefaultVerdict = cmp.Or(next.DefaultVerdict, api.Allow)
 	next.Exempt = slices.Clone(next.Exempt)
 	tenants := maps.Clone(before.Tenants)
 	for name, t := range next.Tenants {
@@ -80,7 +80,7 @@ func (t *Terms) maxSuppress(tenant string) time.Duration {
 
 // exempt reports whether a pod, which has these names, is one of those that must
 // be able to start.
-func (p *Plane) exempt(q *pod.Question, names []string) bool {
-	return p.cfg.Kinds[q.Origin.Source] == pod.KindFile &&
+func (p *Plane) exempt(q *api.Question, names []string) bool {
+	return p.cfg.Kinds[q.Origin.Source] == api.KindFile &&
 		slices.ContainsFunc(p.terms.Load().Exempt, func(name string) bool { return slices.Contains(names, name) })
 }

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -37,11 +37,11 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 			}
 		}
 	}
-	paced := func(want pod.Answer) func(t *testing.T, p *Plane) {
+	paced := func(want api.Answer) func(t *testing.T, p *Plane) {
 		return func(t *testing.T, p *Plane) {
 			t.Helper()
 			for i := range 2 {
-				q := ofController("of-rs-"+strconv.Itoa(i), "rs", func(q *pod.Question) { q.Origin.Source = "cluster" }, in("other"))
+				q := ofController("of-rs-"+strconv.Itoa(i), "rs", func(q *api.Question) { q.Origin.Source = "cluster" }, in("other"))
 				if v := ask(t, p, q); i == 1 && v.Answer != want {
 					t.Errorf("verdict %+v, want %s", v, want)
 				}
@@ -54,7 +54,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 		before, after func(t *testing.T, p *Plane)
 	}{
 		"default_verdict": {
-			"abstain", func(c *Terms) { c.DefaultVerdict = pod.Deny },
+			"abstain", func(c *Terms) { c.DefaultVerdict = api.Deny },
 			verdict("other", "allow "), verdict("other", "deny DefaultVerdict"),
 		},
 		"default_verdict, left out": {
@@ -67,7 +67,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 		},
 		"deny_pacing": {
 			"deny", func(c *Terms) { c.DenyAtOnce = true },
-			paced(pod.Hold), paced(pod.Deny),
+			paced(api.Hold), paced(api.Deny),
 		},
 		"max_suppress": {
 			"allow", func(c *Terms) { c.MaxSuppress = time.Minute },
@@ -138,7 +138,7 @@ func TestTermsMayChangeWhileEverybodyAsks(t *testing.T) {
 		for i := range 4 {
 			all.Go(func() {
 				for n := range 50 {
-					p.SetTerms(Terms{DefaultVerdict: []pod.Answer{pod.Allow, pod.Hold, pod.Deny}[n%3], Tenants: map[string]TenantTerms{"a": {FuelPerSecond: int64(n) * 1000}}})
+					p.SetTerms(Terms{DefaultVerdict: []api.Answer{api.Allow, api.Hold, api.Deny}[n%3], Tenants: map[string]TenantTerms{"a": {FuelPerSecond: int64(n) * 1000}}})
 				}
 			})
 			all.Go(func() {

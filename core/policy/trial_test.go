@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -21,7 +21,7 @@ func takenIn() {
 }
 
 // askAbout asks about n pods of a namespace and gives the last verdict.
-func askAbout(t *testing.T, p *Plane, namespace string, n int) (v pod.Verdict) {
+func askAbout(t *testing.T, p *Plane, namespace string, n int) (v api.Verdict) {
 	t.Helper()
 	for i := range n {
 		v = ask(t, p, question(fmt.Sprintf("web-%d", i), in(namespace)))
@@ -49,7 +49,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			takenIn()
 			drain(p)
 			bad = p.Sets()[0].Digest
-			if got := askAbout(t, p, "shop", leastDecisions-1); got.Answer != pod.Hold || bad == good {
+			if got := askAbout(t, p, "shop", leastDecisions-1); got.Answer != api.Hold || bad == good {
 				t.Errorf("verdict %+v of set %s", got, bad)
 			}
 			if set := p.Sets()[0]; set.Digest != bad || set.Probation == nil || set.Probation.Decisions != 19 || set.Probation.Failed != 19 || fired(p) {
@@ -59,7 +59,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if !fired(p) {
 				t.Error("what is held is not asked again")
 			}
-			if got := ask(t, p, question("web")); got.Answer != pod.Allow || got.Sets[0] != good {
+			if got := ask(t, p, question("web")); got.Answer != api.Allow || got.Sets[0] != good {
 				t.Errorf("verdict %+v, want that of the set before", got)
 			}
 			takenIn()
@@ -76,7 +76,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			}
 		}, keep)
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != pod.Allow || got.Sets[0] != good {
+			if got := ask(t, p, question("web")); got.Answer != api.Allow || got.Sets[0] != good {
 				t.Errorf("after a restart: verdict %+v", got)
 			}
 			if set := p.Sets()[0]; !strings.HasPrefix(set.Refused, "rolled back at") || set.Probation != nil {
@@ -92,7 +92,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			}
 			d.policy("a", "deny")
 			takenIn()
-			if set := p.Sets()[0]; set.Refused != "" || ask(t, p, question("web")).Answer != pod.Deny {
+			if set := p.Sets()[0]; set.Refused != "" || ask(t, p, question("web")).Answer != api.Deny {
 				t.Errorf("set %+v after it was mended", set)
 			}
 		}, keep)
@@ -111,7 +111,7 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 			askAbout(t, p, "shop", 1)
 			d.policy("a", "deny")
 			takenIn()
-			if got := askAbout(t, p, "shop", trialDecisions); got.Answer != pod.Deny {
+			if got := askAbout(t, p, "shop", trialDecisions); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.count("the policies have passed their probation") != 1 {
@@ -172,7 +172,7 @@ func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 			if set.Generation != 2 || set.Refused != "" {
 				t.Errorf("set %+v", set)
 			}
-			if got := askAbout(t, p, "shop", 1); got.Answer != pod.Allow {
+			if got := askAbout(t, p, "shop", 1); got.Answer != api.Allow {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep, tenanted(d, "bad"), func(c *Config) { c.Tenants[0].Dir = "" })
@@ -278,7 +278,7 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 				t.Errorf("probation %+v", on)
 			}
 			askAbout(t, p, "shop", leastDecisions)
-			if got := ask(t, p, question("web")); got.Answer != pod.Allow {
+			if got := ask(t, p, question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep)

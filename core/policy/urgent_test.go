@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -170,7 +170,7 @@ func TestAReloadThatWaitsForLongSaysForWhatAndGoesOn(t *testing.T) {
 			t.Errorf("set %+v, %v after %s", set, err, took)
 		}
 		time.Sleep(time.Minute)
-		if v := ask(t, p, question("web")); v.Answer != pod.Deny || s.loads != loads+1 {
+		if v := ask(t, p, question("web")); v.Answer != api.Deny || s.loads != loads+1 {
 			t.Errorf("verdict %+v after %d loads, and %d before", v, s.loads, loads)
 		}
 	})
@@ -229,7 +229,7 @@ func TestAKeptSetThatIsDamagedDoesNotEndTheWaitOfALoadAgainAndAgain(t *testing.T
 		must(t, os.WriteFile(filepath.Join(content, entries[0].Name(), "a.wasm"), nil, 0o600))
 		s.loadFuel = map[string]int64{"a": 100_000_000}
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if v := ask(t, p, question("web")); v.Reason != pod.ReasonPoliciesNotReady || !strings.Contains(v.Message, notYet) {
+			if v := ask(t, p, question("web")); v.Reason != api.ReasonPoliciesNotReady || !strings.Contains(v.Message, notYet) {
 				t.Errorf("verdict %+v", v)
 			}
 			time.Sleep(5 * time.Minute)
@@ -276,11 +276,11 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackThoughLoadingWaits(t *testin
 		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
 		s.faults, s.loadFuel = 0, map[string]int64{"a": 1_000_000_000}
 		life(t, d, s, func(p *Plane, _ *logs) {
-			if v := ask(t, p, question("web")); v.Reason != pod.ReasonPoliciesNotReady {
+			if v := ask(t, p, question("web")); v.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", v)
 			}
 			time.Sleep(3 * listPeriod)
-			if v := ask(t, p, question("web")); v.Answer != pod.Allow {
+			if v := ask(t, p, question("web")); v.Answer != api.Allow {
 				t.Errorf("verdict %+v", v)
 			}
 		}, keep, paying(d, 2_000_000))
@@ -302,7 +302,7 @@ func TestARetryEndsTheWaitOfALoadAndOrdersEndWithThePlane(t *testing.T) {
 		takenIn()
 		s.loadFuel["b"] = 1
 		answers := make(chan error, 3)
-		for _, order := range []func(context.Context, string) (pod.PolicySet, error){p.Reload, p.Retry, p.Reload} {
+		for _, order := range []func(context.Context, string) (api.PolicySet, error){p.Reload, p.Retry, p.Reload} {
 			go func() {
 				_, err := order(t.Context(), "shop")
 				answers <- err

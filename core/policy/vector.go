@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -41,11 +41,11 @@ type vectorCandidate struct {
 }
 
 // SetDefaults implements strict.Defaulter.
-func (c *vectorCandidate) SetDefaults() { c.Kind = pod.KindFile }
+func (c *vectorCandidate) SetDefaults() { c.Kind = api.KindFile }
 
 // expectations are the answers of each hook that a test may want.
 var expectations = map[string][]string{
-	hookAdmit:  {string(pod.Allow), string(pod.Deny), string(pod.Hold), string(pod.Abstain)},
+	hookAdmit:  {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
 	hookMerge:  {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
 	hookFilter: {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
 }
@@ -128,7 +128,7 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	for i := range v.Candidates {
 		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
 		checkPath(report, at+".pod", c.Pod)
-		oneOf(report, at+".kind", c.Kind, pod.KindFile, pod.KindHTTP, kindAPI)
+		oneOf(report, at+".kind", c.Kind, api.KindFile, api.KindHTTP, kindAPI)
 		if c.Source == "" {
 			report(at+".source", "missing; name the source of the document")
 		}

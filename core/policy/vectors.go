@@ -9,7 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -109,7 +110,7 @@ func (p *policy) testSays(ctx context.Context, v *vector, pods map[string]*v1.Po
 }
 
 // testAsked is what a policy says to the question of a test.
-func (p *policy) testAsked(ctx context.Context, v *vector, q *pod.Question) (Statement, error) {
+func (p *policy) testAsked(ctx context.Context, v *vector, q *api.Question) (Statement, error) {
 	matches, fuel, err := p.testMatches(ctx, v, q)
 	if err != nil {
 		return Statement{HostFuel: fuel}, err
@@ -124,7 +125,7 @@ func (p *policy) testAsked(ctx context.Context, v *vector, q *pod.Question) (Sta
 
 // testMatches reports whether the policy matches a test's pod: its source and
 // operation are whatever the policy wants. fuel is what its conditions took.
-func (p *policy) testMatches(ctx context.Context, v *vector, q *pod.Question) (matches bool, fuel int64, err error) {
+func (p *policy) testMatches(ctx context.Context, v *vector, q *api.Question) (matches bool, fuel int64, err error) {
 	if !p.Match.matchesPod(q) {
 		return false, 0, nil
 	}
@@ -138,7 +139,7 @@ func (v *vector) contest(pods map[string]*v1.Pod) *contest {
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
 		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: pods[c.Pod], Origin: pod.Origin{Source: c.Source, Document: c.Pod, FirstSeen: testTime},
+			Pod: pods[c.Pod], Origin: api.Origin{Source: c.Source, Document: c.Pod, FirstSeen: testTime},
 			Kind: c.Kind, Running: c.Running, FirstSeen: testTime,
 		})
 		if c.Running && m.Current == nil {
@@ -151,22 +152,22 @@ func (v *vector) contest(pods map[string]*v1.Pod) *contest {
 // testQuestion asks about the one pod of a manifest: as a change of the old one
 // where the test has one, else as a new pod, or, of a policy that judges no new
 // ones and of a filter, as a change of it that changes nothing.
-func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *pod.Question {
-	q := &pod.Question{
-		Op: pod.Add, Pod: pods[v.Pod], Old: pods[v.Old],
-		Origin: pod.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
+func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question {
+	q := &api.Question{
+		Op: api.Add, Pod: pods[v.Pod], Old: pods[v.Old],
+		Origin: api.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
 	}
-	if q.Old == nil && (v.Hook == hookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, pod.Add)) {
+	if q.Old == nil && (v.Hook == hookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, api.Add)) {
 		q.Old = q.Pod
 	}
 	if q.Old != nil {
-		q.Op = pod.UpdateOp
+		q.Op = api.UpdateOp
 	}
 	return q
 }
 
 func testPod(r *reading, path, node string) (*v1.Pod, error) {
-	docs := pod.Decode(r.files[path].data, pod.DecodeFrom{Source: testSource, Kind: pod.KindFile, File: path, NodeName: node})
+	docs := manifest.Decode(r.files[path].data, manifest.DecodeFrom{Source: testSource, Kind: api.KindFile, File: path, NodeName: node})
 	for _, d := range docs {
 		if d.Err != nil {
 			return nil, d.Err

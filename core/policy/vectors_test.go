@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -15,19 +15,19 @@ func TestTestsOfAPolicy(t *testing.T) {
 	for name, test := range map[string]struct {
 		script, keys, pod, expect, want string
 	}{
-		"pass":                                  {"deny", "", manifest, "deny", ""},
-		"pass for an answer of a pod":           {"deny-image img", "", manifest, "deny", ""},
-		"fail for another answer":               {"allow", "", manifest, "deny", "DIR/p.toml:8: test.expect: a.yaml: want deny, got allow"},
-		"tell what the plugin said":             {"deny NotNice because it is so", "", manifest, "allow", "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny (NotNice: because it is so)"},
-		"fail for a failure, whatever on_error": {"trap x", "on_error = \"deny\"", manifest, "deny", "DIR/p.toml:9: test.expect: a.yaml: want deny, got a failure: the plugin failed with Trap: x"},
-		"abstain for a pod that does not match": {"deny", "[match]\nnamespaces = [\"a\"]", manifest, "abstain", ""},
+		"pass":                                  {"deny", "", manifestText, "deny", ""},
+		"pass for an answer of a pod":           {"deny-image img", "", manifestText, "deny", ""},
+		"fail for another answer":               {"allow", "", manifestText, "deny", "DIR/p.toml:8: test.expect: a.yaml: want deny, got allow"},
+		"tell what the plugin said":             {"deny NotNice because it is so", "", manifestText, "allow", "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny (NotNice: because it is so)"},
+		"fail for a failure, whatever on_error": {"trap x", "on_error = \"deny\"", manifestText, "deny", "DIR/p.toml:9: test.expect: a.yaml: want deny, got a failure: the plugin failed with Trap: x"},
+		"abstain for a pod that does not match": {"deny", "[match]\nnamespaces = [\"a\"]", manifestText, "abstain", ""},
 		"ask about no pod that does not match": {
-			"deny", "[match]\nlabel_selector = \"tier=db\"", manifest, "deny",
+			"deny", "[match]\nlabel_selector = \"tier=db\"", manifestText, "deny",
 			"DIR/p.toml:10: test.expect: a.yaml: want deny, got abstain (the pod does not match [match])",
 		},
-		"are of any source":           {"deny", "[match]\nsources = [\"api\"]", manifest, "deny", ""},
+		"are of any source":           {"deny", "[match]\nsources = [\"api\"]", manifestText, "deny", ""},
 		"are refused for a bad pod":   {"deny", "", "apiVersion: v1\nkind: Pod\nmetadata: {name: A_}\n", "deny", "DIR/p.toml:7: test.pod: a.yaml:"},
-		"are refused for two pods":    {"deny", "", manifest + "---\n" + manifest, "deny", "DIR/p.toml:7: test.pod: a.yaml: want one pod, found 2"},
+		"are refused for two pods":    {"deny", "", manifestText + "---\n" + manifestText, "deny", "DIR/p.toml:7: test.pod: a.yaml: want one pod, found 2"},
 		"are refused for no pod":      {"deny", "", "# nothing\n", "deny", "DIR/p.toml:7: test.pod: a.yaml: want one pod, found 0"},
 		"are refused for a lost pod":  {"deny", "", "", "deny", "DIR/p.toml:7: test.pod: a.yaml: the manifest is empty"},
 		"are refused for a wrong tab": {"deny", "", "a:\n\t- b\n", "deny", "DIR/p.toml:7: test.pod: a.yaml:2: "},
@@ -53,18 +53,18 @@ func TestTheQuestionOfATestIsAlwaysTheSame(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		operations string
-		op         pod.Op
+		op         api.Op
 		old        bool
 	}{
-		"a new pod":                        {"", pod.Add, false},
-		"a new pod, where those are asked": {"operations = [\"UPDATE\", \"ADD\"]", pod.Add, false},
-		"a change, where only those are":   {"operations = [\"UPDATE\"]", pod.UpdateOp, true},
+		"a new pod":                        {"", api.Add, false},
+		"a new pod, where those are asked": {"operations = [\"UPDATE\", \"ADD\"]", api.Add, false},
+		"a change, where only those are":   {"operations = [\"UPDATE\"]", api.UpdateOp, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, s := newTree(t), newScripts()
 			d.policy("p", "allow", "[match]\n"+test.operations+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.write("a.yaml", manifest)
+			d.write("a.yaml", manifestText)
 			_, err := loadOnce(t, d, s, nil)
 			must(t, err)
 			got := s.requests["p"]
@@ -84,7 +84,7 @@ func TestTestsDoNotCount(t *testing.T) {
 	t.Parallel()
 	d, s := newTree(t), newScripts()
 	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	got, err := loadOnce(t, d, s, nil)
 	must(t, err)
 	if n := got.policies[0].counts.denied.Load(); n != 0 {
@@ -97,7 +97,7 @@ func TestAPluginThatGrowsMayHaveAnyNumberOfTests(t *testing.T) {
 	d := newTree(t)
 	m := wasmtest.Plugin()
 	m.Admit(wasmtest.I32Const(1), wasmtest.MemoryGrow, wasmtest.Drop, wasmtest.I32Const(0))
-	d.write("a.yaml", manifest)
+	d.write("a.yaml", manifestText)
 	d.policy("p", string(m.Bytes()), strings.Repeat("[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n", 20))
 	if _, err := Check(t.Context(), sandboxed(t, d)); err != nil {
 		t.Error(inDir(err, d.dir))
@@ -122,8 +122,8 @@ func TestTestsOfOtherHooks(t *testing.T) {
 			t.Parallel()
 			d, s := newTree(t), newScripts()
 			d.hooked("p", test.hook, test.script, fmt.Sprintf(test.vector, test.expect))
-			d.write("a.yaml", manifest)
-			d.write("b.yaml", strings.ReplaceAll(manifest, "img", "old"))
+			d.write("a.yaml", manifestText)
+			d.write("b.yaml", strings.ReplaceAll(manifestText, "img", "old"))
 			_, err := loadOnce(t, d, s, nil)
 			if got := inDir(err, d.dir); got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
@@ -134,7 +134,7 @@ func TestTestsOfOtherHooks(t *testing.T) {
 					t.Errorf("asked %+v", m)
 				}
 			}
-			if r := s.requests["p"]; test.hook != hookMerge && (r.Question.Op != pod.UpdateOp || r.Question.Old.Spec.Containers[0].Image != "old") {
+			if r := s.requests["p"]; test.hook != hookMerge && (r.Question.Op != api.UpdateOp || r.Question.Old.Spec.Containers[0].Image != "old") {
 				t.Errorf("asked %+v", r.Question)
 			}
 		})
@@ -149,7 +149,7 @@ func TestATestOfAMergePolicyIsPaidAlsoWhereItsPatchCannotBeApplied(t *testing.T)
 		d, s := newTree(t), newScripts()
 		based(s, patch)
 		d.hooked("p", hookMerge, "winner 0", contest)
-		d.write("a.yaml", manifest)
+		d.write("a.yaml", manifestText)
 		_, fuel := spent(t, d, s)
 		return fuel
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // maxViolations is how many policies a condition names that a pod violates.
@@ -15,7 +15,7 @@ const maxViolations = 8
 func (r *reviewer) display(f *forces) {
 	now := r.plane.cfg.Now()
 	r.evicting = false
-	shown, outlooks := map[owned]pod.PolicyReview{}, map[owned]outlook{}
+	shown, outlooks := map[owned]api.PolicyReview{}, map[owned]outlook{}
 	for _, o := range r.plane.owners {
 		s := f.sets[o.tenant]
 		if s == nil {
@@ -48,13 +48,13 @@ func (r *reviewer) display(f *forces) {
 }
 
 // summary counts what a policy says of the pods that run.
-func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
+func (r *reviewer) summary(f *forces, p *policy) (x api.PolicyReview) {
 	for _, rv := range r.pods {
 		switch o := rv.opinion(p); {
 		case p.tenant != "" && rv.tenant != p.tenant:
 		case rv.sets != f.of(rv.tenant).key:
 			x.Unjudged++
-		case o == nil || o.Reason == pod.ReasonException:
+		case o == nil || o.Reason == api.ReasonException:
 		default:
 			x.Judged++
 			if violates(&o.Opinion) {
@@ -67,7 +67,7 @@ func (r *reviewer) summary(f *forces, p *policy) (x pod.PolicyReview) {
 
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
-func (r *reviewer) outlook(f *forces, s *set, p *policy, x *pod.PolicyReview) outlook {
+func (r *reviewer) outlook(f *forces, s *set, p *policy, x *api.PolicyReview) outlook {
 	now, due := r.plane.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
 	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)
@@ -94,8 +94,8 @@ type outlook struct {
 }
 
 // violates reports whether an opinion would not let the pod pass.
-func violates(o *pod.Opinion) bool {
-	return o.Mode == "" && (o.Answer == pod.Deny || o.Answer == pod.Hold)
+func violates(o *api.Opinion) bool {
+	return o.Mode == "" && (o.Answer == api.Deny || o.Answer == api.Hold)
 }
 
 // tell shows what policies have against a pod, with an event where that is news.
@@ -116,12 +116,12 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 			text += fmt.Sprintf(" (on_error is %s)", o.Answer)
 		}
 		said = append(said, text)
-		if o.Failure == "" && o.Answer == pod.Deny {
+		if o.Failure == "" && o.Answer == api.Deny {
 			news = append(news, text)
 		} else { // it is asked again and again, and may say that in other words each time
 			news = append(news, called(o.Policy, o.Tenant)+": "+o.Reason+" "+o.Failure)
 		}
-		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == pod.Deny && o.Failure == "" {
+		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == api.Deny && o.Failure == "" {
 			if r.exempt(rv) {
 				x = outlook{"the pod is exempt and runs on", false}
 			} else if rv.refusal != nil && !x.news {
@@ -141,7 +141,7 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 	}
 	next := Violation{}
 	if len(parts) > 0 {
-		next = Violation{Reason: pod.ReasonPolicyViolation, Message: strings.Join(parts, "; ")}
+		next = Violation{Reason: api.ReasonPolicyViolation, Message: strings.Join(parts, "; ")}
 	}
 	if next != rv.violation {
 		rv.violation = next
@@ -149,7 +149,7 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 	}
 	if told := strings.Join(news, "; "); told != rv.told {
 		if rv.told = told; told != "" {
-			r.running.Tell(rv.Pod, pod.ReasonPolicyViolation, "the pod runs on and would not be admitted now: "+strings.Join(said, "; "))
+			r.running.Tell(rv.Pod, api.ReasonPolicyViolation, "the pod runs on and would not be admitted now: "+strings.Join(said, "; "))
 		}
 	}
 }

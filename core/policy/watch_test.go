@@ -58,7 +58,7 @@ func TestEventsTellOf(t *testing.T) {
 			"1 [p] the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies",
 		},
 		"another module":           {func(d tree) { d.write("p.wasm", "deny") }, "1 [p] DIR/p.toml:4: sha256: p.wasm has the digest " + sumOf("deny") + ": if that is the module meant, write it here, else put the right module in place"},
-		"a pod below":              {func(d tree) { d.write("tests/a.yaml", manifest+"# x\n") }, "2 [p] "},
+		"a pod below":              {func(d tree) { d.write("tests/a.yaml", manifestText+"# x\n") }, "2 [p] "},
 		"a directory below":        {func(d tree) { move(d, "tests", "away") }, "1 [p] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory"},
 		"the directory that goes":  {func(d tree) { must(d.t, os.RemoveAll(d.dir)) }, missing},
 		"the directory that moves": {func(d tree) { must(d.t, os.Rename(d.dir, d.dir+"-away")) }, missing},
@@ -67,7 +67,7 @@ func TestEventsTellOf(t *testing.T) {
 			t.Parallel()
 			d := newTree(t)
 			d.policy("p", "allow", vector)
-			d.write("tests/a.yaml", manifest)
+			d.write("tests/a.yaml", manifestText)
 			p := watched(t, d)
 			d.eventually(p, "1 [p] ")
 			test.change(d)
@@ -86,10 +86,10 @@ func TestEventsTellOfWhatComesBack(t *testing.T) {
 	must(t, os.Rename(d.dir+"-away", d.dir))
 	d.eventually(p, "0 [] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory")
 	must(t, os.Mkdir(filepath.Join(d.dir, "away"), 0o700))
-	d.write("away/a.yaml", manifest)
+	d.write("away/a.yaml", manifestText)
 	must(t, os.Rename(filepath.Join(d.dir, "away"), filepath.Join(d.dir, "tests")))
 	d.eventually(p, "1 [p] ")
-	d.write("tests/a.yaml", manifest+"# x\n")
+	d.write("tests/a.yaml", manifestText+"# x\n")
 	d.eventually(p, "2 [p] ")
 	must(t, os.Rename(d.dir, d.dir+"-old"))
 	d.policy("q", "allow")
@@ -130,7 +130,7 @@ func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	t.Parallel()
 	d := newTree(t)
 	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	d.write("tests/a.yaml", manifest)
+	d.write("tests/a.yaml", manifestText)
 	r := d.reloader()
 	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	r.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }

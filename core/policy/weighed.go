@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // maxWeighed is how many questions a comparison remembers, by a digest and a flag: some
@@ -37,7 +37,7 @@ func (p *Plane) identity(m *contest) questionID {
 	text := []byte(hookMerge)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]
-		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&pod.Question{Pod: c.Pod}, m.Texts))
+		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&api.Question{Pod: c.Pod}, m.Texts))
 	}
 	return sha256.Sum256(text)
 }

@@ -10,19 +10,19 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 	t.Parallel()
-	another := func(q *pod.Question) {
+	another := func(q *api.Question) {
 		q.Pod = somePod("web", func(p *v1.Pod) { p.UID = "another" })
 	}
-	contest := func(p *Plane, change func(*pod.Contest)) {
+	contest := func(p *Plane, change func(*api.Contest)) {
 		c := contested("web")
 		change(&c)
-		answered := make(chan pod.Resolution)
-		p.Rules().Resolve(c, func(r pod.Resolution) { answered <- r })
+		answered := make(chan api.Resolution)
+		p.Rules().Resolve(c, func(r api.Resolution) { answered <- r })
 		<-answered
 	}
 	for name, test := range map[string]struct {
@@ -50,13 +50,13 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 1,
 		},
 		"a contest": {
-			func(_ *testing.T, p *Plane) { contest(p, func(*pod.Contest) {}) },
-			func(_ *testing.T, p *Plane) { contest(p, func(c *pod.Contest) { slices.Reverse(c.Candidates) }) }, 1,
+			func(_ *testing.T, p *Plane) { contest(p, func(*api.Contest) {}) },
+			func(_ *testing.T, p *Plane) { contest(p, func(c *api.Contest) { slices.Reverse(c.Candidates) }) }, 1,
 		},
 		"a contest of others": {
-			func(_ *testing.T, p *Plane) { contest(p, func(*pod.Contest) {}) },
+			func(_ *testing.T, p *Plane) { contest(p, func(*api.Contest) {}) },
 			func(_ *testing.T, p *Plane) {
-				contest(p, func(c *pod.Contest) { c.Candidates[1].Origin.Document = "c#0" })
+				contest(p, func(c *api.Contest) { c.Candidates[1].Origin.Document = "c#0" })
 			}, 2,
 		},
 	} {

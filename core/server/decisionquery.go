@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // decisionQuery narrows a list of decisions. What is empty narrows nothing.
@@ -44,8 +44,8 @@ func queryOf(v url.Values) (q decisionQuery, err error) {
 
 // of are those of all that the query asks for; all is ordered, newest last. node is
 // the node's name, which ends the names of pods from its own sources.
-func (q *decisionQuery) of(all []pod.Decision, node string) []pod.Decision {
-	some := []pod.Decision{}
+func (q *decisionQuery) of(all []api.Decision, node string) []api.Decision {
+	some := []api.Decision{}
 	for i := range all {
 		if q.wants(&all[i], node) {
 			some = append(some, all[i])
@@ -57,13 +57,13 @@ func (q *decisionQuery) of(all []pod.Decision, node string) []pod.Decision {
 	return some
 }
 
-func (q *decisionQuery) wants(d *pod.Decision, node string) bool {
+func (q *decisionQuery) wants(d *api.Decision, node string) bool {
 	v := &d.Verdict
 	return (q.namespace == "" || d.Namespace == q.namespace) &&
 		(q.name == "" || d.Name == q.name || node != "" && d.Name == q.name+"-"+node) &&
 		(q.hook == "" || d.Hook == q.hook) &&
 		(q.answer == "" || string(v.Answer) == q.answer) &&
-		(q.policy == "" || v.Policy == q.policy || slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Policy == q.policy })) &&
+		(q.policy == "" || v.Policy == q.policy || slices.ContainsFunc(v.Opinions, func(o api.Opinion) bool { return o.Policy == q.policy })) &&
 		(!q.tenants || d.Tenant == q.tenant) &&
 		!d.Last.Before(q.since)
 }

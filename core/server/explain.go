@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/nearest"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
@@ -26,9 +27,9 @@ type Story struct {
 	Moments []Moment `json:"moments"`
 	Now     []Moment `json:"now"`
 
-	Decisions []pod.Decision      `json:"decisions"`
-	Conflicts []pod.Conflict      `json:"conflicts"`
-	Updates   []pod.WaitingUpdate `json:"updates"`
+	Decisions []api.Decision      `json:"decisions"`
+	Conflicts []api.Conflict      `json:"conflicts"`
+	Updates   []api.WaitingUpdate `json:"updates"`
 	Events    []status.Event      `json:"events"`
 }
 
@@ -86,12 +87,12 @@ type tale struct {
 	o     *Options
 	story Story
 	// waits are all versions of pods that wait.
-	waits []pod.Waiting
+	waits []api.Waiting
 	// pods are those of the name, waiting the versions that wait, origins where they
 	// come from.
 	pods    []v1.Pod
-	waiting []pod.Waiting
-	origins map[types.UID]pod.Origin
+	waiting []api.Waiting
+	origins map[types.UID]api.Origin
 	uids    map[types.UID]bool
 	// documents are those that the pods come from, and sources their sources.
 	documents map[string]string
@@ -102,7 +103,7 @@ type tale struct {
 
 // gather collects what is known of the name; false where that is nothing.
 func (t *tale) gather() bool {
-	t.uids, t.documents, t.origins = map[types.UID]bool{}, map[string]string{}, map[types.UID]pod.Origin{}
+	t.uids, t.documents, t.origins = map[types.UID]bool{}, map[string]string{}, map[types.UID]api.Origin{}
 	if t.o.Origins != nil {
 		t.origins = t.o.Origins()
 	}
@@ -134,7 +135,7 @@ func (t *tale) gather() bool {
 
 func (t *tale) gatherRest() {
 	s := &t.story
-	s.Decisions, s.Conflicts, s.Updates, s.Events = []pod.Decision{}, []pod.Conflict{}, []pod.WaitingUpdate{}, []status.Event{}
+	s.Decisions, s.Conflicts, s.Updates, s.Events = []api.Decision{}, []api.Conflict{}, []api.WaitingUpdate{}, []status.Event{}
 	for _, source := range t.o.Sources.Sources() {
 		for i := range source.Problems {
 			p := &source.Problems[i]
@@ -183,7 +184,7 @@ func (t *tale) gatherRest() {
 }
 
 // from notes where a pod comes from.
-func (t *tale) from(o pod.Origin) {
+func (t *tale) from(o api.Origin) {
 	if o.Document != "" {
 		t.documents[o.Document] = o.Source
 	}

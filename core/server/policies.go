@@ -3,22 +3,22 @@ package server
 import (
 	"net/http"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Policies gives what judges the pods of this node, and how it did.
 type Policies interface {
 	// Sets are the sets in force, one per directory.
-	Sets() []pod.PolicySet
+	Sets() []api.PolicySet
 	// Decisions are the newest, newest last.
-	Decisions() []pod.Decision
+	Decisions() []api.Decision
 	PolicyOrders
 }
 
 func (s *Server) servePolicies(p Policies, node string) {
 	s.get("/v1/policies", func(*http.Request) any {
 		if p == nil {
-			return []pod.PolicySet{}
+			return []api.PolicySet{}
 		}
 		return listed(p.Sets())
 	})
@@ -26,7 +26,7 @@ func (s *Server) servePolicies(p Policies, node string) {
 	s.getOrRefuse("/v1/decisions", func(r *http.Request) (any, error) {
 		q, err := queryOf(r.URL.Query())
 		if err != nil || p == nil {
-			return []pod.Decision{}, err
+			return []api.Decision{}, err
 		}
 		return q.of(p.Decisions(), node), nil
 	})

@@ -11,38 +11,38 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
 // judges answers for the policies.
 type judges struct {
-	sets      []pod.PolicySet
-	decisions []pod.Decision
+	sets      []api.PolicySet
+	decisions []api.Decision
 }
 
-func (j judges) Sets() []pod.PolicySet     { return j.sets }
-func (j judges) Decisions() []pod.Decision { return j.decisions }
+func (j judges) Sets() []api.PolicySet     { return j.sets }
+func (j judges) Decisions() []api.Decision { return j.decisions }
 
-func (j judges) Reload(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (j judges) Reload(_ context.Context, tenant string) (api.PolicySet, error) {
 	return j.ordered("reload", tenant)
 }
 
-func (j judges) Retry(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (j judges) Retry(_ context.Context, tenant string) (api.PolicySet, error) {
 	return j.ordered("retry", tenant)
 }
 
-func (j judges) Confirm(_ context.Context, tenant, policy, sha256 string) (pod.PolicySet, error) {
+func (j judges) Confirm(_ context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	return j.ordered(strings.TrimSpace("confirm "+policy+" "+sha256), tenant)
 }
 
-func (j judges) Rollback(_ context.Context, tenant string) (pod.PolicySet, error) {
+func (j judges) Rollback(_ context.Context, tenant string) (api.PolicySet, error) {
 	return j.ordered("rollback", tenant)
 }
 
 // ordered gives the set of a tenant, of the generation that names the order; that
 // of the tenant "broken" is refused.
-func (j judges) ordered(order, tenant string) (pod.PolicySet, error) {
+func (j judges) ordered(order, tenant string) (api.PolicySet, error) {
 	for i := range j.sets {
 		s := j.sets[i]
 		if s.Tenant != tenant {
@@ -54,18 +54,18 @@ func (j judges) ordered(order, tenant string) (pod.PolicySet, error) {
 		}
 		return s, nil
 	}
-	return pod.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
+	return api.PolicySet{}, fmt.Errorf("tenant %q has no policies", tenant)
 }
 
 func TestPoliciesAreThoseInForce(t *testing.T) {
 	t.Parallel()
-	want := []pod.PolicySet{{
+	want := []api.PolicySet{{
 		Directory: "/etc/wardlet/policies", Ready: true, Digest: "ab12", Generation: 2,
 		Loaded:   time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Policies: []pod.PolicyState{{Name: "allowed-images", Hooks: []string{"admit"}, Mode: "enforce", OnError: "hold", Denied: 3}},
+		Policies: []api.PolicyState{{Name: "allowed-images", Hooks: []string{"admit"}, Mode: "enforce", OnError: "hold", Denied: 3}},
 	}}
 	socket, _ := start(t, known{policies: judges{sets: want}})
-	var got []pod.PolicySet
+	var got []api.PolicySet
 	if err := client.New(socket).Get(t.Context(), "/v1/policies", &got); err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +77,14 @@ func TestPoliciesAreThoseInForce(t *testing.T) {
 func TestDecisionsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	socket, _ := start(t, known{policies: judges{decisions: []pod.Decision{
+	socket, _ := start(t, known{policies: judges{decisions: []api.Decision{
 		{Namespace: "a", Name: "web", Count: 1},
 		{Namespace: "a", Name: "db", Count: 2},
 		{Namespace: "b", Name: "web", Count: 3},
 		{Namespace: "c", Name: "manifest-edge", Count: 4, Hook: "merge", Last: at},
 		{
 			Namespace: "c", Name: "x", Count: 5, Tenant: "a", Last: at.Add(time.Second), Hook: "admit",
-			Verdict: pod.Verdict{Answer: pod.Deny, Policy: "decides", Opinions: []pod.Opinion{{Policy: "decides"}, {Policy: "thinks"}}},
+			Verdict: api.Verdict{Answer: api.Deny, Policy: "decides", Opinions: []api.Opinion{{Policy: "decides"}, {Policy: "thinks"}}},
 		},
 	}}})
 	for path, want := range map[string][]int{
@@ -109,7 +109,7 @@ func TestDecisionsAreNarrowed(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			var list []pod.Decision
+			var list []api.Decision
 			if err := client.New(socket).Get(t.Context(), path, &list); err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestAQuestionForDecisionsThatMakesNoSenseIsRefused(t *testing.T) {
 		"limit=many":      `limit="many" is no number`,
 		"limit=-1":        `limit="-1" is no number`,
 	} {
-		var list []pod.Decision
+		var list []api.Decision
 		err := client.New(socket).Get(t.Context(), "/v1/decisions?"+query, &list)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %s", query, err, want)

@@ -6,19 +6,19 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // PolicyOrders has the policies of an owner, the operator for an empty tenant,
 // read again, tried again or rolled back. It gives the state of the set then; the
 // error says why the directory's content is not in force.
 type PolicyOrders interface {
-	Reload(ctx context.Context, tenant string) (pod.PolicySet, error)
-	Retry(ctx context.Context, tenant string) (pod.PolicySet, error)
-	Rollback(ctx context.Context, tenant string) (pod.PolicySet, error)
+	Reload(ctx context.Context, tenant string) (api.PolicySet, error)
+	Retry(ctx context.Context, tenant string) (api.PolicySet, error)
+	Rollback(ctx context.Context, tenant string) (api.PolicySet, error)
 	// Confirm lets a policy evict more than a part of the pods it judges, if sha256 is
 	// empty or begins the digest of its module or document.
-	Confirm(ctx context.Context, tenant, policy, sha256 string) (pod.PolicySet, error)
+	Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error)
 }
 
 // orderTime bounds an order.
@@ -26,22 +26,22 @@ const orderTime = 10 * time.Minute
 
 // PolicyOutcome is what came of an order.
 type PolicyOutcome struct {
-	Set pod.PolicySet `json:"set"`
+	Set api.PolicySet `json:"set"`
 	// Refused says why the order was not carried out, or why the directory's
 	// content is not in force; empty where it was and is.
 	Refused string `json:"refused,omitempty"`
 }
 
 func (s *Server) servePolicyOrders(p Policies) {
-	type order func(ctx context.Context, r *http.Request) (pod.PolicySet, error)
-	simple := func(do func(PolicyOrders, context.Context, string) (pod.PolicySet, error)) order {
-		return func(ctx context.Context, r *http.Request) (pod.PolicySet, error) {
+	type order func(ctx context.Context, r *http.Request) (api.PolicySet, error)
+	simple := func(do func(PolicyOrders, context.Context, string) (api.PolicySet, error)) order {
+		return func(ctx context.Context, r *http.Request) (api.PolicySet, error) {
 			return do(p, ctx, r.FormValue("tenant"))
 		}
 	}
 	for path, order := range map[string]order{
 		"reload": simple(PolicyOrders.Reload), "retry": simple(PolicyOrders.Retry), "rollback": simple(PolicyOrders.Rollback),
-		"confirm": func(ctx context.Context, r *http.Request) (pod.PolicySet, error) {
+		"confirm": func(ctx context.Context, r *http.Request) (api.PolicySet, error) {
 			return p.Confirm(ctx, r.FormValue("tenant"), r.FormValue("name"), r.FormValue("sha256"))
 		},
 	} {

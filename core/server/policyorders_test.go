@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestOrdersAboutPoliciesAreForOneOwner(t *testing.T) {
 	t.Parallel()
-	known := judges{sets: []pod.PolicySet{{Directory: "/p"}, {Tenant: "a", Directory: "/a"}, {Tenant: "broken", Directory: "/b"}}}
+	known := judges{sets: []api.PolicySet{{Directory: "/p"}, {Tenant: "a", Directory: "/a"}, {Tenant: "broken", Directory: "/b"}}}
 	for path, want := range map[string]struct {
 		status                     int
 		directory, digest, refused string

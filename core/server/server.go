@@ -16,7 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // shutdownTimeout is how long Serve waits for answers under way.
@@ -31,8 +31,8 @@ type Pods interface {
 // Sources gives what is known of each source, ordered by name, and where their
 // documents claim one pod.
 type Sources interface {
-	Sources() []pod.SourceState
-	Conflicts() []pod.Conflict
+	Sources() []api.SourceState
+	Conflicts() []api.Conflict
 }
 
 // Options are what a Server answers from. All are needed, but Policies, Waiting
@@ -57,9 +57,9 @@ type Options struct {
 	Node string
 	// Origins says where each pod of this node comes from, by UID; nil where that is
 	// not known.
-	Origins func() map[types.UID]pod.Origin
+	Origins func() map[types.UID]api.Origin
 	// Verdicts are those that are stored with pods, by UID; nil where there are none.
-	Verdicts func() map[types.UID]*pod.Verdict
+	Verdicts func() map[types.UID]*api.Verdict
 	// Now is the wall clock, Started when the agent started; zero where that is not
 	// known.
 	Now     func() time.Time
@@ -79,14 +79,14 @@ type Server struct {
 // New makes a server of these endpoints:
 //
 //	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in; ?watch=true goes on, a WatchLine each
-//	/v1/waiting    []pod.Waiting, also versions that are not judged yet; ?env=show as above
-//	/v1/updates    []pod.WaitingUpdate, those of pods that run and those that filters hold back
-//	/v1/sources    []pod.SourceState
-//	/v1/conflicts  []pod.Conflict
+//	/v1/waiting    []api.Waiting, also versions that are not judged yet; ?env=show as above
+//	/v1/updates    []api.WaitingUpdate, those of pods that run and those that filters hold back
+//	/v1/sources    []api.SourceState
+//	/v1/conflicts  []api.Conflict
 //	/v1/events     []status.Event, newest last; ?namespace= and name= narrow it; ?watch=true goes on, a WatchLine each
-//	/v1/policies   []pod.PolicySet, none for an agent without policies
+//	/v1/policies   []api.PolicySet, none for an agent without policies
 //	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  PolicyOutcome, with POST; ?tenant= for a tenant's
-//	/v1/decisions  []pod.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
+//	/v1/decisions  []api.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
 //	/v1/explain    Story of the pod of ?namespace= and ?name=; refused where there is none, with names like it
 //	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/version    Version
@@ -94,7 +94,7 @@ type Server struct {
 //
 // and, with POST, of this one:
 //
-//	/v1/release    []pod.WaitingUpdate, those of ?namespace= and ?name= that pass now; refused where there are none
+//	/v1/release    []api.WaitingUpdate, those of ?namespace= and ?name= that pass now; refused where there are none
 func New(o Options) *Server {
 	s := &Server{mux: http.NewServeMux(), log: o.Logger, ending: make(chan struct{})}
 	s.servePods(&o)

@@ -15,7 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -23,8 +23,8 @@ import (
 // known answers for the whole agent.
 type known struct {
 	pods      func() *v1.PodList
-	sources   []pod.SourceState
-	conflicts []pod.Conflict
+	sources   []api.SourceState
+	conflicts []api.Conflict
 	events    []status.Event
 	changes   *status.Notifier
 	metrics   http.Handler
@@ -36,8 +36,8 @@ type known struct {
 }
 
 func (k known) PodList() *v1.PodList       { return k.pods() }
-func (k known) Sources() []pod.SourceState { return k.sources }
-func (k known) Conflicts() []pod.Conflict  { return k.conflicts }
+func (k known) Sources() []api.SourceState { return k.sources }
+func (k known) Conflicts() []api.Conflict  { return k.conflicts }
 func (k known) List() []status.Event       { return k.events }
 
 // Listen tells of changes, where there can be any.
@@ -85,8 +85,8 @@ func TestEndpointsAnswer(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := known{
 		pods:      listing("a", "b"),
-		conflicts: []pod.Conflict{{Namespace: "default", Name: "web", Rule: pod.RuleIsolate, Since: now, Claims: []pod.Claim{{Source: "static", UID: "u", State: pod.ClaimRuns}}}},
-		sources:   []pod.SourceState{{Name: "static", Kind: "file", Seen: true, LastRead: now, Bad: 1, Problems: []pod.Problem{{Document: "x#0", Since: now}}}},
+		conflicts: []api.Conflict{{Namespace: "default", Name: "web", Rule: api.RuleIsolate, Since: now, Claims: []api.Claim{{Source: "static", UID: "u", State: api.ClaimRuns}}}},
+		sources:   []api.SourceState{{Name: "static", Kind: "file", Seen: true, LastRead: now, Bad: 1, Problems: []api.Problem{{Document: "x#0", Since: now}}}},
 		events:    []status.Event{{First: now, Last: now, Count: 1, Reason: "Started", Name: "a"}},
 	}
 	socket, _ := start(t, k)
@@ -105,7 +105,7 @@ func TestEndpointsAnswer(t *testing.T) {
 	})
 	t.Run("sources", func(t *testing.T) {
 		t.Parallel()
-		var got []pod.SourceState
+		var got []api.SourceState
 		if err := c.Get(t.Context(), "/v1/sources", &got); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestEndpointsAnswer(t *testing.T) {
 	})
 	t.Run("conflicts", func(t *testing.T) {
 		t.Parallel()
-		var got []pod.Conflict
+		var got []api.Conflict
 		if err := c.Get(t.Context(), "/v1/conflicts", &got); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // tell makes the moments of the story.
@@ -100,16 +100,16 @@ func (t *tale) knownSince(uid types.UID, since time.Time) time.Time {
 
 // concerns reports whether a problem is one of a document the pods come from, or of one
 // of the same manifest that does not say which pod it is.
-func (t *tale) concerns(source string, problem *pod.Problem) bool {
+func (t *tale) concerns(source string, problem *api.Problem) bool {
 	if t.documents[problem.Document] == source {
 		return true
 	}
-	manifest, ok := pod.ManifestOf(problem.Document)
+	manifest, ok := api.ManifestOf(problem.Document)
 	if problem.Name != "" || !ok {
 		return false
 	}
 	for known, from := range t.documents {
-		if other, in := pod.ManifestOf(known); in && from == source && other == manifest {
+		if other, in := api.ManifestOf(known); in && from == source && other == manifest {
 			return true
 		}
 	}
@@ -127,8 +127,8 @@ func (t *tale) isSource(name string) bool {
 
 // tellConflicts tells who claims the identity, and who won.
 func (t *tale) tellConflicts() {
-	became := map[pod.ClaimState]string{
-		pod.ClaimRuns: "runs", pod.ClaimWaits: "waits", pod.ClaimGivesWay: "gives way", pod.ClaimRefused: "is denied", pod.ClaimLost: "does not run",
+	became := map[api.ClaimState]string{
+		api.ClaimRuns: "runs", api.ClaimWaits: "waits", api.ClaimGivesWay: "gives way", api.ClaimRefused: "is denied", api.ClaimLost: "does not run",
 	}
 	for i := range t.story.Conflicts {
 		c := &t.story.Conflicts[i]
@@ -145,7 +145,7 @@ func (t *tale) tellConflicts() {
 }
 
 // tellDecision tells what policies said, each with what it read and what it took.
-func (t *tale) tellDecision(d *pod.Decision) {
+func (t *tale) tellDecision(d *api.Decision) {
 	v := &d.Verdict
 	text := string(v.Answer)
 	if d.Op != "" {
@@ -165,7 +165,7 @@ func (t *tale) tellDecision(d *pod.Decision) {
 }
 
 // reasons are what each policy said, and what became of the pod.
-func reasons(v *pod.Verdict) (lines []string) {
+func reasons(v *api.Verdict) (lines []string) {
 	for i := range v.Opinions {
 		lines = append(lines, opinion(&v.Opinions[i])...)
 	}
@@ -176,14 +176,14 @@ func reasons(v *pod.Verdict) (lines []string) {
 }
 
 // opinion is one policy's, and below it what it says for itself.
-func opinion(o *pod.Opinion) []string {
+func opinion(o *api.Opinion) []string {
 	who := "policy " + o.Policy
 	if o.Tenant != "" {
 		who += " of tenant " + o.Tenant
 	}
 	switch o.Mode {
 	case "":
-	case pod.ModeMember:
+	case api.ModeMember:
 		who += " (counts in its groups)"
 	default:
 		who += " (" + o.Mode + ", does not count)"
@@ -196,12 +196,12 @@ func opinion(o *pod.Opinion) []string {
 	more := func(text string) { lines = append(lines, "  "+text) }
 	switch o.Failure {
 	case "":
-	case pod.FailureOfMember:
+	case api.FailureOfMember:
 		more("a member of the group failed; its on_error decided")
 	default:
 		more("it failed with " + o.Failure + "; on_error decided")
 	}
-	if o.Reason == pod.ReasonException && o.Fuel == 0 {
+	if o.Reason == api.ReasonException && o.Fuel == 0 {
 		return lines // nobody was asked
 	}
 	read := "nothing"
@@ -231,11 +231,11 @@ func (t *tale) tellWaiting() {
 			text = "the new version waits, the old one runs on"
 		case w.Verdict.Answer == "":
 			text = "the pod waits"
-		case w.Running != nil && w.Verdict.Answer == pod.Deny:
+		case w.Running != nil && w.Verdict.Answer == api.Deny:
 			text = "the new version is denied, the old one runs on"
 		case w.Running != nil:
 			text = "the new version is held, the old one runs on"
-		case w.Verdict.Answer == pod.Deny:
+		case w.Verdict.Answer == api.Deny:
 			text = "the pod is denied"
 		}
 		t.stands(Moment{Part: PartWait, Text: said(text, w.Verdict.Message) + judgedAgain(w)})
@@ -243,11 +243,11 @@ func (t *tale) tellWaiting() {
 	for i := range t.story.Updates {
 		u := &t.story.Updates[i]
 		what := "the update"
-		if u.Op == pod.Add {
+		if u.Op == api.Add {
 			what = "the new pod"
 		}
 		text := "a filter holds " + what + " back"
-		if u.Wait == pod.WaitAsked && u.Message != "" {
+		if u.Wait == api.WaitAsked && u.Message != "" {
 			text = what + " waits"
 		} else if !u.Since.IsZero() {
 			text += " since " + u.Since.UTC().Format(time.RFC3339)
@@ -261,7 +261,7 @@ func (t *tale) tellWaiting() {
 }
 
 // judgedAgain says when policy is asked about a version, or that it is being asked.
-func judgedAgain(w *pod.Waiting) string {
+func judgedAgain(w *api.Waiting) string {
 	switch {
 	case w.Asked != nil:
 		return "; " + w.Asked.String()
@@ -272,11 +272,11 @@ func judgedAgain(w *pod.Waiting) string {
 }
 
 // askedAgain says when the filter is asked again about what it holds back.
-func askedAgain(u *pod.WaitingUpdate) string {
+func askedAgain(u *api.WaitingUpdate) string {
 	switch {
-	case u.Wait == pod.WaitAsked && u.Message != "":
+	case u.Wait == api.WaitAsked && u.Message != "":
 		return "" // that it is being asked was said
-	case u.Wait == pod.WaitAsked:
+	case u.Wait == api.WaitAsked:
 		return "; it has not answered yet"
 	case u.Again.IsZero():
 		return "; the filter is asked again when the pod changes"

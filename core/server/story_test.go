@@ -9,43 +9,43 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	update := func(wait string, again, until time.Time) pod.WaitingUpdate {
-		return pod.WaitingUpdate{Op: pod.UpdateOp, Wait: wait, Message: "at night", Since: noon, Again: again, Until: until}
+	update := func(wait string, again, until time.Time) api.WaitingUpdate {
+		return api.WaitingUpdate{Op: api.UpdateOp, Wait: wait, Message: "at night", Since: noon, Again: again, Until: until}
 	}
 	const passes = "; passes at 2026-03-01T13:00:00Z in any case, or with wardlet release"
 	later, end := noon.Add(time.Minute), noon.Add(time.Hour)
 	for name, test := range map[string]struct {
-		update pod.WaitingUpdate
+		update api.WaitingUpdate
 		want   string
 	}{
 		"deferred": {
-			update(pod.WaitDeferred, later, end),
+			update(api.WaitDeferred, later, end),
 			"a filter holds the update back since 2026-03-01T12:00:00Z: at night; the filter is asked again at 2026-03-01T12:01:00Z" + passes,
 		},
 		"deferred until it passes": {
-			update(pod.WaitDeferred, end, end), "a filter holds the update back since 2026-03-01T12:00:00Z: at night" + passes,
+			update(api.WaitDeferred, end, end), "a filter holds the update back since 2026-03-01T12:00:00Z: at night" + passes,
 		},
 		"dropped": {
-			update(pod.WaitDropped, time.Time{}, end),
+			update(api.WaitDropped, time.Time{}, end),
 			"a filter holds the update back since 2026-03-01T12:00:00Z: at night; the filter is asked again when the pod changes" + passes,
 		},
 		"a new pod": {
-			pod.WaitingUpdate{Op: pod.Add, Wait: pod.WaitDropped, Policy: "window", Since: noon, Until: end},
+			api.WaitingUpdate{Op: api.Add, Wait: api.WaitDropped, Policy: "window", Since: noon, Until: end},
 			"a filter holds the new pod back since 2026-03-01T12:00:00Z: window; the filter is asked again when the pod changes" + passes,
 		},
 		"not answered": {
-			pod.WaitingUpdate{Op: pod.UpdateOp, Wait: pod.WaitAsked}, "a filter holds the update back; it has not answered yet",
+			api.WaitingUpdate{Op: api.UpdateOp, Wait: api.WaitAsked}, "a filter holds the update back; it has not answered yet",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{story: Story{Updates: []pod.WaitingUpdate{test.update}}}
+			s := tale{story: Story{Updates: []api.WaitingUpdate{test.update}}}
 			s.tellWaiting()
 			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
 				t.Errorf("what is said (-want +got):\n%s", diff)
@@ -57,30 +57,30 @@ func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *te
 func TestWhatIsAskedIsToldWithWhatTheAnswerWaitsFor(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	asked := &pod.Asked{Hook: pod.HookAdmit, Since: noon, Policy: "p", Message: `policy "p" is being asked`}
+	asked := &api.Asked{Hook: api.HookAdmit, Since: noon, Policy: "p", Message: `policy "p" is being asked`}
 	const is = `admission is being asked since 2026-03-01T12:00:00Z: policy "p" is being asked`
 	running := &v1.Pod{}
 	for name, test := range map[string]struct {
-		waits  pod.Waiting
-		update *pod.WaitingUpdate
+		waits  api.Waiting
+		update *api.WaitingUpdate
 		want   string
 	}{
-		"a new pod":     {pod.Waiting{Asked: asked}, nil, "the pod waits; " + is},
-		"a new version": {pod.Waiting{Running: running, Asked: asked}, nil, "the new version waits, the old one runs on; " + is},
+		"a new pod":     {api.Waiting{Asked: asked}, nil, "the pod waits; " + is},
+		"a new version": {api.Waiting{Running: running, Asked: asked}, nil, "the new version waits, the old one runs on; " + is},
 		"a pod that is held": {
-			pod.Waiting{Verdict: pod.Verdict{Answer: pod.Hold, Message: "not now"}, RetryAt: noon, Asked: asked}, nil, "the pod is held: not now; " + is,
+			api.Waiting{Verdict: api.Verdict{Answer: api.Hold, Message: "not now"}, RetryAt: noon, Asked: asked}, nil, "the pod is held: not now; " + is,
 		},
 		"an update that a filter has not answered": {
-			pod.Waiting{Running: running, Suppressed: true, Asked: asked},
-			&pod.WaitingUpdate{Op: pod.UpdateOp, Wait: pod.WaitAsked, Message: is},
+			api.Waiting{Running: running, Suppressed: true, Asked: asked},
+			&api.WaitingUpdate{Op: api.UpdateOp, Wait: api.WaitAsked, Message: is},
 			"the update waits: " + is,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{waiting: []pod.Waiting{test.waits}}
+			s := tale{waiting: []api.Waiting{test.waits}}
 			if test.update != nil {
-				s.story.Updates = []pod.WaitingUpdate{*test.update}
+				s.story.Updates = []api.WaitingUpdate{*test.update}
 			}
 			s.tellWaiting()
 			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
@@ -94,34 +94,34 @@ func TestAStoredVerdictIsToldWhereNoDecisionTellsIt(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const stored = "as it is stored with the pod; the decision itself is not shown any more"
-	decision := func(uid types.UID, answer pod.Answer, first, last time.Duration) pod.Decision {
-		return pod.Decision{Hook: "admit", UID: uid, First: noon.Add(first), Last: noon.Add(last), Count: 1, Verdict: pod.Verdict{Answer: answer}}
+	decision := func(uid types.UID, answer api.Answer, first, last time.Duration) api.Decision {
+		return api.Decision{Hook: "admit", UID: uid, First: noon.Add(first), Last: noon.Add(last), Count: 1, Verdict: api.Verdict{Answer: answer}}
 	}
 	for name, test := range map[string]struct {
-		verdict   *pod.Verdict
-		decisions []pod.Decision
+		verdict   *api.Verdict
+		decisions []api.Decision
 		told      bool
 	}{
 		"no verdict":            {nil, nil, false},
-		"no decision is shown":  {&pod.Verdict{Answer: pod.Allow, At: noon}, nil, true},
-		"its decision is shown": {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, 0, 0)}, false},
+		"no decision is shown":  {&api.Verdict{Answer: api.Allow, At: noon}, nil, true},
+		"its decision is shown": {&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u1", api.Allow, 0, 0)}, false},
 		"a decision that was made again later is shown": {
-			&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, -time.Hour, time.Hour)}, false,
+			&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u1", api.Allow, -time.Hour, time.Hour)}, false,
 		},
-		"a later decision is shown":                   {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, 1, 1)}, true},
-		"an earlier decision is shown":                {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Allow, -2, -1)}, true},
-		"another decision at the time is shown":       {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u1", pod.Hold, 0, 0)}, true},
-		"a decision about another pod is shown":       {&pod.Verdict{Answer: pod.Allow, At: noon}, []pod.Decision{decision("u2", pod.Allow, 0, 0)}, true},
-		"it was adopted, which no policy has decided": {&pod.Verdict{Answer: pod.Allow, Reason: pod.ReasonAdopted, At: noon}, nil, true},
+		"a later decision is shown":                   {&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u1", api.Allow, 1, 1)}, true},
+		"an earlier decision is shown":                {&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u1", api.Allow, -2, -1)}, true},
+		"another decision at the time is shown":       {&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u1", api.Hold, 0, 0)}, true},
+		"a decision about another pod is shown":       {&api.Verdict{Answer: api.Allow, At: noon}, []api.Decision{decision("u2", api.Allow, 0, 0)}, true},
+		"it was adopted, which no policy has decided": {&api.Verdict{Answer: api.Allow, Reason: api.ReasonAdopted, At: noon}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			verdicts := map[types.UID]*pod.Verdict{"u0": {Answer: pod.Deny}}
+			verdicts := map[types.UID]*api.Verdict{"u0": {Answer: api.Deny}}
 			if test.verdict != nil {
 				verdicts["u1"] = test.verdict
 			}
 			s := tale{
-				o:     &Options{Verdicts: func() map[types.UID]*pod.Verdict { return verdicts }},
+				o:     &Options{Verdicts: func() map[types.UID]*api.Verdict { return verdicts }},
 				pods:  []v1.Pod{{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}},
 				story: Story{Decisions: test.decisions},
 			}
@@ -168,27 +168,27 @@ func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
 func TestWhatEachPolicySaid(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		opinion pod.Opinion
+		opinion api.Opinion
 		want    []string
 	}{
 		"a denial": {
-			pod.Opinion{Policy: "p", Tenant: "a", Answer: pod.Deny, Reason: "No", Message: "not here", Fuel: 7, Reads: []string{"name"}},
+			api.Opinion{Policy: "p", Tenant: "a", Answer: api.Deny, Reason: "No", Message: "not here", Fuel: 7, Reads: []string{"name"}},
 			[]string{"policy p of tenant a: deny (No): not here", "  read name; fuel 7"},
 		},
 		"an exception, with its owner and end": {
-			pod.Opinion{Policy: "p", Answer: pod.Abstain, Reason: pod.ReasonException, Message: "not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
+			api.Opinion{Policy: "p", Answer: api.Abstain, Reason: api.ReasonException, Message: "not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
 			[]string{"policy p: abstain (Exception): not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
 		},
 		"one that only warns": {
-			pod.Opinion{Policy: "p", Mode: pod.ModeWarn, Answer: pod.Hold},
+			api.Opinion{Policy: "p", Mode: api.ModeWarn, Answer: api.Hold},
 			[]string{"policy p (warn, does not count): hold", "  read nothing; fuel 0"},
 		},
 		"a member of a group": {
-			pod.Opinion{Policy: "p", Mode: pod.ModeMember, Answer: pod.Deny, Failure: "Trap"},
+			api.Opinion{Policy: "p", Mode: api.ModeMember, Answer: api.Deny, Failure: "Trap"},
 			[]string{"policy p (counts in its groups): deny", "  it failed with Trap; on_error decided", "  read nothing; fuel 0"},
 		},
 		"a group that depends on a failure": {
-			pod.Opinion{Policy: "g", Answer: pod.Deny, Failure: pod.FailureOfMember, Message: "p says deny"},
+			api.Opinion{Policy: "g", Answer: api.Deny, Failure: api.FailureOfMember, Message: "p says deny"},
 			[]string{"policy g: deny: p says deny", "  a member of the group failed; its on_error decided", "  read nothing; fuel 0"},
 		},
 	} {
@@ -215,10 +215,10 @@ func TestAStoryIsInOrder(t *testing.T) {
 	s := tale{
 		o: &Options{Sources: known{}}, pods: []v1.Pod{p},
 		// It was denied, and counts as new since other policies judged it.
-		origins: map[types.UID]pod.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
-		story: Story{Decisions: []pod.Decision{
-			{Hook: PartAdmit, UID: uid, First: at(200), Verdict: pod.Verdict{Answer: pod.Deny}},
-			{Hook: PartAdmit, UID: uid, First: at(600), Verdict: pod.Verdict{Answer: pod.Allow}},
+		origins: map[types.UID]api.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
+		story: Story{Decisions: []api.Decision{
+			{Hook: PartAdmit, UID: uid, First: at(200), Verdict: api.Verdict{Answer: api.Deny}},
+			{Hook: PartAdmit, UID: uid, First: at(600), Verdict: api.Verdict{Answer: api.Allow}},
 		}},
 	}
 	s.tell()
@@ -239,14 +239,14 @@ func TestAStoryIsInOrder(t *testing.T) {
 
 func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 	t.Parallel()
-	problem := func(document, name, message string) pod.Problem {
-		p := pod.Problem{Document: document, Name: name, Message: message}
+	problem := func(document, name, message string) api.Problem {
+		p := api.Problem{Document: document, Name: name, Message: message}
 		if name != "" {
 			p.Namespace = "default"
 		}
 		return p
 	}
-	problems := []pod.Problem{
+	problems := []api.Problem{
 		problem("m#0", "other-edge", "of what it comes from"),
 		problem("m#4", "y4-edge", "of another pod"),
 		problem("m#5", "", "of a pod that is not named"),
@@ -274,12 +274,12 @@ func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := &known{pods: func() *v1.PodList { return &v1.PodList{Items: test.pods} }, sources: []pod.SourceState{{Name: "s", Seen: true, Problems: problems}}}
+			k := &known{pods: func() *v1.PodList { return &v1.PodList{Items: test.pods} }, sources: []api.SourceState{{Name: "s", Seen: true, Problems: problems}}}
 			s := tale{
 				o: &Options{
 					Pods: k, Sources: k, Events: k, Node: "edge",
-					Origins: func() map[types.UID]pod.Origin {
-						return map[types.UID]pod.Origin{"u1": {Source: "s", Document: "m#0"}}
+					Origins: func() map[types.UID]api.Origin {
+						return map[types.UID]api.Origin{"u1": {Source: "s", Document: "m#0"}}
 					},
 				},
 				story: Story{Namespace: "default", Name: test.pod},

@@ -5,7 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // tellStored tells the verdicts that pods have where the decisions that are still
@@ -32,8 +32,8 @@ func (t *tale) tellStored() {
 }
 
 // tells reports whether a verdict is that of a decision which is told.
-func (t *tale) tells(v *pod.Verdict, p *v1.Pod) bool {
-	return slices.ContainsFunc(t.story.Decisions, func(d pod.Decision) bool {
+func (t *tale) tells(v *api.Verdict, p *v1.Pod) bool {
+	return slices.ContainsFunc(t.story.Decisions, func(d api.Decision) bool {
 		return d.Hook == PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)
 	})
 }

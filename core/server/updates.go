@@ -7,15 +7,15 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Updates gives the updates that filters hold back, and lets them pass.
 type Updates interface {
-	Suppressed() []pod.WaitingUpdate
+	Suppressed() []api.WaitingUpdate
 	// Release lets those of a pod pass now, and gives them. It fails where there
 	// are none.
-	Release(ctx context.Context, namespace, name string) ([]pod.WaitingUpdate, error)
+	Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error)
 }
 
 func (s *Server) serveUpdates(updates Updates, waiting Waiting) {
@@ -43,9 +43,9 @@ func (s *Server) serveUpdates(updates Updates, waiting Waiting) {
 
 // updateList are the updates that wait, for policy or for a filter, ordered by
 // namespace and name.
-func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
-	all := []pod.WaitingUpdate{}
-	var waits []pod.Waiting
+func updateList(updates Updates, waiting Waiting) []api.WaitingUpdate {
+	all := []api.WaitingUpdate{}
+	var waits []api.Waiting
 	if waiting != nil {
 		waits = waiting.List()
 	}
@@ -57,7 +57,7 @@ func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
 			all = append(all, unadmitted(w))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pod.WaitingUpdate) int {
+	slices.SortStableFunc(all, func(a, b api.WaitingUpdate) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	return all
@@ -65,14 +65,14 @@ func updateList(updates Updates, waiting Waiting) []pod.WaitingUpdate {
 
 // suppressed are the updates that filters hold back, those that are not answered yet
 // with what the answer waits for.
-func suppressed(updates Updates, waits []pod.Waiting) []pod.WaitingUpdate {
+func suppressed(updates Updates, waits []api.Waiting) []api.WaitingUpdate {
 	all := slices.Clone(updates.Suppressed())
 	for i := range all {
 		u := &all[i]
-		at := slices.IndexFunc(waits, func(w pod.Waiting) bool {
+		at := slices.IndexFunc(waits, func(w api.Waiting) bool {
 			return w.Asked != nil && w.Suppressed && w.Pod.UID == u.UID && w.Origin.Source == u.Source && w.Origin.Document == u.Document
 		})
-		if u.Wait == pod.WaitAsked && at >= 0 {
+		if u.Wait == api.WaitAsked && at >= 0 {
 			u.Policy, u.Message = waits[at].Asked.Policy, waits[at].Asked.String()
 		}
 	}
@@ -81,18 +81,18 @@ func suppressed(updates Updates, waits []pod.Waiting) []pod.WaitingUpdate {
 
 // unadmitted is a version of a pod that runs which policy does not admit, or has not
 // judged yet.
-func unadmitted(w *pod.Waiting) pod.WaitingUpdate {
-	u := pod.WaitingUpdate{
-		Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: w.Pod.UID, Op: pod.UpdateOp, Wait: pod.WaitHeld,
+func unadmitted(w *api.Waiting) api.WaitingUpdate {
+	u := api.WaitingUpdate{
+		Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: w.Pod.UID, Op: api.UpdateOp, Wait: api.WaitHeld,
 		Policy: w.Verdict.Policy, Reason: w.Verdict.Reason, Message: w.Verdict.Message,
 		Since: w.Origin.FirstSeen, Again: w.RetryAt,
 		Source: w.Origin.Source, Document: w.Origin.Document, Version: w.Origin.Version,
 	}
 	switch {
-	case w.Verdict.Answer == pod.Deny:
-		u.Wait = pod.WaitDenied
+	case w.Verdict.Answer == api.Deny:
+		u.Wait = api.WaitDenied
 	case w.Verdict.Answer == "" && w.Asked != nil:
-		u.Wait, u.Policy, u.Message = pod.WaitUnjudged, w.Asked.Policy, w.Asked.String()
+		u.Wait, u.Policy, u.Message = api.WaitUnjudged, w.Asked.Policy, w.Asked.String()
 	}
 	if w.Running.UID != w.Pod.UID {
 		u.Replaces = w.Running.UID

@@ -3,26 +3,26 @@ package server
 import (
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Waiting gives the versions of pods that policy has not let through. The
 // server does not change them.
 type Waiting interface {
-	List() []pod.Waiting
+	List() []api.Waiting
 }
 
 // waitingList is what waits as a client gets it.
-func waitingList(from Waiting, showEnv bool) []pod.Waiting {
+func waitingList(from Waiting, showEnv bool) []api.Waiting {
 	if from == nil {
-		return []pod.Waiting{}
+		return []api.Waiting{}
 	}
 	return waitsShown(from.List(), showEnv)
 }
 
 // waitsShown are waits as a client gets them: pods as podList gives them.
-func waitsShown(waits []pod.Waiting, showEnv bool) []pod.Waiting {
-	out := []pod.Waiting{}
+func waitsShown(waits []api.Waiting, showEnv bool) []api.Waiting {
+	out := []api.Waiting{}
 	for _, w := range waits {
 		w.Pod, w.Running = shown(w.Pod, showEnv), shown(w.Running, showEnv)
 		out = append(out, w)

@@ -7,22 +7,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
 // held answers for what waits.
-type held []pod.Waiting
+type held []api.Waiting
 
-func (h held) List() []pod.Waiting { return h }
+func (h held) List() []api.Waiting { return h }
 
 func TestWhatWaitsIsShownLikePods(t *testing.T) {
 	t.Parallel()
 	pods := listing("new", "old")().Items
 	waits := held{
 		{
-			Pod: &pods[0], Running: &pods[1], Origin: pod.Origin{Source: "static", Document: "/m/web.yaml#0", Version: "2"},
-			Verdict: pod.Verdict{Answer: pod.Hold, Reason: "NotNow", RetryAfter: time.Second},
+			Pod: &pods[0], Running: &pods[1], Origin: api.Origin{Source: "static", Document: "/m/web.yaml#0", Version: "2"},
+			Verdict: api.Verdict{Answer: api.Hold, Reason: "NotNow", RetryAfter: time.Second},
 			RetryAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
 		{Pod: &pods[1]},
@@ -30,7 +30,7 @@ func TestWhatWaitsIsShownLikePods(t *testing.T) {
 	before := []*v1.Pod{pods[0].DeepCopy(), pods[1].DeepCopy()}
 	socket, _ := start(t, known{waiting: waits})
 	for path, want := range map[string]string{"/v1/waiting": Redacted, "/v1/waiting?env=show": "secret"} {
-		var got []pod.Waiting
+		var got []api.Waiting
 		if err := client.New(socket).Get(t.Context(), path, &got); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -28,7 +28,7 @@ type world struct {
 
 	mu     sync.Mutex
 	pods   []v1.Pod
-	waits  []pod.Waiting
+	waits  []api.Waiting
 	events []status.Event
 }
 
@@ -52,7 +52,7 @@ func (w *world) PodList() *v1.PodList {
 
 type worldWaits struct{ *world }
 
-func (w worldWaits) List() []pod.Waiting {
+func (w worldWaits) List() []api.Waiting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.waits
@@ -159,7 +159,7 @@ func (w *watched) told() []string {
 		case WatchError:
 			return append(all, line.Type+" "+string(line.Object))
 		case WatchWaiting:
-			var waits []pod.Waiting
+			var waits []api.Waiting
 			_ = json.Unmarshal(line.Object, &waits)
 			names := []string{short}
 			for _, x := range waits {
@@ -252,11 +252,11 @@ func TestAWatchTellsWhatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		web := one("web", v1.PodRunning)
-		held := pod.Waiting{Pod: &web, Verdict: pod.Verdict{Answer: pod.Hold, Reason: "NotYet"}}
-		k := &world{pods: []v1.Pod{web}, waits: []pod.Waiting{held}}
+		held := api.Waiting{Pod: &web, Verdict: api.Verdict{Answer: api.Hold, Reason: "NotYet"}}
+		k := &world{pods: []v1.Pod{web}, waits: []api.Waiting{held}}
 		w := watch(t, answering(t, k.server()), "/v1/pods?watch=true")
 		w.tells("WAITING web:NotYet", "ADDED webRunning")
-		k.set(func(k *world) { k.waits = []pod.Waiting{{Pod: &web, Verdict: pod.Verdict{Reason: "Never"}}} })
+		k.set(func(k *world) { k.waits = []api.Waiting{{Pod: &web, Verdict: api.Verdict{Reason: "Never"}}} })
 		k.Notify()
 		w.tells("WAITING web:Never")
 		k.set(func(k *world) { k.waits = nil })

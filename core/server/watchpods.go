@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func (s *Server) servePods(o *Options) {
@@ -32,7 +32,7 @@ type podWatch struct {
 	last *v1.PodList
 	told map[types.UID]*v1.Pod
 	// waiting are the versions of pods that wait, as they were told.
-	waiting []pod.Waiting
+	waiting []api.Waiting
 }
 
 // next is what is another than was told: first what waits, then the pods that are

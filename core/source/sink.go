@@ -3,7 +3,7 @@ package source
 import (
 	"context"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Sink takes what a source reads. The mux gives each source one of its own.
@@ -13,13 +13,13 @@ import (
 type Sink interface {
 	// Replace hands over everything the source holds now, bad documents
 	// included. What is not named is gone, but for what stood in a manifest that
-	// is held (pod.HoldSuffix).
-	Replace(ctx context.Context, all []pod.Document) error
+	// is held (api.HoldSuffix).
+	Replace(ctx context.Context, all []api.Document) error
 	// Apply hands over a difference: documents that are new or changed, and
-	// the IDs of those that are gone. Of a manifest (pod.ManifestOf) in which
+	// the IDs of those that are gone. Of a manifest (api.ManifestOf) in which
 	// something changed all documents are handed over, and one that is gone is
 	// named by its path.
-	Apply(ctx context.Context, changed []pod.Document, gone []string) error
+	Apply(ctx context.Context, changed []api.Document, gone []string) error
 	// Health says after every reading whether the source itself works: nil
 	// when it does, else why its last answer still stands.
 	Health(err error)

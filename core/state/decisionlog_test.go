@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // decisions opens the log of decisions of a directory until the test ends.
@@ -37,8 +37,8 @@ func decisions(t *testing.T, path string, limits map[string]int64) (l *DecisionL
 // entry is a decision about a pod whose document has the text.
 func entry(name, text string, files ...string) DecisionEntry {
 	input := fmt.Appendf(nil, "%q", text)
-	r := &DecisionRecord{Decision: pod.Decision{
-		Count: 1, Hook: "admit", Namespace: "shop", Name: name, Verdict: pod.Verdict{Answer: pod.Deny, Message: "no & <never>"},
+	r := &DecisionRecord{Decision: api.Decision{
+		Count: 1, Hook: "admit", Namespace: "shop", Name: name, Verdict: api.Verdict{Answer: api.Deny, Message: "no & <never>"},
 		First: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Last: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 	}, Pod: digestOf(input)}
 	for _, f := range files {

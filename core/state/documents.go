@@ -12,12 +12,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Record is what is kept of one document.
 type Record struct {
-	// Source and ID name the document, Version its content; see pod.Document.
+	// Source and ID name the document, Version its content; see api.Document.
 	Source  string `json:"source"`
 	ID      string `json:"id"`
 	Version string `json:"version"`
@@ -39,10 +39,10 @@ type Decided struct {
 	// Pod is the version, nil where it is the record's.
 	Pod *v1.Pod `json:"pod,omitempty"`
 	// Origin is where that version came from.
-	Origin pod.Origin `json:"origin"`
+	Origin api.Origin `json:"origin"`
 	// Verdict is what policy said, nil where nobody was asked. Where it is
 	// Deny the pod does not run.
-	Verdict *pod.Verdict `json:"verdict,omitempty"`
+	Verdict *api.Verdict `json:"verdict,omitempty"`
 	// After is the pod whose place it takes, and that has to end first; empty
 	// for none.
 	After types.UID `json:"after,omitempty"`
@@ -58,7 +58,7 @@ type Suppressed struct {
 	// clock.
 	Until time.Time `json:"until"`
 	// Verdict is what policy said of the version; nil where nobody was asked.
-	Verdict *pod.Verdict `json:"verdict,omitempty"`
+	Verdict *api.Verdict `json:"verdict,omitempty"`
 }
 
 // DocumentID names a document of a source.
@@ -134,7 +134,7 @@ func (r *Record) usable() error {
 		if s.Since.IsZero() || s.Until.Before(s.Since) {
 			return errors.New("it does not say how long it is held back")
 		}
-		if s.Verdict != nil && s.Verdict.Answer != pod.Allow {
+		if s.Verdict != nil && s.Verdict.Answer != api.Allow {
 			return fmt.Errorf("it is held back by a filter, and the verdict is %q", s.Verdict.Answer)
 		}
 		if err := changes(s.Verdict, r.Pod); err != nil {
@@ -147,7 +147,7 @@ func (r *Record) usable() error {
 	if r.Decided.Origin.Source == "" {
 		return errors.New("what was decided comes from no source")
 	}
-	if v := r.Decided.Verdict; v != nil && !slices.Contains([]pod.Answer{pod.Allow, pod.Hold, pod.Deny}, v.Answer) {
+	if v := r.Decided.Verdict; v != nil && !slices.Contains([]api.Answer{api.Allow, api.Hold, api.Deny}, v.Answer) {
 		return fmt.Errorf("the verdict %q is none", v.Answer)
 	}
 	p := r.Pod
@@ -163,7 +163,7 @@ func (r *Record) usable() error {
 }
 
 // changes says what keeps what policies have changed from being of a pod.
-func changes(v *pod.Verdict, p *v1.Pod) error {
+func changes(v *api.Verdict, p *v1.Pod) error {
 	if v == nil || v.Mutation == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func record(source, id, version string) *Record {
@@ -57,13 +57,13 @@ func TestRecordsComeBack(t *testing.T) {
 	a, b := record("files", "/m/a.yaml#0", "1"), record("files", "/m/b.yaml#0", "1")
 	b.Runs = true
 	b.Decided = &Decided{
-		Pod: record("files", "/m/b.yaml#0", "0").Pod, Origin: pod.Origin{Source: "files", Document: "/m/b.yaml#0", Version: "0"},
-		Verdict: &pod.Verdict{Answer: pod.Deny, Reason: "R", Message: "m", Policy: "p", Sets: []string{"d"}, Opinions: []pod.Opinion{{Policy: "p", Answer: pod.Deny}}},
+		Pod: record("files", "/m/b.yaml#0", "0").Pod, Origin: api.Origin{Source: "files", Document: "/m/b.yaml#0", Version: "0"},
+		Verdict: &api.Verdict{Answer: api.Deny, Reason: "R", Message: "m", Policy: "p", Sets: []string{"d"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Deny}}},
 	}
 	b.Decided.Identity = &types.NamespacedName{Namespace: b.Pod.Namespace, Name: "before"}
 	b.Suppressed = &Suppressed{
 		Since: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Until: time.Date(2026, 1, 2, 7, 4, 5, 6, time.UTC),
-		Verdict: &pod.Verdict{Answer: pod.Allow, Sets: []string{"d"}},
+		Verdict: &api.Verdict{Answer: api.Allow, Sets: []string{"d"}},
 	}
 	for _, r := range []*Record{a, b, record("http", "/m/a.yaml#0", "9")} {
 		check(t, s.Put(r))

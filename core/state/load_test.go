@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -23,11 +24,11 @@ var unusable = map[string]struct {
 	"another pod than that policies changed": {func(r *Record) {
 		other := r.Pod.DeepCopy()
 		other.UID = "another"
-		v := &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{Final: other}}
-		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Verdict: v}
+		v := &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Final: other}}
+		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Verdict: v}
 	}, "what policies made of the pod is another one"},
 	"nothing of what policies changed": {func(r *Record) {
-		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &pod.Verdict{Answer: pod.Allow, Mutation: &pod.Mutation{}}}
+		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{}}}
 	}, "what policies made of the pod is missing"},
 	"no source":             {func(r *Record) { r.Source = "" }, "it names no document"},
 	"no ID":                 {func(r *Record) { r.ID = "" }, "it names no document"},
@@ -37,24 +38,24 @@ var unusable = map[string]struct {
 	"no containers":         {func(r *Record) { r.Pod.Spec.Containers = nil }, "the pod has no containers"},
 	"decided of no source":  {func(r *Record) { r.Decided = &Decided{} }, "what was decided comes from no source"},
 	"decided of an incomplete pod": {func(r *Record) {
-		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Pod: record("files", "a", "0").Pod}
+		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Pod: record("files", "a", "0").Pod}
 		r.Decided.Pod.UID = ""
 	}, "the pod has no UID"},
 	"decided as a pod of another namespace": {func(r *Record) {
-		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: "other", Name: "a"}}
+		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: "other", Name: "a"}}
 	}, `what was decided runs as "other/a"`},
 	"decided as nothing": {func(r *Record) {
-		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: r.Pod.Namespace}}
+		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: r.Pod.Namespace}}
 	}, "what was decided runs as"},
 	"a verdict that is none": {func(r *Record) {
-		r.Decided = &Decided{Origin: pod.Origin{Source: "files"}, Verdict: &pod.Verdict{Answer: "maybe"}}
+		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Verdict: &api.Verdict{Answer: "maybe"}}
 	}, `the verdict "maybe" is none`},
 	"held back since never": {func(r *Record) { r.Suppressed = &Suppressed{} }, "it does not say how long it is held back"},
 	"held back until before": {func(r *Record) {
 		r.Suppressed = &Suppressed{Since: time.Unix(2, 0), Until: time.Unix(1, 0)}
 	}, "it does not say how long it is held back"},
 	"held back and denied": {func(r *Record) {
-		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &pod.Verdict{Answer: pod.Deny}}
+		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &api.Verdict{Answer: api.Deny}}
 	}, `it is held back by a filter, and the verdict is "deny"`},
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // opinionsDir is the directory of what policies said last.
@@ -28,7 +28,7 @@ type LastOpinion struct {
 	Policy string `json:"policy"`
 	// Tenant is whose policy it is, empty for the operator's.
 	Tenant  string     `json:"tenant,omitempty"`
-	Answer  pod.Answer `json:"answer"`
+	Answer  api.Answer `json:"answer"`
 	Reason  string     `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
 	// RetryAfter is when a hold wanted to be looked at again, 0 for no wish.
@@ -64,7 +64,7 @@ func (o *LastOpinions) usable() error {
 		return errors.New("it is about no pod, or says nothing")
 	}
 	for _, one := range o.Opinions {
-		if one.Policy == "" || one.RetryAfter < 0 || !slices.Contains([]pod.Answer{pod.Allow, pod.Hold, pod.Deny, pod.Abstain}, one.Answer) {
+		if one.Policy == "" || one.RetryAfter < 0 || !slices.Contains([]api.Answer{api.Allow, api.Hold, api.Deny, api.Abstain}, one.Answer) {
 			return fmt.Errorf("%q of policy %q is no opinion", one.Answer, one.Policy)
 		}
 	}

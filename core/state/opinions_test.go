@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func saidOf(instance string, minute int, answer pod.Answer) LastOpinions {
+func saidOf(instance string, minute int, answer api.Answer) LastOpinions {
 	return LastOpinions{
 		Instance: instance, Tenant: "a", At: time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC),
 		Opinions: []LastOpinion{{Policy: "p", Tenant: "a", Answer: answer, Reason: "R", Message: "m", RetryAfter: time.Second, Changed: true}},
@@ -24,8 +24,8 @@ func TestWhatPoliciesSaidLastComesBackTheOldestFirst(t *testing.T) {
 	path := statePath(t)
 	d, _ := open(t, path)
 	check(t, d.Opinions().Apply(nil, nil))
-	check(t, d.Opinions().Apply([]LastOpinions{saidOf("c", 3, pod.Deny), saidOf("../b", 2, pod.Hold), saidOf("a", 1, pod.Allow)}, nil))
-	check(t, d.Opinions().Apply([]LastOpinions{saidOf("a", 5, pod.Abstain)}, []string{"c", "none"}))
+	check(t, d.Opinions().Apply([]LastOpinions{saidOf("c", 3, api.Deny), saidOf("../b", 2, api.Hold), saidOf("a", 1, api.Allow)}, nil))
+	check(t, d.Opinions().Apply([]LastOpinions{saidOf("a", 5, api.Abstain)}, []string{"c", "none"}))
 	entries, err := os.ReadDir(filepath.Join(path, opinionsDir))
 	check(t, err)
 	for _, e := range entries {
@@ -36,7 +36,7 @@ func TestWhatPoliciesSaidLastComesBackTheOldestFirst(t *testing.T) {
 	d.Close()
 	d, _ = open(t, path)
 	got, errs := d.Opinions().Load()
-	if diff := cmp.Diff([]LastOpinions{saidOf("../b", 2, pod.Hold), saidOf("a", 5, pod.Abstain)}, got); diff != "" || len(errs) > 0 {
+	if diff := cmp.Diff([]LastOpinions{saidOf("../b", 2, api.Hold), saidOf("a", 5, api.Abstain)}, got); diff != "" || len(errs) > 0 {
 		t.Errorf("%v (-want +got):\n%s", errs, diff)
 	}
 }
@@ -46,7 +46,7 @@ func TestWhatIsNoOpinionIsNotKept(t *testing.T) {
 	path := statePath(t)
 	d, _ := open(t, path)
 	for name, broken := range map[string]LastOpinions{
-		"no instance": {Opinions: saidOf("a", 1, pod.Allow).Opinions},
+		"no instance": {Opinions: saidOf("a", 1, api.Allow).Opinions},
 		"no opinions": {Instance: "a"},
 		"no answer":   saidOf("a", 1, "perhaps"),
 	} {
@@ -54,7 +54,7 @@ func TestWhatIsNoOpinionIsNotKept(t *testing.T) {
 			t.Errorf("%s: it is taken", name)
 		}
 	}
-	check(t, d.Opinions().Apply([]LastOpinions{saidOf("a", 1, pod.Allow), saidOf("b", 2, pod.Deny)}, nil))
+	check(t, d.Opinions().Apply([]LastOpinions{saidOf("a", 1, api.Allow), saidOf("b", 2, api.Deny)}, nil))
 	file := filepath.Join(path, (&Dir{}).Opinions().file("a"))
 	text, err := os.ReadFile(file)
 	check(t, err)

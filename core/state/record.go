@@ -6,14 +6,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // DecisionRecord is a decision with all that it depended on: whoever has it, and
 // what it names by digest, can make the decision again. Digests are SHA-256 in 64
 // hexadecimal digits.
 type DecisionRecord struct {
-	pod.Decision
+	api.Decision
 
 	// Agent is the version of the agent, Node the node's name.
 	Agent string `json:"agent,omitempty"`
@@ -39,7 +39,7 @@ type DecisionRecord struct {
 	// verdict's opinions.
 	Policies []PolicyRecord `json:"policies,omitempty"`
 	// Default is what counts where no policy has an opinion.
-	Default pod.Answer `json:"default,omitempty"`
+	Default api.Answer `json:"default,omitempty"`
 	// Exempt: failures of plugins let this pod pass.
 	Exempt bool `json:"exempt,omitempty"`
 	// MutateAPI: policies may have changed the pod also if it is an API server's.

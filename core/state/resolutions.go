@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // resolutionsDir is the directory of answers to conflicts.
@@ -16,7 +16,7 @@ type Resolution struct {
 	Identity types.NamespacedName `json:"identity"`
 	// Key names the set of candidates the answer is for.
 	Key        string         `json:"key"`
-	Resolution pod.Resolution `json:"resolution"`
+	Resolution api.Resolution `json:"resolution"`
 }
 
 // Resolutions keeps one answer per identity.

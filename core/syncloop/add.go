@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -15,11 +16,11 @@ import (
 // node's own sources have no age and come first, in the order in which they were
 // seen. What an earlier agent has begun with comes before all others, for it uses
 // the node. A pod is in the set before anything is decided about it.
-func (l *Loop) add(changes []pod.Change) {
+func (l *Loop) add(changes []api.Change) {
 	defer l.settle()
 	l.judgeWaiting()
 	byAge := slices.Clone(changes)
-	slices.SortStableFunc(byAge, func(a, b pod.Change) int {
+	slices.SortStableFunc(byAge, func(a, b api.Change) int {
 		return cmp.Or(a.New.CreationTimestamp.Compare(b.New.CreationTimestamp.Time), a.Origin.FirstSeen.Compare(b.Origin.FirstSeen))
 	})
 	begun := l.begun(byAge)
@@ -33,7 +34,7 @@ func (l *Loop) add(changes []pod.Change) {
 }
 
 // introduce decides about one new pod.
-func (l *Loop) introduce(c *pod.Change, begun bool) {
+func (l *Loop) introduce(c *api.Change, begun bool) {
 	l.present() // those without it
 	m := l.pods.add(c)
 	if l.expelled(m) {
@@ -44,17 +45,17 @@ func (l *Loop) introduce(c *pod.Change, begun bool) {
 		return
 	}
 	result := l.judge(m, begun)
-	if c.Op == pod.Restore && begun && refused(m.verdict) {
+	if c.Op == api.Restore && begun && refused(m.verdict) {
 		l.end(m) // an earlier agent was to evict it
 		return
 	}
 	if !result.Admitted {
 		// That a restored pod was refused was said when it was.
-		l.reject(m, result, c.Op != pod.Restore || !refused(c.Verdict))
+		l.reject(m, result, c.Op != api.Restore || !refused(c.Verdict))
 		return
 	}
 	said := c.Verdict
-	if c.Op == pod.Add {
+	if c.Op == api.Add {
 		said = nil
 	}
 	l.admit(m, result, said, begun)
@@ -62,7 +63,7 @@ func (l *Loop) introduce(c *pod.Change, begun bool) {
 
 // admit lets a pod start, as soon as those have left that have to. said is the
 // verdict whose warnings were told.
-func (l *Loop) admit(m member, result admission.Result, said *pod.Verdict, begun bool) {
+func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun bool) {
 	l.warn(m, said)
 	l.join(m)
 	if result.Preemption != nil {
@@ -74,14 +75,14 @@ func (l *Loop) admit(m member, result admission.Result, said *pod.Verdict, begun
 
 // begun are the pods that an earlier agent has begun with: those that run and have
 // no worker, and of restored ones those that have something on the node.
-func (l *Loop) begun(changes []pod.Change) map[types.UID]bool {
+func (l *Loop) begun(changes []api.Change) map[types.UID]bool {
 	begun := map[types.UID]bool{}
 	for _, s := range l.cfg.Workers.Strays() {
 		begun[s.UID] = true
 	}
 	for i := range changes {
 		c := &changes[i]
-		if l.cfg.Begun != nil && c.Op == pod.Restore && l.cfg.Begun(c.New.UID) {
+		if l.cfg.Begun != nil && c.Op == api.Restore && l.cfg.Begun(c.New.UID) {
 			begun[c.New.UID] = true
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // refused reports whether policy was asked and did not say yes.
-func refused(v *pod.Verdict) bool {
-	return v != nil && v.Answer != pod.Allow
+func refused(v *api.Verdict) bool {
+	return v != nil && v.Answer != api.Allow
 }
 
 // judge says whether a new pod is admitted. One that has ended or was begun with by
@@ -69,7 +70,7 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 // their own, also one of a node's.
 func countedAs(m member, reason string) string {
 	switch reason {
-	case pod.ReasonPolicyDenied, pod.ReasonPolicyFailed, pod.ReasonDefaultVerdict:
+	case api.ReasonPolicyDenied, api.ReasonPolicyFailed, api.ReasonDefaultVerdict:
 		return reason
 	}
 	if refused(m.verdict) {
@@ -92,7 +93,7 @@ func (l *Loop) show(m member, st *v1.PodStatus) {
 // warn shows what policy has to say to a pod that it lets through, and what it
 // has changed of it, with an event for each warning that the verdict before had
 // not, and for other changes.
-func (l *Loop) warn(m member, before *pod.Verdict) {
+func (l *Loop) warn(m member, before *api.Verdict) {
 	warnings, known := warningsOf(m.verdict), warningsOf(before)
 	since := time.Time{}
 	if m.verdict != nil {
@@ -112,14 +113,14 @@ func (l *Loop) warn(m member, before *pod.Verdict) {
 }
 
 // changesOf says what policies have changed of a pod, empty for nothing.
-func changesOf(v *pod.Verdict) string {
+func changesOf(v *api.Verdict) string {
 	if v == nil {
 		return ""
 	}
 	return v.Mutation.String()
 }
 
-func warningsOf(v *pod.Verdict) []string {
+func warningsOf(v *api.Verdict) []string {
 	if v == nil {
 		return nil
 	}

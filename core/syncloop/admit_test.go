@@ -8,19 +8,20 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 var portTaken = admission.Result{Reason: "NodePorts", Message: "port 80 is taken"}
 
-func verdict(answer pod.Answer, message string) *pod.Verdict {
-	return &pod.Verdict{Answer: answer, Reason: "Why", Message: message}
+func verdict(answer api.Answer, message string) *api.Verdict {
+	return &api.Verdict{Answer: answer, Reason: "Why", Message: message}
 }
 
 // change is one of a pod that policy was asked about.
-func change(op pod.Op, p *v1.Pod, v *pod.Verdict) pod.Change {
-	return pod.Change{Op: op, New: p, Verdict: v}
+func change(op api.Op, p *v1.Pod, v *api.Verdict) api.Change {
+	return api.Change{Op: op, New: p, Verdict: v}
 }
 
 func TestAdmission(t *testing.T) {
@@ -66,18 +67,18 @@ func TestWhatPolicySaysOfANewPod(t *testing.T) {
 	const failed = "Failed Why: Pod was rejected: no"
 	rejection := []string{"Warning pod-1 Why: no"}
 	for name, tc := range map[string]struct {
-		op      pod.Op
-		verdict *pod.Verdict
+		op      api.Op
+		verdict *api.Verdict
 		create  bool
 		status  string
 		events  []string
 	}{
-		"allowed, it starts":                                   {pod.Add, verdict(pod.Allow, ""), true, "", nil},
-		"without a policy it starts":                           {pod.Add, nil, true, "", nil},
-		"denied, it is rejected":                               {pod.Add, verdict(pod.Deny, "no"), false, failed, rejection},
-		"held, it does not start either":                       {pod.Add, verdict(pod.Hold, "no"), false, failed, rejection},
-		"restored and allowed, it starts":                      {pod.Restore, verdict(pod.Allow, ""), true, "", nil},
-		"restored and denied, it shows that, and no new event": {pod.Restore, verdict(pod.Deny, "no"), false, failed, nil},
+		"allowed, it starts":                                   {api.Add, verdict(api.Allow, ""), true, "", nil},
+		"without a policy it starts":                           {api.Add, nil, true, "", nil},
+		"denied, it is rejected":                               {api.Add, verdict(api.Deny, "no"), false, failed, rejection},
+		"held, it does not start either":                       {api.Add, verdict(api.Hold, "no"), false, failed, rejection},
+		"restored and allowed, it starts":                      {api.Restore, verdict(api.Allow, ""), true, "", nil},
+		"restored and denied, it shows that, and no new event": {api.Restore, verdict(api.Deny, "no"), false, failed, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +118,7 @@ func TestWhatPolicyRefusedIsRefusedWhateverTheStateOfThePod(t *testing.T) {
 				p := newPod("1")
 				set(w, p)
 				w.run(t, func() {
-					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
+					w.send(change(api.Add, p, verdict(api.Deny, "no")))
 					w.expect(t)
 					w.expectStatus(t, "1", "Failed Why: Pod was rejected: no")
 				})
@@ -129,15 +130,15 @@ func TestWhatPolicyRefusedIsRefusedWhateverTheStateOfThePod(t *testing.T) {
 func TestAPodThatRunsIsNotRejectedByARestart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		change pod.Change
+		change api.Change
 		runs   bool
 		want   []string
 	}{
-		"restored and allowed":                      {change(pod.Restore, newPod("1"), verdict(pod.Allow, "")), true, []string{"create 1"}},
-		"restored, without policies":                {change(pod.Restore, newPod("1"), nil), true, []string{"create 1"}},
-		"adopted, with the agent's memory lost":     {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), true, []string{"create 1"}},
-		"what does not run is judged by this node":  {change(pod.Restore, newPod("1"), verdict(pod.Allow, "")), false, nil},
-		"and so is a new one, whatever policy says": {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), false, nil},
+		"restored and allowed":                      {change(api.Restore, newPod("1"), verdict(api.Allow, "")), true, []string{"create 1"}},
+		"restored, without policies":                {change(api.Restore, newPod("1"), nil), true, []string{"create 1"}},
+		"adopted, with the agent's memory lost":     {change(api.Add, newPod("1"), verdict(api.Allow, "")), true, []string{"create 1"}},
+		"what does not run is judged by this node":  {change(api.Restore, newPod("1"), verdict(api.Allow, "")), false, nil},
+		"and so is a new one, whatever policy says": {change(api.Add, newPod("1"), verdict(api.Allow, "")), false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,8 +167,8 @@ func TestAPodThatRunsIsNotRejectedByARestart(t *testing.T) {
 
 func TestWarningsComeOnceWhenAPodIsFirstAdmitted(t *testing.T) {
 	t.Parallel()
-	v := verdict(pod.Allow, "")
-	v.Opinions = []pod.Opinion{
+	v := verdict(api.Allow, "")
+	v.Opinions = []api.Opinion{
 		{Policy: "images", Warnings: []string{"tag is mutable", "no digest"}}, {Policy: "labels", Warnings: []string{"no owner"}},
 	}
 	all := []string{
@@ -176,17 +177,17 @@ func TestWarningsComeOnceWhenAPodIsFirstAdmitted(t *testing.T) {
 		"Warning pod-1 PolicyWarning: labels: no owner",
 	}
 	denied := *v
-	denied.Answer, denied.Reason, denied.Message = pod.Deny, "Why", "no"
+	denied.Answer, denied.Reason, denied.Message = api.Deny, "Why", "no"
 	for name, tc := range map[string]struct {
-		first pod.Change
+		first api.Change
 		want  []string
 	}{
-		"at an ADD":                         {change(pod.Add, newPod("1"), v), all},
-		"not at a RESTORE":                  {change(pod.Restore, newPod("1"), v), nil},
-		"not for a pod that is rejected":    {change(pod.Add, newPod("1"), &denied), []string{"Warning pod-1 Why: no"}},
-		"not where no policy was asked":     {change(pod.Add, newPod("1"), nil), nil},
-		"not where policy says nothing":     {change(pod.Add, newPod("1"), verdict(pod.Allow, "")), nil},
-		"not when this node rejects it yet": {change(pod.Add, newPod("bad"), v), []string{"Warning pod-bad NodePorts: port 80 is taken"}},
+		"at an ADD":                         {change(api.Add, newPod("1"), v), all},
+		"not at a RESTORE":                  {change(api.Restore, newPod("1"), v), nil},
+		"not for a pod that is rejected":    {change(api.Add, newPod("1"), &denied), []string{"Warning pod-1 Why: no"}},
+		"not where no policy was asked":     {change(api.Add, newPod("1"), nil), nil},
+		"not where policy says nothing":     {change(api.Add, newPod("1"), verdict(api.Allow, "")), nil},
+		"not when this node rejects it yet": {change(api.Add, newPod("bad"), v), []string{"Warning pod-bad NodePorts: port 80 is taken"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,7 +197,7 @@ func TestWarningsComeOnceWhenAPodIsFirstAdmitted(t *testing.T) {
 				w.run(t, func() {
 					w.send(tc.first)
 					w.expectEvents(t, tc.want...)
-					w.send(change(pod.UpdateOp, tc.first.New, tc.first.Verdict))
+					w.send(change(api.UpdateOp, tc.first.New, tc.first.Verdict))
 					w.expectEvents(t)
 				})
 			})
@@ -210,7 +211,7 @@ func TestWithoutAnAdmitterAllPodsAreAdmitted(t *testing.T) {
 		w := newWorld("file")
 		w.loop.cfg.Admitter = nil
 		w.run(t, func() {
-			w.send(change(pod.Add, newPod("1"), verdict(pod.Deny, "no")), added(newPod("2")))
+			w.send(change(api.Add, newPod("1"), verdict(api.Deny, "no")), added(newPod("2")))
 			w.expect(t, "create 1", "create 2")
 			w.expectStatus(t, "1", "")
 		})
@@ -219,24 +220,24 @@ func TestWithoutAnAdmitterAllPodsAreAdmitted(t *testing.T) {
 
 func TestWarningsAreShownWithThePodUntilPolicyHasNone(t *testing.T) {
 	t.Parallel()
-	warned := func(messages ...string) *pod.Verdict {
-		v := verdict(pod.Allow, "")
-		v.Opinions = []pod.Opinion{{Policy: "p", Warnings: messages}}
+	warned := func(messages ...string) *api.Verdict {
+		v := verdict(api.Allow, "")
+		v.Opinions = []api.Opinion{{Policy: "p", Warnings: messages}}
 		return v
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
 		w.run(t, func() {
 			p := newPod("1")
-			w.send(change(pod.Restore, p, warned("one")))
+			w.send(change(api.Restore, p, warned("one")))
 			w.expectEvents(t)
 			w.expectWarned(t, "1", "p: one")
-			w.send(change(pod.UpdateOp, p, nil))
+			w.send(change(api.UpdateOp, p, nil))
 			w.expectWarned(t, "1", "p: one")
-			w.send(change(pod.UpdateOp, p, warned("one", "two")))
+			w.send(change(api.UpdateOp, p, warned("one", "two")))
 			w.expectEvents(t, "Warning pod-1 PolicyWarning: p: two")
 			w.expectWarned(t, "1", "p: one; p: two")
-			w.send(change(pod.UpdateOp, p, verdict(pod.Allow, "")))
+			w.send(change(api.UpdateOp, p, verdict(api.Allow, "")))
 			w.expectEvents(t)
 			w.expectWarned(t, "1", "")
 		})
@@ -245,8 +246,8 @@ func TestWarningsAreShownWithThePodUntilPolicyHasNone(t *testing.T) {
 
 func TestWhatPoliciesChangedIsShownWithThePodUntilTheyChangeNothing(t *testing.T) {
 	t.Parallel()
-	changed := func(paths ...string) *pod.Verdict {
-		v := verdict(pod.Allow, "")
+	changed := func(paths ...string) *api.Verdict {
+		v := verdict(api.Allow, "")
 		v.Mutation = &pod.Mutation{By: []pod.Mutator{{Policy: "p", Tenant: "a", Changed: paths}}}
 		return v
 	}
@@ -254,14 +255,14 @@ func TestWhatPoliciesChangedIsShownWithThePodUntilTheyChangeNothing(t *testing.T
 		w := newWorld("file")
 		w.run(t, func() {
 			p := newPod("1")
-			w.send(change(pod.Add, p, changed("/a")))
+			w.send(change(api.Add, p, changed("/a")))
 			w.expectEvents(t, "Normal pod-1 PolicyMutated: p of tenant a changed /a")
 			w.expectMutated(t, "1", "p of tenant a changed /a")
-			w.send(change(pod.UpdateOp, p, changed("/a")))
+			w.send(change(api.UpdateOp, p, changed("/a")))
 			w.expectEvents(t)
-			w.send(change(pod.UpdateOp, p, changed("/a", "/b")))
+			w.send(change(api.UpdateOp, p, changed("/a", "/b")))
 			w.expectEvents(t, "Normal pod-1 PolicyMutated: p of tenant a changed /a, /b")
-			w.send(change(pod.UpdateOp, p, verdict(pod.Allow, "")))
+			w.send(change(api.UpdateOp, p, verdict(api.Allow, "")))
 			w.expectEvents(t)
 			w.expectMutated(t, "1", "")
 		})

@@ -7,23 +7,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 func TestWhatAnEarlierAgentHasBegunWithIsNotJudgedAgain(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		op     pod.Op
+		op     api.Op
 		before func(w *world)
 		judged bool
 	}{
-		"it runs":                          {pod.Add, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
-		"it is restored, and runs":         {pod.Restore, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
-		"its containers are down just now": {pod.Restore, func(w *world) { w.begun["1"] = true }, false},
-		"it has ended":                     {pod.Restore, func(w *world) { w.outcomes["1"] = v1.PodSucceeded }, false},
-		"it waited":                        {pod.Restore, func(*world) {}, true},
-		"it is a new one, and something of an earlier one is left": {pod.Add, func(w *world) { w.begun["1"] = true }, true},
+		"it runs":                          {api.Add, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
+		"it is restored, and runs":         {api.Restore, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
+		"its containers are down just now": {api.Restore, func(w *world) { w.begun["1"] = true }, false},
+		"it has ended":                     {api.Restore, func(w *world) { w.outcomes["1"] = v1.PodSucceeded }, false},
+		"it waited":                        {api.Restore, func(*world) {}, true},
+		"it is a new one, and something of an earlier one is left": {api.Add, func(w *world) { w.begun["1"] = true }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestAfterARestartNobodyTakesTheRoomOfWhatRuns(t *testing.T) {
 		w := newWorld("file")
 		w.strays, w.begun = []worker.Stray{stray("runs", "file")}, map[types.UID]bool{"down": true}
 		w.run(t, func() {
-			w.send(change(pod.Restore, newStatic("first"), nil), change(pod.Restore, newStatic("runs"), nil), change(pod.Restore, newStatic("down"), nil))
+			w.send(change(api.Restore, newStatic("first"), nil), change(api.Restore, newStatic("runs"), nil), change(api.Restore, newStatic("down"), nil))
 			w.expect(t, "create runs", "create down", "create first")
 			w.expectJudged(t, "pod-first beside [pod-down pod-runs]")
 		})

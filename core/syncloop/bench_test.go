@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // crowded is a world of 20 slots and the changes that bring it that many static pods.
-func crowded(pods int) (*world, []pod.Change) {
+func crowded(pods int) (*world, []api.Change) {
 	w := newWorld("file")
 	n := &v1.Node{}
 	n.Status.Allocatable = v1.ResourceList{"pods": resource.MustParse("20"), "cpu": resource.MustParse("8"), "memory": resource.MustParse("16Gi")}
 	w.loop.cfg.Admitter = admission.Chain{admission.StoredVerdict{}, admission.Fit{Node: func() *v1.Node { return n }}}
-	var changes []pod.Change
+	var changes []api.Change
 	for i := range pods {
 		changes = append(changes, added(crowding(i)))
 	}
@@ -39,14 +39,14 @@ func BenchmarkPodsThatWait(b *testing.B) {
 	b.Run("taken in", func(b *testing.B) {
 		for b.Loop() {
 			w, changes := crowded(pods)
-			w.loop.take(&pod.Update{Changes: changes})
+			w.loop.take(&api.Update{Changes: changes})
 		}
 	})
 	b.Run("one is edited", func(b *testing.B) {
 		w, changes := crowded(pods)
-		w.loop.take(&pod.Update{Changes: changes})
+		w.loop.take(&api.Update{Changes: changes})
 		for b.Loop() {
-			w.loop.take(&pod.Update{Changes: []pod.Change{{Op: pod.UpdateOp, Old: crowding(0), New: crowding(0)}}})
+			w.loop.take(&api.Update{Changes: []api.Change{{Op: api.UpdateOp, Old: crowding(0), New: crowding(0)}}})
 			w.loop.retry()
 		}
 		if waiting := len(w.loop.waiting); waiting != pods-20 {
@@ -55,13 +55,13 @@ func BenchmarkPodsThatWait(b *testing.B) {
 	})
 	b.Run("a hundred that wait are edited", func(b *testing.B) {
 		w, changes := crowded(pods)
-		w.loop.take(&pod.Update{Changes: changes})
+		w.loop.take(&api.Update{Changes: changes})
 		for b.Loop() {
-			var edits []pod.Change
+			var edits []api.Change
 			for i := 20; i < 120; i++ {
-				edits = append(edits, pod.Change{Op: pod.UpdateOp, Old: crowding(i), New: crowding(i)})
+				edits = append(edits, api.Change{Op: api.UpdateOp, Old: crowding(i), New: crowding(i)})
 			}
-			w.loop.take(&pod.Update{Changes: edits})
+			w.loop.take(&api.Update{Changes: edits})
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pleg"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -19,7 +19,7 @@ import (
 // Outcomes and Observer are needed.
 type Config struct {
 	// Updates is the mux's stream. The loop ends when it is closed.
-	Updates <-chan pod.Update
+	Updates <-chan api.Update
 	// Sources names the configured sources.
 	Sources  []string
 	Desired  Desired
@@ -85,7 +85,7 @@ type Workers interface {
 	Former(uid types.UID, seen time.Time) bool
 	// Remade reports whether what is there of a static pod was made for another version of
 	// its document, and from something else.
-	Remade(p *v1.Pod, from *pod.Origin) bool
+	Remade(p *v1.Pod, from *api.Origin) bool
 	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
 	Withdraw(uid types.UID) bool
 	Ending() []worker.Ending

@@ -7,16 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 // take handles an update of the mux: its changes in their order, additions of
 // one kind by age, and only then the sources it completes.
-func (l *Loop) take(u *pod.Update) {
+func (l *Loop) take(u *api.Update) {
 	changes := u.Changes
 	for len(changes) > 0 {
-		end := slices.IndexFunc(changes, func(c pod.Change) bool { return c.Op != changes[0].Op })
+		end := slices.IndexFunc(changes, func(c api.Change) bool { return c.Op != changes[0].Op })
 		if end < 0 {
 			end = len(changes)
 		}
@@ -27,31 +28,31 @@ func (l *Loop) take(u *pod.Update) {
 }
 
 // dispatch handles changes of one kind.
-func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
+func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 	if changes = l.withoutMirrors(op, changes); len(changes) == 0 {
 		return
 	}
-	if op == pod.Restore || op == pod.Add {
+	if op == api.Restore || op == api.Add {
 		l.add(changes)
 		return
 	}
-	if op == pod.UpdateOp && slices.ContainsFunc(changes, func(c pod.Change) bool { _, waits := l.waiting[c.New.UID]; return waits }) {
+	if op == api.UpdateOp && slices.ContainsFunc(changes, func(c api.Change) bool { _, waits := l.waiting[c.New.UID]; return waits }) {
 		defer l.retry() // as they are now they may fit
 	}
 	for i := range changes {
 		c := &changes[i]
 		switch op {
-		case pod.UpdateOp:
+		case api.UpdateOp:
 			l.update(c)
-		case pod.Delete:
+		case api.Delete:
 			m := l.pods.update(c)
 			l.taken(m)
 			l.request(worker.Update, m)
-		case pod.Remove:
+		case api.Remove:
 			l.remove(c)
-		case pod.Evict:
+		case api.Evict:
 			l.evict(c)
-		case pod.Reconcile:
+		case api.Reconcile:
 			l.taken(l.pods.update(c))
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
@@ -62,9 +63,9 @@ func (l *Loop) dispatch(op pod.Op, changes []pod.Change) {
 // withoutMirrors leaves out the API server's pictures of static pods: they are
 // bookkeeping, and nothing of them is ever started, nor judged, nor checked. An
 // end is no less an end because a pod that runs has come to look like one.
-func (l *Loop) withoutMirrors(op pod.Op, changes []pod.Change) []pod.Change {
-	mirrored := func(c pod.Change) bool {
-		ends := op == pod.Remove || op == pod.Delete
+func (l *Loop) withoutMirrors(op api.Op, changes []api.Change) []api.Change {
+	mirrored := func(c api.Change) bool {
+		ends := op == api.Remove || op == api.Delete
 		return pod.IsMirror(c.Pod()) && (!ends || !l.pods.has(c.Pod().UID))
 	}
 	if !slices.ContainsFunc(changes, mirrored) {
@@ -76,7 +77,7 @@ func (l *Loop) withoutMirrors(op pod.Op, changes []pod.Change) []pod.Change {
 // update passes a newer version on. A pod that was rejected for good does not
 // start by it: for that it is removed and added again. One that waits for room may
 // fit as it is now.
-func (l *Loop) update(c *pod.Change) {
+func (l *Loop) update(c *api.Change) {
 	before, _ := l.pods.get(c.New.UID)
 	_, waits := l.waiting[c.New.UID]
 	if c.Old != nil && pod.IsMirror(c.Old) {
@@ -118,7 +119,7 @@ func (l *Loop) update(c *pod.Change) {
 
 // judgeAgain decides anew about a pod that others leave for and that has become
 // another. before is what policy said of it as it was.
-func (l *Loop) judgeAgain(m member, before *pod.Verdict) {
+func (l *Loop) judgeAgain(m member, before *api.Verdict) {
 	defer l.settle()
 	delete(l.arrivals, m.pod.UID)
 	result := l.judge(m, false)
@@ -133,7 +134,7 @@ func (l *Loop) judgeAgain(m member, before *pod.Verdict) {
 // remove ends a pod. Of one that was rejected or has not begun only its status is
 // there, unless an earlier pod of its UID is still being ended; that its source may
 // bring it back, and it then start, the status goes at once.
-func (l *Loop) remove(c *pod.Change) {
+func (l *Loop) remove(c *api.Change) {
 	uid := c.Old.UID
 	m, _ := l.pods.get(uid)
 	_, waits := l.waiting[uid]

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -15,19 +16,19 @@ import (
 func TestWhatBecomesOfAChange(t *testing.T) {
 	t.Parallel()
 	p := newPod("1")
-	origin := pod.Origin{Document: "web.yaml#0"}
+	origin := api.Origin{Document: "web.yaml#0"}
 	for name, tc := range map[string]struct {
-		change pod.Change
+		change api.Change
 		want   []string
 		has    bool
 	}{
-		"RESTORE creates":                      {pod.Change{Op: pod.Restore, New: p, Origin: origin, Restored: true}, []string{"create 1 from web.yaml#0"}, true},
-		"ADD creates":                          {pod.Change{Op: pod.Add, New: p, Origin: origin}, []string{"create 1 from web.yaml#0"}, true},
-		"UPDATE updates":                       {pod.Change{Op: pod.UpdateOp, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
-		"DELETE updates":                       {pod.Change{Op: pod.Delete, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
-		"RECONCILE says nothing to the worker": {pod.Change{Op: pod.Reconcile, Old: p, New: p}, nil, true},
-		"REMOVE kills at once":                 {pod.Change{Op: pod.Remove, Old: p, Origin: origin}, []string{"kill 1 from web.yaml#0"}, false},
-		"what is unknown does nothing":         {pod.Change{Op: "SET", Old: p, New: p}, nil, false},
+		"RESTORE creates":                      {api.Change{Op: api.Restore, New: p, Origin: origin, Restored: true}, []string{"create 1 from web.yaml#0"}, true},
+		"ADD creates":                          {api.Change{Op: api.Add, New: p, Origin: origin}, []string{"create 1 from web.yaml#0"}, true},
+		"UPDATE updates":                       {api.Change{Op: api.UpdateOp, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
+		"DELETE updates":                       {api.Change{Op: api.Delete, Old: p, New: p, Origin: origin}, []string{"update 1 from web.yaml#0"}, true},
+		"RECONCILE says nothing to the worker": {api.Change{Op: api.Reconcile, Old: p, New: p}, nil, true},
+		"REMOVE kills at once":                 {api.Change{Op: api.Remove, Old: p, Origin: origin}, []string{"kill 1 from web.yaml#0"}, false},
+		"what is unknown does nothing":         {api.Change{Op: "SET", Old: p, New: p}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,19 +51,19 @@ func TestNothingOfAMirrorPodIsStarted(t *testing.T) {
 	mirror := newPod("1")
 	mirror.Annotations = map[string]string{pod.AnnotationMirror: "hash"}
 	for name, tc := range map[string]struct {
-		changes []pod.Change
+		changes []api.Change
 		want    []string
 	}{
-		"ADD":       {[]pod.Change{added(mirror)}, nil},
-		"RESTORE":   {[]pod.Change{{Op: pod.Restore, New: mirror}}, nil},
-		"UPDATE":    {[]pod.Change{added(mirror), {Op: pod.UpdateOp, Old: mirror, New: mirror}}, nil},
-		"DELETE":    {[]pod.Change{added(mirror), {Op: pod.Delete, Old: mirror, New: mirror}}, nil},
-		"RECONCILE": {[]pod.Change{added(mirror), {Op: pod.Reconcile, Old: mirror, New: mirror}}, nil},
-		"REMOVE":    {[]pod.Change{added(mirror), removed(mirror)}, nil},
-		"one that is none any more was not judged":      {[]pod.Change{added(mirror), {Op: pod.UpdateOp, Old: mirror, New: newPod("1")}}, nil},
-		"a pod that runs ends though it looks like one": {[]pod.Change{added(newPod("1")), removed(mirror)}, []string{"create 1", "kill 1"}},
-		"a pod that runs is not changed by looking so":  {[]pod.Change{added(newPod("1")), {Op: pod.UpdateOp, Old: newPod("1"), New: mirror}}, []string{"create 1"}},
-		"everything beside it is handled as without it": {[]pod.Change{added(mirror), added(newPod("2"))}, []string{"create 2"}},
+		"ADD":       {[]api.Change{added(mirror)}, nil},
+		"RESTORE":   {[]api.Change{{Op: api.Restore, New: mirror}}, nil},
+		"UPDATE":    {[]api.Change{added(mirror), {Op: api.UpdateOp, Old: mirror, New: mirror}}, nil},
+		"DELETE":    {[]api.Change{added(mirror), {Op: api.Delete, Old: mirror, New: mirror}}, nil},
+		"RECONCILE": {[]api.Change{added(mirror), {Op: api.Reconcile, Old: mirror, New: mirror}}, nil},
+		"REMOVE":    {[]api.Change{added(mirror), removed(mirror)}, nil},
+		"one that is none any more was not judged":      {[]api.Change{added(mirror), {Op: api.UpdateOp, Old: mirror, New: newPod("1")}}, nil},
+		"a pod that runs ends though it looks like one": {[]api.Change{added(newPod("1")), removed(mirror)}, []string{"create 1", "kill 1"}},
+		"a pod that runs is not changed by looking so":  {[]api.Change{added(newPod("1")), {Op: api.UpdateOp, Old: newPod("1"), New: mirror}}, []string{"create 1"}},
+		"everything beside it is handled as without it": {[]api.Change{added(mirror), added(newPod("2"))}, []string{"create 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +91,7 @@ func TestChangesAreHandledInTheirOrder(t *testing.T) {
 			w.send(added(old), added(other))
 			w.expect(t, "create old", "create other")
 			// A replacement: both carry one name, and neither harms the other.
-			w.send(removed(old), added(next), pod.Change{Op: pod.UpdateOp, Old: other, New: other})
+			w.send(removed(old), added(next), api.Change{Op: api.UpdateOp, Old: other, New: other})
 			w.expect(t, "kill old", "create new", "update other")
 			if w.loop.pods.has("old") || !w.loop.pods.has("new") {
 				t.Error("the set mixes pods of one name")
@@ -103,7 +104,7 @@ func TestAdditionsComeByAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("api")
-		aged := func(uid types.UID, age time.Duration) pod.Change {
+		aged := func(uid types.UID, age time.Duration) api.Change {
 			p := newPod(uid)
 			p.CreationTimestamp = metav1.NewTime(time.Now().Add(-age))
 			return added(p)
@@ -147,7 +148,7 @@ func TestPodsThatAreDueAreSyncedInTheirNewestVersion(t *testing.T) {
 		w.run(t, func() {
 			p := newPod("1")
 			w.send(added(p), added(newPod("2")))
-			w.send(pod.Change{Op: pod.Reconcile, Old: p, New: p.DeepCopy(), Origin: pod.Origin{Document: "newest"}})
+			w.send(api.Change{Op: api.Reconcile, Old: p, New: p.DeepCopy(), Origin: api.Origin{Document: "newest"}})
 			w.expect(t, "create 1", "create 2")
 			w.set(func() { w.due = []types.UID{"1", "gone"} })
 			time.Sleep(syncPeriod)

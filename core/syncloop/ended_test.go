@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -73,7 +73,7 @@ func TestRemove_ofAnEndedPodForgetsItsEdit(t *testing.T) {
 			w.send(added(before))
 			w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: v1.PodSucceeded} })
 			w.send(edits(before, after))
-			w.send(pod.Change{Op: pod.Remove, Old: after})
+			w.send(api.Change{Op: api.Remove, Old: after})
 			w.expectIgnoredEdit(t, "1", "")
 		})
 	})
@@ -88,7 +88,7 @@ func TestRestore_showsThatAnEndedPodWasEdited(t *testing.T) {
 		w.strays = []worker.Stray{{UID: "1", Name: "pod-1"}}
 		w.outcomes["1"] = v1.PodSucceeded
 		w.run(t, func() {
-			w.send(pod.Change{Op: pod.Restore, New: version("two", unedited), Restored: true})
+			w.send(api.Change{Op: api.Restore, New: version("two", unedited), Restored: true})
 			w.expect(t, "create 1")
 			w.expectIgnoredEdit(t, "1", "the document"+editIgnored)
 		})

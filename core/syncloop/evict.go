@@ -4,7 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -14,7 +14,7 @@ const messageEviction = "Pod was evicted because a policy that has changed does 
 // evict ends a pod that was admitted and is not any more, with its own grace period.
 // From now on it is one that was rejected. One of which nothing has begun is that at
 // once.
-func (l *Loop) evict(c *pod.Change) {
+func (l *Loop) evict(c *api.Change) {
 	m, known := l.pods.get(c.New.UID)
 	if !known || m.rejected && refused(m.verdict) {
 		l.cfg.Log.Error("eviction of a pod that does not run ignored", "pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)

@@ -7,14 +7,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 // evicted is the change by which a pod ends that policy does not let run any more.
-func evicted(p *v1.Pod) pod.Change {
-	return pod.Change{Op: pod.Evict, Old: p, New: p, Source: "file", Verdict: &pod.Verdict{
-		Answer: pod.Deny, Reason: pod.ReasonPolicyEvicted, Message: `policy "p": no`,
+func evicted(p *v1.Pod) api.Change {
+	return api.Change{Op: api.Evict, Old: p, New: p, Source: "file", Verdict: &api.Verdict{
+		Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: `policy "p": no`,
 	}}
 }
 
@@ -75,7 +75,7 @@ func TestAPodThatAnEarlierAgentWasToEvictIsEnded(t *testing.T) {
 		w.begun = map[types.UID]bool{"1": true}
 		w.run(t, func() {
 			c := evicted(p)
-			c.Op, c.Old, c.Restored = pod.Restore, nil, true
+			c.Op, c.Old, c.Restored = api.Restore, nil, true
 			w.send(c)
 			w.expect(t, "kill 1")
 		})

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -19,7 +19,7 @@ const (
 
 func TestAVictimOfWhichNothingHasBegunIsRejectedAndNotEnded(t *testing.T) {
 	t.Parallel()
-	together := func(op pod.Op) func(w *world, victim *v1.Pod) {
+	together := func(op api.Op) func(w *world, victim *v1.Pod) {
 		return func(w *world, victim *v1.Pod) {
 			w.send(change(op, victim, nil), change(op, newStatic("2"), nil))
 		}
@@ -35,9 +35,9 @@ func TestAVictimOfWhichNothingHasBegunIsRejectedAndNotEnded(t *testing.T) {
 		want   []string
 		status string
 	}{
-		"where both come at once": {newStatic("1"), func(*world) {}, together(pod.Add), []string{"create 2"}, pushedOut},
+		"where both come at once": {newStatic("1"), func(*world) {}, together(api.Add), []string{"create 2"}, pushedOut},
 		"and a pod of an API server has failed for good": {
-			newPod("1"), func(*world) {}, together(pod.Add), []string{"create 2"}, pushedOutAPI,
+			newPod("1"), func(*world) {}, together(api.Add), []string{"create 2"}, pushedOutAPI,
 		},
 		"where its worker has not begun": {
 			newStatic("1"), func(w *world) { w.unbegun = map[types.UID]bool{"1": true} }, oneAfterTheOther,
@@ -53,10 +53,10 @@ func TestAVictimOfWhichNothingHasBegunIsRejectedAndNotEnded(t *testing.T) {
 			"",
 		},
 		"and where an earlier agent had begun with it": {
-			newStatic("1"), func(w *world) { w.begun["1"] = true }, together(pod.Restore), []string{"create 1", "kill 1"}, "",
+			newStatic("1"), func(w *world) { w.begun["1"] = true }, together(api.Restore), []string{"create 1", "kill 1"}, "",
 		},
 		"and where it runs from before": {
-			newStatic("1"), func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, together(pod.Restore), []string{"create 1", "kill 1"}, "",
+			newStatic("1"), func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, together(api.Restore), []string{"create 1", "kill 1"}, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

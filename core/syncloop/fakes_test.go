@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
@@ -29,7 +30,7 @@ var errBroken = errors.New("broken")
 // world is everything around a loop, in memory.
 type world struct {
 	loop    *Loop
-	updates chan pod.Update
+	updates chan api.Update
 	events  chan pleg.Event
 
 	mu       sync.Mutex
@@ -105,7 +106,7 @@ type world struct {
 
 func newWorld(sources ...string) *world {
 	w := &world{
-		updates: make(chan pod.Update), events: make(chan pleg.Event),
+		updates: make(chan api.Update), events: make(chan pleg.Event),
 		workers: map[types.UID]worker.State{}, again: map[types.UID]bool{}, content: map[types.UID]bool{}, remains: map[types.UID]bool{},
 		wanted: map[types.UID]bool{}, seen: map[string]bool{},
 		statuses: map[types.UID]v1.PodStatus{}, refusals: map[types.UID]admission.Result{},
@@ -133,8 +134,8 @@ func (w *world) run(t *testing.T, f func()) {
 	}
 }
 
-func (w *world) send(changes ...pod.Change) {
-	w.updates <- pod.Update{Changes: changes}
+func (w *world) send(changes ...api.Change) {
+	w.updates <- api.Update{Changes: changes}
 	synctest.Wait()
 }
 
@@ -247,7 +248,7 @@ func (w *world) Former(uid types.UID, _ time.Time) bool {
 	return w.endedBefore[uid]
 }
 
-func (w *world) Remade(p *v1.Pod, _ *pod.Origin) bool {
+func (w *world) Remade(p *v1.Pod, _ *api.Origin) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.remade[p.UID]
@@ -272,7 +273,7 @@ func (w *world) Pods() []mux.Desired {
 	defer w.mu.Unlock()
 	var pods []mux.Desired
 	for _, p := range w.held {
-		pods = append(pods, mux.Desired{Pod: p, Origin: pod.Origin{Document: w.documents[p.UID]}})
+		pods = append(pods, mux.Desired{Pod: p, Origin: api.Origin{Document: w.documents[p.UID]}})
 	}
 	return pods
 }
@@ -469,9 +470,9 @@ func newStatic(uid types.UID) *v1.Pod {
 	return p
 }
 
-func added(p *v1.Pod) pod.Change { return pod.Change{Op: pod.Add, New: p} }
+func added(p *v1.Pod) api.Change { return api.Change{Op: api.Add, New: p} }
 
-func removed(p *v1.Pod) pod.Change { return pod.Change{Op: pod.Remove, Old: p} }
+func removed(p *v1.Pod) api.Change { return api.Change{Op: api.Remove, Old: p} }
 
 func stray(uid types.UID, source string) worker.Stray {
 	return worker.Stray{UID: uid, Name: "old-" + string(uid), Namespace: "default", Source: source}

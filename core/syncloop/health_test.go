@@ -11,7 +11,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -144,7 +144,7 @@ func TestThatPodsOfNobodyCannotBeListedIsLoggedOnceAMinute(t *testing.T) {
 				w.strays = []worker.Stray{stray("1", "file")}
 				w.relistErr = errBroken
 				w.run(t, func() {
-					w.updates <- pod.Update{Seen: []string{"file"}}
+					w.updates <- api.Update{Seen: []string{"file"}}
 					untilHousekeeping()
 					log.expect(t, "at once", want.first, want.first)
 					time.Sleep(10 * time.Minute)

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -44,7 +44,7 @@ func TestStraysAreEndedOnlyWhenTheirSourceWasHeard(t *testing.T) {
 				w.strays = []worker.Stray{stray("1", tc.source)}
 				w.content["1"] = true
 				w.run(t, func() {
-					w.updates <- pod.Update{Seen: tc.handled}
+					w.updates <- api.Update{Seen: tc.handled}
 					synctest.Wait()
 					if got, want := w.loop.Removable("1", tc.source), tc.want != nil; got != want {
 						t.Errorf("Removable = %v, want %v", got, want)
@@ -67,7 +67,7 @@ func TestAStrayWhoseUIDWaitsInAnotherSourceIsEnded(t *testing.T) {
 			w.strays = []worker.Stray{stray("1", source)}
 			w.content["1"] = true
 			w.run(t, func() {
-				w.updates <- pod.Update{Seen: []string{"file", "http"}}
+				w.updates <- api.Update{Seen: []string{"file", "http"}}
 				untilHousekeeping()
 				w.expect(t, want...)
 				if w.loop.Removable("1", source) {
@@ -84,7 +84,7 @@ func TestAPodInTheSetIsNoStray(t *testing.T) {
 		w := newWorld("file")
 		w.seen["file"] = true
 		w.run(t, func() {
-			w.updates <- pod.Update{Seen: []string{"file"}, Changes: []pod.Change{added(newPod("1"))}}
+			w.updates <- api.Update{Seen: []string{"file"}, Changes: []api.Change{added(newPod("1"))}}
 			w.expect(t, "create 1")
 			// The mux has removed it already; the REMOVE is on its way.
 			w.set(func() {
@@ -218,7 +218,7 @@ func TestAPodWithoutAWorkerGetsOne(t *testing.T) {
 			w.expect(t, "create 1", "create 2", "create 3")
 			done := newPod("3")
 			done.Status.Phase = v1.PodSucceeded
-			w.send(pod.Change{Op: pod.Reconcile, Old: done, New: done})
+			w.send(api.Change{Op: api.Reconcile, Old: done, New: done})
 			w.set(func() { clear(w.workers); w.workers["2"] = worker.Syncing })
 			untilHousekeeping()
 			w.expect(t, "create 1") // 2 has one, 3 has ended
@@ -266,7 +266,7 @@ func TestNothingIsTakenInWhileTheRuntimeIsDown(t *testing.T) {
 			time.Sleep(90 * time.Second)
 			synctest.Wait()
 			select {
-			case w.updates <- pod.Update{}:
+			case w.updates <- api.Update{}:
 				t.Error("an update was taken in")
 			default:
 			}

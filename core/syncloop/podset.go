@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // podSet holds the pods that are to run, by UID and by nothing else: several
@@ -21,11 +21,11 @@ type podSet struct {
 // member is a pod of the set, in its newest version.
 type member struct {
 	pod    *v1.Pod
-	origin pod.Origin
+	origin api.Origin
 	// after is the pod whose place this one takes, empty for none.
 	after types.UID
 	// verdict is what policy said of pod, nil where nothing was asked.
-	verdict *pod.Verdict
+	verdict *api.Verdict
 	// ended is the version that the pod was when it ended, nil where it is pod itself, or
 	// nothing has ended.
 	ended *v1.Pod
@@ -42,13 +42,13 @@ type member struct {
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
 // add takes in a pod about which nothing is decided yet.
-func (s *podSet) add(c *pod.Change) member {
-	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces, restored: c.Op == pod.Restore})
+func (s *podSet) add(c *api.Change) member {
+	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces, restored: c.Op == api.Restore})
 }
 
 // update takes in a newer version of a pod. What was decided about the pod
 // stays.
-func (s *podSet) update(c *pod.Change) member {
+func (s *podSet) update(c *api.Change) member {
 	m, _ := s.get(c.New.UID)
 	m.pod, m.origin = c.New, c.Origin
 	if c.Verdict != nil {

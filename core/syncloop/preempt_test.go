@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -41,7 +41,7 @@ func TestACriticalPodStartsWhenItsVictimsHaveEnded(t *testing.T) {
 	preempting(t, func(w *world, victim, _ *v1.Pod) {
 		for range 3 {
 			untilHousekeeping()
-			w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("2")})
+			w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")})
 		}
 		w.expect(t) // the victim still runs
 		w.set(func() { w.judged = nil })
@@ -102,7 +102,7 @@ func TestACriticalPodThatGoesBeforeItStarts(t *testing.T) {
 		"is the worker's, which starts none, where it is deleted": func(w *world, p *v1.Pod) []string {
 			gone := p.DeepCopy()
 			gone.DeletionTimestamp = &p.CreationTimestamp
-			w.send(pod.Change{Op: pod.Delete, New: gone})
+			w.send(api.Change{Op: api.Delete, New: gone})
 			return []string{"update 2"}
 		},
 	} {

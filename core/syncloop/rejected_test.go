@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -35,10 +35,10 @@ func TestTheEndOfARejectedPod(t *testing.T) {
 				w := newWorld("file")
 				p := newPod("1")
 				w.run(t, func() {
-					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
+					w.send(change(api.Add, p, verdict(api.Deny, "no")))
 					w.expect(t)
 					w.set(func() { tc.before(w) })
-					w.send(pod.Change{Op: pod.Remove, Old: p, Origin: pod.Origin{Document: "web.yaml#0"}})
+					w.send(api.Change{Op: api.Remove, Old: p, Origin: api.Origin{Document: "web.yaml#0"}})
 					w.expect(t, tc.want...)
 					w.expectStatus(t, "1", tc.status)
 					if w.loop.pods.has("1") {
@@ -53,11 +53,11 @@ func TestTheEndOfARejectedPod(t *testing.T) {
 func TestARejectedPodThatComesBackStarts(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]struct {
-		verdict *pod.Verdict
+		verdict *api.Verdict
 		refusal bool
 	}{
-		"rejected by policy":    {verdict(pod.Deny, "no"), false},
-		"rejected by this node": {verdict(pod.Allow, ""), true},
+		"rejected by policy":    {verdict(api.Deny, "no"), false},
+		"rejected by this node": {verdict(api.Allow, ""), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,10 +68,10 @@ func TestARejectedPodThatComesBackStarts(t *testing.T) {
 					w.refusals["1"] = portTaken
 				}
 				w.run(t, func() {
-					w.send(change(pod.Add, p, first.verdict))
+					w.send(change(api.Add, p, first.verdict))
 					w.expect(t)
 					w.set(func() { delete(w.refusals, "1") })
-					w.send(removed(p), change(pod.Add, p, verdict(pod.Allow, "")))
+					w.send(removed(p), change(api.Add, p, verdict(api.Allow, "")))
 					w.expect(t, "create 1")
 					w.expectStatus(t, "1", "")
 					w.set(func() { clear(w.workers) })
@@ -87,18 +87,18 @@ func TestAnUpdateStartsNoRejectedPod(t *testing.T) {
 	t.Parallel()
 	const failed = "Failed Why: Pod was rejected: no"
 	for name, tc := range map[string]struct {
-		op      pod.Op
-		verdict *pod.Verdict
+		op      api.Op
+		verdict *api.Verdict
 		want    []string
 		status  string
 		events  []string
 	}{
-		"not with the same verdict":                       {pod.UpdateOp, verdict(pod.Deny, "no"), nil, failed, nil},
-		"not without one":                                 {pod.UpdateOp, nil, nil, failed, nil},
-		"not even when it is allowed":                     {pod.UpdateOp, verdict(pod.Allow, ""), nil, failed, nil},
-		"another denial is shown":                         {pod.UpdateOp, verdict(pod.Deny, "never"), nil, "Failed Why: Pod was rejected: never", []string{"Warning pod-1 Why: never"}},
-		"nor does a change of its status":                 {pod.Reconcile, nil, nil, failed, nil},
-		"the deletion is the worker's, which starts none": {pod.Delete, verdict(pod.Deny, "no"), []string{"update 1"}, failed, nil},
+		"not with the same verdict":                       {api.UpdateOp, verdict(api.Deny, "no"), nil, failed, nil},
+		"not without one":                                 {api.UpdateOp, nil, nil, failed, nil},
+		"not even when it is allowed":                     {api.UpdateOp, verdict(api.Allow, ""), nil, failed, nil},
+		"another denial is shown":                         {api.UpdateOp, verdict(api.Deny, "never"), nil, "Failed Why: Pod was rejected: never", []string{"Warning pod-1 Why: never"}},
+		"nor does a change of its status":                 {api.Reconcile, nil, nil, failed, nil},
+		"the deletion is the worker's, which starts none": {api.Delete, verdict(api.Deny, "no"), []string{"update 1"}, failed, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,8 +107,8 @@ func TestAnUpdateStartsNoRejectedPod(t *testing.T) {
 				p, next := newPod("1"), newPod("1")
 				next.Labels = map[string]string{"version": "2"}
 				w.run(t, func() {
-					w.send(change(pod.Add, p, verdict(pod.Deny, "no")))
-					w.send(pod.Change{Op: pod.Reconcile, Old: p, New: p})
+					w.send(change(api.Add, p, verdict(api.Deny, "no")))
+					w.send(api.Change{Op: api.Reconcile, Old: p, New: p})
 					w.expectEvents(t, "Warning pod-1 Why: no")
 					w.send(change(tc.op, next, tc.verdict))
 					w.expect(t, tc.want...)
@@ -136,15 +136,15 @@ func TestADenialIsShownWhenItIsNewToARejectedPod(t *testing.T) {
 			w.send(added(p))
 			w.expectEvents(t, "Warning pod-1 NodePorts: port 80 is taken")
 			for _, step := range []struct {
-				verdict *pod.Verdict
+				verdict *api.Verdict
 				events  []string
 			}{
-				{verdict(pod.Deny, "no"), []string{"Warning pod-1 Why: no"}}, // after none
-				{verdict(pod.Deny, "no"), nil},
-				{verdict(pod.Deny, "never"), []string{"Warning pod-1 Why: never"}},
-				{verdict(pod.Deny, "never"), nil},
+				{verdict(api.Deny, "no"), []string{"Warning pod-1 Why: no"}}, // after none
+				{verdict(api.Deny, "no"), nil},
+				{verdict(api.Deny, "never"), []string{"Warning pod-1 Why: never"}},
+				{verdict(api.Deny, "never"), nil},
 			} {
-				w.send(change(pod.UpdateOp, p, step.verdict))
+				w.send(change(api.UpdateOp, p, step.verdict))
 				w.expectEvents(t, step.events...)
 				w.expectStatus(t, "1", "Failed Why: Pod was rejected: "+step.verdict.Message)
 			}
@@ -155,16 +155,16 @@ func TestADenialIsShownWhenItIsNewToARejectedPod(t *testing.T) {
 
 func TestAnUpdateThatPolicyRefusesDoesNotReachThePod(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []pod.Answer{pod.Deny, pod.Hold} {
+	for _, answer := range []api.Answer{api.Deny, api.Hold} {
 		t.Run(string(answer), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld("file")
 				p := newPod("1")
 				w.run(t, func() {
-					w.send(change(pod.Add, p, verdict(pod.Allow, "")))
+					w.send(change(api.Add, p, verdict(api.Allow, "")))
 					w.expect(t, "create 1")
-					w.send(change(pod.UpdateOp, newPod("1"), verdict(answer, "no")))
+					w.send(change(api.UpdateOp, newPod("1"), verdict(answer, "no")))
 					w.expect(t)
 					w.expectStatus(t, "1", "")
 					if m, _ := w.loop.pods.get("1"); m.pod != p || m.rejected {
@@ -180,14 +180,14 @@ func TestARejectedPodTakesNothingFromOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
-		aged := func(uid types.UID, v *pod.Verdict) pod.Change {
+		aged := func(uid types.UID, v *api.Verdict) api.Change {
 			p := newPod(uid)
 			p.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
-			return change(pod.Add, p, v)
+			return change(api.Add, p, v)
 		}
 		w.workers["ending"] = worker.Terminating
 		w.run(t, func() {
-			w.send(aged("denied", verdict(pod.Deny, "no")), aged("ending", verdict(pod.Deny, "no")), added(newPod("other")))
+			w.send(aged("denied", verdict(api.Deny, "no")), aged("ending", verdict(api.Deny, "no")), added(newPod("other")))
 			w.set(func() { clear(w.statuses); w.judged = nil })
 			w.send(added(newPod("new")))
 			w.set(func() {
@@ -206,7 +206,7 @@ func TestWhatPolicyRefusesIsJudgedAgainByTheNextAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("api")
 		w.run(t, func() {
-			w.send(change(pod.Add, newPod("1"), verdict(pod.Deny, "no")))
+			w.send(change(api.Add, newPod("1"), verdict(api.Deny, "no")))
 			w.expectStatus(t, "1", "Failed Why: Pod was rejected: no")
 			if w.outcomes["1"] != "" {
 				t.Error("it is kept as a pod that has ended")

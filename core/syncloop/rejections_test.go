@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -17,14 +17,14 @@ func TestARejectionIsShownOnceItIsKept(t *testing.T) {
 		want      string
 	}{
 		"while nothing happens":                  {func(*world) {}, shown},
-		"also of what it has become":             {func(w *world) { w.send(change(pod.UpdateOp, newPod("1"), nil)) }, shown},
+		"also of what it has become":             {func(w *world) { w.send(change(api.UpdateOp, newPod("1"), nil)) }, shown},
 		"not when it is gone":                    {func(w *world) { w.send(removed(newPod("1"))) }, ""},
 		"not what it was when it has come again": {func(w *world) { w.send(removed(newPod("1"))); w.send(added(newPod("1"))) }, ""},
 		"not when a worker speaks for it": {func(w *world) {
 			w.set(func() { w.workers["1"] = worker.Terminating })
 		}, ""},
 		"not when policy has refused it since": {func(w *world) {
-			w.send(change(pod.UpdateOp, newPod("1"), verdict(pod.Deny, "no")))
+			w.send(change(api.UpdateOp, newPod("1"), verdict(api.Deny, "no")))
 		}, "Failed Why: Pod was rejected: no"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -15,7 +16,7 @@ const reasonReplaced = "Replaced"
 // than the one that its worker runs; "" where there is none, and where the pod has not begun
 // or ends anyway: then the newest version is the one that starts, or none does. Two versions
 // of one document are made alike, whatever defaults they were given.
-func (l *Loop) remade(before member, c *pod.Change) string {
+func (l *Loop) remade(before member, c *api.Change) string {
 	uid := c.New.UID
 	_, waits := l.waiting[uid]
 	_, arrives := l.arrivals[uid]
@@ -32,11 +33,11 @@ func (l *Loop) remade(before member, c *pod.Change) string {
 
 // replace ends a pod and has it come back under its UID as the newer version, as if its
 // source had taken it away and brought it back: it is judged when the former one has left.
-func (l *Loop) replace(before member, c *pod.Change, path string) {
+func (l *Loop) replace(before member, c *api.Change, path string) {
 	l.cfg.Events.Event(before.pod, v1.EventTypeNormal, reasonReplaced, path+" has changed: the pod is replaced under its UID")
 	l.cfg.Log.Info("pod is replaced under its UID", "pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source, "changed", path)
-	l.remove(&pod.Change{Op: pod.Remove, Source: c.Source, Old: before.pod, Origin: before.origin})
-	l.add([]pod.Change{{Op: pod.Add, Source: c.Source, New: c.New, Origin: c.Origin, Verdict: cmp.Or(c.Verdict, before.verdict)}})
+	l.remove(&api.Change{Op: api.Remove, Source: c.Source, Old: before.pod, Origin: before.origin})
+	l.add([]api.Change{{Op: api.Add, Source: c.Source, New: c.New, Origin: c.Origin, Verdict: cmp.Or(c.Verdict, before.verdict)}})
 }
 
 // remadeBefore reports whether a pod that an earlier agent has begun with, and that is not

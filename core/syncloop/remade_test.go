@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -23,8 +24,8 @@ func version(hash string, edit func(s *v1.PodSpec)) *v1.Pod {
 
 func unedited(*v1.PodSpec) {}
 
-func edits(before, after *v1.Pod) pod.Change {
-	return pod.Change{Op: pod.UpdateOp, Old: before, New: after}
+func edits(before, after *v1.Pod) api.Change {
+	return api.Change{Op: api.UpdateOp, Old: before, New: after}
 }
 
 func TestUpdate_replacesAPodThatIsMadeOtherwise(t *testing.T) {
@@ -110,7 +111,7 @@ func TestUpdate_replacesNothingThatDoesNotRun(t *testing.T) {
 	sameDocument.Annotations[pod.AnnotationHash] = "one"
 	for name, tc := range map[string]struct {
 		then func(w *world)
-		edit pod.Change
+		edit api.Change
 		want []string
 	}{
 		"one that is being ended":        {func(w *world) { w.workers["1"] = worker.Terminating }, edits(before, after), []string{"update 1"}},
@@ -158,7 +159,7 @@ func TestRestore_replacesWhatWasMadeOtherwise(t *testing.T) {
 					w.outcomes["1"] = tc.ended
 				}
 				w.run(t, func() {
-					w.send(pod.Change{Op: pod.Restore, New: version("two", unedited), Restored: true})
+					w.send(api.Change{Op: api.Restore, New: version("two", unedited), Restored: true})
 					w.expect(t, tc.want...)
 					if len(tc.want) > 0 {
 						return

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -96,9 +97,9 @@ func TestWhatMakesAPodThatWaitsBeJudgedAgain(t *testing.T) {
 		"one that ended by itself":            {func(w *world) { w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: v1.PodSucceeded} }) }, true},
 		"one whose containers were stopped":   {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminated }) }, true},
 		"not one that is only being ended":    {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminating }) }, false},
-		"one that has become another version": {func(w *world) { w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("1")}) }, true},
+		"one that has become another version": {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("1")}) }, true},
 		"not one that comes":                  {func(w *world) { w.send(added(newStatic("3"))); w.set(func() { w.judged = nil }) }, false},
-		"its own new version":                 {func(w *world) { w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("2")}) }, true},
+		"its own new version":                 {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")}) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +154,7 @@ func TestPodsThatWaitStartOldestFirstAndBeforeNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
-		seen := func(p *v1.Pod, ago time.Duration) pod.Change {
+		seen := func(p *v1.Pod, ago time.Duration) api.Change {
 			c := added(p)
 			c.Origin.FirstSeen = time.Now().Add(-ago)
 			return c
@@ -212,8 +213,8 @@ func TestWhatPolicyRefusesOfAPodThatWaitsDoesNotReachIt(t *testing.T) {
 		w.refusals["2"] = portTaken
 		p := newStatic("2")
 		w.run(t, func() {
-			w.send(added(newStatic("1")), change(pod.Add, p, verdict(pod.Allow, "")))
-			w.send(change(pod.UpdateOp, newStatic("2"), verdict(pod.Deny, "no")))
+			w.send(added(newStatic("1")), change(api.Add, p, verdict(api.Allow, "")))
+			w.send(change(api.UpdateOp, newStatic("2"), verdict(api.Deny, "no")))
 			w.expectStatus(t, "2", waitsForPort)
 			if m, _ := w.loop.pods.get("2"); m.pod != p {
 				t.Error("the refused version is in the set")
@@ -245,12 +246,12 @@ func TestWhomAPodIsJudgedBeside(t *testing.T) {
 	sameName.Name = "pod-9"
 	for name, tc := range map[string]struct {
 		before func(w *world)
-		pod    pod.Change
+		pod    api.Change
 		want   string
 	}{
 		"a pod that was removed, until it has ended": {ending(newStatic("1")), added(newStatic("9")), "pod-9 beside [pod-1!]"},
 		"not one that it replaces": {
-			ending(newStatic("1")), pod.Change{Op: pod.Add, New: newStatic("9"), Replaces: "1"}, "pod-9 beside []",
+			ending(newStatic("1")), api.Change{Op: api.Add, New: newStatic("9"), Replaces: "1"}, "pod-9 beside []",
 		},
 		"not one of its full name, which it follows": {ending(sameName), added(newStatic("9")), "pod-9 beside []"},
 		"not one that was removed, where a rejection would be for good": {
@@ -285,7 +286,7 @@ func TestAReplacementThatHadToWaitStillStartsAfterTheOldOne(t *testing.T) {
 		w := newWorld("file")
 		w.refusals["2"] = portTaken
 		w.run(t, func() {
-			w.send(added(newStatic("1")), pod.Change{Op: pod.Add, New: newStatic("2"), Replaces: "0"})
+			w.send(added(newStatic("1")), api.Change{Op: api.Add, New: newStatic("2"), Replaces: "0"})
 			w.set(func() { clear(w.refusals); w.workers["1"] = worker.Terminated })
 			untilRetry()
 			w.expect(t, "create 1", "create 2 after 0")
@@ -301,7 +302,7 @@ func TestANewVersionOfAPodThatWaitsIsJudgedAtOnce(t *testing.T) {
 		w.run(t, func() {
 			w.send(added(newStatic("1")), added(newStatic("2")), added(newStatic("3")))
 			w.set(func() { w.judged = nil; clear(w.refusals) })
-			w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("2")}, pod.Change{Op: pod.UpdateOp, New: newStatic("3")})
+			w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")}, api.Change{Op: api.UpdateOp, New: newStatic("3")})
 			w.expectJudged(t, "pod-2 beside [pod-1]", "pod-3 beside [pod-1 pod-2]") // once each
 		})
 	})

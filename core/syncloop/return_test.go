@@ -8,8 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pleg"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -76,7 +76,7 @@ func TestPodsThatWaitComeBeforeThoseThatComeBackOldestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
-		take := func(changes ...pod.Change) { w.loop.take(&pod.Update{Changes: changes}) }
+		take := func(changes ...api.Change) { w.loop.take(&api.Update{Changes: changes}) }
 		young, old := added(newStatic("1")), added(newStatic("3"))
 		young.Origin.FirstSeen, old.Origin.FirstSeen = time.Now(), time.Now().Add(-time.Hour)
 		w.refusals["0"] = portTaken
@@ -112,7 +112,7 @@ func TestNothingStartsAPodThatComesBackButItsVerdict(t *testing.T) {
 	}{
 		"not the runtime":         {func(w *world) { w.events <- pleg.Event{UID: "1", Type: pleg.ContainerDied} }, nil},
 		"not its time":            {func(w *world) { w.set(func() { w.due = []types.UID{"1"} }); untilRetry() }, nil},
-		"not a newer version":     {func(w *world) { w.send(pod.Change{Op: pod.UpdateOp, New: newStatic("1")}) }, nil},
+		"not a newer version":     {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("1")}) }, nil},
 		"its end is its worker's": {func(w *world) { w.send(removed(newStatic("1"))) }, []string{"kill 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestWhatStillRunsOfAFormerLifeEndsWhenThePodHasComeBack(t *testing.T) {
 
 func TestWhatIsLeftOfAPodThatNeverWentIsItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, op := range map[string]pod.Op{"one that is restored": pod.Restore, "one whose state was lost": pod.Add} {
+	for name, op := range map[string]api.Op{"one that is restored": api.Restore, "one whose state was lost": api.Add} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestWhatIsLeftOfAPodThatNeverWentIsItsOwn(t *testing.T) {
 
 func TestWhatAnEarlierAgentWasEndingIsNoLifeOfThePodThatHasComeBack(t *testing.T) {
 	t.Parallel()
-	for name, op := range map[string]pod.Op{"since the start": pod.Add, "before it": pod.Restore} {
+	for name, op := range map[string]api.Op{"since the start": api.Add, "before it": api.Restore} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestWhatAnEarlierLifeLeftOfAPodThatWaitsMayGo(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pod     *v1.Pod
-		verdict *pod.Verdict
+		verdict *api.Verdict
 		then    func(w *world)
 		want    bool
 	}{
@@ -320,7 +320,7 @@ func TestWhatAnEarlierLifeLeftOfAPodThatWaitsMayGo(t *testing.T) {
 		"not once it has started":            {newStatic("1"), nil, func(w *world) { clear(w.refusals); w.workers["2"] = worker.Terminated }, false},
 		"not while something of it runs":     {newStatic("1"), nil, func(w *world) { w.content["1"] = false }, false},
 		"not while an earlier worker has it": {newStatic("1"), nil, func(w *world) { w.workers["1"] = worker.Terminated }, false},
-		"not of one that policy refuses":     {newStatic("1"), verdict(pod.Deny, "no"), func(*world) {}, false},
+		"not of one that policy refuses":     {newStatic("1"), verdict(api.Deny, "no"), func(*world) {}, false},
 		"not of one that has failed":         {newPod("1"), nil, func(*world) {}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestWhatAnEarlierLifeLeftOfAPodThatWaitsMayGo(t *testing.T) {
 				w := newWorld("file")
 				w.refusals["1"], w.content["1"] = portTaken, true
 				w.run(t, func() {
-					w.send(added(newStatic("2")), change(pod.Add, tc.pod, tc.verdict))
+					w.send(added(newStatic("2")), change(api.Add, tc.pod, tc.verdict))
 					w.set(func() { tc.then(w) })
 					untilRetry()
 					if got := w.loop.Removable("1", "file"); got != tc.want {

@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -33,7 +33,7 @@ func TestAPodThatBecomesAnotherWhileOthersLeaveForItIsJudgedAgain(t *testing.T) 
 			t.Parallel()
 			preempting(t, func(w *world, victim, critical *v1.Pod) {
 				w.set(func() { w.ending = []*v1.Pod{victim}; tc.now(w) })
-				w.send(pod.Change{Op: pod.UpdateOp, Old: critical, New: edited(critical)})
+				w.send(api.Change{Op: api.UpdateOp, Old: critical, New: edited(critical)})
 				w.expectStatus(t, "2", tc.status)
 				w.set(func() {
 					for _, request := range w.requests {
@@ -57,17 +57,17 @@ func TestAPodThatBecomesAnotherWhileOthersLeaveForItIsJudgedAgain(t *testing.T) 
 
 func TestUnderWhichReasonARejectionCounts(t *testing.T) {
 	t.Parallel()
-	denied := func(reason string) *pod.Verdict { return &pod.Verdict{Answer: pod.Deny, Reason: reason} }
+	denied := func(reason string) *api.Verdict { return &api.Verdict{Answer: api.Deny, Reason: reason} }
 	for name, tc := range map[string]struct {
-		verdict *pod.Verdict
+		verdict *api.Verdict
 		refusal admission.Result
 		want    string
 	}{
 		"the node's is its own":                {nil, portTaken, "NodePorts"},
-		"policy's is policy's":                 {denied(pod.ReasonPolicyDenied), admission.Result{}, pod.ReasonPolicyDenied},
+		"policy's is policy's":                 {denied(api.ReasonPolicyDenied), admission.Result{}, api.ReasonPolicyDenied},
 		"a plugin's is another":                {denied("TooLate"), admission.Result{}, "Other"},
 		"a plugin's is another like a node's":  {denied("OutOfcpu"), admission.Result{}, "Other"},
-		"a node's of what policy lets through": {verdict(pod.Allow, ""), portTaken, "NodePorts"},
+		"a node's of what policy lets through": {verdict(api.Allow, ""), portTaken, "NodePorts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestUnderWhichReasonARejectionCounts(t *testing.T) {
 					w.refusals["1"] = tc.refusal
 				}
 				w.run(t, func() {
-					w.send(change(pod.Add, newPod("1"), tc.verdict))
+					w.send(change(api.Add, newPod("1"), tc.verdict))
 					w.set(func() {
 						if len(w.counted) != 1 || w.counted[0] != tc.want {
 							t.Errorf("counted %q, want %q", w.counted, tc.want)

@@ -61,7 +61,7 @@ func TestAPodEndsWhenItsDeadlineHasCome(t *testing.T) {
 				p := limited(100)
 				p.Spec.RestartPolicy = tc.policy
 				if !tc.static {
-					api(p)
+					fromAPI(p)
 				}
 				b.stopCode = tc.exit
 				b.create(p)
@@ -162,7 +162,7 @@ func TestADeadlineCanChange(t *testing.T) {
 						b.hold["image img"] = make(chan struct{})
 					}
 					with := func(seconds int64) *v1.Pod {
-						p := api(limited(seconds))
+						p := fromAPI(limited(seconds))
 						if seconds == 0 {
 							p.Spec.ActiveDeadlineSeconds = nil
 						}
@@ -411,7 +411,7 @@ func TestADeadlineIsCountedFromWhenTheAPIServerSaysThePodBegan(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				p := api(limited(100))
+				p := fromAPI(limited(100))
 				p.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: new(metav1.NewTime(time.Now().Add(-tc.ago)))}
 				b.create(p)
 				synctest.Wait()

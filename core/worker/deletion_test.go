@@ -13,7 +13,7 @@ import (
 func TestADeletionThatWasUnderWayGoesOn(t *testing.T) {
 	t.Parallel()
 	deleted := func() *v1.Pod {
-		p := api(newPod("web", "1", "a"))
+		p := fromAPI(newPod("web", "1", "a"))
 		p.DeletionTimestamp = new(metav1.NewTime(time.Now().Add(-time.Minute)))
 		p.DeletionGracePeriodSeconds = new(int64(7))
 		return p

@@ -5,13 +5,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Ending is a pod that is being ended.
 type Ending struct {
 	Pod    *v1.Pod
-	Origin pod.Origin
+	Origin api.Origin
 	// Since is when it began, Grace its grace period in seconds.
 	Since time.Time
 	Grace int64

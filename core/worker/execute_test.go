@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -284,7 +285,7 @@ func TestWhatARuntimeIsTold(t *testing.T) {
 		b.pool = New(b.cfg)
 		defer b.pool.Stop(t.Context())
 		p := newPod("web", "1", "a")
-		origin := pod.Origin{Source: "file", Document: "web.yaml#0", FirstSeen: time.Now().Add(-time.Hour), Instance: "i"}
+		origin := api.Origin{Source: "file", Document: "web.yaml#0", FirstSeen: time.Now().Add(-time.Hour), Instance: "i"}
 		b.pool.Update(Request{Kind: Create, Pod: p, Origin: origin})
 		synctest.Wait()
 		b.exit("c2", 1)

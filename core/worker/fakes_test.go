@@ -354,7 +354,7 @@ func newPod(name string, uid types.UID, containers ...string) *v1.Pod {
 }
 
 // api makes a pod one that comes from an API server.
-func api(p *v1.Pod) *v1.Pod {
+func fromAPI(p *v1.Pod) *v1.Pod {
 	p.Annotations = nil
 	return p
 }

@@ -29,7 +29,7 @@ func TestHammer(t *testing.T) {
 						n := random.IntN(6)
 						p := newPod(fmt.Sprint("web-", n/2), types.UID(strconv.Itoa(n)), "a", "b")
 						if n%3 == 0 {
-							p = api(p)
+							p = fromAPI(p)
 						}
 						switch kind := Kind(random.IntN(6)); kind {
 						case Create, Update, Sync, Kill:

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -79,7 +79,7 @@ func TestAnEndGoesOnWithTheRestOfItsGracePeriodAfterARestart(t *testing.T) {
 	t.Parallel()
 	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	create := func(b *bench) {
-		b.pool.Update(Request{Kind: Create, Pod: newPod("web", "1", "a"), Origin: pod.Origin{FirstSeen: seen}})
+		b.pool.Update(Request{Kind: Create, Pod: newPod("web", "1", "a"), Origin: api.Origin{FirstSeen: seen}})
 	}
 	kill := func(grace *int64) func(b *bench) {
 		return func(b *bench) {

@@ -148,7 +148,7 @@ func TestARequestToEndAPodIsNotForgotten(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			p := api(newPod("web", "1", "a"))
+			p := fromAPI(newPod("web", "1", "a"))
 			b.create(p)
 			b.kill(p)
 			b.update(p)
@@ -218,7 +218,7 @@ func TestKillOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		p := api(newPod("web", "1", "a"))
+		p := fromAPI(newPod("web", "1", "a"))
 		b.create(p)
 		synctest.Wait()
 		first, second, late := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -270,7 +270,7 @@ func TestAPodThatNeverStartedEndsAsFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fail["start"] = errBroken
-		p := api(newPod("web", "1", "a"))
+		p := fromAPI(newPod("web", "1", "a"))
 		b.create(p)
 		synctest.Wait()
 		b.kill(p)

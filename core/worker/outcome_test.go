@@ -84,7 +84,7 @@ func TestAPodThatEndedIsNotStartedAfterTheRuntimeHasLostIt(t *testing.T) {
 				book := remembering(b)
 				p := newPod("job", "1", "a")
 				if !tc.static {
-					api(p)
+					fromAPI(p)
 				}
 				p.Spec.RestartPolicy = tc.policy
 				b.create(p)

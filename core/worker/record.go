@@ -7,8 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/faultlog"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -23,7 +23,7 @@ type record struct {
 	// pod and origin are the newest version asked for; pod is nil for a pod
 	// that only the runtime knows, which then is observed.
 	pod      *v1.Pod
-	origin   pod.Origin
+	origin   api.Origin
 	observed *status.ObservedPod
 
 	state State

@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -13,7 +14,7 @@ import (
 // Remade reports whether what the runtime has of a static pod was made for another version
 // of its document, and from something else. A default that a newer agent sets makes no other
 // version, and a sandbox that does not say what it was made from is taken as it is.
-func (p *Pool) Remade(about *v1.Pod, from *pod.Origin) bool {
+func (p *Pool) Remade(about *v1.Pod, from *api.Origin) bool {
 	sandbox := p.newestSandbox(about.UID)
 	had := sandbox[pod.AnnotationMadeFrom]
 	made, err := pod.MadeFrom(about)

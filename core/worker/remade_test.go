@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -61,7 +62,7 @@ func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 				b.pods["1"].Sandboxes = append(b.pods["1"].Sandboxes, status.ObservedSandbox{ID: string(rune('a' + i)), Annotations: annotations})
 			}
 			b.list() // and nothing was inspected
-			if got := b.pool.Remade(tc.pod, &pod.Origin{Instance: tc.instance}); got != tc.want {
+			if got := b.pool.Remade(tc.pod, &api.Origin{Instance: tc.instance}); got != tc.want {
 				t.Errorf("%s: %t", name, got)
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -30,7 +30,7 @@ type Request struct {
 	// Pod is the pod as it should be, nil for one that only the runtime knows.
 	Pod *v1.Pod
 	// Origin is where Pod came from.
-	Origin pod.Origin
+	Origin api.Origin
 	// After is, with Create, the pod whose place this one takes: it starts when
 	// that one has left. Empty for none, or for one that is not known.
 	After types.UID

@@ -27,7 +27,7 @@ func TestStaticPodsOfOneNameRunOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		first, second, third := newPod("web", "1", "a"), newPod("web", "2", "a"), newPod("web", "3", "a")
-		other := api(newPod("web", "4", "a"))
+		other := fromAPI(newPod("web", "4", "a"))
 		b.create(first)
 		synctest.Wait()
 		b.create(second)
@@ -124,8 +124,8 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		old, unrelated := api(newPod("web", "1", "a")), uidOf("9")
-		successor, other := api(newPod("shop", "2", "a")), api(newPod("db", "3", "a"))
+		old, unrelated := fromAPI(newPod("web", "1", "a")), uidOf("9")
+		successor, other := fromAPI(newPod("shop", "2", "a")), fromAPI(newPod("db", "3", "a"))
 		b.create(old)
 		synctest.Wait()
 		held := make(chan struct{})
@@ -146,12 +146,12 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 
 func TestAPodOfWhichOnlyASandboxIsLeftWaitsForTheOneWhosePlaceItTakes(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]*v1.Pod{"static": newPod("shop", "2", "a"), "of the API server": api(newPod("shop", "2", "a"))} {
+	for name, p := range map[string]*v1.Pod{"static": newPod("shop", "2", "a"), "of the API server": fromAPI(newPod("shop", "2", "a"))} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				old := api(newPod("web", "1", "a"))
+				old := fromAPI(newPod("web", "1", "a"))
 				b.create(old)
 				synctest.Wait()
 				sandboxOf(b, p)
@@ -179,7 +179,7 @@ func TestAPodWaitsForOneThatOnlyTheRuntimeKnows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
 		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": false})
@@ -195,7 +195,7 @@ func TestAPodThatIsWantedItselfIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		b.create(old)
 		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": true})
@@ -251,7 +251,7 @@ func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		old, successor := api(newPod("web", "1", "a")), api(newPod("shop", "2", "a"))
+		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
 		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
 		expectCalls(t, b)

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -16,7 +17,7 @@ type turn struct {
 	rec      *record // to be looked at with the pool locked
 	uid      types.UID
 	pod      *v1.Pod
-	origin   pod.Origin
+	origin   api.Origin
 	observed *status.ObservedPod
 	attempts map[string]uint32
 	state    State

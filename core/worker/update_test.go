@@ -34,7 +34,7 @@ func TestADeletionTimestampEndsAPod(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				p := api(newPod("web", "1", "a"))
+				p := fromAPI(newPod("web", "1", "a"))
 				b.create(p)
 				synctest.Wait()
 				p = p.DeepCopy()
@@ -56,7 +56,7 @@ func TestATerminalPhaseEndsAPod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		p := api(newPod("web", "1", "a"))
+		p := fromAPI(newPod("web", "1", "a"))
 		b.create(p)
 		synctest.Wait()
 		p = p.DeepCopy()
@@ -78,7 +78,7 @@ func TestAPodThatEndedBeforeTheAgentStarted(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			p := api(newPod("web", "1", "a"))
+			p := fromAPI(newPod("web", "1", "a"))
 			p.Status.Phase = v1.PodSucceeded
 			b.create(p)
 			expectCalls(t, b, "teardown 1", "remove-cgroup 1")
@@ -91,7 +91,7 @@ func TestAPodThatEndedBeforeTheAgentStarted(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			p := api(newPod("web", "1", "a"))
+			p := fromAPI(newPod("web", "1", "a"))
 			p.Status.Phase = v1.PodSucceeded
 			running(b, p)
 			b.create(p)

@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -103,7 +103,7 @@ type question struct {
 
 type request struct {
 	Hook              wasm.Hook `json:"hook"`
-	Operation         pod.Op    `json:"operation"`
+	Operation         api.Op    `json:"operation"`
 	Source            string    `json:"source"`
 	Kind              string    `json:"kind"`
 	Document          string    `json:"document"`
@@ -162,9 +162,9 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 	}
 	r := &q.Request
 	return &wasm.Request{
-		Question: &pod.Question{
+		Question: &api.Question{
 			Op: r.Operation, Pod: object, Old: old, Replaces: r.Replaces,
-			Origin: pod.Origin{Source: r.Source, Document: r.Document},
+			Origin: api.Origin{Source: r.Source, Document: r.Document},
 		},
 		Kind: r.Kind, Tenant: r.Tenant, Changed: r.Changed, Time: time.UnixMilli(r.Time), ClockSynchronized: r.ClockSynchronized,
 		Node: q.Node,
@@ -191,7 +191,7 @@ func (s *set) choice(q *question) (*wasm.MergeRequest, error) {
 			seen = time.UnixMilli(c.FirstSeen)
 		}
 		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: object, Origin: pod.Origin{Source: c.Source, Document: c.Document}, Kind: c.Kind,
+			Pod: object, Origin: api.Origin{Source: c.Source, Document: c.Document}, Kind: c.Kind,
 			Running: c.Running, Restored: c.Restored, FirstSeen: seen,
 		})
 	}

@@ -3,7 +3,7 @@ package attack
 import (
 	"fmt"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -16,7 +16,7 @@ func conflict(n int, image string) *wasm.MergeRequest {
 	claimed := judged(image)
 	for i := range n {
 		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: claimed, Kind: "file", Origin: pod.Origin{Source: "manifests", Document: fmt.Sprintf("/m/web%d.yaml#0", i)},
+			Pod: claimed, Kind: "file", Origin: api.Origin{Source: "manifests", Document: fmt.Sprintf("/m/web%d.yaml#0", i)},
 			Running: i == 0 && image != fresh, FirstSeen: Now,
 		})
 	}
@@ -29,6 +29,6 @@ func conflict(n int, image string) *wasm.MergeRequest {
 // change is the question whether an update of a pod may reach it.
 func change(image string) *wasm.Request {
 	r := Request(image)
-	r.Question.Op, r.Question.Old, r.Changed = pod.UpdateOp, judged("before"), []string{"images"}
+	r.Question.Op, r.Question.Old, r.Changed = api.UpdateOp, judged("before"), []string{"images"}
 	return r
 }

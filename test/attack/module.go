@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -103,7 +103,7 @@ func judged(image string) *v1.Pod {
 // Request is the question whether a pod with one container of that image may
 // run.
 func Request(image string) *wasm.Request {
-	return &wasm.Request{Time: Now, Kind: "file", Question: &pod.Question{
-		Op: pod.Add, Pod: judged(image), Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
+	return &wasm.Request{Time: Now, Kind: "file", Question: &api.Question{
+		Op: api.Add, Pod: judged(image), Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}}
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // end removes all manifests and looks for what is left, also of what the agent's process holds.
@@ -152,7 +152,7 @@ func (r *run) used(ctx context.Context) (usage, error) {
 // answers waits until the agent has read its manifests.
 func (r *run) answers(ctx context.Context) error {
 	for end := time.Now().Add(r.patient(answering)); ; {
-		var sources []pod.SourceState
+		var sources []api.SourceState
 		err := r.node.api.Get(ctx, "/v1/sources", &sources)
 		if err == nil && len(sources) == 1 && sources[0].Seen {
 			return nil

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // decoded is how the agent reads a manifest.
-func decoded(t *testing.T, text string) pod.Document {
+func decoded(t *testing.T, text string) api.Document {
 	t.Helper()
-	documents := pod.Decode([]byte(text), pod.DecodeFrom{Source: "static", Kind: pod.KindFile, File: "/x.yaml", NodeName: nodeName})
+	documents := manifest.Decode([]byte(text), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "/x.yaml", NodeName: nodeName})
 	if len(documents) != 1 {
 		t.Fatalf("%d documents in\n%s", len(documents), text)
 	}

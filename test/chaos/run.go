@@ -13,7 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // options say what to do.
@@ -157,7 +157,7 @@ func (r *run) begin(ctx context.Context) error {
 // compiled waits until the agent's policies are in force.
 func (r *run) compiled(ctx context.Context) error {
 	for end := time.Now().Add(compiling); ; {
-		var sets []pod.PolicySet
+		var sets []api.PolicySet
 		err := r.node.api.Get(ctx, "/v1/policies", &sets)
 		if err == nil && len(sets) == 1 && sets[0].Ready {
 			return nil

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // holder is a sink that holds what it was given, as the mux does.
@@ -19,7 +19,7 @@ type holder struct {
 	busy atomic.Bool
 
 	mu   sync.Mutex
-	docs map[string]pod.Document
+	docs map[string]api.Document
 	// gates blocks deliveries until it is closed.
 	gate   chan struct{}
 	log    []string
@@ -28,7 +28,7 @@ type holder struct {
 
 func newHolder(t *testing.T) *holder {
 	t.Helper()
-	h := &holder{t: t, docs: map[string]pod.Document{}, gate: make(chan struct{}), health: "nothing was said yet"}
+	h := &holder{t: t, docs: map[string]api.Document{}, gate: make(chan struct{}), health: "nothing was said yet"}
 	close(h.gate)
 	return h
 }
@@ -50,7 +50,7 @@ func (h *holder) enter(ctx context.Context) (leave func(), err error) {
 	return func() { h.mu.Unlock(); h.busy.Store(false) }, nil
 }
 
-func (h *holder) Replace(ctx context.Context, all []pod.Document) error {
+func (h *holder) Replace(ctx context.Context, all []api.Document) error {
 	leave, err := h.enter(ctx)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (h *holder) Replace(ctx context.Context, all []pod.Document) error {
 	return nil
 }
 
-func (h *holder) Apply(ctx context.Context, changed []pod.Document, gone []string) error {
+func (h *holder) Apply(ctx context.Context, changed []api.Document, gone []string) error {
 	leave, err := h.enter(ctx)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (h *holder) snapshots() (n int) {
 }
 
 // document gives one document.
-func (h *holder) document(id string) (pod.Document, bool) {
+func (h *holder) document(id string) (api.Document, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d, ok := h.docs[id]

@@ -18,7 +18,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -161,7 +161,7 @@ func (a *agent) start(t *testing.T) {
 			t.Fatalf("agent %s ended by itself: %v", a.name, err)
 		default:
 		}
-		var sources []pod.SourceState
+		var sources []api.SourceState
 		return a.client.Get(ctx, "/v1/sources", &sources)
 	})
 }
@@ -309,7 +309,7 @@ func (a *agent) settled(t *testing.T) {
 	t.Helper()
 	asked := time.Now()
 	eventually(t, "manifests are read", func(ctx context.Context) error {
-		var sources []pod.SourceState
+		var sources []api.SourceState
 		if err := a.client.Get(ctx, "/v1/sources", &sources); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -95,7 +95,7 @@ func compileAll(binary, config, socket string) error {
 	asked := client.New(socket)
 	err := errors.New("it was not asked")
 	for err != nil && ctx.Err() == nil {
-		var sets []pod.PolicySet
+		var sets []api.PolicySet
 		if err = asked.Get(ctx, "/v1/policies", &sets); err == nil && (len(sets) != 1 || !sets[0].Ready) {
 			err = fmt.Errorf("sets %+v", sets)
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -77,8 +77,8 @@ func (a *crashing) answers(t *testing.T, answer int32, number ...int) string {
 // decides waits until the module of that digest is in force.
 func (a *crashing) decides(t *testing.T, digest string) {
 	t.Helper()
-	a.set(t, "with module "+digest, func(s *pod.PolicySet) bool {
-		return slices.ContainsFunc(s.Policies, func(p pod.PolicyState) bool { return p.SHA256 == digest })
+	a.set(t, "with module "+digest, func(s *api.PolicySet) bool {
+		return slices.ContainsFunc(s.Policies, func(p api.PolicyState) bool { return p.SHA256 == digest })
 	})
 }
 
@@ -108,11 +108,11 @@ func (a *crashing) dies(t *testing.T, point string) {
 }
 
 // set waits until the operator's set is as wanted, and gives it.
-func (a *agent) set(t *testing.T, what string, wanted func(*pod.PolicySet) bool) pod.PolicySet {
+func (a *agent) set(t *testing.T, what string, wanted func(*api.PolicySet) bool) api.PolicySet {
 	t.Helper()
-	var set pod.PolicySet
+	var set api.PolicySet
 	eventually(t, "a set "+what, func(ctx context.Context) error {
-		var sets []pod.PolicySet
+		var sets []api.PolicySet
 		if err := a.client.Get(ctx, "/v1/policies", &sets); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (a *crashing) untouched(t *testing.T, when string) {
 func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *testing.T) {
 	t.Parallel()
 	a := newCrashing(t, "reloading")
-	good := func(s *pod.PolicySet) bool { return s.Refused == "" }
+	good := func(s *api.PolicySet) bool { return s.Refused == "" }
 	old := a.set(t, "in force", good)
 	for i, point := range reloadPoints {
 		a.armed(t, point)
@@ -145,7 +145,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 		// What the directory holds is of no use now: the next start has what was kept.
 		a.place(t, "broken.toml", []byte("nothing"))
 		a.start(t)
-		kept := a.set(t, "in force without its directory", func(s *pod.PolicySet) bool { return s.Refused != "" })
+		kept := a.set(t, "in force without its directory", func(s *api.PolicySet) bool { return s.Refused != "" })
 		a.untouched(t, point)
 		if err := os.Remove(a.path("policies", "broken.toml")); err != nil {
 			t.Fatal(err)

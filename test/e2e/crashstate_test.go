@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -72,7 +72,7 @@ func labelled(value string) func(*v1.Pod) error {
 
 // unknown is a pod that runs as nobody knows any more.
 func unknown(p *v1.Pod) error {
-	if !slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == pod.ReasonAdopted }) {
+	if !slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == api.ReasonAdopted }) {
 		return fmt.Errorf("phase %s, conditions %+v", p.Status.Phase, p.Status.Conditions)
 	}
 	return nil
@@ -86,7 +86,7 @@ func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsRemoved(t *testing.T) {
 	a.start(t)
 	a.manifest(t, "web.yaml", imagePod("web", webOne, "app: web"))
 	web := container(a.pod(t, "web", labelled("one")))
-	good := func(s *pod.PolicySet) bool { return s.Refused == "" }
+	good := func(s *api.PolicySet) bool { return s.Refused == "" }
 	first := a.set(t, "in force", good)
 	whole := func(when string, policies int) {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsRemoved(t *testing.T) {
 	when = "the state is removed while the agent runs and policies change"
 	a.forget(t)
 	a.module(t, "other", wasmtest.Answering(0, "Said", "always the same"), "")
-	a.set(t, "with another policy", func(s *pod.PolicySet) bool { return len(s.Policies) == 2 })
+	a.set(t, "with another policy", func(s *api.PolicySet) bool { return len(s.Policies) == 2 })
 	a.kill()
 	a.start(t)
 	a.onlyContainer(t, n, "web", web, when)
@@ -149,7 +149,7 @@ func TestKilledAtAnyStepOfAReloadAndWithoutItsStateTheNextStartHasTheNewSetWhole
 		a.forget(t)
 		a.start(t)
 		a.decides(t, digest)
-		if now := a.set(t, "in force", func(s *pod.PolicySet) bool { return s.Refused == "" }); len(now.Policies) != 3 {
+		if now := a.set(t, "in force", func(s *api.PolicySet) bool { return s.Refused == "" }); len(now.Policies) != 3 {
 			t.Errorf("killed at %q: the next start has the set %+v", point, now)
 		}
 		a.onlyContainer(t, a.node, "steady", a.steady, point)

@@ -16,8 +16,8 @@ import (
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	clock "github.com/wardlet/wardlet/core/node"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -39,12 +39,12 @@ func outside() string {
 
 // waiting gives the updates that wait, by the names of their pods without the
 // node's.
-func (a *agent) waiting(ctx context.Context) (map[string]pod.WaitingUpdate, error) {
-	var list []pod.WaitingUpdate
+func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, error) {
+	var list []api.WaitingUpdate
 	if err := a.client.Get(ctx, "/v1/updates", &list); err != nil {
 		return nil, err
 	}
-	all := map[string]pod.WaitingUpdate{}
+	all := map[string]api.WaitingUpdate{}
 	for _, u := range list {
 		all[strings.TrimSuffix(u.Name, "-"+a.name)] = u
 	}
@@ -53,9 +53,9 @@ func (a *agent) waiting(ctx context.Context) (map[string]pod.WaitingUpdate, erro
 
 // suppressed waits until the updates of these pods and no others are held back,
 // and gives them.
-func (a *agent) suppressed(t *testing.T, names ...string) map[string]pod.WaitingUpdate {
+func (a *agent) suppressed(t *testing.T, names ...string) map[string]api.WaitingUpdate {
 	t.Helper()
-	var all map[string]pod.WaitingUpdate
+	var all map[string]api.WaitingUpdate
 	eventually(t, "updates of "+strings.Join(names, ", ")+" wait", func(ctx context.Context) (err error) {
 		if all, err = a.waiting(ctx); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (a *agent) suppressed(t *testing.T, names ...string) map[string]pod.Waiting
 			return fmt.Errorf("%+v wait", all)
 		}
 		for _, name := range names {
-			if u := all[name]; u.Wait != pod.WaitDeferred || u.Reason != outside() {
+			if u := all[name]; u.Wait != api.WaitDeferred || u.Reason != outside() {
 				return fmt.Errorf("%s waits as %+v", name, u)
 			}
 		}
@@ -126,7 +126,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	}
 	first := a.suppressed(t, "kept", "freed")
 	for name, u := range first {
-		if u.Until.Sub(u.Since) != 12*time.Hour || u.Op != pod.UpdateOp || u.Replaces == "" || u.Policy != "window" {
+		if u.Until.Sub(u.Since) != 12*time.Hour || u.Op != api.UpdateOp || u.Replaces == "" || u.Policy != "window" {
 			t.Errorf("%s waits as %+v", name, u)
 		}
 	}

@@ -13,20 +13,20 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // decisions waits until there are decisions about so many pods, and gives each pod's
 // newest by its name.
-func (a *agent) decisions(t *testing.T, n int) map[string]pod.Decision {
+func (a *agent) decisions(t *testing.T, n int) map[string]api.Decision {
 	t.Helper()
-	var all map[string]pod.Decision
+	var all map[string]api.Decision
 	eventually(t, fmt.Sprintf("decisions about %d pods", n), func(ctx context.Context) error {
-		var list []pod.Decision
+		var list []api.Decision
 		if err := a.client.Get(ctx, "/v1/decisions", &list); err != nil {
 			return err
 		}
-		all = map[string]pod.Decision{}
+		all = map[string]api.Decision{}
 		for _, d := range list {
 			all[d.Name] = d
 		}

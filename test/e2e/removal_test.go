@@ -16,7 +16,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -124,7 +124,7 @@ func TestARemovedPodThatWasNotLetPassIsGoneAtOnce(t *testing.T) {
 	a.pod(t, "held", conditioned("wardlet.dev/Admitted", v1.PodPending, "Later"))
 	a.pod(t, "denied", denied("Never"))
 	want := map[string]string{
-		"suppressed": pod.WaitDeferred, "heldnext": pod.WaitHeld, "deniednext": pod.WaitDenied, "update": pod.WaitDeferred,
+		"suppressed": api.WaitDeferred, "heldnext": api.WaitHeld, "deniednext": api.WaitDenied, "update": api.WaitDeferred,
 	}
 	uids := map[string]map[string]bool{"held": {}, "denied": {}}
 	eventually(t, "the new versions wait", func(ctx context.Context) error {

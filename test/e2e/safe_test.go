@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/cluster/controlplane"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -68,17 +68,17 @@ func (a *agent) stay(t *testing.T, before map[string]v1.Pod) {
 			}
 		}
 	}
-	a.waits(t, pod.WaitDenied, names...)
+	a.waits(t, api.WaitDenied, names...)
 	same("denied")
 	a.changes(t, holds)
-	a.waits(t, pod.WaitHeld, names...)
+	a.waits(t, api.WaitHeld, names...)
 	same("held")
 	a.kill()
 	a.start(t)
-	a.waits(t, pod.WaitHeld, names...)
+	a.waits(t, api.WaitHeld, names...)
 	same("held after a restart")
 	a.changes(t, denies)
-	a.waits(t, pod.WaitDenied, names...)
+	a.waits(t, api.WaitDenied, names...)
 	same("denied again")
 	a.changes(t, allows)
 	a.waits(t, "")

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // fleet is a web server that hands out manifests.
@@ -59,7 +59,7 @@ func (a *agent) withFleet(t *testing.T, f *fleet, rest string) {
 
 // conflicts are the states of the claims of every conflict, in a line each.
 func (a *agent) conflicts(ctx context.Context) ([]string, error) {
-	var all []pod.Conflict
+	var all []api.Conflict
 	if err := a.client.Get(ctx, "/v1/conflicts", &all); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func TestPodsComeFromAURLAndOutliveItsOutage(t *testing.T) {
 	before := a.running(t, "web", "db")
 	f.serves()
 	eventually(t, "the outage shows", func(ctx context.Context) error {
-		var sources []pod.SourceState
+		var sources []api.SourceState
 		if err := a.client.Get(ctx, "/v1/sources", &sources); err != nil {
 			return err
 		}

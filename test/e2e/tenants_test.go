@@ -13,7 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -70,7 +70,7 @@ func within(namespace, manifest string) string {
 func (a *agent) inForce(t *testing.T, names ...string) {
 	t.Helper()
 	eventually(t, "in force are "+strings.Join(names, ", "), func(ctx context.Context) error {
-		var sets []pod.PolicySet
+		var sets []api.PolicySet
 		if err := a.client.Get(ctx, "/v1/policies", &sets); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -23,7 +23,7 @@ type content struct {
 }
 
 // answers are those of the hook admit, in the order of their numbers.
-var answers = []pod.Answer{pod.Allow, pod.Deny, pod.Hold}
+var answers = []api.Answer{api.Allow, api.Deny, api.Hold}
 
 // samplePod is for the tests that policies bring along.
 const samplePod = "apiVersion: v1\nkind: Pod\nmetadata: {name: sample, namespace: shop}\nspec:\n  containers: [{name: c, image: i}]\n"

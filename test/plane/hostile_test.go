@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -68,7 +68,7 @@ func (h *hostile) make(ctx context.Context, t *testing.T) {
 	t.Helper()
 	images := []string{imageTraps, imageLoops, imageTraps, imageLoops, "fine"}
 	for ctx.Err() == nil {
-		var come []pod.Document
+		var come []api.Document
 		for range hostileHand {
 			i := h.made % hostilePods
 			d := document("evil-1", fmt.Sprintf("pod-%d", i), images[h.made%len(images)], h.made)
@@ -85,13 +85,13 @@ func (h *hostile) make(ctx context.Context, t *testing.T) {
 
 // judgeHostile looks at a verdict on a pod of the hostile tenant: where it makes
 // a policy fail it is held, and for a reason that is its own.
-func judgeHostile(q *pod.Question, v *pod.Verdict) error {
+func judgeHostile(q *api.Question, v *api.Verdict) error {
 	image := q.Pod.Spec.Containers[0].Image
-	if v.Answer == pod.Allow && image != imageTraps && image != imageLoops {
+	if v.Answer == api.Allow && image != imageTraps && image != imageLoops {
 		return nil
 	}
-	reasons := []string{pod.ReasonPolicyFailed, pod.ReasonBudgetExhausted, pod.ReasonPoliciesNotReady}
-	if v.Answer != pod.Hold || !slices.Contains(reasons, v.Reason) {
+	reasons := []string{api.ReasonPolicyFailed, api.ReasonBudgetExhausted, api.ReasonPoliciesNotReady}
+	if v.Answer != api.Hold || !slices.Contains(reasons, v.Reason) {
 		return errors.New("it makes policies fail, and is not held for that")
 	}
 	return nil

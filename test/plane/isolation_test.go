@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 )
 
@@ -58,7 +58,7 @@ func newNeighbours(t *testing.T) *neighbours {
 	)
 	n.hostile = hostile{rig: n.rig, dir: n.dirs["evil"]}
 	known := words{}
-	n.gate.check = func(q *pod.Question, v *pod.Verdict) error {
+	n.gate.check = func(q *api.Question, v *api.Verdict) error {
 		if namespaces("evil")(q.Pod.Namespace) {
 			return judgeHostile(q, v)
 		}
@@ -69,7 +69,7 @@ func newNeighbours(t *testing.T) *neighbours {
 	}
 	n.ready(t, "calm", "evil")
 	for _, source := range []interface {
-		Replace(context.Context, []pod.Document) error
+		Replace(context.Context, []api.Document) error
 	}{n.source, n.rig.hostile} {
 		must(t, source.Replace(t.Context(), nil))
 	}
@@ -100,8 +100,8 @@ func (n *neighbours) ask(t *testing.T, number int) time.Duration {
 	d := document("calm-1", fmt.Sprintf("asked-%d", number), "image", 1)
 	answered := make(chan struct{})
 	begun := time.Now()
-	n.gate.Judge(pod.Question{Op: pod.Add, Pod: d.Pod, Origin: pod.Origin{Source: sourceName, Document: d.ID}},
-		func(pod.Verdict) { close(answered) })
+	n.gate.Judge(api.Question{Op: api.Add, Pod: d.Pod, Origin: api.Origin{Source: sourceName, Document: d.ID}},
+		func(api.Verdict) { close(answered) })
 	select {
 	case <-answered:
 	case <-time.After(10 * time.Second):

@@ -7,23 +7,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // document is one with a pod: life counts how often it was made anew.
-func document(namespace, name, image string, life int) pod.Document {
+func document(namespace, name, image string, life int) api.Document {
 	uid := fmt.Sprintf("%s-%s-%d", namespace, name, life)
-	return pod.Document{Source: sourceName, ID: namespace + "-" + name + ".yaml#0", Version: uid, Pod: &v1.Pod{
+	return api.Document{Source: sourceName, ID: namespace + "-" + name + ".yaml#0", Version: uid, Pod: &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, UID: types.UID(uid),
-			Annotations: map[string]string{pod.AnnotationSource: pod.KindFile, pod.AnnotationHash: uid},
+			Annotations: map[string]string{pod.AnnotationSource: api.KindFile, pod.AnnotationHash: uid},
 		},
 		Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image}}},
 	}}
 }
 
 // path is that of a document's manifest.
-func path(d *pod.Document) string {
-	path, _ := pod.ManifestOf(d.ID)
+func path(d *api.Document) string {
+	path, _ := api.ManifestOf(d.ID)
 	return path
 }

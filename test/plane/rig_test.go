@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
@@ -66,13 +66,13 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	must(t, err)
 	r := &rig{home: home, stream: newStream()}
 	r.Plane = policy.New(policy.Config{
-		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: pod.Allow,
-		Kinds: map[string]string{sourceName: pod.KindFile, hostileSource: pod.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
+		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: api.Allow,
+		Kinds: map[string]string{sourceName: api.KindFile, hostileSource: api.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
 		Records: records, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now, Facts: r.nodeFacts(),
 	})
 	r.gate = newWitness(r.Plane)
 	r.mux = mux.New(mux.Config{
-		Sources: []mux.Source{{Name: sourceName, Kind: pod.KindFile}, {Name: hostileSource, Kind: pod.KindFile}}, Documents: disk.Documents(), Gate: r.gate,
+		Sources: []mux.Source{{Name: sourceName, Kind: api.KindFile}, {Name: hostileSource, Kind: api.KindFile}}, Documents: disk.Documents(), Gate: r.gate,
 		Filter: r.Plane, Logger: log, Now: time.Now,
 	})
 	r.source, err = r.mux.Sink(sourceName)
@@ -125,13 +125,13 @@ func (r *rig) nodeFacts() *policy.Node {
 }
 
 // set is the state of an owner's set; the operator's has no name.
-func (r *rig) set(tenant string) pod.PolicySet {
+func (r *rig) set(tenant string) api.PolicySet {
 	for _, s := range r.Sets() {
 		if s.Tenant == tenant {
 			return s
 		}
 	}
-	return pod.PolicySet{}
+	return api.PolicySet{}
 }
 
 // ready waits until the operator and the tenants have a set in force.

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/condition"
 )
@@ -69,7 +69,7 @@ func TestAStorm(t *testing.T) {
 	good(0, 0).put(t, theirs, false)
 	s.rig = newRig(t, s.dir, policy.Tenant{Name: "a", Dir: theirs, Owns: namespaces("a")})
 	known := words{}
-	s.gate.check = func(q *pod.Question, v *pod.Verdict) error {
+	s.gate.check = func(q *api.Question, v *api.Verdict) error {
 		if namespaces("a")(q.Pod.Namespace) {
 			return known.check(v, "a", "")
 		}
@@ -82,7 +82,7 @@ func TestAStorm(t *testing.T) {
 	}
 
 	var removed map[types.UID]bool
-	var present []pod.Document
+	var present []api.Document
 	enough := make(chan struct{})
 	var churn sync.WaitGroup
 	churn.Go(func() { present, removed = s.churn(t, enough) })
@@ -175,10 +175,10 @@ func (s *storm) calm(t *testing.T) usage {
 
 // churn has pods come and go until enough is closed. Then it gives those that
 // are there, and those that went.
-func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []pod.Document, removed map[types.UID]bool) {
+func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []api.Document, removed map[types.UID]bool) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 4))
-	there, lives := map[int]pod.Document{}, map[int]int{}
+	there, lives := map[int]api.Document{}, map[int]int{}
 	removed = make(map[types.UID]bool, bookkeeping)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -191,7 +191,7 @@ func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []pod.Docum
 			return slices.Collect(maps.Values(there)), removed
 		case <-tick.C:
 		}
-		var come []pod.Document
+		var come []api.Document
 		var gone []string
 		for _, i := range random.Perm(stormPods)[:10] {
 			if d, ok := there[i]; ok {
@@ -214,10 +214,10 @@ func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []pod.Docum
 
 // judgeStream looks at what became of the pods: those that are there run, those
 // that were admitted were never taken back, and nothing was said twice.
-func (s *storm) judgeStream(t *testing.T, present []pod.Document, removed map[types.UID]bool) {
+func (s *storm) judgeStream(t *testing.T, present []api.Document, removed map[types.UID]bool) {
 	t.Helper()
 	for i := range present {
-		if uid := present[i].Pod.UID; s.stream.answer(uid) != pod.Allow {
+		if uid := present[i].Pod.UID; s.stream.answer(uid) != api.Allow {
 			t.Errorf("pod %s is there and does not run: %q", uid, s.stream.answer(uid))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // stream reads what the mux hands on, as the sync loop would.
@@ -14,17 +14,17 @@ type stream struct {
 	mu sync.Mutex
 	// has are the pods that were handed on, with their verdicts; admitted those
 	// that were ever admitted, ended those that were taken back after that.
-	has             map[types.UID]pod.Answer
+	has             map[types.UID]api.Answer
 	admitted, ended map[types.UID]bool
 	faults          []string
 }
 
 func newStream() *stream {
-	return &stream{has: map[types.UID]pod.Answer{}, admitted: make(map[types.UID]bool, bookkeeping), ended: make(map[types.UID]bool, bookkeeping)}
+	return &stream{has: map[types.UID]api.Answer{}, admitted: make(map[types.UID]bool, bookkeeping), ended: make(map[types.UID]bool, bookkeeping)}
 }
 
 // read works until the stream ends.
-func (s *stream) read(updates <-chan pod.Update) {
+func (s *stream) read(updates <-chan api.Update) {
 	for u := range updates {
 		s.mu.Lock()
 		for i := range u.Changes {
@@ -34,11 +34,11 @@ func (s *stream) read(updates <-chan pod.Update) {
 	}
 }
 
-func (s *stream) take(c *pod.Change) {
+func (s *stream) take(c *api.Change) {
 	uid := c.Pod().UID
 	_, have := s.has[uid]
 	switch c.Op {
-	case pod.Add, pod.Restore:
+	case api.Add, api.Restore:
 		if have {
 			s.faults = append(s.faults, fmt.Sprintf("%s of %s, which is there", c.Op, uid))
 		}
@@ -47,12 +47,12 @@ func (s *stream) take(c *pod.Change) {
 			return
 		}
 		s.has[uid] = c.Verdict.Answer
-		s.admitted[uid] = s.admitted[uid] || c.Verdict.Answer == pod.Allow
-	case pod.Remove:
+		s.admitted[uid] = s.admitted[uid] || c.Verdict.Answer == api.Allow
+	case api.Remove:
 		if !have {
 			s.faults = append(s.faults, fmt.Sprintf("REMOVE of %s, which is not there", uid))
 		}
-		if s.has[uid] == pod.Allow {
+		if s.has[uid] == api.Allow {
 			s.ended[uid] = true
 		}
 		delete(s.has, uid)
@@ -62,7 +62,7 @@ func (s *stream) take(c *pod.Change) {
 }
 
 // answer is what a pod was handed on with, empty for one that is not there.
-func (s *stream) answer(uid types.UID) pod.Answer {
+func (s *stream) answer(uid types.UID) api.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.has[uid]

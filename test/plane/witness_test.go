@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -25,7 +26,7 @@ type witness struct {
 	given map[uint64]uint64
 	seed  maphash.Seed
 	// check looks at a verdict; nil: nobody does.
-	check  func(q *pod.Question, v *pod.Verdict) error
+	check  func(q *api.Question, v *api.Verdict) error
 	faults []string
 }
 
@@ -34,12 +35,12 @@ func newWitness(g mux.Gate) *witness {
 }
 
 // Judge implements mux.Gate.
-func (w *witness) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (w *witness) Judge(q api.Question, answer func(api.Verdict)) {
 	w.mu.Lock()
 	w.asked++
 	w.mu.Unlock()
 	var once bool
-	w.Gate.Judge(q, func(v pod.Verdict) {
+	w.Gate.Judge(q, func(v api.Verdict) {
 		w.mu.Lock()
 		if once {
 			w.fault("%s is answered twice", q.Pod.Name)
@@ -53,7 +54,7 @@ func (w *witness) Judge(q pod.Question, answer func(pod.Verdict)) {
 }
 
 // see compares a verdict with those before.
-func (w *witness) see(q *pod.Question, v *pod.Verdict) {
+func (w *witness) see(q *api.Question, v *api.Verdict) {
 	if w.check != nil {
 		if err := w.check(q, v); err != nil {
 			w.fault("%s/%s: %v: %+v", q.Pod.Namespace, q.Pod.Name, err, v)
@@ -61,7 +62,7 @@ func (w *witness) see(q *pod.Question, v *pod.Verdict) {
 	}
 	// A plugin that fails is not asked for a while, and without a budget nobody is:
 	// that is no word of a set.
-	if v.Reason == pod.ReasonBudgetExhausted || slices.ContainsFunc(v.Opinions, func(o pod.Opinion) bool { return o.Failure != "" }) {
+	if v.Reason == api.ReasonBudgetExhausted || slices.ContainsFunc(v.Opinions, func(o api.Opinion) bool { return o.Failure != "" }) {
 		return
 	}
 	instance, err := pod.Instance(q.Pod)
@@ -92,7 +93,7 @@ func (w *witness) open() int {
 }
 
 // saidBy is all of a verdict but its time.
-func saidBy(v *pod.Verdict) string {
+func saidBy(v *api.Verdict) string {
 	timeless := *v
 	timeless.At = time.Time{}
 	return fmt.Sprintf("%+v", timeless)

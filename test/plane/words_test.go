@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // words are what the policies a and b of each set say, by the set's owner and
@@ -16,7 +16,7 @@ type words map[string]string
 // check looks at a verdict that the sets of these owners gave, in their order: it
 // names one set of each, has the opinions of both policies of each, what they
 // say is what they always say in that set, and none failed.
-func (w words) check(v *pod.Verdict, owners ...string) error {
+func (w words) check(v *api.Verdict, owners ...string) error {
 	if len(v.Sets) != len(owners) || len(v.Opinions) != 2*len(owners) {
 		return fmt.Errorf("%d sets and %d opinions, want %d and %d", len(v.Sets), len(v.Opinions), len(owners), 2*len(owners))
 	}

@@ -13,6 +13,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -48,9 +50,9 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 	must(t, err)
 	p := &plane{}
 	p.Plane = policy.New(policy.Config{
-		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": pod.KindFile, "cluster": pod.SourceAPI},
+		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": api.KindFile, "cluster": pod.SourceAPI},
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
-		DefaultVerdict: pod.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
+		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
 		Facts:  &policy.Node{Labels: map[string]string{"zone": "1"}, Allocatable: map[string]string{"pods": "110"}, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
 		Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
 	})
@@ -99,14 +101,14 @@ func podNumber(i int, namespace string) *v1.Pod {
 	case i%5 == 0:
 		image = imageLoops
 	}
-	documents := pod.Decode(fmt.Appendf(nil, manifest, i, namespace, labels+"}", image, i), pod.DecodeFrom{Source: "static", Kind: pod.KindFile, File: "pods.yaml", NodeName: "node-1"})
+	documents := manifest.Decode(fmt.Appendf(nil, manifestText, i, namespace, labels+"}", image, i), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "pods.yaml", NodeName: "node-1"})
 	if documents[0].Err != nil {
 		panic(documents[0].Err)
 	}
 	return documents[0].Pod
 }
 
-const manifest = `apiVersion: v1
+const manifestText = `apiVersion: v1
 kind: Pod
 metadata: {name: pod-%d, namespace: %s, labels: %s, annotations: {note: "a\u2028\"b\n<>"}}
 spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}]}]}
@@ -134,17 +136,17 @@ func (p *plane) one(i int, answered func()) {
 		namespace = "team"
 	}
 	x := podNumber(i, namespace)
-	origin := pod.Origin{Source: "static", Document: x.Name + ".yaml#0"}
+	origin := api.Origin{Source: "static", Document: x.Name + ".yaml#0"}
 	old := podNumber(i, namespace)
 	old.Labels["old"] = "yes"
 	switch i % 10 {
 	case 8:
-		p.Filter(pod.FilterQuestion{Op: pod.UpdateOp, Pod: x, Old: old, Origin: origin}, func(pod.FilterVerdict) { answered() })
+		p.Filter(api.FilterQuestion{Op: api.UpdateOp, Pod: x, Old: old, Origin: origin}, func(api.FilterVerdict) { answered() })
 	case 9:
-		p.Rules().Resolve(pod.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: x.Name}, Candidates: []pod.Candidate{
-			{Pod: old, Origin: origin, Running: old}, {Pod: x, Origin: pod.Origin{Source: "cluster", Document: "b#0", FirstSeen: time.Now()}},
-		}}, func(pod.Resolution) { answered() })
+		p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: x.Name}, Candidates: []api.Candidate{
+			{Pod: old, Origin: origin, Running: old}, {Pod: x, Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: time.Now()}},
+		}}, func(api.Resolution) { answered() })
 	default:
-		p.Judge(pod.Question{Op: pod.Add, Pod: x, Origin: origin}, func(pod.Verdict) { answered() })
+		p.Judge(api.Question{Op: api.Add, Pod: x, Origin: origin}, func(api.Verdict) { answered() })
 	}
 }

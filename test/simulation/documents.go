@@ -18,10 +18,10 @@ import (
 const (
 	file = "file"
 	http = "http"
-	api  = pod.SourceAPI
+	apiSource  = pod.SourceAPI
 )
 
-var sourceNames = []string{file, http, api}
+var sourceNames = []string{file, http, apiSource}
 
 // places is how many documents a source may have, and how many names there are.
 const places = 3
@@ -81,7 +81,7 @@ func (s *source) named(name string) bool {
 }
 
 func (s *source) id(place int) string {
-	if s.name == api {
+	if s.name == apiSource {
 		return "default/" + nameOf(place)
 	}
 	return fmt.Sprintf("/%s/%d.yaml#0", s.name, place)
@@ -93,7 +93,7 @@ func nameOf(place int) string { return string(rune('a' + place%places)) }
 func (w *world) newUID(s *source, name string, n int) types.UID {
 	w.counter++
 	switch {
-	case s.name == api:
+	case s.name == apiSource:
 	case n/512%6 == 0:
 		return types.UID("fixed-" + s.name + "-" + name)
 	case n/512%6 == 1:
@@ -171,7 +171,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	case old.UID != p.UID:
 		d.former = append(slices.DeleteFunc(d.former, func(uid types.UID) bool { return uid == p.UID }), old.UID)
 		for _, uid := range d.former {
-			w.lapse(uid, lapse{successor: instanceOf(p), final: apart || !w.set.gated || w.set.stopDenied || s.name == api})
+			w.lapse(uid, lapse{successor: instanceOf(p), final: apart || !w.set.gated || w.set.stopDenied || s.name == apiSource})
 		}
 		// The UID may have been here before, and run still as what it was then.
 		if was := w.subject(p.UID).newest; was != nil && (!runAlike(was, p) || w.pending(p.UID)) {
@@ -235,7 +235,7 @@ func (w *world) known(s *source, id string) bool {
 func (w *world) succeeds(s *source, p *v1.Pod) {
 	for uid, sub := range w.subjects {
 		if uid != p.UID && sub.source == s.name && sub.name == p.Name {
-			w.lapse(uid, lapse{successor: instanceOf(p), final: !w.set.gated || w.set.stopDenied || s.name == api})
+			w.lapse(uid, lapse{successor: instanceOf(p), final: !w.set.gated || w.set.stopDenied || s.name == apiSource})
 		}
 	}
 	sub := w.subject(p.UID)

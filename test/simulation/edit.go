@@ -29,7 +29,7 @@ func (w *world) edit(st *step) {
 		}
 		return
 	case again:
-		if was := s.past[st.place]; d == nil && was != nil && s.name != api && !s.named(was.pod.Name) {
+		if was := s.past[st.place]; d == nil && was != nil && s.name != apiSource && !s.named(was.pod.Name) {
 			w.write(s, st.place, was.pod.DeepCopy())
 			s.documents[st.place].version = was.version
 		}
@@ -49,7 +49,7 @@ func (w *world) edit(st *step) {
 		w.remand(s, st)
 	case rename:
 		name := nameOf(st.place + 1 + st.n%(places-1))
-		if s.name == api || s.named(name) {
+		if s.name == apiSource || s.named(name) {
 			return
 		}
 		p := w.newPod(s, name, st.n)
@@ -61,7 +61,7 @@ func (w *world) edit(st *step) {
 		}
 		w.write(s, st.place, p)
 	case move:
-		if s.name != api {
+		if s.name != apiSource {
 			for _, uid := range d.former {
 				w.lapse(uid, lapse{final: true})
 			}
@@ -70,7 +70,7 @@ func (w *world) edit(st *step) {
 			s.poke()
 		}
 	case report:
-		if s.name == api {
+		if s.name == apiSource {
 			p := d.pod.DeepCopy()
 			p.Status.NominatedNodeName = "node-" + strconv.Itoa(st.n)
 			w.write(s, st.place, p)
@@ -83,14 +83,14 @@ func (w *world) edit(st *step) {
 // that, and cannot be started at once, has ended, as with a kubelet.
 func (w *world) amend(s *source, st *step) {
 	p := s.documents[st.place].pod.DeepCopy()
-	if s.name != api && !named(p.UID) {
+	if s.name != apiSource && !named(p.UID) {
 		return // another document is another pod
 	}
 	if st.do == relabel || p.Spec.RestartPolicy != v1.RestartPolicyAlways {
 		p.Labels = map[string]string{"n": strconv.Itoa(st.n)}
 	} else {
 		c := &p.Spec.Containers[st.n%len(p.Spec.Containers)]
-		if w.counter++; s.name != api && st.n%3 == 0 {
+		if w.counter++; s.name != apiSource && st.n%3 == 0 {
 			c.Args = []string{strconv.Itoa(w.counter)}
 		}
 		if c.Args == nil || st.n%2 == 0 {
@@ -103,7 +103,7 @@ func (w *world) amend(s *source, st *step) {
 
 // remand has a pod of the API server end, or changes how long it may take to.
 func (w *world) remand(s *source, st *step) {
-	if s.name != api {
+	if s.name != apiSource {
 		return
 	}
 	p := s.documents[st.place].pod.DeepCopy()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // policyBook is what policies and filters say, and have said.
@@ -16,25 +16,25 @@ type policyBook struct {
 	// allowed are the instances that policies have let pass at any time, denied those
 	// that they have denied, answers what they said last, by instance.
 	allowed, denied map[string]bool
-	answers         map[string]pod.Verdict
+	answers         map[string]api.Verdict
 }
 
 func newPolicyBook() policyBook {
-	return policyBook{allowed: map[string]bool{}, denied: map[string]bool{}, answers: map[string]pod.Verdict{}}
+	return policyBook{allowed: map[string]bool{}, denied: map[string]bool{}, answers: map[string]api.Verdict{}}
 }
 
 // verdict is what policies say now about an instance.
-func (w *world) verdict(instance string) pod.Verdict {
-	v := pod.Verdict{Answer: pod.Allow, At: w.clock.now()}
+func (w *world) verdict(instance string) api.Verdict {
+	v := api.Verdict{Answer: api.Allow, At: w.clock.now()}
 	switch n := mix(w.seed, "verdict "+instance, w.policy.generation) % 20; {
 	case n < 13:
 	case n < 17:
-		v.Answer, v.Reason, v.Message = pod.Hold, pod.ReasonPolicyHeld, "not yet"
+		v.Answer, v.Reason, v.Message = api.Hold, api.ReasonPolicyHeld, "not yet"
 		if n%2 == 0 {
 			v.RetryAfter = time.Duration(n) * time.Second
 		}
 	default:
-		v.Answer, v.Reason, v.Message = pod.Deny, pod.ReasonPolicyDenied, "never"
+		v.Answer, v.Reason, v.Message = api.Deny, api.ReasonPolicyDenied, "never"
 	}
 	return v
 }
@@ -51,7 +51,7 @@ func newGate(l *link) *gate {
 }
 
 // Judge implements mux.Gate.
-func (g *gate) Judge(q pod.Question, answer func(pod.Verdict)) {
+func (g *gate) Judge(q api.Question, answer func(api.Verdict)) {
 	w := g.world
 	w.mu.Lock()
 	delay := w.between("judge", time.Millisecond, 300*time.Millisecond)
@@ -69,9 +69,9 @@ func (g *gate) Judge(q pod.Question, answer func(pod.Verdict)) {
 		v := w.verdict(instance)
 		w.policy.answers[instance] = v
 		switch v.Answer {
-		case pod.Allow:
+		case api.Allow:
 			w.policy.allowed[instance] = true
-		case pod.Deny:
+		case api.Deny:
 			w.policy.denied[instance] = true
 		}
 		w.note("policy says %s to %s of %s %s", v.Answer, q.Op, q.Pod.UID, instance)
@@ -81,7 +81,7 @@ func (g *gate) Judge(q pod.Question, answer func(pod.Verdict)) {
 }
 
 // Admitted implements mux.Gate.
-func (*gate) Admitted(pod.Question, pod.Verdict) {}
+func (*gate) Admitted(api.Question, api.Verdict) {}
 
 // Changed implements mux.Gate.
 func (g *gate) Changed() <-chan struct{} { return g.changed }
@@ -96,7 +96,7 @@ type filter struct {
 }
 
 // Filter implements mux.Filter.
-func (f *filter) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
+func (f *filter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	w := f.world
 	w.mu.Lock()
 	delay := w.between("filter", time.Millisecond, 100*time.Millisecond)
@@ -115,16 +115,16 @@ func (f *filter) Filter(q pod.FilterQuestion, answer func(pod.FilterVerdict)) {
 }
 
 // filtered is what filters say now about an instance.
-func (w *world) filtered(instance string) pod.FilterVerdict {
-	v := pod.FilterVerdict{Answer: pod.Pass, At: w.clock.now()}
+func (w *world) filtered(instance string) api.FilterVerdict {
+	v := api.FilterVerdict{Answer: api.Pass, At: w.clock.now()}
 	n := mix(w.seed, "filter "+instance, w.policy.filtering)
 	if w.policy.relaxed || n%5 < 3 {
 		return v
 	}
-	v.Answer, v.Reason, v.Message = pod.Drop, pod.ReasonPolicySuppressed, fmt.Sprint("not in this window ", n%5)
+	v.Answer, v.Reason, v.Message = api.Drop, api.ReasonPolicySuppressed, fmt.Sprint("not in this window ", n%5)
 	v.Limit = time.Duration(5+n/5%60) * time.Second
 	if n%5 == 3 {
-		v.Answer, v.After = pod.Defer, time.Duration(1+n/7%10)*time.Second
+		v.Answer, v.After = api.Defer, time.Duration(1+n/7%10)*time.Second
 	}
 	return v
 }

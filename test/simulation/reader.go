@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // reader delivers what a source holds, as long as an agent lives: all of it first,
@@ -58,12 +58,12 @@ func (r *reader) deliver(ctx context.Context) error {
 		w.mu.Unlock()
 		return nil
 	}
-	var all, changed []pod.Document
+	var all, changed []api.Document
 	has, pods := map[string]string{}, map[types.UID]bool{}
 	for _, place := range slices.Sorted(maps.Keys(r.source.documents)) {
 		d := r.source.documents[place]
 		has[d.id], pods[d.pod.UID] = d.version, true
-		doc := pod.Document{Source: r.source.name, ID: d.id, Version: d.version, Pod: d.pod}
+		doc := api.Document{Source: r.source.name, ID: d.id, Version: d.version, Pod: d.pod}
 		all = append(all, doc)
 		if r.has[d.id] != d.version {
 			changed = append(changed, doc)

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -125,7 +126,7 @@ func (w *world) sourceOf(d *document) *source {
 
 // passes reports whether policy lets this version pass, by what it said last.
 func (w *world) passes(p *v1.Pod) bool {
-	return !w.set.gated || w.policy.answers[instanceOf(p)].Answer == pod.Allow
+	return !w.set.gated || w.policy.answers[instanceOf(p)].Answer == api.Allow
 }
 
 // missing says what is missing for a document to run or to be explained, empty for
@@ -200,9 +201,9 @@ func (w *world) unexplained(a *agent, s *source, d *document) string {
 	st := a.status(p.UID)
 	admitted := status.Condition(&st, status.ConditionAdmitted)
 	switch {
-	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != pod.Hold || len(st.ContainerStatuses) > 0):
+	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != api.Hold || len(st.ContainerStatuses) > 0):
 	case admitted != nil && admitted.Status == v1.ConditionFalse && admitted.Reason != "":
-	case s.name == api && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // that was the last word, whatever it says later
+	case s.name == apiSource && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // that was the last word, whatever it says later
 	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits), a.shownBeside(s, p): // shown with what is there instead
 	case !known:
 		return "policy was never asked" // nor need be, of a pod of the API server that it denied before
@@ -230,7 +231,7 @@ func (a *agent) updateWaits(uid types.UID) bool {
 // shownBeside reports whether the agent says that the pod is to take the place of another
 // one of its name, which may never have started, and shows with that one that it waits.
 func (a *agent) shownBeside(s *source, p *v1.Pod) bool {
-	return slices.ContainsFunc(a.waits.List(), func(w pod.Waiting) bool {
+	return slices.ContainsFunc(a.waits.List(), func(w api.Waiting) bool {
 		return w.Pod.UID == p.UID && w.Origin.Source == s.name && w.Running != nil && w.Running.Name == p.Name && a.updateWaits(w.Running.UID)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	w "github.com/wardlet/wardlet/test/wasmtest"
@@ -47,8 +47,8 @@ func TestADocumentIsWhatThePluginSees(t *testing.T) {
 	odd.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "test"}}
 	odd.DeletionTimestamp = odd.CreationTimestamp.DeepCopy()
 	for _, p := range []*v1.Pod{staticPod(t), apiPod(t), odd, {}} {
-		result, err := plugin.Admit(t.Context(), &wasm.Request{Time: time.Unix(1e9, 0), Question: &pod.Question{
-			Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
+		result, err := plugin.Admit(t.Context(), &wasm.Request{Time: time.Unix(1e9, 0), Question: &api.Question{
+			Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 		}})
 		must(t, err)
 		var want any

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -56,7 +58,7 @@ const webOfAPI = `{"apiVersion":"v1","kind":"Pod",
 // staticPod is webManifest as a source hands it over.
 func staticPod(tb testing.TB) *v1.Pod {
 	tb.Helper()
-	docs := pod.Decode([]byte(webManifest), pod.DecodeFrom{Source: "manifests", Kind: pod.KindFile, File: "/m/web.yaml", NodeName: "Node-1"})
+	docs := manifest.Decode([]byte(webManifest), manifest.DecodeFrom{Source: "manifests", Kind: api.KindFile, File: "/m/web.yaml", NodeName: "Node-1"})
 	if len(docs) != 1 || docs[0].Err != nil {
 		tb.Fatalf("documents %+v", docs)
 	}
@@ -68,7 +70,7 @@ func apiPod(tb testing.TB) *v1.Pod {
 	tb.Helper()
 	p := &v1.Pod{}
 	must(tb, json.Unmarshal([]byte(webOfAPI), p))
-	d := pod.FromAPI(p, pod.APIFrom{Source: pod.SourceAPI, Server: "https://192.0.2.1", NodeName: "node-1"})
+	d := manifest.FromAPI(p, manifest.APIFrom{Source: pod.SourceAPI, Server: "https://192.0.2.1", NodeName: "node-1"})
 	if d.Err != nil {
 		tb.Fatal(d.Err)
 	}

@@ -14,6 +14,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -90,9 +92,9 @@ func FuzzApply(f *testing.F) {
 		}
 	}
 	static, ofAPI := staticPod(f), apiPod(f)
-	f.Fuzz(func(t *testing.T, patch []byte, paths string, api bool) {
-		r := Reach{Paths: strings.Fields(paths), API: api, MutateAPI: true}
-		if api {
+	f.Fuzz(func(t *testing.T, patch []byte, paths string, fromAPI bool) {
+		r := Reach{Paths: strings.Fields(paths), API: fromAPI, MutateAPI: true}
+		if fromAPI {
 			checkApply(t, ofAPI, patch, r)
 		} else {
 			checkApply(t, static, patch, r)
@@ -212,18 +214,18 @@ func checkReach(t *testing.T, p *v1.Pod, got Result, r Reach) {
 }
 
 // checkValid checks that the pod's source could have given it.
-func checkValid(t *testing.T, p *v1.Pod, api bool) {
+func checkValid(t *testing.T, p *v1.Pod, fromAPI bool) {
 	t.Helper()
 	again := p.DeepCopy()
-	var d pod.Document
-	if api {
-		d = pod.FromAPI(again, pod.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
+	var d api.Document
+	if fromAPI {
+		d = manifest.FromAPI(again, manifest.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
 	} else {
 		again.Name = strings.TrimSuffix(again.Name, "-node-1")
 		delete(again.Annotations, pod.AnnotationSource)
 		delete(again.Annotations, pod.AnnotationHash)
 		again.Status = v1.PodStatus{}
-		docs := pod.Decode([]byte(textOf(t, again)), pod.DecodeFrom{Source: "manifests", Kind: pod.KindFile, File: "f", NodeName: "Node-1"})
+		docs := manifest.Decode([]byte(textOf(t, again)), manifest.DecodeFrom{Source: "manifests", Kind: api.KindFile, File: "f", NodeName: "Node-1"})
 		d = docs[0]
 	}
 	if d.Err != nil {

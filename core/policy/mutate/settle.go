@@ -8,6 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -63,8 +65,8 @@ func fromManifest(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs := pod.Decode(text, pod.DecodeFrom{
-		Source: p.Annotations[pod.AnnotationSource], Kind: pod.KindFile, File: "patched", NodeName: p.Spec.NodeName,
+	docs := manifest.Decode(text, manifest.DecodeFrom{
+		Source: p.Annotations[pod.AnnotationSource], Kind: api.KindFile, File: "patched", NodeName: p.Spec.NodeName,
 	})
 	switch {
 	case len(docs) == 0:
@@ -87,7 +89,7 @@ func fromAPI(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	}
 	// A pod that is to be ended is handed over whatever it asks for; not here.
 	made.DeletionTimestamp = nil
-	d := pod.FromAPI(made, pod.APIFrom{Source: pod.SourceAPI, NodeName: p.Spec.NodeName})
+	d := manifest.FromAPI(made, manifest.APIFrom{Source: pod.SourceAPI, NodeName: p.Spec.NodeName})
 	if d.Err != nil {
 		return nil, d.Err.Err
 	}

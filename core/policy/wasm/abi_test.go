@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -34,7 +34,7 @@ func TestWhatAPluginHandsOver(t *testing.T) {
 	)
 	p, _ := load(t, m.Bytes())
 	want := Result{
-		Answer: pod.Hold, Reason: "First", Message: `second\u001b\n` + "\uFFFD",
+		Answer: api.Hold, Reason: "First", Message: `second\u001b\n` + "\uFFFD",
 		Warnings:    []string{"First", `second\u001b\n` + "\uFFFD"},
 		Annotations: map[string]string{"First": `second\u001b` + "\n\uFFFD", `second\u001b\n` + "\uFFFD": `second\u001b` + "\n\uFFFD"},
 		Explanation: `second\u001b` + "\n\uFFFD",
@@ -173,7 +173,7 @@ func TestBuffersOutsideOfTheMemory(t *testing.T) {
 		p, _ := load(t, m.Bytes())
 		for range 2 {
 			result, err := p.Admit(t.Context(), question(testPod()))
-			if want == "" && (err != nil || result.Answer != pod.Allow) {
+			if want == "" && (err != nil || result.Answer != api.Allow) {
 				t.Errorf("%d: %+v, %v", buffer, result, err)
 			}
 			if want != "" && (err == nil || err.Error() != want) {
@@ -235,7 +235,7 @@ func TestOutputBytesCountAllTexts(t *testing.T) {
 	m.Admit(s, s, w.Call(0), s, w.Call(1), s, s, w.Call(2), s, w.Call(3), w.I32Const(0))
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 60 })
 	for range 2 { // the budget is one call's
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -312,7 +312,7 @@ func TestPathsAreNotTakenAfterInit(t *testing.T) {
 	))
 	m.Admit(w.I32Const(w.Input), w.I32Load16(8)) // the record's count: 0, allow
 	p, _ := load(t, m.Bytes())
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("%+v", got)
 	}
 }

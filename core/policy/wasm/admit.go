@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Result is a plugin's answer. All text is valid UTF-8, and printable but for
 // newlines and tabs in Explanation and in the values of Annotations.
 type Result struct {
-	Answer pod.Answer
+	Answer api.Answer
 	// Reason is the plugin's code, at most 64 bytes; Message at most 4 KiB.
 	Reason, Message string
 	Explanation     string
@@ -37,7 +37,7 @@ type Result struct {
 	Reads []string
 }
 
-var answers = [...]pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain}
+var answers = [...]api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain}
 
 // Admit asks the plugin about a pod. The error is a *Failure, ErrNotReady, or
 // that of ctx, whose end ends the call.
@@ -56,9 +56,9 @@ func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
 	switch result.Answer {
-	case pod.Hold:
+	case api.Hold:
 		result.RetryAfter = s.retryAfter
-	case pod.Allow:
+	case api.Allow:
 		result.Patch = s.patch
 	}
 	return result, nil

@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	for number, want := range []pod.Answer{pod.Allow, pod.Deny, pod.Hold, pod.Abstain} {
+	for number, want := range []api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain} {
 		p, _ := load(t, w.Answering(int32(number), "Code", "message"))
 		got := admit(t, p)
 		if diff := cmp.Diff(Result{Answer: want, Reason: "Code", Message: "message"}, got); diff != "" {
@@ -55,10 +55,10 @@ func TestAPluginJudgesByTheFieldsItDeclared(t *testing.T) {
 		images []string
 		want   Result
 	}{
-		{[]string{"good"}, Result{Answer: pod.Allow}},
-		{[]string{"good", "evil"}, Result{Answer: pod.Deny, Reason: "Listed", Message: "evil"}},
-		{[]string{"evi", "evils", "live"}, Result{Answer: pod.Allow}},
-		{nil, Result{Answer: pod.Allow}},
+		{[]string{"good"}, Result{Answer: api.Allow}},
+		{[]string{"good", "evil"}, Result{Answer: api.Deny, Reason: "Listed", Message: "evil"}},
+		{[]string{"evi", "evils", "live"}, Result{Answer: api.Allow}},
+		{nil, Result{Answer: api.Allow}},
 	} {
 		test.want.Reads = []string{"object.spec.@containers[*].image"}
 		if diff := cmp.Diff(test.want, admit(t, p, test.images...)); diff != "" {
@@ -66,7 +66,7 @@ func TestAPluginJudgesByTheFieldsItDeclared(t *testing.T) {
 		}
 	}
 	p, _ = load(t, w.Denying("object.metadata.annotations", "evil"))
-	if got := admit(t, p, "evil"); got.Answer != pod.Abstain {
+	if got := admit(t, p, "evil"); got.Answer != api.Abstain {
 		t.Errorf("without a list: %+v", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestInputThatDoesNotFit(t *testing.T) {
 	if got.Error() != want {
 		t.Errorf("%v\nwant %s", got, want)
 	}
-	if got := admit(t, p, "evil"); got.Answer != pod.Deny {
+	if got := admit(t, p, "evil"); got.Answer != api.Deny {
 		t.Errorf("after that: %+v", got)
 	}
 }
@@ -233,7 +233,7 @@ func TestInputAreasThatDoNotExistAreRefused(t *testing.T) {
 		}
 	}
 	p, _ := load(t, area(1024, "\x00\xfb\x00\x00")) // it ends where the memory ends
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("%+v", got)
 	}
 }
@@ -244,9 +244,9 @@ func TestCallsOfOnePluginRunAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			images, want := []string{"good"}, pod.Allow
+			images, want := []string{"good"}, api.Allow
 			if i%2 == 0 {
-				images, want = []string{"evil"}, pod.Deny
+				images, want = []string{"evil"}, api.Deny
 			}
 			for range 50 {
 				result, err := p.Admit(t.Context(), question(testPod(images...)))
@@ -284,7 +284,7 @@ func TestFaultsOfTheHostAreFailures(t *testing.T) {
 	if !ok || failure.Code != HostError || !strings.Contains(err.Error(), "nil pointer") {
 		t.Errorf("error %v", err)
 	}
-	if got := admit(t, p, "evil"); got.Answer != pod.Deny {
+	if got := admit(t, p, "evil"); got.Answer != api.Deny {
 		t.Errorf("after that: %+v", got)
 	}
 }
@@ -379,7 +379,7 @@ func FuzzAdmit(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if denied := a == "evil" || b == "evil"; denied != (got.Answer == pod.Deny) {
+		if denied := a == "evil" || b == "evil"; denied != (got.Answer == api.Deny) {
 			t.Fatalf("images %q and %q: %+v", a, b, got)
 		}
 	})

@@ -3,6 +3,7 @@ package wasm
 import (
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -25,7 +26,7 @@ func (q *asked) judge(hook Hook, r *Request) {
 		Hook: hook, Operation: about.Op, Source: about.Origin.Source, Kind: r.Kind, Document: about.Origin.Document,
 		Replaces: string(about.Replaces), Tenant: r.Tenant, Time: r.Time.UnixMilli(), ClockSynchronized: r.ClockSynchronized,
 	}
-	if about.Op == pod.UpdateOp {
+	if about.Op == api.UpdateOp {
 		q.request.Changed = r.Changed
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Candidate is a document that claims a pod.
 type Candidate struct {
 	Pod    *v1.Pod
-	Origin pod.Origin
+	Origin api.Origin
 	// Kind is the kind of its source: file, http or api.
 	Kind string
 	// Running: this one runs now.

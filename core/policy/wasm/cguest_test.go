@@ -12,7 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // cSDK is where the C SDK lies, cExample a plugin made with it.
@@ -74,14 +74,14 @@ func TestPluginsOfTheCSDK(t *testing.T) {
 		got := admit(t, p, "nginx:1.27", "registry.example/shop/web")
 		want := "container \"c\": image \"nginx:1.27\" is allowed by \"docker.io/library/nginx\"\n" +
 			"container \"c\": image \"registry.example/shop/web\" is allowed by \"registry.example/*\""
-		if got.Answer != pod.Allow || got.Explanation != want {
+		if got.Answer != api.Allow || got.Explanation != want {
 			t.Errorf("%+v", got)
 		}
 		got = admit(t, p, "nginx", "evil.example/nginx")
-		if got.Answer != pod.Deny || got.Reason != "ImageNotAllowed" || !strings.Contains(got.Message, "evil.example/nginx") {
+		if got.Answer != api.Deny || got.Reason != "ImageNotAllowed" || !strings.Contains(got.Message, "evil.example/nginx") {
 			t.Errorf("%+v", got)
 		}
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Errorf("without containers: %+v", got)
 		}
 	}
@@ -115,7 +115,7 @@ func TestThePluginsInCAndGoSayTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			want.Fuel, got.Fuel, want.Extra, got.Extra = 0, 0, 0, 0
-			if want.Answer == pod.Allow {
+			if want.Answer == api.Allow {
 				allowed++
 			}
 			if wordsOf(got) != wordsOf(want) {
@@ -141,7 +141,7 @@ func TestThePluginsInCAndGoSayTheSame(t *testing.T) {
 
 // words is what a plugin says of a pod.
 type words struct {
-	answer                       pod.Answer
+	answer                       api.Answer
 	reason, message, explanation string
 }
 
@@ -202,12 +202,12 @@ func TestTheCSDKInWebAssembly(t *testing.T) {
 		want    Result
 		failure string
 	}{
-		"functions": {pages: 2, want: Result{Answer: pod.Allow}},
-		"lookup":    {pages: 2, want: Result{Answer: pod.Hold, Reason: "Held", Message: "web"}},
-		"grow":      {pages: 20, want: Result{Answer: pod.Allow}},
+		"functions": {pages: 2, want: Result{Answer: api.Allow}},
+		"lookup":    {pages: 2, want: Result{Answer: api.Hold, Reason: "Held", Message: "web"}},
+		"grow":      {pages: 20, want: Result{Answer: api.Allow}},
 		"misuse":    {pages: 2, failure: "PluginError: wardlet_admit reports an error: field object.spec.containers[*].image is read as an integer, but it is a list"},
 		"unsaid":    {pages: 2, failure: "PluginError: wardlet_admit reports an error: the policy returned no verdict"},
-		"shallow":   {pages: 2, want: Result{Answer: pod.Abstain}},
+		"shallow":   {pages: 2, want: Result{Answer: api.Abstain}},
 		"deep":      {pages: 3, failure: "Trap: "}, // beyond its stack, before it writes to anything else
 		"huge":      {pages: 20, failure: "Trap: "},
 		"grow too":  {},
@@ -239,12 +239,12 @@ func TestTheCSDKHasEveryHookAndFunction(t *testing.T) {
 	for range 2 { // no call sees what another left
 		admitted, err := p.Admit(t.Context(), question(testPod("a", "b")))
 		want := `[{"op":"add","path":"/metadata/labels/images","value":"a b \u0022\u0022"}]`
-		if err != nil || admitted.Answer != pod.Allow || string(admitted.Patch) != want || len(admitted.Warnings) != 1 ||
+		if err != nil || admitted.Answer != api.Allow || string(admitted.Patch) != want || len(admitted.Warnings) != 1 ||
 			admitted.Warnings[0] != "web on node-1" || admitted.Annotations["request"] != "admit ADD" {
 			t.Errorf("admit: %+v, %v", admitted, err)
 		}
 		asked := question(testPod("a"))
-		asked.Question.Op, asked.Question.Old, asked.Changed = pod.UpdateOp, testPod("b"), []string{"images"}
+		asked.Question.Op, asked.Question.Old, asked.Changed = api.UpdateOp, testPod("b"), []string{"images"}
 		filtered, err := p.Filter(t.Context(), asked)
 		if err != nil || filtered.Answer != FilterDefer || filtered.DeferFor != 90*time.Second {
 			t.Errorf("filter: %+v, %v", filtered, err)

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -38,8 +38,8 @@ func TestDocuments(t *testing.T) {
 	const object = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"NAME"},"spec":{"containers":null}}`
 	named := func(name string) string { return strings.Replace(object, "NAME", name, 1) }
 	r := &Request{
-		Question: &pod.Question{
-			Op: pod.UpdateOp, Pod: small("new"), Old: small("old"), Replaces: "uid-0", Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
+		Question: &api.Question{
+			Op: api.UpdateOp, Pod: small("new"), Old: small("old"), Replaces: "uid-0", Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 		},
 		Kind: "file", Tenant: "shop", Changed: []string{"labels", "spec"}, Time: testTime, ClockSynchronized: true, Node: testFacts(),
 	}
@@ -176,7 +176,7 @@ func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 	t.Parallel()
 	seed := func(own byte, change func(q *asked)) [32]byte {
 		q := put(&Request{
-			Question: &pod.Question{Op: pod.UpdateOp, Pod: testPod("a"), Old: testPod("b"), Origin: pod.Origin{Source: "s"}}, Time: testTime, Node: testFacts(),
+			Question: &api.Question{Op: api.UpdateOp, Pod: testPod("a"), Old: testPod("b"), Origin: api.Origin{Source: "s"}}, Time: testTime, Node: testFacts(),
 		})
 		q.candidates = append(q.candidates, candidate{Object: testPod("c"), Source: "s"}, candidate{Object: testPod("d"), Source: "s"})
 		change(q)

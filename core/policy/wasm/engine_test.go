@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -66,7 +66,7 @@ func TestPluginsOfOneModuleDoNotShareState(t *testing.T) {
 	}
 	for len(plugins) > 0 { // closing one leaves the others alone
 		for _, p := range plugins {
-			if got := admit(t, p, "evil"); got.Answer != pod.Deny {
+			if got := admit(t, p, "evil"); got.Answer != api.Deny {
 				t.Errorf("answer %+v", got)
 			}
 		}
@@ -119,7 +119,7 @@ func TestInitialisationComesInOrder(t *testing.T) {
 	m.Admit(expect(3), step, w.I32Const(1))
 	p, _ := load(t, m.Bytes())
 	for range 2 {
-		if got := admit(t, p); got.Answer != pod.Deny {
+		if got := admit(t, p); got.Answer != api.Deny {
 			t.Errorf("answer %+v", got)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // filler sets every field below a value to something else than any other, as
@@ -236,7 +236,7 @@ func TestRecordsAreWrittenWithoutAllocation(t *testing.T) {
 	full := fullPod()
 	full.Labels = map[string]string{"a": "1", "b": "2", "c": "3"}
 	q := put(&Request{
-		Question: &pod.Question{Op: pod.UpdateOp, Pod: full, Old: full, Origin: pod.Origin{Source: "s", Document: "d"}},
+		Question: &api.Question{Op: api.UpdateOp, Pod: full, Old: full, Origin: api.Origin{Source: "s", Document: "d"}},
 		Time:     testTime, Changed: []string{"labels"}, Node: testFacts(),
 	})
 	for _, path := range []string{

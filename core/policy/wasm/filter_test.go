@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -69,7 +69,7 @@ func TestNumbersThatAreNoFilter(t *testing.T) {
 func TestWhatAnUpdateChanged(t *testing.T) {
 	t.Parallel()
 	r := question(testPod("new"))
-	r.Question.Op, r.Question.Old = pod.UpdateOp, testPod("old")
+	r.Question.Op, r.Question.Old = api.UpdateOp, testPod("old")
 	r.Changed, r.Kind, r.Tenant, r.ClockSynchronized = []string{"images", "labels"}, "api", "shop", true
 	all := declared(t, "request.hook", "request.operation", "request.changed", "request.changed[*]", "request.changed[0]", "request.changed[2]",
 		"request.kind", "request.tenant", "request.clockSynchronized", "object.spec.containers[0].image", "oldObject.spec.containers[0].image")
@@ -85,7 +85,7 @@ func TestWhatAnUpdateChanged(t *testing.T) {
 	if diff := cmp.Diff(want, write()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	r.Question.Op, r.Question.Old, r.Kind, r.Tenant = pod.Add, nil, "", "" // what changed is not looked at
+	r.Question.Op, r.Question.Old, r.Kind, r.Tenant = api.Add, nil, "", "" // what changed is not looked at
 	want = []any{"filter", "ADD", missing{}, []any{}, missing{}, missing{}, missing{}, missing{}, true, "new", missing{}}
 	if diff := cmp.Diff(want, write()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -73,7 +73,7 @@ func TestFuelIsCountedToTheUnit(t *testing.T) {
 		}
 		p.fuel = result.Fuel
 		exactly, err := p.Admit(t.Context(), question(testPod()))
-		if err != nil || exactly.Answer != pod.Allow || exactly.Fuel != result.Fuel {
+		if err != nil || exactly.Answer != api.Allow || exactly.Fuel != result.Fuel {
 			t.Errorf("%d turns with %d units: %+v, %v", turns, result.Fuel, exactly, err)
 		}
 		p.fuel--

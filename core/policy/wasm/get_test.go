@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -171,7 +171,7 @@ func TestFunctionsAtTheWrongTime(t *testing.T) {
 	m.Filter(inHook)
 	p, _ := load(t, m.Bytes())
 	for range 2 {
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Errorf("%+v", got)
 		}
 		if _, err := p.Filter(t.Context(), question(testPod())); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // guestDir is where the Go guest is built and its compiled code kept.
@@ -99,11 +99,11 @@ func TestGoGuestJudges(t *testing.T) {
 	t.Parallel()
 	p, log := loadGuest(t, "")
 	for range 3 {
-		if got := admit(t, p, "good", "fine"); got.Answer != pod.Allow {
+		if got := admit(t, p, "good", "fine"); got.Answer != api.Allow {
 			t.Errorf("answer %+v", got)
 		}
 		got := admit(t, p, "good", "evil")
-		if got.Answer != pod.Deny || got.Reason != "ImageNotAllowed" || got.Message != "image evil is not allowed" {
+		if got.Answer != api.Deny || got.Reason != "ImageNotAllowed" || got.Message != "image evil is not allowed" {
 			t.Errorf("answer %+v", got)
 		}
 	}

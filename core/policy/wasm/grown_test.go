@@ -3,7 +3,7 @@ package wasm
 import (
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -36,7 +36,7 @@ func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 	first, fuel := oneInstance(t, p), int64(0)
 	for n := range 2 * rebuildsPerSecond {
 		got, err := p.Admit(t.Context(), question(testPod()))
-		if err != nil || got.Answer != pod.Allow {
+		if err != nil || got.Answer != api.Allow {
 			t.Fatalf("call %d: %+v, %v", n, got, err)
 		}
 		if n > 0 && got.Fuel != fuel {
@@ -52,7 +52,7 @@ func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 	}
 	p.Rest()
 	p.Rest() // its pages are given back
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("after it rested: %+v", got)
 	}
 }
@@ -86,7 +86,7 @@ func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 	p, _ := load(t, m.Bytes())
 	i := oneInstance(t, p)
 	for n := range calmCalls + 2 {
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Fatalf("it answers %+v", got)
 		}
 		if trusted := n >= calmCalls; i.trusted() != trusted {

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
@@ -93,8 +93,8 @@ func load(tb testing.TB, binary []byte, change ...func(*Options)) (*Plugin, *tes
 }
 
 func question(p *v1.Pod) *Request {
-	return &Request{Time: testTime, Question: &pod.Question{
-		Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
+	return &Request{Time: testTime, Question: &api.Question{
+		Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}}
 }
 

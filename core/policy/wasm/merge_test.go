@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -18,8 +18,8 @@ func testMerge() *MergeRequest {
 	small := func(name string) *v1.Pod { return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 	return &MergeRequest{
 		Candidates: []Candidate{
-			{Pod: small("first"), Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"}, Kind: "file", Restored: true},
-			{Pod: small("runs"), Origin: pod.Origin{Source: "cluster", Document: "shop/web"}, Kind: "api", Running: true, FirstSeen: testTime.Add(-time.Hour)},
+			{Pod: small("first"), Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"}, Kind: "file", Restored: true},
+			{Pod: small("runs"), Origin: api.Origin{Source: "cluster", Document: "shop/web"}, Kind: "api", Running: true, FirstSeen: testTime.Add(-time.Hour)},
 		},
 		Current: small("runs"), Tenant: "shop", Time: testTime, ClockSynchronized: true, Node: testFacts(),
 	}

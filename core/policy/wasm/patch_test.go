@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -75,7 +75,7 @@ func TestPatchesCountWhereSomethingGoesOn(t *testing.T) {
 	const patch = ` [{"op":"test","path":"","value":1}, {"op":"add","path":"/metadata/labels/ü","value":"x"},{"op":"remove","path":"/a"},{"path":"/b","op":"replace","more":{}}] `
 	for answer := range int32(4) {
 		want := ""
-		if answers[answer] == pod.Allow {
+		if answers[answer] == api.Allow {
 			want = patch
 		}
 		p, _ := load(t, w.Patching(answer, patch))

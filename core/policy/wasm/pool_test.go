@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -42,7 +42,7 @@ func TestInstancesBeginFromOneImage(t *testing.T) {
 		p.give(i, true)
 	}
 	for range 12 {
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Fatalf("an instance began otherwise: %+v", got)
 		}
 	}

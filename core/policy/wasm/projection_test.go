@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // declared is a projection of some paths.
@@ -175,7 +175,7 @@ func TestValuesOfPaths(t *testing.T) {
 func TestValuesOfAPodThatIsReplaced(t *testing.T) {
 	t.Parallel()
 	q := question(fullPod())
-	q.Question.Op, q.Question.Old, q.Question.Replaces = pod.UpdateOp, testPod("old"), "uid-0"
+	q.Question.Op, q.Question.Old, q.Question.Replaces = api.UpdateOp, testPod("old"), "uid-0"
 	p := declared(t, "oldObject.spec.@containers[*].image", "oldObject.spec.initContainers[*].image", "request.replaces", "request.operation")
 	record := recordOf(t, p, q)
 	want := []any{[]any{"old"}, []any{}, "uid-0", "UPDATE"}

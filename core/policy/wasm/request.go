@@ -3,12 +3,13 @@ package wasm
 import (
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Request is a question to the hook admit or filter.
 type Request struct {
-	Question *pod.Question
+	Question *api.Question
 	// Kind is the kind of the question's source: file, http or api.
 	Kind string
 	// Tenant is whose pod it is, empty for the operator's.
@@ -32,7 +33,7 @@ type Request struct {
 // may be missing is left out when empty.
 type request struct {
 	Hook              Hook     `json:"hook"`
-	Operation         pod.Op   `json:"operation,omitempty"`
+	Operation         api.Op   `json:"operation,omitempty"`
 	Source            string   `json:"source,omitempty"`
 	Kind              string   `json:"kind,omitempty"`
 	Document          string   `json:"document,omitempty"`

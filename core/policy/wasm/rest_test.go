@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tetratelabs/wazero/api"
+	wazero "github.com/tetratelabs/wazero/api"
 	"golang.org/x/sys/unix"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -60,7 +60,7 @@ func TestInstancesThatWereNotNeededAtOnceAreClosed(t *testing.T) {
 	if n := len(p.pool.losses); n != 0 {
 		t.Errorf("for %d tenants some are counted as thrown away: the plugin would get no new ones", n)
 	}
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("it answers %+v", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 	t.Parallel()
 	p, d := resting(t, remembering())
 	for _, settled := range []bool{true, false} {
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Fatalf("settled %t: it answers %+v", settled, got)
 		}
 		d.ended(1)
@@ -115,7 +115,7 @@ func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 			t.Errorf("a slice of %d fuel, though each page is a fault now", i.tank.slice)
 		}
 	}
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("it answers %+v", got)
 	}
 }
@@ -164,7 +164,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 		asking.Go(func() {
 			for range 200 {
 				got, err := p.Admit(t.Context(), question(testPod()))
-				if err != nil || got.Answer != pod.Allow {
+				if err != nil || got.Answer != api.Allow {
 					t.Errorf("%+v, %v", got, err)
 				}
 				p.Settle(t.Context())
@@ -210,7 +210,7 @@ func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 
 // stubborn is a module whose instance takes a look before it is closed.
 type stubborn struct {
-	api.Module
+	wazero.Module
 
 	before func()
 }
@@ -253,7 +253,7 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	both[0].module = stubborn{both[0].module, func() {
 		closed = true
 		p.pool.made++
-		if result, err := p.Admit(t.Context(), question(testPod())); err != nil || result.Answer != pod.Allow {
+		if result, err := p.Admit(t.Context(), question(testPod())); err != nil || result.Answer != api.Allow {
 			t.Errorf("meanwhile a call answers %s, %v", result.Answer, err)
 		}
 	}}
@@ -292,7 +292,7 @@ func TestAPluginThatNobodyAsksHoldsNoMachineCode(t *testing.T) {
 	}
 	defer p.Close()
 	for range 2 {
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Fatalf("it answers %+v", got)
 		}
 		p.Rest()

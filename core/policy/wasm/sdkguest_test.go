@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // The host and the SDK are written against docs/abi.md, not against each other.
@@ -23,14 +23,14 @@ func TestPluginsOfTheSDK(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if got := admit(t, p, "nginx:1.27", "registry.example/shop/web"); got.Answer != pod.Allow || !strings.Contains(got.Explanation, "nginx:1.27") {
+		if got := admit(t, p, "nginx:1.27", "registry.example/shop/web"); got.Answer != api.Allow || !strings.Contains(got.Explanation, "nginx:1.27") {
 			t.Errorf("%+v", got)
 		}
 		got := admit(t, p, "nginx", "evil.example/nginx")
-		if got.Answer != pod.Deny || got.Reason != "ImageNotAllowed" || !strings.Contains(got.Message, "evil.example/nginx") {
+		if got.Answer != api.Deny || got.Reason != "ImageNotAllowed" || !strings.Contains(got.Message, "evil.example/nginx") {
 			t.Errorf("%+v", got)
 		}
-		if got := admit(t, p); got.Answer != pod.Allow {
+		if got := admit(t, p); got.Answer != api.Allow {
 			t.Errorf("without containers: %+v", got)
 		}
 	}

@@ -3,7 +3,7 @@ package wasm
 import (
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -51,7 +51,7 @@ func TestAnInstanceIsTrustedAfterCalmCalls(t *testing.T) {
 	assertTrusted(t, p, false, "after calls that were calm")
 	calls(t, p, 1, 64<<10, stormBytes)
 	assertTrusted(t, p, true, "after enough of them")
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("it answers %+v", got)
 	}
 }
@@ -130,7 +130,7 @@ func TestAfterItGrewAnInstanceGetsShortSlices(t *testing.T) {
 	}
 	i.tank.slice, i.tank.most = mostSlice, mostSlice
 	p.give(i, true)
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Fatalf("it answers %+v", got)
 	}
 	if i.tank.most != leastSlice || i.tank.slice != leastSlice {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -36,7 +36,7 @@ func TestSettingsAreValidated(t *testing.T) {
 			t.Errorf("%v\nwant %s", err, test.want)
 		}
 		p, _ := load(t, validating(test.result, test.message), func(o *Options) { o.Settings = map[string]any{"name": "x"} })
-		if got := admit(t, p); got.Answer != pod.Deny || got.Message != "" {
+		if got := admit(t, p); got.Answer != api.Deny || got.Message != "" {
 			t.Errorf("with the setting: %+v", got)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSettingsAreValidatedBeforeInit(t *testing.T) {
 	m.Init(step(2), w.I32Const(0))
 	m.Admit(w.I32Const(3000), w.I32Load(0), w.I32Const(3), w.I32Sub)
 	p, _ := load(t, m.Bytes())
-	if got := admit(t, p); got.Answer != pod.Allow {
+	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("%+v", got)
 	}
 }

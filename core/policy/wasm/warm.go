@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -73,18 +73,18 @@ func (l *pool) trusted() bool {
 
 // imaginedQuestion is one to a hook, about pods that there are not.
 func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
-	q := pod.Question{Op: pod.Add, Pod: imagined("a"), Origin: pod.Origin{Source: pod.KindHTTP}}
+	q := api.Question{Op: api.Add, Pod: imagined("a"), Origin: api.Origin{Source: api.KindHTTP}}
 	switch hook {
 	case HookMerge:
 		m := &MergeRequest{Time: startTime}
-		for _, kind := range []string{pod.KindFile, pod.KindHTTP} {
-			m.Candidates = append(m.Candidates, Candidate{Pod: imagined(kind), Origin: pod.Origin{Source: kind}, Kind: kind, FirstSeen: startTime})
+		for _, kind := range []string{api.KindFile, api.KindHTTP} {
+			m.Candidates = append(m.Candidates, Candidate{Pod: imagined(kind), Origin: api.Origin{Source: kind}, Kind: kind, FirstSeen: startTime})
 		}
 		return nil, m
 	case HookFilter:
-		q.Op, q.Old = pod.UpdateOp, imagined("b")
+		q.Op, q.Old = api.UpdateOp, imagined("b")
 	}
-	return &Request{Question: &q, Kind: pod.KindHTTP, Time: startTime}, nil
+	return &Request{Question: &q, Kind: api.KindHTTP, Time: startTime}, nil
 }
 
 // imagined is a pod of usual size with the given image tag.

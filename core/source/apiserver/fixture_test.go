@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -36,7 +37,7 @@ type sink struct {
 	health     []string
 }
 
-func render(d pod.Document) string {
+func render(d api.Document) string {
 	if d.Err != nil {
 		return d.ID + " BAD " + d.Err.Err.Error()
 	}
@@ -65,7 +66,7 @@ func (s *sink) enter(ctx context.Context) error {
 	return s.fail
 }
 
-func (s *sink) Replace(ctx context.Context, all []pod.Document) error {
+func (s *sink) Replace(ctx context.Context, all []api.Document) error {
 	defer s.busy.Store(false)
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (s *sink) Replace(ctx context.Context, all []pod.Document) error {
 	return nil
 }
 
-func (s *sink) Apply(ctx context.Context, changed []pod.Document, gone []string) error {
+func (s *sink) Apply(ctx context.Context, changed []api.Document, gone []string) error {
 	defer s.busy.Store(false)
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -229,7 +230,7 @@ type probe struct {
 	docs chan<- []string
 }
 
-func (p *probe) Replace(_ context.Context, all []pod.Document) error {
+func (p *probe) Replace(_ context.Context, all []api.Document) error {
 	var words []string
 	for _, d := range all {
 		words = append(words, fmt.Sprintf("source=%s id=%s version=%s uid=%s kind=%s managed=%d config.source=%s", d.Source, d.ID,

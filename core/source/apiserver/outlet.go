@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/source"
 )
 
@@ -36,11 +36,11 @@ func (o *outlet) begin(ctx context.Context, stop context.CancelFunc) {
 	o.ctx, o.stop = ctx, stop
 }
 
-func (o *outlet) replace(docs []pod.Document) error {
+func (o *outlet) replace(docs []api.Document) error {
 	return o.deliver(func(ctx context.Context) error { return o.sink.Replace(ctx, docs) })
 }
 
-func (o *outlet) apply(changed []pod.Document, gone []string) error {
+func (o *outlet) apply(changed []api.Document, gone []string) error {
 	return o.deliver(func(ctx context.Context) error { return o.sink.Apply(ctx, changed, gone) })
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // TestOutletOfASourceThatEnds: what still comes in then reaches no sink.
@@ -19,7 +19,7 @@ func TestOutletOfASourceThatEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o.begin(ctx, cancel)
 	cancel()
-	err := errors.Join(o.replace([]pod.Document{{ID: "a/b", Err: &pod.DocumentError{}}}), o.apply(nil, []string{"a/b"}))
+	err := errors.Join(o.replace([]api.Document{{ID: "a/b", Err: &api.DocumentError{}}}), o.apply(nil, []string{"a/b"}))
 	o.good()
 	o.bad(errors.New("late"))
 	if err != nil || len(k.all()) > 0 || k.lastHealth() != "" {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/source"
 )
 
@@ -153,6 +153,6 @@ func (s *Source) Run(ctx context.Context) error {
 	return s.out.failure()
 }
 
-func (s *Source) from() pod.APIFrom {
-	return pod.APIFrom{Source: s.cfg.Name, Server: s.cfg.Server, NodeName: s.cfg.NodeName}
+func (s *Source) from() manifest.APIFrom {
+	return manifest.APIFrom{Source: s.cfg.Name, Server: s.cfg.Server, NodeName: s.cfg.NodeName}
 }

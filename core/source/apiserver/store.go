@@ -3,7 +3,8 @@ package apiserver
 import (
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // store is what the reflector keeps up to date. It keeps nothing itself: it
@@ -11,12 +12,12 @@ import (
 // what it is given is its own.
 type store struct {
 	out  *outlet
-	from pod.APIFrom
+	from manifest.APIFrom
 }
 
 // Replace takes a complete list.
 func (s *store) Replace(list []any, _ string) error {
-	docs := make([]pod.Document, 0, len(list))
+	docs := make([]api.Document, 0, len(list))
 	for _, item := range list {
 		docs = append(docs, s.document(item))
 	}
@@ -27,7 +28,7 @@ func (s *store) Replace(list []any, _ string) error {
 func (s *store) Add(item any) error { return s.Update(item) }
 
 // Update takes a new version of a pod.
-func (s *store) Update(item any) error { return s.out.apply([]pod.Document{s.document(item)}, nil) }
+func (s *store) Update(item any) error { return s.out.apply([]api.Document{s.document(item)}, nil) }
 
 // Delete takes the last version of a pod that is gone.
 func (s *store) Delete(item any) error { return s.out.apply(nil, []string{s.document(item).ID}) }
@@ -43,4 +44,4 @@ func (s *store) Resync() error { return nil }
 
 // document makes a document of what the reflector gives, which has made sure
 // of its type.
-func (s *store) document(item any) pod.Document { return pod.FromAPI(item.(*v1.Pod), s.from) }
+func (s *store) document(item any) api.Document { return manifest.FromAPI(item.(*v1.Pod), s.from) }

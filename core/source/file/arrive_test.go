@@ -15,29 +15,29 @@ func TestAFileThatArrivesWholeIsReadAtOnce(t *testing.T) {
 	}{
 		{"renamed within the directory", func(t *testing.T, _, path string) {
 			t.Helper()
-			replace(t, path, manifest("a", "new"))
+			replace(t, path, manifestOf("a", "new"))
 		}},
 		{"renamed from elsewhere, just written", func(t *testing.T, _, path string) {
 			t.Helper()
 			elsewhere := filepath.Join(filepath.Dir(filepath.Dir(path)), "elsewhere")
-			write(t, elsewhere, manifest("a", "new"))
+			write(t, elsewhere, manifestOf("a", "new"))
 			must(t, os.Rename(elsewhere, path))
 		}},
 		{"a second link to a file", func(t *testing.T, dir, path string) {
 			t.Helper()
 			must(t, os.RemoveAll(path))
-			write(t, filepath.Join(dir, ".a"), manifest("a", "new"))
+			write(t, filepath.Join(dir, ".a"), manifestOf("a", "new"))
 			must(t, os.Link(filepath.Join(dir, ".a"), path))
 		}},
 		{"a symbolic link", func(t *testing.T, dir, path string) {
 			t.Helper()
 			must(t, os.RemoveAll(path))
-			write(t, filepath.Join(dir, ".a"), manifest("a", "new"))
+			write(t, filepath.Join(dir, ".a"), manifestOf("a", "new"))
 			must(t, os.Symlink(".a", path))
 		}},
 		{"a symbolic link that is replaced", func(t *testing.T, dir, path string) {
 			t.Helper()
-			write(t, filepath.Join(dir, ".a"), manifest("a", "new"))
+			write(t, filepath.Join(dir, ".a"), manifestOf("a", "new"))
 			must(t, os.Symlink(".a", filepath.Join(dir, ".link")))
 			must(t, os.Rename(filepath.Join(dir, ".link"), path))
 		}},
@@ -49,7 +49,7 @@ func TestAFileThatArrivesWholeIsReadAtOnce(t *testing.T) {
 				must(t, os.Mkdir(dir, 0o700))
 				path := filepath.Join(dir, "a.yaml")
 				if before != "new" {
-					write(t, path, manifest("a", "old"))
+					write(t, path, manifestOf("a", "old"))
 				}
 				s, k := started(t, dir)
 				run(t, s, k)
@@ -65,7 +65,7 @@ func TestASwappedDirectoryLinkIsReadAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	generation := func(name, image string) {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		write(t, filepath.Join(dir, name, "a.yaml"), manifest("a", image))
+		write(t, filepath.Join(dir, name, "a.yaml"), manifestOf("a", image))
 		must(t, os.Symlink(name, filepath.Join(dir, "..data_tmp")))
 		must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 func TestABadManifestCostsNothingElse(t *testing.T) {
@@ -24,29 +25,29 @@ func TestABadManifestCostsNothingElse(t *testing.T) {
 		fmt.Fprintf(&bomb, "x%d: &x%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*x%d, ", i), 10))
 	}
 	for _, tc := range []struct{ rule, text, name string }{
-		{"a NUL byte", strings.Replace(manifest("a", "i\x00"), "i\x00", "\"i\x00\"", 1), "a.yaml:7: "},
+		{"a NUL byte", strings.Replace(manifestOf("a", "i\x00"), "i\x00", "\"i\x00\"", 1), "a.yaml:7: "},
 		{"a NUL byte in JSON", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a` + "\x00" + `"}}`, "a.yaml:1: "},
-		{"text that is not UTF-8", manifest("a", "\xff\xfe"), "a.yaml:"},
+		{"text that is not UTF-8", manifestOf("a", "\xff\xfe"), "a.yaml:"},
 		{"UTF-16", "\xff\xfea\x00:\x00 \x00b\x00\n\x00", "a.yaml:"},
 		{"a program", "\x7fELF\x02\x01\x01\x00\x00\x00", "a.yaml:1: "},
 		{"anchors that explode", bomb.String(), "a.yaml:"},
-		{"an anchor within itself", manifest("a", "i") + "x: &x [*x]\n", "a.yaml:"},
+		{"an anchor within itself", manifestOf("a", "i") + "x: &x [*x]\n", "a.yaml:"},
 		{"brackets without end", strings.Repeat("[", 100000), "a.yaml:1: "},
 		{"objects without end", strings.Repeat(`{"a":`, 100000), "a.yaml:1: "},
-		{"a quantity of a billion digits", manifest("a", "i") + "    resources: {limits: {cpu: 1e999999999}}\n", "a.yaml:8: "},
+		{"a quantity of a billion digits", manifestOf("a", "i") + "    resources: {limits: {cpu: 1e999999999}}\n", "a.yaml:8: "},
 		{"JSON that was cut off", `{"apiVersion": "v1", "kind": "Pod", "metadata": {`, "a.yaml:1: "},
 		{"another kind of object", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "a.yaml:2: "},
-		{"a thousand documents and one", strings.Repeat(manifest("a", "i")+"---\n", 1001), "a.yaml:"},
+		{"a thousand documents and one", strings.Repeat(manifestOf("a", "i")+"---\n", 1001), "a.yaml:"},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "good"))
-			replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "one"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "good"))
+			replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "one"))
 			s, k := started(t, dir)
 			run(t, s, k)
 			replace(t, filepath.Join(dir, "a.yaml"), tc.text)
-			replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "two"))
+			replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "two"))
 			eventually(t, true, func() bool {
 				text := strings.Join(k.has(), "\n")
 				return strings.Contains(text, tc.name) && strings.Contains(text, "b.yaml#0 b two")
@@ -61,7 +62,7 @@ func TestABadManifestCostsNothingElse(t *testing.T) {
 			if healths := k.healths(); len(healths) != 1 || healths[0] != "<nil>" {
 				t.Errorf("the source itself works, health %q", healths)
 			}
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "mended"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "mended"))
 			eventually(t, []string{"a.yaml#0 a mended", "b.yaml#0 b two"}, k.has)
 		})
 	}
@@ -71,9 +72,9 @@ func TestABadManifestCostsNothingElse(t *testing.T) {
 func TestAManifestOf100MBCostsNoMoreThanTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	write(t, path, manifest("a", "good"))
+	write(t, path, manifestOf("a", "good"))
 	must(t, os.Truncate(path, 100<<20))
-	replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "one"))
+	replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "one"))
 	s, k := newSource(dir, time.Nanosecond)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -83,8 +84,8 @@ func TestAManifestOf100MBCostsNoMoreThanTheLimit(t *testing.T) {
 	if diff := cmp.Diff(want, k.has()); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 2*pod.MaxManifest {
-		t.Errorf("allocated %d bytes, the limit of a manifest is %d", used, pod.MaxManifest)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 2*manifest.MaxManifest {
+		t.Errorf("allocated %d bytes, the limit of a manifest is %d", used, manifest.MaxManifest)
 	}
 }
 
@@ -108,12 +109,12 @@ func TestAFileOrDirectoryThatMayNotBeReadIsAnErrorAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	replace(t, path, manifest("a", "one"))
-	replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "one"))
+	replace(t, path, manifestOf("a", "one"))
+	replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "one"))
 	s, k := started(t, dir)
 	s.cfg.Settle = time.Nanosecond
 	must(t, os.Chmod(path, 0))
-	replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "two"))
+	replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "two"))
 	asAnyone(t, func() { must(t, s.listAll(t.Context())) })
 	want := []string{"a.yaml#* a.yaml: open a.yaml: permission denied", "a.yaml#0 a one", "b.yaml#0 b two"}
 	if diff := cmp.Diff(want, k.has()); diff != "" {
@@ -159,11 +160,11 @@ func TestAFileThatVanishesBeforeItIsReadIsNoFault(t *testing.T) {
 		t.Run(tc.rule, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
-			replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "one"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "one"))
+			replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "one"))
 			s, k := started(t, dir)
 			s.cfg.Settle = time.Nanosecond
-			replace(t, filepath.Join(dir, "new.yaml"), manifest("new", "i"))
+			replace(t, filepath.Join(dir, "new.yaml"), manifestOf("new", "i"))
 			for _, f := range s.files {
 				f.touched = true
 			}
@@ -173,7 +174,7 @@ func TestAFileThatVanishesBeforeItIsReadIsNoFault(t *testing.T) {
 			s.takeIn(entries, maps.Keys(s.files), s.cfg.Now())
 			must(t, s.deliver(t.Context(), maps.Keys(s.files), s.cfg.Now()))
 			for _, text := range k.has() {
-				if strings.Contains(text, pod.HoldSuffix) || strings.Contains(text, "no such file") {
+				if strings.Contains(text, api.HoldSuffix) || strings.Contains(text, "no such file") {
 					t.Errorf("a fault: %s", text)
 				}
 			}

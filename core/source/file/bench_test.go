@@ -15,7 +15,7 @@ func BenchmarkOneManifest(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			dir := b.TempDir()
 			for i := range n {
-				replace(b, filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), manifest(fmt.Sprint("n", i), "i"))
+				replace(b, filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), manifestOf(fmt.Sprint("n", i), "i"))
 			}
 			s, _ := newSource(dir, time.Millisecond)
 			s.next = s.cfg.Now().Add(s.cfg.Period)
@@ -24,7 +24,7 @@ func BenchmarkOneManifest(b *testing.B) {
 			must(b, s.look(b.Context()))
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				replace(b, filepath.Join(dir, "0.yaml"), manifest("n0", fmt.Sprint("j", i)))
+				replace(b, filepath.Join(dir, "0.yaml"), manifestOf("n0", fmt.Sprint("j", i)))
 				if !s.caughtUp() {
 					b.Fatal("the events did not come")
 				}

@@ -9,8 +9,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // errFull is a directory beyond the bounds of Config.
@@ -34,7 +35,7 @@ func (s *Source) manifests(dir *os.File) (names []fs.DirEntry, err error) {
 				names = append(names, n)
 			case !isHidden(n.Name()):
 				if s.ignored == nil {
-					s.ignored = &pod.Ignored{}
+					s.ignored = &api.Ignored{}
 				}
 				s.ignored.Add(n.Name(), n.IsDir())
 			}
@@ -63,7 +64,7 @@ func (s *Source) within(entries []entry) error {
 
 // counts is the size of a manifest as MaxBytes counts it. Of one that is too large by
 // itself no more is read than that.
-func (e *entry) counts() int64 { return min(e.stamp.Size, pod.MaxManifest) }
+func (e *entry) counts() int64 { return min(e.stamp.Size, manifest.MaxManifest) }
 
 // fits reports whether the files are within the bounds once these are counted, too.
 func (s *Source) fits(entries []entry) bool {
@@ -82,7 +83,7 @@ func (s *Source) fits(entries []entry) bool {
 // count takes the size and the documents of a file into account. A file with whose
 // documents there are too many is held: what runs from it goes on, and it is read
 // again when there is room.
-func (s *Source) count(f *file, e entry, from pod.DecodeFrom) {
+func (s *Source) count(f *file, e entry, from manifest.DecodeFrom) {
 	s.bytes += e.counts() - f.bytes
 	f.bytes = e.counts()
 	s.documents += len(f.docs) - f.documents
@@ -92,7 +93,7 @@ func (s *Source) count(f *file, e entry, from pod.DecodeFrom) {
 	}
 	err := fmt.Errorf("with the %d documents of this file the source has more than %d; %w", f.documents, s.cfg.MaxFiles, errFull)
 	f.left = f.documents
-	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
+	f.docs = []api.Document{manifest.HoldFile(from, 0, err)}
 	s.documents -= f.documents - 1
 	f.documents = 1
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // bounded is a source of at most 4 manifests and 64 KiB, and a step of it, a second
@@ -43,7 +43,7 @@ func TestBounds_directoryBeyondThemKeepsItsSnapshot(t *testing.T) {
 		"dangling links": {func(t *testing.T, path string) { t.Helper(); must(t, os.Symlink("nowhere", path)) }, "holds more than 4 manifests"},
 		"good pods": {func(t *testing.T, path string) {
 			t.Helper()
-			write(t, path, manifest(strings.TrimSuffix(filepath.Base(path), ".yaml"), "new"))
+			write(t, path, manifestOf(strings.TrimSuffix(filepath.Base(path), ".yaml"), "new"))
 		}, "holds more than 4 manifests"},
 		"hidden files": {func(t *testing.T, path string) {
 			t.Helper()
@@ -54,7 +54,7 @@ func TestBounds_directoryBeyondThemKeepsItsSnapshot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, log := t.TempDir(), &bytes.Buffer{}
-			write(t, filepath.Join(dir, "a.yaml"), manifest("a", "v1"))
+			write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "v1"))
 			s, k, step := bounded(t, dir, log)
 			step()
 			step()
@@ -87,7 +87,7 @@ func TestBounds_directoryBeyondThemKeepsItsSnapshot(t *testing.T) {
 			for i := range 3000 {
 				must(t, os.Remove(filepath.Join(dir, fmt.Sprintf("x%d.yaml", i))))
 			}
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "v22"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "v22"))
 			step()
 			step()
 			if got, want := k.has(), []string{"a.yaml#0 a v22"}; !slices.Equal(got, want) {
@@ -107,24 +107,24 @@ func TestBounds_bytes(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &bytes.Buffer{}
 	path := filepath.Join(dir, "b.yaml")
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "v1"))
-	write(t, path, manifest("b", "v1"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "v1"))
+	write(t, path, manifestOf("b", "v1"))
 	s, k, step := bounded(t, dir, log)
 	step()
 	step()
-	replace(t, path, manifest("b", "v2")+strings.Repeat("# a comment\n", 6<<10))
+	replace(t, path, manifestOf("b", "v2")+strings.Repeat("# a comment\n", 6<<10))
 	step()
 	step()
 	if got := k.healths(); !strings.Contains(got[len(got)-1], "more than 65536 bytes together") {
 		t.Errorf("health %v", got)
 	}
-	replace(t, path, manifest("b", "v3"))
+	replace(t, path, manifestOf("b", "v3"))
 	step()
 	step()
 	if got, want := k.has(), []string{"a.yaml#0 a v1", "b.yaml#0 b v3"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if want := int64(len(manifest("a", "v1")) + len(manifest("b", "v3"))); s.bytes != want || s.documents != 2 {
+	if want := int64(len(manifestOf("a", "v1")) + len(manifestOf("b", "v3"))); s.bytes != want || s.documents != 2 {
 		t.Errorf("%d bytes of %d documents are counted, want %d of 2", s.bytes, s.documents, want)
 	}
 }
@@ -134,8 +134,8 @@ func TestBounds_documents(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &bytes.Buffer{}
 	many := filepath.Join(dir, "many.yaml")
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "v1"))
-	write(t, many, manifest("b", "v1")+"---\n"+manifest("c", "v1"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "v1"))
+	write(t, many, manifestOf("b", "v1")+"---\n"+manifestOf("c", "v1"))
 	_, k, step := bounded(t, dir, log)
 	step()
 	step()
@@ -143,11 +143,11 @@ func TestBounds_documents(t *testing.T) {
 	step()
 	step()
 	if got := k.has(); !slices.ContainsFunc(got, func(d string) bool {
-		return strings.HasPrefix(d, "many.yaml"+pod.HoldSuffix+" many.yaml: with the 901 documents of this file the source has more than 4")
+		return strings.HasPrefix(d, "many.yaml"+api.HoldSuffix+" many.yaml: with the 901 documents of this file the source has more than 4")
 	}) || !slices.Contains(got, "a.yaml#0 a v1") || !slices.Contains(got, "many.yaml#0 b v1") || len(got) != 4 {
 		t.Errorf("got %v", got)
 	}
-	replace(t, many, manifest("b", "v2"))
+	replace(t, many, manifestOf("b", "v2"))
 	step()
 	step()
 	if got, want := k.has(), []string{"a.yaml#0 a v1", "many.yaml#0 b v2"}; !slices.Equal(got, want) {
@@ -160,7 +160,7 @@ func TestBounds_roomAgain(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &bytes.Buffer{}
 	three := func(of string) string {
-		return manifest(of+"1", "v1") + "---\n" + manifest(of+"2", "v1") + "---\n" + manifest(of+"3", "v1")
+		return manifestOf(of+"1", "v1") + "---\n" + manifestOf(of+"2", "v1") + "---\n" + manifestOf(of+"3", "v1")
 	}
 	write(t, filepath.Join(dir, "a.yaml"), three("a"))
 	_, k, step := bounded(t, dir, log)
@@ -169,7 +169,7 @@ func TestBounds_roomAgain(t *testing.T) {
 	write(t, filepath.Join(dir, "b.yaml"), three("b"))
 	step()
 	step()
-	if got := k.has(); len(got) != 4 || !strings.HasPrefix(got[3], "b.yaml"+pod.HoldSuffix) {
+	if got := k.has(); len(got) != 4 || !strings.HasPrefix(got[3], "b.yaml"+api.HoldSuffix) {
 		t.Errorf("got %v", got)
 	}
 	must(t, os.Remove(filepath.Join(dir, "a.yaml")))

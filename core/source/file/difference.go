@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // given is what the sink was told of a document.
@@ -34,6 +34,6 @@ func (f *file) difference() bool {
 }
 
 // held reports whether a document stands for the whole file.
-func held(docs []pod.Document) bool {
+func held(docs []api.Document) bool {
 	return len(docs) > 0 && docs[len(docs)-1].Holds()
 }

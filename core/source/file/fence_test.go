@@ -31,14 +31,14 @@ func TestTheFenceLetsAllEarlierEventsPass(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := started(t, dir)
 	for range 100 {
-		write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+		write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "one"))
 		if !s.caughtUp() {
 			t.Fatal("the fence's event did not come")
 		}
 		if s.arrived["a.yaml"] == created {
 			t.Fatal("the event of a write came after the fence's")
 		}
-		replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "two"))
+		replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "two"))
 		if !s.caughtUp() {
 			t.Fatal("the fence's event did not come")
 		}
@@ -54,7 +54,7 @@ func TestAFileThatWasWrittenUnderItsNameIsNotTakenForMoved(t *testing.T) {
 	tests := map[string]func(t *testing.T, path string){
 		"written and closed": func(t *testing.T, path string) {
 			t.Helper()
-			write(t, path, manifest("a", "prefix"))
+			write(t, path, manifestOf("a", "prefix"))
 		},
 		"written and still open, its event not there yet": func(t *testing.T, path string) {
 			t.Helper()
@@ -62,7 +62,7 @@ func TestAFileThatWasWrittenUnderItsNameIsNotTakenForMoved(t *testing.T) {
 			f, err := os.Create(elsewhere)
 			must(t, err)
 			t.Cleanup(func() { f.Close() })
-			_, err = f.WriteString(manifest("a", "prefix"))
+			_, err = f.WriteString(manifestOf("a", "prefix"))
 			must(t, err)
 			must(t, os.Rename(elsewhere, path))
 		},
@@ -89,7 +89,7 @@ func TestWhatArrivesWhileAnotherArrivalIsLookedAtIsReadAtOnceToo(t *testing.T) {
 	tests := map[string]func(t *testing.T, dir string){
 		"a file": func(t *testing.T, dir string) {
 			t.Helper()
-			replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "two"))
+			replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "two"))
 		},
 		"a link further up": func(t *testing.T, dir string) {
 			t.Helper()
@@ -102,12 +102,12 @@ func TestWhatArrivesWhileAnotherArrivalIsLookedAtIsReadAtOnceToo(t *testing.T) {
 			dir := t.TempDir()
 			for _, version := range []string{"one", "two"} {
 				must(t, os.Mkdir(filepath.Join(dir, ".."+version), 0o700))
-				write(t, filepath.Join(dir, ".."+version, "b.yaml"), manifest("b", version))
+				write(t, filepath.Join(dir, ".."+version, "b.yaml"), manifestOf("b", version))
 			}
 			must(t, os.Symlink("..one", filepath.Join(dir, "..data")))
 			must(t, os.Symlink("..data/b.yaml", filepath.Join(dir, "b.yaml")))
 			s, k := started(t, dir)
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "one"))
 			for s.arrived["a.yaml"] != created {
 				s.note(<-s.watch.Events(), true)
 			}
@@ -139,6 +139,6 @@ func TestWithoutAFenceAFileThatArrivesWholeSettlesLikeAnyOther(t *testing.T) {
 	s.watch.fence = nil
 	s.cfg.Settle = DefaultSettle
 	run(t, s, k)
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "new"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "new"))
 	eventually(t, []string{"a.yaml#0 a new"}, k.has)
 }

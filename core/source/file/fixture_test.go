@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // slow is a settle time no test waits for: what comes sooner came at once.
 const slow = time.Minute
 
 // manifest is a pod of one container with that image.
-func manifest(name, image string) string {
+func manifestOf(name, image string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers:\n  - name: c\n    image: %s\n", name, image)
 }
 
@@ -43,7 +43,7 @@ type sink struct {
 	health     []string
 }
 
-func (s *sink) render(d pod.Document) string {
+func (s *sink) render(d api.Document) string {
 	id := strings.TrimPrefix(d.ID, s.dir+"/")
 	if d.Err != nil {
 		return id + " " + strings.ReplaceAll(d.Err.Error(), s.dir+"/", "")
@@ -51,7 +51,7 @@ func (s *sink) render(d pod.Document) string {
 	return id + " " + strings.TrimSuffix(d.Pod.Name, "-node") + " " + d.Pod.Spec.Containers[0].Image
 }
 
-func (s *sink) take(replace bool, docs []pod.Document, gone []string) {
+func (s *sink) take(replace bool, docs []api.Document, gone []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if replace {
@@ -60,7 +60,7 @@ func (s *sink) take(replace bool, docs []pod.Document, gone []string) {
 	d := delivery{Replace: replace}
 	held := map[string]bool{}
 	for _, doc := range docs {
-		path, _ := pod.ManifestOf(doc.ID)
+		path, _ := api.ManifestOf(doc.ID)
 		held[path] = held[path] || doc.Holds()
 	}
 	// A manifest is handed over whole, unless it is held.
@@ -84,17 +84,17 @@ func (s *sink) take(replace bool, docs []pod.Document, gone []string) {
 // forget drops all documents of a manifest.
 func (s *sink) forget(path string) {
 	maps.DeleteFunc(s.holds, func(id, _ string) bool {
-		of, _ := pod.ManifestOf(id)
+		of, _ := api.ManifestOf(id)
 		return of == path
 	})
 }
 
-func (s *sink) Replace(_ context.Context, all []pod.Document) error {
+func (s *sink) Replace(_ context.Context, all []api.Document) error {
 	s.take(true, all, nil)
 	return nil
 }
 
-func (s *sink) Apply(_ context.Context, changed []pod.Document, gone []string) error {
+func (s *sink) Apply(_ context.Context, changed []api.Document, gone []string) error {
 	s.take(false, changed, gone)
 	return nil
 }

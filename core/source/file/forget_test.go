@@ -14,7 +14,7 @@ import (
 func TestDeliveriesOfChanges(t *testing.T) {
 	t.Parallel()
 	const uncertain = "which pods the file holds is uncertain; those it held before go on until this is mended"
-	a, b, c := manifest("a", "a1"), manifest("b", "b1"), manifest("c", "c1")
+	a, b, c := manifestOf("a", "a1"), manifestOf("b", "b1"), manifestOf("c", "c1")
 	const sep = "---\n"
 	list := func(pods ...string) string {
 		const spec = "}\n  spec: {containers: [{name: c, image: i}]}\n"
@@ -31,7 +31,7 @@ func TestDeliveriesOfChanges(t *testing.T) {
 		{
 			"a change delivers the file it is in, and no other",
 			files{"x.yaml": a + sep + b, "y.yaml": c},
-			files{"x.yaml": a + sep + manifest("b", "b2")},
+			files{"x.yaml": a + sep + manifestOf("b", "b2")},
 			[]delivery{{Changed: []string{"x.yaml#0 a a1", "x.yaml#1 b b2"}}},
 		},
 		{
@@ -73,7 +73,7 @@ func TestDeliveriesOfChanges(t *testing.T) {
 		{
 			"a document that does not parse holds the file; the others are delivered",
 			files{"x.yaml": a + sep + b + sep + c},
-			files{"x.yaml": a + sep + "b: [\n" + sep + manifest("c", "c2")},
+			files{"x.yaml": a + sep + "b: [\n" + sep + manifestOf("c", "c2")},
 			[]delivery{{Changed: []string{
 				"x.yaml#0 a a1", "x.yaml#1 x.yaml:9: did not find expected node content", "x.yaml#2 c c2", "x.yaml#* x.yaml:9: " + uncertain,
 			}}},
@@ -156,7 +156,7 @@ func TestAHeldFileStaysHeldBesideWhatIsDelivered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	broken := func(image string) string { return manifest("a", image) + "---\nb: [\n" }
+	broken := func(image string) string { return manifestOf("a", image) + "---\nb: [\n" }
 	replace(t, path, broken("one"))
 	s, k := started(t, dir)
 	replace(t, path, broken("two"))
@@ -172,8 +172,8 @@ func TestAHeldFileStaysHeldBesideWhatIsDelivered(t *testing.T) {
 func TestAFileThatIsAbsentIsGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "a1")+"---\n"+manifest("b", "b1"))
-	replace(t, filepath.Join(dir, "c.yaml"), manifest("c", "c1"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "a1")+"---\n"+manifestOf("b", "b1"))
+	replace(t, filepath.Join(dir, "c.yaml"), manifestOf("c", "c1"))
 	s, k := newSource(dir, DefaultSettle)
 	run(t, s, k)
 	must(t, os.Remove(filepath.Join(dir, "a.yaml")))
@@ -256,10 +256,10 @@ func TestEditorsEndNoPod(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "a.yaml")
-			replace(t, path, manifest("a", "old"))
+			replace(t, path, manifestOf("a", "old"))
 			s, k := newSource(dir, 300*time.Millisecond)
 			run(t, s, k)
-			tc.save(t, path, manifest("a", "new"))
+			tc.save(t, path, manifestOf("a", "new"))
 			eventually(t, []string{"a.yaml#0 a new"}, k.has)
 			for _, d := range k.all()[1:] {
 				if len(d.Gone) > 0 || !slices.Equal(d.Changed, []string{"a.yaml#0 a new"}) {
@@ -273,7 +273,7 @@ func TestEditorsEndNoPod(t *testing.T) {
 func TestARenamedFileIsGoneAndThereInOneDelivery(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "a1"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "a1"))
 	s, k := started(t, dir)
 	run(t, s, k)
 	must(t, os.Rename(filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")))

@@ -14,18 +14,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestOnlyWhatTheKernelToldOfIsLookedAt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range 20 {
-		replace(t, filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), manifest(fmt.Sprint("n", i), "i"))
+		replace(t, filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), manifestOf(fmt.Sprint("n", i), "i"))
 	}
 	must(t, os.Symlink("3.yaml", filepath.Join(dir, "link.yaml")))
 	s, k := started(t, dir)
-	replace(t, filepath.Join(dir, "7.yaml"), manifest("n7", "j"))
+	replace(t, filepath.Join(dir, "7.yaml"), manifestOf("n7", "j"))
 	must(t, os.Remove(filepath.Join(dir, "8.yaml")))
 	write(t, filepath.Join(dir, "notes.txt"), "no manifest")
 	takeEvents(t, s)
@@ -60,7 +60,7 @@ func TestAllIsListedWhenEventsMayHaveBeenMissed(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "manifests")
 			must(t, os.Mkdir(dir, 0o700))
-			replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+			replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 			s, _ := started(t, dir)
 			s.relist = false
 			if _, ok := s.glance(s.cfg.Now()); !ok {
@@ -115,7 +115,7 @@ func TestWhateverHappensInADirectoryIsFoundByEvents(t *testing.T) {
 func (s *sink) unheld(other *sink) []string {
 	held := map[string]bool{}
 	for _, text := range other.has() {
-		if file, _, ok := strings.Cut(text, pod.HoldSuffix+" "); ok {
+		if file, _, ok := strings.Cut(text, api.HoldSuffix+" "); ok {
 			held[file] = true
 		}
 	}
@@ -129,7 +129,7 @@ func (s *sink) unheld(other *sink) []string {
 func disturb(t *testing.T, random *rand.Rand, dir, aside string) {
 	t.Helper()
 	name := func() string { return filepath.Join(dir, fmt.Sprintf("%d.yaml", random.IntN(5))) }
-	text := manifest(fmt.Sprint("n", random.IntN(5)), fmt.Sprint("i", random.IntN(1000)))
+	text := manifestOf(fmt.Sprint("n", random.IntN(5)), fmt.Sprint("i", random.IntN(1000)))
 	var err error
 	switch random.IntN(11) {
 	case 0, 1:

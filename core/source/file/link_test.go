@@ -24,8 +24,8 @@ func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
 	for _, name := range []string{"one", "two", "empty"} {
 		must(t, os.Mkdir(filepath.Join(base, name), 0o700))
 	}
-	write(t, filepath.Join(base, "one", "a.yaml"), manifest("a", "one"))
-	write(t, filepath.Join(base, "two", "a.yaml"), manifest("a", "two"))
+	write(t, filepath.Join(base, "one", "a.yaml"), manifestOf("a", "one"))
+	write(t, filepath.Join(base, "two", "a.yaml"), manifestOf("a", "two"))
 	must(t, os.Symlink("one", path))
 	s, k := started(t, path)
 	s.cfg.Period, s.cfg.Settle = 20*time.Millisecond, 10*time.Millisecond
@@ -34,7 +34,7 @@ func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
 
 	relink(t, "two", path)
 	eventually(t, []string{"a.yaml#0 a two"}, k.has)
-	replace(t, filepath.Join(base, "two", "b.yaml"), manifest("b", "two"))
+	replace(t, filepath.Join(base, "two", "b.yaml"), manifestOf("b", "two"))
 	eventually(t, []string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has)
 
 	relink(t, "empty", path)
@@ -77,7 +77,7 @@ func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
 			base := t.TempDir()
 			for _, name := range []string{"one", "two"} {
 				must(t, os.Mkdir(filepath.Join(base, name), 0o700))
-				write(t, filepath.Join(base, name, "a.yaml"), manifest("a", name))
+				write(t, filepath.Join(base, name, "a.yaml"), manifestOf("a", name))
 			}
 			for name, target := range tc.links {
 				must(t, os.Symlink(strings.Replace(target, "/BASE", base, 1), filepath.Join(base, name)))
@@ -92,11 +92,11 @@ func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
 			}
 			relink(t, strings.TrimSuffix(tc.links[tc.swap], "one")+"two", link)
 			eventually(t, []string{"a.yaml#0 a two"}, k.has)
-			replace(t, filepath.Join(base, "two", "b.yaml"), manifest("b", "two"))
+			replace(t, filepath.Join(base, "two", "b.yaml"), manifestOf("b", "two"))
 			eventually(t, []string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has)
 			relink(t, tc.links[tc.swap], link)
 			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has) // b is not missing for long enough
-			replace(t, filepath.Join(base, "one", "b.yaml"), manifest("b", "one"))
+			replace(t, filepath.Join(base, "one", "b.yaml"), manifestOf("b", "one"))
 			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has)
 		})
 	}
@@ -106,20 +106,20 @@ func TestALinkMayBeSwappedToTheDirectoryItIsIn(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(base, "one"), 0o700))
-	write(t, filepath.Join(base, "one", "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(base, "one", "a.yaml"), manifestOf("a", "one"))
 	path := filepath.Join(base, "path")
 	must(t, os.Symlink("one", path))
 	s, k := started(t, path)
 	run(t, s, k)
-	write(t, filepath.Join(base, "a.yaml"), manifest("a", "base"))
+	write(t, filepath.Join(base, "a.yaml"), manifestOf("a", "base"))
 	for range 2 {
 		relink(t, ".", path)
 		eventually(t, []string{"a.yaml#0 a base"}, k.has)
-		replace(t, filepath.Join(base, "a.yaml"), manifest("a", "again"))
+		replace(t, filepath.Join(base, "a.yaml"), manifestOf("a", "again"))
 		eventually(t, []string{"a.yaml#0 a again"}, k.has)
 		relink(t, "one", path)
 		eventually(t, []string{"a.yaml#0 a one"}, k.has)
-		replace(t, filepath.Join(base, "a.yaml"), manifest("a", "base"))
+		replace(t, filepath.Join(base, "a.yaml"), manifestOf("a", "base"))
 	}
 }
 
@@ -155,7 +155,7 @@ func TestLinksToAPath(t *testing.T) {
 func TestADirectoryWithinItselfIsNotEntered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "one"))
 	must(t, os.Symlink(".", filepath.Join(dir, "self.yaml")))
 	must(t, os.Symlink(dir, filepath.Join(dir, "again.yaml")))
 	must(t, os.Symlink("to.yaml", filepath.Join(dir, "fro.yaml")))
@@ -188,7 +188,7 @@ func TestASingleFileBehindALinkIsReadAtOnceWhenTheLinkIsSwapped(t *testing.T) {
 			path := filepath.Join(dir, "the.manifest")
 			for _, name := range []string{"one", "two"} {
 				must(t, os.Mkdir(filepath.Join(dir, ".."+name), 0o700))
-				write(t, filepath.Join(dir, ".."+name, "the.manifest"), manifest("a", name))
+				write(t, filepath.Join(dir, ".."+name, "the.manifest"), manifestOf("a", name))
 			}
 			must(t, os.Symlink("..one", filepath.Join(dir, "..data")))
 			must(t, os.Symlink("..data/the.manifest", path))
@@ -217,11 +217,11 @@ func TestASingleFileThatIsMissingIsAnErrorAndEndsNothing(t *testing.T) {
 	run(t, s, nil)
 	missing := `list manifests: stat DIR/the.manifest: no such file or directory; create it, or set missing_path = "empty"`
 	eventually(t, []string{missing}, k.healths)
-	replace(t, path, manifest("a", "one"))
+	replace(t, path, manifestOf("a", "one"))
 	eventually(t, []string{"the.manifest#0 a one"}, k.has)
 	must(t, os.Remove(path))
 	eventually(t, []string{missing, "<nil>", missing}, k.healths)
-	replace(t, path, manifest("a", "two"))
+	replace(t, path, manifestOf("a", "two"))
 	eventually(t, []string{"the.manifest#0 a two"}, k.has)
 	for _, d := range k.all() {
 		if len(d.Gone) > 0 {

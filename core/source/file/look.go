@@ -10,8 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // look finds what changed, reads it and delivers what is new. It fails only with
@@ -175,7 +176,7 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 	if !s.snapshot {
 		return s.deliverAll(ctx, now)
 	}
-	var changed []pod.Document
+	var changed []api.Document
 	gone := s.replaced
 	s.replaced = nil
 	for _, name := range slices.Sorted(among) {
@@ -206,7 +207,7 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 // deliverAll hands over the first snapshot. It waits a while for files that
 // are being written, and then holds them.
 func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
-	var all []pod.Document
+	var all []api.Document
 	for name, f := range s.files {
 		switch {
 		case s.forgotten(f, now):
@@ -215,7 +216,7 @@ func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
 		case now.Sub(s.started) < firstWait*s.cfg.Settle:
 			return nil
 		default:
-			f.docs = []pod.Document{pod.HoldFile(s.from(name), 0, errors.New("the file is still being written"))}
+			f.docs = []api.Document{manifest.HoldFile(s.from(name), 0, errors.New("the file is still being written"))}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {

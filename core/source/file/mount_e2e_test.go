@@ -33,7 +33,7 @@ func TestADirectoryThatIsUnmountedEndsNothing(t *testing.T) {
 			unmount()
 		}
 	})
-	write(t, filepath.Join(data, "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(data, "a.yaml"), manifestOf("a", "one"))
 	mount(data, "", unix.MS_BIND)
 	s, k := newSource(dir, 10*time.Millisecond, func(c *Config) { c.Period = 50 * time.Millisecond })
 	run(t, s, k)
@@ -56,7 +56,7 @@ func TestADirectoryThatIsUnmountedEndsNothing(t *testing.T) {
 		t.Errorf("deliveries: %v", k.all())
 	}
 
-	write(t, filepath.Join(data, "b.yaml"), manifest("b", "one"))
+	write(t, filepath.Join(data, "b.yaml"), manifestOf("b", "one"))
 	mount(data, "", unix.MS_BIND)
 	eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has)
 	eventually(t, "<nil>", health)

@@ -15,15 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 func TestWhatIsNoFileEndsNoPod(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	write(t, path, manifest("a", "one"))
+	write(t, path, manifestOf("a", "one"))
 	s, k := started(t, dir)
 	must(t, os.Remove(path))
 	must(t, unix.Mkfifo(path, 0o600))
@@ -40,14 +41,14 @@ func TestOnlyManifestsAreRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"b.yml": manifest("b", "i"), "a.yaml": manifest("a", "i"), "c.json": "{}", "crlf.yaml": strings.ReplaceAll(manifest("d", "i"), "\n", "\r\n"),
-		".hidden.yaml": manifest("x", "i"), "a.yaml~": manifest("x", "i"), "a.yaml.bak": manifest("x", "i"),
-		".a.yaml.swp": "swap", "README": "text", "yaml": manifest("x", "i"), "a.YAML": manifest("x", "i"),
+		"b.yml": manifestOf("b", "i"), "a.yaml": manifestOf("a", "i"), "c.json": "{}", "crlf.yaml": strings.ReplaceAll(manifestOf("d", "i"), "\n", "\r\n"),
+		".hidden.yaml": manifestOf("x", "i"), "a.yaml~": manifestOf("x", "i"), "a.yaml.bak": manifestOf("x", "i"),
+		".a.yaml.swp": "swap", "README": "text", "yaml": manifestOf("x", "i"), "a.YAML": manifestOf("x", "i"),
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "dir.yaml"), 0o700))
-	write(t, filepath.Join(dir, "dir.yaml", "x.yaml"), manifest("x", "i"))
+	write(t, filepath.Join(dir, "dir.yaml", "x.yaml"), manifestOf("x", "i"))
 	must(t, unix.Mkfifo(filepath.Join(dir, "fifo.yaml"), 0o600))
 	socket, err := net.Listen("unix", filepath.Join(dir, "s.yaml"))
 	must(t, err)
@@ -95,7 +96,7 @@ func TestAFileThatCannotBeReadKeepsWhatItHad(t *testing.T) {
 		}, "a.yaml#* a.yaml: stat a.yaml: no such file or directory"},
 		{"too large a file", func(t *testing.T, path string) {
 			t.Helper()
-			must(t, os.Truncate(path, pod.MaxManifest+4096))
+			must(t, os.Truncate(path, manifest.MaxManifest+4096))
 		}, "a.yaml#* a.yaml: larger than 10485760 bytes; split it"},
 		{"a file of zeros, as after a power cut", func(t *testing.T, path string) {
 			t.Helper()
@@ -107,13 +108,13 @@ func TestAFileThatCannotBeReadKeepsWhatItHad(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "a.yaml")
-			write(t, path, manifest("a", "i"))
+			write(t, path, manifestOf("a", "i"))
 			s, k := started(t, dir)
 			s.cfg.Settle = time.Millisecond
 			run(t, s, k)
 			tc.damage(t, path)
 			eventually(t, []string{tc.want, "a.yaml#0 a i"}, k.has)
-			replace(t, path, manifest("a", "i"))
+			replace(t, path, manifestOf("a", "i"))
 			eventually(t, []string{"a.yaml#0 a i"}, k.has)
 		})
 	}
@@ -139,12 +140,12 @@ func TestAMissingPathIsAnErrorAndEndsNothing(t *testing.T) {
 		t.Fatalf("delivered %v", got)
 	}
 	must(t, os.Mkdir(dir, 0o700))
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 	eventually(t, []string{"a.yaml#0 a i"}, k.has)
 	must(t, os.RemoveAll(dir))
 	eventually(t, []string{missing, "<nil>", missing}, k.healths)
 	must(t, os.Mkdir(dir, 0o700))
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i2"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i2"))
 	eventually(t, []string{"a.yaml#0 a i2"}, k.has)
 	for _, d := range k.all() {
 		if len(d.Gone) > 0 {
@@ -157,14 +158,14 @@ func TestAPathMayBecomeAFileAndADirectoryAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "m.yaml")
 	must(t, os.Mkdir(path, 0o700))
-	write(t, filepath.Join(path, "a.yaml"), manifest("a", "one"))
-	write(t, filepath.Join(path, "m.yaml"), manifest("m", "one")) // has the file's name
+	write(t, filepath.Join(path, "a.yaml"), manifestOf("a", "one"))
+	write(t, filepath.Join(path, "m.yaml"), manifestOf("m", "one")) // has the file's name
 	s, k := newSource(path, 20*time.Millisecond, func(c *Config) { c.Period = 50 * time.Millisecond })
 	run(t, s, k)
 	eventually(t, []string{"a.yaml#0 a one", "m.yaml#0 m one"}, k.has)
 	for range 2 {
 		must(t, os.Rename(path, path+".old"))
-		replace(t, path, manifest("f", "file"))
+		replace(t, path, manifestOf("f", "file"))
 		eventually(t, []string{path + "#0 f file"}, k.has)
 		must(t, os.Remove(path))
 		must(t, os.Rename(path+".old", path))
@@ -178,7 +179,7 @@ func TestAMissingPathMayBeAnEmptyOne(t *testing.T) {
 	s, k := newSource(dir, 10*time.Millisecond, func(c *Config) { c.Period, c.MissingEmpty = 20*time.Millisecond, true })
 	run(t, s, k)
 	must(t, os.Mkdir(dir, 0o700))
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 	eventually(t, []string{"a.yaml#0 a i"}, k.has)
 	must(t, os.RemoveAll(dir))
 	want := []delivery{{Replace: true}, {Changed: []string{"a.yaml#0 a i"}}, {Gone: []string{"a.yaml"}}}
@@ -191,7 +192,7 @@ func TestAnotherDirectoryThatIsEmptyEndsNothing(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "manifests")
 	must(t, os.Mkdir(dir, 0o700))
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 	s, k := newSource(dir, 10*time.Millisecond)
 	run(t, s, k)
 	must(t, os.Mkdir(filepath.Join(base, "other"), 0o700))
@@ -245,7 +246,7 @@ func TestAnotherDirectoryThatIsEmptyEndsNothingAfterARestartEither(t *testing.T)
 	dir, other := filepath.Join(base, "manifests"), filepath.Join(base, "other")
 	place := &memory{}
 	must(t, os.Mkdir(dir, 0o700))
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 	started(t, dir, func(c *Config) { c.Place = place })
 	must(t, os.Mkdir(other, 0o700))
 
@@ -255,7 +256,7 @@ func TestAnotherDirectoryThatIsEmptyEndsNothingAfterARestartEither(t *testing.T)
 	if got := k.healths()[0]; !strings.HasPrefix(got, "list manifests: DIR is empty and not the directory it was") || len(k.all()) != 0 {
 		t.Errorf("health %q, deliveries %v; want an error and no empty snapshot", got, k.all())
 	}
-	write(t, filepath.Join(other, "b.yaml"), manifest("b", "i"))
+	write(t, filepath.Join(other, "b.yaml"), manifestOf("b", "i"))
 	eventually(t, []string{"b.yaml#0 b i"}, k.has)
 	must(t, os.Remove(filepath.Join(other, "b.yaml")))
 	eventually(t, nil, k.has)
@@ -270,15 +271,15 @@ func TestAnotherDirectoryWithManifestsTakesOver(t *testing.T) {
 	dir, other := filepath.Join(base, "manifests"), filepath.Join(base, "other")
 	must(t, os.Mkdir(dir, 0o700))
 	must(t, os.Mkdir(other, 0o700))
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
-	write(t, filepath.Join(other, "b.yaml"), manifest("b", "i"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
+	write(t, filepath.Join(other, "b.yaml"), manifestOf("b", "i"))
 	s, k := newSource(dir, 10*time.Millisecond)
 	run(t, s, k)
 	must(t, os.Rename(dir, filepath.Join(base, "old")))
 	must(t, os.Rename(other, dir))
 	eventually(t, []string{"b.yaml#0 b i"}, k.has)
 	// It is the new one that is watched now.
-	replace(t, filepath.Join(dir, "b.yaml"), manifest("b", "i2"))
+	replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "i2"))
 	eventually(t, []string{"b.yaml#0 b i2"}, k.has)
 }
 
@@ -286,14 +287,14 @@ func TestASingleFileIsReadLikeADirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "the.manifest")
-	write(t, path, manifest("a", "one"))
-	write(t, filepath.Join(dir, "other.yaml"), manifest("b", "i"))
+	write(t, path, manifestOf("a", "one"))
+	write(t, filepath.Join(dir, "other.yaml"), manifestOf("b", "i"))
 	s, k := started(t, dir, func(c *Config) { c.Path = path })
 	run(t, s, k)
-	replace(t, path, manifest("a", "two"))
+	replace(t, path, manifestOf("a", "two"))
 	eventually(t, []string{"the.manifest#0 a two"}, k.has)
 	must(t, os.Rename(path, path+".away"))
-	replace(t, path, manifest("a", "three"))
+	replace(t, path, manifestOf("a", "three"))
 	eventually(t, []string{"the.manifest#0 a three"}, k.has)
 	for _, d := range k.all() {
 		if len(d.Gone) > 0 {
@@ -342,7 +343,7 @@ func TestWithoutAWatchListingsGoOnAndItIsSaidOnce(t *testing.T) {
 	if n := strings.Count(log.String(), "cannot watch"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, log.String())
 	}
-	replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+	replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 	clock = clock.Add(time.Minute)
 	broken = false
 	s.keepWatching()
@@ -367,12 +368,12 @@ func TestIgnored_ofADirectoryThatIsEmptyByNow(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "manifests")
 			must(t, os.Mkdir(dir, 0o700))
-			write(t, filepath.Join(dir, "a.yaml"), manifest("a", "i"))
+			write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "i"))
 			write(t, filepath.Join(dir, "b.txt"), "")
 			var mu sync.Mutex
-			var told *pod.Ignored
+			var told *api.Ignored
 			s, k := newSource(dir, 10*time.Millisecond, func(c *Config) {
-				c.Ignored = func(what *pod.Ignored) {
+				c.Ignored = func(what *api.Ignored) {
 					mu.Lock()
 					defer mu.Unlock()
 					told = what

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // readWhole reads a file, or the beginning of one that is too large, and gives
@@ -28,7 +28,7 @@ func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 		return nil, fswatch.Stamp{}, fmt.Errorf("%s is not a regular file", path)
 	}
 	// One byte more than allowed: what is too large is refused by the decoder.
-	data = make([]byte, min(info.Size(), pod.MaxManifest)+1)
+	data = make([]byte, min(info.Size(), manifest.MaxManifest)+1)
 	n, err := io.ReadFull(f, data)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fswatch.Stamp{}, err
@@ -38,7 +38,7 @@ func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 		return nil, fswatch.Stamp{}, err
 	}
 	after = fswatch.StampOf(info)
-	if min(after.Size, pod.MaxManifest+1) != int64(len(data)) {
+	if min(after.Size, manifest.MaxManifest+1) != int64(len(data)) {
 		after = fswatch.Stamp{}
 	}
 	return data, after, nil

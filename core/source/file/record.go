@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // arrival is how a name appeared; zero: it did not.
@@ -46,7 +47,7 @@ type file struct {
 	read  fswatch.Stamp
 	sum   [sha256.Size]byte
 	racy  bool
-	docs  []pod.Document
+	docs  []api.Document
 	// bytes and documents are what counts of the file (Source.count), left how many
 	// documents it has that there is no room for.
 	bytes           int64
@@ -94,7 +95,7 @@ func (f *file) settled(now time.Time, settle time.Duration) bool {
 
 // reread reads and decodes the file. It reports false when the file changed
 // meanwhile, or went away.
-func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
+func (f *file) reread(from manifest.DecodeFrom, now time.Time) bool {
 	data, after, err := readWhole(from.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -109,7 +110,7 @@ func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
 	}
 	sum := sha256.Sum256(data)
 	if f.read == (fswatch.Stamp{}) || sum != f.sum {
-		f.docs = pod.Decode(data, from)
+		f.docs = manifest.Decode(data, from)
 	}
 	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
 	f.racy = now.Sub(time.Unix(0, f.stamp.Mtime)) < racyWindow
@@ -117,7 +118,7 @@ func (f *file) reread(from pod.DecodeFrom, now time.Time) bool {
 }
 
 // fail notes that the file cannot be read; it is tried again at every look.
-func (f *file) fail(from pod.DecodeFrom, err error) {
+func (f *file) fail(from manifest.DecodeFrom, err error) {
 	f.tried, f.read = true, fswatch.Stamp{}
-	f.docs = []pod.Document{pod.HoldFile(from, 0, err)}
+	f.docs = []api.Document{manifest.HoldFile(from, 0, err)}
 }

@@ -17,7 +17,7 @@ import (
 // writeSlowly writes a pod in pieces; after each the file is a valid pod.
 func writeSlowly(t *testing.T, f *os.File) {
 	t.Helper()
-	for _, piece := range []string{strings.TrimSuffix(manifest("a", "pre"), "\n"), "fix", "es", "/are", "/pods", ":1"} {
+	for _, piece := range []string{strings.TrimSuffix(manifestOf("a", "pre"), "\n"), "fix", "es", "/are", "/pods", ":1"} {
 		_, err := f.WriteString(piece)
 		must(t, err)
 		time.Sleep(30 * time.Millisecond)
@@ -48,7 +48,7 @@ func TestAFileWrittenInPlaceIsReadWhenItStandsStill(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "a.yaml")
 			if tc.existed {
-				write(t, path, manifest("a", "old"))
+				write(t, path, manifestOf("a", "old"))
 			}
 			s, k := started(t, dir)
 			s.cfg.Settle = time.Second
@@ -73,7 +73,7 @@ func TestAFileThatAWriterHasOpenIsLeftAlone(t *testing.T) {
 	f, err := os.Create(path)
 	must(t, err)
 	t.Cleanup(func() { f.Close() })
-	_, err = f.WriteString(strings.TrimSuffix(manifest("a", "prefix"), "\n"))
+	_, err = f.WriteString(strings.TrimSuffix(manifestOf("a", "prefix"), "\n"))
 	must(t, err)
 	now := time.Now().Add(time.Second)
 	s, k := newSource(dir, DefaultSettle, func(c *Config) { c.Now = func() time.Time { return now } })
@@ -113,8 +113,8 @@ func TestAFileWrittenInPlaceIsReadOneSettleTimeAfterItsLastWrite(t *testing.T) {
 		flag         int
 	}{
 		{"a new file", "", os.O_CREATE},
-		{"a file that is cut off and written again", manifest("a", "old"), os.O_TRUNC},
-		{"a file that is written over", manifest("a", "old"), 0},
+		{"a file that is cut off and written again", manifestOf("a", "old"), os.O_TRUNC},
+		{"a file that is written over", manifestOf("a", "old"), 0},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestAFileWrittenInPlaceIsReadOneSettleTimeAfterItsLastWrite(t *testing.T) {
 				must(t, s.look(t.Context()))
 			}
 			look()
-			_, err = f.WriteString(manifest("a", "new"))
+			_, err = f.WriteString(manifestOf("a", "new"))
 			must(t, err)
 			takeEvents(t, s)
 			clock = clock.Add(slow - 1)
@@ -156,11 +156,11 @@ func TestAWriteWhoseEventIsNotThereYetStartsTheSettleTimeAnew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	write(t, path, manifest("a", "old"))
+	write(t, path, manifestOf("a", "old"))
 	clock := time.Now().Add(time.Hour)
 	s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
 	before := k.all()
-	write(t, path, strings.TrimSuffix(manifest("a", "pre"), "\n"))
+	write(t, path, strings.TrimSuffix(manifestOf("a", "pre"), "\n"))
 	takeEvents(t, s)
 	clock = clock.Add(slow)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -191,7 +191,7 @@ func TestTheFirstSnapshotWaitsForAFileThatIsBeingWritten(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "a.yaml"))
 	must(t, err)
-	write(t, filepath.Join(dir, "b.yaml"), manifest("b", "whole"))
+	write(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "whole"))
 	s, k := newSource(dir, time.Second)
 	run(t, s, nil)
 	writeSlowly(t, f)
@@ -202,8 +202,8 @@ func TestAFileThatNeverSettlesIsHeldInTheFirstSnapshot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	write(t, path, manifest("a", "some"))
-	write(t, filepath.Join(dir, "b.yaml"), manifest("b", "whole"))
+	write(t, path, manifestOf("a", "some"))
+	write(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "whole"))
 	s, k := newSource(dir, 200*time.Millisecond)
 	run(t, s, nil)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -283,7 +283,7 @@ func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
-	replace(t, path, manifest("a", "one"))
+	replace(t, path, manifestOf("a", "one"))
 	s, _ := started(t, dir)
 	f := s.files["a.yaml"]
 	if !f.stale() {

@@ -13,8 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // corpus reads the manifests that slow writers write, by file name.
@@ -45,9 +46,9 @@ var slowWriters = []struct {
 }{
 	{"a new file, held open", "", os.O_CREATE | os.O_EXCL, false},
 	{"a new file, opened for every piece", "", os.O_CREATE | os.O_APPEND, true},
-	{"a file that is cut off and written again", manifest("old", "old"), os.O_TRUNC, false},
-	{"a file that is written over and then cut off", manifest("old", "old") + "# " + strings.Repeat("old ", 300) + "\n", 0, false},
-	{"documents that are appended to a file", manifest("old", "old"), os.O_APPEND, true},
+	{"a file that is cut off and written again", manifestOf("old", "old"), os.O_TRUNC, false},
+	{"a file that is written over and then cut off", manifestOf("old", "old") + "# " + strings.Repeat("old ", 300) + "\n", 0, false},
+	{"documents that are appended to a file", manifestOf("old", "old"), os.O_APPEND, true},
 }
 
 // slowWriter writes one manifest.
@@ -114,7 +115,7 @@ func wholes(t *testing.T, dir string) []string {
 	s, k := newSource(dir, time.Nanosecond, func(c *Config) { c.Now = func() time.Time { return time.Now().AddDate(1, 0, 0) } })
 	must(t, s.look(t.Context()))
 	for _, text := range k.has() {
-		if strings.Contains(text, pod.HoldSuffix+" ") {
+		if strings.Contains(text, api.HoldSuffix+" ") {
 			t.Fatalf("a manifest is bad: %s", text)
 		}
 	}
@@ -233,11 +234,11 @@ func TestNoPrefixOfAManifestIsReadWhenManyAreWrittenAtOnce(t *testing.T) {
 // Without this the two tests above would prove little.
 func TestManyPrefixesOfTheCorpusAreManifestsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	from := pod.DecodeFrom{Source: "local", Kind: pod.KindFile, File: "/m/a", NodeName: "node"}
+	from := manifest.DecodeFrom{Source: "local", Kind: api.KindFile, File: "/m/a", NodeName: "node"}
 	count := 0
 	for name, text := range corpus(t) {
 		versions := map[string]bool{}
-		for _, d := range pod.Decode([]byte(text), from) {
+		for _, d := range manifest.Decode([]byte(text), from) {
 			if d.Err != nil {
 				t.Errorf("%s: %v", name, d.Err)
 			}
@@ -246,7 +247,7 @@ func TestManyPrefixesOfTheCorpusAreManifestsOfTheirOwn(t *testing.T) {
 		var prefix bytes.Buffer
 		for line := range strings.Lines(text) {
 			prefix.WriteString(line)
-			if slices.ContainsFunc(pod.Decode(prefix.Bytes(), from), func(d pod.Document) bool {
+			if slices.ContainsFunc(manifest.Decode(prefix.Bytes(), from), func(d api.Document) bool {
 				return d.Pod != nil && !versions[d.Version]
 			}) {
 				count++
@@ -266,7 +267,7 @@ func TestAPrefixThatStandsStillIsAManifest(t *testing.T) {
 	s, k := started(t, dir, func(c *Config) { c.Now = func() time.Time { return clock } })
 	s.watch.Open = func() (*fswatch.Backend, error) { return nil, os.ErrPermission }
 	s.stopWatching()
-	write(t, filepath.Join(dir, "a.yaml"), strings.TrimSuffix(manifest("a", "pre"), "\n"))
+	write(t, filepath.Join(dir, "a.yaml"), strings.TrimSuffix(manifestOf("a", "pre"), "\n"))
 	must(t, os.Chtimes(filepath.Join(dir, "a.yaml"), clock, clock))
 	must(t, s.look(t.Context()))
 	clock = clock.Add(slow)

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/source"
 )
 
@@ -33,7 +34,7 @@ type Config struct {
 	Path string
 	// NodeName is this node's name.
 	NodeName string
-	// Namespaces are those that documents may be in, as in pod.DecodeFrom.
+	// Namespaces are those that documents may be in, as in manifest.DecodeFrom.
 	Namespaces []string
 	Sink       source.Sink
 	// Period is the time between listings when nothing happens. The default
@@ -57,7 +58,7 @@ type Config struct {
 	// Ignored is called after every listing with what the directory holds that is not
 	// read, nil for nothing; also after one with an error, once that is reported. Nil:
 	// it is not called.
-	Ignored func(*pod.Ignored)
+	Ignored func(*api.Ignored)
 	Logger  *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
@@ -75,7 +76,7 @@ type Source struct {
 	cfg    Config
 	single bool
 	// ignored is what the last listing held that is not read, nil for nothing.
-	ignored *pod.Ignored
+	ignored *api.Ignored
 	// files are by name, as long as something of them is remembered.
 	files map[string]*file
 	// replaced are the paths of files whose name another one has now, since the
@@ -133,7 +134,7 @@ func New(c Config) *Source {
 		c.Now = time.Now
 	}
 	if c.Ignored == nil {
-		c.Ignored = func(*pod.Ignored) {}
+		c.Ignored = func(*api.Ignored) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -233,9 +234,9 @@ func (s *Source) lookAt(t time.Time) {
 	}
 }
 
-func (s *Source) from(name string) pod.DecodeFrom {
-	return pod.DecodeFrom{
-		Source: s.cfg.Name, Kind: pod.KindFile, File: s.pathOf(name), NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
+func (s *Source) from(name string) manifest.DecodeFrom {
+	return manifest.DecodeFrom{
+		Source: s.cfg.Name, Kind: api.KindFile, File: s.pathOf(name), NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
 	}
 }
 

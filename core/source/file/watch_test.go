@@ -9,8 +9,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestAnEventMakesAFileBeReadWhoseStampIsUnchanged(t *testing.T) {
@@ -30,10 +30,10 @@ func TestAnEventMakesAFileBeReadWhoseStampIsUnchanged(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "a.yaml")
-			write(t, path, manifest("a", "one"))
+			write(t, path, manifestOf("a", "one"))
 			s, k := started(t, dir)
 			// Written to behind its stamp, as on a file system with coarse times.
-			write(t, path, manifest("a", "two"))
+			write(t, path, manifestOf("a", "two"))
 			_, entries, err := s.list()
 			must(t, err)
 			f := s.files["a.yaml"]
@@ -57,7 +57,7 @@ func TestAnEventMakesAFileBeReadWhoseStampIsUnchanged(t *testing.T) {
 func TestAWatchThatEndsIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.yaml"), manifest("a", "one"))
+	write(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "one"))
 	s, k := started(t, dir)
 	s.stopWatching()
 	opened, backends := make(chan time.Time, 10), make(chan *fswatch.Backend, 10)
@@ -75,7 +75,7 @@ func TestAWatchThatEndsIsMadeAgain(t *testing.T) {
 		t.Errorf("made again after %v: what fails at once is tried without end", waited)
 	}
 	eventually(t, []string{"a.yaml#0 a two"}, func() []string {
-		replace(t, filepath.Join(dir, "a.yaml"), manifest("a", "two"))
+		replace(t, filepath.Join(dir, "a.yaml"), manifestOf("a", "two"))
 		return k.has()
 	})
 }
@@ -91,6 +91,6 @@ func TestRunEndsWithTheErrorOfItsSink(t *testing.T) {
 
 type failingSink struct{ err error }
 
-func (f failingSink) Replace(context.Context, []pod.Document) error         { return f.err }
-func (f failingSink) Apply(context.Context, []pod.Document, []string) error { return f.err }
+func (f failingSink) Replace(context.Context, []api.Document) error         { return f.err }
+func (f failingSink) Apply(context.Context, []api.Document, []string) error { return f.err }
 func (failingSink) Health(error)                                            {}

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // answer is what a server said.
@@ -19,7 +20,7 @@ type answer struct {
 
 // reading is an answer that was understood.
 type reading struct {
-	docs []pod.Document
+	docs []api.Document
 	// whole is true when docs are all there is: what they do not name is gone.
 	whole bool
 }
@@ -32,16 +33,16 @@ type faults struct {
 
 // read decodes an answer. It fails where the answer does not say which pods
 // there should be.
-func read(a answer, from pod.DecodeFrom) (reading, error) {
+func read(a answer, from manifest.DecodeFrom) (reading, error) {
 	refuse := func(err error) (reading, error) { return reading{}, fmt.Errorf("%s: %w", from.File, err) }
-	if pod.Silent(a.body) {
+	if manifest.Silent(a.body) {
 		return refuse(errors.New("the answer is empty, which ends nothing; for no pods answer with an empty PodList"))
 	}
 	if isPage(a.body) {
 		return refuse(errors.New("the answer is a web page and no manifest; " +
 			"is there a proxy or a login page (captive portal) on the way to the server?"))
 	}
-	r := reading{docs: pod.Decode(a.body, from)}
+	r := reading{docs: manifest.Decode(a.body, from)}
 	usable := false
 	for i := range r.docs {
 		usable = usable || r.docs[i].Pod != nil
@@ -50,7 +51,7 @@ func read(a answer, from pod.DecodeFrom) (reading, error) {
 	case held && !usable:
 		return reading{}, fmt.Errorf("%w; the answer is no Pod, PodList or List of Pods", r.docs[0].Err)
 	case !held && !usable && len(r.docs) > 0:
-		r.docs = append(r.docs, pod.HoldFile(from, 0, errors.New(
+		r.docs = append(r.docs, manifest.HoldFile(from, 0, errors.New(
 			"no document of the answer can be used; the pods of the last one go on until that is mended")))
 	case !held:
 		r.whole = true

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // status answers with a status and a body.
@@ -54,13 +55,13 @@ func TestAnswersThatAreNoneEndNothing(t *testing.T) {
 		answer nethttp.HandlerFunc
 		want   string
 	}{
-		"a status of the server's":    {status(500, manifest("b", "i")), "URL: answered 500 Internal Server Error"},
+		"a status of the server's":    {status(500, manifestOf("b", "i")), "URL: answered 500 Internal Server Error"},
 		"not authorised":              {status(401, ""), "URL: answered 401 Unauthorized; does the server want header_file, or client_cert_file?"},
 		"not found":                   {status(404, ""), "URL: answered 404 Not Found; is url right? For no pods answer with an empty PodList"},
 		"gone":                        {status(410, ""), "URL: answered 410 Gone; is url right? For no pods answer with an empty PodList"},
 		"no content":                  {status(204, ""), "URL: answered 204 No Content; for no pods answer with an empty PodList"},
-		"a part":                      {status(206, manifest("b", "i")), "URL: answered 206 Partial Content"},
-		"another status of success":   {status(203, manifest("b", "i")), "URL: answered 203 Non-Authoritative Information"},
+		"a part":                      {status(206, manifestOf("b", "i")), "URL: answered 206 Partial Content"},
+		"another status of success":   {status(203, manifestOf("b", "i")), "URL: answered 203 Non-Authoritative Information"},
 		"unchanged, without a reason": {status(304, ""), "URL: answered 304 Not Modified"},
 
 		"nothing":                 {text(""), empty},
@@ -91,19 +92,19 @@ func TestAnswersThatAreNoneEndNothing(t *testing.T) {
 			answerWith(w, "none of that kind")
 		}, "URL: gzip: invalid header"},
 		"one that is cut off": {
-			raw("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n" + manifest("b", "i")),
-			fmt.Sprintf("URL: the answer broke off after %d bytes", len(manifest("b", "i"))),
+			raw("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n" + manifestOf("b", "i")),
+			fmt.Sprintf("URL: the answer broke off after %d bytes", len(manifestOf("b", "i"))),
 		},
 		"chunks that are cut off": {
 			raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\napiVersion: v1\nk"),
 			"URL: the answer broke off after 16 bytes",
 		},
 		"a compressed one that is cut off": {
-			raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + zipped(manifest("b", "i"))[:60]),
+			raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + zipped(manifestOf("b", "i"))[:60]),
 			"URL: the answer broke off after ",
 		},
 		"one whose end cannot be told": {
-			raw("HTTP/1.1 200 OK\r\n\r\n" + manifest("b", "i")),
+			raw("HTTP/1.1 200 OK\r\n\r\n" + manifestOf("b", "i")),
 			"URL: the answer has neither a length nor chunks, so that its end cannot be told from a broken connection; let the server send Content-Length",
 		},
 		"one without even a status": {raw(""), "URL: EOF"},
@@ -117,7 +118,7 @@ func TestAnswersThatAreNoneEndNothing(t *testing.T) {
 			says(t, "health at first", r.read(t), test.want)
 			same(t, "deliveries at first", nil, r.news())
 
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			r.good(t)
 			same(t, "deliveries", []string{"replace\n#0 a i"}, r.news())
 
@@ -144,27 +145,27 @@ func TestAnswersThatAreTaken(t *testing.T) {
 		answer nethttp.HandlerFunc
 		want   string
 	}{
-		"a Pod":                     {text(manifest("a", "i")), "replace\n#0 a i"},
+		"a Pod":                     {text(manifestOf("a", "i")), "replace\n#0 a i"},
 		"a Pod as JSON":             {text(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`), "replace\n#0 a i"},
 		"a PodList":                 {text(list("i", "a", "b")), "replace\n#0.0 a i\n#0.1 b i"},
-		"a List":                    {text("apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("a", "i"), "\n", "\n  ")), "replace\n#0.0 a i"},
+		"a List":                    {text("apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifestOf("a", "i"), "\n", "\n  ")), "replace\n#0.0 a i"},
 		"a PodList without pods":    {text(list("i")), "replace"},
 		"a List without pods":       {text(`{"apiVersion":"v1","kind":"List","items":[]}`), "replace"},
-		"documents":                 {text(manifest("a", "i") + "---\n" + manifest("b", "i")), "replace\n#0 a i\n#1 b i"},
-		"an empty List among them":  {text("# fleet\n" + list("i") + "---\n" + manifest("b", "i")), "replace\n#1 b i"},
-		"what is called a web page": {page("text/html", manifest("a", "i")), "replace\n#0 a i"},
+		"documents":                 {text(manifestOf("a", "i") + "---\n" + manifestOf("b", "i")), "replace\n#0 a i\n#1 b i"},
+		"an empty List among them":  {text("# fleet\n" + list("i") + "---\n" + manifestOf("b", "i")), "replace\n#1 b i"},
+		"what is called a web page": {page("text/html", manifestOf("a", "i")), "replace\n#0 a i"},
 		"what has a byte order mark": {
-			text("\ufeff" + manifest("a", "i")), "replace\n#0 a i",
+			text("\ufeff" + manifestOf("a", "i")), "replace\n#0 a i",
 		},
 		"chunks": {
-			raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(manifest("a", "i")), manifest("a", "i"))),
+			raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(manifestOf("a", "i")), manifestOf("a", "i"))),
 			"replace\n#0 a i",
 		},
 		"a compressed one": {
-			raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + zipped(manifest("a", "i"))), "replace\n#0 a i",
+			raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + zipped(manifestOf("a", "i"))), "replace\n#0 a i",
 		},
 		"one of HTTP/1.0 with a length": {
-			raw(fmt.Sprintf("HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(manifest("a", "i")), manifest("a", "i"))), "replace\n#0 a i",
+			raw(fmt.Sprintf("HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(manifestOf("a", "i")), manifestOf("a", "i"))), "replace\n#0 a i",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +182,7 @@ func TestAnswersThatAreTaken(t *testing.T) {
 func TestAPodIsThisNodes(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, plain)
-	srv.setText(manifest("a", "i"))
+	srv.setText(manifestOf("a", "i"))
 	r := newReader(t, srv.URL, func(c *Config) { c.Namespaces = []string{"other"} })
 	r.good(t)
 	same(t, "deliveries", []string{
@@ -201,14 +202,14 @@ func TestTheProxyOfTheEnvironmentIsUsed(t *testing.T) {
 // are.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		"", "<html>", "a: [", "# none\n---\n", list("i"), list("i", "a", "b"), bad("a"), manifest("a", "i") + "---\n" + broken,
-		`{"apiVersion":"v1","kind":"Status"}`, "\ufeff" + manifest("a", "i"), "null", "--- # a\n...\n", "apiVersion: v1\nkind: List\nitems: null\n",
+		"", "<html>", "a: [", "# none\n---\n", list("i"), list("i", "a", "b"), bad("a"), manifestOf("a", "i") + "---\n" + broken,
+		`{"apiVersion":"v1","kind":"Status"}`, "\ufeff" + manifestOf("a", "i"), "null", "--- # a\n...\n", "apiVersion: v1\nkind: List\nitems: null\n",
 	} {
 		f.Add([]byte(seed))
 	}
 	const url = "http://h/a"
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := read(answer{body: body}, pod.DecodeFrom{Source: "fleet", Kind: pod.KindHTTP, File: url, NodeName: "node"})
+		r, err := read(answer{body: body}, manifest.DecodeFrom{Source: "fleet", Kind: api.KindHTTP, File: url, NodeName: "node"})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), url+":") {
 				t.Errorf("error without the URL: %v", err)

@@ -34,7 +34,7 @@ func schedule(t *testing.T, n int, readings string, c Config) []time.Duration {
 			if outcome == '-' {
 				return answer{}, errors.New("failed")
 			}
-			return answer{body: []byte(manifest("a", "i"))}, nil
+			return answer{body: []byte(manifestOf("a", "i"))}, nil
 		}
 		began := time.Now()
 		if err := s.Run(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // client sends the requests of one source. It is used by one goroutine.
@@ -33,7 +33,7 @@ const (
 )
 
 func newClient(c *Config) *client {
-	return &client{cfg: c, limit: pod.MaxManifest, connections: connections{timeout: c.Timeout}}
+	return &client{cfg: c, limit: manifest.MaxManifest, connections: connections{timeout: c.Timeout}}
 }
 
 // get asks for the manifest. The error names the URL and says what to do.

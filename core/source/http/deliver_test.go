@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -20,12 +20,12 @@ const (
 
 // bad is a Pod that cannot be used.
 func bad(name string) string {
-	return strings.Replace(manifest(name, "i"), "image:", "imgae:", 1)
+	return strings.Replace(manifestOf(name, "i"), "image:", "imgae:", 1)
 }
 
 func TestWhatIsDelivered(t *testing.T) {
 	t.Parallel()
-	a, b, sep := manifest("a", "i"), manifest("b", "i"), "---\n"
+	a, b, sep := manifestOf("a", "i"), manifestOf("b", "i"), "---\n"
 	for name, test := range map[string]struct {
 		answers []string
 		// want has the deliveries, none for an answer without; has the pods at
@@ -49,7 +49,7 @@ func TestWhatIsDelivered(t *testing.T) {
 			[]string{"#0 a i"},
 		},
 		"bad documents beside good ones; what is not named is gone": {
-			[]string{a + sep + b + sep + manifest("c", "i"), bad("a") + sep + b},
+			[]string{a + sep + b + sep + manifestOf("c", "i"), bad("a") + sep + b},
 			[]string{"replace\n#0 a i\n#1 b i\n#2 c i", "replace\n#0 :7" + unknown + "\n#1 b i"},
 			[]string{"#0 a i", "#1 b i"},
 		},
@@ -64,7 +64,7 @@ func TestWhatIsDelivered(t *testing.T) {
 			[]string{"#0 a i", "#1 b i"},
 		},
 		"good ones beside what cannot be read, without ending any": {
-			[]string{a + sep + broken, a + sep + b, manifest("a", "j") + sep + broken},
+			[]string{a + sep + broken, a + sep + b, manifestOf("a", "j") + sep + broken},
 			[]string{
 				"apply\n#0 a i\n#1 :9" + unparsed + "\n#* :9" + held,
 				"replace\n#0 a i\n#1 b i",
@@ -112,13 +112,13 @@ func TestABodyThatIsNoneIsDecodedOnce(t *testing.T) {
 
 type failingSink struct{ err error }
 
-func (f failingSink) Replace(context.Context, []pod.Document) error         { return f.err }
-func (f failingSink) Apply(context.Context, []pod.Document, []string) error { return f.err }
+func (f failingSink) Replace(context.Context, []api.Document) error         { return f.err }
+func (f failingSink) Apply(context.Context, []api.Document, []string) error { return f.err }
 func (failingSink) Health(error)                                            {}
 
 func TestRunEndsWithTheErrorOfItsSink(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{"a snapshot": manifest("a", "i"), "a difference": bad("a")} {
+	for name, body := range map[string]string{"a snapshot": manifestOf("a", "i"), "a difference": bad("a")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, plain)
@@ -148,7 +148,7 @@ func TestRunEndsWithoutErrorWhenItIsTold(t *testing.T) {
 					<-r.Context().Done()
 					return
 				}
-				answerWith(w, manifest("a", "i"))
+				answerWith(w, manifestOf("a", "i"))
 			})
 			k := &sink{url: srv.URL, holds: map[string]string{}, health: "not told"}
 			ctx, cancel := context.WithCancel(t.Context())

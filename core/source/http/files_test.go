@@ -20,7 +20,7 @@ func TestHeadersAreReadAnew(t *testing.T) {
 			w.WriteHeader(nethttp.StatusForbidden)
 			return
 		}
-		answerWith(w, manifest("a", "i"))
+		answerWith(w, manifestOf("a", "i"))
 	})
 	path := place(t, "headers", "X-Token: old\nX-Token: older\n")
 	r := newReader(t, srv.URL, func(c *Config) { c.HeaderFile = path })
@@ -79,7 +79,7 @@ func TestFilesThatCannotBeUsedAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, plain)
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			r := newReader(t, srv.URL, test.change)
 			got := r.read(t)
 			same(t, "health", "URL was not asked: "+test.want, strings.ReplaceAll(got, dir, "DIR"))
@@ -118,7 +118,7 @@ func TestTheServersCertificateIsChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, test.of.serve(t, nil))
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			r := newReader(t, srv.URL, func(c *Config) { c.CAFile = test.file })
 			says(t, "health", r.read(t), test.want)
 		})
@@ -129,7 +129,7 @@ func TestAuthoritiesAreReadAnew(t *testing.T) {
 	t.Parallel()
 	first, next := newAuthority(t), newAuthority(t)
 	srv := newServer(t, first.serve(t, nil))
-	srv.setText(manifest("a", "i"))
+	srv.setText(manifestOf("a", "i"))
 	path := filepath.Join(t.TempDir(), "ca")
 	bundle := func(ca *authority) {
 		text, err := os.ReadFile(ca.file)
@@ -152,7 +152,7 @@ func TestNewFilesLeaveNoConnectionBehind(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	srv := newServer(t, ca.serve(t, ca.demands))
-	srv.setText(manifest("a", "i"))
+	srv.setText(manifestOf("a", "i"))
 	cert, key := ca.client(t)
 	r := newReader(t, srv.URL, func(c *Config) { c.CAFile, c.ClientCertFile, c.ClientKeyFile = ca.file, cert, key })
 	for range 3 {
@@ -174,7 +174,7 @@ func TestClientCertificatesAreReadAnew(t *testing.T) {
 	var shown string
 	srv.set(func(w nethttp.ResponseWriter, q *nethttp.Request) {
 		shown = q.TLS.PeerCertificates[0].Subject.CommonName
-		answerWith(w, manifest("a", "i"))
+		answerWith(w, manifestOf("a", "i"))
 	})
 	r := newReader(t, srv.URL, func(c *Config) { c.CAFile = ca.file })
 	says(t, "health without", r.read(t), "URL: remote error: tls: certificate required; does the server want client_cert_file and client_key_file?")
@@ -231,7 +231,7 @@ func TestOneConnectionServesAsLongAsTheFilesStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, start)
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			headers := place(t, "headers", "X-A: 1\n")
 			r := newReader(t, srv.URL, func(c *Config) { c.CAFile, c.HeaderFile = ca.file, headers })
 			from := map[string]bool{}

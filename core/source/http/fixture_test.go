@@ -19,11 +19,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // manifest is a pod of one container with that image.
-func manifest(name, image string) string {
+func manifestOf(name, image string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers:\n  - name: c\n    image: %s\n", name, image)
 }
 
@@ -102,7 +102,7 @@ type sink struct {
 	health     string
 }
 
-func (s *sink) render(d pod.Document) string {
+func (s *sink) render(d api.Document) string {
 	id := strings.TrimPrefix(d.ID, s.url)
 	if d.Err != nil {
 		return id + " " + strings.TrimPrefix(d.Err.Error(), s.url)
@@ -110,7 +110,7 @@ func (s *sink) render(d pod.Document) string {
 	return id + " " + strings.TrimSuffix(d.Pod.Name, "-node") + " " + d.Pod.Spec.Containers[0].Image
 }
 
-func (s *sink) take(how string, docs []pod.Document) {
+func (s *sink) take(how string, docs []api.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lines := []string{how}
@@ -123,7 +123,7 @@ func (s *sink) take(how string, docs []pod.Document) {
 	s.deliveries = append(s.deliveries, strings.Join(lines, "\n"))
 }
 
-func (s *sink) Replace(_ context.Context, all []pod.Document) error {
+func (s *sink) Replace(_ context.Context, all []api.Document) error {
 	s.mu.Lock()
 	named := map[string]bool{}
 	for _, d := range all {
@@ -135,7 +135,7 @@ func (s *sink) Replace(_ context.Context, all []pod.Document) error {
 	return nil
 }
 
-func (s *sink) Apply(_ context.Context, changed []pod.Document, gone []string) error {
+func (s *sink) Apply(_ context.Context, changed []api.Document, gone []string) error {
 	s.take("apply", changed)
 	if len(gone) > 0 {
 		return fmt.Errorf("gone: %q", gone)

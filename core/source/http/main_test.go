@@ -13,7 +13,7 @@ import (
 // machine's own: the environment is read only once.
 func TestMain(m *testing.M) {
 	proxy := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		answerWith(w, manifest("from-"+r.Host, "proxy"))
+		answerWith(w, manifestOf("from-"+r.Host, "proxy"))
 	}))
 	os.Setenv("HTTP_PROXY", proxy.URL)
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())

@@ -27,7 +27,7 @@ func TestRedirectsAreFollowed(t *testing.T) {
 					redirectTo(code, "b?c=d")(w, r)
 					return
 				}
-				answerWith(w, manifest("a", "i"))
+				answerWith(w, manifestOf("a", "i"))
 			})
 			r := newReader(t, srv.URL+"/a")
 			r.good(t)
@@ -75,7 +75,7 @@ func TestRedirectsHaveAnEnd(t *testing.T) {
 			var n int
 			_, _ = fmt.Sscanf(r.URL.Path, "/%d", &n)
 			if n == limit {
-				answerWith(w, manifest("a", "i"))
+				answerWith(w, manifestOf("a", "i"))
 				return
 			}
 			redirectTo(302, fmt.Sprintf("/%d?secret=x", n+1))(w, r)
@@ -89,7 +89,7 @@ func TestRedirectsHaveAnEnd(t *testing.T) {
 func TestARedirectFromHTTPSToHTTPIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	open := newServer(t, plain)
-	open.setText(manifest("a", "i"))
+	open.setText(manifestOf("a", "i"))
 	ca := newAuthority(t)
 	srv := newServer(t, ca.serve(t, nil))
 	srv.set(redirectTo(302, open.URL))
@@ -102,7 +102,7 @@ func TestARedirectFromHTTPToHTTPSIsFollowed(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	secure := newServer(t, ca.serve(t, nil))
-	secure.setText(manifest("a", "i"))
+	secure.setText(manifestOf("a", "i"))
 	srv := newServer(t, plain)
 	srv.set(redirectTo(302, secure.URL))
 	r := newReader(t, srv.URL, func(c *Config) { c.CAFile = ca.file })
@@ -130,7 +130,7 @@ func TestSecretsGoOnlyToTheServerOfTheURL(t *testing.T) {
 		case "/back":
 			redirectTo(307, "/end")(w, q)
 		default:
-			answerWith(w, manifest("a", "i"))
+			answerWith(w, manifestOf("a", "i"))
 		}
 	})
 	other.set(redirectTo(307, srv.URL+"/back"))
@@ -149,7 +149,7 @@ func TestTheClientCertificateGoesOnlyToTheServerOfTheURL(t *testing.T) {
 	shown := make(chan int, 10)
 	count := func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		shown <- len(r.TLS.PeerCertificates)
-		answerWith(w, manifest("a", "i"))
+		answerWith(w, manifestOf("a", "i"))
 	}
 	other := newServer(t, ca.serve(t, ca.asks))
 	other.set(count)

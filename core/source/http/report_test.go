@@ -33,7 +33,7 @@ func TestReadingsThatFailAreLogged(t *testing.T) {
 			r.read(t)
 			same(t, "log", want, r.logged())
 		}
-		srv.setText(manifest("a", "i"))
+		srv.setText(manifestOf("a", "i"))
 		r.good(t)
 		same(t, "log of the recovery", []string{`level=INFO msg="readings succeed again" failed=5`}, r.logged())
 		r.good(t)
@@ -79,11 +79,11 @@ func TestABadDocumentIsReportedEveryTimeItIsRead(t *testing.T) {
 			}, r.logged())
 
 			// Other bad documents are news.
-			srv.setText(bad("a") + "---\n" + bad("b") + "---\n" + manifest("c", "i"))
+			srv.setText(bad("a") + "---\n" + bad("b") + "---\n" + manifestOf("c", "i"))
 			r.good(t)
 			same(t, "log of others", []string{"level=WARN" + first("2")}, r.logged())
 
-			srv.set(tagged(manifest("a", "i"), headers...))
+			srv.set(tagged(manifestOf("a", "i"), headers...))
 			r.good(t)
 			same(t, "log of the recovery", []string{`level=INFO msg="all documents are valid again" readings=6`}, r.logged())
 			r.good(t)
@@ -96,7 +96,7 @@ func TestTheDocumentThatHoldsTheOthersIsNotCounted(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, plain)
 	r := newReader(t, srv.URL)
-	srv.setText(manifest("a", "i") + "---\n" + broken)
+	srv.setText(manifestOf("a", "i") + "---\n" + broken)
 	r.good(t)
 	same(t, "log", []string{
 		`level=WARN msg="documents are bad; their last valid versions stay in force" count=1 err="URL:9` + unparsed + `"`,

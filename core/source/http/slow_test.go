@@ -61,7 +61,7 @@ func TestAServerHasOnlySoMuchTime(t *testing.T) {
 			}
 			same(t, "health", want, health)
 			same(t, "deliveries", nil, r.news())
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			r.cfg.Timeout = DefaultTimeout
 			r.good(t)
 		})
@@ -85,7 +85,7 @@ func TestRedirectsShareTheTimeOfARequest(t *testing.T) {
 func TestAnAnswerHasALimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
-	pod := manifest("a", "i")
+	pod := manifestOf("a", "i")
 	padded := func(size int) string { return pod + strings.Repeat("#", size-len(pod)) }
 	const tooLarge = "URL: the answer is larger than 1000 bytes; split it over several sources"
 	for name, test := range map[string]struct {
@@ -164,7 +164,7 @@ func TestASilentConnectionDoesNotFailTheNextReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, start)
-			srv.setText(manifest("a", "i"))
+			srv.setText(manifestOf("a", "i"))
 			front := newFront(t, srv.Listener.Addr().String())
 			r := newReader(t, "https://"+front.Addr().String(), func(c *Config) { c.CAFile = ca.file })
 			r.good(t)

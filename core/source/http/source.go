@@ -6,7 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/source"
 )
 
@@ -24,7 +25,7 @@ type Config struct {
 	URL string
 	// NodeName is this node's name.
 	NodeName string
-	// Namespaces are those that documents may be in, as in pod.DecodeFrom.
+	// Namespaces are those that documents may be in, as in manifest.DecodeFrom.
 	Namespaces []string
 	Sink       source.Sink
 	// Period is the time from one reading to the next. The default is
@@ -153,8 +154,8 @@ func (s *Source) take(ctx context.Context, a answer, sum [sha256.Size]byte) erro
 	return nil
 }
 
-func (s *Source) from() pod.DecodeFrom {
-	return pod.DecodeFrom{
-		Source: s.cfg.Name, Kind: pod.KindHTTP, File: s.cfg.URL, NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
+func (s *Source) from() manifest.DecodeFrom {
+	return manifest.DecodeFrom{
+		Source: s.cfg.Name, Kind: api.KindHTTP, File: s.cfg.URL, NodeName: s.cfg.NodeName, Namespaces: s.cfg.Namespaces,
 	}
 }

@@ -51,7 +51,7 @@ func TestTheServerIsAskedWhetherItsAnswerHasChanged(t *testing.T) {
 			t.Parallel()
 			srv := newServer(t, plain)
 			r := newReader(t, srv.URL)
-			srv.set(tagged(manifest("a", "i"), test.headers...))
+			srv.set(tagged(manifestOf("a", "i"), test.headers...))
 			for range 3 {
 				r.good(t)
 			}
@@ -64,7 +64,7 @@ func TestTheServerIsAskedWhetherItsAnswerHasChanged(t *testing.T) {
 			}
 			same(t, "deliveries", []string{"replace\n#0 a i"}, r.news())
 
-			srv.set(tagged(manifest("a", "j"), "ETag", `"2"`))
+			srv.set(tagged(manifestOf("a", "j"), "ETag", `"2"`))
 			r.good(t)
 			same(t, "deliveries of another body", []string{"replace\n#0 a j"}, r.news())
 		})
@@ -79,7 +79,7 @@ func TestTheValidatorsAreThoseOfWhatWasDeliveredLast(t *testing.T) {
 		asked := srv.requests()
 		return asked[len(asked)-1].Header.Get("If-None-Match")
 	}
-	srv.set(tagged(manifest("a", "i"), "ETag", `"1"`))
+	srv.set(tagged(manifestOf("a", "i"), "ETag", `"1"`))
 	r.good(t)
 
 	// What was refused is asked for again, whole.
@@ -95,12 +95,12 @@ func TestTheValidatorsAreThoseOfWhatWasDeliveredLast(t *testing.T) {
 	r.good(t)
 	same(t, "tag after a bad document", `"3"`, sent())
 	same(t, "deliveries", []string{"replace\n#0 a i", "apply\n#0 :7" + unknown + allBad}, r.news())
-	srv.set(tagged(manifest("a", "i"), "ETag", `"1"`))
+	srv.set(tagged(manifestOf("a", "i"), "ETag", `"1"`))
 	r.good(t)
 	same(t, "deliveries of the first one again", []string{"replace\n#0 a i"}, r.news())
 
 	// The same body may get another tag.
-	srv.set(tagged(manifest("a", "i"), "ETag", `"4"`))
+	srv.set(tagged(manifestOf("a", "i"), "ETag", `"4"`))
 	r.good(t)
 	r.good(t)
 	same(t, "tag of an equal body", `"4"`, sent())
@@ -117,7 +117,7 @@ func TestATagIsSentOnlyToThePlaceThatGaveIt(t *testing.T) {
 			nethttp.Redirect(w, q, at, nethttp.StatusFound)
 			return
 		}
-		tagged(manifest("at-"+q.URL.Path[1:], "i"), "ETag", `"1"`)(w, q)
+		tagged(manifestOf("at-"+q.URL.Path[1:], "i"), "ETag", `"1"`)(w, q)
 	})
 	r.good(t)
 	r.good(t)

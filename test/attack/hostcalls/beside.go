@@ -19,7 +19,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -176,7 +176,7 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 	}
 	defer func() { err = errors.Join(err, disk.Close()) }()
 	c := policy.Config{
-		Sources: []string{"static"}, Kinds: map[string]string{"static": pod.KindFile}, DefaultVerdict: pod.Allow, Node: "node-1",
+		Sources: []string{"static"}, Kinds: map[string]string{"static": api.KindFile}, DefaultVerdict: api.Allow, Node: "node-1",
 		Kept: disk.PolicySets(), Version: "bench", Loader: settled{policy.Sandbox(engine), f.call.settings}, Logger: log, Now: time.Now,
 	}
 	limits := map[string]int64{"": recordBytes}
@@ -289,7 +289,7 @@ func (f *family) flood(ctx context.Context, p *policy.Plane, tenant string, judg
 			continue
 		}
 		open.Add(1)
-		p.Judge(newPod(f.call.question().Question.Pod, tenant, n), func(v pod.Verdict) {
+		p.Judge(newPod(f.call.question().Question.Pod, tenant, n), func(v api.Verdict) {
 			open.Add(-1)
 			if len(v.Opinions) > 0 {
 				judged.Add(1)
@@ -312,7 +312,7 @@ func ask(ctx context.Context, p *policy.Plane) (took []time.Duration, err error)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		p.Judge(newPod(like, third, i), func(pod.Verdict) { answers <- time.Since(due) })
+		p.Judge(newPod(like, third, i), func(api.Verdict) { answers <- time.Since(due) })
 	}
 	for range n {
 		select {
@@ -328,9 +328,9 @@ func ask(ctx context.Context, p *policy.Plane) (took []time.Duration, err error)
 }
 
 // newPod is a question about a pod of a tenant that was not seen before.
-func newPod(like *v1.Pod, tenant string, n int) pod.Question {
+func newPod(like *v1.Pod, tenant string, n int) api.Question {
 	p := *like
 	p.Name, p.Namespace = fmt.Sprintf("pod-%d", n), tenant
 	p.UID = types.UID(tenant + "-" + p.Name)
-	return pod.Question{Op: pod.Add, Pod: &p, Origin: pod.Origin{Source: "static", Document: "/m/" + string(p.UID) + ".yaml#0"}}
+	return api.Question{Op: api.Add, Pod: &p, Origin: api.Origin{Source: "static", Document: "/m/" + string(p.UID) + ".yaml#0"}}
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source/file"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -49,7 +49,7 @@ func Measure(ctx context.Context, n int, how How) (_ []time.Duration, err error)
 		return nil, err
 	}
 	for i := range Others {
-		if err := os.WriteFile(r.path("other", i), manifest("other", i, 0), 0o600); err != nil {
+		if err := os.WriteFile(r.path("other", i), manifestOf("other", i, 0), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +107,7 @@ func (r *rig) start() (stop func() error, err error) {
 	}
 	const name = "files"
 	m := mux.New(mux.Config{
-		Sources: []mux.Source{{Name: name, Kind: pod.KindFile, Location: r.dir}}, Documents: dir.Documents(),
+		Sources: []mux.Source{{Name: name, Kind: api.KindFile, Location: r.dir}}, Documents: dir.Documents(),
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	sink, err := m.Sink(name)
@@ -132,11 +132,11 @@ func (r *rig) start() (stop func() error, err error) {
 }
 
 // receive stamps what arrives, until the updates end.
-func (r *rig) receive(ctx context.Context, updates <-chan pod.Update) {
+func (r *rig) receive(ctx context.Context, updates <-chan api.Update) {
 	for u := range updates {
 		now := time.Now()
 		for _, c := range u.Changes {
-			if c.New == nil || c.Op == pod.Remove {
+			if c.New == nil || c.Op == api.Remove {
 				continue
 			}
 			select {
@@ -168,7 +168,7 @@ func (r *rig) arrived(ctx context.Context, image string) (time.Time, error) {
 
 // write writes a manifest, and gives when it began to.
 func (r *rig) write(i, version int) (began time.Time, err error) {
-	path, text := r.path("new", i), manifest("new", i, version)
+	path, text := r.path("new", i), manifestOf("new", i, version)
 	if r.how == InPlace {
 		began = time.Now()
 		return began, os.WriteFile(path, text, 0o600)
@@ -189,7 +189,7 @@ func image(name string, i, version int) string {
 	return fmt.Sprintf("registry.example/%s-%d:%d", name, i, version)
 }
 
-func manifest(name string, i, version int) []byte {
+func manifestOf(name string, i, version int) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Pod
 metadata:

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
@@ -33,7 +33,7 @@ type loaded struct {
 // admit judges the pod, which must be allowed.
 func (l *loaded) admit(ctx context.Context) error {
 	result, err := l.plugin.Admit(ctx, l.request)
-	if err == nil && result.Answer != pod.Allow {
+	if err == nil && result.Answer != api.Allow {
 		return fmt.Errorf("the pod is not allowed: %s, %s", result.Answer, result.Message)
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/test/bench/policies/bare"
@@ -71,9 +71,9 @@ func TestGuestsJudgeByTheRule(t *testing.T) {
 		a.guests = append(a.guests, &loaded{plugin: plugin})
 		for _, asked := range pods {
 			result, err := plugin.Admit(t.Context(), question.Request(asked.pod))
-			want := pod.Allow
+			want := api.Allow
 			if !asked.allowed {
-				want = pod.Deny
+				want = api.Deny
 			}
 			if err != nil || result.Answer != want {
 				t.Errorf("%s: %s: %+v, %v, want %s", g, asked.name, result, err, want)

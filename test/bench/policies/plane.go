@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -35,18 +36,18 @@ type plane struct {
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
-	questions []pod.Question
+	questions []api.Question
 	next      int
 	// mirror is about a mirror pod.
-	mirror pod.Question
+	mirror api.Question
 	// asked is how many policies have an opinion of each pod.
 	asked   int
-	answers chan pod.Verdict
+	answers chan api.Verdict
 }
 
 // newPlane starts a plane with policies and waits until they are in force.
 func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err error) {
-	p := &plane{answers: make(chan pod.Verdict, 1), stop: func() {}}
+	p := &plane{answers: make(chan api.Verdict, 1), stop: func() {}}
 	for _, g := range groups {
 		if g.match == everyPod {
 			p.asked += g.policies
@@ -108,12 +109,12 @@ func (p *plane) tell(ctx context.Context) error {
 }
 
 // questions are those about each pod.
-func questions() ([]pod.Question, error) {
+func questions() ([]api.Question, error) {
 	one, err := question.Pod()
 	if err != nil {
 		return nil, err
 	}
-	all := make([]pod.Question, instances)
+	all := make([]api.Question, instances)
 	for i := range all {
 		p := one.DeepCopy()
 		p.Name = fmt.Sprintf("%s-%d", one.Name, i)
@@ -135,17 +136,17 @@ func (p *plane) ask(ctx context.Context) error {
 }
 
 // answer takes a verdict in.
-func (p *plane) answer(v pod.Verdict) { p.answers <- v }
+func (p *plane) answer(v api.Verdict) { p.answers <- v }
 
 // turn is the question whose turn it is.
-func (p *plane) turn() pod.Question {
+func (p *plane) turn() api.Question {
 	p.next = (p.next + 1) % len(p.questions)
 	return p.questions[p.next]
 }
 
 // check wants that the pod is allowed, by all policies that are to be asked.
-func (p *plane) check(v pod.Verdict) error {
-	if v.Answer != pod.Allow || len(v.Opinions) != p.asked {
+func (p *plane) check(v api.Verdict) error {
+	if v.Answer != api.Allow || len(v.Opinions) != p.asked {
 		return fmt.Errorf("the pod is not allowed by %d policies: %s by %d, %s", p.asked, v.Answer, len(v.Opinions), v.Message)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
@@ -54,7 +54,7 @@ func TestAPlaneAsksThePoliciesThatMatch(t *testing.T) {
 	if err := p.ask(t.Context()); err == nil || !strings.Contains(err.Error(), "by 3") {
 		t.Errorf("three policies that are asked instead of four: %v", err)
 	}
-	if err := p.check(pod.Verdict{Answer: pod.Deny, Opinions: make([]pod.Opinion, 4)}); err == nil {
+	if err := p.check(api.Verdict{Answer: api.Deny, Opinions: make([]api.Opinion, 4)}); err == nil {
 		t.Error("a pod that is denied is no error")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -74,7 +74,7 @@ func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error)
 
 // timedVerdict is a verdict, and the nanoseconds until it came.
 type timedVerdict struct {
-	verdict pod.Verdict
+	verdict api.Verdict
 	took    float64
 }
 
@@ -100,7 +100,7 @@ func (p *plane) stream(ctx context.Context, start func() error, calls int) (time
 		<-clock.C
 		asked++
 		began := time.Now()
-		p.Judge(p.turn(), func(v pod.Verdict) { verdicts <- timedVerdict{v, float64(time.Since(began))} })
+		p.Judge(p.turn(), func(v api.Verdict) { verdicts <- timedVerdict{v, float64(time.Since(began))} })
 		select {
 		case <-p.Changed():
 			changed, end = true, time.Now().Add(lull)

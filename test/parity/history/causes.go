@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -175,7 +176,7 @@ func hasDocument(l ledger, k key, identity types.NamespacedName) bool {
 
 // rewording is what each side should say of a pod whose old and new version
 // differ in words only.
-type rewording struct{ theirs, ours pod.Op }
+type rewording struct{ theirs, ours api.Op }
 
 // passing are the causes of one delivery only.
 func passing(before, after ledger) (causes, map[key]rewording) {
@@ -206,7 +207,7 @@ func passing(before, after ledger) (causes, map[key]rewording) {
 }
 
 // kubeletOp is what a kubelet makes of a new version, word by word.
-func kubeletOp(a, b *v1.Pod) pod.Op {
+func kubeletOp(a, b *v1.Pod) api.Op {
 	same := reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Labels, b.Labels) &&
 		reflect.DeepEqual(a.DeletionTimestamp, b.DeletionTimestamp) &&
 		reflect.DeepEqual(a.DeletionGracePeriodSeconds, b.DeletionGracePeriodSeconds) &&
@@ -215,23 +216,23 @@ func kubeletOp(a, b *v1.Pod) pod.Op {
 	case same && reflect.DeepEqual(a.Status, b.Status):
 		return ""
 	case same:
-		return pod.Reconcile
+		return api.Reconcile
 	case b.DeletionTimestamp != nil:
-		return pod.Delete
+		return api.Delete
 	}
-	return pod.UpdateOp
+	return api.UpdateOp
 }
 
 // ourOp is the same by meaning.
-func ourOp(a, b *v1.Pod) pod.Op {
+func ourOp(a, b *v1.Pod) api.Op {
 	fields := pod.Diff(a, b)
 	switch {
 	case fields == 0:
 		return ""
 	case !pod.Meaningful(fields):
-		return pod.Reconcile
+		return api.Reconcile
 	case b.DeletionTimestamp != nil:
-		return pod.Delete
+		return api.Delete
 	}
-	return pod.UpdateOp
+	return api.UpdateOp
 }

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/parity/kubelet"
 )
@@ -154,7 +155,7 @@ func (c *comparison) seen(s *step, theirs, ours said, excused causes) error {
 		return nil
 	}
 	for _, e := range slices.Concat(theirs.entries, ours.entries) {
-		if len(excused[e.key]) > 0 && e.op != pod.Remove && e.op != pod.Reconcile {
+		if len(excused[e.key]) > 0 && e.op != api.Remove && e.op != api.Reconcile {
 			return nil
 		}
 	}
@@ -166,7 +167,7 @@ func (c *comparison) restart() error {
 	c.kubelet.Stop()
 	c.kubelet, c.theirs = kubelet.New(sources...), map[key]*held{}
 	c.delivered = map[string]bool{}
-	var said [][]pod.Update
+	var said [][]api.Update
 	for _, w := range c.ours() {
 		updates, err := w.restart(c.docs)
 		if err != nil {

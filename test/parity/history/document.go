@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -39,10 +40,10 @@ func newDocument(source, id, version string, raw *v1.Pod) document {
 }
 
 // forMux is the document as the mux takes it.
-func (d *document) forMux(source string) pod.Document {
-	out := pod.Document{Source: source, ID: d.id, Version: d.version, Pod: d.given}
+func (d *document) forMux(source string) api.Document {
+	out := api.Document{Source: source, ID: d.id, Version: d.version, Pod: d.given}
 	if d.given == nil {
-		out.Err = &pod.DocumentError{File: d.id, Line: 3, Err: errors.New("found a tab where a key was expected")}
+		out.Err = &api.DocumentError{File: d.id, Line: 3, Err: errors.New("found a tab where a key was expected")}
 	}
 	return out
 }

@@ -6,12 +6,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
 // entry is one operation on one pod, as either side hands it on.
 type entry struct {
-	op  pod.Op
+	op  api.Op
 	key key
 	pod *v1.Pod
 }
@@ -22,16 +23,16 @@ type held struct {
 	// that came with ADD, UPDATE or DELETE.
 	pod, added, updated *v1.Pod
 	// origin is set on our side only.
-	origin pod.Origin
+	origin api.Origin
 }
 
 // take follows an entry; it fails where a kubelet's rules do not allow it.
 func (e *entry) take(all map[key]*held) error {
 	h := all[e.key]
 	switch {
-	case (e.op == pod.Add || e.op == pod.Restore) != (h == nil):
+	case (e.op == api.Add || e.op == api.Restore) != (h == nil):
 		return fmt.Errorf("%s of %s from %s, which is held: %t", e.op, e.key.uid, e.key.source, h != nil)
-	case e.op == pod.Remove:
+	case e.op == api.Remove:
 		delete(all, e.key)
 		return nil
 	case h == nil:
@@ -39,7 +40,7 @@ func (e *entry) take(all map[key]*held) error {
 		all[e.key] = h
 	}
 	h.pod = e.pod
-	if e.op != pod.Reconcile {
+	if e.op != api.Reconcile {
 		h.updated = e.pod
 	}
 	return nil

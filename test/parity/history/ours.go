@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -25,7 +26,7 @@ func newStream() *stream { return &stream{held: map[key]*held{}} }
 
 // take follows the updates of one delivery, of which there is at most one. The
 // error is the first thing that is wrong.
-func (t *stream) take(updates []pod.Update, docs ledger, now time.Time) (said, []string, error) {
+func (t *stream) take(updates []api.Update, docs ledger, now time.Time) (said, []string, error) {
 	var out said
 	var seen []string
 	var wrong first
@@ -54,7 +55,7 @@ func (t *stream) take(updates []pod.Update, docs ledger, now time.Time) (said, [
 	}
 	out.first = len(seen) > 0
 	out.empty = out.first && !slices.ContainsFunc(out.entries, func(e entry) bool {
-		return e.op == pod.Add || e.op == pod.UpdateOp || e.op == pod.Delete
+		return e.op == api.Add || e.op == api.UpdateOp || e.op == api.Delete
 	})
 	wrong.set(alone(t.held))
 	return out, seen, wrong.err
@@ -69,7 +70,7 @@ func (f *first) set(err error) {
 	}
 }
 
-func (t *stream) change(c *pod.Change, docs ledger, now time.Time) error {
+func (t *stream) change(c *api.Change, docs ledger, now time.Time) error {
 	var before *held
 	e := entry{c.Op, key{c.Source, c.Pod().UID}, c.Pod()}
 	if h := t.held[e.key]; h != nil {
@@ -79,7 +80,7 @@ func (t *stream) change(c *pod.Change, docs ledger, now time.Time) error {
 	if err := e.take(t.held); err != nil {
 		return err
 	}
-	begins, ends := c.Op == pod.Add || c.Op == pod.Restore, c.Op == pod.Remove
+	begins, ends := c.Op == api.Add || c.Op == api.Restore, c.Op == api.Remove
 	t.changes++
 	switch {
 	case c.Seq != t.changes:
@@ -96,7 +97,7 @@ func (t *stream) change(c *pod.Change, docs ledger, now time.Time) error {
 		return nil
 	}
 	t.held[e.key].origin = c.Origin
-	if c.Op == pod.Restore {
+	if c.Op == api.Restore {
 		return nil
 	}
 	return t.origin(c, before, docs, now)
@@ -104,7 +105,7 @@ func (t *stream) change(c *pod.Change, docs ledger, now time.Time) error {
 
 // origin checks that the new pod is that of the document it is said to come
 // from, and when it was first seen.
-func (t *stream) origin(c *pod.Change, before *held, docs ledger, now time.Time) error {
+func (t *stream) origin(c *api.Change, before *held, docs ledger, now time.Time) error {
 	d, ok := docs[c.Source][c.Origin.Document]
 	// What is on the disk may lack changes that are not meaningful.
 	stored := ok && d.unconfirmed && !pod.Meaningful(pod.Diff(d.given, c.New))
@@ -122,17 +123,17 @@ func (t *stream) origin(c *pod.Change, before *held, docs ledger, now time.Time)
 }
 
 // pairs checks that the halves of replacements name each other.
-func pairs(changes []pod.Change) error {
-	half := func(op pod.Op, uid, other types.UID) bool {
-		return slices.ContainsFunc(changes, func(c pod.Change) bool {
+func pairs(changes []api.Change) error {
+	half := func(op api.Op, uid, other types.UID) bool {
+		return slices.ContainsFunc(changes, func(c api.Change) bool {
 			return c.Op == op && c.Pod().UID == uid && c.Replaces == other
 		})
 	}
 	for i := range changes {
 		c := &changes[i]
-		other := map[pod.Op]pod.Op{pod.Add: pod.Remove, pod.Remove: pod.Add}[c.Op]
+		other := map[api.Op]api.Op{api.Add: api.Remove, api.Remove: api.Add}[c.Op]
 		// A pod that is restored had its other half before the restart.
-		if c.Op != pod.Restore && c.Replaces != "" && !half(other, c.Replaces, c.Pod().UID) {
+		if c.Op != api.Restore && c.Replaces != "" && !half(other, c.Replaces, c.Pod().UID) {
 			return fmt.Errorf("%s of %s replaces %s, of which there is no %s", c.Op, c.Pod().UID, c.Replaces, other)
 		}
 	}
@@ -143,7 +144,7 @@ func pairs(changes []pod.Change) error {
 // that was there is there again, and no other. Mirror pods need not be: they
 // are made again from what they mirror. docs is what
 // was delivered before.
-func (t *stream) restart(updates []pod.Update, docs ledger, now time.Time) error {
+func (t *stream) restart(updates []api.Update, docs ledger, now time.Time) error {
 	was := t.held
 	t.held, t.updates, t.changes, t.restarted = map[key]*held{}, 0, 0, true
 	out, seen, err := t.take(updates, docs, now)
@@ -159,7 +160,7 @@ func (t *stream) restart(updates []pod.Update, docs ledger, now time.Time) error
 	for _, e := range out.entries {
 		before, is := was[e.key], t.held[e.key]
 		switch {
-		case e.op != pod.Restore:
+		case e.op != api.Restore:
 			return fmt.Errorf("%s of %s before any source was read", e.op, e.key.uid)
 		case before == nil:
 			return fmt.Errorf("%s of %s is restored and was not there", e.key.uid, e.key.source)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // operations compares what both sides say of each pod.
@@ -37,7 +37,7 @@ func (c *comparison) operations(theirs, ours said, excused causes, reworded map[
 			if err := e.seenBetween(began, time.Now(), c.theirs[k]); err != nil {
 				return err
 			}
-			if e.op == pod.Add && len(ids) > 0 {
+			if e.op == api.Add && len(ids) > 0 {
 				delete(c.theirs, k) // it may say so twice of one UID
 			}
 			if err := e.take(c.theirs); err != nil && len(ids) == 0 {
@@ -55,7 +55,7 @@ func (c *comparison) onePod(theirs, ours []entry, before *held) error {
 	}
 	for i := range theirs {
 		had := before
-		if theirs[i].op == pod.Add {
+		if theirs[i].op == api.Add {
 			had = nil
 		}
 		ids, err := explain(theirs[i].pod, ours[i].pod, had)
@@ -94,8 +94,8 @@ func byKey(entries []entry) map[key][]entry {
 	return out
 }
 
-func ops(entries []entry) []pod.Op {
-	out := make([]pod.Op, len(entries))
+func ops(entries []entry) []api.Op {
+	out := make([]api.Op, len(entries))
 	for i, e := range entries {
 		out[i] = e.op
 	}
@@ -103,7 +103,7 @@ func ops(entries []entry) []pod.Op {
 }
 
 // one reports whether the only operation is op, or there is none and op is "".
-func one(entries []entry, op pod.Op) bool {
+func one(entries []entry, op api.Op) bool {
 	if op == "" {
 		return len(entries) == 0
 	}

@@ -6,13 +6,14 @@ import (
 
 	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/parity/kubelet"
 )
 
 // rank is the order of operations in one delivery.
-var rank = map[pod.Op]int{
-	pod.Restore: 0, pod.Remove: 1, pod.Add: 2, pod.UpdateOp: 3, pod.Delete: 4, pod.Reconcile: 5,
+var rank = map[api.Op]int{
+	api.Restore: 0, api.Remove: 1, api.Add: 2, api.UpdateOp: 3, api.Delete: 4, api.Reconcile: 5,
 }
 
 // said is what one side made of one delivery.
@@ -25,9 +26,9 @@ type said struct {
 }
 
 // operations are a kubelet's by our names.
-var operations = map[kubetypes.PodOperation]pod.Op{
-	kubetypes.REMOVE: pod.Remove, kubetypes.ADD: pod.Add, kubetypes.UPDATE: pod.UpdateOp,
-	kubetypes.DELETE: pod.Delete, kubetypes.RECONCILE: pod.Reconcile,
+var operations = map[kubetypes.PodOperation]api.Op{
+	kubetypes.REMOVE: api.Remove, kubetypes.ADD: api.Add, kubetypes.UPDATE: api.UpdateOp,
+	kubetypes.DELETE: api.Delete, kubetypes.RECONCILE: api.Reconcile,
 }
 
 // ofKubelet takes a kubelet's updates apart. They come one per operation, in
@@ -38,7 +39,7 @@ func ofKubelet(updates []kubelet.Update) (said, error) {
 	for _, u := range updates {
 		op := operations[u.Op]
 		switch {
-		case len(u.Pods) == 0 && op == pod.Add && !out.empty:
+		case len(u.Pods) == 0 && op == api.Add && !out.empty:
 			out.empty = true
 			continue
 		case len(u.Pods) == 0 || rank[op] <= last:
@@ -55,7 +56,7 @@ func ofKubelet(updates []kubelet.Update) (said, error) {
 // seenBetween checks the time a kubelet wrote on a pod when it was first seen.
 func (e *entry) seenBetween(from, to time.Time, before *held) error {
 	text := e.pod.Annotations[pod.AnnotationSeen]
-	if before != nil && e.op != pod.Add {
+	if before != nil && e.op != api.Add {
 		if was := before.added.Annotations[pod.AnnotationSeen]; text != was {
 			return fmt.Errorf("the kubelet says %s was first seen %q and before that %q", e.key.uid, text, was)
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // wardlet is one of our muxes with its sources. It outlives restarts of the
@@ -42,7 +42,7 @@ func newWardlet(wholeOnly bool, now func() time.Time) *wardlet {
 }
 
 // start starts the agent and gives what it says before any source does.
-func (w *wardlet) start() ([]pod.Update, error) {
+func (w *wardlet) start() ([]api.Update, error) {
 	var configured []mux.Source
 	for _, s := range sources {
 		configured = append(configured, mux.Source{Name: s, Kind: s})
@@ -79,7 +79,7 @@ func (w *wardlet) stop() error {
 }
 
 // restart ends the agent, starts it again and follows what it restores.
-func (w *wardlet) restart(docs ledger) ([]pod.Update, error) {
+func (w *wardlet) restart(docs ledger) ([]api.Update, error) {
 	if err := w.stop(); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (w *wardlet) restart(docs ledger) ([]pod.Update, error) {
 
 // step delivers and follows what the mux says. docs is what all sources hold
 // then. The error is the first thing wrong of what is ours alone.
-func (w *wardlet) step(s *step, docs ledger) ([]pod.Update, said, error) {
+func (w *wardlet) step(s *step, docs ledger) ([]api.Update, said, error) {
 	var wrong first
 	updates, err := w.deliver(s)
 	wrong.set(err)
@@ -124,11 +124,11 @@ func (w *wardlet) reads(s *step, seen []string) error {
 func (w *wardlet) whole(s *step) bool { return w.wholeOnly || !s.difference }
 
 // deliver hands over what a step's source holds and gives what follows.
-func (w *wardlet) deliver(s *step) ([]pod.Update, error) {
+func (w *wardlet) deliver(s *step) ([]api.Update, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	had, has := w.has[s.source], map[string]string{}
-	var all, changed []pod.Document
+	var all, changed []api.Document
 	for i := range s.documents {
 		d := &s.documents[i]
 		has[d.id] = d.version
@@ -158,7 +158,7 @@ func (w *wardlet) deliver(s *step) ([]pod.Update, error) {
 }
 
 // updates is what the mux has sent. A delivery is sent when it returns.
-func (w *wardlet) updates() (updates []pod.Update) {
+func (w *wardlet) updates() (updates []api.Update) {
 	for {
 		select {
 		case u := <-w.mux.Updates():

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // subject is a manifest with both answers.
@@ -24,7 +24,7 @@ type subject struct {
 	err    error
 	// ours are Wardlet's pods, faults its refusals.
 	ours   []*v1.Pod
-	faults []*pod.DocumentError
+	faults []*api.DocumentError
 }
 
 func answers(text []byte, at place) *subject {
@@ -117,7 +117,7 @@ func (u *uses) compareList(s *subject, round int) (done bool, err error) {
 		u.count("list-kind")
 		doc["kind"] = "PodList"
 		return true, u.compare(answers(render(doc, false), aURL), round+1)
-	case doc["kind"] == "PodList" && s.at.kind == pod.KindFile:
+	case doc["kind"] == "PodList" && s.at.kind == api.KindFile:
 		u.count("list-in-file")
 		return true, u.compare(answers(render(doc, false), aURL), round+1)
 	case doc["kind"] == "PodList" && len(s.faults) > 0:
@@ -175,7 +175,7 @@ func (u *uses) comparePods(s *subject) error {
 var nextFault = regexp.MustCompile(`; line \d+: `)
 
 // list gives the single faults that a refusal tells.
-func faultsOf(e *pod.DocumentError) []string {
+func faultsOf(e *api.DocumentError) []string {
 	return nextFault.Split(strings.TrimSuffix(e.Err.Error(), "; and more"), -1)
 }
 

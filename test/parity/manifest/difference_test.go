@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -73,7 +74,7 @@ var differences = []difference{
 		return known
 	}},
 	{id: "http-toleration", pods: func(s *subject, k, w *v1.Pod) bool {
-		known := s.at.kind == pod.KindHTTP && !cmp.Equal(k.Spec.Tolerations, w.Spec.Tolerations) &&
+		known := s.at.kind == api.KindHTTP && !cmp.Equal(k.Spec.Tolerations, w.Spec.Tolerations) &&
 			cmp.Equal(tolerating(k.Spec.Tolerations), w.Spec.Tolerations)
 		if known {
 			w.Spec.Tolerations = k.Spec.Tolerations

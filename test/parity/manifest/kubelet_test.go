@@ -13,7 +13,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/kubelet/config" // the functions below are its
 	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 //go:linkname tryDecodeSinglePod k8s.io/kubernetes/pkg/kubelet/config.tryDecodeSinglePod
@@ -29,12 +30,12 @@ func applyDefaults(logger klog.Logger, p *api.Pod, source string, isFile bool, n
 func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
 
 // place is where a manifest comes from and who reads it. Kind is
-// pod.KindFile or pod.KindHTTP, and the source's name.
+// api.KindFile or api.KindHTTP, and the source's name.
 type place struct{ kind, path, node string }
 
 var (
-	aFile = place{pod.KindFile, "/manifests/web.yaml", "node-1"}
-	aURL  = place{pod.KindHTTP, "http://127.0.0.1/pods", "node-1"}
+	aFile = place{api.KindFile, "/manifests/web.yaml", "node-1"}
+	aURL  = place{api.KindHTTP, "http://127.0.0.1/pods", "node-1"}
 )
 
 // kubelet gives the pods a kubelet's source makes of a manifest. A file holds
@@ -42,13 +43,13 @@ var (
 // pod. config.source is put in here: a kubelet's mux does that.
 func kubelet(text []byte, at place) ([]*v1.Pod, error) {
 	defaults := func(logger klog.Logger, p *api.Pod) error {
-		return applyDefaults(logger, p, at.path, at.kind == pod.KindFile, types.NodeName(at.node))
+		return applyDefaults(logger, p, at.path, at.kind == api.KindFile, types.NodeName(at.node))
 	}
 	parsed, p, err := tryDecodeSinglePod(logr.Discard(), text, defaults)
 	if parsed && err == nil {
 		return marked([]*v1.Pod{p}, at), nil
 	}
-	if parsed || at.kind == pod.KindFile {
+	if parsed || at.kind == api.KindFile {
 		return nil, err
 	}
 	parsed, list, more := tryDecodePodList(logr.Discard(), text, defaults)
@@ -74,12 +75,12 @@ func marked(pods []*v1.Pod, at place) []*v1.Pod {
 
 // wardlet gives the pods and the refusals of core/pod. Documents that only
 // hold their file back are neither.
-func wardlet(text []byte, at place) (pods []*v1.Pod, refused []*pod.DocumentError) {
-	for _, d := range pod.Decode(text, pod.DecodeFrom{Source: at.kind, Kind: at.kind, File: at.path, NodeName: at.node}) {
+func wardlet(text []byte, at place) (pods []*v1.Pod, refused []*api.DocumentError) {
+	for _, d := range manifest.Decode(text, manifest.DecodeFrom{Source: at.kind, Kind: at.kind, File: at.path, NodeName: at.node}) {
 		switch {
 		case d.Pod != nil:
 			pods = append(pods, d.Pod)
-		case d.ID != at.path+pod.HoldSuffix:
+		case d.ID != at.path+api.HoldSuffix:
 			refused = append(refused, d.Err)
 		case len(refused) == 0:
 			refused = append(refused, d.Err)

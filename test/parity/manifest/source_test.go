@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/config"
 	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // observer is what a kubelet counts how fast pods start with.
@@ -49,7 +49,7 @@ func TestFileSourceCallsTheseFunctions(t *testing.T) {
 	both := map[bool]int{}
 	for i := 0; i < len(texts); i += len(texts)/fewManifests + 1 {
 		dir := t.TempDir()
-		at := place{pod.KindFile, filepath.Join(dir, "pod.yaml"), "node-1"}
+		at := place{api.KindFile, filepath.Join(dir, "pod.yaml"), "node-1"}
 		if err := os.WriteFile(at.path, []byte(texts[i]), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestHTTPSourceCallsTheseFunctions(t *testing.T) {
 			fmt.Fprint(w, text)
 		}))
 		t.Cleanup(server.Close)
-		at := place{pod.KindHTTP, server.URL, "node-1"}
+		at := place{api.KindHTTP, server.URL, "node-1"}
 		c := config.NewPodConfig(record.NewFakeRecorder(100), observer{})
 		config.NewSourceURL(logr.Discard(), at.path, http.Header{}, types.NodeName(at.node), 200*time.Millisecond, c.Channel(context.Background(), kubetypes.HTTPSource))
 		want, err := kubelet([]byte(text), at)

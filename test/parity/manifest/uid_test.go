@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // TestUIDs shows what the UID of a pod depends on that does not fix it: over
@@ -14,7 +14,7 @@ func TestUIDs(t *testing.T) {
 	t.Parallel()
 	u := newUses()
 	for _, text := range ancestors().texts {
-		one, two := answers([]byte(text), place{pod.KindHTTP, aURL.path, "node-1"}), answers([]byte(text), place{pod.KindHTTP, aURL.path, "node-2"})
+		one, two := answers([]byte(text), place{api.KindHTTP, aURL.path, "node-1"}), answers([]byte(text), place{api.KindHTTP, aURL.path, "node-2"})
 		for i := range min(len(one.theirs), len(two.theirs), len(one.ours), len(two.ours)) {
 			if !derived(one, i) {
 				continue
@@ -27,7 +27,7 @@ func TestUIDs(t *testing.T) {
 			}
 			u.count("uid-http-node")
 		}
-		one, two = answers([]byte(text), aFile), answers([]byte(text), place{pod.KindFile, "/manifests/other.yaml", aFile.node})
+		one, two = answers([]byte(text), aFile), answers([]byte(text), place{api.KindFile, "/manifests/other.yaml", aFile.node})
 		for i := range min(len(one.theirs), len(two.theirs), len(one.ours), len(two.ours)) {
 			if !derived(one, i) {
 				continue

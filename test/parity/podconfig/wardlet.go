@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
@@ -18,9 +19,9 @@ import (
 type wardletSide struct {
 	mux   *mux.Mux
 	sink  *mux.Sink
-	first []pod.Document
+	first []api.Document
 	// one is the difference that is sent.
-	one   []pod.Document
+	one   []api.Document
 	stop  func()
 	names []string
 }
@@ -34,7 +35,7 @@ func newWardlet(pods []*v1.Pod, disk mux.Documents) (*wardletSide, error) {
 		},
 		Documents: disk, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
-	w := &wardletSide{mux: m, one: make([]pod.Document, 1)}
+	w := &wardletSide{mux: m, one: make([]api.Document, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -49,7 +50,7 @@ func newWardlet(pods []*v1.Pod, disk mux.Documents) (*wardletSide, error) {
 	for _, p := range pods {
 		id := p.Namespace + "/" + p.Name
 		w.names = append(w.names, id)
-		w.first = append(w.first, pod.Document{Source: pod.SourceAPI, ID: id, Version: p.ResourceVersion, Pod: p})
+		w.first = append(w.first, api.Document{Source: pod.SourceAPI, ID: id, Version: p.ResourceVersion, Pod: p})
 	}
 	return w, nil
 }
@@ -63,7 +64,7 @@ func (w *wardletSide) begin() ([]*v1.Pod, error) {
 	u := <-w.mux.Updates()
 	pods := make([]*v1.Pod, 0, len(u.Changes))
 	for i := range u.Changes {
-		if u.Changes[i].Op != pod.Add {
+		if u.Changes[i].Op != api.Add {
 			return nil, fmt.Errorf("the mux said %s, want ADD", u.Changes[i].Op)
 		}
 		pods = append(pods, u.Changes[i].New)
@@ -72,12 +73,12 @@ func (w *wardletSide) begin() ([]*v1.Pod, error) {
 }
 
 func (w *wardletSide) change(i int, p *v1.Pod) (*v1.Pod, error) {
-	w.one[0] = pod.Document{Source: pod.SourceAPI, ID: w.names[i], Version: p.ResourceVersion, Pod: p}
+	w.one[0] = api.Document{Source: pod.SourceAPI, ID: w.names[i], Version: p.ResourceVersion, Pod: p}
 	if err := w.sink.Apply(context.Background(), w.one, nil); err != nil {
 		return nil, err
 	}
 	u := <-w.mux.Updates()
-	if len(u.Changes) != 1 || u.Changes[0].Op != pod.UpdateOp {
+	if len(u.Changes) != 1 || u.Changes[0].Op != api.UpdateOp {
 		return nil, errors.New("the mux did not say UPDATE of one pod")
 	}
 	return u.Changes[0].New, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // The agent's decoder takes no fixture as it is: each has an init container. It
@@ -26,12 +27,12 @@ var field = regexp.MustCompile(`(?:spec|metadata)\.[A-Za-z0-9.\[\]]+`)
 var index = regexp.MustCompile(`\[\d+\]`)
 
 // decoder decodes each text once: versions share most of their fixtures.
-type decoder map[string]pod.Document
+type decoder map[string]api.Document
 
-func (d decoder) decode(text []byte) pod.Document {
+func (d decoder) decode(text []byte) api.Document {
 	known, ok := d[string(text)]
 	if !ok {
-		known = pod.Decode(text, pod.DecodeFrom{Source: "manifests", Kind: pod.KindFile, File: "/m/web.yaml", NodeName: "node-1"})[0]
+		known = manifest.Decode(text, manifest.DecodeFrom{Source: "manifests", Kind: api.KindFile, File: "/m/web.yaml", NodeName: "node-1"})[0]
 		d[string(text)] = known
 	}
 	return known

@@ -13,7 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
@@ -100,17 +100,17 @@ func build(dir string) ([]byte, error) {
 func ours(ctx context.Context, p *v1.Pod, level, version string) (string, error) {
 	p = p.DeepCopy()
 	p.Namespace = namespace(level, version)
-	got, err := plugin.Admit(ctx, &wasm.Request{Time: time.Unix(0, 0), Question: &pod.Question{
-		Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
+	got, err := plugin.Admit(ctx, &wasm.Request{Time: time.Unix(0, 0), Question: &api.Question{
+		Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}})
 	violated := got.Annotations["violated-checks"]
 	standard := fmt.Sprintf("%q", level+":"+version)
 	switch {
 	case err != nil:
 		return "", err
-	case got.Answer == pod.Allow && violated == "" && got.Explanation == "keeps to PodSecurity "+standard:
+	case got.Answer == api.Allow && violated == "" && got.Explanation == "keeps to PodSecurity "+standard:
 		return "", nil
-	case got.Answer != pod.Deny || violated == "" || !strings.HasPrefix(got.Message, "violates PodSecurity "+standard+": "):
+	case got.Answer != api.Deny || violated == "" || !strings.HasPrefix(got.Message, "violates PodSecurity "+standard+": "):
 		return "", fmt.Errorf("the plugin says %+v", got)
 	}
 	for check := range strings.SplitSeq(violated, ",") {

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -28,7 +28,7 @@ func Pod() (*v1.Pod, error) {
 // Request asks whether a pod may run.
 func Request(p *v1.Pod) *wasm.Request {
 	return &wasm.Request{
-		Question:          &pod.Question{Op: pod.Add, Pod: p, Origin: pod.Origin{Source: "api", Document: p.Namespace + "/" + p.Name}},
+		Question:          &api.Question{Op: api.Add, Pod: p, Origin: api.Origin{Source: "api", Document: p.Namespace + "/" + p.Name}},
 		Kind:              "api",
 		Time:              time.Date(2026, time.November, 20, 10, 11, 13, 0, time.UTC),
 		ClockSynchronized: true,

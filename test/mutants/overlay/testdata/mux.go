@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/mutants"
 )
@@ -19,8 +20,8 @@ type seeded struct {
 	// seen are the sources that have given a snapshot, restored the pods that
 	// no source has confirmed, late what is kept back.
 	seen     map[string]bool
-	restored map[types.UID]pod.Change
-	late     []pod.Change
+	restored map[types.UID]api.Change
+	late     []api.Change
 }
 
 // seededFault is one way to be wrong: with what comes in, or with what goes out.
@@ -28,7 +29,7 @@ type seededFault struct {
 	in  func(*seeded, *delivery)
 	out func(*seeded, *outcome)
 	// verdict is wrong with what the gate says.
-	verdict func(*pod.Verdict)
+	verdict func(*api.Verdict)
 }
 
 // on and onVerdicts are the faults that are switched on in all muxes. Those of verdicts
@@ -55,10 +56,10 @@ func (s *seeded) outcome(out *outcome) {
 		f(s, out)
 	}
 	if s.seen == nil {
-		s.seen, s.restored = map[string]bool{}, map[types.UID]pod.Change{}
+		s.seen, s.restored = map[string]bool{}, map[types.UID]api.Change{}
 	}
 	for _, c := range out.changes {
-		if c.Op == pod.Restore {
+		if c.Op == api.Restore {
 			s.restored[c.New.UID] = c
 		} else {
 			delete(s.restored, c.Pod().UID)
@@ -67,7 +68,7 @@ func (s *seeded) outcome(out *outcome) {
 	s.seen[s.source] = s.seen[s.source] || s.snapshot
 }
 
-func (s *seeded) verdict(v pod.Verdict) pod.Verdict {
+func (s *seeded) verdict(v api.Verdict) api.Verdict {
 	if f := onVerdicts.Fault().verdict; f != nil {
 		f(&v)
 	}
@@ -75,38 +76,38 @@ func (s *seeded) verdict(v pod.Verdict) pod.Verdict {
 }
 
 var verdictFaults = map[string]seededFault{
-	"held-version-passes":   {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Allow) }},
-	"denied-version-passes": {verdict: func(v *pod.Verdict) { takeFor(v, pod.Deny, pod.Allow) }},
-	"held-is-denied":        {verdict: func(v *pod.Verdict) { takeFor(v, pod.Hold, pod.Deny) }},
+	"held-version-passes":   {verdict: func(v *api.Verdict) { takeFor(v, api.Hold, api.Allow) }},
+	"denied-version-passes": {verdict: func(v *api.Verdict) { takeFor(v, api.Deny, api.Allow) }},
+	"held-is-denied":        {verdict: func(v *api.Verdict) { takeFor(v, api.Hold, api.Deny) }},
 }
 
-func takeFor(v *pod.Verdict, is, as pod.Answer) {
+func takeFor(v *api.Verdict, is, as api.Answer) {
 	if v.Answer == is {
 		v.Answer = as
 	}
 }
 
 var faults = map[string]seededFault{
-	"remove-after-add": {out: func(_ *seeded, out *outcome) { swap(out, pod.Remove, pod.Add) }},
-	"reconcile-first":  {out: func(_ *seeded, out *outcome) { swap(out, pod.Add, pod.Reconcile) }},
+	"remove-after-add": {out: func(_ *seeded, out *outcome) { swap(out, api.Remove, api.Add) }},
+	"reconcile-first":  {out: func(_ *seeded, out *outcome) { swap(out, api.Add, api.Reconcile) }},
 
-	"annotation-change-ignored": {out: ignore(func(c pod.Change) bool { return c.Changed == pod.FieldAnnotations })},
-	"label-change-ignored":      {out: ignore(func(c pod.Change) bool { return c.Changed == pod.FieldLabels })},
-	"grace-change-ignored": {out: ignore(func(c pod.Change) bool {
+	"annotation-change-ignored": {out: ignore(func(c api.Change) bool { return c.Changed == pod.FieldAnnotations })},
+	"label-change-ignored":      {out: ignore(func(c api.Change) bool { return c.Changed == pod.FieldLabels })},
+	"grace-change-ignored": {out: ignore(func(c api.Change) bool {
 		return c.Changed == pod.FieldDeletionGracePeriod && c.Old.DeletionTimestamp != nil
 	})},
-	"reconcile-dropped": {out: ignore(isOp(pod.Reconcile))},
-	"delete-dropped":    {out: ignore(isOp(pod.Delete))},
-	"restore-dropped":   {out: ignoreOne(isOp(pod.Restore))},
+	"reconcile-dropped": {out: ignore(isOp(api.Reconcile))},
+	"delete-dropped":    {out: ignore(isOp(api.Delete))},
+	"restore-dropped":   {out: ignoreOne(isOp(api.Restore))},
 	"removal-of-snapshot-lost": {out: func(s *seeded, out *outcome) {
 		if s.snapshot {
-			ignoreOne(isOp(pod.Remove))(s, out)
+			ignoreOne(isOp(api.Remove))(s, out)
 		}
 	}},
 
-	"delete-as-update":    {out: rename(pod.Delete, pod.UpdateOp)},
-	"update-as-reconcile": {out: rename(pod.UpdateOp, pod.Reconcile)},
-	"reconcile-as-update": {out: rename(pod.Reconcile, pod.UpdateOp)},
+	"delete-as-update":    {out: rename(api.Delete, api.UpdateOp)},
+	"update-as-reconcile": {out: rename(api.UpdateOp, api.Reconcile)},
+	"reconcile-as-update": {out: rename(api.Reconcile, api.UpdateOp)},
 
 	"seen-before-snapshot": {out: func(s *seeded, out *outcome) {
 		if s.source != "" && !s.snapshot && !s.seen[s.source] {
@@ -125,23 +126,23 @@ var faults = map[string]seededFault{
 	}},
 
 	"add-twice": {out: func(_ *seeded, out *outcome) {
-		if i := slices.IndexFunc(out.changes, isOp(pod.Add)); i >= 0 {
+		if i := slices.IndexFunc(out.changes, isOp(api.Add)); i >= 0 {
 			out.changes = slices.Insert(out.changes, i, out.changes[i])
 		}
 	}},
 	"add-after-restore": {out: func(s *seeded, out *outcome) {
 		for uid, c := range s.restored {
 			if s.named[uid] && c.Source == s.source {
-				c.Op = pod.Add
+				c.Op = api.Add
 				out.changes = append(out.changes, c)
 				delete(s.restored, uid)
 			}
 		}
-		slices.SortStableFunc(out.changes, func(a, b pod.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
+		slices.SortStableFunc(out.changes, func(a, b api.Change) int { return cmp.Compare(rank[a.Op], rank[b.Op]) })
 	}},
 	"old-pod-handed-on": {out: func(_ *seeded, out *outcome) {
 		for i := range out.changes {
-			if c := &out.changes[i]; c.Op == pod.UpdateOp {
+			if c := &out.changes[i]; c.Op == api.UpdateOp {
 				c.New = c.Old
 			}
 		}
@@ -149,11 +150,11 @@ var faults = map[string]seededFault{
 	"replacement-as-update": {out: func(_ *seeded, out *outcome) {
 		for i := range out.changes {
 			c := &out.changes[i]
-			if c.Op != pod.Add {
+			if c.Op != api.Add {
 				continue
 			}
 			if j := slices.IndexFunc(out.changes, replacedBy(c)); j >= 0 {
-				c.Op, c.Old, c.Replaces = pod.UpdateOp, out.changes[j].Old, ""
+				c.Op, c.Old, c.Replaces = api.UpdateOp, out.changes[j].Old, ""
 				out.changes = slices.Delete(out.changes, j, j+1)
 				return
 			}
@@ -168,7 +169,7 @@ var faults = map[string]seededFault{
 	}},
 	"first-seen-forgotten": {out: func(_ *seeded, out *outcome) {
 		for i := range out.changes {
-			if c := &out.changes[i]; c.Op == pod.UpdateOp {
+			if c := &out.changes[i]; c.Op == api.UpdateOp {
 				c.Origin.FirstSeen = c.Origin.FirstSeen.AddDate(0, 0, 1)
 			}
 		}
@@ -176,8 +177,8 @@ var faults = map[string]seededFault{
 	"update-too-late": {out: func(s *seeded, out *outcome) {
 		before := s.late
 		s.late = nil
-		if i := slices.IndexFunc(out.changes, isOp(pod.UpdateOp)); i >= 0 {
-			s.late = []pod.Change{out.changes[i]}
+		if i := slices.IndexFunc(out.changes, isOp(api.UpdateOp)); i >= 0 {
+			s.late = []api.Change{out.changes[i]}
 			out.changes = slices.Delete(out.changes, i, i+1)
 		}
 		out.changes = append(before, out.changes...)
@@ -196,17 +197,17 @@ var faults = map[string]seededFault{
 	"difference-as-snapshot": {in: func(s *seeded, d *delivery) { d.snapshot = d.snapshot || s.seen[d.source] }},
 }
 
-func isOp(op pod.Op) func(pod.Change) bool { return func(c pod.Change) bool { return c.Op == op } }
+func isOp(op api.Op) func(api.Change) bool { return func(c api.Change) bool { return c.Op == op } }
 
-func replacedBy(add *pod.Change) func(pod.Change) bool {
-	return func(c pod.Change) bool { return c.Op == pod.Remove && c.Replaces != "" && c.Replaces == add.New.UID }
+func replacedBy(add *api.Change) func(api.Change) bool {
+	return func(c api.Change) bool { return c.Op == api.Remove && c.Replaces != "" && c.Replaces == add.New.UID }
 }
 
-func ignore(these func(pod.Change) bool) func(*seeded, *outcome) {
+func ignore(these func(api.Change) bool) func(*seeded, *outcome) {
 	return func(_ *seeded, out *outcome) { out.changes = slices.DeleteFunc(out.changes, these) }
 }
 
-func ignoreOne(of func(pod.Change) bool) func(*seeded, *outcome) {
+func ignoreOne(of func(api.Change) bool) func(*seeded, *outcome) {
 	return func(_ *seeded, out *outcome) {
 		if i := slices.IndexFunc(out.changes, of); i >= 0 {
 			out.changes = slices.Delete(out.changes, i, i+1)
@@ -214,7 +215,7 @@ func ignoreOne(of func(pod.Change) bool) func(*seeded, *outcome) {
 	}
 }
 
-func rename(from, to pod.Op) func(*seeded, *outcome) {
+func rename(from, to api.Op) func(*seeded, *outcome) {
 	return func(_ *seeded, out *outcome) {
 		for i := range out.changes {
 			if c := &out.changes[i]; c.Op == from {
@@ -225,8 +226,8 @@ func rename(from, to pod.Op) func(*seeded, *outcome) {
 }
 
 // swap puts all of the later operation before the earlier one.
-func swap(out *outcome, earlier, later pod.Op) {
+func swap(out *outcome, earlier, later api.Op) {
 	order := maps.Clone(rank)
 	order[earlier], order[later] = rank[later], rank[earlier]
-	slices.SortStableFunc(out.changes, func(a, b pod.Change) int { return cmp.Compare(order[a.Op], order[b.Op]) })
+	slices.SortStableFunc(out.changes, func(a, b api.Change) int { return cmp.Compare(order[a.Op], order[b.Op]) })
 }

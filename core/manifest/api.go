@@ -1,0 +1,190 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	v1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// APIFrom says where pods of an API server come from.
+type APIFrom struct {
+	// Source is the source's name in agent.toml.
+	Source string
+	// Server is the API server's URL.
+	Server string
+	// NodeName is this node's name.
+	NodeName string
+}
+
+// FromAPI makes a document of a pod as an API server gave it: its ID is
+// "namespace/name", its version the resourceVersion. It takes p over: the
+// caller must not use it again.
+//
+// A pod that asks for what this version does not honour is a bad document that
+// names the fields, by the table of docs/supported-fields.md; what has meaning
+// only for a scheduler or for the API server itself may say anything. Mirror
+// pods are bookkeeping, and pods that have ended or are to be ended are not
+// started: they are handed over whatever they ask for.
+func FromAPI(p *v1.Pod, from APIFrom) api.Document {
+	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	p.ManagedFields = nil
+	if p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	p.Annotations[pod.AnnotationSource] = pod.SourceAPI
+	d := api.Document{Source: from.Source, ID: p.Namespace + "/" + p.Name, Version: p.ResourceVersion}
+	if err := checkAPIPod(p, from.NodeName); err != nil {
+		d.Err = &api.DocumentError{File: apiURL(p, from.Server), Err: err}
+		return d
+	}
+	d.Pod = p
+	return d
+}
+
+// apiURL is where the pod can be read.
+func apiURL(p *v1.Pod, server string) string {
+	return strings.TrimSuffix(server, "/") + "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name)
+}
+
+// checkAPIPod fills in what is missing and checks the pod.
+func checkAPIPod(p *v1.Pod, node string) error {
+	setDefault(&p.Spec.TerminationGracePeriodSeconds, new(int64(v1.DefaultTerminationGracePeriodSeconds)))
+	if errs := validateGiven(p, node); len(errs) > 0 {
+		return told(errs)
+	}
+	if pod.IsMirror(p) || pod.IsTerminal(p.Status.Phase) || p.DeletionTimestamp != nil {
+		return nil
+	}
+	if err := checkAPISpec(&p.Spec); err != nil {
+		return err
+	}
+	setDefaults(p)
+	errs := validateOwnAnnotations(p)
+	return told(append(errs, validate(p)...))
+}
+
+// validateGiven checks what places on the node are named after, and that the
+// pod is this node's.
+func validateGiven(p *v1.Pod, node string) field.ErrorList {
+	errs := invalid(metadataPath.Child("name"), p.Name, apivalidation.NameIsDNSSubdomain(p.Name, false))
+	errs = append(errs, invalid(metadataPath.Child("namespace"), p.Namespace, apivalidation.ValidateNamespaceName(p.Namespace, false))...)
+	if !validUID.MatchString(string(p.UID)) {
+		errs = append(errs, field.Invalid(metadataPath.Child("uid"), p.UID, "must be at most 63 letters, digits and dashes"))
+	}
+	if p.ResourceVersion == "" {
+		errs = append(errs, field.Required(metadataPath.Child("resourceVersion"), ""))
+	}
+	if p.Spec.NodeName != node {
+		errs = append(errs, field.Invalid(specPath.Child("nodeName"), p.Spec.NodeName,
+			fmt.Sprintf("this node is %q; what answers does not honour the field selector", node)))
+	}
+	return errs
+}
+
+// validateOwnAnnotations checks the annotations that mean something to Wardlet.
+func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
+	var errs field.ErrorList
+	for key, value := range p.Annotations {
+		switch {
+		case key == pod.AnnotationIdentity:
+			errs = append(errs, invalid(annotationsPath.Key(key), value, validation.IsDNS1123Label(value))...)
+		case strings.HasPrefix(key, "wardlet.dev/"):
+			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for pods"))
+		}
+	}
+	return errs
+}
+
+// takenAsTheyAre are the fields of an API pod's spec that are not in the table
+// of supported fields, or only with some values: schedulers and the API server's
+// own admission have acted on them before. Where a node's own admission honours
+// one, it honours any value of it.
+var takenAsTheyAre = []string{
+	"affinity", "automountServiceAccountToken", "nodeSelector", "preemptionPolicy", "priority", "priorityClassName",
+	"schedulerName", "schedulingGates", "schedulingGroup", "serviceAccount", "serviceAccountName", "tolerations",
+	"topologySpreadConstraints", "workloadRef",
+}
+
+// checkAPISpec refuses what this version does not honour.
+func checkAPISpec(s *v1.PodSpec) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	spec, err := object(text)
+	if err != nil {
+		return err
+	}
+	for _, name := range takenAsTheyAre {
+		delete(spec, name)
+	}
+	containers, _ := spec["containers"].([]any)
+	for i := range containers {
+		if c, ok := containers[i].(map[string]any); ok {
+			// Only says how resources may change in place, which they do not.
+			delete(c, "resizePolicy")
+		}
+	}
+	c := newFieldCheck(tree{root: new(yaml.Node)})
+	c.fields(spec, reflect.TypeFor[v1.PodSpec](), "spec", "spec", false)
+	var errs []error
+	for _, f := range c.faults {
+		errs = append(errs, f.err)
+	}
+	if len(errs) > 0 && mountsToken(s) {
+		errs = append(errs, errors.New(
+			"the service account's token is a projected volume: set automountServiceAccountToken to false in the pod"))
+	}
+	return joined(errs)
+}
+
+// mountsToken reports whether a volume holds a service account's token, as the
+// API server adds it to every pod that does not decline.
+func mountsToken(s *v1.PodSpec) bool {
+	for i := range s.Volumes {
+		if projected := s.Volumes[i].Projected; projected != nil {
+			for j := range projected.Sources {
+				if projected.Sources[j].ServiceAccountToken != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func told(errs field.ErrorList) error {
+	var all []error
+	for _, err := range errs {
+		all = append(all, err)
+	}
+	return joined(all)
+}
+
+// joined puts errors into one line.
+func joined(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	err := errs[0]
+	for i, more := range errs[1:] {
+		if i+1 == api.MaxFaults {
+			return fmt.Errorf("%w; and more", err)
+		}
+		err = fmt.Errorf("%w; %w", err, more)
+	}
+	return err
+}

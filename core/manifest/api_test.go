@@ -1,0 +1,252 @@
+package manifest
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+var testAPI = APIFrom{Source: "cluster", Server: "https://192.0.2.1:6443", NodeName: "node-1"}
+
+// apiPod is a pod as an API server gives it to a node: what nobody asked for
+// is filled in.
+func apiPod(t *testing.T) *v1.Pod {
+	t.Helper()
+	text, err := os.ReadFile("testdata/api/web.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &v1.Pod{}
+	if err := json.Unmarshal(text, p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// merge lays JSON over a pod, as a merge patch does, lists as a whole.
+func merge(t *testing.T, p *v1.Pod, patch string) {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole, over map[string]any
+	for text, into := range map[string]*map[string]any{string(text): &whole, patch: &over} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	overlay(whole, over)
+	if text, err = json.Marshal(whole); err != nil {
+		t.Fatal(err)
+	}
+	*p = v1.Pod{}
+	if err := json.Unmarshal(text, p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overlay(whole, over map[string]any) {
+	for key, value := range over {
+		inner, ok := value.(map[string]any)
+		outer, have := whole[key].(map[string]any)
+		if ok && have {
+			overlay(outer, inner)
+		} else {
+			whole[key] = value
+		}
+	}
+}
+
+func TestFromAPI(t *testing.T) {
+	t.Parallel()
+	d := FromAPI(apiPod(t), testAPI)
+	if d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	if d.Source != "cluster" || d.ID != "default/web" || d.Version != "4711" {
+		t.Errorf("document %+v", d)
+	}
+	p := d.Pod
+	if p.Kind != "Pod" || p.APIVersion != "v1" || p.ManagedFields != nil || p.Annotations[pod.AnnotationSource] != pod.SourceAPI ||
+		p.UID != "0c5d2f6e-5d5e-4d9c-9a43-0d5f0b7d8f11" || p.Status.Phase != v1.PodPending || pod.IsStatic(p) {
+		t.Errorf("pod %+v", p)
+	}
+}
+
+// TestAPIFieldsThatMayStand: what schedulers and the API server have acted on,
+// and what the API server fills in, is in the way of no pod.
+func TestAPIFieldsThatMayStand(t *testing.T) {
+	t.Parallel()
+	for name, patch := range map[string]string{
+		"tolerations":                           `{"spec":{"tolerations":[{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}]}}`,
+		"node selectors and affinity":           `{"spec":{"nodeSelector":{"a":"b"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["node-1"]}]}]}}}}}`,
+		"spreading":                             `{"spec":{"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule"}]}}`,
+		"another scheduler":                     `{"spec":{"schedulerName":"mine"}}`,
+		"a priority and its class":              `{"spec":{"priority":2000001000,"priorityClassName":"system-node-critical","preemptionPolicy":"Never"}}`,
+		"a service account without token":       `{"spec":{"serviceAccountName":"web","serviceAccount":"web","automountServiceAccountToken":true}}`,
+		"a system, to be judged":                `{"spec":{"os":{"name":"windows"}}}`,
+		"operators of a newer server":           `{"spec":{"tolerations":[{"key":"a","operator":"Lt","value":"5"}],"nodeSelector":{"a":"b/c"}}}`,
+		"a class of the cluster":                `{"spec":{"priority":5,"priorityClassName":"mine"}}`,
+		"another number for a class":            `{"spec":{"priority":5,"priorityClassName":"system-node-critical"}}`,
+		"sysctls that do not fit, to be judged": `{"spec":{"hostNetwork":true,"securityContext":{"sysctls":[{"name":"net.core.somaxconn","value":"1"}]}}}`,
+		"a profile":                             `{"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}}}}`,
+		"a deadline":                            `{"spec":{"activeDeadlineSeconds":5}}`,
+		"disks that are set aside":              `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"ephemeral-storage":"1Gi"}}}]}}`,
+		"how resources may change":              `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}},"resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"}]}]}}`,
+		"owners, finalizers, generation":        `{"metadata":{"generation":3,"generateName":"web-","finalizers":["a/b"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"u","controller":true}]}}`,
+		"any status":                            `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"podIPs":[{"ip":"192.0.2.7"}],"initContainerStatuses":[{"name":"i","ready":true,"restartCount":0,"image":"i","imageID":"i"}]}}`,
+		"other annotations":                     `{"metadata":{"annotations":{"kubernetes.io/config.seen":"x","kubernetes.io/config.source":"file","wardlet.dev/identity":"web","example.org/a":"b"}}}`,
+		"host network":                          `{"spec":{"hostNetwork":true,"dnsPolicy":"ClusterFirstWithHostNet","containers":[{"name":"c","image":"i","ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}]}]}}`,
+		"volumes that are honoured":             `{"spec":{"volumes":[{"name":"a","hostPath":{"path":"/a","type":""}},{"name":"b","emptyDir":{}}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := apiPod(t)
+			merge(t, p, patch)
+			if d := FromAPI(p, testAPI); d.Err != nil {
+				t.Errorf("refused: %v", d.Err)
+			} else if pod.IsStatic(d.Pod) {
+				t.Error("taken for a static pod")
+			}
+		})
+	}
+}
+
+// refusals are pods that ask for what is not honoured, and the fields that the
+// errors must name.
+var refusals = map[string]struct{ patch, want string }{
+	"init containers":           {`{"spec":{"initContainers":[{"name":"i","image":"i"}]}}`, "spec.initContainers: not supported by this version yet"},
+	"ephemeral containers":      {`{"spec":{"ephemeralContainers":[{"name":"i","image":"i"}]}}`, "spec.ephemeralContainers: not supported"},
+	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]}}`, "spec.containers[0].livenessProbe: not supported"},
+	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.containers[0].lifecycle: not supported"},
+	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}]}}`, "spec.containers[0].env[0].valueFrom: not supported"},
+	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
+	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never"}]}}`, "spec.containers[0].restartPolicy: not supported"},
+	"users":                     {`{"spec":{"securityContext":{"runAsUser":1}}}`, "spec.securityContext.runAsUser: not supported"},
+	"privilege":                 {`{"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true}}]}}`, "spec.containers[0].securityContext.privileged: true is not supported"},
+	"disks of a container":      {`{"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"ephemeral-storage":"1Gi"}}}]}}`, "spec.containers[0].resources.limits[ephemeral-storage]: not supported"},
+	"secrets":                   {`{"spec":{"volumes":[{"name":"a","secret":{"secretName":"s"}}]}}`, "spec.volumes[0].secret: not supported"},
+	"claims":                    {`{"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"s"}}]}}`, "spec.volumes[0].persistentVolumeClaim: not supported"},
+	"pull secrets":              {`{"spec":{"imagePullSecrets":[{"name":"s"}]}}`, "spec.imagePullSecrets: not supported"},
+	"a host name":               {`{"spec":{"hostname":"a","subdomain":"b"}}`, "spec.hostname: not supported by this version yet; spec.subdomain: not supported by this version yet"},
+	"name servers":              {`{"spec":{"dnsPolicy":"None","dnsConfig":{"nameservers":["192.0.2.1"]}}}`, "spec.dnsConfig: not supported by this version yet; spec.dnsPolicy: None is not supported"},
+	"a deadline that is none":   {`{"spec":{"activeDeadlineSeconds":0}}`, "spec.activeDeadlineSeconds: Invalid value: 0"},
+	"readiness gates":           {`{"spec":{"readinessGates":[{"conditionType":"a/b"}]}}`, "spec.readinessGates: not supported"},
+	"a runtime class":           {`{"spec":{"runtimeClassName":"a","overhead":{"cpu":"1"}}}`, "spec.overhead: not supported by this version yet; spec.runtimeClassName: not supported"},
+	"a system that is none":     {`{"spec":{"os":{"name":"plan9"}}}`, `spec.os.name: Unsupported value: "plan9"`},
+	"another node":              {`{"spec":{"nodeName":"node-2"}}`, `spec.nodeName: Invalid value: "node-2": this node is "node-1"; what answers does not honour the field selector`},
+	"a UID that is a path":      {`{"metadata":{"uid":"../../etc"}}`, `metadata.uid: Invalid value: "../../etc"`},
+	"no UID":                    {`{"metadata":{"uid":""}}`, "metadata.uid: Invalid value"},
+	"a name that is a path":     {`{"metadata":{"name":"../a"}}`, `metadata.name: Invalid value: "../a"`},
+	"no namespace":              {`{"metadata":{"namespace":""}}`, "metadata.namespace: Invalid value"},
+	"no version":                {`{"metadata":{"resourceVersion":""}}`, "metadata.resourceVersion: Required value"},
+	"marks of sandboxes":        {`{"metadata":{"annotations":{"wardlet.dev/installation":"x"}}}`, "metadata.annotations[wardlet.dev/installation]: Forbidden"},
+	"an identity that is none":  {`{"metadata":{"annotations":{"wardlet.dev/identity":"a/b"}}}`, `metadata.annotations[wardlet.dev/identity]: Invalid value: "a/b"`},
+	"no containers":             {`{"spec":{"containers":[]}}`, "spec.containers: Required value"},
+	"what an API server denies": {`{"spec":{"containers":[{"name":"c","image":"i"},{"name":"c","image":"i"}]}}`, "spec.containers[1].name: Duplicate value"},
+	"the token of a service account": {
+		`{"spec":{"volumes":[{"name":"kube-api-access-x","projected":{"sources":[{"serviceAccountToken":{"path":"token"}}]}}]}}`,
+		"spec.volumes[0].projected: not supported by this version yet; the service account's token is a projected volume: " +
+			"set automountServiceAccountToken to false in the pod",
+	},
+}
+
+// TestAPIFieldsThatAreRefused: what a version does not honour is refused, with
+// the field and the pod's URL; it is never left out.
+func TestAPIFieldsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := apiPod(t)
+			merge(t, p, test.patch)
+			place := "https://192.0.2.1:6443/api/v1/namespaces/" + p.Namespace + "/pods/" + strings.ReplaceAll(p.Name, "/", "%2F") + ": "
+			d := FromAPI(p, testAPI)
+			switch {
+			case d.Err == nil:
+				t.Error("accepted")
+			case !strings.Contains(d.Err.Error(), test.want) || !strings.HasPrefix(d.Err.Error(), place):
+				t.Errorf("got  %v\nwant %s%s", d.Err, place, test.want)
+			case d.Pod != nil || d.ID != p.Namespace+"/"+p.Name || d.Version != p.ResourceVersion:
+				t.Errorf("document %+v", d)
+			}
+		})
+	}
+}
+
+// TestAPIPodsThatStartNothing: mirror pods, pods that ended and pods that are
+// to end are handed over whatever they ask for, or their end would be missed.
+func TestAPIPodsThatStartNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*v1.Pod){
+		"a mirror pod":       func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" },
+		"one that failed":    func(p *v1.Pod) { p.Status.Phase = v1.PodFailed },
+		"one that succeeded": func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded },
+		"one that is to end": func(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for what, test := range refusals {
+				if !strings.HasPrefix(test.want, "spec.") || what == "another node" {
+					continue
+				}
+				p := apiPod(t)
+				merge(t, p, test.patch)
+				volumes := len(p.Spec.Volumes)
+				change(p)
+				if d := FromAPI(p, testAPI); d.Err != nil {
+					t.Errorf("%s: refused: %v", what, d.Err)
+				} else if len(d.Pod.Spec.Volumes) != volumes || volumes > 0 && d.Pod.Spec.Volumes[0].EmptyDir != nil {
+					t.Errorf("%s: changed: %+v", what, d.Pod.Spec)
+				}
+			}
+			p := apiPod(t)
+			change(p)
+			p.Spec.NodeName = "node-2"
+			if d := FromAPI(p, testAPI); d.Err == nil {
+				t.Error("accepted from another node")
+			}
+		})
+	}
+}
+
+// FuzzFromAPI: whatever a server says is a document, with either a pod that
+// can be run or an error, and never both.
+func FuzzFromAPI(f *testing.F) {
+	text, err := os.ReadFile("testdata/api/web.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	for _, test := range refusals {
+		f.Add([]byte(test.patch))
+	}
+	f.Add([]byte(`{"metadata":{"name":"a","namespace":"b","uid":"c","resourceVersion":"1"},"spec":{"nodeName":"node-1","containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}],"volumes":[{"name":"v","hostPath":{"path":"/a"}},{"name":"w"}]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p := &v1.Pod{}
+		if json.Unmarshal(text, p) != nil {
+			return
+		}
+		d := FromAPI(p, testAPI)
+		if (d.Pod == nil) == (d.Err == nil) {
+			t.Fatalf("document %+v", d)
+		}
+		if d.Pod == nil {
+			return
+		}
+		if d.Pod.Spec.TerminationGracePeriodSeconds == nil || d.Pod.Spec.NodeName != testAPI.NodeName || pod.IsStatic(d.Pod) {
+			t.Fatalf("pod %+v", d.Pod)
+		}
+		if _, err := pod.Instance(d.Pod); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

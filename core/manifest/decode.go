@@ -1,0 +1,133 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/charset"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// MaxManifest is the greatest size of a file or an answer, in bytes.
+const MaxManifest = 10 << 20
+
+// maxDocuments is the greatest number of documents of a manifest, and of items
+// of a list; no node runs as many pods.
+const maxDocuments = 1000
+
+// DecodeFrom says where the bytes of a manifest come from.
+type DecodeFrom struct {
+	// Source is the source's name in agent.toml.
+	Source string
+	// Kind is api.KindFile or api.KindHTTP.
+	Kind string
+	// File is the path or URL.
+	File string
+	// NodeName is this node's name. It is never empty.
+	NodeName string
+	// Namespaces are the names and patterns (MatchNamespace) of the namespaces
+	// that documents may be in; none means all.
+	Namespaces []string
+}
+
+// Decode reads all pods of a manifest: YAML or JSON, one document or several,
+// each a Pod, a PodList or a List of Pods. The answer has one Document per
+// pod and one per fault, in the order of the text, the one that holds the
+// file (api.HoldSuffix) last.
+//
+// IDs are "file#index", and "file#index.item" for the items of a list. The
+// index counts the documents of the YAML stream from 0: the text before the
+// first "---" is a document only if something stands in it, and what follows
+// a "---" is one even if it is empty or all comment. So a licence header
+// moves nothing, and neither does commenting a document out. Versions are the
+// SHA-256 of the document's bytes, or of the item's canonical JSON, in hex.
+//
+// A manifest of comments only holds no pods. One without any text at all is a
+// fault that holds the file: a write that broke off looks like that.
+func Decode(data []byte, from DecodeFrom) []api.Document {
+	if len(data) > MaxManifest {
+		return []api.Document{HoldFile(from, 0, fmt.Errorf("larger than %d bytes; split it", MaxManifest))}
+	}
+	if len(bytes.Trim(data, "\ufeff\x00 \t\r\n")) == 0 {
+		return []api.Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
+	}
+	if name := charset.Of(data); name != "" {
+		return []api.Document{HoldFile(from, 1, fmt.Errorf("the manifest is in %s; save it as UTF-8", name))}
+	}
+	var docs []api.Document
+	chunks := split(data)
+	if len(chunks) > maxDocuments {
+		return []api.Document{HoldFile(from, chunks[maxDocuments].above+1, fmt.Errorf("more than %d documents", maxDocuments))}
+	}
+	// Aliases and lists multiply in every document anew; what they make of the
+	// whole manifest is what it costs.
+	left := budget{bytes: maxExpanded, documents: maxDocuments}
+	for _, c := range chunks {
+		id := fmt.Sprintf("%s#%d", from.File, c.index)
+		t, fault := parse(c)
+		if fault == nil {
+			if fault = left.spend(&t); fault != nil {
+				return []api.Document{HoldFile(from, fault.line, fault.err)}
+			}
+		}
+		if fault != nil {
+			docs = append(docs, refuse(from, id, pod.Digest(c.text), faults{*fault}))
+			continue
+		}
+		docs = append(docs, decodeTree(t, from, id, pod.Digest(c.text))...)
+	}
+	for _, d := range slices.Backward(docs) {
+		if d.Err != nil && d.Claims.Name == "" {
+			return append(docs, HoldFile(from, d.Err.Line, fmt.Errorf(
+				"which pods the %s holds is uncertain; those it held before go on until this is mended", from.noun())))
+		}
+	}
+	return docs
+}
+
+// noun says what a manifest comes as.
+func (f *DecodeFrom) noun() string {
+	if f.Kind == api.KindHTTP {
+		return "answer"
+	}
+	return "file"
+}
+
+// budget is what is left for the rest of a manifest.
+type budget struct{ bytes, documents int }
+
+// spend takes from the budget what a document becomes, and refuses the manifest
+// when that is too much.
+func (b *budget) spend(t *tree) *fault {
+	b.bytes -= t.size
+	if t.items <= maxDocuments { // else the list is refused as a whole
+		b.documents -= max(t.items, 1)
+	}
+	switch {
+	case b.bytes < 0:
+		return &fault{t.at(""), fmt.Errorf("the manifest is larger than %d bytes once its aliases are resolved; split it", maxExpanded)}
+	case b.documents < 0:
+		return &fault{t.at(""), fmt.Errorf("the manifest has more than %d documents and items of lists; split it", maxDocuments)}
+	}
+	return nil
+}
+
+// HoldFile is the bad document that stands for a whole file.
+func HoldFile(from DecodeFrom, line int, err error) api.Document {
+	return api.Document{
+		Source: from.Source,
+		ID:     from.File + api.HoldSuffix,
+		Err:    &api.DocumentError{File: from.File, Line: line, Err: err},
+	}
+}
+
+func refuse(from DecodeFrom, id, version string, f faults) api.Document {
+	line, err := f.first()
+	return api.Document{
+		Source: from.Source, ID: id, Version: version,
+		Err: &api.DocumentError{File: from.File, Line: line, Err: err},
+	}
+}

@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// setDefaults fills in what an API server (v1.36) would, in the fields that
+// are honoured.
+func setDefaults(p *v1.Pod) {
+	s := &p.Spec
+	setDefault(&s.RestartPolicy, v1.RestartPolicyAlways)
+	setDefault(&s.DNSPolicy, v1.DNSClusterFirst)
+	setDefault(&s.SchedulerName, v1.DefaultSchedulerName)
+	setDefault(&s.TerminationGracePeriodSeconds, new(int64(v1.DefaultTerminationGracePeriodSeconds)))
+	setDefault(&s.EnableServiceLinks, new(v1.DefaultEnableServiceLinks))
+	setDefault(&s.SecurityContext, new(v1.PodSecurityContext{}))
+	for i := range s.Volumes {
+		source := &s.Volumes[i].VolumeSource
+		if source.HostPath != nil {
+			setDefault(&source.HostPath.Type, new(v1.HostPathUnset))
+		} else {
+			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
+		}
+	}
+	for i := range s.Containers {
+		setContainerDefaults(&s.Containers[i], s.HostNetwork)
+	}
+}
+
+func setContainerDefaults(c *v1.Container, hostNetwork bool) {
+	setDefault(&c.TerminationMessagePath, v1.TerminationMessagePathDefault)
+	setDefault(&c.TerminationMessagePolicy, v1.TerminationMessageReadFile)
+	setDefault(&c.ImagePullPolicy, pod.PullPolicy(c.Image))
+	for i := range c.Ports {
+		port := &c.Ports[i]
+		setDefault(&port.Protocol, v1.ProtocolTCP)
+		if hostNetwork {
+			setDefault(&port.HostPort, port.ContainerPort)
+		}
+	}
+	for _, list := range []v1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
+		for name, quantity := range list {
+			quantity.RoundUp(resource.Milli)
+			list[name] = quantity
+		}
+	}
+	if c.Resources.Limits != nil && c.Resources.Requests == nil {
+		c.Resources.Requests = v1.ResourceList{}
+	}
+	for name, limit := range c.Resources.Limits {
+		if _, ok := c.Resources.Requests[name]; !ok {
+			c.Resources.Requests[name] = limit.DeepCopy()
+		}
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,111 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// lookalikeNear names the first character near a line of a document that is easily taken
+// for an ASCII one, or for none, and the line in which it stands; "" where there is none.
+// A message about syntax may name the line before or behind that of the fault.
+func lookalikeNear(c chunk, line int) string {
+	lines := bytes.Split(c.text, []byte{'\n'})
+	for _, n := range []int{line, line - 1, line + 1} {
+		if n < 1 || n > len(lines) {
+			continue
+		}
+		if odd := lookalikeInLine(string(lines[n-1])); odd != "" {
+			return fmt.Sprintf("; line %d has %s", c.above+n, odd)
+		}
+	}
+	return ""
+}
+
+// lookalikeInKey is lookalike for a key or another word of the API: none has a character
+// outside ASCII.
+func lookalikeInKey(key string) string {
+	odd := lookalike(key, true)
+	if odd == "" {
+		return ""
+	}
+	quoted := strings.ToValidUTF8(key[:min(len(key), maxShown)], "")
+	return fmt.Sprintf("; %s has %s", strconv.QuoteToASCII(quoted), odd)
+}
+
+// lookalikeInLine is lookalike for a line without its comment. Before the colon stands
+// a key.
+func lookalikeInLine(line string) string {
+	for at := range line {
+		if line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t') {
+			line = line[:at]
+			break
+		}
+	}
+	key, rest, _ := strings.Cut(line, ":")
+	if odd := lookalike(key, true); odd != "" {
+		return odd
+	}
+	return lookalike(rest, false)
+}
+
+// lookalike names the first character of a text that hides or looks like another one, by
+// its code point and by what it is; within a key also a letter of another script.
+func lookalike(text string, key bool) string {
+	for _, r := range text {
+		if r <= unicode.MaxASCII || r == '\ufeff' { // of a byte order mark more is told
+			continue
+		}
+		kind := hides(r)
+		if kind == "" && key {
+			kind = isForeign(r)
+		}
+		if kind != "" {
+			return fmt.Sprintf("%U, %s", r, kind)
+		}
+	}
+	return ""
+}
+
+// colons are the characters that look like a colon.
+const colons = "\u02d0\u05c3\u2236\ua789\ufe13\ufe55"
+
+// hides says what a character is that cannot be told from an ASCII one, or not be seen.
+func hides(r rune) string {
+	switch {
+	case r == '\u00a0' || r == '\u202f' || r == '\u2007':
+		return "a no-break space"
+	case unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp):
+		return "a space, but not the ordinary one"
+	case unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		return "which is invisible"
+	case r >= '\uff01' && r <= '\uff5e':
+		return fmt.Sprintf("a full-width %c", r-'\uff01'+'!')
+	case strings.ContainsRune(colons, r):
+		return "which looks like a colon"
+	}
+	return ""
+}
+
+// isForeign says what another character is that stands where only ASCII does, "" for a
+// Latin letter: an accent can be seen.
+func isForeign(r rune) string {
+	if unicode.Is(unicode.Pd, r) {
+		return "a dash, but not the ordinary one"
+	}
+	if unicode.Is(unicode.Latin, r) {
+		return ""
+	}
+	if unicode.IsLetter(r) {
+		for _, script := range slices.Sorted(maps.Keys(unicode.Scripts)) {
+			if unicode.Is(unicode.Scripts[script], r) {
+				return "a letter of the script " + script
+			}
+		}
+	}
+	return "which is not ASCII"
+}

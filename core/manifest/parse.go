@@ -1,0 +1,201 @@
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/internal/charset"
+)
+
+// tree is a parsed document: its values as JSON, with sorted keys and aliases
+// resolved, and beside them the nodes that know the lines.
+type tree struct {
+	json []byte
+	root *yaml.Node
+	// above counts the lines of the file before the document.
+	above int
+	// path is the prefix of the paths of faults: "items[2]" in a list.
+	path string
+	// size is how many bytes the values take once aliases are resolved, items
+	// how many items a list has, 0 for what is none.
+	size, items int
+}
+
+// itemsOf counts what stands under the key "items" of a document.
+func itemsOf(root *yaml.Node) int {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		value := root.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if root.Content[i].Value == "items" && value.Kind == yaml.SequenceNode {
+			return len(value.Content)
+		}
+	}
+	return 0
+}
+
+// maxMarks bounds the memory a parser may take: no document has more nodes
+// than marks that can begin one.
+const maxMarks = 1 << 19
+
+var errSecond = errors.New("a second document begins without a line \"---\" before it")
+
+// parse reads the text of one document. The values are read as Kubernetes
+// reads YAML, the lines come from a second reading; duplicate keys are
+// faults.
+func parse(c chunk) (tree, *fault) {
+	text, f := yamlOfJSON(c)
+	if f != nil {
+		return tree{}, f
+	}
+	c.text = text
+	if f := legible(c); f != nil {
+		return tree{}, f
+	}
+	if line := markedLine(c.text); line > 0 {
+		return tree{}, &fault{c.above + line, errMarked}
+	}
+	var node yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(c.text))
+	if err := dec.Decode(&node); err != nil {
+		return tree{}, syntaxFault(c, err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return tree{}, syntaxFault(c, cmp.Or(err, errSecond))
+	}
+	t := tree{root: node.Content[0], above: c.above, items: itemsOf(node.Content[0])}
+	if t.size, f = bound(t.root, c.above); f != nil {
+		return tree{}, f
+	}
+	if t.root.Kind != yaml.MappingNode {
+		return tree{}, &fault{c.above + t.root.Line, errors.New("not an object; a manifest begins with apiVersion and kind")}
+	}
+	var err error
+	if t.json, err = sigsyaml.YAMLToJSON(c.text); err != nil {
+		return tree{}, syntaxFault(c, err)
+	}
+	return t, nil
+}
+
+// legible refuses what no YAML parser should be given.
+func legible(c chunk) *fault {
+	line, marks := c.above+1, 0
+	for i, b := range c.text {
+		switch {
+		case b == '\n':
+			line++
+			marks++
+		// The last three end the UTF-8 forms of the line breaks of YAML 1.1.
+		case b == ',' || b == ':' || b == '\r' || b == 0x85 || b == 0xa8 || b == 0xa9:
+			marks++
+		case b < ' ' && b != '\t' || b == 0x7f:
+			return &fault{line, cmp.Or(foreign(c.text, i), fmt.Errorf("control character %#02x at byte %d", b, i))}
+		}
+	}
+	if marks > maxMarks {
+		return &fault{c.above + 1, fmt.Errorf("more than %d values in one document; split it", maxMarks)}
+	}
+	if !utf8.Valid(c.text) {
+		good := c.text[:len(c.text)-len(bytes.TrimLeftFunc(c.text, func(r rune) bool { return r != utf8.RuneError }))]
+		return &fault{c.above + 1 + bytes.Count(good, []byte{'\n'}), cmp.Or(foreign(c.text, len(good)), errors.New("not valid UTF-8"))}
+	}
+	return nil
+}
+
+// foreign names the encoding of the line in which a byte stands that is no text, nil
+// where that is not known.
+func foreign(text []byte, at int) error {
+	if name := charset.Of(text[bytes.LastIndexByte(text[:at], '\n')+1:]); name != "" {
+		return fmt.Errorf("from here on the text is in %s; save the whole file as UTF-8", name)
+	}
+	return nil
+}
+
+var errMarked = errors.New("a byte order mark (EF BB BF), which editors do not show, begins this line; " +
+	"save the file without it, or begin a new document with a line \"---\" before it")
+
+// markedLine is the first line that a byte order mark begins, 0 where there is none.
+// Within quotes it may stand in a line, not at its beginning.
+func markedLine(text []byte) int {
+	mark := []byte(charset.ByteOrderMark)
+	if bytes.HasPrefix(text, mark) {
+		return 1
+	}
+	if at := bytes.Index(text, append([]byte{'\n'}, mark...)); at >= 0 {
+		return bytes.Count(text[:at], []byte{'\n'}) + 2
+	}
+	return 0
+}
+
+var (
+	lineNumber    = regexp.MustCompile(`line (\d+): `)
+	directive     = regexp.MustCompile(`(?m)^%YAML[ \t]+(\S{1,16})`)
+	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+)
+
+// syntaxFault finds the line in a message of the YAML parsers. What they know
+// of the line differs: in the first line they name none, and where a token
+// was expected they name the line before.
+func syntaxFault(c chunk, err error) *fault {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := lineNumber.FindStringSubmatchIndex(message); m != nil {
+		line, _ = strconv.Atoi(message[m[2]:m[3]])
+		message = message[:m[0]] + message[m[1]:]
+		if strings.Contains(message, "did not find expected") {
+			line++
+		}
+	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		if at := bytes.Index(c.text, []byte("*"+m[1])); at >= 0 {
+			line += bytes.Count(c.text[:at], []byte{'\n'})
+		}
+	}
+	if strings.Contains(message, "cannot start any token") || strings.Contains(message, "a tab character") {
+		if tab, what := tabbedLine(c.text, line); tab > 0 {
+			line, message = tab, what
+		}
+	}
+	if m := directive.FindSubmatchIndex(c.text); m != nil && strings.Contains(message, "incompatible YAML") {
+		message = fmt.Sprintf("%%YAML %s is not supported; write %%YAML 1.1, or leave the line out", c.text[m[2]:m[3]])
+		line = bytes.Count(c.text[:m[0]], []byte{'\n'}) + 1
+	}
+	message += lookalikeNear(c, line)
+	if at := bytes.Index(c.text, []byte(charset.ByteOrderMark)); at >= 0 {
+		message += fmt.Sprintf("; a byte order mark (EF BB BF), which editors do not show, stands in line %d: save the file without it",
+			c.above+1+bytes.Count(c.text[:at], []byte{'\n'}))
+	}
+	last := bytes.Count(bytes.TrimRight(c.text, "\n"), []byte{'\n'}) + 1
+	return &fault{c.above + min(line, last), errors.New(message)}
+}
+
+// tabbedLine is the line, or the one behind it, and what is wrong there, if a tab indents
+// it or follows a "-", 0 otherwise.
+func tabbedLine(text []byte, line int) (at int, what string) {
+	n := 0
+	for l := range bytes.Lines(text) {
+		if n++; n < line {
+			continue
+		}
+		if n > line+1 {
+			break
+		}
+		if indent := len(l) - len(bytes.TrimLeft(l, " \t")); bytes.IndexByte(l[:indent], '\t') >= 0 {
+			return n, "a tab indents this line; YAML takes spaces only"
+		}
+		if dashes := len(l) - len(bytes.TrimLeft(l, " \t-")); bytes.Contains(l[:dashes], []byte("-\t")) {
+			return n, "a tab follows the \"-\" of this line; YAML takes spaces only"
+		}
+	}
+	return 0, ""
+}

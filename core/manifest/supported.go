@@ -1,0 +1,136 @@
+package manifest
+
+import "strings"
+
+// support is a field of the Pod API that this version honours.
+type support struct {
+	// path is the field's place: "[]" for the items of a list, "*" for any
+	// key of a map.
+	path string
+	// values says what may stand in it.
+	values string
+	// only are the values that may; nil is any that is valid.
+	only []string
+}
+
+// supported is the table of docs/supported-fields.md. A field that is not in
+// it must be absent, null or, where that means the same, an empty string; so
+// the table decides what a document may ask for, and nothing a document says is
+// silently left out.
+var supported = []support{
+	{"apiVersion", "`v1`", nil},
+	{"kind", "`Pod`; also `List` and `PodList`, whose `items` are pods", nil},
+	{"metadata.name", "the node's name is appended: `web` becomes `web-NODE`", nil},
+	{"metadata.namespace", "default: `default`", nil},
+	{"metadata.uid", "letters, digits and dashes; else derived from the document", nil},
+	{"metadata.labels.*", "any, at most 64 KiB together: each counts as its key, its value and 8 bytes", nil},
+	{"metadata.annotations.*", "any but `kubernetes.io/config.*`, `wardlet.dev/*` (`wardlet.dev/identity` aside) and what stood for fields once (tolerations, seccomp, AppArmor)", nil},
+	{"metadata.creationTimestamp", "ignored, `kubectl` writes it", nil},
+	{"spec.containers[].name", "a DNS label", nil},
+	{"spec.containers[].image", "any", nil},
+	{"spec.containers[].command[]", "any", nil},
+	{"spec.containers[].args[]", "any", nil},
+	{"spec.containers[].workingDir", "any", nil},
+	{"spec.containers[].env[].name", "any", nil},
+	{"spec.containers[].env[].value", "any, with `$(NAME)`; expanded, `env`, `command` and `args` of a container have at most 1 MiB together", nil},
+	{"spec.containers[].ports[].name", "any", nil},
+	{"spec.containers[].ports[].containerPort", "1 to 65535", nil},
+	{"spec.containers[].ports[].hostPort", "1 to 65535", nil},
+	{"spec.containers[].ports[].hostIP", "an IP address", nil},
+	{"spec.containers[].ports[].protocol", "`TCP`, `UDP`, `SCTP`", nil},
+	{"spec.containers[].resources.limits.cpu", "a quantity", nil},
+	{"spec.containers[].resources.limits.memory", "a quantity", nil},
+	{"spec.containers[].resources.limits.*/*", "an extended resource such as `example.com/gpu`: a whole number, the request is the same", nil},
+	{"spec.containers[].resources.requests.cpu", "a quantity; default: the limit", nil},
+	{"spec.containers[].resources.requests.memory", "a quantity; default: the limit", nil},
+	{"spec.containers[].resources.requests.ephemeral-storage", "a quantity: what is set aside of the node's disk", nil},
+	{"spec.containers[].resources.requests.*/*", "as in `limits`; counted where the node has the resource, else without effect", nil},
+	{"spec.containers[].volumeMounts[].name", "a volume of the pod", nil},
+	{"spec.containers[].volumeMounts[].mountPath", "a path, unique in the container", nil},
+	{"spec.containers[].volumeMounts[].readOnly", "any", nil},
+	{"spec.containers[].volumeMounts[].mountPropagation", "the default", []string{"None"}},
+	{"spec.containers[].volumeMounts[].recursiveReadOnly", "the default", []string{"Disabled"}},
+	{"spec.containers[].imagePullPolicy", "`Always`, `IfNotPresent`, `Never`", nil},
+	{"spec.containers[].terminationMessagePath", "any of at most 4096 bytes", nil},
+	{"spec.containers[].terminationMessagePolicy", "`File`, `FallbackToLogsOnError`", nil},
+	{"spec.containers[].stdin", "any", nil},
+	{"spec.containers[].stdinOnce", "any", nil},
+	{"spec.containers[].tty", "any", nil},
+	{"spec.containers[].securityContext.privileged", "the default", []string{"false"}},
+	{"spec.containers[].securityContext.allowPrivilegeEscalation", "the default", []string{"true"}},
+	{"spec.containers[].securityContext.readOnlyRootFilesystem", "the default", []string{"false"}},
+	{"spec.containers[].securityContext.appArmorProfile.type", "`RuntimeDefault`, `Localhost`, `Unconfined`", nil},
+	{"spec.containers[].securityContext.appArmorProfile.localhostProfile", "a profile that the node has loaded, only with type `Localhost`", nil},
+	{"spec.volumes[].name", "a DNS label", nil},
+	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
+	{"spec.volumes[].hostPath.type", "any type of the API", nil},
+	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
+	{"spec.volumes[].emptyDir.sizeLimit", "a quantity, only with medium `Memory`", nil},
+	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
+	{"spec.terminationGracePeriodSeconds", "0 or more", nil},
+	{"spec.activeDeadlineSeconds", "1 to 2147483647", nil},
+	{"spec.dnsPolicy", "", []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default"}},
+	{"spec.hostNetwork", "any", nil},
+	{"spec.nodeName", "this node's name", nil},
+	{"spec.nodeSelector.*", "a label that the node has", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[].key", "a label", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[].operator", "`In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[].values[]", "values of labels", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchFields[].key", "`metadata.name`: the node's", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchFields[].operator", "`In`, `NotIn`", nil},
+	{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchFields[].values[]", "one name", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].weight", "1 to 100; a preference among nodes has no effect on the one that the pod is for", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[].key", "as above", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[].operator", "as above", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[].values[]", "any", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchFields[].key", "as above", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchFields[].operator", "as above", nil},
+	{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchFields[].values[]", "as above", nil},
+	{"spec.tolerations[].key", "a taint's; empty with operator `Exists` for all", nil},
+	{"spec.tolerations[].operator", "`Exists`, `Equal`", nil},
+	{"spec.tolerations[].value", "the taint's, with `Equal`", nil},
+	{"spec.tolerations[].effect", "`NoSchedule`, `PreferNoSchedule`, `NoExecute`; a pod from a file or a URL tolerates every `NoExecute`; the others count for schedulers", nil},
+	{"spec.tolerations[].tolerationSeconds", "any, only with effect `NoExecute`: only a cluster's controllers end pods for taints", nil},
+	{"spec.os.name", "`linux`, `windows`; the second is rejected as `PodOSNotSupported`", nil},
+	{"spec.securityContext.sysctls[].name", "one of the safe ones, or that `runtime.allowed_unsafe_sysctls` allows; none of the node's own namespaces", nil},
+	{"spec.securityContext.sysctls[].value", "any", nil},
+	{"spec.securityContext.appArmorProfile.type", "as of a container, for those that say nothing", nil},
+	{"spec.securityContext.appArmorProfile.localhostProfile", "as of a container", nil},
+	{"spec.enableServiceLinks", "any: there are no services yet, so both mean the same", nil},
+	{"spec.automountServiceAccountToken", "there are no service accounts", []string{"false"}},
+	{"spec.schedulerName", "the default", []string{"default-scheduler"}},
+	{"spec.hostPID", "the default", []string{"false"}},
+	{"spec.hostIPC", "the default", []string{"false"}},
+	{"spec.hostUsers", "the default", []string{"true"}},
+	{"spec.shareProcessNamespace", "the default", []string{"false"}},
+	{"spec.setHostnameAsFQDN", "the default", []string{"false"}},
+	{"spec.priority", "any; default: that of the class, else none, which counts as 0", nil},
+	{"spec.priorityClassName", "2000000000 and 2000001000", []string{"system-cluster-critical", "system-node-critical"}},
+	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
+}
+
+// supportRows are the table's rows by path, and every object and list on the
+// way to one of them.
+var supportRows = func() map[string]support {
+	rows := map[string]support{}
+	for _, s := range supported {
+		rows[s.path] = s
+		for path := s.path; path != ""; {
+			if list, ok := strings.CutSuffix(path, "[]"); ok {
+				path = list
+			} else {
+				path = path[:max(0, strings.LastIndexByte(path, '.'))]
+			}
+			if _, ok := rows[path]; !ok {
+				rows[path] = support{path: path}
+			}
+		}
+	}
+	return rows
+}()
+
+// supportOf finds the row of a field, or ok as false where it is not honoured.
+func supportOf(path string) (s support, ok bool) {
+	s, ok = supportRows[path]
+	return s, ok
+}

@@ -1,0 +1,126 @@
+package manifest
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+)
+
+// rowOf renders a row as it stands in docs/supported-fields.md.
+func rowOf(s support) string {
+	values := s.values
+	if s.only != nil {
+		words := "`" + strings.Join(s.only, "`, `") + "`"
+		values = strings.TrimSuffix("only "+words+": "+values, ": ")
+	}
+	return fmt.Sprintf("| `%s` | %s |", s.path, values)
+}
+
+func TestTheDocumentedFieldsAreTheHonouredOnes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/supported-fields.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := regexp.MustCompile("(?m)^\\| `.*$").FindAllString(string(text), -1)
+	var honoured []string
+	for _, s := range supported {
+		honoured = append(honoured, rowOf(s))
+	}
+	if diff := cmp.Diff(honoured, documented); diff != "" {
+		t.Errorf("docs/supported-fields.md differs (-code +document):\n%s", diff)
+	}
+}
+
+func TestEverySupportedFieldIsOneOfThePodAPI(t *testing.T) {
+	t.Parallel()
+	for _, s := range supported {
+		typ := reflect.TypeFor[v1.Pod]()
+		for step := range strings.SplitSeq(strings.ReplaceAll(s.path, "[]", ".[]"), ".") {
+			if typ.Kind() == reflect.Pointer {
+				typ = typ.Elem()
+			}
+			switch typ.Kind() {
+			case reflect.Struct:
+				member, ok := membersOf(typ)[step]
+				if !ok {
+					t.Fatalf("%s: %s has no %s", s.path, typ, step)
+				}
+				typ = member
+			case reflect.Slice, reflect.Map:
+				typ = typ.Elem()
+			default:
+				t.Fatalf("%s: nothing below %s", s.path, typ)
+			}
+		}
+	}
+}
+
+func TestUnsupportedFields(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule, field string
+		// want is the refusal, empty where the field is accepted.
+		want string
+	}{
+		{"an unsupported field is refused", "  initContainers: [{name: a}]", "9: spec.initContainers: not supported by this version yet"},
+		{"an unsupported field is refused when it is an empty list", "  initContainers: []", "9: spec.initContainers: not supported by this version yet"},
+		{"and when it is an empty object", "  affinity: {podAffinity: {}}", "9: spec.affinity.podAffinity: not supported by this version yet"},
+		{"the pod's security context may be empty, as kubectl writes it", "  securityContext: {}", ""},
+		{"a part of it that is not honoured", "  securityContext: {fsGroup: 5}", "9: spec.securityContext.fsGroup: not supported by this version yet"},
+		{"an empty probe", "    livenessProbe: {}", "9: spec.containers[0].livenessProbe: not supported by this version yet"},
+		{"an empty map", "  overhead: {}", "9: spec.overhead: not supported by this version yet"},
+		{"an empty field within a supported one", "    securityContext: {capabilities: {}}", "9: spec.containers[0].securityContext.capabilities: not supported by this version yet"},
+		{"an unsupported field with an empty one below is refused once", "    lifecycle: {preStop: {exec: {}}}", "9: spec.containers[0].lifecycle: not supported by this version yet"},
+		{"supported objects and lists may be empty", "    resources: {limits: {}}\n    securityContext: {}\n    env: []\n  volumes: []", ""},
+		{"null", "  initContainers: null", ""},
+		{"an empty string where the API tells it from none", "  runtimeClassName: \"\"", "9: spec.runtimeClassName: not supported by this version yet"},
+		{"an empty string where only one value is", "  preemptionPolicy: \"\"", `9: spec.preemptionPolicy: "" is not supported by this version yet; supported: PreemptLowerPriority`},
+		{"a null volume of an unsupported kind", "  volumes: [{name: v, hostPath: {path: /v}, secret: null}]", ""},
+		{"empty string", "  serviceAccountName: \"\"", ""},
+		{"false is a value where it is not the default", "  automountServiceAccountToken: true", "9: spec.automountServiceAccountToken: true is not supported by this version yet; supported: false"},
+		{"false that means off", "  hostPID: false", ""},
+		{"false that does not mean off", "  hostUsers: false", "9: spec.hostUsers: false is not supported by this version yet; supported: true"},
+		{"zero is a value", "    securityContext: {runAsUser: 0}", "9: spec.containers[0].securityContext.runAsUser: not supported by this version yet"},
+		{"a privilege", "    securityContext: {privileged: true}", "9: spec.containers[0].securityContext.privileged: true is not supported by this version yet; supported: false"},
+		{"privileges that are the default", "    securityContext: {privileged: false, allowPrivilegeEscalation: true}", ""},
+		{"an unsupported DNS policy", "  dnsPolicy: None", "9: spec.dnsPolicy: None is not supported by this version yet; supported: ClusterFirst, ClusterFirstWithHostNet, Default"},
+		{"an unsupported resource", "    resources: {limits: {ephemeral-storage: 1Gi}}", "9: spec.containers[0].resources.limits[ephemeral-storage]: not supported by this version yet"},
+		{"an unsupported resource that is null", "    resources: {limits: {ephemeral-storage: null}}", "9: spec.containers[0].resources.limits[ephemeral-storage]: not supported by this version yet"},
+		{"a supported resource that is null is 0", "    resources: {limits: {cpu: null}}", ""},
+		{"a request of the disk may be made, for it is counted", "    resources: {requests: {ephemeral-storage: 1Gi}}", ""},
+		{"huge pages", "    resources: {limits: {hugepages-2Mi: 2Mi}}", "9: spec.containers[0].resources.limits[hugepages-2Mi]: not supported by this version yet"},
+		{"an extended resource", "    resources: {limits: {example.com/gpu: 1}}", ""},
+		{"a resource of the API's own that is none", "    resources: {limits: {kubernetes.io/gpu: 1}}", "9: spec.containers[0].resources.limits[kubernetes.io/gpu]: not supported by this version yet"},
+		{"a resource of quotas", "    resources: {limits: {requests.example.com/gpu: 1}}", "9: spec.containers[0].resources.limits[requests.example.com/gpu]: not supported by this version yet"},
+		{"a class that only an API server could look up", "  priorityClassName: mine", "9: spec.priorityClassName: mine is not supported by this version yet; supported: system-cluster-critical, system-node-critical"},
+		{"an unsupported volume", "  volumes: [{name: v, secret: {secretName: s}}]", "9: spec.volumes[0].secret: static pods may not reference secrets"},
+		{"an empty unsupported volume is not an emptyDir", "  volumes: [{name: v, secret: {}}]", "9: spec.volumes[0].secret: static pods may not reference secrets"},
+		{"an unsupported medium", "  volumes: [{name: v, emptyDir: {medium: HugePages}}]", "9: spec.volumes[0].emptyDir.medium: HugePages is not supported by this version yet; supported: Memory"},
+		{"a probe", "    livenessProbe: {exec: {command: [a]}}", "9: spec.containers[0].livenessProbe: not supported by this version yet"},
+		{"env from elsewhere", "    env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]", "9: spec.containers[0].env[0].valueFrom: not supported by this version yet"},
+		{"a status that says something", "status: {phase: Running}", "9: status: not supported by this version yet"},
+		{"an empty status, which kubectl writes", "status: {}", ""},
+		{"an empty list in a status", "status: {conditions: []}", "9: status: not supported by this version yet"},
+		{"another scheduler", "  schedulerName: mine", "9: spec.schedulerName: mine is not supported by this version yet; supported: default-scheduler"},
+		{"service links either way", "  enableServiceLinks: false", ""},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			t.Parallel()
+			docs := Decode([]byte(manifest(tc.field)), testFrom)
+			got := ""
+			if docs[0].Err != nil {
+				got = strings.TrimPrefix(docs[0].Err.Error(), "/m/web.yaml:")
+			}
+			if got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package manifest
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxPath is how long a path may be for the kernel, in bytes.
+const maxPath = 4096
+
+func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) field.ErrorList {
+	if len(s.Containers) == 0 {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	names, hostPorts := map[string]bool{}, map[string]bool{}
+	for i := range s.Containers {
+		c, at := &s.Containers[i], at.Index(i)
+		errs = append(errs, uniqueLabel(at.Child("name"), c.Name, names)...)
+		if c.Image == "" {
+			errs = append(errs, field.Required(at.Child("image"), ""))
+		} else if strings.TrimSpace(c.Image) != c.Image {
+			errs = append(errs, field.Invalid(at.Child("image"), c.Image, "must not have leading or trailing whitespace"))
+		}
+		errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
+			v1.PullAlways, v1.PullIfNotPresent, v1.PullNever)...)
+		errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
+			v1.TerminationMessageReadFile, v1.TerminationMessageFallbackToLogsOnError)...)
+		if len(c.TerminationMessagePath) > maxPath {
+			errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
+		}
+		errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+		errs = append(errs, validatePorts(c.Ports, s.HostNetwork, hostPorts, at.Child("ports"))...)
+		errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
+		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
+		if c.SecurityContext != nil {
+			errs = append(errs, validateAppArmor(c.SecurityContext.AppArmorProfile, at.Child("securityContext", "appArmorProfile"))...)
+		}
+	}
+	return errs
+}
+
+func validateEnv(env []v1.EnvVar, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range env {
+		name, at := env[i].Name, at.Index(i).Child("name")
+		if name == "" {
+			errs = append(errs, field.Required(at, ""))
+			continue
+		}
+		errs = append(errs, invalid(at, name, validation.IsRelaxedEnvVarName(name))...)
+	}
+	return errs
+}
+
+// validatePorts checks one container's ports; hostPorts are those of the
+// whole pod.
+func validatePorts(ports []v1.ContainerPort, hostNetwork bool, hostPorts map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	names := map[string]bool{}
+	for i := range ports {
+		p, at := &ports[i], at.Index(i)
+		if p.Name != "" {
+			if messages := validation.IsValidPortName(p.Name); len(messages) > 0 {
+				errs = append(errs, invalid(at.Child("name"), p.Name, messages)...)
+			} else if names[p.Name] {
+				errs = append(errs, field.Duplicate(at.Child("name"), p.Name))
+			}
+			names[p.Name] = true
+		}
+		if p.ContainerPort == 0 {
+			errs = append(errs, field.Required(at.Child("containerPort"), ""))
+		} else {
+			errs = append(errs, invalid(at.Child("containerPort"), p.ContainerPort, validation.IsValidPortNum(int(p.ContainerPort)))...)
+		}
+		errs = append(errs, oneOf(at.Child("protocol"), p.Protocol, v1.ProtocolTCP, v1.ProtocolUDP, v1.ProtocolSCTP)...)
+		if p.HostIP != "" {
+			if ip, err := netip.ParseAddr(p.HostIP); err != nil || ip.Zone() != "" {
+				errs = append(errs, field.Invalid(at.Child("hostIP"), p.HostIP, "must be an IP address"))
+			}
+		}
+		if p.HostPort == 0 {
+			continue
+		}
+		errs = append(errs, invalid(at.Child("hostPort"), p.HostPort, validation.IsValidPortNum(int(p.HostPort)))...)
+		if hostNetwork && p.HostPort != p.ContainerPort {
+			errs = append(errs, field.Invalid(at.Child("hostPort"), p.HostPort,
+				"must be the containerPort, or absent, with hostNetwork"))
+		}
+		key := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
+		if hostPorts[key] {
+			errs = append(errs, field.Duplicate(at.Child("hostPort"), key))
+		}
+		hostPorts[key] = true
+	}
+	return errs
+}
+
+func validateMounts(mounts []v1.VolumeMount, volumes map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	paths := map[string]bool{}
+	for i := range mounts {
+		m, at := &mounts[i], at.Index(i)
+		if m.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		} else if !volumes[m.Name] {
+			errs = append(errs, field.NotFound(at.Child("name"), m.Name))
+		}
+		switch {
+		case m.MountPath == "":
+			errs = append(errs, field.Required(at.Child("mountPath"), ""))
+		case paths[m.MountPath]:
+			errs = append(errs, field.Invalid(at.Child("mountPath"), m.MountPath, "must be unique"))
+		}
+		paths[m.MountPath] = true
+	}
+	return errs
+}

@@ -1,0 +1,50 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// validateVolumes checks the volumes and gives the set of their names.
+func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool, errs field.ErrorList) {
+	names = map[string]bool{}
+	for i := range volumes {
+		v, at := &volumes[i], at.Index(i)
+		errs = append(errs, uniqueLabel(at.Child("name"), v.Name, names)...)
+		if v.HostPath != nil {
+			errs = append(errs, validateHostPath(v.HostPath, at.Child("hostPath"))...)
+		}
+		if v.EmptyDir == nil {
+			continue
+		}
+		if v.HostPath != nil {
+			errs = append(errs, field.Forbidden(at.Child("emptyDir"), "may not specify more than 1 volume type"))
+		}
+		if limit := v.EmptyDir.SizeLimit; limit != nil {
+			at := at.Child("emptyDir", "sizeLimit")
+			if v.EmptyDir.Medium != v1.StorageMediumMemory {
+				errs = append(errs, field.Forbidden(at, "not supported by this version yet unless medium is Memory"))
+			} else if limit.Sign() < 0 {
+				errs = append(errs, field.Invalid(at, limit.String(), "must be greater than or equal to 0"))
+			}
+		}
+	}
+	return names, errs
+}
+
+func validateHostPath(h *v1.HostPathVolumeSource, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if h.Path == "" {
+		errs = append(errs, field.Required(at.Child("path"), ""))
+	} else if !strings.HasPrefix(h.Path, "/") {
+		errs = append(errs, field.Invalid(at.Child("path"), h.Path, "must be an absolute path"))
+	} else if slices.Contains(strings.Split(h.Path, "/"), "..") {
+		errs = append(errs, field.Invalid(at.Child("path"), h.Path, "must not contain '..'"))
+	}
+	return append(errs, oneOf(at.Child("type"), *h.Type,
+		v1.HostPathUnset, v1.HostPathDirectoryOrCreate, v1.HostPathDirectory, v1.HostPathFileOrCreate,
+		v1.HostPathFile, v1.HostPathSocket, v1.HostPathCharDev, v1.HostPathBlockDev)...)
+}
