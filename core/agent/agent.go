@@ -24,6 +24,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
+	"github.com/wardlet/wardlet/core/systemd"
 	"github.com/wardlet/wardlet/core/volume"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -83,7 +84,7 @@ type Agent struct {
 	// cgroupLock is nil before Run, and where there is none.
 	cgroupLock io.Closer
 	// notify is nil where no service manager is to be told how the agent is.
-	notify *notifier
+	notify *systemd.Notifier
 }
 
 // eventWindow is for how long an event that happens again only raises a counter.

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/systemd"
 )
 
 const (
@@ -77,7 +78,7 @@ type reloadParts struct {
 	events status.Recorder
 	node   string
 	log    *slog.Logger
-	notify *notifier
+	notify *systemd.Notifier
 }
 
 // reloader keeps in force of the configuration what can change in an agent
@@ -178,8 +179,8 @@ func (r *reloader) run(ctx context.Context) error {
 
 // obey reads the file because somebody said so.
 func (r *reloader) obey() (Outcome, error) {
-	r.tellManager(r.notify.reloading())
-	defer func() { r.tellManager(r.notify.reloaded()) }()
+	r.tellManager(r.notify.Reloading())
+	defer func() { r.tellManager(r.notify.Reloaded()) }()
 	next, steady, err := r.read()
 	if steady {
 		r.settle(err)
@@ -248,4 +249,11 @@ func (r *reloader) read() (next *config.Config, steady bool, fault error) {
 	after := stampOf(r.path)
 	r.see(after, time.Now())
 	return next, before == after, fault
+}
+
+// tellManager logs that systemd was not told of a reload. The reload counts.
+func (r *reloader) tellManager(err error) {
+	if err != nil {
+		r.log.Warn("systemd is not told of a reload", "err", err)
+	}
 }

@@ -52,7 +52,7 @@ func (a *Agent) stages() ([]stage, error) {
 	for i, s := range a.sources {
 		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
 	}
-	return append(stages, stage{"watchdog", a.watchdog().run}), nil
+	return append(stages, stage{"watchdog", a.watchdog().Run}), nil
 }
 
 // lockCgroups keeps other agents from the cgroups of this one. Where there is no place

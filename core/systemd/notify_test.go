@@ -1,4 +1,4 @@
-package agent
+package systemd
 
 import (
 	"errors"
@@ -44,9 +44,9 @@ func environment(of map[string]string) func(string) (string, bool) {
 	}
 }
 
-func notify(t *testing.T, of map[string]string) *notifier {
+func notify(t *testing.T, of map[string]string) *Notifier {
 	t.Helper()
-	n, err := newNotifier(environment(of))
+	n, err := New(environment(of))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestAServiceManagerIsToldOfEveryState(t *testing.T) {
 			}
 			expect(n.says("Starting: x"), "STATUS=Starting: x")
 			expect(n.alive(30*time.Second), "EXTEND_TIMEOUT_USEC=30000000")
-			expect(n.ready("Node a"), "READY=1\nSTATUS=Node a")
+			expect(n.Ready("Node a"), "READY=1\nSTATUS=Node a")
 			expect(n.alive(30*time.Second), "WATCHDOG=1")
 			before := monotonic()
-			if err := n.reloading(); err != nil {
+			if err := n.Reloading(); err != nil {
 				t.Fatal(err)
 			}
 			head, at, _ := strings.Cut(next(), "\nMONOTONIC_USEC=")
@@ -93,16 +93,16 @@ func TestAServiceManagerIsToldOfEveryState(t *testing.T) {
 			if since := time.Duration(stamp) * time.Microsecond; err != nil || head != "RELOADING=1" || since < before.Truncate(time.Microsecond) || since > monotonic() {
 				t.Errorf("got %q at %q, %v", head, at, err)
 			}
-			expect(n.reloaded(), "READY=1")
+			expect(n.Reloaded(), "READY=1")
 			expect(n.stopping("Stopping"), "STOPPING=1\nSTATUS=Stopping")
 		})
 	}
 }
 
 // recorded is a notifier whose messages are kept.
-func recorded() (n *notifier, messages func() []string) {
+func recorded() (n *Notifier, messages func() []string) {
 	var all []string
-	n = &notifier{deliver: func(message string) error {
+	n = &Notifier{deliver: func(message string) error {
 		all = append(all, message)
 		return nil
 	}}
@@ -122,10 +122,10 @@ func TestWhatAServiceManagerNeedNotHearIsNotSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(n.reloading(), n.reloaded()) // a start is not over by a reload
-	do(n.ready("a"), n.ready("b"), n.says("a"), n.says("c"), n.says("c"))
+	do(n.Reloading(), n.Reloaded()) // a start is not over by a reload
+	do(n.Ready("a"), n.Ready("b"), n.says("a"), n.says("c"), n.says("c"))
 	do(n.alive(time.Second)) // there is no watchdog
-	do(n.stopping("d"), n.stopping("e"), n.says("f"), n.ready("g"), n.reloading())
+	do(n.stopping("d"), n.stopping("e"), n.says("f"), n.Ready("g"), n.Reloading())
 	want := []string{"READY=1\nSTATUS=a", "STATUS=c", "STOPPING=1\nSTATUS=d"}
 	if diff := cmp.Diff(want, messages()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -163,7 +163,7 @@ func TestWhoIsToldTheEnvironmentSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, err := newNotifier(environment(tt.of))
+			n, err := New(environment(tt.of))
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("got %v, want %q", err, tt.err)
@@ -179,8 +179,8 @@ func TestWhoIsToldTheEnvironmentSays(t *testing.T) {
 
 func TestANotifierOfNobodySaysNothing(t *testing.T) {
 	t.Parallel()
-	var n *notifier
-	if err := errors.Join(n.ready("a"), n.says("b"), n.reloading(), n.reloaded(), n.alive(time.Second), n.stopping("c")); err != nil {
+	var n *Notifier
+	if err := errors.Join(n.Ready("a"), n.says("b"), n.Reloading(), n.Reloaded(), n.alive(time.Second), n.stopping("c")); err != nil {
 		t.Error(err)
 	}
 }
@@ -188,7 +188,7 @@ func TestANotifierOfNobodySaysNothing(t *testing.T) {
 func TestAManagerThatIsGoneIsAnError(t *testing.T) {
 	t.Parallel()
 	n := notify(t, map[string]string{"NOTIFY_SOCKET": filepath.Join(t.TempDir(), "gone")})
-	if err := n.ready("a"); err == nil {
+	if err := n.Ready("a"); err == nil {
 		t.Error("no error")
 	}
 	if n.isReady() {

@@ -1,4 +1,4 @@
-package agent
+package systemd
 
 import (
 	"context"
@@ -74,10 +74,10 @@ func (w *watched) watch(t *testing.T) (stop func()) {
 }
 
 // notifying is watch, with the notifier.
-func (w *watched) notifying(t *testing.T) (n *notifier, stop func()) {
+func (w *watched) notifying(t *testing.T) (n *Notifier, stop func()) {
 	t.Helper()
-	dog := &watchdog{
-		notify: &notifier{interval: time.Minute, deliver: func(message string) error {
+	dog := &Watchdog{
+		Notify: &Notifier{interval: time.Minute, deliver: func(message string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.lost == nil {
@@ -85,13 +85,13 @@ func (w *watched) notifying(t *testing.T) (n *notifier, stop func()) {
 			}
 			return w.lost
 		}},
-		stuck: w.get(&w.stuck), health: []func() error{w.get(&w.health)}, starting: w.get(&w.starting),
-		status: func() string { return "fine" }, log: slog.New(slog.NewTextHandler(w, nil)),
+		Stuck: w.get(&w.stuck), Health: []func() error{w.get(&w.health)}, Starting: w.get(&w.starting),
+		Status: func() string { return "fine" }, Log: slog.New(slog.NewTextHandler(w, nil)),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { _ = dog.run(ctx) })
-	return dog.notify, func() {
+	running.Go(func() { _ = dog.Run(ctx) })
+	return dog.Notify, func() {
 		cancel()
 		running.Wait()
 	}
@@ -106,7 +106,7 @@ func TestAStartSaysWhatItWaitsForAndIsNotCutShort(t *testing.T) {
 		w.expect(t, "STATUS=Starting: container runtime at unix:///x does not answer", "EXTEND_TIMEOUT_USEC=30000000")
 		time.Sleep(time.Hour)
 		w.expect(t, "EXTEND_TIMEOUT_USEC=30000000")
-		w.set(func(w *watched) { w.health, w.starting = nil, errTakingOver })
+		w.set(func(w *watched) { w.health, w.starting = nil, errors.New("what runs is being taken over") })
 		time.Sleep(startLook)
 		w.expect(t, "STATUS=Starting: what runs is being taken over")
 		w.set(func(w *watched) { w.starting = nil })
@@ -194,11 +194,11 @@ func TestTheEndOfAReloadIsToldUntilItArrives(t *testing.T) {
 		n, stop := w.notifying(t)
 		defer stop()
 		synctest.Wait()
-		if err := n.reloading(); err != nil {
+		if err := n.Reloading(); err != nil {
 			t.Fatal(err)
 		}
 		w.set(func(w *watched) { w.lost = errors.New("resource temporarily unavailable") })
-		if err := n.reloaded(); err == nil {
+		if err := n.Reloaded(); err == nil {
 			t.Fatal("no error")
 		}
 		time.Sleep(time.Minute)
@@ -222,13 +222,13 @@ func TestAReloadThatGoesOnIsNotEnded(t *testing.T) {
 		defer stop()
 		synctest.Wait()
 		w.said()
-		if err := n.reloading(); err != nil {
+		if err := n.Reloading(); err != nil {
 			t.Fatal(err)
 		}
 		w.said()
 		time.Sleep(time.Minute)
 		w.expect(t, "WATCHDOG=1")
-		if err := n.reloaded(); err != nil {
+		if err := n.Reloaded(); err != nil {
 			t.Fatal(err)
 		}
 		w.expect(t, "READY=1")
@@ -240,7 +240,7 @@ func TestWithoutAServiceManagerAWatchdogOnlyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- (&watchdog{}).run(ctx) }()
+		go func() { ended <- (&Watchdog{}).Run(ctx) }()
 		synctest.Wait()
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -1,4 +1,4 @@
-package agent
+package systemd
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// notifier tells systemd how the agent is: one datagram for each message, to the
+// Notifier tells systemd how the agent is: one datagram for each message, to the
 // socket that systemd named. A nil one tells nobody. Its methods may be called from
 // any goroutine.
-type notifier struct {
+type Notifier struct {
 	// deliver hands over one message.
 	deliver func(message string) error
 	// interval is how often systemd wants a sign of life, zero for never.
@@ -38,10 +38,10 @@ const (
 	stateStopping  = "STOPPING=1"
 )
 
-// newNotifier reads who is to be told from the environment of a service of
+// New reads who is to be told from the environment of a service of
 // Type=notify. It is nil where there is nobody. With an error about the watchdog it
 // is one that gives no signs of life.
-func newNotifier(lookup func(string) (string, bool)) (*notifier, error) {
+func New(lookup func(string) (string, bool)) (*Notifier, error) {
 	socket, _ := lookup("NOTIFY_SOCKET")
 	if socket == "" {
 		return nil, nil
@@ -49,7 +49,7 @@ func newNotifier(lookup func(string) (string, bool)) (*notifier, error) {
 	if socket[0] != '/' && socket[0] != '@' || len(socket) < 2 {
 		return nil, fmt.Errorf("NOTIFY_SOCKET is %q, which is neither a path nor an abstract socket", socket)
 	}
-	n := &notifier{deliver: func(message string) error { return datagram(socket, message) }}
+	n := &Notifier{deliver: func(message string) error { return datagram(socket, message) }}
 	// Where a process is named it must be this one.
 	if pid, ok := lookup("WATCHDOG_PID"); ok && pid != strconv.Itoa(os.Getpid()) {
 		return n, nil
@@ -67,43 +67,30 @@ func newNotifier(lookup func(string) (string, bool)) (*notifier, error) {
 // maxWatchdog is more than anybody wants to wait for a sign of life.
 const maxWatchdog = 365 * 24 * time.Hour
 
-// wireNotify finds out who is to be told how the agent is. An environment that makes
-// no sense is no reason not to start.
-func (a *Agent) wireNotify(lookup func(string) (string, bool)) {
-	if lookup == nil {
-		return
-	}
-	notify, err := newNotifier(lookup)
-	if err != nil {
-		a.log.Warn("systemd is not told how the agent is", "err", err)
-	}
-	a.notify = notify
-}
-
-// ready says that the agent does its work, with a text for people.
-func (n *notifier) ready(status string) error {
+// Ready says that the agent does its work, with a text for people.
+func (n *Notifier) Ready(status string) error {
 	return n.enter(stateReady, status, func(before string) bool { return before == "" || before == stateReloading })
 }
 
-// reloading says that the configuration is being read again, until ready is called.
-func (n *notifier) reloading() error {
+// Reloading says that the configuration is being read again, until ready is called.
+func (n *Notifier) Reloading() error {
 	n.setReloadOver(false)
 	return n.enter(stateReloading, "", func(before string) bool { return before == stateReady })
 }
 
-// reloaded ends reloading. If it fails, retell is to be called until it does not:
+// Reloaded ends reloading. If it fails, retell is to be called until it does not:
 // systemd would wait for ever.
-func (n *notifier) reloaded() error {
+func (n *Notifier) Reloaded() error {
 	n.setReloadOver(true)
 	return n.retell()
 }
 
 // retell tells the end of a reload that systemd has not heard of yet.
-func (n *notifier) retell() error {
+func (n *Notifier) retell() error {
 	return n.enter(stateReady, "", func(before string) bool { return before == stateReloading && n.reloadOver })
 }
 
-func (n *notifier) setReloadOver(over bool) {
+func (n *Notifier) setReloadOver(over bool) {
 	if n == nil {
 		return
 	}
@@ -113,12 +100,12 @@ func (n *notifier) setReloadOver(over bool) {
 }
 
 // stopping says that the agent ends, and pods run on.
-func (n *notifier) stopping(status string) error {
+func (n *Notifier) stopping(status string) error {
 	return n.enter(stateStopping, status, func(before string) bool { return before != stateStopping })
 }
 
 // enter tells a state, unless it does not follow on the one before.
-func (n *notifier) enter(state, status string, follows func(before string) bool) error {
+func (n *Notifier) enter(state, status string, follows func(before string) bool) error {
 	if n == nil {
 		return nil
 	}
@@ -145,7 +132,7 @@ func (n *notifier) enter(state, status string, follows func(before string) bool)
 }
 
 // isReady reports whether systemd was told that the agent does its work.
-func (n *notifier) isReady() bool {
+func (n *Notifier) isReady() bool {
 	if n == nil {
 		return true
 	}
@@ -155,7 +142,7 @@ func (n *notifier) isReady() bool {
 }
 
 // says changes the text for people.
-func (n *notifier) says(status string) error {
+func (n *Notifier) says(status string) error {
 	if n == nil {
 		return nil
 	}
@@ -173,7 +160,7 @@ func (n *notifier) says(status string) error {
 
 // alive is a sign of life: for a watchdog once the agent is ready; before that it
 // puts off the end of the time that a start may take.
-func (n *notifier) alive(next time.Duration) error {
+func (n *Notifier) alive(next time.Duration) error {
 	if n == nil {
 		return nil
 	}
@@ -189,7 +176,7 @@ func (n *notifier) alive(next time.Duration) error {
 }
 
 // send sends one message. The caller holds mu.
-func (n *notifier) send(lines ...string) error {
+func (n *Notifier) send(lines ...string) error {
 	if err := n.deliver(strings.Join(lines, "\n")); err != nil {
 		return fmt.Errorf("tell systemd: %w", err)
 	}
@@ -222,11 +209,4 @@ func monotonic() time.Duration {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // it is always there
 	return time.Duration(ts.Nano())
-}
-
-// tellManager logs that systemd was not told of a reload. The reload counts.
-func (r *reloader) tellManager(err error) {
-	if err != nil {
-		r.log.Warn("systemd is not told of a reload", "err", err)
-	}
 }
