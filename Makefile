@@ -80,8 +80,8 @@ soak: build plugins ## the race detector over the tests of the specification, of
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./test/spectest
 	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
-		CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation -search && \
-		cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers -search
+		CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	opts := agent.CheckOptions{Version: version, Waiting: func(subject string, limit time.Duration) {
+	opts := preflight.CheckOptions{Version: version, Waiting: func(subject string, limit time.Duration) {
 		fmt.Fprintf(a.errOut, "wardlet: waiting for %s, at most %s\n", subject, limit)
 	}}
 	cmd := &cobra.Command{
@@ -30,17 +30,17 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			cfg, err := a.loadConfig(cmd.Context())
 			if err != nil {
-				a.printFinding(agent.Finding{Level: agent.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
+				a.printFinding(preflight.Finding{Level: preflight.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
 				return errors.New("the configuration cannot be used; nothing else was checked")
 			}
-			a.printFinding(agent.Finding{Level: agent.LevelOK, Subject: "configuration " + a.configPath})
-			for _, f := range agent.CheckFile(a.configPath) {
+			a.printFinding(preflight.Finding{Level: preflight.LevelOK, Subject: "configuration " + a.configPath})
+			for _, f := range preflight.CheckFile(a.configPath) {
 				a.printFinding(f)
 			}
 			failed := 0
-			agent.Check(cmd.Context(), cfg, opts, func(f agent.Finding) {
+			preflight.Check(cmd.Context(), cfg, opts, func(f preflight.Finding) {
 				a.printFinding(f)
-				if f.Level == agent.LevelFail {
+				if f.Level == preflight.LevelFail {
 					failed++
 				}
 			})
@@ -53,14 +53,14 @@ func (a *app) checkCommand() *cobra.Command {
 			return fmt.Errorf("%d checks failed", failed)
 		},
 	}
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", agent.DefaultCheckTimeout,
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", preflight.DefaultCheckTimeout,
 		"how long the runtime, each source and a running agent may take to answer")
 	return cmd
 }
 
 // printFinding prints a finding as one line. Further lines of its message are
 // indented.
-func (a *app) printFinding(f agent.Finding) {
+func (a *app) printFinding(f preflight.Finding) {
 	text := f.Subject
 	if f.Message != "" {
 		text += ": " + f.Message

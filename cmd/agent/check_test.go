@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
@@ -81,14 +81,14 @@ func TestCheckOfAConfigurationThatIsMissing(t *testing.T) {
 func TestFurtherLinesOfAFindingAreIndented(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		finding agent.Finding
+		finding preflight.Finding
 		want    string
 	}{
-		"without a message":  {agent.Finding{Level: agent.LevelOK, Subject: "a"}, "ok    a\n"},
-		"of one line":        {agent.Finding{Level: agent.LevelWarn, Subject: "a", Message: "b"}, "warn  a: b\n"},
-		"of several lines":   {agent.Finding{Level: agent.LevelFail, Subject: "a", Message: "b:\nc\nd\n"}, "fail  a: b:\n      c\n      d\n"},
-		"of a foreign hand":  {agent.Finding{Level: agent.LevelFail, Subject: "a", Message: "b\x1b]0;c"}, "fail  a: b\\x1b]0;c\n"},
-		"with other scripts": {agent.Finding{Level: agent.LevelOK, Subject: "ä", Message: "日本"}, "ok    ä: 日本\n"},
+		"without a message":  {preflight.Finding{Level: preflight.LevelOK, Subject: "a"}, "ok    a\n"},
+		"of one line":        {preflight.Finding{Level: preflight.LevelWarn, Subject: "a", Message: "b"}, "warn  a: b\n"},
+		"of several lines":   {preflight.Finding{Level: preflight.LevelFail, Subject: "a", Message: "b:\nc\nd\n"}, "fail  a: b:\n      c\n      d\n"},
+		"of a foreign hand":  {preflight.Finding{Level: preflight.LevelFail, Subject: "a", Message: "b\x1b]0;c"}, "fail  a: b\\x1b]0;c\n"},
+		"with other scripts": {preflight.Finding{Level: preflight.LevelOK, Subject: "ä", Message: "日本"}, "ok    ä: 日本\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,9 +19,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
+	"github.com/wardlet/wardlet/core/policy/replay"
+	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
@@ -107,19 +110,19 @@ var foreignCommands = func() (all [][]string) {
 // foreignPrinters print what commands read of files, plugins and the runtime.
 var foreignPrinters = map[string]func(a *app, s string) error{
 	"check": func(a *app, s string) error {
-		a.printFinding(agent.Finding{Level: agent.LevelWarn, Subject: s, Message: s})
+		a.printFinding(preflight.Finding{Level: preflight.LevelWarn, Subject: s, Message: s})
 		return nil
 	},
 	"policy run": func(a *app, s string) error {
-		a.printRun(filled[*agent.PolicyRun](s))
+		a.printRun(filled[*author.PolicyRun](s))
 		return nil
 	},
 	"policy test": func(a *app, s string) error {
-		a.printTest(filled[*agent.PolicyTest](s), true)
+		a.printTest(filled[*author.TestResult](s), true)
 		return nil
 	},
 	"policy bench": func(a *app, s string) error {
-		a.printBench(filled[*agent.PolicyBench](s), 1)
+		a.printBench(filled[*author.Bench](s), 1)
 		return nil
 	},
 	"policy lint": func(a *app, s string) error {
@@ -127,7 +130,7 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 		return nil
 	},
 	"policy inspect": func(a *app, s string) error {
-		a.printReport(&report{Size: 1, SHA256: s, Contents: filled[*agent.ModuleContents](s)})
+		a.printReport(&report{Size: 1, SHA256: s, Contents: filled[*author.ModuleContents](s)})
 		return nil
 	},
 	"policy diff": func(a *app, s string) error {
@@ -135,8 +138,8 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 		return nil
 	},
 	"policy replay": func(a *app, s string) error {
-		for _, outcome := range []string{agent.ReplayDifferent, agent.ReplayLost} {
-			x := filled[*agent.Replayed](s)
+		for _, outcome := range []string{replay.ReplayDifferent, replay.ReplayLost} {
+			x := filled[*replay.Replayed](s)
 			x.Outcome = outcome
 			a.printReplayed(x)
 		}
@@ -144,7 +147,7 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 		return nil
 	},
 	"policy export": func(a *app, s string) error {
-		a.printLeftOut(filled[*agent.Replayed](s))
+		a.printLeftOut(filled[*replay.Replayed](s))
 		return (&faultList{}).errOf([]string{s})
 	},
 	"a refused set":    func(_ *app, s string) error { return refusal(errors.Join(policy.InFile(s, errors.New("x")))) },
@@ -232,7 +235,7 @@ func answering(tb testing.TB, s string) (socket string) {
 		"/v1/sources": filled[[]api.SourceState](s), "/v1/conflicts": filled[[]api.Conflict](s), "/v1/events": filled[[]status.Event](s),
 		"/v1/policies": filled[[]api.PolicySet](s), "/v1/decisions": filled[[]api.Decision](s), "/v1/explain": filled[server.Story](s),
 		"/v1/version": filled[server.Version](s), "/v1/release": filled[[]api.WaitingUpdate](s),
-		"/v1/reload": filled[agent.Outcome](s),
+		"/v1/reload": filled[reload.Outcome](s),
 	}
 	for _, order := range []string{"reload", "retry", "rollback", "confirm"} {
 		answers["/v1/policies/"+order] = filled[server.PolicyOutcome](s)

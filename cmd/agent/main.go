@@ -12,14 +12,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/parts"
 )
 
 // version is the release, set by the linker: -X main.version=v1.2.3.
 var version string
 
 func main() {
-	if status, isChild := agent.Child(); isChild {
+	if status, isChild := parts.Child(); isChild {
 		os.Exit(status)
 	}
 	os.Exit(mainCode())

@@ -21,9 +21,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -31,7 +31,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
-	if status, isChild := agent.Child(); isChild {
+	if status, isChild := parts.Child(); isChild {
 		os.Exit(status)
 	}
 	os.Unsetenv(config.EndpointVariable) // it comes before what the tests configure

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -18,7 +19,7 @@ type benchFlags struct {
 	pods          []string
 	output        string
 	fuelPerSecond int64
-	agent.PolicyBenchOptions
+	author.BenchOptions
 }
 
 func (a *app) policyBenchCommand() *cobra.Command {
@@ -55,12 +56,12 @@ func (a *app) policyBenchCommand() *cobra.Command {
 
 // benchReport is what policies take.
 type benchReport struct {
-	Policies []*agent.PolicyBench `json:"policies"`
+	Policies []*author.Bench `json:"policies"`
 	// Faults say why others could not be measured.
 	Faults []string `json:"faults"`
 }
 
-func newBenchReport(all []*agent.PolicyBench, err error) benchReport {
+func newBenchReport(all []*author.Bench, err error) benchReport {
 	r := benchReport{all, []string{}}
 	if err != nil {
 		r.Faults = strings.Split(err.Error(), "\n")
@@ -79,9 +80,9 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 		if err != nil {
 			return err
 		}
-		o.Pods = append(o.Pods, agent.PolicyManifest{Path: pod, Text: text})
+		o.Pods = append(o.Pods, policy.Manifest{Path: pod, Text: text})
 	}
-	all, err := agent.MeasurePolicies(cmd.Context(), cfg, path, o.PolicyBenchOptions)
+	all, err := author.MeasurePolicies(cmd.Context(), cfg, path, o.BenchOptions)
 	if o.output != "" && len(all) > 0 {
 		return errors.Join(printObject(a.out, o.output, newBenchReport(all, err)), err)
 	}
@@ -91,7 +92,7 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 	return err
 }
 
-func (a *app) printBench(b *agent.PolicyBench, perSecond int64) {
+func (a *app) printBench(b *author.Bench, perSecond int64) {
 	fmt.Fprintf(a.out, "%s: module of %d bytes; its start takes %d fuel, and took %s with the compilation; another instance %s\n",
 		printable.Line(b.Policy), b.ModuleBytes, b.StartFuel, rounded(b.Start), rounded(b.Rebuild))
 	fmt.Fprintf(a.out, "memory: %d of %d pages (%s)\n", b.MemoryPages, b.Limits.MemoryPages, share(int64(b.MemoryPages), int64(b.Limits.MemoryPages)))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // plugins to load
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // measured are values that another machine has otherwise, with the space for them.

@@ -9,17 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyDiffCommand() *cobra.Command {
 	var (
 		f      recordsFlags
-		o      agent.DiffOptions
+		o      replay.DiffOptions
 		output string
 	)
 	cmd := &cobra.Command{
@@ -68,7 +68,7 @@ type diffReport struct {
 	// Groups are the changed ones, the largest group first.
 	Groups []*diffGroup `json:"groups"`
 	// Findings are those that are lost.
-	Findings []agent.Replayed `json:"findings"`
+	Findings []replay.Replayed `json:"findings"`
 	// Damaged says where the records are not whole.
 	Damaged []string `json:"damaged"`
 }
@@ -106,10 +106,10 @@ type diffExample struct {
 	Would string `json:"would,omitempty"`
 }
 
-func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.DiffOptions) error {
-	r := &diffReport{Groups: []*diffGroup{}, Findings: []agent.Replayed{}, Damaged: []string{}}
-	damaged, err := agent.DiffDecisions(cmd.Context(), from.cfg, from, o, r.take)
-	if errors.Is(err, agent.ErrRefused) {
+func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o replay.DiffOptions) error {
+	r := &diffReport{Groups: []*diffGroup{}, Findings: []replay.Replayed{}, Damaged: []string{}}
+	damaged, err := replay.DiffDecisions(cmd.Context(), from.cfg, from, o, r.take)
+	if errors.Is(err, replay.ErrRefused) {
 		return refusal(err)
 	}
 	if err != nil {
@@ -134,20 +134,20 @@ func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o agent.Di
 	return faults.err()
 }
 
-func (r *diffReport) take(x *agent.Differing) {
+func (r *diffReport) take(x *replay.Differing) {
 	switch x.Outcome {
-	case agent.ReplayNotJudged:
+	case replay.ReplayNotJudged:
 		r.NotJudged++
 		return
-	case agent.DiffNotConcerned:
+	case replay.DiffNotConcerned:
 		r.NotConcerned++
 		return
-	case agent.DiffUnseen:
+	case replay.DiffUnseen:
 		r.Unseen++
-	case agent.ReplayLost:
+	case replay.ReplayLost:
 		r.Lost++
 		r.Findings = append(r.Findings, x.Replayed)
-	case agent.DiffChanged:
+	case replay.DiffChanged:
 		r.Changed++
 		r.group(x)
 	default:
@@ -157,7 +157,7 @@ func (r *diffReport) take(x *agent.Differing) {
 }
 
 // group puts a decision to those that change in the same way.
-func (r *diffReport) group(x *agent.Differing) {
+func (r *diffReport) group(x *replay.Differing) {
 	was, would := diffVerdictOf(x.Hook, x.Recorded), diffVerdictOf(x.Hook, x.Made)
 	i := slices.IndexFunc(r.Groups, func(g *diffGroup) bool { return g.Hook == x.Hook && g.Was.same(&was) && g.Would.same(&would) })
 	if i < 0 {

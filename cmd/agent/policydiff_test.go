@@ -9,17 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
 // changedTo is a decision that comes out otherwise.
-func changedTo(hook, id string, field, was, would string, recorded, made *api.Verdict) *agent.Differing {
-	return &agent.Differing{
-		Replayed: agent.Replayed{
-			ID: id, Hook: hook, Namespace: "shop", Name: "web", Outcome: agent.DiffChanged,
+func changedTo(hook, id string, field, was, would string, recorded, made *api.Verdict) *replay.Differing {
+	return &replay.Differing{
+		Replayed: replay.Replayed{
+			ID: id, Hook: hook, Namespace: "shop", Name: "web", Outcome: replay.DiffChanged,
 			Difference: &policy.Difference{Field: field, Recorded: was, Made: would},
 		},
 		Recorded: recorded, Made: made,
@@ -55,11 +55,11 @@ func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 		return &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{FinalHash: hash, By: []pod.Mutator{{Policy: "p", Changed: paths}}}}
 	}
 	for name, test := range map[string]struct {
-		all  []*agent.Differing
+		all  []*replay.Differing
 		want string
 	}{
 		"another winner": {
-			[]*agent.Differing{
+			[]*replay.Differing{
 				changedTo("merge", "operator-1", "answer", "winner a#0 of static", "winner b of cluster", won("a#0 of static"), won("b of cluster")),
 				changedTo("merge", "operator-2", "answer", "winner b of cluster", "winner a#0 of static", won("b of cluster"), won("a#0 of static")),
 			},
@@ -70,7 +70,7 @@ func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 				"2 decisions made with the other policies: 0 the same, 2 otherwise\n",
 		},
 		"other values at the same places": {
-			[]*agent.Differing{
+			[]*replay.Differing{
 				changedTo("admit", "operator-1", "mutation", "[one]", "[two]", labels("1", "/metadata/labels"), labels("2", "/metadata/labels")),
 				changedTo("admit", "operator-2", "mutation", "[one]", "[three]", labels("1", "/metadata/labels"), labels("3", "/metadata/labels")),
 			},
@@ -79,7 +79,7 @@ func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 				"2 decisions made with the other policies: 0 the same, 2 otherwise\n",
 		},
 		"other places": {
-			[]*agent.Differing{
+			[]*replay.Differing{
 				changedTo("admit", "operator-1", "mutation", "[one]", "[two]", labels("1", "/a"), labels("2", "/a", "/b")),
 				changedTo("admit", "operator-2", "mutation", "[one]", "", labels("1", "/a"), &api.Verdict{Answer: api.Allow}),
 			},

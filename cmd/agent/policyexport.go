@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyExportCommand() *cobra.Command {
 	var (
 		f          recordsFlags
-		o          agent.ExportOptions
+		o          replay.ExportOptions
 		to, output string
 	)
 	cmd := &cobra.Command{
@@ -63,20 +63,20 @@ type exportReport struct {
 	// Decisions are in the file.
 	Decisions int `json:"decisions"`
 	// Findings are those that are not.
-	Findings []*agent.Replayed `json:"findings"`
+	Findings []*replay.Replayed `json:"findings"`
 	// Damaged says where the records are not whole.
 	Damaged []string `json:"damaged"`
 	// Missing were named and are not on record.
 	Missing []string `json:"missing"`
 }
 
-func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o agent.ExportOptions) error {
-	r := &exportReport{Findings: []*agent.Replayed{}, Damaged: []string{}}
+func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o replay.ExportOptions) error {
+	r := &exportReport{Findings: []*replay.Replayed{}, Damaged: []string{}}
 	found := map[string]bool{}
 	err := written(to, func(w io.Writer) error {
-		damaged, err := agent.ExportDecisions(cmd.Context(), from.cfg, from, w, o, func(x *agent.Replayed) {
+		damaged, err := replay.ExportDecisions(cmd.Context(), from.cfg, from, w, o, func(x *replay.Replayed) {
 			found[x.ID] = true
-			if x.Outcome == agent.ExportIn {
+			if x.Outcome == replay.ExportIn {
 				r.Decisions++
 				return
 			}
@@ -122,9 +122,9 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o ag
 var errNothing = errors.New("there is nothing to write: " + noRecord)
 
 // printLeftOut says why a decision is not in the file.
-func (a *app) printLeftOut(x *agent.Replayed) {
+func (a *app) printLeftOut(x *replay.Replayed) {
 	what := fmt.Sprintf("%s %s %s/%s: left out: ", x.ID, x.Hook, x.Namespace, x.Name)
-	if x.Outcome == agent.ExportOtherwise {
+	if x.Outcome == replay.ExportOtherwise {
 		what += "redacted it comes out otherwise: " + x.Difference.String()
 	} else {
 		what += x.Error

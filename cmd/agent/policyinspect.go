@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 // report is what the sandbox finds in a module.
-type report = agent.ModuleReport
+type report = author.ModuleReport
 
 func (a *app) policyInspectCommand() *cobra.Command {
 	var output string
@@ -48,7 +48,7 @@ func (a *app) policyInspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := agent.InspectModule(binary, &cfg.Policy)
+			r := author.InspectModule(binary, &cfg.Policy)
 			if output == "" {
 				a.printReport(r)
 			} else if err := printObject(a.out, output, r); err != nil {
@@ -140,7 +140,7 @@ func (a *app) printReport(r *report) {
 	t.print(append(rows, lines("Refused:", reasons)...)...)
 }
 
-func contentRows(c *agent.ModuleContents) [][]string {
+func contentRows(c *author.ModuleContents) [][]string {
 	rows := [][]string{{"ABI:", listed(c.Markers)}, {"Hooks:", listed(c.Hooks)}}
 	rows = append(rows, lines("Imports:", imports(c.Imports))...)
 	exports := make([]string, len(c.Exports))
@@ -174,7 +174,7 @@ func contentRows(c *agent.ModuleContents) [][]string {
 }
 
 // imports are a line for each module that something is imported from.
-func imports(all []agent.ModuleImport) []string {
+func imports(all []author.ModuleImport) []string {
 	var modules []string
 	names := map[string][]string{}
 	for _, i := range all {
@@ -201,7 +201,7 @@ func ofKind(kind string) string {
 	return " (" + kind + ")"
 }
 
-func memory(m *agent.ModuleMemory) string {
+func memory(m *author.ModuleMemory) string {
 	if m == nil {
 		return "none"
 	}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -37,7 +38,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 					return err
 				}
 			}
-			set, advice, err := agent.LintPolicies(cmd.Context(), cfg, args[0])
+			set, advice, err := author.LintPolicies(cmd.Context(), cfg, args[0])
 			r := lintReport{err == nil, namesOf(&set), append([]policy.Fault{}, policy.Faults(err)...), append([]policy.Fault{}, advice...)}
 			if output == "" {
 				a.printLint(&r)
@@ -47,7 +48,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 			if err == nil {
 				return nil
 			}
-			return refusal(fmt.Errorf("%w:\n%w", agent.ErrRefused, err))
+			return refusal(fmt.Errorf("%w:\n%w", replay.ErrRefused, err))
 		},
 	}
 	addObjectFlag(cmd, &output)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // a plugin to load
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestPolicyLint(t *testing.T) {

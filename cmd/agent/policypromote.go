@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -67,7 +67,7 @@ func (a *app) promote(sets []api.PolicySet, tenant, name, dir, output string) er
 		if set.Key != "" && dir == "" {
 			return errors.New("the set is signed: name with --dir the directory that you sign, and sign it then with \"wardlet policy sign\"")
 		}
-		path, gone, err := agent.Promote(set, name, cmp.Or(dir, set.Directory))
+		path, gone, err := replay.Promote(set, name, cmp.Or(dir, set.Directory))
 		if output != "" && path != "" {
 			return errors.Join(printObject(a.out, output, promoted{tenant, name, path, gone}), err)
 		}

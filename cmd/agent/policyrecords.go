@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -29,7 +29,7 @@ func (f *recordsFlags) addState(cmd *cobra.Command) {
 
 // recorded are decisions on record. Close must follow.
 type recorded struct {
-	*agent.RecordFiles
+	*replay.RecordFiles
 	io.Closer
 
 	// name is that of the file or directory.
@@ -55,13 +55,13 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 		if dir == "" {
 			dir = cfg.Paths.StateRoot
 		}
-		return &recorded{agent.StateFiles(dir), io.NopCloser(nil), dir, cfg}, nil
+		return &recorded{replay.StateFiles(dir), io.NopCloser(nil), dir, cfg}, nil
 	}
 	archive, err := zip.OpenReader(f.bundle)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; a bundle is what \"wardlet policy export\" wrote", f.bundle, err)
 	}
-	return &recorded{agent.BundleFiles(archive), archive, f.bundle, cfg}, nil
+	return &recorded{replay.BundleFiles(archive), archive, f.bundle, cfg}, nil
 }
 
 // printDamaged says where records are not whole.

@@ -5,14 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) policyReplayCommand() *cobra.Command {
 	var (
 		f      recordsFlags
-		o      agent.ReplayOptions
+		o      replay.Options
 		output string
 	)
 	cmd := &cobra.Command{
@@ -56,17 +56,17 @@ type replayReport struct {
 	Lost      int `json:"lost"`
 	NotJudged int `json:"notJudged"`
 	// Findings are those that are different or lost.
-	Findings []*agent.Replayed `json:"findings"`
+	Findings []*replay.Replayed `json:"findings"`
 	// Damaged says where the records are not whole.
 	Damaged []string `json:"damaged"`
 	// Missing were named and are not on record.
 	Missing []string `json:"missing"`
 }
 
-func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o agent.ReplayOptions) error {
-	r := &replayReport{Findings: []*agent.Replayed{}, Damaged: []string{}}
+func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o replay.Options) error {
+	r := &replayReport{Findings: []*replay.Replayed{}, Damaged: []string{}}
 	found := map[string]bool{}
-	damaged, err := agent.ReplayDecisions(cmd.Context(), from.cfg, from, o, func(x *agent.Replayed) {
+	damaged, err := replay.Decisions(cmd.Context(), from.cfg, from, o, func(x *replay.Replayed) {
 		found[x.ID] = true
 		r.take(x)
 		if output == "" {
@@ -90,24 +90,24 @@ func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o agent.
 }
 
 // printReplayed prints what is not as it was.
-func (a *app) printReplayed(x *agent.Replayed) {
+func (a *app) printReplayed(x *replay.Replayed) {
 	what := fmt.Sprintf("%s %s %s/%s: ", x.ID, x.Hook, x.Namespace, x.Name)
 	switch x.Outcome {
-	case agent.ReplayDifferent:
+	case replay.ReplayDifferent:
 		fmt.Fprintln(a.out, printable.Line(what+x.Difference.String()))
-	case agent.ReplayLost:
+	case replay.ReplayLost:
 		fmt.Fprintln(a.out, printable.Line(what+"cannot be made again: "+x.Error))
 	}
 }
 
-func (r *replayReport) take(x *agent.Replayed) {
+func (r *replayReport) take(x *replay.Replayed) {
 	r.Decisions++
 	switch x.Outcome {
-	case agent.ReplaySame:
+	case replay.ReplaySame:
 		r.Same++
-	case agent.ReplayNotJudged:
+	case replay.ReplayNotJudged:
 		r.NotJudged++
-	case agent.ReplayDifferent:
+	case replay.ReplayDifferent:
 		r.Different++
 		r.Findings = append(r.Findings, x)
 	default:

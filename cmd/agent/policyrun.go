@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -22,7 +24,7 @@ type runFlags struct {
 	pods, sources, kinds    []string
 	old, hook, at, facts    string
 	decision, state, output string
-	question                agent.PolicyQuestion
+	question                policy.DraftQuestion
 }
 
 func (a *app) policyRunCommand() *cobra.Command {
@@ -106,7 +108,7 @@ func (o *runFlags) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m := agent.PolicyManifest{Path: path, Text: text}
+		m := policy.Manifest{Path: path, Text: text}
 		if i < len(o.sources) {
 			m.Source = o.sources[i]
 		}
@@ -120,7 +122,7 @@ func (o *runFlags) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.question.Node = &agent.PolicyManifest{Path: o.facts, Text: text}
+		o.question.Node = &policy.Manifest{Path: o.facts, Text: text}
 	}
 	if o.old == "" {
 		return nil
@@ -129,7 +131,7 @@ func (o *runFlags) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.question.Old = &agent.PolicyManifest{Path: o.old, Text: text}
+	o.question.Old = &policy.Manifest{Path: o.old, Text: text}
 	o.question.Running = slices.Index(o.pods, o.old) + 1
 	if len(o.pods) > 1 && o.question.Running == 0 {
 		return fmt.Errorf("--old %s is no candidate: it is the --pod that runs", o.old)
@@ -142,13 +144,13 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 	if err != nil {
 		return err
 	}
-	var run *agent.PolicyRun
+	var run *author.PolicyRun
 	o.decision = strings.TrimPrefix(o.decision, "decision/") // as get decisions -o name prints it
 	if o.decision == "" {
 		if err := o.read(cmd.Context()); err != nil {
 			return err
 		}
-		run, err = agent.AskPolicy(cmd.Context(), cfg, document, &o.question)
+		run, err = author.AskPolicy(cmd.Context(), cfg, document, &o.question)
 	} else {
 		if o.state == "" {
 			if cfg, err = a.loadConfig(cmd.Context()); err != nil {
@@ -156,8 +158,8 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 			}
 			o.state = cfg.Paths.StateRoot
 		}
-		run, err = agent.AskPolicyAgain(cmd.Context(), cfg, document, agent.StateFiles(o.state), o.decision)
-		if errors.Is(err, agent.ErrNoDecisions) {
+		run, err = author.AskPolicyAgain(cmd.Context(), cfg, document, replay.StateFiles(o.state), o.decision)
+		if errors.Is(err, author.ErrNoDecisions) {
 			err = fmt.Errorf("%s: %w", o.state, err)
 		}
 	}
@@ -175,7 +177,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 	return err
 }
 
-func (a *app) printRun(run *agent.PolicyRun) {
+func (a *app) printRun(run *author.PolicyRun) {
 	s := &run.Verdict
 	if answer := strings.TrimSpace(s.Answer); answer != "" {
 		fmt.Fprintln(a.out, printable.Line(run.Policy+": "+answer))

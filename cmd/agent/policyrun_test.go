@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // plugins to load
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestPolicyRun(t *testing.T) {

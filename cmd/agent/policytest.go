@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -18,7 +18,7 @@ import (
 type testFlags struct {
 	run, output string
 	verbose     bool
-	agent.PolicyTestOptions
+	author.TestOptions
 }
 
 func (a *app) policyTestCommand() *cobra.Command {
@@ -98,16 +98,16 @@ func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
 
 // testReport is what came of all tests.
 type testReport struct {
-	Passed int                 `json:"passed"`
-	Failed int                 `json:"failed"`
-	Tests  []*agent.PolicyTest `json:"tests"`
+	Passed int                  `json:"passed"`
+	Failed int                  `json:"failed"`
+	Tests  []*author.TestResult `json:"tests"`
 	// Notes are what the author should know beside that.
 	Notes []string `json:"notes,omitempty"`
 }
 
 func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, o *testFlags) error {
-	r := &testReport{Tests: []*agent.PolicyTest{}}
-	tested, err := agent.TestPolicies(cmd.Context(), cfg, path, o.PolicyTestOptions, func(t *agent.PolicyTest) {
+	r := &testReport{Tests: []*author.TestResult{}}
+	tested, err := author.TestPolicies(cmd.Context(), cfg, path, o.TestOptions, func(t *author.TestResult) {
 		r.Tests = append(r.Tests, t)
 		if t.Passed {
 			r.Passed++
@@ -146,7 +146,7 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 // uncompared says which tests have no golden file although others of their policy have.
 func (r *testReport) uncompared() (notes []string) {
 	compared := map[string]bool{}
-	policy := func(t *agent.PolicyTest) string { name, _, _ := strings.Cut(t.Name, "/"); return name }
+	policy := func(t *author.TestResult) string { name, _, _ := strings.Cut(t.Name, "/"); return name }
 	for _, t := range r.Tests {
 		compared[policy(t)] = compared[policy(t)] || t.Golden == "same" || t.Golden == "different"
 	}
@@ -171,7 +171,7 @@ func (r *testReport) err(o *testFlags) error {
 	return nil
 }
 
-func (a *app) printTest(t *agent.PolicyTest, verbose bool) {
+func (a *app) printTest(t *author.TestResult, verbose bool) {
 	line := "FAIL   " + t.Name
 	if t.Passed {
 		line = "ok     " + t.Name

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/test/wasmtest" //nolint:depguard // plugins to load
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 const webPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: img}]}\n"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -24,7 +24,7 @@ func (a *app) reloadCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var outcome agent.Outcome
+			var outcome reload.Outcome
 			if err := c.Post(cmd.Context(), "/v1/reload", &outcome); err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func (a *app) reloadCommand() *cobra.Command {
 }
 
 // printOutcome prints a line for each change, or that there is none.
-func (a *app) printOutcome(o *agent.Outcome) {
+func (a *app) printOutcome(o *reload.Outcome) {
 	for _, c := range o.Applied {
 		a.printChange(c, fmt.Sprintf("is now %s, was %s", valueInWords(c.To), valueInWords(c.From)))
 	}

@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/server"
 )
 
 // reloading runs an agent that does nothing but reload, until the test ends.
-func reloading(t *testing.T, outcome agent.Outcome, fault error) (socket string) {
+func reloading(t *testing.T, outcome reload.Outcome, fault error) (socket string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
@@ -43,11 +43,11 @@ func reloading(t *testing.T, outcome agent.Outcome, fault error) (socket string)
 func TestReloadPrints(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		outcome agent.Outcome
+		outcome reload.Outcome
 		fault   error
 	}{
 		"reload-nothing": {},
-		"reload": {outcome: agent.Outcome{
+		"reload": {outcome: reload.Outcome{
 			Applied: []config.Change{{Key: "log_level", From: "info", To: "debug"}},
 			Restart: []config.Change{
 				{Key: "node_name", Restart: true, Why: "it is part of the UIDs and names of pods", To: "edge\x1b[2J"},

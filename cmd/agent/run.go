@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -31,7 +32,7 @@ func (a *app) runCommand() *cobra.Command {
 			logger, level := newLogger(a.errOut, cfg)
 			node, err := agent.New(cfg, agent.Options{
 				Logger: logger, Version: version,
-				Reload:    &agent.Reload{Path: a.configPath, Level: level, Asked: asked},
+				Reload:    &reload.Reload{Path: a.configPath, Level: level, Asked: asked},
 				LookupEnv: os.LookupEnv,
 			})
 			if err != nil {

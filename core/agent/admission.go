@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -90,6 +91,6 @@ func criticality(cfg *config.Config, nodeName string) pod.Criticality {
 // begun reports whether an earlier agent has begun with a pod: whether it has a
 // directory, which is the first thing made for it.
 func (a *Agent) begun(uid types.UID) bool {
-	_, err := os.Stat(layoutOf(a.cfg).PodDir(uid))
+	_, err := os.Stat(parts.Layout(a.cfg).PodDir(uid))
 	return err == nil
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/syncloop"
+	"github.com/wardlet/wardlet/test/site"
 )
 
 var (
@@ -78,7 +80,7 @@ func TestAnAgentHasBegunWithAPodThatHasADirectory(t *testing.T) {
 	if a.begun("u1") {
 		t.Error("there is nothing of it yet")
 	}
-	if err := os.MkdirAll(layoutOf(cfg).PodDir("u1"), 0o700); err != nil {
+	if err := os.MkdirAll(parts.Layout(cfg).PodDir("u1"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if !a.begun("u1") || a.begun("u2") {
@@ -88,11 +90,11 @@ func TestAnAgentHasBegunWithAPodThatHasADirectory(t *testing.T) {
 
 func TestTheOrderInWhichAPodIsJudged(t *testing.T) {
 	t.Parallel()
-	n := newSite(t)
-	n.source(t, "static", nil)
-	n.cfg.Node.Labels = []string{"site=north"}
-	n.cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"shop"}, MaxPriority: 5}}
-	a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	n := site.New(t)
+	n.Source(t, "static", nil)
+	n.Cfg.Node.Labels = []string{"site=north"}
+	n.Cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"shop"}, MaxPriority: 5}}
+	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

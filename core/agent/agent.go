@@ -4,20 +4,23 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/instrument"
+	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
-	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/runtime"
@@ -35,7 +38,7 @@ type Options struct {
 	// Version is the release, empty for a build that is none.
 	Version string
 	// Reload is nil for an agent that does not follow its configuration.
-	Reload *Reload
+	Reload *reload.Reload
 	// LookupEnv gives variables of the environment, by which a service manager says
 	// where it is told how the agent is; nil for nobody.
 	LookupEnv func(name string) (value string, ok bool)
@@ -62,7 +65,7 @@ type Agent struct {
 	mux      *mux.Mux
 	loop     *syncloop.Loop
 	garbage  *gc.Collector
-	sources  []runner
+	sources  []parts.Source
 	removals *removals
 	outcomes *checkpoint.Outcomes
 	endings  *checkpoint.Endings
@@ -75,10 +78,10 @@ type Agent struct {
 	decisions *state.DecisionLog
 	// engine runs the plugins of policies; nil where there are none.
 	engine   *wasm.Engine
-	adoption *adoption
+	adoption *gate.Adoption
 	// reload is nil where there is no file to follow.
-	reload *reloader
-	meters *meters
+	reload *reload.Reloader
+	meters *instrument.Meters
 	// podChanges tells when PodList, or what waits, may be another than before.
 	podChanges status.Notifier
 	// cgroupLock is nil before Run, and where there is none.
@@ -94,7 +97,7 @@ const eventWindow = 10 * time.Minute
 // use until Run has ended, and nothing else: the runtime need not be there.
 func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 	a := &Agent{cfg: cfg, version: opts.Version, log: opts.Logger}
-	a.state, err = state.Open(cfg.Paths.StateRoot, a.log, state.WithIdentity(layoutOf(cfg).IdentityDir()))
+	a.state, err = state.Open(cfg.Paths.StateRoot, a.log, state.WithIdentity(parts.Layout(cfg).IdentityDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +122,10 @@ func New(cfg *config.Config, opts Options) (_ *Agent, err error) {
 	return a, nil
 }
 
-func layoutOf(cfg *config.Config) pod.Layout {
-	return pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
-}
-
 // wire makes every part, what others stand on first.
 func (a *Agent) wire() error {
 	cfg, log, now := a.cfg, a.log, time.Now
-	layout := layoutOf(cfg)
+	layout := parts.Layout(cfg)
 	if err := a.describeNode(); err != nil {
 		return err
 	}
@@ -139,14 +138,15 @@ func (a *Agent) wire() error {
 	if err != nil {
 		return err
 	}
-	a.meters = a.newMeters(cgroups.V2())
-	a.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout, runtime.WithObserver(a.meters.operations))
+	var lists *metrics.PLEG
+	a.meters, lists = a.newMeters(cgroups.V2())
+	a.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout, runtime.WithObserver(a.meters.Operations))
 	if err != nil {
 		return err
 	}
 
-	a.events = status.NewSharedRing(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.tenants.Of)
-	recorder := status.Multi{status.NewLog(log), a.events, a.meters.events}
+	a.events = status.NewSharedRing(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.Tenants.Of)
+	recorder := status.Multi{status.NewLog(log), a.events, a.meters.Events}
 	a.recorder = recorder
 	a.statuses = status.NewStore()
 	a.statuses.Tell(a.podChanges.Notify)
@@ -157,18 +157,18 @@ func (a *Agent) wire() error {
 		Events: recorder, Logger: log, Now: now,
 	})
 	a.cache = pleg.NewCache()
-	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Observer: a.meters.pleg, Logger: log, Now: now})
+	a.pleg = pleg.New(pleg.Config{Runtime: a.runtime, Cache: a.cache, Observer: lists, Logger: log, Now: now})
 
 	a.waits = admission.NewWaits(a.statuses, recorder, now)
 	a.outcomes = checkpoint.NewOutcomes(a.state.Outcomes(), log)
 	a.endings = checkpoint.NewEndings(a.state.Endings(), log)
 	a.removals = &removals{waits: a.waits, outcomes: a.outcomes}
 	a.workers = worker.New(worker.Config{
-		Runtime: meteredRuntime{a.runtime, a.meters.workers}, Images: meteredImages{a.runtime, a.meters.workers}, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
-		Cgroups: &endedCgroups{podCgroups: meteredCgroups{cgroups, a.meters.cgroups}, removals: a.removals}, Cache: a.cache, Inspector: a.pleg,
+		Runtime: instrument.Runtime{Runtime: a.runtime, Metrics: a.meters.Workers}, Images: instrument.Images{Images: a.runtime, Metrics: a.meters.Workers}, Volumes: &awaitedVolumes{Volumes: volumes, removals: a.removals},
+		Cgroups: &endedCgroups{PodCgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: a.meters.Cgroups}, removals: a.removals}, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
-		RuntimeName: runtimeName, Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: meteredOutcomes{a.outcomes, a.meters, a.statuses.Get}, Endings: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.workers, Log: log, Now: now, Jitter: jitter,
+		RuntimeName: status.RuntimeName, Layout: layout, Hash: runtime.ContainerHash,
+		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: instrument.Outcomes{Outcomes: a.outcomes, Meters: a.meters, Shown: a.statuses.Get}, Endings: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.Workers, Log: log, Now: now, Jitter: parts.Jitter,
 	})
 
 	a.endings.Remains = a.remains
@@ -183,9 +183,9 @@ func (a *Agent) wire() error {
 		return err
 	}
 	a.loop = syncloop.New(syncloop.Config{
-		Updates: a.mux.Updates(), Sources: sourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: meteredWorkers{a.workers, a.meters},
+		Updates: a.mux.Updates(), Sources: parts.SourceNames(cfg), Desired: a.mux, PLEG: a.pleg, Workers: instrument.Workers{Workers: a.workers, Meters: a.meters},
 		Statuses: shownStatuses{a.statuses, a.waits}, Events: recorder, Health: []func() error{a.health.Healthy, a.pleg.Healthy},
-		Admitter: a.meteredAdmitter(), Begun: a.begun, Outcomes: a.outcomes, Observer: a.meters.rejections, Log: log, Now: now,
+		Admitter: a.meteredAdmitter(), Begun: a.begun, Outcomes: a.outcomes, Observer: a.meters.Rejections, Log: log, Now: now,
 	})
 	a.garbage = gc.New(gc.Config{
 		Runtime: a.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, a.runtime.Idle}, Pods: removable{a.loop, a.mux, a.workers},
@@ -232,10 +232,4 @@ func (a *Agent) close() {
 	if err := a.state.Close(); err != nil {
 		a.log.Warn("state directory was not given back", "err", err)
 	}
-}
-
-// jitter stretches a delay by up to half of it, so that what was started
-// together does not come back together.
-func jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Float64()*0.5*float64(d)) //nolint:gosec // no secret depends on it
 }

@@ -6,14 +6,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/test/site"
 )
 
 // wired is the installation and the node's name of an agent of the site that
 // was only wired, and whether it takes what runs as admitted.
-func (n *site) wired(t *testing.T) (installation, name string, lost bool) {
+func wired(t *testing.T, n *site.Site) (installation, name string, lost bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+		a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			defer a.close()
 			return a.state.Installation(), a.node, a.state.Lost()
@@ -27,17 +29,17 @@ func (n *site) wired(t *testing.T) (installation, name string, lost bool) {
 
 func TestAnAgentWhoseStateIsRemovedKnowsWhatIsItsOwn(t *testing.T) {
 	t.Parallel()
-	n := newSite(t)
-	n.source(t, "static", nil)
-	installation, name, lost := n.wired(t)
+	n := site.New(t)
+	n.Source(t, "static", nil)
+	installation, name, lost := wired(t, n)
 	if lost {
 		t.Error("a first start has lost something")
 	}
-	if err := os.RemoveAll(n.cfg.Paths.StateRoot); err != nil {
+	if err := os.RemoveAll(n.Cfg.Paths.StateRoot); err != nil {
 		t.Fatal(err)
 	}
-	n.cfg.NodeName = ""
-	if now, called, lost := n.wired(t); now != installation || called != name || !lost {
+	n.Cfg.NodeName = ""
+	if now, called, lost := wired(t, n); now != installation || called != name || !lost {
 		t.Errorf("installation %s of node %s, lost %v; it was %s of node %s", now, called, lost, installation, name)
 	}
 }

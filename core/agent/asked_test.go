@@ -75,9 +75,14 @@ func TestWhatWaitsIsShownWithTheQuestionsThatHaveNoAnswer(t *testing.T) {
 		}
 	}
 	want("without policies", "", nil)
-	s.plane, s.adoption = busyPlane{}, &adoption{}
-	const unlisted = "the runtime has not been listed yet, so it is not known what runs"
-	want("before the runtime is listed", "", map[string]string{"b": unlisted, "d": unlisted})
-	s.adoption.ran = map[types.UID]marks{}
+	s.plane, s.adoption = busyPlane{}, unlisted(true)
+	const notYet = "the runtime has not been listed yet, so it is not known what runs"
+	want("before the runtime is listed", "", map[string]string{"b": notYet, "d": notYet})
+	s.adoption = unlisted(false)
 	want("then", "p", map[string]string{"b": "filter of shop/b u-b", "d": "admit of shop/d u-d"})
 }
+
+// unlisted is whether it is not known yet what ran.
+type unlisted bool
+
+func (u unlisted) Unlisted() bool { return bool(u) }

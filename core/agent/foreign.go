@@ -20,7 +20,7 @@ func (a *Agent) watchForeign(ctx context.Context) {
 		kubelet, err := a.runtime.ForeignKubelet(ctx)
 		if err == nil {
 			if kubelet {
-				a.log.Warn(KubeletWarning)
+				a.log.Warn(runtime.KubeletWarning) //nolint:sloglint // a constant of another package
 			}
 			a.logDriver(ctx)
 			<-ctx.Done()

@@ -11,6 +11,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/test/fakecri"
+	"github.com/wardlet/wardlet/test/site"
 )
 
 // locked is a log that is read while it is written.
@@ -45,10 +46,10 @@ func TestLogDriver_namesTheRemedyOfAnotherDriver(t *testing.T) {
 			t.Parallel()
 			cri := fakecri.Start(t)
 			cri.SetCgroupDriver(test.driver)
-			n := newSite(t)
-			n.cfg.Runtime.Endpoint = cri.Endpoint()
+			n := site.New(t)
+			n.Cfg.Runtime.Endpoint = cri.Endpoint()
 			var log locked
-			a, err := New(n.cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			a, err := New(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func (a *Agent) starting() error {
 			return err
 		}
 	}
-	if a.adoption.unlisted() {
+	if a.adoption.Unlisted() {
 		return errTakingOver
 	}
 	return nil

@@ -1,128 +1,130 @@
 package agent
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/checkpoint"
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
-	"github.com/wardlet/wardlet/core/worker"
 )
 
-// meteredWorkers counts what is asked of workers.
-type meteredWorkers struct {
-	syncloop.Workers
-	meters *meters
+// newMeters makes the meters, before anything that they measure. What is read when
+// somebody asks for it is read from the parts.
+func (a *Agent) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
+	m := instrument.New(instrument.Options{
+		Node: a.node, Version: server.NewVersion(a.version).Version, Tenants: a.cfg.Tenants, CgroupV2: v2, Policies: a.cfg.HasPolicies(), Logger: a.log,
+	})
+	m.Metrics.Pods(a.countPods)
+	m.Metrics.Sources(func() []api.SourceState { return a.mux.Sources() })
+	m.Metrics.Waits(m.Tenants, func() []api.Waiting { return a.asking().List() }, func() []api.Conflict { return a.mux.Conflicts() })
+	if m.Verdicts != nil {
+		m.Metrics.Policies(func() []api.PolicySet { return a.policies.Sets() })
+	}
+	return m, m.Metrics.PLEG(func() time.Time { return a.pleg.Listed() })
 }
 
-// Update hands a request on.
-func (w meteredWorkers) Update(r worker.Request) {
-	if r.Kind == worker.Create && r.Pod != nil {
-		switch uid := r.Pod.UID; {
-		case w.TerminationRequested(uid):
-			w.meters.workers.Restarted(pod.IsStatic(r.Pod))
-		case !w.Has(uid):
-			w.meters.starts.begun(r.Pod, r.Origin.FirstSeen, time.Now())
+// meteredAdmitter is the agent's admitter, whose preemptions are counted.
+func (a *Agent) meteredAdmitter() syncloop.Admitter {
+	return instrument.Admitter{Admitter: a.admitter(), Fit: admission.Fit{Node: a.nodeNow}, Rejections: a.meters.Rejections}
+}
+
+// countPods counts them as they are now.
+func (a *Agent) countPods() metrics.PodCounts {
+	c := metrics.PodCounts{
+		Desired: map[bool]int{}, Active: map[bool]int{}, Containers: map[string]int{}, Working: map[metrics.Work]int{},
+	}
+	wanted := map[string]bool{}
+	for _, d := range a.mux.Pods() {
+		if pod.IsMirror(d.Pod) {
+			c.Mirrors++
+			continue
+		}
+		wanted[string(d.Pod.UID)] = true
+		static := pod.IsStatic(d.Pod)
+		c.Desired[static]++
+		// One for which there is no room yet has no worker.
+		if a.uses(d.Pod.UID, d.Admitted && a.workers.Has(d.Pod.UID) && !a.hasEnded(d.Pod)) {
+			c.Active[static]++
+		}
+		if a.workers.Has(d.Pod.UID) {
+			c.Working[metrics.Work{Lifecycle: a.lifecycle(d.Pod.UID), Config: metrics.WorkDesired, Static: staticLabel(static)}]++
 		}
 	}
-	w.Workers.Update(r)
+	for _, e := range a.workers.Ending() {
+		if wanted[string(e.Pod.UID)] {
+			continue
+		}
+		static := pod.IsStatic(e.Pod)
+		if a.uses(e.Pod.UID, false) {
+			c.Active[static]++
+		}
+		c.Working[metrics.Work{Lifecycle: a.lifecycle(e.Pod.UID), Config: metrics.WorkOrphan, Static: staticLabel(static)}]++
+	}
+	c.Working[metrics.Work{Lifecycle: metrics.WorkTerminating, Config: metrics.WorkRuntimeOnly, Static: metrics.WorkUnknown}] = len(a.workers.Strays())
+	observed, _ := a.cache.Pods()
+	for i := range observed {
+		countObserved(&c, &observed[i])
+	}
+	return c
 }
 
-// Known hands on which pods are wanted.
-func (w meteredWorkers) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
-	states := w.Workers.Known(wanted)
-	w.meters.starts.keep(func(uid types.UID) bool {
-		_, has := states[uid]
-		return has
-	})
-	return states
-}
-
-// KillStray ends a pod that only the runtime knows.
-func (w meteredWorkers) KillStray(s *worker.Stray) {
-	w.meters.workers.Orphaned()
-	w.Workers.KillStray(s)
-}
-
-// meteredOutcomes times pods until they run, and counts the containers that end.
-type meteredOutcomes struct {
-	*checkpoint.Outcomes
-	meters *meters
-	// shown gives the status that is published of a pod.
-	shown func(uid types.UID) (v1.PodStatus, bool)
-}
-
-// Keep implements worker.Outcomes.
-func (o meteredOutcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
-	o.count(p, st)
-	o.Outcomes.Keep(p, st)
-}
-
-// Goes implements worker.Outcomes.
-func (o meteredOutcomes) Goes(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
-
-func (o meteredOutcomes) count(p *v1.Pod, st *v1.PodStatus) {
-	o.meters.starts.is(p.UID, st.Phase, time.Now())
-	before, _ := o.shown(p.UID)
-	for i := range st.ContainerStatuses {
-		if c := &st.ContainerStatuses[i]; c.State.Terminated != nil && !endedIn(&before, c.Name) {
-			o.meters.terminations.Terminated(c.State.Terminated.ExitCode, c.State.Terminated.Reason)
+// countObserved counts what the runtime shows of a pod.
+func countObserved(c *metrics.PodCounts, p *status.ObservedPod) {
+	for i := range p.Sandboxes {
+		if p.Sandboxes[i].Ready {
+			c.Running++
+			break
 		}
 	}
-}
-
-// endedIn reports whether a status shows the container as ended.
-func endedIn(st *v1.PodStatus, name string) bool {
-	return slices.ContainsFunc(st.ContainerStatuses, func(c v1.ContainerStatus) bool {
-		return c.Name == name && c.State.Terminated != nil
-	})
-}
-
-// meteredRuntime counts what is made of sandboxes and containers.
-type meteredRuntime struct {
-	worker.Runtime
-	workers *metrics.Workers
-}
-
-// RunSandbox implements worker.Runtime. That the pod is to end meanwhile is no
-// error.
-func (r meteredRuntime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
-	began := time.Now()
-	id, err := r.Runtime.RunSandbox(ctx, run)
-	handler := "" // the runtime's own: pods cannot name one
-	r.workers.Sandbox(handler, time.Since(began), err != nil && ctx.Err() == nil)
-	return id, err
-}
-
-// StartContainer implements worker.Runtime.
-func (r meteredRuntime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
-	id, err := r.Runtime.StartContainer(ctx, run)
-	if err != nil && ctx.Err() == nil {
-		r.workers.NotStarted(status.ReasonOf(err, "RunContainerError").Reason)
+	for i := range p.Containers {
+		c.Containers[string(p.Containers[i].State)]++
 	}
-	return id, err
 }
 
-// meteredImages counts the containers that are about to be started: an image is
-// the first thing they need.
-type meteredImages struct {
-	worker.Images
-	workers *metrics.Workers
+// uses reports whether a pod may use the node: it is being ended, or is to run.
+func (a *Agent) uses(uid types.UID, runs bool) bool {
+	return !a.workers.KnownTerminated(uid) && (runs || a.workers.TerminationRequested(uid))
 }
 
-// Ensure implements worker.Images.
-func (i meteredImages) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
-	i.workers.Starting()
-	ref, err := i.Images.Ensure(ctx, p, c)
-	if err != nil && ctx.Err() == nil {
-		i.workers.NotStarted(status.ReasonOf(err, "ErrImagePull").Reason)
+// hasEnded reports whether the pod's phase is one it never leaves.
+func (a *Agent) hasEnded(p *v1.Pod) bool {
+	st, _ := a.statuses.Get(p.UID)
+	return pod.IsTerminal(p.Status.Phase) || pod.IsTerminal(st.Phase)
+}
+
+// lifecycle is how far a pod with a worker is.
+func (a *Agent) lifecycle(uid types.UID) string {
+	switch {
+	case a.workers.KnownTerminated(uid):
+		return metrics.WorkTerminated
+	case a.workers.TerminationRequested(uid):
+		return metrics.WorkTerminating
 	}
-	return ref, err
+	return metrics.WorkSync
 }
+
+func staticLabel(static bool) string {
+	if static {
+		return metrics.WorkStatic
+	}
+	return ""
+}
+
+// eventShare is how many events are kept of the pods of each owner, where there are
+// so many tenants beside the operator.
+func eventShare(tenants int) int { return max(maxEvents/(1+tenants), minEvents) }
+
+// The events that are kept for `get`: how many there are in all, and of one owner
+// at the least, which comes first.
+const (
+	maxEvents = 1000
+	minEvents = 100
+)

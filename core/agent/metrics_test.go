@@ -18,15 +18,16 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
+	"github.com/wardlet/wardlet/test/site"
 )
 
 func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 	t.Parallel()
-	n := newSite(t)
-	n.source(t, "static", nil)
-	n.cfg.Policy.Dir = n.path("policies")
-	n.cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a"}, PolicyDir: n.path("a"), FuelPerSecond: 1_000_000}}
-	a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	n := site.New(t)
+	n.Source(t, "static", nil)
+	n.Cfg.Policy.Dir = n.Path("policies")
+	n.Cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a"}, PolicyDir: n.Path("a"), FuelPerSecond: 1_000_000}}
+	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	a.meters.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	a.meters.Metrics.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	if answer.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", answer.Code, answer.Body)
 	}
@@ -94,9 +95,9 @@ func runParts(t *testing.T, a *Agent, names ...string) (all []string) {
 
 func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	t.Parallel()
-	n := newSite(t)
-	n.source(t, "static", map[string]string{"db.yaml": strings.ReplaceAll(goodPod, "web", "db")})
-	a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	n := site.New(t)
+	n.Source(t, "static", map[string]string{"db.yaml": strings.ReplaceAll(site.GoodPod, "web", "db")})
+	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +109,10 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 		want string
 	}{
 		{func() {}, "ADDED db-edge"},
-		{func() { n.write(t, "static/web.yaml", goodPod) }, "ADDED web-edge"},
+		{func() { n.Write(t, "static/web.yaml", site.GoodPod) }, "ADDED web-edge"},
 		{func() { a.statuses.Warn(a.mux.Pods()[0].Pod.UID, "R", "m", time.Now()) }, ""}, // it has no status yet
 		{func() {
-			if err := os.Remove(n.path("static/web.yaml")); err != nil {
+			if err := os.Remove(n.Path("static/web.yaml")); err != nil {
 				t.Error(err)
 			}
 		}, "DELETED web-edge"},
@@ -119,7 +120,7 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	step := 0
-	err = client.New(n.cfg.Paths.Socket).Watch(ctx, "/v1/pods?watch=true", func(line client.Line) error {
+	err = client.New(n.Cfg.Paths.Socket).Watch(ctx, "/v1/pods?watch=true", func(line client.Line) error {
 		if line.Type == server.WatchBookmark {
 			return nil
 		}
@@ -142,22 +143,36 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	if step != len(steps) {
 		t.Errorf("%d steps of %d, error %v", step, len(steps), err)
 	}
-	if got := measured(t, a.meters.Handler(), "kubelet_desired_pods"); !slices.Equal(got, []string{`kubelet_desired_pods{static="true"} 1`}) {
+	if got := measured(t, a.meters.Metrics.Handler(), "kubelet_desired_pods"); !slices.Equal(got, []string{`kubelet_desired_pods{static="true"} 1`}) {
 		t.Errorf("metrics: %q", got)
 	}
 	// The sync loop does not run: no worker has got the pod.
-	if got := measured(t, a.meters.Handler(), "kubelet_active_pods"); len(got) != 0 {
+	if got := measured(t, a.meters.Metrics.Handler(), "kubelet_active_pods"); len(got) != 0 {
 		t.Errorf("pods without a worker are active: %q", got)
 	}
+}
+
+// measured are the samples whose names begin with a prefix, but those that are 0.
+func measured(t *testing.T, h http.Handler, prefix string) (all []string) {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	for line := range strings.Lines(answer.Body.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, prefix) && !strings.HasSuffix(line, " 0") {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func TestMetricsAreAnsweredAtTheAddressOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{"": false, "127.0.0.1:9": true} {
-		n := newSite(t)
-		n.source(t, "static", nil)
-		n.cfg.Metrics.Listen = address
-		a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+		n := site.New(t)
+		n.Source(t, "static", nil)
+		n.Cfg.Metrics.Listen = address
+		a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,31 +1,25 @@
 package agent
 
 import (
-	"fmt"
-	"log/slog"
-	"path/filepath"
-	"slices"
+	"context"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/instrument"
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
-	"github.com/wardlet/wardlet/core/policy/signed"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/worker"
 )
-
-// compiledDir is the directory of compiled plugins in the state directory.
-const compiledDir = "compiled"
-
-// Child does the work of a process that the agent has started to compile a
-// plugin, if this process is one: isChild says so, and status is what to exit
-// with. Every program that makes an Agent, or checks a configuration, calls it
-// first thing.
-func Child() (status int, isChild bool) { return wasm.Child() }
 
 // wirePolicies makes the plane that judges pods, and what stands before it.
 // Without a directory of policies there is none, and every pod passes.
@@ -33,84 +27,153 @@ func (a *Agent) wirePolicies() error {
 	if !a.cfg.HasPolicies() {
 		return nil
 	}
-	engine, err := newEngine(a.state.Path(), &a.cfg.Policy, a.log, budgets(a.cfg.Tenants)...)
+	engine, err := parts.Engine(a.state.Path(), &a.cfg.Policy, a.log, parts.Budgets(a.cfg.Tenants)...)
 	if err != nil {
 		return err
 	}
 	a.engine = engine
-	c, err := policyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log)
+	c, err := parts.PolicyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log)
 	if err != nil {
 		return err
 	}
 	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts()
 	c.Records, c.Running, c.Evictions = a.openDecisions(), &runningPods{a}, a.state.EvictionCounts()
 	a.policies = policy.New(c)
-	a.adoption = &adoption{
-		Gate: a.standing(meteredGate{a.policies, a.meters}), runtime: knownPods{a.cache, a.workers}, lost: a.state.Lost, log: a.log,
+	a.adoption = &gate.Adoption{
+		Gate: a.nodeChecks(instrument.Gate{Gate: a.policies, Meters: a.meters}), Runtime: knownPods{a.cache, a.workers}, Lost: a.state.Lost, Log: a.log,
 	}
 	a.removals.adoption = a.adoption
 	return nil
-}
-
-// newEngine makes the sandbox of a configuration, whose compiled code lies
-// below dir.
-func newEngine(dir string, p *config.Policy, log *slog.Logger, more ...wasm.EngineOption) (*wasm.Engine, error) {
-	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, append(more, wasm.WithCaps(moduleCaps(p)))...)
-}
-
-// budgets are what compiling the plugins of each tenant may take, and what plugins
-// may log about its pods.
-func budgets(tenants []config.Tenant) []wasm.EngineOption {
-	compiling, logs := map[string]time.Duration{}, map[string]int{}
-	for i := range tenants {
-		t := &tenants[i]
-		compiling[t.Name], logs[t.Name] = t.CompilePerHour, t.LogBytesPerSecond
-	}
-	return []wasm.EngineOption{wasm.WithCompileTimes(compiling), wasm.WithLogRates(logs)}
-}
-
-// policyConfig is what a plane is made from, here and for a check.
-func policyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) (policy.Config, error) {
-	kinds := map[string]string{}
-	for _, s := range cfg.Sources {
-		kinds[s.Name] = s.Kind
-	}
-	operators, err := trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
-	if err != nil {
-		return policy.Config{}, err
-	}
-	tenants := make([]policy.Tenant, len(cfg.Tenants))
-	for i, t := range cfg.Tenants {
-		theirs, err := trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
-		if err != nil {
-			return policy.Config{}, err
-		}
-		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, PolicyMemory: t.PolicyMemory, Owns: func(namespace string) bool {
-			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
-		}}
-	}
-	return policy.Config{
-		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		Sources: sourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
-		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
-	}, nil
-}
-
-// trust is what a table of agent.toml says of signatures.
-func trust(table string, keys []string, required bool) (policy.Trust, error) {
-	t := policy.Trust{Required: required}
-	for _, text := range keys {
-		key, err := signed.ParseKey(text)
-		if err != nil {
-			return t, fmt.Errorf("%s: trusted_keys: %w", table, err)
-		}
-		t.Keys = append(t.Keys, key)
-	}
-	return t, nil
 }
 
 // knownPods are the pods of the runtime and of the workers.
 type knownPods struct {
 	*pleg.Cache
 	*worker.Pool
+}
+
+// nodeChecks puts those of the admitter's checks that need no room behind a gate.
+func (a *Agent) nodeChecks(g mux.Gate) gate.NodeChecks {
+	return gate.NodeChecks{Gate: g, Checks: admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}, Now: time.Now}
+}
+
+// filter is what may hold updates back, nil for an agent without policies.
+func (a *Agent) filter() mux.Filter {
+	if a.policies == nil {
+		return nil
+	}
+	return &gate.Filter{Policies: instrument.Filter{Policies: a.policies, Meters: a.meters}, Adoption: a.adoption}
+}
+
+// openDecisions opens what is on record of decisions, where each owner of pods has
+// its share. A disk on which that fails is no reason not to start.
+func (a *Agent) openDecisions() policy.Records {
+	log, err := a.state.Decisions(recordLimits(a.cfg))
+	if err != nil {
+		return brokenRecords{err}
+	}
+	a.decisions = log
+	return log
+}
+
+// recordLimits are how many bytes each owner of pods may have on record, by tenant.
+func recordLimits(cfg *config.Config) map[string]int64 {
+	limits := map[string]int64{"": cfg.Policy.RecordBytes}
+	for i := range cfg.Tenants {
+		limits[cfg.Tenants[i].Name] = cfg.Tenants[i].RecordBytes
+	}
+	return limits
+}
+
+// brokenRecords take nothing: decisions are made all the same, and shown with why
+// they are not on record.
+type brokenRecords struct{ err error }
+
+func (b brokenRecords) Append(_ string, entries []state.DecisionEntry) []error {
+	errs := make([]error, len(entries))
+	for i := range errs {
+		errs[i] = b.err
+	}
+	return errs
+}
+
+func (b brokenRecords) Counted(string, []state.DecisionCount) error { return b.err }
+
+func (b brokenRecords) KeepFiles(string, map[string][]byte) error { return b.err }
+
+func (b brokenRecords) Newest(int) ([]state.DecisionRecord, error) { return nil, b.err }
+
+// nodeFacts is what policies may know of the node: the pods that were admitted,
+// mirror pods aside, and have not ended. It asks the mux, which is made later.
+func (a *Agent) nodeFacts() *policy.Node {
+	allocatable := map[string]string{}
+	for name, q := range a.machine.Status.Allocatable {
+		allocatable[string(name)] = q.String()
+	}
+	return &policy.Node{
+		Labels:      a.machine.Labels,
+		Allocatable: allocatable,
+		Pods:        a.admittedPods,
+		Wanted:      func(uid types.UID, instance string) bool { return a.mux.WantedAs(uid, instance) },
+		Ended:       func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || a.outcomes.Ended(p) },
+	}
+}
+
+// admittedPods are the pods of nodeFacts. Among them are those that policies let
+// through and for which the node has no room yet: they start once there is some,
+// without being judged again.
+func (a *Agent) admittedPods() []policy.NodePod {
+	var pods []policy.NodePod
+	for _, d := range a.mux.Pods() {
+		if !d.Admitted || pod.IsMirror(d.Pod) || pod.IsTerminal(d.Pod.Status.Phase) {
+			continue
+		}
+		if st, ok := a.statuses.Get(d.Pod.UID); ok && pod.IsTerminal(st.Phase) {
+			continue
+		}
+		pods = append(pods, policy.NodePod{Pod: d.Pod, Source: d.Origin.Source})
+	}
+	return pods
+}
+
+// runningPods are the pods that run, for policies that judge them again when they
+// change. They ask the mux, which is made later.
+type runningPods struct{ agent *Agent }
+
+// Pods implements policy.Running.
+func (r *runningPods) Pods() []policy.RunningPod {
+	var pods []policy.RunningPod
+	for _, d := range r.agent.mux.Pods() {
+		if !d.HandedOn || !d.Admitted || pod.IsMirror(d.Pod) || d.Pod.DeletionTimestamp != nil || r.over(d.Pod) {
+			continue
+		}
+		pods = append(pods, policy.RunningPod{Pod: d.Pod, Origin: d.Origin, Verdict: d.Verdict, Rejected: d.Rejected})
+	}
+	return pods
+}
+
+// over reports whether a pod has ended or is being ended.
+func (r *runningPods) over(p *v1.Pod) bool {
+	if st, ok := r.agent.statuses.Get(p.UID); ok && pod.IsTerminal(st.Phase) {
+		return true
+	}
+	return pod.IsTerminal(p.Status.Phase) || r.agent.workers.TerminationRequested(p.UID)
+}
+
+// Violates implements policy.Running.
+func (r *runningPods) Violates(p *v1.Pod, v policy.Violation) {
+	r.agent.statuses.Violates(p.UID, v.Reason, v.Message, time.Now())
+}
+
+// Tell implements policy.Running.
+func (r *runningPods) Tell(p *v1.Pod, reason, message string) {
+	r.agent.recorder.Event(p, v1.EventTypeWarning, reason, message)
+}
+
+// Judged implements policy.Running.
+func (r *runningPods) Judged(opinions []api.Opinion) { r.agent.meters.Verdicts.Spent(opinions) }
+
+// Evict implements policy.Running.
+func (r *runningPods) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
+	return r.agent.mux.Evict(ctx, p, v)
 }

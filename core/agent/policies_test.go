@@ -9,6 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/parts"
 )
 
 func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
@@ -17,7 +18,7 @@ func TestThePlaneKnowsWhatTheConfigurationSays(t *testing.T) {
 	cfg.Sources = []config.Source{{Name: "static", Kind: config.KindFile}, {Name: "fleet", Kind: config.KindHTTP}, {Name: "api", Kind: config.KindAPI}}
 	cfg.Policy = config.Policy{Dir: "/policies", AllowUnpinned: true, DefaultVerdict: config.VerdictHold, Exempt: []string{"a/b"}, ModuleBytes: 70_000, CodeBytes: 66_000}
 	cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a-*"}, PolicyDir: "/a", PolicyMemory: 7 << 20}, {Name: "b", Namespaces: []string{"b"}}}
-	got, err := policyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
+	got, err := parts.PolicyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,412 +3,109 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/server/client"
+	"github.com/wardlet/wardlet/test/fakecri"
+	"github.com/wardlet/wardlet/test/site"
 )
 
-const debugging = "log_level = \"debug\"\n" + firstSource
+// oneSource is what every configuration needs.
+const oneSource = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/manifests\"\n"
 
-func TestTheFileIsReadAtOnceWhenSomebodySaysSo(t *testing.T) {
+// The parts of a whole agent, of which only those run that need no runtime.
+func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 	t.Parallel()
-	const (
-		nothing = `level=INFO msg="the configuration was read again" file=DIR/agent.toml applied=0 need_restart=0`
-		level   = `level=INFO msg="the configuration was read again" file=DIR/agent.toml applied=1 need_restart=0`
-		restart = `level=INFO msg="the configuration was read again" file=DIR/agent.toml applied=0 need_restart=1`
-	)
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		f.run()
-		f.settled()
-		for _, step := range []struct {
-			text string
-			want []string
-		}{
-			{firstSource, []string{nothing}},
-			{debugging, []string{levelLine("info", "debug"), level}},
-			{debugging + "[runtime]\nresolv_conf = \"/one\"\n", []string{restartLine("runtime.resolv_conf", "/etc/resolv.conf", "/one", podsHaveIt), restart}},
-			{debugging + "[runtime]\nresolv_conf = \"/one\"\n", []string{restart}},
-			{"log_level = 1", []string{faultLine(`the configuration cannot be used:\nDIR/agent.toml:1: log_level: want a string, found the number 1`)}},
-		} {
-			f.replace(step.text)
-			f.asked <- syscall.SIGHUP
-			synctest.Wait() // no time passes
-			f.says(step.want...)
-		}
-		f.settled()
-		f.says()
-	})
-}
-
-func TestReloadConfigGives(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		f.run()
-		a := &Agent{reload: f.r}
-		for _, step := range []struct {
-			text, want string
-			outcome    Outcome
-		}{
-			{text: firstSource},
-			{
-				text: "node_name = \"b\"\n" + debugging,
-				outcome: Outcome{
-					Applied: []config.Change{{Key: "log_level", From: "info", To: "debug"}},
-					Restart: []config.Change{{Key: "node_name", Restart: true, Why: "it is part of the UIDs and names of pods", To: "b"}},
-				},
-			},
-			{
-				text: "node_name = \"b\"\n" + debugging,
-				outcome: Outcome{
-					Restart: []config.Change{{Key: "node_name", Restart: true, Why: "it is part of the UIDs and names of pods", To: "b"}},
-				},
-			},
-			{text: "sync = 1", want: "DIR/agent.toml:1: sync: want a table, found the number 1"},
-			{text: "sync = 1", want: "DIR/agent.toml:1: sync: want a table, found the number 1"},
-		} {
-			f.replace(step.text)
-			got, err := a.ReloadConfig(t.Context())
-			if diff := cmp.Diff(step.outcome, got); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
-			if (err != nil) != (step.want != "") || err != nil && !strings.HasSuffix(strings.ReplaceAll(err.Error(), f.dir, "DIR"), step.want) {
-				t.Errorf("error %v, want %q", err, step.want)
-			}
-		}
-		f.stop()
-		if _, err := a.ReloadConfig(t.Context()); !errors.Is(err, errEnded) {
-			t.Errorf("error %v, want %v", err, errEnded)
-		}
-	})
-}
-
-func TestReloadConfigWaitsForItsContextOnly(t *testing.T) {
-	t.Parallel()
-	if _, err := (&Agent{}).ReloadConfig(t.Context()); !errors.Is(err, errNotFollowed) {
-		t.Errorf("error %v, want %v", err, errNotFollowed)
+	cri := fakecri.Start(t)
+	n := site.New(t)
+	text := func(runtime, lines string) string {
+		return "node_name = \"edge\"\n[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"static\"\n" +
+			"[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\npolicy_dir = \"none\"\n" +
+			"[paths]\nstate_root = \"state\"\npod_root = \"pods\"\nlog_root = \"logs\"\nsocket = \"run/w.sock\"\n" +
+			"[runtime]\nendpoint = \"" + cri.Endpoint() + "\"\n" + runtime + lines
 	}
-	f := newFollowed(t) // it does not run
+	n.Write(t, "agent.toml", text("", ""))
+	cfg, err := config.Load(n.Path("agent.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: &slog.LevelVar{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	stages, err := a.stages()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (&Agent{reload: f.r}).ReloadConfig(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
+	var ran sync.WaitGroup
+	for _, s := range stages {
+		if s.name == "configuration" || s.name == "local API" || s.name == "policies" {
+			ran.Go(func() { _ = s.run(ctx) })
+		}
 	}
-}
-
-func TestWhatCannotBeReadAsAFileIsRefused(t *testing.T) {
-	t.Parallel()
-	for name, put := range map[string]func(path string) error{
-		"a directory":       func(path string) error { return os.Mkdir(path, 0o700) },
-		"a pipe":            func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"a link to nowhere": func(path string) error { return os.Symlink("nowhere", path) },
+	defer ran.Wait()
+	defer cancel()
+	left := make(chan time.Duration, 1)
+	cri.Before("Version", func(ctx context.Context, _ any) error {
+		at, _ := ctx.Deadline()
+		left <- time.Until(at)
+		return nil
+	})
+	// verdict is that on a pod of the operator, whom no set concerns.
+	verdict := func() api.Verdict {
+		answer := make(chan api.Verdict, 1)
+		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}}
+		a.policies.Judge(api.Question{Op: api.Add, Pod: p, Origin: api.Origin{Source: "static"}}, func(v api.Verdict) { answer <- v })
+		return <-answer
+	}
+	for _, step := range []struct {
+		runtime, lines string
+		fault          bool
+		timeout        time.Duration
+		verdict        api.Answer
+	}{
+		{"", "", false, 2 * time.Minute, api.Allow},
+		{"request_timeout = \"1h\"\n", "[policy]\ndefault_verdict = \"deny\"\n", false, time.Hour, api.Deny},
+		{"request_timeout = \"9s\"\n", "[policy]\ndefault_verdict = \"never\"\n", true, time.Hour, api.Deny},
+		{"", "[policy]\ndefault_verdict = \"hold\"\n", false, 2 * time.Minute, api.Hold},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				f := newFollowed(t)
-				f.must(os.Remove(f.path))
-				f.must(put(f.path))
-				f.run()
-				f.settled()
-				said := f.said()
-				if len(said) != 1 || !strings.Contains(said[0], "cannot read the configuration: ") {
-					t.Errorf("log %q", said)
-				}
-				f.must(os.Remove(f.path))
-				f.replace(debugging)
-				f.tell()
-				f.settled()
-				f.says(usableLine, levelLine("info", "debug"))
-			})
-		})
+		n.Write(t, "agent.toml", text(step.runtime, step.lines))
+		var outcome reload.Outcome
+		err := client.New(cfg.Paths.Socket).Post(t.Context(), "/v1/reload", &outcome)
+		if (err != nil) != step.fault || len(outcome.Restart) > 0 {
+			t.Errorf("%s: outcome %+v, %v", step.lines, outcome, err)
+		}
+		if got := verdict(); got.Answer != step.verdict {
+			t.Errorf("%s: verdict %+v, want %s", step.lines, got, step.verdict)
+		}
+		if _, err := a.client.Version(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-left; got > step.timeout || got < step.timeout-5*time.Second {
+			t.Errorf("%s: a call may take %s, want %s", step.lines, got, step.timeout)
+		}
 	}
-}
-
-func TestAFileThatChangesIsReadOnceItStandsStill(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		f.run()
-		f.settled()
-		for i := range 100 {
-			f.replace(fmt.Sprintf("# %d\nlog_level = \"debug\"\n%s", i, firstSource))
-			f.tell()
-			time.Sleep(settleTime / 2)
-		}
-		f.says()
-		f.settled()
-		f.says(levelLine("info", "debug"))
-
-		// One that never stands still is told of, once, and then read.
-		for i := range 300 {
-			f.replace(fmt.Sprintf("# %d\n%s", i, firstSource))
-			f.tell()
-			time.Sleep(settleTime / 2)
-		}
-		f.says(faultLine("DIR/agent.toml keeps changing; it is read once it has stood still for 100ms"))
-		f.settled()
-		f.says(usableLine, levelLine("debug", "info"))
-
-		// Time in which it stood still does not count.
-		time.Sleep(time.Minute)
-		f.replace(debugging)
-		f.tell()
-		f.settled()
-		f.says(levelLine("info", "debug"))
-	})
-}
-
-func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		readings := 0
-		f.r.load = func(path string) (*config.Config, error) {
-			cfg, err := config.Load(path)
-			if readings++; readings == 1 {
-				f.replace(debugging)
-				return nil, errors.New("half of a file")
-			}
-			return cfg, err
-		}
-		f.run()
-		f.settled()
-		f.settled()
-		f.says(levelLine("info", "debug"))
-		if readings != 2 {
-			t.Errorf("%d readings, want 2", readings)
-		}
-	})
-}
-
-// Nor does it count as restless what changed before.
-func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		readings := 0
-		f.r.load = func(path string) (*config.Config, error) { readings++; return config.Load(path) }
-		f.run()
-		f.settled()
-		f.replace(debugging)
-		f.tell()
-		time.Sleep(settleTime + settleTime/2) // it was seen, and is not read yet
-		if readings != 1 {
-			t.Fatalf("%d readings, want 1", readings)
-		}
-		f.asked <- syscall.SIGHUP
-		f.settled()
-		time.Sleep(10 * lookPeriod)
-		synctest.Wait()
-		if readings != 2 {
-			t.Errorf("%d readings, want 2", readings)
-		}
-		f.said()
-		f.replace(firstSource)
-		f.tell()
-		f.settled()
-		f.says(levelLine("debug", "info"))
-
-		// So it is where nobody had looked at the change before.
-		f.replace(debugging)
-		if _, err := f.r.ask(t.Context()); err != nil || readings != 4 {
-			t.Errorf("%d readings, want 4; %v", readings, err)
-		}
-		f.tell()
-		f.settled()
-		if readings != 4 {
-			t.Errorf("%d readings, want 4", readings)
-		}
-	})
-}
-
-// What is read because somebody said so is taken as it is, and looked at again
-// where it changed meanwhile.
-func TestAFileThatChangesWhileSomebodyHasItReadIsReadAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		readings := 0
-		f.r.load = func(path string) (*config.Config, error) {
-			cfg, err := config.Load(path)
-			if readings++; readings == 2 {
-				f.replace(debugging)
-			}
-			return cfg, err
-		}
-		f.run()
-		f.settled()
-		f.replace("# comment\n" + firstSource)
-		if got, err := f.r.ask(t.Context()); err != nil || len(got.Applied) > 0 {
-			t.Errorf("outcome %+v, %v", got, err)
-		}
-		f.said()
-		time.Sleep(lookPeriod + settleTime)
-		f.says(levelLine("info", "debug"))
-	})
-}
-
-func TestAFileThatCannotBeReadIsTriedAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		var fault atomic.Bool
-		f.r.load = func(path string) (*config.Config, error) {
-			if fault.Load() {
-				return nil, fmt.Errorf("cannot read the configuration: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE})
-			}
-			return config.Load(path)
-		}
-		f.run()
-		f.settled()
-		fault.Store(true)
-		f.replace(debugging)
-		f.tell()
-		f.settled()
-		time.Sleep(10 * lookPeriod)
-		f.says(faultLine("cannot read the configuration: open DIR/agent.toml: too many open files"))
-		fault.Store(false)
-		time.Sleep(lookPeriod + settleTime)
-		f.says(usableLine, levelLine("info", "debug"))
-	})
-}
-
-func TestAFileThatDidNotChangeIsNotReadAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		readings := 0
-		f.r.load = func(path string) (*config.Config, error) { readings++; return config.Load(path) }
-		f.run()
-		f.settled()
-		for range 10 {
-			f.tell()
-			time.Sleep(10 * lookPeriod)
-		}
-		synctest.Wait()
-		if readings != 1 {
-			t.Errorf("%d readings, want 1", readings)
-		}
-	})
-}
-
-func TestOtherFilesDoNotPutAChangeOff(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		f.run()
-		f.settled()
-		f.replace(debugging)
-		f.tell()
-		for range 10 {
-			f.events <- fsnotify.Event{Name: filepath.Join(f.dir, "other"), Op: fsnotify.Create}
-			time.Sleep(settleTime / 4)
-		}
-		f.says(levelLine("info", "debug"))
-	})
-}
-
-// Between two looks nothing else hears of a change.
-func TestChangesAreFoundWithoutAWatch(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		open := f.r.watch.Open
-		var none atomic.Bool
-		none.Store(true)
-		f.r.watch.Open = func() (*fswatch.Backend, error) {
-			if none.Load() {
-				return nil, errors.New("no watches left")
-			}
-			return open()
-		}
-		f.run()
-		f.settled()
-		f.says(`level=WARN msg="the configuration cannot be watched; changes are found by looking at it" directory=DIR period=10s err="no watches left"`)
-		f.replace(debugging)
-		time.Sleep(lookPeriod - 3*settleTime)
-		f.says()
-		time.Sleep(5 * settleTime)
-		f.says(levelLine("info", "debug"))
-		none.Store(false)
-		time.Sleep(lookPeriod)
-		f.says(`level=INFO msg="the configuration is watched again" directory=DIR`)
-		f.replace(firstSource)
-		f.tell()
-		f.settled()
-		f.says(levelLine("debug", "info"))
-	})
-}
-
-func TestAWatchThatEndsOrLosesEventsHasTheFileLookedAt(t *testing.T) {
-	t.Parallel()
-	for name, lose := range map[string]func(*followed){
-		"events end":   func(f *followed) { close(f.events) },
-		"errors end":   func(f *followed) { close(f.errors) },
-		"loses events": func(f *followed) { f.errors <- fsnotify.ErrEventOverflow },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				f := newFollowed(t)
-				opened := 0
-				f.r.watch.Open = func() (*fswatch.Backend, error) {
-					w := &fswatch.Backend{
-						Add: func(string) error { return nil }, List: func() []string { return nil }, Close: func() error { return nil },
-					}
-					if opened++; opened == 1 {
-						w.Events, w.Errors = f.events, f.errors
-					}
-					return w, nil
-				}
-				f.run()
-				f.settled()
-				f.replace(debugging)
-				lose(f)
-				f.settled()
-				f.says(levelLine("info", "debug"))
-			})
-		})
-	}
-}
-
-// A change that came before the agent ran must not be lost.
-func TestAChangeSinceTheStartIsFound(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t)
-		f.replace(debugging)
-		f.run()
-		f.settled()
-		f.says(levelLine("info", "debug"))
-	})
 }
 
 func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 	t.Parallel()
-	n := newSite(t)
-	n.source(t, "static", nil)
-	n.write(t, "agent.toml", firstSource)
+	n := site.New(t)
+	n.Source(t, "static", nil)
+	n.Write(t, "agent.toml", oneSource)
 	level := &slog.LevelVar{}
-	a, err := New(n.cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &Reload{Path: n.path("agent.toml"), Level: level}})
+	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: level}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,10 +122,10 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 			ran.Go(func() { _ = s.run(ctx) })
 		}
 	}
-	n.write(t, "agent.toml", debugging)
-	var outcome Outcome
-	err = client.New(n.cfg.Paths.Socket).Post(t.Context(), "/v1/reload", &outcome)
-	want := Outcome{Applied: []config.Change{{Key: "log_level", From: "info", To: "debug"}}}
+	n.Write(t, "agent.toml", "log_level = \"debug\"\n"+oneSource)
+	var outcome reload.Outcome
+	err = client.New(n.Cfg.Paths.Socket).Post(t.Context(), "/v1/reload", &outcome)
+	want := reload.Outcome{Applied: []config.Change{{Key: "log_level", From: "info", To: "debug"}}}
 	if diff := cmp.Diff(want.Applied, outcome.Applied); diff != "" || err != nil || level.Level() != slog.LevelDebug || len(outcome.Restart) == 0 {
 		t.Errorf("outcome %+v, %v; level %s", outcome, err, level.Level())
 	}
@@ -436,9 +133,16 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 	ran.Wait()
 	found := false
 	for _, e := range a.events.List() {
-		found = found || e.Reason == reasonConfigApplied && e.Name == "edge"
+		found = found || e.Reason == "ConfigApplied" && e.Name == "edge"
 	}
 	if !found {
 		t.Errorf("events %+v", a.events.List())
+	}
+}
+
+func TestReloadConfig_withoutAFile(t *testing.T) {
+	t.Parallel()
+	if _, err := (&Agent{}).ReloadConfig(t.Context()); !errors.Is(err, errNotFollowed) {
+		t.Errorf("error %v, want %v", err, errNotFollowed)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/volume"
 )
@@ -20,7 +22,7 @@ type removals struct {
 	waits     *admission.Waits
 	outcomes  *checkpoint.Outcomes
 	// adoption is nil for an agent without policies.
-	adoption *adoption
+	adoption *gate.Adoption
 }
 
 // workerGone says that a pod is done with. Its status went with the worker,
@@ -28,7 +30,7 @@ type removals struct {
 func (r *removals) workerGone(uid types.UID) {
 	r.waits.Forgotten(uid)
 	r.outcomes.Forget(uid)
-	r.adoption.ended(uid)
+	r.adoption.Ended(uid)
 	r.collector.Ended(uid)
 }
 
@@ -63,14 +65,8 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 // containers have ended, and is the last thing its worker gives back: what the pod
 // leaves may go from then on, if nobody wants the pod any more.
 type endedCgroups struct {
-	podCgroups
+	instrument.PodCgroups
 	removals *removals
-}
-
-// podCgroups are the cgroups of pods; see node.Cgroups.
-type podCgroups interface {
-	Ensure(p *v1.Pod) (parent string, err error)
-	End(ctx context.Context, uid types.UID) error
 }
 
 // Remove removes a pod's cgroup, with what the runtime has forgotten in it, and
@@ -122,4 +118,34 @@ func (a *Agent) remains(uid types.UID) bool {
 func (a *Agent) knownPods() []status.ObservedPod {
 	pods, _ := a.cache.Pods()
 	return pods
+}
+
+// leftCgroups are the cgroups of pods, for garbage collection. A pod without a
+// worker may have left processes that the runtime has forgotten, as of a start that
+// was cut off: they end with its cgroup, if it is clear whose they are. The root of
+// cgroups may be shared with an agent of another runtime, the pod directories are
+// not.
+type leftCgroups struct {
+	gc.Cgroups
+	// owner fails where the pod has no directory.
+	owner func(uid types.UID) (*v1.Pod, error)
+	end   func(ctx context.Context, uid types.UID) error
+	// idle reports whether nothing of a pod runs for all that the runtime knows, and
+	// nothing of it is foreign.
+	idle func(ctx context.Context, uid types.UID) (bool, error)
+}
+
+// Remove removes a pod's cgroup.
+func (c leftCgroups) Remove(ctx context.Context, uid types.UID) error {
+	err := c.Cgroups.Remove(ctx, uid)
+	if err == nil {
+		return nil
+	}
+	if _, unknown := c.owner(uid); unknown != nil {
+		return err
+	}
+	if idle, asked := c.idle(ctx, uid); asked != nil || !idle {
+		return err
+	}
+	return c.end(ctx, uid)
 }

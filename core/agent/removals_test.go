@@ -9,30 +9,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// parts answer as loop, mux and workers; each is true or false for every pod.
-type parts struct{ loop, wanted, seen, terminated bool }
+// someParts answer as loop, mux and workers; each is true or false for every pod.
+type someParts struct{ loop, wanted, seen, terminated bool }
 
-type partLoop struct{ parts }
+type partLoop struct{ someParts }
 
 func (p partLoop) Removable(types.UID, string) bool { return p.loop }
 
-func (p parts) Wanted(types.UID) bool          { return p.wanted }
-func (p parts) Seen(string) bool               { return p.seen }
-func (p parts) KnownTerminated(types.UID) bool { return p.terminated }
+func (p someParts) Wanted(types.UID) bool          { return p.wanted }
+func (p someParts) Seen(string) bool               { return p.seen }
+func (p someParts) KnownTerminated(types.UID) bool { return p.terminated }
 
 func TestWhichPodsMayGo(t *testing.T) {
 	t.Parallel()
-	ended := parts{seen: true, terminated: true}
+	ended := someParts{seen: true, terminated: true}
 	for name, tt := range map[string]struct {
-		parts  parts
+		parts  someParts
 		source string
 		want   bool
 	}{
-		"one the loop lets go":               {parts{loop: true}, "files", true},
+		"one the loop lets go":               {someParts{loop: true}, "files", true},
 		"one whose worker has seen it end":   {ended, "files", true},
-		"not while it is being ended":        {parts{seen: true}, "files", false},
-		"not while a source wants it":        {parts{seen: true, terminated: true, wanted: true}, "files", false},
-		"not before its source was heard":    {parts{terminated: true}, "files", false},
+		"not while it is being ended":        {someParts{seen: true}, "files", false},
+		"not while a source wants it":        {someParts{seen: true, terminated: true, wanted: true}, "files", false},
+		"not before its source was heard":    {someParts{terminated: true}, "files", false},
 		"not if it is not known whose it is": {ended, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func (c failingCgroups) End(context.Context, types.UID) error { return c.err }
 func TestACgroupThatStaysSaysNothingOfThePodsEnd(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("in use")
-	c := &endedCgroups{podCgroups: failingCgroups{busy}, removals: &removals{}} // without a collector to tell
+	c := &endedCgroups{PodCgroups: failingCgroups{busy}, removals: &removals{}} // without a collector to tell
 	if err := c.Remove(t.Context(), "u"); !errors.Is(err, busy) {
 		t.Errorf("got %v", err)
 	}

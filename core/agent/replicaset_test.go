@@ -18,6 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/state"
@@ -102,7 +103,7 @@ func TestAReplicaSetWhosePodsAreDeniedMakesAtMostTwelveInTenMinutes(t *testing.T
 				})
 				m := mux.New(mux.Config{
 					Sources: []mux.Source{{Name: pod.SourceAPI, Kind: config.KindAPI}}, Documents: disk.Documents(), Gate: plane,
-					Jitter: jitter, Logger: log, Now: time.Now,
+					Jitter: parts.Jitter, Logger: log, Now: time.Now,
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				var parts sync.WaitGroup

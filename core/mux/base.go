@@ -1,9 +1,8 @@
 package mux
 
 import (
-	"github.com/wardlet/wardlet/core/pod"
-
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // base is what the answer to a contest makes of the document that it lets run,

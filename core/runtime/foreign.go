@@ -58,3 +58,6 @@ func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
 	}
 	return false, nil
 }
+
+// KubeletWarning is for a runtime on which Runtime.ForeignKubelet is true.
+const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"

@@ -16,9 +16,9 @@ import (
 
 // The sources, in the order in which they have precedence.
 const (
-	file = "file"
-	http = "http"
-	apiSource  = pod.SourceAPI
+	file      = "file"
+	http      = "http"
+	apiSource = pod.SourceAPI
 )
 
 var sourceNames = []string{file, http, apiSource}

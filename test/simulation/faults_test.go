@@ -45,7 +45,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 	for part, faults := range shown() {
 		count += len(faults)
 		for _, fault := range faults {
-			t.Run(part+" "+fault, func(t *testing.T) { mutants.Find(t, "simulation", part, fault, budget, first(t)) })
+			t.Run(part+" "+fault, func(t *testing.T) { mutants.Find(t, part, fault, budget, first(t)) })
 		}
 	}
 	if count < 15 {

@@ -6,8 +6,9 @@ package cpu
 const (
 	// Period is what a quota is counted in, in µs.
 	Period = 100_000
-	// MinShares is the least a cgroup has against others, MaxShares the most.
+	// MinShares is the least a cgroup has against others.
 	MinShares = 2
+	// MaxShares is the most.
 	MaxShares = 262144
 
 	sharesPerCPU = 1024

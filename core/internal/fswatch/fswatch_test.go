@@ -124,7 +124,7 @@ func TestStampOf(t *testing.T) {
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := func(d time.Duration) time.Time { return start.Add(d) }
+	at := start.Add
 	s := Settle{Time: 100 * time.Millisecond, Restless: 10 * time.Second}
 	if s.Begun() {
 		t.Error("it has begun before the first look")

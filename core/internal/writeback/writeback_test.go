@@ -125,8 +125,10 @@ func TestMap_Write(t *testing.T) {
 	t.Parallel()
 	started(t, Options[string]{}, func(m *Map[string, pair], f *files, _ func()) {
 		set(m, "a", 1)
-		if !m.Write("a") || !m.Write("a") || !m.Write("none") {
-			t.Error("it was not written")
+		for _, key := range []string{"a", "a", "none"} {
+			if !m.Write(key) {
+				t.Errorf("%s was not written", key)
+			}
 		}
 		f.expect(t, "at once", 1, map[string]int{"old": 1, "a": 1})
 		m.Remove("old")

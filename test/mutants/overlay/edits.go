@@ -12,13 +12,13 @@ type edit struct{ file, before, after string }
 // edits are the places where a part is made wrong, by file. What they call stands in
 // testdata.
 var edits = []edit{
-	{"core/mux/mux.go", "\tupdateSeq, changeSeq uint64\n", "{}\tseeded seeded\n"},
+	{"core/mux/mux.go", "\tupdateSeq, changeSeq uint64\n", "{}\tseeded /* of mutants.go */ seeded\n"},
 	{"core/mux/mux.go", "\treturn m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })\n", "\tm.seeded.delivery(&d)\n{}"},
 	{"core/mux/answers.go", "\tm.persist(&out)\n", "\tm.seeded.outcome(&out)\n{}"},
 	{"core/mux/answers.go", "m.verdicts.put(q.ticket, v)", "m.verdicts.put(q.ticket, m.seeded.verdict(v))"},
 
 	{"core/pleg/event.go", "\tdropped := 0\n", "\tevents = g.seeded.events(events)\n{}"},
-	{"core/pleg/generator.go", "\ntype Generator struct {\n", "{}\tseeded seeded\n"},
+	{"core/pleg/generator.go", "\ntype Generator struct {\n", "{}\tseeded /* of mutants.go */ seeded\n"},
 	{"core/pleg/inspect.go", "\t\tg.cfg.Cache.SetError(i.uid, i.err, i.at)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/inspect.go", "\t\tg.takeInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},
@@ -26,7 +26,7 @@ var edits = []edit{
 	{"core/status/restart.go", "\tfor _, rule := range c.RestartPolicyRules {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
 	{"core/status/restart.go", "\tready := 0\n", "\tif forgets(\"that a sandbox has to be ready\") {\n\t\treturn \"\"\n\t}\n{}"},
 
-	{"core/syncloop/admit.go", "v.Answer != pod.Allow", `{} && !forgets("policy has refused the pod")`},
+	{"core/syncloop/admit.go", "v.Answer != api.Allow", `{} && !forgets("policy has refused the pod")`},
 	{"core/syncloop/admit.go", "past && !refused(m.verdict)", `(past || forgets("policy has refused the pod")) && !refused(m.verdict)`},
 	{"core/syncloop/housekeeping.go", "len(l.strays()) == 0", `{} || forgets("a pod runs for nobody")`},
 	{"core/syncloop/housekeeping.go", "case has, arrives, m.returns", `{}, forgets("a pod has no worker")`},

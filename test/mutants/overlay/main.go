@@ -49,7 +49,7 @@ func write(root, out string) (string, error) {
 	}
 	replace := map[string]string{}
 	for file, text := range files {
-		to := filepath.Join(out, strings.ReplaceAll(file, "/", "_"))
+		to := filepath.Join(out, strings.ReplaceAll(file, "/", "_")+".txt") // which no tool takes for a package
 		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
 			return "", err
 		}

@@ -11,12 +11,12 @@ import (
 
 // The sources of every history, by the names a kubelet knows.
 const (
-	file = "file"
-	http = "http"
-	api  = pod.SourceAPI
+	file      = "file"
+	http      = "http"
+	apiSource = pod.SourceAPI
 )
 
-var sources = []string{file, http, api}
+var sources = []string{file, http, apiSource}
 
 // document is one entry of a source.
 type document struct {

@@ -26,7 +26,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 		return 0, nil
 	}
 	for _, fault := range faults {
-		t.Run(fault, func(t *testing.T) { mutants.Find(t, "history", "mux", fault, budget, first) })
+		t.Run(fault, func(t *testing.T) { mutants.Find(t, "mux", fault, budget, first) })
 	}
 	if seed, err := first(1, budget/10); err != nil {
 		t.Errorf("without a fault seed %d fails: %v", seed, err)

@@ -110,7 +110,7 @@ func TestAShortHistoryStillFails(t *testing.T) {
 	// What fails here is a delivery of the API server after one of files.
 	fails := func(h *history) bool {
 		i := slices.IndexFunc(h.steps, func(s step) bool { return s.source == file })
-		return i >= 0 && slices.ContainsFunc(h.steps[i:], func(s step) bool { return s.source == api })
+		return i >= 0 && slices.ContainsFunc(h.steps[i:], func(s step) bool { return s.source == apiSource })
 	}
 	if !fails(h) {
 		t.Fatal("the history has no such deliveries")

@@ -106,7 +106,7 @@ func (w *world) special(source string, i int) {
 	switch k := pick(w.rand, kinds...); {
 	case !w.kinds[k]:
 		w.put(source, i, w.edit)
-	case k == duplicates && source != api && all[i].raw != nil:
+	case k == duplicates && source != apiSource && all[i].raw != nil:
 		p := w.newPod(name(all[i].raw), w.newUID())
 		if w.rand.IntN(4) == 0 {
 			p.UID = all[i].raw.UID
@@ -204,7 +204,7 @@ func (w *world) replace(p *v1.Pod) *v1.Pod {
 // move gives a document another place, as a renamed file has.
 func (w *world) move(source string, i int) {
 	d := w.holds[source][i]
-	if d.raw == nil || source == api {
+	if d.raw == nil || source == apiSource {
 		return
 	}
 	w.past[source] = append(w.past[source], d)
@@ -221,7 +221,7 @@ func (w *world) rename(source string, i int) {
 	p := d.raw.DeepCopy()
 	to := w.newName(source)
 	p.Name, p.Namespace = to.Name, to.Namespace
-	if source == api {
+	if source == apiSource {
 		w.holds[source] = slices.Delete(w.holds[source], i, i+1)
 		w.insert(source, p)
 		return
@@ -250,7 +250,7 @@ func (w *world) newName(source string) types.NamespacedName {
 // newID is the ID of a new document: that of the object where the source is an
 // API server, else that of a file or an item, which sorts anywhere.
 func (w *world) newID(source string, p *v1.Pod) (string, bool) {
-	if source == api {
+	if source == apiSource {
 		id := p.Namespace + "/" + p.Name
 		return id, w.free(source, id)
 	}

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
-	api "k8s.io/kubernetes/pkg/apis/core"
+	internal "k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/capabilities"
 	_ "k8s.io/kubernetes/pkg/kubelet/config" // the functions below are its
 	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
@@ -18,13 +18,13 @@ import (
 )
 
 //go:linkname tryDecodeSinglePod k8s.io/kubernetes/pkg/kubelet/config.tryDecodeSinglePod
-func tryDecodeSinglePod(klog.Logger, []byte, func(klog.Logger, *api.Pod) error) (parsed bool, p *v1.Pod, err error)
+func tryDecodeSinglePod(klog.Logger, []byte, func(klog.Logger, *internal.Pod) error) (parsed bool, p *v1.Pod, err error)
 
 //go:linkname tryDecodePodList k8s.io/kubernetes/pkg/kubelet/config.tryDecodePodList
-func tryDecodePodList(klog.Logger, []byte, func(klog.Logger, *api.Pod) error) (parsed bool, list v1.PodList, err error)
+func tryDecodePodList(klog.Logger, []byte, func(klog.Logger, *internal.Pod) error) (parsed bool, list v1.PodList, err error)
 
 //go:linkname applyDefaults k8s.io/kubernetes/pkg/kubelet/config.applyDefaults
-func applyDefaults(logger klog.Logger, p *api.Pod, source string, isFile bool, node types.NodeName) error
+func applyDefaults(logger klog.Logger, p *internal.Pod, source string, isFile bool, node types.NodeName) error
 
 // A kubelet does so before it reads any source.
 func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
@@ -42,7 +42,7 @@ var (
 // a pod; an answer over HTTP is tried as a list where it is not even a bad
 // pod. config.source is put in here: a kubelet's mux does that.
 func kubelet(text []byte, at place) ([]*v1.Pod, error) {
-	defaults := func(logger klog.Logger, p *api.Pod) error {
+	defaults := func(logger klog.Logger, p *internal.Pod) error {
 		return applyDefaults(logger, p, at.path, at.kind == api.KindFile, types.NodeName(at.node))
 	}
 	parsed, p, err := tryDecodeSinglePod(logr.Discard(), text, defaults)

@@ -59,7 +59,7 @@ var ancestors = sync.OnceValue(func() stock {
 			s.texts = append(s.texts, c.text)
 		}
 	}
-	for _, pattern := range []string{"testdata/corpus/*", "../../../core/pod/testdata/kubectl/*"} {
+	for _, pattern := range []string{"testdata/corpus/*", "../../../core/manifest/testdata/kubectl/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			panic("no files: " + pattern)

@@ -32,7 +32,7 @@ const (
 // TestMain of packages that load plugins. config is the same function as in
 // Options.
 func Child(config func(interpreted bool) wazero.RuntimeConfig) (status int, isChild bool) {
-	if len(os.Args) != 2 || os.Args[1] != childArgument {
+	if !startedAsChild() {
 		return 0, false
 	}
 	overdue := make(chan os.Signal, 1)
@@ -47,6 +47,12 @@ func Child(config func(interpreted bool) wazero.RuntimeConfig) (status int, isCh
 	}
 	return r.deliver(), true
 }
+
+// startedAsChild reports whether this process was started to compile a module.
+func startedAsChild() bool { return len(os.Args) == 2 && os.Args[1] == childArgument }
+
+// errNotChild keeps a program that does not call Child from starting itself without end.
+var errNotChild = errors.New("this process was started to compile a plugin, and its main does not call Child first")
 
 // deliver writes a report to whoever has started this process, and gives the
 // exit status that goes with it.

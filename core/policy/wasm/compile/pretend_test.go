@@ -26,7 +26,9 @@ func pretend() (status int, pretends bool) {
 		return 0, false
 	}
 	part, rest := os.Args[2], os.Args[3:]
-	os.Args = []string{os.Args[0], childArgument}
+	if os.Args = os.Args[:1]; !strings.HasPrefix(part, "agent") {
+		os.Args = []string{os.Args[0], childArgument}
+	}
 	switch part {
 	case "counted": // a child that leaves a byte in a file
 		f, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

@@ -37,6 +37,9 @@ type runner struct {
 // ends when ctx does, when the wall limit is over, when the end that started was
 // called with is called, and when this process ends.
 func (r *runner) run(ctx context.Context, dir string, digest Digest, module []byte, started func(ran func() time.Duration, end func())) (*ended, error) {
+	if startedAsChild() {
+		return nil, errNotChild
+	}
 	t := task{Dir: dir, Length: len(module), Digest: digest.String(), Limits: r.limits, Priority: r.priority, Interpreted: r.interpreted}
 	line, err := t.encode()
 	if err != nil {

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Untouched reports whether a pod has run since before the agent started, and
+// nothing but the runtime knows as what.
+func (a *Adoption) Untouched(uid types.UID) bool {
+	if a == nil {
+		return false
+	}
+	_, runs := a.runs(uid)
+	return runs
+}
+
+// Shown is the status of a pod as it is given out. One that is held has no worker
+// that looks after it; where it runs on untouched, what the runtime says of it
+// counts, and not that it waits to be admitted. seen returns what was seen of the pod
+// last, also where that is some time ago.
+func (a *Adoption) Shown(p *v1.Pod, st v1.PodStatus, seen func(types.UID) status.ObservedPod) v1.PodStatus {
+	admitted := status.Condition(&st, status.ConditionAdmitted)
+	if st.Phase != v1.PodPending || admitted == nil || admitted.Status != v1.ConditionFalse || !a.Untouched(p.UID) {
+		return st
+	}
+	observed := seen(p.UID)
+	if !observed.Active() {
+		return st
+	}
+	return asItRuns(p, &st, observed)
+}
+
+// asItRuns is what the runtime shows of a pod that waits as st, with what st says
+// of policies. It says the same until the runtime does something.
+func asItRuns(p *v1.Pod, st *v1.PodStatus, observed status.ObservedPod) v1.PodStatus {
+	var begun, newest time.Time
+	if len(observed.Sandboxes) > 0 {
+		begun = observed.Sandboxes[0].CreatedAt
+		newest = begun
+	}
+	for i := range observed.Containers {
+		for _, at := range []time.Time{observed.Containers[i].StartedAt, observed.Containers[i].FinishedAt} {
+			if at.After(newest) {
+				newest = at
+			}
+		}
+	}
+	previous := v1.PodStatus{Phase: v1.PodPending, StartTime: new(metav1.NewTime(begun))}
+	out := status.Generate(status.Input{Pod: p, Observed: observed, Previous: previous, Now: newest, RuntimeName: status.RuntimeName})
+	for i := range st.Conditions {
+		if status.Condition(&out, st.Conditions[i].Type) == nil {
+			out.Conditions = append(out.Conditions, st.Conditions[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package instrument
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/metrics"
+	"github.com/wardlet/wardlet/core/syncloop"
+)
+
+// PodCgroups are the cgroups of pods; see node.Cgroups.
+type PodCgroups interface {
+	Ensure(p *v1.Pod) (parent string, err error)
+	End(ctx context.Context, uid types.UID) error
+}
+
+// Cgroups times what workers do with the cgroups of pods.
+type Cgroups struct {
+	PodCgroups
+	Metrics *metrics.Cgroups
+}
+
+// Ensure implements PodCgroups.
+func (c Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
+	began := time.Now()
+	defer func() { c.Metrics.Created(time.Since(began)) }()
+	return c.PodCgroups.Ensure(p)
+}
+
+// End implements PodCgroups.
+func (c Cgroups) End(ctx context.Context, uid types.UID) error {
+	began := time.Now()
+	defer func() { c.Metrics.Destroyed(time.Since(began)) }()
+	return c.PodCgroups.End(ctx, uid)
+}
+
+// Admitter counts the pods that give way to others.
+type Admitter struct {
+	syncloop.Admitter
+	// Fit is that of the Admitter, for a node on which only its priority makes a pod
+	// critical.
+	Fit        admission.Fit
+	Rejections *metrics.Rejections
+}
+
+// Admit implements syncloop.Admitter.
+func (m Admitter) Admit(a *admission.Attributes) admission.Result {
+	r := m.Admitter.Admit(a)
+	if r.Admitted && r.Preemption != nil {
+		m.Rejections.Preempted(m.lacks(a), len(r.Preemption.Victims))
+	}
+	return r
+}
+
+// lacks is the first resource of which there is too little for a pod: what it would
+// be refused for if nobody gave way to it.
+func (m Admitter) lacks(a *admission.Attributes) string {
+	humble, of := *a.Pod, *a
+	humble.Spec.Priority = nil
+	of.Pod = &humble
+	return strings.TrimPrefix(m.Fit.Admit(&of).Reason, "OutOf")
+}

@@ -1,0 +1,128 @@
+package instrument
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/checkpoint"
+	"github.com/wardlet/wardlet/core/metrics"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/syncloop"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// Workers counts what is asked of workers.
+type Workers struct {
+	syncloop.Workers
+	Meters *Meters
+}
+
+// Update hands a request on.
+func (w Workers) Update(r worker.Request) {
+	if r.Kind == worker.Create && r.Pod != nil {
+		switch uid := r.Pod.UID; {
+		case w.TerminationRequested(uid):
+			w.Meters.Workers.Restarted(pod.IsStatic(r.Pod))
+		case !w.Has(uid):
+			w.Meters.starts.begun(r.Pod, r.Origin.FirstSeen, time.Now())
+		}
+	}
+	w.Workers.Update(r)
+}
+
+// Known hands on which pods are wanted.
+func (w Workers) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
+	states := w.Workers.Known(wanted)
+	w.Meters.starts.keep(func(uid types.UID) bool {
+		_, has := states[uid]
+		return has
+	})
+	return states
+}
+
+// KillStray ends a pod that only the runtime knows.
+func (w Workers) KillStray(s *worker.Stray) {
+	w.Meters.Workers.Orphaned()
+	w.Workers.KillStray(s)
+}
+
+// Outcomes times pods until they run, and counts the containers that end.
+type Outcomes struct {
+	*checkpoint.Outcomes
+	Meters *Meters
+	// Shown gives the status that is published of a pod.
+	Shown func(uid types.UID) (v1.PodStatus, bool)
+}
+
+// Keep implements worker.Outcomes.
+func (o Outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+	o.count(p, st)
+	o.Outcomes.Keep(p, st)
+}
+
+// Goes implements worker.Outcomes.
+func (o Outcomes) Goes(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
+
+func (o Outcomes) count(p *v1.Pod, st *v1.PodStatus) {
+	o.Meters.starts.is(p.UID, st.Phase, time.Now())
+	before, _ := o.Shown(p.UID)
+	for i := range st.ContainerStatuses {
+		if c := &st.ContainerStatuses[i]; c.State.Terminated != nil && !endedIn(&before, c.Name) {
+			o.Meters.Terminations.Terminated(c.State.Terminated.ExitCode, c.State.Terminated.Reason)
+		}
+	}
+}
+
+// endedIn reports whether a status shows the container as ended.
+func endedIn(st *v1.PodStatus, name string) bool {
+	return slices.ContainsFunc(st.ContainerStatuses, func(c v1.ContainerStatus) bool {
+		return c.Name == name && c.State.Terminated != nil
+	})
+}
+
+// Runtime counts what is made of sandboxes and containers.
+type Runtime struct {
+	worker.Runtime
+	Metrics *metrics.Workers
+}
+
+// RunSandbox implements worker.Runtime. That the pod is to end meanwhile is no
+// error.
+func (r Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
+	began := time.Now()
+	id, err := r.Runtime.RunSandbox(ctx, run)
+	handler := "" // the runtime's own: pods cannot name one
+	r.Metrics.Sandbox(handler, time.Since(began), err != nil && ctx.Err() == nil)
+	return id, err
+}
+
+// StartContainer implements worker.Runtime.
+func (r Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
+	id, err := r.Runtime.StartContainer(ctx, run)
+	if err != nil && ctx.Err() == nil {
+		r.Metrics.NotStarted(status.ReasonOf(err, "RunContainerError").Reason)
+	}
+	return id, err
+}
+
+// Images counts the containers that are about to be started: an image is
+// the first thing they need.
+type Images struct {
+	worker.Images
+	Metrics *metrics.Workers
+}
+
+// Ensure implements worker.Images.
+func (i Images) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
+	i.Metrics.Starting()
+	ref, err := i.Images.Ensure(ctx, p, c)
+	if err != nil && ctx.Err() == nil {
+		i.Metrics.NotStarted(status.ReasonOf(err, "ErrImagePull").Reason)
+	}
+	return ref, err
+}

@@ -1,0 +1,34 @@
+package parts
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Layout returns where the directories of pods are.
+func Layout(cfg *config.Config) pod.Layout {
+	return pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
+}
+
+// OwnerOf tells whose the pods in a namespace are: a tenant's, or nobody's, which
+// is empty, but the operator's.
+func OwnerOf(tenants []config.Tenant) func(namespace string) string {
+	return func(namespace string) string {
+		for i := range tenants {
+			if slices.ContainsFunc(tenants[i].Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) }) {
+				return tenants[i].Name
+			}
+		}
+		return ""
+	}
+}
+
+// Jitter stretches a delay by up to half of it, so that what was started
+// together does not come back together.
+func Jitter(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Float64()*0.5*float64(d)) //nolint:gosec // no secret depends on it
+}

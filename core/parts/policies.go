@@ -1,0 +1,129 @@
+package parts
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/signed"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/verify"
+)
+
+// compiledDir is the directory of compiled plugins in the state directory.
+const compiledDir = "compiled"
+
+// Engine makes the sandbox of a configuration, whose compiled code lies
+// below dir.
+func Engine(dir string, p *config.Policy, log *slog.Logger, more ...wasm.EngineOption) (*wasm.Engine, error) {
+	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, append(more, wasm.WithCaps(ModuleCaps(p)))...)
+}
+
+// Budgets are what compiling the plugins of each tenant may take, and what plugins
+// may log about its pods.
+func Budgets(tenants []config.Tenant) []wasm.EngineOption {
+	compiling, logs := map[string]time.Duration{}, map[string]int{}
+	for i := range tenants {
+		t := &tenants[i]
+		compiling[t.Name], logs[t.Name] = t.CompilePerHour, t.LogBytesPerSecond
+	}
+	return []wasm.EngineOption{wasm.WithCompileTimes(compiling), wasm.WithLogRates(logs)}
+}
+
+// PolicyConfig is what a plane is made from, here and for a check.
+func PolicyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) (policy.Config, error) {
+	kinds := map[string]string{}
+	for _, s := range cfg.Sources {
+		kinds[s.Name] = s.Kind
+	}
+	operators, err := trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
+	if err != nil {
+		return policy.Config{}, err
+	}
+	tenants := make([]policy.Tenant, len(cfg.Tenants))
+	for i, t := range cfg.Tenants {
+		theirs, err := trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
+		if err != nil {
+			return policy.Config{}, err
+		}
+		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, PolicyMemory: t.PolicyMemory, Owns: func(namespace string) bool {
+			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
+		}}
+	}
+	return policy.Config{
+		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Sources: SourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
+	}, nil
+}
+
+// trust is what a table of agent.toml says of signatures.
+func trust(table string, keys []string, required bool) (policy.Trust, error) {
+	t := policy.Trust{Required: required}
+	for _, text := range keys {
+		key, err := signed.ParseKey(text)
+		if err != nil {
+			return t, fmt.Errorf("%s: trusted_keys: %w", table, err)
+		}
+		t.Keys = append(t.Keys, key)
+	}
+	return t, nil
+}
+
+// ModuleCaps bound the size and shape of plugins. The operator says how long a
+// module and its code may be. The code with what counts its fuel may grow by as
+// much as it may by default, to 8/3 of the code: guests in C and Go come to 4/3.
+func ModuleCaps(p *config.Policy) verify.Caps {
+	caps := verify.Default()
+	caps.Metered = int(int64(caps.Metered) * int64(p.CodeBytes) / int64(caps.Code))
+	caps.Module, caps.Code = p.ModuleBytes, p.CodeBytes
+	return caps
+}
+
+// WithPolicies calls do with what the policies of a directory are loaded with: an engine
+// of their own, which is closed when do returns.
+func WithPolicies(cfg *config.Config, node, dir string, do func(policy.Config) error) error {
+	return WithEngine(cfg, func(engine *wasm.Engine) error {
+		c, err := PolicyConfig(cfg, node, policy.Sandbox(engine), slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		for _, t := range c.Tenants {
+			if t.Dir == dir {
+				c.Trust = t.Trust
+			}
+		}
+		c.Dir = dir
+		return do(c)
+	})
+}
+
+// WithEngine calls do with an engine of its own, whose compiled code is gone when do
+// returns.
+func WithEngine(cfg *config.Config, do func(*wasm.Engine) error, options ...wasm.EngineOption) error {
+	temp, err := os.MkdirTemp("", "wardlet-check-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	engine, err := Engine(temp, &cfg.Policy, slog.New(slog.DiscardHandler), options...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(engine), engine.Close())
+}
+
+// Child does the work of a process that the agent has started to compile a
+// plugin, if this process is one: isChild says so, and status is what to exit
+// with. Every program that makes an Agent, or checks a configuration, calls it
+// first thing.
+func Child() (status int, isChild bool) { return wasm.Child() }

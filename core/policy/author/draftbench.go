@@ -1,0 +1,30 @@
+package author
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy"
+)
+
+// MeasurePolicies measures the policies of a directory, or of a document, in a sandbox
+// of their own; groups have no plugin to be measured. The error is of those that cannot be.
+func MeasurePolicies(ctx context.Context, cfg *config.Config, path string, o BenchOptions) (all []*Bench, err error) {
+	err = withDrafts(ctx, cfg, path, draftNode, func(drafts []*policy.Draft, _ *pluginLines) error {
+		var faults []error
+		for _, d := range drafts {
+			if d.Group() && len(drafts) > 1 {
+				continue // its members are there
+			}
+			b, err := Measure(ctx, d, o)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			all = append(all, b)
+		}
+		return errors.Join(faults...)
+	})
+	return all, err
+}

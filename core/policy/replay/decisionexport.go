@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// The outcomes of taking a decision into a bundle.
+const (
+	// ExportIn: it is in.
+	ExportIn = "exported"
+	// ExportOtherwise: without what was taken out it would come out otherwise, so it is
+	// not in.
+	ExportOtherwise = "otherwise"
+	// ExportLost: something that it depended on is missing or damaged.
+	ExportLost = ReplayLost
+)
+
+// ExportOptions say which decisions are taken, all without IDs, and whether what
+// people keep secrets in is taken out of their documents.
+type ExportOptions struct {
+	Redact bool
+	IDs    []string
+}
+
+// ExportDecisions writes decisions on record in files, which hold a state directory,
+// with all that they depended on, to a zip archive that Decisions reads. It
+// tells each what came of one. damaged says where the records are not whole.
+func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io.Writer, o ExportOptions, each func(*Replayed)) (damaged []error, err error) {
+	archive := zip.NewWriter(to)
+	bundle := state.NewDecisionBundle(func(name string) (io.Writer, error) {
+		return archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Unix(0, 0).UTC()})
+	})
+	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
+		x := export{again: again, files: map[string]error{}}
+		if o.Redact {
+			x.redactor = policy.NewRedactor()
+		}
+		var err error
+		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
+				return nil
+			}
+			entry, outcome, err := x.entry(ctx, r, e)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err == nil && entry != nil {
+				err = bundle.Add(entry, e.PolicyFile)
+			}
+			if err == nil {
+				each(outcome)
+			}
+			return err
+		})
+		return err
+	})
+	if err == nil {
+		err = bundle.Close()
+	}
+	if err == nil {
+		err = archive.Close()
+	}
+	return damaged, err
+}
+
+// export makes entries of a bundle. The redactor is nil where all stays.
+type export struct {
+	again    *policy.Repeater
+	redactor *policy.Redactor
+	// files are those that were looked at, and what is wrong with them.
+	files map[string]error
+}
+
+// entry is a record as it is exported, nil where it is not, and why. The error is
+// state.ErrMadeRoom.
+func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Exhibits) (*state.DecisionEntry, *Replayed, error) {
+	said := replayedOf(r)
+	said.Outcome = ExportIn
+	entry, err := e.Entry(r)
+	for i := range r.Policies {
+		for _, digest := range []string{r.Policies[i].Document, r.Policies[i].Module} {
+			if err == nil && digest != "" { // a group has no module
+				err = x.whole(digest, e)
+			}
+		}
+	}
+	out := &entry
+	if err == nil && x.redactor != nil {
+		out, said.Difference, err = x.again.Redacted(ctx, r, e, x.redactor)
+	}
+	switch {
+	case errors.Is(err, state.ErrMadeRoom):
+		return nil, nil, err
+	case err != nil:
+		said.Outcome, said.Error, out = ExportLost, err.Error(), nil
+	case said.Difference != nil:
+		said.Outcome = ExportOtherwise
+	}
+	return out, said, nil
+}
+
+// whole reports why a file of a policy cannot be exported, nil if it can.
+func (x *export) whole(digest string, e *state.Exhibits) error {
+	err, known := x.files[digest]
+	if !known {
+		if _, err = e.PolicyFile(digest); !errors.Is(err, state.ErrMadeRoom) {
+			x.files[digest] = err
+		}
+	}
+	return err
+}
+
+// withRepeater does something with what makes decisions again. Modules on record may
+// be as long as any configuration allows: the agent whose decisions they made took them.
+func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater) error) error {
+	most := *cfg
+	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
+	return withSandbox(&most, interpreter, func(loader policy.Loader) error {
+		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
+		defer again.Close()
+		return do(again)
+	})
+}

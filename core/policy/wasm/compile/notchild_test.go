@@ -1,0 +1,17 @@
+package compile
+
+import (
+	"errors"
+	"os"
+	"testing"
+)
+
+// It is not parallel: the arguments are the process's.
+func TestRunner_startsNoChildFromAChild(t *testing.T) {
+	args := os.Args
+	defer func() { os.Args = args }()
+	os.Args = []string{args[0], childArgument}
+	if _, err := (&runner{}).run(t.Context(), t.TempDir(), Digest{}, nil, nil); !errors.Is(err, errNotChild) {
+		t.Errorf("error %v, want %v", err, errNotChild)
+	}
+}

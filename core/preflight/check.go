@@ -1,0 +1,68 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/config"
+)
+
+// Level says how a Finding counts.
+type Level string
+
+// The levels. Only LevelFail is an error: something that must be mended before
+// the agent does what its configuration says.
+const (
+	LevelOK   Level = "ok"
+	LevelWarn Level = "warn"
+	LevelFail Level = "fail"
+)
+
+// Finding is what Check says about one thing.
+type Finding struct {
+	Level Level
+	// Subject is what was looked at, Message what was found: one line, and
+	// further ones where there are several faults.
+	Subject, Message string
+}
+
+// Check looks at all an agent of this configuration would stand on: its state,
+// policies, runtime and sources. It calls found with each finding as soon as it
+// is there. It starts nothing, changes nothing and takes no lock, so that an
+// agent that runs is not disturbed.
+func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
+	tell := func(findings []Finding) {
+		for _, f := range findings {
+			found(f)
+		}
+	}
+	runs := answers(cfg.Paths.Socket)
+	id, findings := checkState(cfg, runs)
+	tell(findings)
+	timeout := opts.timeout()
+	tell(opts.await("the directories", timeout, func() []Finding {
+		return append(checkDirectories(cfg, runs), checkAccess(cfg)...)
+	}))
+	tell(opts.await("the policies", policyPatience, func() []Finding {
+		return checkPolicies(ctx, cfg, id.node)
+	}))
+	tell(opts.await("the runtime at "+cfg.Runtime.Endpoint, timeout, func() []Finding {
+		return checkRuntime(ctx, cfg, id, timeout)
+	}))
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		tell(opts.await("source "+s.Name, sourceTimeout(s, timeout), func() []Finding {
+			return []Finding{checkSource(ctx, cfg, s, id.node, timeout)}
+		}))
+	}
+	tell(opts.await("the agent at "+cfg.Paths.Socket, timeout, func() []Finding {
+		return []Finding{checkRunning(ctx, cfg.Paths.Socket, opts.Version, timeout)}
+	}))
+}
+
+func count(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}

@@ -1,0 +1,49 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/wardlet/wardlet/core/server"
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+// answers reports whether an agent takes connections at its socket.
+func answers(socket string) bool {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
+
+// checkRunning asks the agent that runs, if one does, whether it is this
+// program.
+func checkRunning(ctx context.Context, socket, version string, timeout time.Duration) Finding {
+	subject := "agent at " + socket
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var runs server.Version
+	err := client.New(socket).Patient(timeout).Get(ctx, "/v1/version", &runs)
+	own := server.NewVersion(version)
+	switch {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
+		return Finding{LevelOK, subject, "not running"}
+	case err != nil:
+		return Finding{LevelWarn, subject, err.Error()}
+	case runs.Version != own.Version || runs.Revision != own.Revision:
+		return Finding{LevelWarn, subject, fmt.Sprintf("%s runs, this is %s; restart it to run what was checked", release(runs), release(own))}
+	}
+	return Finding{LevelOK, subject, release(runs) + " runs"}
+}
+
+func release(v server.Version) string {
+	if v.Revision == "" {
+		return v.Version
+	}
+	return v.Version + " (" + v.Revision[:min(len(v.Revision), 12)] + ")"
+}

@@ -1,0 +1,4 @@
+package status
+
+// RuntimeName is the scheme of container IDs.
+const RuntimeName = "containerd"
