@@ -31,29 +31,32 @@ func shown() map[string][]string {
 // TestEveryFaultIsFound proves the proof: with each fault in a part a script fails. It
 // runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
-	first := func(t *testing.T) func(uint64, int) (uint64, error) {
-		return func(seed uint64, n int) (uint64, error) {
-			for of := seed; of < seed+uint64(n); of++ {
-				if _, _, wrong := play(t, generate(of), false); wrong != nil {
-					return of, wrong
-				}
-			}
-			return 0, nil
-		}
-	}
 	count := 0
 	for part, faults := range shown() {
 		count += len(faults)
 		for _, fault := range faults {
-			t.Run(part+" "+fault, func(t *testing.T) { mutants.Find(t, part, fault, budget, first(t)) })
+			t.Run(part+" "+fault, func(t *testing.T) { mutants.Find(t, part, fault, budget, firstFailing(t)) })
 		}
 	}
 	if count < 15 {
 		t.Errorf("%d faults are too few", count)
 	}
 	t.Run("no fault", func(t *testing.T) {
-		if seed, err := first(t)(1, budget/10); err != nil {
+		if seed, err := firstFailing(t)(1, budget/10); err != nil {
 			t.Errorf("seed %d fails: %v", seed, err)
 		}
 	})
+}
+
+// firstFailing returns what plays n seeds from one on and reports the first that fails.
+func firstFailing(t *testing.T) func(uint64, int) (uint64, error) {
+	t.Helper()
+	return func(seed uint64, n int) (uint64, error) {
+		for of := seed; of < seed+uint64(n); of++ {
+			if _, _, wrong := play(t, generate(of), false); wrong != nil {
+				return of, wrong
+			}
+		}
+		return 0, nil
+	}
 }
