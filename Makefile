@@ -12,15 +12,19 @@ WARDLET   := $(BUILD)/wardlet$(if $(filter-out $(HOSTARCH),$(GOARCH)),-linux-$(G
 FUZZTIME  ?= 20s
 # Without its tracing pages gRPC links no templates, and the linker drops what is not called: 5 MB less (docs/rationale.md).
 TAGS      := grpcnotrace
+# All that runs without the race detector is compiled in one way: what one target has built, the others find in Go's cache.
+export GOFLAGS     ?= -trimpath -tags=$(TAGS)
+export CGO_ENABLED ?= 0
+RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-e2e test-parity test-cluster net soak bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build/wardlet, without cgo, stripped (GOARCH=arm64, arm, riscv64 work too)
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) $(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w -X main.version=$(VERSION)' \
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -ldflags='-s -w -X main.version=$(VERSION)' \
 		-o $(WARDLET) ./cmd/agent
 
 plugins: ## the example plugins and their policy documents, in build/policies
@@ -31,7 +35,7 @@ demo: ## shows in seven steps what Wardlet does, on a real containerd (as root)
 	@[ "$$(id -u)" -eq 0 ] || { echo "make demo starts real containers: run it as root, or with sudo -E" >&2; exit 1; }
 	@tools/setup.sh runtime
 	@[ -d $(BUILD)/policies ] || echo "building wardlet and its example plugins; the first time that takes a minute or two"
-	@{ $(MAKE) -s --no-print-directory build plugins && CGO_ENABLED=0 $(GO) build -o $(TOOLS)/demo ./test/demo; } \
+	@{ $(MAKE) -s --no-print-directory build plugins && $(GO) build -o $(TOOLS)/demo ./test/demo; } \
 		>$(BUILD)/demo.log 2>&1 || { cat $(BUILD)/demo.log >&2; exit 1; }
 	@$(TOOLS)/demo -wardlet $(WARDLET) -policies $(BUILD)/policies
 
@@ -40,52 +44,80 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 	@tools/run.sh $(WARDLET)
 
 test: ## all tests, in order, and how long each part took (as root)
-	@tools/timed.sh test-unit test-e2e test-parity test-cluster
+	@tools/timed.sh test-unit test-race test-e2e test-parity test-cluster
 
-test-unit: ## the unit tests of every module, and some inputs for each fuzz target
-	@tools/setup.sh race guests
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /test/spectest$$)
+# The packages where goroutines meet; make soak has the race detector look at all.
+RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/gc ./core/internal/... ./core/mux \
+	./core/pleg ./core/policy ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
+
+test-unit: ## the unit tests of every module; a test that takes longer than 20 s fails
+	@tools/setup.sh guests
+	$(GO) test -json -timeout 15m ./... | $(GO) run ./tools/slowtests -limit 20s
 	cd test/spectest && $(GO) test # says how much of the specification was run
-	$(GO) test -p 1 -timeout 15m ./test/plane ./test/replay # the whole storm and all decisions, for which the race detector is too slow
-	cd tools/images && CGO_ENABLED=1 $(GO) test -race ./...
-	cd plugins/sdk && CGO_ENABLED=1 $(GO) test -race ./...
-	cd plugins/examples && CGO_ENABLED=1 $(GO) test -race ./...
-	cd test/bench/policies && CGO_ENABLED=1 $(GO) test -race ./...
+	for module in tools/images plugins/sdk plugins/examples test/bench/policies; do (cd $$module && $(GO) test ./...) || exit; done
 	plugins/sdk/c/test.sh plugins/sdk/c/test plugins/examples/allowed-images-c
-	tools/fuzz.sh 300x
 
-test-e2e: build plugins ## the tests on a real containerd (as root)
-	@tools/setup.sh race runtime cluster
-	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 45m \
-		./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/... ./test/e2e/...
-	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 20m ./test/chaos
+test-race: ## the race detector over the packages where goroutines meet, and over simulated nodes
+	@tools/setup.sh race guests
+	$(RACE) -timeout 15m $(RACED)
+	$(RACE) -timeout 15m -run TestNothingEverGoesWrong ./test/simulation -steps 20000
+
+test-e2e: build plugins ## the tests on a real containerd, with the agent as it ships (as root)
+	@tools/setup.sh runtime cluster
+	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 4 -timeout 25m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file \
+		./core/state ./test/demo/... ./test/e2e/...
+	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 10m ./test/chaos
 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
 	cd test/parity && $(GO) test -timeout 20m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
-		$(GO) test -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
-		cd test/parity && $(GO) test -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
+		$(GO) test -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && $(GO) test -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
 
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
-	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
+	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame' \
 		./test/replay ./test/simulation ./test/surface ./cmd/agent
 
-soak: build plugins ## the race detector over the tests of the specification, of parity and of agents on a real containerd, in about an hour (as root)
-	@tools/setup.sh race runtime cluster
-	CGO_ENABLED=1 $(GO) test -race -tags e2e -count=1 -timeout 45m ./test/e2e -raced
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./test/spectest
-	cd test/parity && CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+soak: ## every proof at its full size, most with the race detector, in about two hours; how long each part took (as root)
+	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e
+
+soak-unit: # the race detector over all unit tests
+	@tools/setup.sh race guests
+	$(RACE) -timeout 30m ./...
+	for module in test/spectest tools/images plugins/sdk plugins/examples test/bench/policies; do (cd $$module && $(RACE) -timeout 30m ./...) || exit; done
+	GOARCH=arm $(GO) build -o /dev/null ./cmd/agent # 32 bits, where an int may not hold what it should
+
+soak-sizes: # a million steps of simulated nodes, the whole storm of policies, ten thousand decisions
+	@tools/setup.sh guests
+	$(GO) test -count=1 -timeout 30m -run TestNothingEverGoesWrong ./test/simulation -steps 1000000 -from 100000
+	$(GO) test -count=1 -timeout 15m ./test/plane -rewrites 1000
+	$(GO) test -count=1 -timeout 15m ./test/replay -decisions 10000
+
+soak-fuzz: # so many inputs for each fuzz target beyond its seeds
+	@tools/setup.sh race guests
+	CGO_ENABLED=1 tools/fuzz.sh 2000x
+
+soak-parity: # parity, and whether all finds faults, with the race detector
+	@tools/setup.sh race
+	cd test/parity && $(RACE) -timeout 30m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
-		CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
-		cd test/parity && CGO_ENABLED=1 $(GO) test -race -tags mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
+		$(RACE) -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && $(RACE) -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
+
+soak-e2e: build plugins # tests and agents with the race detector, on a real containerd
+	@tools/setup.sh race runtime cluster
+	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/...
+	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/e2e -raced
+	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced
+	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
-	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/bench ./test/bench
+	@$(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
 
 bench-attack: plugins ## what expensive modules cost to read, and the attacks of two tenants a third and the process, in 15 minutes; fails where a limit is missed
@@ -96,14 +128,13 @@ bench-isolation: ## how long a tenant waits for verdicts while another does its 
 
 chaos: build plugins ## ten minutes of kills, freezes and edits on a real containerd (as root); CHAOS='-seed 7 -for 1m' for another run
 	@tools/setup.sh runtime
-	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/chaos ./test/chaos
+	@$(GO) build -o $(TOOLS)/chaos ./test/chaos
 	@$(TOOLS)/chaos -wardlet $(WARDLET) -policies $(BUILD)/policies -logs $(BUILD)/chaos $(CHAOS)
 
 lint: ## formatting and golangci-lint, for every module
 	@tools/setup.sh lint
 	$(TOOLS)/golangci-lint fmt --diff
 	$(TOOLS)/golangci-lint run ./...
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm $(GO) build -o /dev/null ./cmd/agent # 32 bits, where an int may not hold what it should
 	$(TOOLS)/golangci-lint run --build-tags mutants ./test/simulation
 	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd plugins/sdk && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
@@ -128,7 +159,7 @@ size: ## binary, dependencies and idle memory against the limits in tools/size (
 	@[ "$$(id -u)" -eq 0 ] || { echo "make size measures an agent on a real containerd: run it as root, or with sudo -E" >&2; exit 1; }
 	@tools/setup.sh runtime
 	@$(MAKE) -s --no-print-directory build plugins >/dev/null
-	@CGO_ENABLED=0 $(GO) build -o $(TOOLS)/size ./tools/size
+	@$(GO) build -o $(TOOLS)/size ./tools/size
 	@$(TOOLS)/size -wardlet $(WARDLET) -policies $(BUILD)/policies
 
 clean: ## remove build/

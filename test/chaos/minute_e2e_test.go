@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -15,15 +16,21 @@ import (
 // theSeed repeats a run: go test -tags e2e ./test/chaos -seed 7.
 var theSeed = flag.Uint64("seed", 0, "what is done when; 0 for one of its own")
 
-// builtAgent is the agent, built with flags.
-func builtAgent(t *testing.T, flags ...string) string {
+var raced = flag.Bool("raced", false, "run an agent with the race detector")
+
+// builtAgent is the agent as it ships, or with the race detector.
+func builtAgent(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Fatal("it starts real containers, which needs root: run it as root, or with sudo -E")
 	}
 	wardlet := filepath.Join(t.TempDir(), "wardlet")
-	args := append([]string{"build", "-o", wardlet}, flags...)
-	out, err := exec.Command("go", append(args, "github.com/wardlet/wardlet/cmd/agent")...).CombinedOutput()
+	build := exec.Command("go", "build", "-o", wardlet, "github.com/wardlet/wardlet/cmd/agent")
+	if *raced {
+		build.Args = slices.Insert(build.Args, 2, "-race")
+		build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
+	out, err := build.CombinedOutput()
 	if err != nil {
 		t.Fatalf("build the agent: %v\n%s", err, out)
 	}
@@ -36,7 +43,7 @@ func TestAMinuteOfChaosLeavesAllAsItShould(t *testing.T) {
 		seed = rand.Uint64()>>40 + 1
 	}
 	err := play(t.Context(), &options{
-		form: formFor(time.Minute), seed: seed, wardlet: builtAgent(t, "-race"),
+		form: formFor(time.Minute), seed: seed, wardlet: builtAgent(t),
 		policies: "../../build/policies", logs: "../../build/chaos", out: t.Output(), report: t.Output(),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -33,33 +34,28 @@ const (
 	stormResidue = 8 << 20
 )
 
-// storming is how often the directory is rewritten, and how many of these sets
-// must at least come into force. The race detector is for races, and gets less.
-func storming() (rewrites, commits int) {
-	if raced {
-		return 300, 20
-	}
-	return 1000, 100
-}
+// rewrites is how often the directory is rewritten.
+var rewrites = flag.Int("rewrites", 300, "how often the directory is rewritten; make soak takes 1000")
 
 // storm is the writer of the operator's directory, and what it wrote.
 type storm struct {
 	*rig
-	// rewrites is how many there are to be.
-	rewrites int
-	dir      string
-	random   *rand.Rand
-	kinds    []string
-	number   int
-	broken   int
+	dir    string
+	random *rand.Rand
+	kinds  []string
+	number int
+	broken int
 }
 
-// TestAStorm rewrites the operator's directory a thousand times in a minute,
+// TestAStorm rewrites the operator's directory again and again for some seconds,
 // every third time in another broken way, while pods come and go.
 func TestAStorm(t *testing.T) {
 	home := t.TempDir()
-	rewrites, commits := storming()
-	s := &storm{rewrites: rewrites, dir: filepath.Join(home, "operator"), random: rand.New(rand.NewPCG(1, 2))}
+	commits := *rewrites / 10
+	if raced {
+		commits = *rewrites / 15
+	}
+	s := &storm{dir: filepath.Join(home, "operator"), random: rand.New(rand.NewPCG(1, 2))}
 	s.kinds = slices.Sorted(maps.Keys(faults))
 	theirs := filepath.Join(home, "a")
 	for _, dir := range []string{s.dir, theirs} {
@@ -88,7 +84,7 @@ func TestAStorm(t *testing.T) {
 	churn.Go(func() { present, removed = s.churn(t, enough) })
 	begun, before := time.Now(), s.set("").Generation
 	var first usage
-	for s.number < rewrites {
+	for s.number < *rewrites {
 		if first.files == 0 && time.Since(begun) > 10*time.Second {
 			first = s.calm(t)
 		}
@@ -144,7 +140,7 @@ func (s *storm) rewrite(t *testing.T, pause time.Duration) {
 func (s *storm) gust(t *testing.T) {
 	t.Helper()
 	for range 1 + s.random.IntN(7) {
-		if s.number == s.rewrites {
+		if s.number == *rewrites {
 			break
 		}
 		s.rewrite(t, 10*time.Millisecond)

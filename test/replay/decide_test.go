@@ -77,7 +77,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 // onNode are the pods on the node, which are others all the time.
 func (p *plane) onNode() (pods []policy.NodePod) {
 	for i := range p.asked.Load() / 100 % 8 {
-		pods = append(pods, policy.NodePod{Pod: podNumber(decisions+int(i), "shop"), Source: "static"})
+		pods = append(pods, policy.NodePod{Pod: podNumber(*size+int(i), "shop"), Source: "static"})
 	}
 	return pods
 }

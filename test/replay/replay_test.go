@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -112,8 +113,12 @@ func decide(t *testing.T, dir string, decisions int) {
 	must(t, os.RemoveAll(tenants))
 }
 
+// size is how many decisions are made.
+var size = flag.Int("decisions", 2000, "how many decisions are made; make soak takes 10000")
+
 func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
+	decisions := *size
 	decide(t, dir, decisions)
 
 	n, sets := counted(t, dir)

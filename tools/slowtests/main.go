@@ -4,7 +4,7 @@
 //	go test -json ./... | go run ./tools/slowtests -limit 20s
 //
 // A test that waits for others to end (t.Parallel) is charged for the time that it runs
-// itself; one with subtests for all of them.
+// itself; of one with subtests, each of them.
 package main
 
 import (
@@ -39,6 +39,8 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 	var failed, slow []string
 	// said is what a test printed, which only one that fails shows.
 	said := map[string]*strings.Builder{}
+	// parents are the tests that have subtests.
+	parents := map[string]bool{}
 	packages := 0
 	lines := bufio.NewReader(in)
 	for {
@@ -55,6 +57,9 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 			continue
 		}
 		name := e.Package + "." + e.Test
+		if i := strings.LastIndex(e.Test, "/"); i >= 0 {
+			parents[e.Package+"."+e.Test[:i]] = true
+		}
 		switch e.Action {
 		case "output", "build-output":
 			switch {
@@ -78,7 +83,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 				fmt.Fprint(out, text)
 			}
 			delete(said, name)
-			if took := time.Duration(e.Elapsed * float64(time.Second)); limit > 0 && took > limit && !strings.Contains(e.Test, "/") {
+			if took := time.Duration(e.Elapsed * float64(time.Second)); limit > 0 && took > limit && !parents[name] {
 				slow = append(slow, fmt.Sprintf("%s took %s", name, took.Round(100*time.Millisecond)))
 			}
 		}
