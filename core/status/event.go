@@ -1,10 +1,19 @@
 package status
 
 import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/internal/faultlog"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Event is something that happened to a pod, once or several times.
@@ -30,6 +39,13 @@ type Event struct {
 	Source string `json:"source,omitempty"`
 }
 
+// Recorder takes events about pods.
+type Recorder interface {
+	// Event records that something happened to a pod. eventType is
+	// v1.EventTypeNormal or v1.EventTypeWarning; reason is CamelCase.
+	Event(p *v1.Pod, eventType, reason, message string)
+}
+
 // Multi hands every event to each of its recorders, in order.
 type Multi []Recorder
 
@@ -38,4 +54,173 @@ func (m Multi) Event(p *v1.Pod, eventType, reason, message string) {
 	for _, r := range m {
 		r.Event(p, eventType, reason, message)
 	}
+}
+
+// Log writes events to a log: warnings at level WARN, others at INFO. A warning that
+// repeats is written at most once a minute. It is safe for concurrent use.
+type Log struct {
+	logger *slog.Logger
+
+	mu       sync.Mutex
+	warnings faultlog.Pace
+}
+
+// NewLog makes a recorder that writes to logger.
+func NewLog(logger *slog.Logger) *Log { return &Log{logger: logger} }
+
+// Event implements Recorder.
+func (l *Log) Event(p *v1.Pod, eventType, reason, message string) {
+	level := slog.LevelInfo
+	if eventType == v1.EventTypeWarning {
+		level = slog.LevelWarn
+		if l.repeats(p, reason, message) {
+			return
+		}
+	}
+	l.logger.Log(context.Background(), level, "pod event",
+		"pod", p.Namespace+"/"+p.Name, "uid", p.UID, "source", p.Annotations[pod.AnnotationSource],
+		"reason", reason, "message", message)
+}
+
+// repeats reports whether a warning was written less than a minute ago.
+func (l *Log) repeats(p *v1.Pod, reason, message string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.warnings.Due(string(p.UID)+" "+reason, message, time.Now())
+}
+
+// Ring keeps the newest events in memory: of the pods of each owner so many, so
+// that one owner's many push out only its own. It is safe for concurrent use.
+type Ring struct {
+	share  int
+	window time.Duration
+	now    func() time.Time
+	owner  func(namespace string) string
+
+	changes Notifier
+
+	mu  sync.Mutex
+	seq uint64
+	// owners have their events by Seq, the newest last.
+	owners map[string][]Event
+}
+
+// maxEventMessage is how many characters of an event's message a Ring keeps:
+// plugins write into them.
+const maxEventMessage = 1 << 10
+
+// NewRing makes a ring of size events (at least 1), all of one owner. An event
+// that repeats another (same pod, reason and message) within window of its last
+// occurrence raises that one's count instead of taking a place.
+func NewRing(size int, window time.Duration, now func() time.Time) *Ring {
+	return NewSharedRing(size, window, now, func(string) string { return "" })
+}
+
+// NewSharedRing makes a ring of share events (at least 1) for each owner. owner
+// says whose the pods in a namespace are, and has a bounded number of answers.
+func NewSharedRing(share int, window time.Duration, now func() time.Time, owner func(namespace string) string) *Ring {
+	return &Ring{share: share, window: window, now: now, owner: owner, owners: map[string][]Event{}}
+}
+
+// Event implements Recorder.
+func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
+	owner := r.owner(p.Namespace)
+	defer r.changes.Notify() // after the lock was given back
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.seq++
+	e := Event{
+		Seq: r.seq, Began: r.seq, First: now, Last: now, Count: 1, Type: eventType, Reason: reason, Message: shortened(message),
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource],
+	}
+	events := r.owners[owner]
+	for i, old := range slices.Backward(events) {
+		if now.Sub(old.Last) > r.window {
+			break
+		}
+		if old.UID == e.UID && old.Reason == e.Reason && old.Message == e.Message {
+			e.Began, e.First, e.Count = old.Began, old.First, old.Count+1
+			events = slices.Delete(events, i, i+1)
+			break
+		}
+	}
+	if len(events) == r.share {
+		events = slices.Delete(events, 0, 1)
+	}
+	r.owners[owner] = append(events, e)
+}
+
+// List is a copy of the events of all owners, newest last.
+func (r *Ring) List() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []Event{}
+	for _, events := range r.owners {
+		all = append(all, events...)
+	}
+	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return all
+}
+
+// Listen tells of new events, and of those that repeat; see Notifier.
+func (r *Ring) Listen() (changed <-chan struct{}, stop func()) { return r.changes.Listen() }
+
+// shortened is a message that is not too long to be kept.
+func shortened(message string) string {
+	if len(message) <= maxEventMessage {
+		return message
+	}
+	runes := []rune(message)
+	if len(runes) <= maxEventMessage {
+		return message
+	}
+	const more = "..."
+	return string(runes[:maxEventMessage-len(more)]) + more
+}
+
+// Notifier tells listeners that something has changed since they last looked.
+// What it was they look up themselves: nothing is queued, so a listener that is
+// slow costs nothing. The zero value is ready, and safe for concurrent use.
+type Notifier struct {
+	// count is how many listeners there are, so that Notify costs next to nothing
+	// where there are none.
+	count atomic.Int32
+
+	mu        sync.Mutex
+	listeners map[chan struct{}]struct{}
+}
+
+// Notify tells all listeners. It does not block.
+func (n *Notifier) Notify() {
+	if n.count.Load() == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for listener := range n.listeners {
+		select {
+		case listener <- struct{}{}:
+		default: // the one that waits says it too
+		}
+	}
+}
+
+// Listen gives a channel that has a value once something has changed after the
+// call, and after the last value was taken. It is never closed; stop ends it.
+func (n *Notifier) Listen() (changed <-chan struct{}, stop func()) {
+	listener := make(chan struct{}, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners == nil {
+		n.listeners = map[chan struct{}]struct{}{}
+	}
+	n.listeners[listener] = struct{}{}
+	n.count.Add(1)
+	return listener, sync.OnceFunc(func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.listeners, listener)
+		n.count.Add(-1)
+	})
 }

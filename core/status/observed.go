@@ -3,19 +3,7 @@ package status
 import (
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-)
-
-// ContainerState is the runtime's word for what a container is doing.
-type ContainerState string
-
-// The states a runtime reports.
-const (
-	StateCreated ContainerState = "created"
-	StateRunning ContainerState = "running"
-	StateExited  ContainerState = "exited"
-	StateUnknown ContainerState = "unknown"
 )
 
 // ObservedPod is one pod as the runtime shows it, by the marks on its
@@ -70,6 +58,17 @@ type ObservedContainer struct {
 	Labels      map[string]string
 	Annotations map[string]string
 }
+
+// ContainerState is the runtime's word for what a container is doing.
+type ContainerState string
+
+// The states a runtime reports.
+const (
+	StateCreated ContainerState = "created"
+	StateRunning ContainerState = "running"
+	StateExited  ContainerState = "exited"
+	StateUnknown ContainerState = "unknown"
+)
 
 // Running reports whether a container of p runs.
 func (p *ObservedPod) Running() bool {
@@ -136,16 +135,5 @@ type PodChange struct {
 	At time.Time
 }
 
-// Reason says why a container is not running although it should be: one of
-// the waiting reasons a kubelet reports, with detail.
-type Reason struct {
-	Reason  string
-	Message string
-}
-
-// Recorder takes events about pods.
-type Recorder interface {
-	// Event records that something happened to a pod. eventType is
-	// v1.EventTypeNormal or v1.EventTypeWarning; reason is CamelCase.
-	Event(p *v1.Pod, eventType, reason, message string)
-}
+// RuntimeName is the scheme of container IDs.
+const RuntimeName = "containerd"

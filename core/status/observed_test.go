@@ -1,10 +1,71 @@
 package status
 
 import (
-	"errors"
-	"fmt"
 	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// testPod has one container per name. With a source it is a static pod.
+func testPod(policy v1.RestartPolicy, source string, containers ...string) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1", Generation: 1}}
+	p.Spec.RestartPolicy = policy
+	if source != "" {
+		p.Annotations = map[string]string{"kubernetes.io/config.source": source}
+	}
+	for _, name := range containers {
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: name, Image: "img"})
+	}
+	return p
+}
+
+func isRunning(name string) v1.ContainerStatus {
+	return v1.ContainerStatus{Name: name, State: v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(noon)}}}
+}
+
+func isWaiting(name, reason string) v1.ContainerStatus {
+	return v1.ContainerStatus{Name: name, State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: reason}}}
+}
+
+func hasEnded(name string, exit int32) v1.ContainerStatus {
+	return v1.ContainerStatus{Name: name, State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: exit}}}
+}
+
+// waitsAfter waits to be started again after it ended with exit.
+func waitsAfter(name string, exit int32) v1.ContainerStatus {
+	st := isWaiting(name, "CrashLoopBackOff")
+	st.LastTerminationState = hasEnded(name, exit).State
+	return st
+}
+
+// observed is a pod with a good sandbox and these containers.
+func observed(containers ...ObservedContainer) ObservedPod {
+	return ObservedPod{
+		UID:        "u1",
+		Sandboxes:  []ObservedSandbox{{ID: "s0", Ready: true, IPs: []string{"10.0.0.9"}}},
+		Containers: containers,
+		IPs:        []string{"10.0.0.9"},
+	}
+}
+
+// instance is a container of the runtime with the ID "<name>-<attempt>".
+func instance(name string, attempt uint32, state ContainerState, exit int32) ObservedContainer {
+	o := ObservedContainer{
+		ID: name + "-" + string(rune('0'+attempt)), Name: name, Attempt: attempt, State: state,
+		Image: "img:1", ImageRef: "sha256:1", ExitCode: exit,
+	}
+	if state == StateRunning || state == StateExited {
+		o.StartedAt = noon
+	}
+	if state == StateExited {
+		o.FinishedAt, o.Reason = noon.Add(time.Minute), "Error"
+	}
+	return o
+}
 
 func TestObservedPod(t *testing.T) {
 	t.Parallel()
@@ -29,21 +90,5 @@ func TestObservedPod(t *testing.T) {
 	}
 	if p = (ObservedPod{}); p.Source() != "" {
 		t.Errorf("without a sandbox the source is %q", p.Source())
-	}
-}
-
-func TestReasonOf(t *testing.T) {
-	t.Parallel()
-	detail := errors.New("no such image")
-	fault := &Fault{Reason: "ErrImagePull", Err: detail}
-	wrapped := fmt.Errorf("starting container a: %w", fault)
-	if got := ReasonOf(wrapped, "RunContainerError"); got != (Reason{"ErrImagePull", "no such image"}) {
-		t.Errorf("of a fault: %+v", got)
-	}
-	if got := ReasonOf(detail, "RunContainerError"); got != (Reason{"RunContainerError", "no such image"}) {
-		t.Errorf("of another error: %+v", got)
-	}
-	if fault.Error() != "ErrImagePull: no such image" || !errors.Is(wrapped, detail) {
-		t.Errorf("a fault reads %q", fault)
 	}
 }

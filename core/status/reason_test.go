@@ -1,9 +1,27 @@
 package status
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 )
+
+func TestReasonOf(t *testing.T) {
+	t.Parallel()
+	detail := errors.New("no such image")
+	fault := &Fault{Reason: "ErrImagePull", Err: detail}
+	wrapped := fmt.Errorf("starting container a: %w", fault)
+	if got := ReasonOf(wrapped, "RunContainerError"); got != (Reason{"ErrImagePull", "no such image"}) {
+		t.Errorf("of a fault: %+v", got)
+	}
+	if got := ReasonOf(detail, "RunContainerError"); got != (Reason{"RunContainerError", "no such image"}) {
+		t.Errorf("of another error: %+v", got)
+	}
+	if fault.Error() != "ErrImagePull: no such image" || !errors.Is(wrapped, detail) {
+		t.Errorf("a fault reads %q", fault)
+	}
+}
 
 func TestReasonCache(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,0 @@
-package status
-
-// RuntimeName is the scheme of container IDs.
-const RuntimeName = "containerd"

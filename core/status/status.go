@@ -1,0 +1,215 @@
+package status
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Input is everything the status of a pod is made from. Generate changes
+// none of it.
+type Input struct {
+	Pod *v1.Pod
+	// Observed is the newest inspection; the zero value is a pod the runtime
+	// does not know.
+	Observed ObservedPod
+	// Previous is the status in the store. Without a phase it counts as
+	// missing, and the status in Pod is taken instead.
+	Previous v1.PodStatus
+	// Reasons say, by container name, why the last try to start it failed.
+	Reasons map[string]Reason
+	// Terminating is true once the pod is being ended: nothing of it starts
+	// again. A deletion timestamp says the same.
+	Terminating bool
+	// Terminal is true once its containers were stopped for good. It implies
+	// Terminating.
+	Terminal bool
+	// Failure is why the pod failed whatever its containers say, nil where it has
+	// not. Only an end that the API server knows of comes before it.
+	Failure *Reason
+	// Now becomes the start time and the transition times, unless the runtime shows
+	// that the pod ran before anything was reported of it.
+	Now time.Time
+	// HostIPs are the node's addresses, the primary one first, at most one
+	// per family. Empty without an API client, as with a kubelet.
+	HostIPs []string
+	// RuntimeName is the scheme of container IDs, such as "containerd".
+	RuntimeName string
+}
+
+// Generate makes the status of a pod from what the runtime shows of it.
+func Generate(in Input) v1.PodStatus {
+	if in.Previous.Phase == "" {
+		in.Previous = in.Pod.Status
+	}
+	st := v1.PodStatus{
+		ObservedGeneration: in.Pod.Generation,
+		QOSClass:           pod.QOS(in.Pod),
+		StartTime:          in.Previous.StartTime,
+		ContainerStatuses:  containerStatuses(&in),
+	}
+	before := in.past()
+	if st.StartTime.IsZero() {
+		st.StartTime = new(metav1.NewTime(in.Now))
+		if !before.made.IsZero() {
+			st.StartTime.Time = before.made
+		}
+	}
+	setPhase(&in, &st)
+	setIPs(&in, &st)
+	st.Conditions = conditions(&in, &st, &before)
+	return st
+}
+
+// setPhase computes the phase and settles it with what was recorded before: a
+// terminal phase is never left, and the API server's wins. Reason and message
+// stay while the phase does.
+func setPhase(in *Input, st *v1.PodStatus) {
+	st.Phase = phaseOf(in.Pod, st.ContainerStatuses, in.Terminal)
+	if !pod.IsTerminal(st.Phase) && pod.IsTerminal(in.Previous.Phase) {
+		st.Phase = in.Previous.Phase
+	}
+	if pod.IsTerminal(in.Pod.Status.Phase) {
+		st.Phase = in.Pod.Status.Phase
+	} else if in.Failure != nil {
+		st.Phase, st.Reason, st.Message = v1.PodFailed, in.Failure.Reason, in.Failure.Message
+		return
+	}
+	for _, from := range []*v1.PodStatus{&in.Previous, &in.Pod.Status} {
+		if from.Phase == st.Phase && st.Reason == "" && st.Message == "" {
+			st.Reason, st.Message = from.Reason, from.Message
+		}
+	}
+}
+
+// ending reports whether nothing of the pod will be started again.
+func (in *Input) ending() bool {
+	return in.Terminating || in.Terminal || in.Pod.DeletionTimestamp != nil
+}
+
+// setIPs sets the addresses of the pod and of the node. A pod on the node's
+// network has the node's; those it has never change, but a second family may
+// come later.
+func setIPs(in *Input, st *v1.PodStatus) {
+	ips, primary := in.Observed.IPs, in.HostIPs
+	if in.Pod.Spec.HostNetwork {
+		ips = nil
+		for _, ip := range in.Previous.PodIPs {
+			ips = append(ips, ip.IP)
+		}
+		ips = slices.Concat(ips, in.HostIPs)
+		primary = ips
+	}
+	ips = onePerFamily(ips, len(primary) > 0 && isIPv6(primary[0]))
+	for i, ip := range ips {
+		if i == 0 {
+			st.PodIP = ip
+		}
+		st.PodIPs = append(st.PodIPs, v1.PodIP{IP: ip})
+	}
+	for i, ip := range in.HostIPs {
+		if i == 0 {
+			st.HostIP = ip
+		}
+		st.HostIPs = append(st.HostIPs, v1.HostIP{IP: ip})
+	}
+}
+
+// onePerFamily keeps the first address of each family, the preferred family
+// first.
+func onePerFamily(ips []string, prefer6 bool) []string {
+	var first, second string
+	for _, ip := range ips {
+		switch {
+		case isIPv6(ip) == prefer6 && first == "":
+			first = ip
+		case isIPv6(ip) != prefer6 && second == "":
+			second = ip
+		}
+	}
+	return slices.DeleteFunc([]string{first, second}, func(ip string) bool { return ip == "" })
+}
+
+func isIPv6(ip string) bool {
+	addr, err := netip.ParseAddr(ip)
+	return err == nil && addr.Is6()
+}
+
+// past is what the runtime shows of the times of a pod that nobody has reported
+// yet, as after a restart of the agent; zero where it shows none. Only what runs
+// counts: what does not may be of a pod that had the UID before.
+type past struct{ made, sandbox, running time.Time }
+
+func (in *Input) past() (p past) {
+	if !in.Observed.Active() {
+		return p
+	}
+	for i := range in.Observed.Sandboxes {
+		s := &in.Observed.Sandboxes[i]
+		if at := s.CreatedAt; in.isPast(at) && (p.made.IsZero() || at.Before(p.made)) {
+			p.made = at
+		}
+		if s.Ready && in.isPast(s.CreatedAt) && s.CreatedAt.After(p.sandbox) {
+			p.sandbox = s.CreatedAt
+		}
+	}
+	for i := range in.Observed.Containers {
+		c := &in.Observed.Containers[i]
+		if c.State == StateRunning && in.isPast(c.StartedAt) && c.StartedAt.After(p.running) {
+			p.running = c.StartedAt
+		}
+	}
+	return p
+}
+
+// isPast reports whether a time is known and not to come, as one may be after the
+// clock was set back.
+func (in *Input) isPast(at time.Time) bool { return !at.IsZero() && !at.After(in.Now) }
+
+// since is when a condition became what it is, of which nothing was reported: now
+// where that cannot be told.
+func (p *past) since(kind v1.PodConditionType, status v1.ConditionStatus, started, now time.Time) time.Time {
+	at := now
+	switch {
+	case p.made.IsZero() && p.running.IsZero():
+	case kind == v1.PodScheduled, kind == v1.PodInitialized:
+		at = started
+	case status != v1.ConditionTrue:
+	case kind == v1.PodReadyToStartContainers:
+		at = p.sandbox
+	case kind == v1.PodReady, kind == v1.ContainersReady:
+		at = p.running
+	}
+	if at.IsZero() {
+		return now
+	}
+	return at
+}
+
+// Finish is the last status of a pod, once all it had on the node is gone.
+// Containers that were never seen to end count as killed, unless the pod had
+// not been initialised; a pod that is not static and has no terminal phase
+// has failed.
+func Finish(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
+	st = *st.DeepCopy()
+	initialized := Condition(&st, v1.PodInitialized)
+	if len(p.Spec.InitContainers) == 0 || (initialized != nil && initialized.Status == v1.ConditionTrue) {
+		for i := range st.ContainerStatuses {
+			c := &st.ContainerStatuses[i]
+			if c.State.Terminated == nil {
+				c.State = lost()
+				c.Ready = false
+				c.Started = new(false)
+			}
+		}
+	}
+	if st.Phase != v1.PodSucceeded && st.Phase != v1.PodFailed && !pod.IsStatic(p) {
+		st.Phase = v1.PodFailed
+	}
+	return st
+}
