@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -79,7 +79,7 @@ func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) err
 	if err != nil {
 		return err
 	}
-	var story server.Story
+	var story api.Timeline
 	query := url.Values{"namespace": {in}, "name": {name}}
 	if err := c.Get(cmd.Context(), "/v1/explain?"+query.Encode(), &story); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) err
 }
 
 // printStory prints a line for every moment, and its details below it.
-func (a *app) printStory(s *server.Story) {
+func (a *app) printStory(s *api.Timeline) {
 	fmt.Fprintf(a.out, "Pod %s\n\n", printable.Line(s.Namespace+"/"+s.Name))
 	for i := range s.Moments {
 		m := &s.Moments[i]
@@ -113,7 +113,7 @@ func (a *app) printStory(s *server.Story) {
 	}
 }
 
-func (a *app) printMoment(head string, m *server.Moment) {
+func (a *app) printMoment(head string, m *api.Entry) {
 	fmt.Fprintf(a.out, "%s%-8s  %s\n", head, printable.Line(m.Part), printable.Joined(m.Text))
 	below := strings.Repeat(" ", len(head)+12)
 	for _, line := range m.Details {

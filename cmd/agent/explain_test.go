@@ -78,7 +78,7 @@ func aStory() *knowledge {
 			}},
 			{Name: "unrelated", Err: "no such file"},
 		}},
-		events: []status.Event{
+		events: []api.Event{
 			{First: noon.Add(-58 * time.Minute), Last: noon, Count: 2, Type: v1.EventTypeWarning, Reason: "BackOff", Message: "restarting", Namespace: "default", Name: "web-edge", UID: "uid-web"},
 			{First: noon, Type: v1.EventTypeNormal, Reason: "Pulled", Namespace: "default", Name: "db-edge", UID: "uid-db"},
 		},

@@ -21,13 +21,10 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config/reload"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // foreignTexts are what tenants have put into names, keys, values and messages.
@@ -150,8 +147,8 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 		a.printLeftOut(filled[*replay.Replayed](s))
 		return (&faultList{}).errOf([]string{s})
 	},
-	"a refused set":    func(_ *app, s string) error { return refusal(errors.Join(policy.InFile(s, errors.New("x")))) },
-	"a signed set":     func(_ *app, s string) error { return reasons("x", policy.InFile(s, errors.New("x"))) },
+	"a refused set":    func(_ *app, s string) error { return refusal(errors.Join(author.InFile(s, errors.New("x")))) },
+	"a signed set":     func(_ *app, s string) error { return reasons("x", author.InFile(s, errors.New("x"))) },
 	"a bad document":   func(_ *app, s string) error { return &api.DocumentError{File: s, Line: 1, Err: errors.New(s)} },
 	"a failed command": func(_ *app, s string) error { return errors.New(s) },
 }
@@ -232,13 +229,13 @@ func answering(tb testing.TB, s string) (socket string) {
 	tb.Helper()
 	answers := map[string]any{
 		"/v1/pods": filled[v1.PodList](s), "/v1/waiting": filled[[]api.Waiting](s), "/v1/updates": filled[[]api.WaitingUpdate](s),
-		"/v1/sources": filled[[]api.SourceState](s), "/v1/conflicts": filled[[]api.Conflict](s), "/v1/events": filled[[]status.Event](s),
-		"/v1/policies": filled[[]api.PolicySet](s), "/v1/decisions": filled[[]api.Decision](s), "/v1/explain": filled[server.Story](s),
-		"/v1/version": filled[server.Version](s), "/v1/release": filled[[]api.WaitingUpdate](s),
+		"/v1/sources": filled[[]api.SourceState](s), "/v1/conflicts": filled[[]api.Conflict](s), "/v1/events": filled[[]api.Event](s),
+		"/v1/policies": filled[[]api.PolicySet](s), "/v1/decisions": filled[[]api.Decision](s), "/v1/explain": filled[api.Timeline](s),
+		"/v1/version": filled[api.Version](s), "/v1/release": filled[[]api.WaitingUpdate](s),
 		"/v1/reload": filled[reload.Outcome](s),
 	}
 	for _, order := range []string{"reload", "retry", "rollback", "confirm"} {
-		answers["/v1/policies/"+order] = filled[server.PolicyOutcome](s)
+		answers["/v1/policies/"+order] = filled[api.PolicyOutcome](s)
 	}
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
@@ -258,11 +255,11 @@ func answering(tb testing.TB, s string) (socket string) {
 		}
 		e := json.NewEncoder(w)
 		if r.FormValue("watch") != "" { // it ends, and says why
-			var one any = filled[status.Event](s)
+			var one any = filled[api.Event](s)
 			if r.URL.Path == "/v1/pods" {
 				one = filled[v1.Pod](s)
 			}
-			for _, line := range []server.WatchLine{{Type: server.WatchAdded, Object: one}, {Type: server.WatchBookmark}, {Type: server.WatchError, Object: s}} {
+			for _, line := range []api.WatchLine{{Type: api.WatchAdded, Object: one}, {Type: api.WatchBookmark}, {Type: api.WatchError, Object: s}} {
 				_ = e.Encode(line)
 			}
 			return

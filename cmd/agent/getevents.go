@@ -12,9 +12,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server/client"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 func (a *app) getEventsCommand() *cobra.Command {
@@ -99,7 +99,7 @@ func (p eventPrinter) path(watch bool) string {
 }
 
 func (p eventPrinter) list(ctx context.Context, c *client.Client) (listing, error) {
-	var events []status.Event
+	var events []api.Event
 	if err := c.Get(ctx, p.path(false), &events); err != nil {
 		return listing{}, err
 	}
@@ -108,10 +108,10 @@ func (p eventPrinter) list(ctx context.Context, c *client.Client) (listing, erro
 
 // stream is getter.stream.
 func (p eventPrinter) stream(ctx context.Context, c *client.Client, batch func(listing) error) error {
-	var events []status.Event
+	var events []api.Event
 	lines := lineReader{
 		take: func(line client.Line) error {
-			var e status.Event
+			var e api.Event
 			err := decodeLine(line, &e)
 			events = append(events, e)
 			return err
@@ -125,7 +125,7 @@ func (p eventPrinter) stream(ctx context.Context, c *client.Client, batch func(l
 	return lines.read(ctx, c, p.path(true))
 }
 
-func (p eventPrinter) listing(events []status.Event) listing {
+func (p eventPrinter) listing(events []api.Event) listing {
 	var l listing
 	for i := range events {
 		l.entries = append(l.entries, p.entry(&events[i]))
@@ -144,7 +144,7 @@ func (p eventPrinter) columns() []string {
 	return append(columns, "MESSAGE")
 }
 
-func (p eventPrinter) entry(e *status.Event) entry {
+func (p eventPrinter) entry(e *api.Event) entry {
 	object := "pod/" + e.Name
 	if e.UID == "" {
 		object = "node/" + e.Name
@@ -166,10 +166,10 @@ func (p eventPrinter) ago(at time.Time) string {
 }
 
 // eventName tells an event from others, as a kubelet names its own.
-func eventName(e *status.Event) string { return fmt.Sprintf("%s.%x", e.Name, e.First.UnixNano()) }
+func eventName(e *api.Event) string { return fmt.Sprintf("%s.%x", e.Name, e.First.UnixNano()) }
 
 // eventObject is an event as the API has them.
-func eventObject(e *status.Event) *v1.Event {
+func eventObject(e *api.Event) *v1.Event {
 	about := v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: e.Namespace, Name: e.Name, UID: e.UID}
 	if e.UID == "" {
 		about = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.Name}

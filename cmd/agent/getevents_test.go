@@ -7,11 +7,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
-func someEvents() []status.Event {
-	return []status.Event{
+func someEvents() []api.Event {
+	return []api.Event{
 		{
 			Seq: 3, First: noon.Add(-time.Hour), Last: noon.Add(-30 * time.Second), Count: 12, Type: v1.EventTypeWarning, Reason: "BackOff",
 			Message:   "Back-off restarting failed container main in pod cart-edge-1_web(uid-cart-edge-1)",
@@ -64,7 +64,7 @@ func TestWatchPrintsEventsAsTheyHappen(t *testing.T) {
 	all := someEvents()
 	again := all[0]
 	again.Seq, again.Last, again.Count = 7, noon, 13
-	next := func(known int) []status.Event { // one at a time
+	next := func(known int) []api.Event { // one at a time
 		if known < len(all)+1 {
 			return append(all, again)[known : known+1]
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -94,7 +93,7 @@ func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (l
 
 // foreignNotes say how many pods on the runtime are others'.
 func foreignNotes(ctx context.Context, c *client.Client) []note {
-	var foreign server.ForeignPods
+	var foreign api.ForeignPods
 	err := c.Get(ctx, "/v1/foreign", &foreign)
 	switch {
 	case err != nil:

@@ -12,14 +12,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/agent"
 )
 
 // version is the release, set by the linker: -X main.version=v1.2.3.
 var version string
 
 func main() {
-	if status, isChild := parts.Child(); isChild {
+	if status, isChild := agent.Child(); isChild {
 		os.Exit(status)
 	}
 	os.Exit(mainCode())

@@ -25,7 +25,6 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/server"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,9 +53,9 @@ type knowledge struct {
 	suppressed [][]api.WaitingUpdate
 	foreign    int
 	foreignErr error
-	events     []status.Event
+	events     []api.Event
 	// happened gives the events that come next, by how many there are; nil for none.
-	happened func(known int) []status.Event
+	happened func(known int) []api.Event
 	origins  map[types.UID]api.Origin
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
@@ -136,7 +135,7 @@ type (
 	waitingList struct{ *knowledge }
 )
 
-func (l eventList) List() []status.Event {
+func (l eventList) List() []api.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.happened != nil {
@@ -194,7 +193,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 	}
 	s := server.New(server.Options{
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
-		Version: server.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
+		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
 		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started,
 	})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -80,7 +79,7 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 		if err != nil {
 			return err
 		}
-		o.Pods = append(o.Pods, policy.Manifest{Path: pod, Text: text})
+		o.Pods = append(o.Pods, author.Manifest{Path: pod, Text: text})
 	}
 	all, err := author.MeasurePolicies(cmd.Context(), cfg, path, o.BenchOptions)
 	if o.output != "" && len(all) > 0 {

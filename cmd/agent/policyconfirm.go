@@ -9,7 +9,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 )
 
 func (a *app) policyConfirmCommand() *cobra.Command {
@@ -33,7 +32,7 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var outcome server.PolicyOutcome
+			var outcome api.PolicyOutcome
 			path := "/v1/policies/confirm?" + url.Values{"tenant": {tenant}, "name": {args[0]}, "sha256": {sha256}}.Encode()
 			if err := c.Post(cmd.Context(), path, &outcome); err != nil {
 				return err
@@ -56,7 +55,7 @@ func onePolicy(cmd *cobra.Command, args []string) error {
 }
 
 // printConfirmed says what the policy goes on with.
-func (a *app) printConfirmed(name, output string, o *server.PolicyOutcome) error {
+func (a *app) printConfirmed(name, output string, o *api.PolicyOutcome) error {
 	if output != "" {
 		if err := printObject(a.out, output, o); err != nil {
 			return err

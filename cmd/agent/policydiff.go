@@ -11,7 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -172,7 +172,7 @@ func (r *diffReport) group(x *replay.Differing) {
 }
 
 func diffVerdictOf(hook string, v *api.Verdict) diffVerdict {
-	x := diffVerdict{Answer: policy.AnswerOf(hook, v), Reason: v.Reason}
+	x := diffVerdict{Answer: author.AnswerOf(hook, v), Reason: v.Reason}
 	if v.Mutation != nil {
 		x.Changes = v.Mutation.By
 	}

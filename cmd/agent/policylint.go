@@ -9,7 +9,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
@@ -39,7 +38,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 				}
 			}
 			set, advice, err := author.LintPolicies(cmd.Context(), cfg, args[0])
-			r := lintReport{err == nil, namesOf(&set), append([]policy.Fault{}, policy.Faults(err)...), append([]policy.Fault{}, advice...)}
+			r := lintReport{err == nil, namesOf(&set), append([]author.Fault{}, author.Faults(err)...), append([]author.Fault{}, advice...)}
 			if output == "" {
 				a.printLint(&r)
 			} else if err := printObject(a.out, output, r); err != nil {
@@ -62,9 +61,9 @@ type lintReport struct {
 	// Policies are their names, none where the set would be refused.
 	Policies []string `json:"policies"`
 	// Faults are why it would be refused.
-	Faults []policy.Fault `json:"faults"`
+	Faults []author.Fault `json:"faults"`
 	// Advice is what the author should look at.
-	Advice []policy.Fault `json:"advice"`
+	Advice []author.Fault `json:"advice"`
 }
 
 func (a *app) printLint(r *lintReport) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 )
 
 // orderPatience bounds an order about policies: each of a set may be compiled
@@ -63,7 +63,7 @@ func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Comman
 		if err != nil {
 			return err
 		}
-		var outcome server.PolicyOutcome
+		var outcome api.PolicyOutcome
 		path := "/v1/policies/" + order + "?" + url.Values{"tenant": {tenant}}.Encode()
 		if err := c.Patient(orderPatience).Post(cmd.Context(), path, &outcome); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Comman
 
 // printPolicyOutcome prints what is in force, and fails with why the directory's
 // content is not. A rollback refuses that on purpose.
-func (a *app) printPolicyOutcome(order, output string, o *server.PolicyOutcome) error {
+func (a *app) printPolicyOutcome(order, output string, o *api.PolicyOutcome) error {
 	set := &o.Set
 	switch {
 	case output != "":

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
@@ -24,7 +23,7 @@ type runFlags struct {
 	pods, sources, kinds    []string
 	old, hook, at, facts    string
 	decision, state, output string
-	question                policy.DraftQuestion
+	question                author.Question
 }
 
 func (a *app) policyRunCommand() *cobra.Command {
@@ -108,7 +107,7 @@ func (o *runFlags) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m := policy.Manifest{Path: path, Text: text}
+		m := author.Manifest{Path: path, Text: text}
 		if i < len(o.sources) {
 			m.Source = o.sources[i]
 		}
@@ -122,7 +121,7 @@ func (o *runFlags) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.question.Node = &policy.Manifest{Path: o.facts, Text: text}
+		o.question.Node = &author.Manifest{Path: o.facts, Text: text}
 	}
 	if o.old == "" {
 		return nil
@@ -131,7 +130,7 @@ func (o *runFlags) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.question.Old = &policy.Manifest{Path: o.old, Text: text}
+	o.question.Old = &author.Manifest{Path: o.old, Text: text}
 	o.question.Running = slices.Index(o.pods, o.old) + 1
 	if len(o.pods) > 1 && o.question.Running == 0 {
 		return fmt.Errorf("--old %s is no candidate: it is the --pod that runs", o.old)

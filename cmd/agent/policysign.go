@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -106,7 +106,7 @@ type signedSet struct {
 
 // signPolicies asks for a password only when all else is as it must be.
 func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
-	sums, err := policy.Files(dir)
+	sums, err := author.SetFiles(dir)
 	if err != nil {
 		return reasons("the policies cannot be signed", err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
@@ -86,7 +86,7 @@ func publicKey(ctx context.Context, name string) (signed.PublicKey, error) {
 type verifyReport struct {
 	Verified bool `json:"verified"`
 	*verifiedSet
-	Faults []policy.Fault `json:"faults"`
+	Faults []author.Fault `json:"faults"`
 }
 
 // verifiedSet is what was signed, and by whom.
@@ -111,32 +111,32 @@ func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error 
 		m, err = signed.ParseManifest(manifest, pair.Manifest)
 		wrong = append(wrong, err)
 	} else if unread == nil {
-		wrong = append(wrong, policy.InFile(manifest, errors.New("missing; sign the set with \"wardlet policy sign\"")))
+		wrong = append(wrong, author.InFile(manifest, errors.New("missing; sign the set with \"wardlet policy sign\"")))
 	}
 	var id, comment string
 	if pair.Manifest != nil && (pair.Signature != nil || unread == nil) {
 		var err error
 		if id, comment, err = signed.VerifyComment(pair.Manifest, pair.Signature, keys); err != nil {
-			wrong = append(wrong, policy.InFile(signature, err))
+			wrong = append(wrong, author.InFile(signature, err))
 		}
 	}
-	sums, err := policy.Files(dir)
+	sums, err := author.SetFiles(dir)
 	wrong = append(wrong, err)
 	switch {
 	case m == nil:
 	case err != nil: // nobody knows what else the documents name
-		wrong = append(wrong, policy.InFile(manifest, errors.New("not compared with its files, which cannot all be read")))
+		wrong = append(wrong, author.InFile(manifest, errors.New("not compared with its files, which cannot all be read")))
 	default:
 		if err := m.Check(sums); err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
 				file, fault, _ := strings.Cut(line, ": ")
-				wrong = append(wrong, policy.InFile(strings.TrimSuffix(dir, "/")+"/"+file, errors.New(fault)))
+				wrong = append(wrong, author.InFile(strings.TrimSuffix(dir, "/")+"/"+file, errors.New(fault)))
 			}
 		}
 	}
 	fault := errors.Join(wrong...)
 	if output != "" {
-		r := verifyReport{Verified: fault == nil, Faults: append([]policy.Fault{}, policy.Faults(fault)...)}
+		r := verifyReport{Verified: fault == nil, Faults: append([]author.Fault{}, author.Faults(fault)...)}
 		if r.Verified {
 			r.verifiedSet = &verifiedSet{m.Revision, len(m.Files), id, comment}
 		}

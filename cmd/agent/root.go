@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 )
 
 // The exit statuses.
@@ -92,7 +92,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Version = versionLine(server.NewVersion(version))
+	root.Version = versionLine(api.NewVersion(version))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 // printStatement prints what a policy says, after the answer, and the lines that it
 // logged.
-func (a *app) printStatement(s *policy.Statement, log []string, indent string) {
+func (a *app) printStatement(s *author.Statement, log []string, indent string) {
 	t := table{w: &indented{a.out, indent}}
 	var rows [][]string
 	add := func(label string, texts ...string) {

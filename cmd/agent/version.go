@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -29,10 +29,10 @@ func (a *app) versionCommand() *cobra.Command {
 
 func (a *app) printVersion(cmd *cobra.Command, output string) error {
 	answer := struct {
-		Client server.Version  `json:"clientVersion"`
-		Agent  *server.Version `json:"agentVersion,omitempty"`
-	}{Client: server.NewVersion(version)}
-	var agent server.Version
+		Client api.Version  `json:"clientVersion"`
+		Agent  *api.Version `json:"agentVersion,omitempty"`
+	}{Client: api.NewVersion(version)}
+	var agent api.Version
 	c, err := a.agentClient(cmd)
 	if err == nil {
 		err = c.Get(cmd.Context(), "/v1/version", &agent)
@@ -52,7 +52,7 @@ func (a *app) printVersion(cmd *cobra.Command, output string) error {
 	return nil
 }
 
-func versionLine(v server.Version) string {
+func versionLine(v api.Version) string {
 	line := fmt.Sprintf("%s (%s, %s", v.Version, v.Go, v.Platform)
 	if v.Revision != "" {
 		line += ", " + v.Revision

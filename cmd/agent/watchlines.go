@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -51,7 +51,7 @@ func (r *lineReader) read(ctx context.Context, c *client.Client, path string) er
 		var err error
 		select {
 		case line := <-lines:
-			whole = line.Type == server.WatchBookmark
+			whole = line.Type == api.WatchBookmark
 			err = r.line(line)
 		case <-again:
 			if whole {
@@ -67,9 +67,9 @@ func (r *lineReader) read(ctx context.Context, c *client.Client, path string) er
 
 func (r *lineReader) line(line client.Line) error {
 	switch line.Type {
-	case server.WatchBookmark:
+	case api.WatchBookmark:
 		return r.batch()
-	case server.WatchError:
+	case api.WatchError:
 		why := "it does not say why"
 		_ = json.Unmarshal(line.Object, &why) // then that is so
 		return errors.New("the watch is over: " + printable.Line(why) + "; watch again once an agent runs")

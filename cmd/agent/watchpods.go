@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -49,7 +48,7 @@ func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, 
 
 // take takes in a line.
 func (s *podStream) take(line client.Line) error {
-	if line.Type == server.WatchWaiting {
+	if line.Type == api.WatchWaiting {
 		s.waits = nil
 		return decodeLine(line, &s.waits)
 	}
@@ -57,7 +56,7 @@ func (s *podStream) take(line client.Line) error {
 	if err := decodeLine(line, &p); err != nil {
 		return err
 	}
-	if line.Type == server.WatchDeleted {
+	if line.Type == api.WatchDeleted {
 		delete(s.pods, p.UID)
 		delete(s.changed, p.UID)
 		delete(s.noted, p.UID)

@@ -233,3 +233,8 @@ func (a *Agent) close() {
 		a.log.Warn("state directory was not given back", "err", err)
 	}
 }
+
+// Child does the work of a process that the agent has started to compile a plugin, if
+// this process is one: isChild reports so, and status is its exit code. Every program
+// that makes an Agent, or checks a configuration, calls it before anything else.
+func Child() (status int, isChild bool) { return parts.Child() }

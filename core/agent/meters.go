@@ -11,7 +11,6 @@ import (
 	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 )
@@ -20,7 +19,7 @@ import (
 // somebody asks for it is read from the parts.
 func (a *Agent) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 	m := instrument.New(instrument.Options{
-		Node: a.node, Version: server.NewVersion(a.version).Version, Tenants: a.cfg.Tenants, CgroupV2: v2, Policies: a.cfg.HasPolicies(), Logger: a.log,
+		Node: a.node, Version: api.NewVersion(a.version).Version, Tenants: a.cfg.Tenants, CgroupV2: v2, Policies: a.cfg.HasPolicies(), Logger: a.log,
 	})
 	m.Metrics.Pods(a.countPods)
 	m.Metrics.Sources(func() []api.SourceState { return a.mux.Sources() })

@@ -15,8 +15,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/test/site"
 )
@@ -121,7 +121,7 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	defer cancel()
 	step := 0
 	err = client.New(n.Cfg.Paths.Socket).Watch(ctx, "/v1/pods?watch=true", func(line client.Line) error {
-		if line.Type == server.WatchBookmark {
+		if line.Type == api.WatchBookmark {
 			return nil
 		}
 		var p v1.Pod

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/server"
 )
@@ -24,7 +25,7 @@ func (a *Agent) stages() ([]stage, error) {
 	listener = server.Lasting(listener, a.cfg.Paths.Socket, a.log)
 	options := server.Options{
 		Pods: a, PodChanges: &a.podChanges, Metrics: a.meters.Metrics.Handler(), Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
-		Version: server.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
+		Version: api.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
 	}
 	if a.policies != nil {
 		options.Policies = a.policies

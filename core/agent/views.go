@@ -167,7 +167,7 @@ type failures map[types.UID]string
 
 // lastFailures reads the events, newest last. What failed before a container of the pod
 // started counts no longer.
-func lastFailures(events []status.Event) failures {
+func lastFailures(events []api.Event) failures {
 	last, known := failures{}, map[types.UID]bool{}
 	for i := range slices.Backward(events) {
 		e := &events[i]

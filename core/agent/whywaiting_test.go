@@ -7,13 +7,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestLastFailures_explainContainersThatAreNotMade(t *testing.T) {
 	t.Parallel()
-	event := func(uid types.UID, kind, reason, message string) status.Event {
-		return status.Event{UID: uid, Type: kind, Reason: reason, Message: message}
+	event := func(uid types.UID, kind, reason, message string) api.Event {
+		return api.Event{UID: uid, Type: kind, Reason: reason, Message: message}
 	}
 	waiting := func(reason, message string) v1.ContainerStatus {
 		return v1.ContainerStatus{State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: reason, Message: message}}}
@@ -21,42 +21,42 @@ func TestLastFailures_explainContainersThatAreNotMade(t *testing.T) {
 	creating := waiting("ContainerCreating", "")
 	mount := event("u", v1.EventTypeWarning, "FailedMount", "no such directory")
 	for name, test := range map[string]struct {
-		events []status.Event
+		events []api.Event
 		phase  v1.PodPhase
 		has    []v1.ContainerStatus
 		want   []string
 	}{
 		"the last failure counts": {
-			[]status.Event{mount, event("u", v1.EventTypeWarning, "FailedCreatePodSandBox", "name too long")},
+			[]api.Event{mount, event("u", v1.EventTypeWarning, "FailedCreatePodSandBox", "name too long")},
 			v1.PodPending,
 			[]v1.ContainerStatus{creating, creating},
 			[]string{"FailedCreatePodSandBox: name too long", "FailedCreatePodSandBox: name too long"},
 		},
 		"so does a network that is not ready": {
-			[]status.Event{event("u", v1.EventTypeWarning, "NetworkNotReady", "no CNI")},
+			[]api.Event{event("u", v1.EventTypeWarning, "NetworkNotReady", "no CNI")},
 			v1.PodPending,
 			[]v1.ContainerStatus{creating},
 			[]string{"NetworkNotReady: no CNI"},
 		},
 		"what is no failure does not hide it": {
-			[]status.Event{mount, event("u", v1.EventTypeWarning, "PolicyWarning", "x"), event("u", v1.EventTypeNormal, "Pulled", "x")},
+			[]api.Event{mount, event("u", v1.EventTypeWarning, "PolicyWarning", "x"), event("u", v1.EventTypeNormal, "Pulled", "x")},
 			v1.PodPending,
 			[]v1.ContainerStatus{creating},
 			[]string{"FailedMount: no such directory"},
 		},
 		"another pod's does not count": {
-			[]status.Event{event("other", v1.EventTypeWarning, "FailedMount", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
+			[]api.Event{event("other", v1.EventTypeWarning, "FailedMount", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
 		},
 		"nor one from before a start": {
-			[]status.Event{mount, event("u", v1.EventTypeNormal, "Started", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
+			[]api.Event{mount, event("u", v1.EventTypeNormal, "Started", "x")}, v1.PodPending, []v1.ContainerStatus{creating}, []string{""},
 		},
 		"a reason of its own stays": {
-			[]status.Event{mount},
+			[]api.Event{mount},
 			v1.PodPending,
 			[]v1.ContainerStatus{waiting("ErrImagePull", "not found"), waiting("ContainerCreating", "mine")},
 			[]string{"not found", "mine"},
 		},
-		"a pod that runs waits for nothing": {[]status.Event{mount}, v1.PodRunning, []v1.ContainerStatus{creating}, []string{""}},
+		"a pod that runs waits for nothing": {[]api.Event{mount}, v1.PodRunning, []v1.ContainerStatus{creating}, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
-	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/test/fakecri"
 	"github.com/wardlet/wardlet/test/site"
 )
@@ -31,7 +31,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	n.Write(t, "root/pods/uid/owner.json", "")
 	n.Write(t, "log/pods/uid/c/0.log", "")
 	n.Cfg.Paths.LogRoot = n.Path("log")
-	n.runVersion(t, server.NewVersion("v1.2.3"))
+	n.runVersion(t, api.NewVersion("v1.2.3"))
 	before := n.contents(t)
 
 	var findings []Finding
@@ -45,7 +45,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 		"warn runtime: "+runtime.KubeletWarning,
 		"ok source static: 1 manifest, 0 bad",
 		"fail source more: 1 manifest, 1 bad\nDIR/more/bad.yaml:1: metadata.name: Required value",
-		"ok agent at DIR/run/w.sock: "+release(server.NewVersion("v1.2.3"))+" runs",
+		"ok agent at DIR/run/w.sock: "+release(api.NewVersion("v1.2.3"))+" runs",
 	)
 	if diff := cmp.Diff(before, n.contents(t)); diff != "" {
 		t.Errorf("files changed:\n%s", diff)
@@ -72,7 +72,7 @@ func TestCheck_stateRemovedBelowAnAgent(t *testing.T) {
 		noPods  = "warn pod_root DIR/root: DIR/root/pods is not there, though an agent has been here; it is made again with the next pod. " +
 			"What pods that run keep in volumes there is lost: start them anew"
 	)
-	running := "ok agent at DIR/run/w.sock: " + release(server.NewVersion("v1.2.3")) + " runs"
+	running := "ok agent at DIR/run/w.sock: " + release(api.NewVersion("v1.2.3")) + " runs"
 	for name, test := range map[string]struct {
 		remove []string
 		runs   bool
@@ -96,7 +96,7 @@ func TestCheck_stateRemovedBelowAnAgent(t *testing.T) {
 			n.Write(t, "log/pods/x_y_uid/c/0.log", "")
 			sandbox(t, cri, "a", kubeletLabels("a"), map[string]string{pod.AnnotationInstallation: dir.Installation()})
 			if test.runs {
-				n.runVersion(t, server.NewVersion("v1.2.3"))
+				n.runVersion(t, api.NewVersion("v1.2.3"))
 			}
 			for _, path := range test.remove {
 				if err := os.RemoveAll(n.Path(path)); err != nil {

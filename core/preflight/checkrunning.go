@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wardlet/wardlet/core/server"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -27,9 +27,9 @@ func checkRunning(ctx context.Context, socket, version string, timeout time.Dura
 	subject := "agent at " + socket
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var runs server.Version
+	var runs api.Version
 	err := client.New(socket).Patient(timeout).Get(ctx, "/v1/version", &runs)
-	own := server.NewVersion(version)
+	own := api.NewVersion(version)
 	switch {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
 		return Finding{LevelOK, subject, "not running"}
@@ -41,7 +41,7 @@ func checkRunning(ctx context.Context, socket, version string, timeout time.Dura
 	return Finding{LevelOK, subject, release(runs) + " runs"}
 }
 
-func release(v server.Version) string {
+func release(v api.Version) string {
 	if v.Revision == "" {
 		return v.Version
 	}

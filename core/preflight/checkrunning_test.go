@@ -7,11 +7,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server"
 )
 
 // runVersion answers as an agent of this version until the test ends.
-func (n *located) runVersion(t *testing.T, v server.Version) {
+func (n *located) runVersion(t *testing.T, v api.Version) {
 	t.Helper()
 	l, err := server.Listen(n.Cfg.Paths.Socket)
 	if err != nil {
@@ -51,16 +52,16 @@ func TestCheckRunning(t *testing.T) {
 		"an agent of this version": {
 			func(t *testing.T, n *located) {
 				t.Helper()
-				n.runVersion(t, server.NewVersion("v1.2.3"))
+				n.runVersion(t, api.NewVersion("v1.2.3"))
 			},
-			"ok " + subject + release(server.NewVersion("v1.2.3")) + " runs",
+			"ok " + subject + release(api.NewVersion("v1.2.3")) + " runs",
 		},
 		"an agent of another version": {
 			func(t *testing.T, n *located) {
 				t.Helper()
-				n.runVersion(t, server.Version{Version: "v1.2.2", Revision: "0123456789abcdef"})
+				n.runVersion(t, api.Version{Version: "v1.2.2", Revision: "0123456789abcdef"})
 			},
-			"warn " + subject + "v1.2.2 (0123456789ab) runs, this is " + release(server.NewVersion("v1.2.3")) + "; restart it to run what was checked",
+			"warn " + subject + "v1.2.2 (0123456789ab) runs, this is " + release(api.NewVersion("v1.2.3")) + "; restart it to run what was checked",
 		},
 		"a socket that cannot be": {
 			func(t *testing.T, n *located) {

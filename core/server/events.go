@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Events gives the newest events, newest last, and tells of more.
 type Events interface {
-	List() []status.Event
+	List() []api.Event
 	Changes
 }
 
@@ -32,8 +32,8 @@ func eventsOf(v url.Values) eventQuery { return eventQuery{v.Get("namespace"), v
 
 // of are those of all that the query asks for. node is the node's name, which ends
 // the names of pods from its own sources.
-func (q *eventQuery) of(all []status.Event, node string) []status.Event {
-	some := []status.Event{}
+func (q *eventQuery) of(all []api.Event, node string) []api.Event {
+	some := []api.Event{}
 	for i := range all {
 		e := &all[i]
 		if (q.namespace == "" || e.Namespace == q.namespace) &&
@@ -55,16 +55,16 @@ type eventWatch struct {
 }
 
 // next are the events since then. One that repeats is the same one, modified.
-func (e *eventWatch) next() []WatchLine {
-	var lines []WatchLine
+func (e *eventWatch) next() []api.WatchLine {
+	var lines []api.WatchLine
 	all := e.events.List()
 	for _, x := range e.query.of(all, e.node) {
 		switch {
 		case e.begun && x.Seq <= e.told:
 		case e.begun && x.Began <= e.told:
-			lines = append(lines, WatchLine{Type: WatchModified, Object: x})
+			lines = append(lines, api.WatchLine{Type: api.WatchModified, Object: x})
 		default:
-			lines = append(lines, WatchLine{Type: WatchAdded, Object: x})
+			lines = append(lines, api.WatchLine{Type: api.WatchAdded, Object: x})
 		}
 	}
 	if len(all) > 0 {

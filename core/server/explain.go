@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,52 +12,6 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/nearest"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
-)
-
-// Story is all that is known of the pods of one name: what happened, in order, and
-// how things stand. The lists are what it is told from.
-type Story struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	// At is when it was told.
-	At time.Time `json:"at"`
-	// Moments are what happened, the oldest first; Now is how things stand.
-	Moments []Moment `json:"moments"`
-	Now     []Moment `json:"now"`
-
-	Decisions []api.Decision      `json:"decisions"`
-	Conflicts []api.Conflict      `json:"conflicts"`
-	Updates   []api.WaitingUpdate `json:"updates"`
-	Events    []status.Event      `json:"events"`
-}
-
-// Moment is something that happened to a pod, or how something stands.
-type Moment struct {
-	// At is zero where it is not known, or has lasted for a time that is not.
-	At time.Time `json:"at,omitzero"`
-	// Part is what it is about: one of the constants below.
-	Part string `json:"part"`
-	Text string `json:"text"`
-	// Details say more, a line each.
-	Details []string `json:"details,omitempty"`
-	// Before: it was before the agent started. Of that time is known what is on the
-	// disk and what the runtime shows.
-	Before bool `json:"before,omitempty"`
-}
-
-// The parts of a story.
-const (
-	PartAgent    = "agent"
-	PartSource   = "source"
-	PartConflict = "conflict"
-	PartAdmit    = "admit"
-	PartMerge    = "merge"
-	PartFilter   = "filter"
-	PartWait     = "wait"
-	PartEvent    = "event"
-	PartRuntime  = "runtime"
-	PartStatus   = "status"
 )
 
 // serveExplain puts together what everybody knows of a pod.
@@ -69,7 +22,7 @@ func (s *Server) serveExplain(o *Options) {
 			refuse(w, http.StatusBadRequest, "name the pod: /v1/explain?namespace=NAMESPACE&name=NAME")
 			return
 		}
-		t := tale{o: o, story: Story{Namespace: namespace, Name: name}}
+		t := tale{o: o, story: api.Timeline{Namespace: namespace, Name: name}}
 		if o.Now != nil {
 			t.story.At = o.Now()
 		}
@@ -85,7 +38,7 @@ func (s *Server) serveExplain(o *Options) {
 // tale is a story while it is put together.
 type tale struct {
 	o     *Options
-	story Story
+	story api.Timeline
 	// waits are all versions of pods that wait.
 	waits []api.Waiting
 	// pods are those of the name, waiting the versions that wait, origins where they
@@ -135,7 +88,7 @@ func (t *tale) gather() bool {
 
 func (t *tale) gatherRest() {
 	s := &t.story
-	s.Decisions, s.Conflicts, s.Updates, s.Events = []api.Decision{}, []api.Conflict{}, []api.WaitingUpdate{}, []status.Event{}
+	s.Decisions, s.Conflicts, s.Updates, s.Events = []api.Decision{}, []api.Conflict{}, []api.WaitingUpdate{}, []api.Event{}
 	for _, source := range t.o.Sources.Sources() {
 		for i := range source.Problems {
 			p := &source.Problems[i]

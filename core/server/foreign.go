@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // foreignTimeout bounds the question to the runtime.
@@ -15,16 +17,11 @@ type Foreign interface {
 	Foreign(ctx context.Context) (int, error)
 }
 
-// ForeignPods is the answer of /v1/foreign.
-type ForeignPods struct {
-	Pods int `json:"pods"`
-}
-
 func (s *Server) serveForeign(f Foreign) {
 	s.getOrRefuse("/v1/foreign", func(r *http.Request) (any, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), foreignTimeout)
 		defer cancel()
 		n, err := f.Foreign(ctx)
-		return ForeignPods{Pods: n}, err
+		return api.ForeignPods{Pods: n}, err
 	})
 }

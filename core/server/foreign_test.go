@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -21,7 +22,7 @@ func (s strangers) Foreign(ctx context.Context) (int, error) { return s(ctx) }
 func TestForeignPodsAreCounted(t *testing.T) {
 	t.Parallel()
 	socket, _ := start(t, known{foreign: strangers(func(context.Context) (int, error) { return 3, nil })})
-	var got ForeignPods
+	var got api.ForeignPods
 	if err := client.New(socket).Get(t.Context(), "/v1/foreign", &got); err != nil || got.Pods != 3 {
 		t.Errorf("answer %+v, error %v; want 3 pods", got, err)
 	}

@@ -24,14 +24,6 @@ type PolicyOrders interface {
 // orderTime bounds an order.
 const orderTime = 10 * time.Minute
 
-// PolicyOutcome is what came of an order.
-type PolicyOutcome struct {
-	Set api.PolicySet `json:"set"`
-	// Refused says why the order was not carried out, or why the directory's
-	// content is not in force; empty where it was and is.
-	Refused string `json:"refused,omitempty"`
-}
-
 func (s *Server) servePolicyOrders(p Policies) {
 	type order func(ctx context.Context, r *http.Request) (api.PolicySet, error)
 	simple := func(do func(PolicyOrders, context.Context, string) (api.PolicySet, error)) order {
@@ -57,7 +49,7 @@ func (s *Server) servePolicyOrders(p Policies) {
 				refuse(w, http.StatusConflict, err.Error())
 				return
 			}
-			outcome := PolicyOutcome{Set: set}
+			outcome := api.PolicyOutcome{Set: set}
 			if err != nil {
 				outcome.Refused = err.Error()
 			}

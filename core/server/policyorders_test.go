@@ -30,7 +30,7 @@ func TestOrdersAboutPoliciesAreForOneOwner(t *testing.T) {
 		answer := httptest.NewRecorder()
 		s.mux.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, path, http.NoBody))
 		var got struct {
-			PolicyOutcome
+			api.PolicyOutcome
 			Error string `json:"error"`
 		}
 		if err := json.NewDecoder(answer.Body).Decode(&got); err != nil {

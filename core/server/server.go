@@ -48,7 +48,7 @@ type Options struct {
 	Waiting    Waiting
 	Updates    Updates
 	Foreign    Foreign
-	Version    Version
+	Version    api.Version
 	Logger     *slog.Logger
 	// Metrics answers with the agent's metrics; nil for an agent that has none.
 	Metrics http.Handler
@@ -78,18 +78,18 @@ type Server struct {
 
 // New makes a server of these endpoints:
 //
-//	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in; ?watch=true goes on, a WatchLine each
+//	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in; ?watch=true goes on, an api.WatchLine each
 //	/v1/waiting    []api.Waiting, also versions that are not judged yet; ?env=show as above
 //	/v1/updates    []api.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []api.SourceState
 //	/v1/conflicts  []api.Conflict
-//	/v1/events     []status.Event, newest last; ?namespace= and name= narrow it; ?watch=true goes on, a WatchLine each
+//	/v1/events     []api.Event, newest last; ?namespace= and name= narrow it; ?watch=true goes on, an api.WatchLine each
 //	/v1/policies   []api.PolicySet, none for an agent without policies
-//	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  PolicyOutcome, with POST; ?tenant= for a tenant's
+//	/v1/policies/reload, /v1/policies/retry, /v1/policies/rollback  api.PolicyOutcome, with POST; ?tenant= for a tenant's
 //	/v1/decisions  []api.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
-//	/v1/explain    Story of the pod of ?namespace= and ?name=; refused where there is none, with names like it
-//	/v1/foreign    ForeignPods; refused when the runtime does not answer in 2 s
-//	/v1/version    Version
+//	/v1/explain    api.Timeline of the pod of ?namespace= and ?name=; refused where there is none, with names like it
+//	/v1/foreign    api.ForeignPods; refused when the runtime does not answer in 2 s
+//	/v1/version    api.Version
 //	/metrics       the agent's metrics as Prometheus reads them
 //
 // and, with POST, of this one:

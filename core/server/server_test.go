@@ -25,7 +25,7 @@ type known struct {
 	pods      func() *v1.PodList
 	sources   []api.SourceState
 	conflicts []api.Conflict
-	events    []status.Event
+	events    []api.Event
 	changes   *status.Notifier
 	metrics   http.Handler
 
@@ -38,7 +38,7 @@ type known struct {
 func (k known) PodList() *v1.PodList       { return k.pods() }
 func (k known) Sources() []api.SourceState { return k.sources }
 func (k known) Conflicts() []api.Conflict  { return k.conflicts }
-func (k known) List() []status.Event       { return k.events }
+func (k known) List() []api.Event          { return k.events }
 
 // Listen tells of changes, where there can be any.
 func (k known) Listen() (changed <-chan struct{}, stop func()) {
@@ -76,7 +76,7 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 func (k known) server() *Server {
 	return New(Options{
 		Pods: k, PodChanges: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,
-		Version: NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler), Node: "edge", Metrics: k.metrics,
+		Version: api.NewVersion("v1.2.3"), Logger: slog.New(slog.DiscardHandler), Node: "edge", Metrics: k.metrics,
 	})
 }
 
@@ -87,7 +87,7 @@ func TestEndpointsAnswer(t *testing.T) {
 		pods:      listing("a", "b"),
 		conflicts: []api.Conflict{{Namespace: "default", Name: "web", Rule: api.RuleIsolate, Since: now, Claims: []api.Claim{{Source: "static", UID: "u", State: api.ClaimRuns}}}},
 		sources:   []api.SourceState{{Name: "static", Kind: "file", Seen: true, LastRead: now, Bad: 1, Problems: []api.Problem{{Document: "x#0", Since: now}}}},
-		events:    []status.Event{{First: now, Last: now, Count: 1, Reason: "Started", Name: "a"}},
+		events:    []api.Event{{First: now, Last: now, Count: 1, Reason: "Started", Name: "a"}},
 	}
 	socket, _ := start(t, k)
 	c := client.New(socket)
@@ -125,7 +125,7 @@ func TestEndpointsAnswer(t *testing.T) {
 	})
 	t.Run("events", func(t *testing.T) {
 		t.Parallel()
-		var got []status.Event
+		var got []api.Event
 		if err := c.Get(t.Context(), "/v1/events", &got); err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +135,11 @@ func TestEndpointsAnswer(t *testing.T) {
 	})
 	t.Run("version", func(t *testing.T) {
 		t.Parallel()
-		var got Version
+		var got api.Version
 		if err := c.Get(t.Context(), "/v1/version", &got); err != nil {
 			t.Fatal(err)
 		}
-		if got != NewVersion("v1.2.3") || got.Version != "v1.2.3" || !strings.HasPrefix(got.Go, "go1.") {
+		if got != api.NewVersion("v1.2.3") || got.Version != "v1.2.3" || !strings.HasPrefix(got.Go, "go1.") {
 			t.Errorf("version: %+v", got)
 		}
 	})
@@ -328,13 +328,13 @@ func TestMetricsAreAnsweredWhereThereAreAny(t *testing.T) {
 
 func TestEventsAreThoseOfThePodThatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	socket, _ := start(t, known{events: []status.Event{
+	socket, _ := start(t, known{events: []api.Event{
 		{Namespace: "shop", Name: "web-edge", Reason: "A"}, {Namespace: "shop", Name: "db", Reason: "B"}, {Namespace: "other", Name: "web", Reason: "C"},
 	}})
 	for path, want := range map[string]string{
 		"": "ABC", "?namespace=shop": "AB", "?name=web": "AC", "?name=web-edge": "A", "?name=web&namespace=other": "C", "?namespace=none": "",
 	} {
-		var got []status.Event
+		var got []api.Event
 		if err := client.New(socket).Get(t.Context(), "/v1/events"+path, &got); err != nil {
 			t.Fatal(err)
 		}

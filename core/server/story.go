@@ -29,23 +29,23 @@ func (t *tale) tell() {
 	switch {
 	case len(t.pods)+len(t.waiting) > 0:
 	case t.refused:
-		t.stands(Moment{Part: PartStatus, Text: "the document that names such a pod cannot be used, and nothing of it runs"})
+		t.stands(api.Entry{Part: api.PartStatus, Text: "the document that names such a pod cannot be used, and nothing of it runs"})
 	default:
-		t.stands(Moment{Part: PartStatus, Text: "no source of this node wants such a pod, and nothing of it runs"})
+		t.stands(api.Entry{Part: api.PartStatus, Text: "no source of this node wants such a pod, and nothing of it runs"})
 	}
 	t.tellStart()
-	slices.SortStableFunc(t.story.Moments, func(a, b Moment) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(t.story.Moments, func(a, b api.Entry) int { return a.At.Compare(b.At) })
 	if t.story.Moments == nil {
-		t.story.Moments = []Moment{}
+		t.story.Moments = []api.Entry{}
 	}
 	if t.story.Now == nil {
-		t.story.Now = []Moment{}
+		t.story.Now = []api.Entry{}
 	}
 }
 
-func (t *tale) happened(m Moment) { t.story.Moments = append(t.story.Moments, m) }
+func (t *tale) happened(m api.Entry) { t.story.Moments = append(t.story.Moments, m) }
 
-func (t *tale) stands(m Moment) { t.story.Now = append(t.story.Now, m) }
+func (t *tale) stands(m api.Entry) { t.story.Now = append(t.story.Now, m) }
 
 // tellSources tells which documents the pods come from, and what is wrong with these.
 func (t *tale) tellSources() {
@@ -55,15 +55,15 @@ func (t *tale) tellSources() {
 		if !ok {
 			continue
 		}
-		t.happened(Moment{
-			At: t.knownSince(p.UID, o.FirstSeen), Part: PartSource, Text: fmt.Sprintf("%s of source %s has pod %s (UID %s)", placeOf(o.Document), o.Source, p.Name, p.UID),
+		t.happened(api.Entry{
+			At: t.knownSince(p.UID, o.FirstSeen), Part: api.PartSource, Text: fmt.Sprintf("%s of source %s has pod %s (UID %s)", placeOf(o.Document), o.Source, p.Name, p.UID),
 			Details: given("version", o.Version),
 		})
 	}
 	for i := range t.waiting {
 		w := &t.waiting[i]
 		if w.Running != nil && w.Running.UID != w.Pod.UID {
-			t.happened(Moment{At: w.Origin.FirstSeen, Part: PartSource, Text: fmt.Sprintf(
+			t.happened(api.Entry{At: w.Origin.FirstSeen, Part: api.PartSource, Text: fmt.Sprintf(
 				"%s of source %s has a new version, pod %s (UID %s), which would take the place of UID %s",
 				placeOf(w.Origin.Document), w.Origin.Source, w.Pod.Name, w.Pod.UID, w.Running.UID)})
 		}
@@ -77,12 +77,12 @@ func (t *tale) tellSources() {
 			if problem.Kept {
 				text += "; its last valid version stays"
 			}
-			t.happened(Moment{At: problem.Since, Part: PartSource, Text: text})
+			t.happened(api.Entry{At: problem.Since, Part: api.PartSource, Text: text})
 		}
 		if s.Err != "" && t.isSource(s.Name) {
-			t.stands(Moment{Part: PartSource, Text: fmt.Sprintf("source %s cannot be read, what it said last stays: %s", s.Name, s.Err)})
+			t.stands(api.Entry{Part: api.PartSource, Text: fmt.Sprintf("source %s cannot be read, what it said last stays: %s", s.Name, s.Err)})
 		} else if !s.Seen && t.isSource(s.Name) {
-			t.stands(Moment{Part: PartSource, Text: fmt.Sprintf("source %s has not been read since the agent started", s.Name)})
+			t.stands(api.Entry{Part: api.PartSource, Text: fmt.Sprintf("source %s has not been read since the agent started", s.Name)})
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (t *tale) tellConflicts() {
 	}
 	for i := range t.story.Conflicts {
 		c := &t.story.Conflicts[i]
-		m := Moment{At: c.Since, Part: PartConflict, Text: fmt.Sprintf("%d documents claim %s/%s; decided by %s", len(c.Claims), c.Namespace, c.Name, c.Rule)}
+		m := api.Entry{At: c.Since, Part: api.PartConflict, Text: fmt.Sprintf("%d documents claim %s/%s; decided by %s", len(c.Claims), c.Namespace, c.Name, c.Rule)}
 		if c.Message != "" {
 			m.Text += ": " + c.Message
 		}
@@ -154,7 +154,7 @@ func (t *tale) tellDecision(d *api.Decision) {
 	if v.Reason != "" {
 		text += " (" + v.Reason + ")"
 	}
-	m := Moment{At: d.First, Part: d.Hook, Text: said(text, v.Message), Details: reasons(v)}
+	m := api.Entry{At: d.First, Part: d.Hook, Text: said(text, v.Message), Details: reasons(v)}
 	if d.Count > 1 {
 		m.Text += fmt.Sprintf("; so %d times until %s", d.Count, d.Last.UTC().Format(time.RFC3339))
 	}
@@ -238,7 +238,7 @@ func (t *tale) tellWaiting() {
 		case w.Verdict.Answer == api.Deny:
 			text = "the pod is denied"
 		}
-		t.stands(Moment{Part: PartWait, Text: said(text, w.Verdict.Message) + judgedAgain(w)})
+		t.stands(api.Entry{Part: api.PartWait, Text: said(text, w.Verdict.Message) + judgedAgain(w)})
 	}
 	for i := range t.story.Updates {
 		u := &t.story.Updates[i]
@@ -256,7 +256,7 @@ func (t *tale) tellWaiting() {
 		if !u.Until.IsZero() {
 			text += "; passes at " + u.Until.UTC().Format(time.RFC3339) + " in any case, or with wardlet release"
 		}
-		t.stands(Moment{Part: PartWait, Text: text})
+		t.stands(api.Entry{Part: api.PartWait, Text: text})
 	}
 }
 
@@ -290,7 +290,7 @@ func askedAgain(u *api.WaitingUpdate) string {
 func (t *tale) tellEvents() {
 	for i := range t.story.Events {
 		e := &t.story.Events[i]
-		m := Moment{At: e.First, Part: PartEvent, Text: said(e.Reason, e.Message)}
+		m := api.Entry{At: e.First, Part: api.PartEvent, Text: said(e.Reason, e.Message)}
 		if e.Type == v1.EventTypeWarning {
 			m.Text = "warning " + m.Text
 		}

@@ -45,9 +45,9 @@ func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *te
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{story: Story{Updates: []api.WaitingUpdate{test.update}}}
+			s := tale{story: api.Timeline{Updates: []api.WaitingUpdate{test.update}}}
 			s.tellWaiting()
-			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
+			if diff := cmp.Diff([]api.Entry{{Part: api.PartWait, Text: test.want}}, s.story.Now); diff != "" {
 				t.Errorf("what is said (-want +got):\n%s", diff)
 			}
 		})
@@ -83,7 +83,7 @@ func TestWhatIsAskedIsToldWithWhatTheAnswerWaitsFor(t *testing.T) {
 				s.story.Updates = []api.WaitingUpdate{*test.update}
 			}
 			s.tellWaiting()
-			if diff := cmp.Diff([]Moment{{Part: PartWait, Text: test.want}}, s.story.Now); diff != "" {
+			if diff := cmp.Diff([]api.Entry{{Part: api.PartWait, Text: test.want}}, s.story.Now); diff != "" {
 				t.Errorf("what is said (-want +got):\n%s", diff)
 			}
 		})
@@ -123,12 +123,12 @@ func TestAStoredVerdictIsToldWhereNoDecisionTellsIt(t *testing.T) {
 			s := tale{
 				o:     &Options{Verdicts: func() map[types.UID]*api.Verdict { return verdicts }},
 				pods:  []v1.Pod{{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}},
-				story: Story{Decisions: test.decisions},
+				story: api.Timeline{Decisions: test.decisions},
 			}
 			s.tellStored()
-			var want []Moment
+			var want []api.Entry
 			if test.told {
-				want = []Moment{{At: noon, Part: PartAdmit, Text: "allow", Details: []string{stored}}}
+				want = []api.Entry{{At: noon, Part: api.PartAdmit, Text: "allow", Details: []string{stored}}}
 				if test.verdict.Reason != "" {
 					want[0].Text += " (" + test.verdict.Reason + ")"
 				}
@@ -155,7 +155,7 @@ func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{o: &Options{Started: test.started}, story: Story{Moments: []Moment{{At: test.at}}}}
+			s := tale{o: &Options{Started: test.started}, story: api.Timeline{Moments: []api.Entry{{At: test.at}}}}
 			s.tellStart()
 			last := s.story.Moments[len(s.story.Moments)-1]
 			if last.Before != test.marked || (len(s.story.Moments) == 2) != test.marked {
@@ -216,9 +216,9 @@ func TestAStoryIsInOrder(t *testing.T) {
 		o: &Options{Sources: known{}}, pods: []v1.Pod{p},
 		// It was denied, and counts as new since other policies judged it.
 		origins: map[types.UID]api.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
-		story: Story{Decisions: []api.Decision{
-			{Hook: PartAdmit, UID: uid, First: at(200), Verdict: api.Verdict{Answer: api.Deny}},
-			{Hook: PartAdmit, UID: uid, First: at(600), Verdict: api.Verdict{Answer: api.Allow}},
+		story: api.Timeline{Decisions: []api.Decision{
+			{Hook: api.PartAdmit, UID: uid, First: at(200), Verdict: api.Verdict{Answer: api.Deny}},
+			{Hook: api.PartAdmit, UID: uid, First: at(600), Verdict: api.Verdict{Answer: api.Allow}},
 		}},
 	}
 	s.tell()
@@ -282,7 +282,7 @@ func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 						return map[types.UID]api.Origin{"u1": {Source: "s", Document: "m#0"}}
 					},
 				},
-				story: Story{Namespace: "default", Name: test.pod},
+				story: api.Timeline{Namespace: "default", Name: test.pod},
 			}
 			if !s.gather() {
 				t.Fatal("nothing is known of the pod")

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // tellStatus tells what the runtime did with a pod, and how that stands.
 func (t *tale) tellStatus(p *v1.Pod) {
 	st := &p.Status
 	if st.StartTime != nil {
-		t.happened(Moment{At: t.within(st.StartTime.Time), Part: PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node", p.Name)})
+		t.happened(api.Entry{At: t.within(st.StartTime.Time), Part: api.PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node", p.Name)})
 	}
 	for _, list := range [][]v1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
 		for i := range list {
@@ -22,7 +24,7 @@ func (t *tale) tellStatus(p *v1.Pod) {
 	if st.Reason != "" {
 		text += " (" + st.Reason + ")"
 	}
-	m := Moment{Part: PartStatus, Text: said(text, st.Message)}
+	m := api.Entry{Part: api.PartStatus, Text: said(text, st.Message)}
 	if p.DeletionTimestamp != nil {
 		m.Details = append(m.Details, "it is being ended since "+p.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z"))
 	}
@@ -43,7 +45,7 @@ func (t *tale) within(second time.Time) time.Time {
 	at := second
 	for i := range t.story.Moments {
 		m := &t.story.Moments[i]
-		if m.Part != PartEvent && m.Part != PartRuntime && m.At.After(at) && m.At.Before(second.Add(time.Second)) {
+		if m.Part != api.PartEvent && m.Part != api.PartRuntime && m.At.After(at) && m.At.Before(second.Add(time.Second)) {
 			at = m.At
 		}
 	}
@@ -55,13 +57,13 @@ func (t *tale) within(second time.Time) time.Time {
 func (t *tale) tellContainer(c *v1.ContainerStatus) {
 	for _, state := range []*v1.ContainerState{&c.LastTerminationState, &c.State} {
 		if r := state.Running; r != nil && !r.StartedAt.IsZero() {
-			t.happened(Moment{At: r.StartedAt.Time, Part: PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
+			t.happened(api.Entry{At: r.StartedAt.Time, Part: api.PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
 		}
 		if e := state.Terminated; e != nil {
 			if !e.StartedAt.IsZero() {
-				t.happened(Moment{At: e.StartedAt.Time, Part: PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
+				t.happened(api.Entry{At: e.StartedAt.Time, Part: api.PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})
 			}
-			t.happened(Moment{At: e.FinishedAt.Time, Part: PartRuntime, Text: said(fmt.Sprintf("container %s ended with %s", c.Name, endText(e)), e.Message)})
+			t.happened(api.Entry{At: e.FinishedAt.Time, Part: api.PartRuntime, Text: said(fmt.Sprintf("container %s ended with %s", c.Name, endText(e)), e.Message)})
 		}
 	}
 }

@@ -24,8 +24,8 @@ func (t *tale) tellStored() {
 		if v.Reason != "" {
 			text += " (" + v.Reason + ")"
 		}
-		t.happened(Moment{
-			At: v.At, Part: PartAdmit, Text: said(text, v.Message),
+		t.happened(api.Entry{
+			At: v.At, Part: api.PartAdmit, Text: said(text, v.Message),
 			Details: append(reasons(v), "as it is stored with the pod; the decision itself is not shown any more"),
 		})
 	}
@@ -34,7 +34,7 @@ func (t *tale) tellStored() {
 // tells reports whether a verdict is that of a decision which is told.
 func (t *tale) tells(v *api.Verdict, p *v1.Pod) bool {
 	return slices.ContainsFunc(t.story.Decisions, func(d api.Decision) bool {
-		return d.Hook == PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)
+		return d.Hook == api.PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)
 	})
 }
 
@@ -47,8 +47,8 @@ func (t *tale) tellStart() {
 		before = before || m.Before
 	}
 	if before {
-		t.story.Moments = slices.Insert(t.story.Moments, 0, Moment{
-			At: started, Part: PartAgent,
+		t.story.Moments = slices.Insert(t.story.Moments, 0, api.Entry{
+			At: started, Part: api.PartAgent,
 			Text: "the agent started; what stands above is from before: what was decided and stored, and what the runtime shows, but no events",
 		})
 	}

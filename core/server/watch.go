@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 const (
@@ -29,30 +31,6 @@ type Changes interface {
 	Listen() (changed <-chan struct{}, stop func())
 }
 
-// WatchLine is a line of the answer to ?watch=true.
-type WatchLine struct {
-	// Type is one of the constants below.
-	Type string `json:"type"`
-	// Object is what it is about, by the type.
-	Object any `json:"object,omitempty"`
-}
-
-// The types of a WatchLine.
-const (
-	// WatchAdded, WatchModified and WatchDeleted are about one of what is watched,
-	// as it is now or was last.
-	WatchAdded    = "ADDED"
-	WatchModified = "MODIFIED"
-	WatchDeleted  = "DELETED"
-	// WatchWaiting has all []pod.Waiting, as /v1/waiting has them.
-	WatchWaiting = "WAITING"
-	// WatchBookmark says that all that is known by now has been told. The first is
-	// the end of the list.
-	WatchBookmark = "BOOKMARK"
-	// WatchError is the last line: a string that says why the watch ends.
-	WatchError = "ERROR"
-)
-
 // isWatch reports whether a request wants to go on being told of changes.
 func isWatch(r *http.Request) bool {
 	watch, err := strconv.ParseBool(r.FormValue("watch"))
@@ -63,7 +41,7 @@ func isWatch(r *http.Request) bool {
 // until the client goes or the server ends. What a client does not read in time
 // it gets together with what came later, or it is cut off: nothing is kept for
 // it but what next remembers.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, next func() []WatchLine) {
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, next func() []api.WatchLine) {
 	if s.watches.Add(1) > maxWatches {
 		s.watches.Add(-1)
 		refuse(w, http.StatusServiceUnavailable, "there are "+strconv.Itoa(maxWatches)+" watches already; end one of them")
@@ -81,7 +59,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, 
 	w.Header().Set("Content-Type", "application/json")
 	for begun := false; ; begun = true {
 		if lines := next(); len(lines) > 0 || !begun {
-			if s.tell(w, append(lines, WatchLine{Type: WatchBookmark})) != nil {
+			if s.tell(w, append(lines, api.WatchLine{Type: api.WatchBookmark})) != nil {
 				return // it has gone, or reads too slowly
 			}
 		}
@@ -89,7 +67,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, 
 		case <-r.Context().Done():
 			return
 		case <-s.ending:
-			_ = s.tell(w, []WatchLine{{Type: WatchError, Object: "the agent is ending"}}) // the end says it too
+			_ = s.tell(w, []api.WatchLine{{Type: api.WatchError, Object: "the agent is ending"}}) // the end says it too
 			return
 		case <-changed:
 			wait(r, gatherTime)
@@ -109,7 +87,7 @@ func wait(r *http.Request, d time.Duration) {
 }
 
 // tell writes lines and sees that they are sent.
-func (s *Server) tell(w http.ResponseWriter, lines []WatchLine) error {
+func (s *Server) tell(w http.ResponseWriter, lines []api.WatchLine) error {
 	control := http.NewResponseController(w)
 	if err := control.SetWriteDeadline(time.Now().Add(slowReader)); err != nil {
 		return err

@@ -29,7 +29,7 @@ type world struct {
 	mu     sync.Mutex
 	pods   []v1.Pod
 	waits  []api.Waiting
-	events []status.Event
+	events []api.Event
 }
 
 // set changes the world without a word.
@@ -60,7 +60,7 @@ func (w worldWaits) List() []api.Waiting {
 
 type worldEvents struct{ *world }
 
-func (w worldEvents) List() []status.Event {
+func (w worldEvents) List() []api.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.events
@@ -154,11 +154,11 @@ func (w *watched) told() []string {
 		}
 		short := line.Type
 		switch line.Type {
-		case WatchBookmark:
+		case api.WatchBookmark:
 			return all
-		case WatchError:
+		case api.WatchError:
 			return append(all, line.Type+" "+string(line.Object))
-		case WatchWaiting:
+		case api.WatchWaiting:
 			var waits []api.Waiting
 			_ = json.Unmarshal(line.Object, &waits)
 			names := []string{short}
@@ -275,7 +275,7 @@ func TestAWatchShowsValuesOfTheEnvironmentOnlyWhenAskedFor(t *testing.T) {
 		var all strings.Builder
 		err := client.New(socket).Watch(t.Context(), path, func(line client.Line) error {
 			all.Write(line.Object)
-			if line.Type == WatchBookmark {
+			if line.Type == api.WatchBookmark {
 				return errDone
 			}
 			return nil
@@ -293,7 +293,7 @@ func TestAWatchEndsWithTheServerWhichSaysSo(t *testing.T) {
 	defer stopping.Wait()
 	var last client.Line
 	err := client.New(socket).Watch(t.Context(), "/v1/pods?watch=true", func(line client.Line) error {
-		if last = line; line.Type == WatchBookmark {
+		if last = line; line.Type == api.WatchBookmark {
 			stopping.Go(func() {
 				began := time.Now()
 				if err := stop(); err != nil || time.Since(began) > shutdownTimeout/2 {
@@ -303,7 +303,7 @@ func TestAWatchEndsWithTheServerWhichSaysSo(t *testing.T) {
 		}
 		return nil
 	})
-	if err == nil || last.Type != WatchError || string(last.Object) != `"the agent is ending"` {
+	if err == nil || last.Type != api.WatchError || string(last.Object) != `"the agent is ending"` {
 		t.Errorf("last line %s %s, error %v", last.Type, last.Object, err)
 	}
 }
@@ -352,8 +352,8 @@ func TestAWatchThatLeavesMakesRoomForAnother(t *testing.T) {
 
 func TestAWatchOfEventsTellsThoseOfThePodsItAsksFor(t *testing.T) {
 	t.Parallel()
-	event := func(began, seq uint64, namespace, name, reason string, count int) status.Event {
-		return status.Event{Seq: seq, Began: began, Namespace: namespace, Name: name, Reason: reason, Count: count}
+	event := func(began, seq uint64, namespace, name, reason string, count int) api.Event {
+		return api.Event{Seq: seq, Began: began, Namespace: namespace, Name: name, Reason: reason, Count: count}
 	}
 	for path, want := range map[string][][]string{
 		"":                         {{"ADDED web-edgeA", "ADDED webB", "ADDED dbC"}, {"ADDED dbD"}, {"MODIFIED web-edgeA"}},
@@ -365,13 +365,13 @@ func TestAWatchOfEventsTellsThoseOfThePodsItAsksFor(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				k := &world{events: []status.Event{
+				k := &world{events: []api.Event{
 					event(1, 1, "shop", "web-edge", "A", 3), event(2, 2, "other", "web", "B", 1), event(3, 3, "shop", "db", "C", 1),
 				}}
 				w := watch(t, answering(t, k.server()), "/v1/events?watch=true"+path)
 				w.tells(want[0]...)
-				for _, next := range []status.Event{event(4, 5, "shop", "db", "D", 2), event(1, 6, "shop", "web-edge", "A", 4)} {
-					k.set(func(k *world) { k.events = slices.Concat(k.events, []status.Event{next}) })
+				for _, next := range []api.Event{event(4, 5, "shop", "db", "D", 2), event(1, 6, "shop", "web-edge", "A", 4)} {
+					k.set(func(k *world) { k.events = slices.Concat(k.events, []api.Event{next}) })
 					k.Notify()
 					time.Sleep(2 * gatherTime)
 				}

@@ -38,7 +38,7 @@ type podWatch struct {
 // next is what is another than was told: first what waits, then the pods that are
 // gone, as they were last, and then those that are new or have changed, both in the
 // order of the list.
-func (p *podWatch) next() []WatchLine {
+func (p *podWatch) next() []api.WatchLine {
 	lines := p.nextWaiting()
 	list := p.pods.PodList()
 	now := make(map[types.UID]*v1.Pod, len(list.Items))
@@ -47,16 +47,16 @@ func (p *podWatch) next() []WatchLine {
 	}
 	for i := range p.last.Items {
 		if was := &p.last.Items[i]; now[was.UID] == nil {
-			lines = append(lines, p.line(WatchDeleted, was))
+			lines = append(lines, p.line(api.WatchDeleted, was))
 		}
 	}
 	for i := range list.Items {
 		is := &list.Items[i]
 		switch was := p.told[is.UID]; {
 		case was == nil:
-			lines = append(lines, p.line(WatchAdded, is))
+			lines = append(lines, p.line(api.WatchAdded, is))
 		case !equality.Semantic.DeepEqual(was, is):
-			lines = append(lines, p.line(WatchModified, is))
+			lines = append(lines, p.line(api.WatchModified, is))
 		}
 	}
 	p.last, p.told = list, now
@@ -64,7 +64,7 @@ func (p *podWatch) next() []WatchLine {
 }
 
 // nextWaiting is what waits, if that is another than was told.
-func (p *podWatch) nextWaiting() []WatchLine {
+func (p *podWatch) nextWaiting() []api.WatchLine {
 	if p.waits == nil {
 		return nil
 	}
@@ -73,9 +73,9 @@ func (p *podWatch) nextWaiting() []WatchLine {
 		return nil
 	}
 	p.waiting = waiting
-	return []WatchLine{{Type: WatchWaiting, Object: waitsShown(waiting, p.showEnv)}}
+	return []api.WatchLine{{Type: api.WatchWaiting, Object: waitsShown(waiting, p.showEnv)}}
 }
 
-func (p *podWatch) line(kind string, about *v1.Pod) WatchLine {
-	return WatchLine{Type: kind, Object: podShown(about, p.showEnv)}
+func (p *podWatch) line(kind string, about *v1.Pod) api.WatchLine {
+	return api.WatchLine{Type: kind, Object: podShown(about, p.showEnv)}
 }

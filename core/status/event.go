@@ -10,34 +10,11 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/faultlog"
 	"github.com/wardlet/wardlet/core/pod"
 )
-
-// Event is something that happened to a pod, once or several times.
-type Event struct {
-	// Seq orders the events of one agent process: the newest has the greatest, and
-	// one that repeats takes the next. 0 where nobody counts.
-	Seq uint64 `json:"seq,omitempty"`
-	// Began is the Seq it had when it happened first.
-	Began uint64 `json:"-"`
-	// First and Last are when it happened first and last.
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
-	// Count is at least 1.
-	Count int `json:"count"`
-	// Type is Normal or Warning.
-	Type      string    `json:"type"`
-	Reason    string    `json:"reason"`
-	Message   string    `json:"message"`
-	Namespace string    `json:"namespace"`
-	Name      string    `json:"name"`
-	UID       types.UID `json:"uid"`
-	// Source is the pod's source, by its annotation.
-	Source string `json:"source,omitempty"`
-}
 
 // Recorder takes events about pods.
 type Recorder interface {
@@ -102,7 +79,7 @@ type Ring struct {
 	mu  sync.Mutex
 	seq uint64
 	// owners have their events by Seq, the newest last.
-	owners map[string][]Event
+	owners map[string][]api.Event
 }
 
 // maxEventMessage is how many characters of an event's message a Ring keeps:
@@ -119,7 +96,7 @@ func NewRing(size int, window time.Duration, now func() time.Time) *Ring {
 // NewSharedRing makes a ring of share events (at least 1) for each owner. owner
 // says whose the pods in a namespace are, and has a bounded number of answers.
 func NewSharedRing(share int, window time.Duration, now func() time.Time, owner func(namespace string) string) *Ring {
-	return &Ring{share: share, window: window, now: now, owner: owner, owners: map[string][]Event{}}
+	return &Ring{share: share, window: window, now: now, owner: owner, owners: map[string][]api.Event{}}
 }
 
 // Event implements Recorder.
@@ -130,7 +107,7 @@ func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
 	defer r.mu.Unlock()
 	now := r.now()
 	r.seq++
-	e := Event{
+	e := api.Event{
 		Seq: r.seq, Began: r.seq, First: now, Last: now, Count: 1, Type: eventType, Reason: reason, Message: shortened(message),
 		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource],
 	}
@@ -152,14 +129,14 @@ func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
 }
 
 // List is a copy of the events of all owners, newest last.
-func (r *Ring) List() []Event {
+func (r *Ring) List() []api.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := []Event{}
+	all := []api.Event{}
 	for _, events := range r.owners {
 		all = append(all, events...)
 	}
-	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(all, func(a, b api.Event) int { return cmp.Compare(a.Seq, b.Seq) })
 	return all
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 var (
@@ -22,7 +24,7 @@ var (
 )
 
 // brief is an event as "reason/message xcount".
-func brief(events []Event) string {
+func brief(events []api.Event) string {
 	var out []string
 	for _, e := range events {
 		out = append(out, string(e.UID)+"/"+e.Reason+"/"+e.Message+" x"+string(rune('0'+e.Count)))
@@ -79,11 +81,11 @@ func TestRingTellsAllThereIsToKnow(t *testing.T) {
 	now = noon.Add(time.Minute)
 	r.Event(p, v1.EventTypeWarning, "BackOff", "again")
 
-	want := Event{
+	want := api.Event{
 		Seq: 2, Began: 1, First: noon, Last: now, Count: 2, Type: "Warning", Reason: "BackOff", Message: "again",
 		Namespace: "shop", Name: "web", UID: "u1", Source: "file",
 	}
-	if d := cmp.Diff([]Event{want}, r.List()); d != "" {
+	if d := cmp.Diff([]api.Event{want}, r.List()); d != "" {
 		t.Errorf("events (-want +got):\n%s", d)
 	}
 	if before[0].Count != 1 {

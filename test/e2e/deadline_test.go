@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // exceeded says why a pod has not ended for its deadline, and all of it with it.
@@ -60,11 +60,11 @@ func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
 	if ran < 4*time.Second || ran > 9*time.Second {
 		t.Errorf("it ran for %s, want 5 s and what its end took", ran)
 	}
-	var events []status.Event
+	var events []api.Event
 	if err := a.client.Get(t.Context(), "/v1/events", &events); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(events, func(e status.Event) bool {
+	if !slices.ContainsFunc(events, func(e api.Event) bool {
 		return e.Name == "job-late" && e.Reason == "DeadlineExceeded" && e.Type == v1.EventTypeNormal && e.Count == 1
 	}) {
 		t.Errorf("no event says so: %+v", events)

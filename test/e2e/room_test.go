@@ -13,7 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
@@ -54,11 +54,11 @@ func rejected(reason string, words ...string) func(*v1.Pod) error {
 func (a *agent) event(t *testing.T, name, reason string, words ...string) (count int) {
 	t.Helper()
 	eventually(t, "event "+reason+" about "+name, func(ctx context.Context) error {
-		var events []status.Event
+		var events []api.Event
 		if err := a.client.Get(ctx, "/v1/events", &events); err != nil {
 			return err
 		}
-		events = slices.DeleteFunc(events, func(e status.Event) bool { return e.Name != name+"-"+a.name || e.Reason != reason })
+		events = slices.DeleteFunc(events, func(e api.Event) bool { return e.Name != name+"-"+a.name || e.Reason != reason })
 		if len(events) == 0 {
 			return errors.New("there is none")
 		}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// Line is a line of a watch; see server.WatchLine.
+// Line is a line of a watch; see api.WatchLine.
 type Line struct {
 	Type   string          `json:"type"`
 	Object json.RawMessage `json:"object"`

@@ -1,0 +1,30 @@
+package api
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Event is something that happened to a pod, once or several times.
+type Event struct {
+	// Seq orders the events of one agent process: the newest has the greatest, and
+	// one that repeats takes the next. 0 where nobody counts.
+	Seq uint64 `json:"seq,omitempty"`
+	// Began is the Seq it had when it happened first.
+	Began uint64 `json:"-"`
+	// First and Last are when it happened first and last.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Count is at least 1.
+	Count int `json:"count"`
+	// Type is Normal or Warning.
+	Type      string    `json:"type"`
+	Reason    string    `json:"reason"`
+	Message   string    `json:"message"`
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	// Source is the pod's source, by its annotation.
+	Source string `json:"source,omitempty"`
+}
