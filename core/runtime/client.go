@@ -2,16 +2,22 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	podstatus "github.com/wardlet/wardlet/core/status"
 )
 
 // DefaultTimeout is how long a call may take unless the caller of Dial says
@@ -105,3 +111,202 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	}
 	return Version{Name: v.GetRuntimeName(), Version: v.GetRuntimeVersion(), APIVersion: v.GetRuntimeApiVersion()}, nil
 }
+
+// call gives every CRI call its deadline and turns gRPC's errors into ones
+// that say what is wrong.
+func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	if limit := deadline(request, time.Duration(c.timeout.Load())); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	began := time.Now()
+	err := invoke(ctx, method, request, reply, conn, options...)
+	if c.observer != nil {
+		c.observer.Called(operation(method), time.Since(began), err != nil)
+	}
+	if err == nil {
+		return nil
+	}
+	return &callError{
+		endpoint: c.endpoint,
+		method:   method[strings.LastIndexByte(method, '/')+1:],
+		took:     time.Since(began),
+		status:   status.Convert(err),
+	}
+}
+
+// deadline is how long a call may take; 0 is no limit of its own.
+func deadline(request any, ordinary time.Duration) time.Duration {
+	switch r := request.(type) {
+	case *runtimeapi.RunPodSandboxRequest:
+		return 2 * ordinary
+	case *runtimeapi.StopContainerRequest:
+		return ordinary + time.Duration(r.GetTimeout())*time.Second
+	case *runtimeapi.PullImageRequest:
+		return 0
+	default:
+		return ordinary
+	}
+}
+
+// Observer is told how the calls to the runtime go. Its method is called by who
+// makes the call, and returns at once.
+type Observer interface {
+	// Called says that a call has ended, and whether with an error. operation is
+	// what a kubelet calls it.
+	Called(operation string, took time.Duration, failed bool)
+}
+
+// operation is what a kubelet calls a method of the CRI: a sandbox is one word to
+// it.
+func operation(method string) string {
+	name := method[strings.LastIndexByte(method, '/')+1:]
+	if name == "UpdateContainerResources" {
+		return "update_container"
+	}
+	var out strings.Builder
+	for i, r := range strings.ReplaceAll(name, "PodSandbox", "Podsandbox") {
+		if unicode.IsUpper(r) && i > 0 {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// The cgroup drivers of runtimes.
+const (
+	driverCgroupfs = "cgroupfs"
+	driverSystemd  = "systemd"
+)
+
+// driverPatience bounds the question for the cgroup driver after a start that
+// failed.
+const driverPatience = 5 * time.Second
+
+// CgroupDriver returns the runtime's cgroup driver, "cgroupfs" or "systemd". It
+// returns "" for a runtime that does not report one: containerd before 2.0 lacks
+// the call.
+func (c *Client) CgroupDriver(ctx context.Context) (string, error) {
+	answer, err := c.runtime.RuntimeConfig(ctx, &runtimeapi.RuntimeConfigRequest{})
+	switch {
+	case status.Code(err) == codes.Unimplemented:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("ask the runtime's cgroup driver: %w", err)
+	case answer.GetLinux() == nil: // its zero value would read as systemd
+		return "", nil
+	}
+	switch driver := answer.GetLinux().GetCgroupDriver(); driver {
+	case runtimeapi.CgroupDriver_CGROUPFS:
+		return driverCgroupfs, nil
+	case runtimeapi.CgroupDriver_SYSTEMD:
+		return driverSystemd, nil
+	default:
+		return "", nil
+	}
+}
+
+// DriverMismatch returns an error with the remedy if the runtime's cgroup driver
+// is not the agent's. An unknown driver, "", is no mismatch.
+func DriverMismatch(runtimes, agents string) error {
+	if runtimes == "" || runtimes == agents {
+		return nil
+	}
+	return fmt.Errorf("the runtime's cgroup driver is %s, the agent's is %s, so no pod can start: set SystemdCgroup = %t in containerd's configuration and restart containerd",
+		runtimes, agents, agents == driverSystemd)
+}
+
+// explain returns why the runtime refused a start: its cgroup driver first, if
+// that is not the agent's, because the runtime's own words do not name it.
+func (r *Runtime) explain(ctx context.Context, refused error) error {
+	if r.config.CgroupDriver == "" || interrupted(refused) {
+		return refused
+	}
+	ctx, cancel := context.WithTimeout(ctx, driverPatience)
+	defer cancel()
+	driver, err := r.config.Client.CgroupDriver(ctx)
+	if err != nil {
+		return refused
+	}
+	if mismatch := DriverMismatch(driver, r.config.CgroupDriver); mismatch != nil {
+		return fmt.Errorf("%w; the runtime answers: %w", mismatch, refused)
+	}
+	return refused
+}
+
+// callError is a CRI call that failed.
+type callError struct {
+	endpoint string
+	method   string
+	took     time.Duration
+	status   *status.Status
+}
+
+// Error is the runtime's own words, or why there are none.
+func (e *callError) Error() string {
+	text := e.status.Message()
+	switch {
+	case e.unreachable():
+		if _, cause, ok := strings.Cut(text, "Error while dialing: "); ok {
+			text = strings.TrimSuffix(cause, `"`)
+		}
+		return fmt.Sprintf("container runtime at %s does not answer: %s; start it, or mend its endpoint in agent.toml", e.endpoint, text)
+	case e.status.Code() == codes.DeadlineExceeded:
+		return fmt.Sprintf("container runtime at %s did not answer %s within %s: %s", e.endpoint, e.method, e.took.Round(time.Millisecond), text)
+	default:
+		return text
+	}
+}
+
+// GRPCStatus lets google.golang.org/grpc/status find the code.
+func (e *callError) GRPCStatus() *status.Status { return e.status }
+
+// Is makes errors.Is find the context's errors, and [podstatus.ErrAway].
+func (e *callError) Is(target error) bool {
+	switch target {
+	case context.Canceled:
+		return e.status.Code() == codes.Canceled
+	case context.DeadlineExceeded:
+		return e.status.Code() == codes.DeadlineExceeded
+	case podstatus.ErrAway:
+		return e.unreachable()
+	default:
+		return false
+	}
+}
+
+// transportErrors begin the messages gRPC makes itself when there is no
+// server. A runtime passes on the code Unavailable, of a registry for
+// instance, in words of its own.
+var transportErrors = []string{
+	"connection error", "last connection error", "error reading from server", "closing transport",
+	"transport is closing", "the connection is draining", "the stream is rejected",
+}
+
+// unreachable reports whether the runtime itself, not something behind it,
+// is away.
+func (e *callError) unreachable() bool {
+	if e.status.Code() != codes.Unavailable {
+		return false
+	}
+	for _, prefix := range transportErrors {
+		if strings.HasPrefix(e.status.Message(), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// interrupted reports whether err says nothing about what was asked for: the
+// runtime is away, or the caller has given up.
+func interrupted(err error) bool {
+	return errors.Is(err, podstatus.ErrAway) || errors.Is(err, context.Canceled)
+}
+
+func isNotFound(err error) bool { return status.Code(err) == codes.NotFound }
+
+// isRefused reports whether the runtime says that what was asked for cannot be in
+// the state that things are in.
+func isRefused(err error) bool { return status.Code(err) == codes.FailedPrecondition }

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/wardlet/wardlet/core/pod"
 	wardlet "github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
@@ -41,18 +41,6 @@ func TestStartContainerMakesItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEqual(t, "mode of the termination message file", os.FileMode(0o666), info.Mode().Perm())
-}
-
-func TestNoLogNoLink(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	p := newPod("web")
-	// The fake writes a log where its directory is; take that away in time.
-	r.cri.Before("StartContainer", func(context.Context, any) error { return os.RemoveAll(r.layout.LogDir(p)) })
-	r.start(t, p, fakecri.Program{})
-	if _, err := os.Stat(r.layout.LogLinksDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a link to a log that is not there: %v", filesBelow(t, r.layout.LogRoot))
-	}
 }
 
 func TestStartContainerFaults(t *testing.T) {
@@ -174,30 +162,6 @@ func TestRemoveContainerLeavesNothing(t *testing.T) {
 	}
 }
 
-// A failure keeps the container, so that the logs are tried again.
-func TestLogsAreRemovedBeforeTheContainer(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	p := newPod("web")
-	id := r.start(t, p, fakecri.Program{Exits: true})
-	log := filepath.Join(r.layout.LogDir(p), "app", "0.log")
-	if err := os.Remove(log); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(log, "in the way"), "") // a directory that is not empty
-	expectError(t, r.RemoveContainer(t.Context(), p.UID, id), "remove container "+id+": logs: ")
-	mustEqual(t, "container", id, r.cri.Newest("web", "app"))
-
-	if err := os.RemoveAll(log); err != nil {
-		t.Fatal(err)
-	}
-	r.cri.FailTimes("RemoveContainer", 1, status.Error(codes.Unknown, "busy"))
-	expectError(t, r.RemoveContainer(t.Context(), p.UID, id), "remove container "+id+": busy")
-	if err := r.RemoveContainer(t.Context(), p.UID, id); err != nil {
-		t.Errorf("when nothing is in the way: %v", err)
-	}
-}
-
 func TestRemoveContainerRefusesWhatIsForeign(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -209,54 +173,202 @@ func TestRemoveContainerRefusesWhatIsForeign(t *testing.T) {
 	mustEqual(t, "container", id, r.cri.Newest("web", "app"))
 }
 
-func TestLinkThatAnotherContainerTookStays(t *testing.T) {
+func TestContainerConfig(t *testing.T) {
+	t.Parallel()
+	run := fullRun(fullPod())
+	config, err := plainRuntime().containerConfig(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "container-full.golden.json", asJSON(t, config))
+
+	p := fullPod()
+	p.Spec.ShareProcessNamespace = new(true)
+	run = fullRun(p)
+	run.Container, run.Mounts, run.SandboxIPs = &p.Spec.Containers[1], nil, nil
+	if config, err = plainRuntime().containerConfig(&run); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "container-plain.golden.json", asJSON(t, config))
+}
+
+// The hashes are those of the first release: were one to change, an upgrade
+// would restart every container.
+func TestContainerHashNeverChanges(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, image, want string }{
+		{"app", "registry.example/app:1", "b188a4f6"},
+		{"app", "registry.example/app:2", "b088a363"},
+		{"side", "registry.example/app:1", "289a5ae0"},
+		{"", "", "050c5d1f"},
+	} {
+		if got := ContainerHash(&v1.Container{Name: tc.name, Image: tc.image}); got != tc.want {
+			t.Errorf("%s %s: hash %s, want %s", tc.name, tc.image, got, tc.want)
+		}
+	}
+}
+
+func TestContainerHashCoversOnlyNameAndImage(t *testing.T) {
+	t.Parallel()
+	plain := &v1.Container{Name: "app", Image: "app:1"}
+	other := &v1.Container{Name: "app", Image: "app:1", Command: []string{"sh"}, Env: []v1.EnvVar{{Name: "A", Value: "b"}}, TTY: true}
+	if ContainerHash(plain) != ContainerHash(other) {
+		t.Error("a change of command, env or tty changes the hash")
+	}
+}
+
+func TestAContainerHasItsAppArmorProfile(t *testing.T) {
+	t.Parallel()
+	local := &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost, LocalhostProfile: new("mine")}
+	for name, tc := range map[string]struct {
+		profile *v1.AppArmorProfile
+		want    *runtimeapi.SecurityProfile
+		old     string
+		err     string
+	}{
+		"nothing is said":       {},
+		"the runtime's":         {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeRuntimeDefault}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, "runtime/default", ""},
+		"none":                  {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeUnconfined}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, "unconfined", ""},
+		"one that is loaded":    {local, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: "mine"}, "localhost/mine", ""},
+		"one without a name":    {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost}, nil, "", `container "app": the AppArmor profile has no name`},
+		"one of another system": {&v1.AppArmorProfile{Type: "Mine"}, nil, "", `container "app": unknown type "Mine" of an AppArmor profile`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fullPod()
+			p.Spec.SecurityContext = &v1.PodSecurityContext{AppArmorProfile: tc.profile}
+			run := fullRun(p)
+			config, err := plainRuntime().containerConfig(&run)
+			if tc.err != "" {
+				expectError(t, err, tc.err)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := config.GetLinux().GetSecurityContext()
+			if d := cmp.Diff(string(asJSON(t, tc.want)), string(asJSON(t, is.GetApparmor()))); d != "" {
+				t.Errorf("profile (-want +got):\n%s", d)
+			}
+			mustEqual(t, "in the form of older runtimes", tc.old, is.GetApparmorProfile()) //nolint:staticcheck // that is the form
+		})
+	}
+}
+
+func TestAContainerThatTheRuntimeDoesNotLetGoOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		program fakecri.Program
+		hinder  func(r *rig, id string)
+		kept    bool
+	}{
+		"an ended one that it takes for running is kept": {
+			hinder: func(r *rig, id string) { r.cri.Keep(id) }, kept: true,
+		},
+		"one that runs is only not removed yet": {
+			hinder: func(r *rig, _ string) {
+				r.cri.Fail("RemoveContainer", status.Error(codes.FailedPrecondition, "it runs"))
+			},
+		},
+		"any other refusal is only an error": {
+			program: fakecri.Program{Exits: true},
+			hinder:  func(r *rig, _ string) { r.cri.Fail("RemoveContainer", status.Error(codes.Unknown, "busy")) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			p := newPod("web")
+			id := r.start(t, p, tc.program)
+			tc.hinder(r, id)
+			err := r.RemoveContainer(t.Context(), p.UID, id)
+			if err == nil || errors.Is(err, wardlet.ErrKept) != tc.kept {
+				t.Errorf("error %v; kept must be %t", err, tc.kept)
+			}
+		})
+	}
+}
+
+func TestAContainerThatTheRuntimeKeptGoesAfterItsRestart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := newPod("web")
-	id := r.start(t, p, fakecri.Program{Exits: true})
-	link := r.logLink("web", "default", "app", id)
-	if err := os.Remove(link); err != nil {
+	id := r.start(t, p, fakecri.Program{})
+	r.cri.Keep(id)
+	expectError(t, r.RemoveContainer(t.Context(), p.UID, id), "remove container "+id, "restart the runtime", "cannot delete running task")
+	r.cri.Stop()
+	expectError(t, r.RemoveContainer(t.Context(), p.UID, id), "does not answer")
+	if err := r.cri.Serve(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/elsewhere", link); err != nil {
-		t.Fatal(err)
+	var err error
+	for range 50 { // until the client has found it again
+		if err = r.RemoveContainer(t.Context(), p.UID, id); err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	if err := r.RemoveContainer(t.Context(), p.UID, id); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Readlink(link); err != nil {
+	if err != nil {
 		t.Error(err)
 	}
+	mustEqual(t, "container", "", r.cri.Newest("web", "app"))
 }
 
-func TestLinkLog_cutNameLeadsToTheNewestLog(t *testing.T) {
+// A runtime that is left alone in the middle of a start may keep the container.
+func TestAStartThatHasBegunIsLetFinishAlsoWhereItIsNotWantedAnyMore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	p := newPod(strings.Repeat("a", 200))
-	p.UID = "u"
-	for attempt := range uint32(2) {
-		log := filepath.Join(r.layout.LogDir(p), "app", logName(attempt))
-		if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
-			t.Fatal(err)
+	r.cri.Load(appImage, 1, fakecri.Program{})
+	p := newPod("web")
+	sandbox := r.runSandbox(t, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.cri.Before("StartContainer", func(asked context.Context, _ any) error {
+		cancel()
+		select {
+		case <-asked.Done():
+			return asked.Err()
+		case <-time.After(200 * time.Millisecond):
+			return nil
 		}
-		if err := os.WriteFile(log, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		id := strings.Repeat("f", 60) + logName(attempt) // what tells it from others is cut off
-		run := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Attempt: attempt}
-		if err := r.linkLog(&run, id); err != nil {
-			t.Fatal(err)
-		}
-		if target, err := os.Readlink(r.logLink(p.Name, p.Namespace, "app", id)); err != nil || target != log {
-			t.Errorf("the link leads to %s, %v, want %s", target, err, log)
-		}
+	})
+	id, err := r.StartContainer(ctx, containerRun(p, sandbox, 0))
+	if err != nil {
+		t.Fatal(err)
 	}
+	observed, err := r.InspectPod(t.Context(), p.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "container", id, observed.Containers[0].ID)
+	mustEqual(t, "state", wardlet.StateRunning, observed.Containers[0].State)
 }
 
-func TestLogLinkNamesAreCut(t *testing.T) {
+func TestAContextOutlivesAnotherByAWhile(t *testing.T) {
 	t.Parallel()
-	r := &Runtime{}
-	long := string(make([]byte, 253))
-	mustEqual(t, "length", 255, len(filepath.Base(r.logLink(long, "ns", "app", "id"))))
-	mustEqual(t, "name", "web_ns_app-id.log", filepath.Base(r.logLink("web", "ns", "app", "id")))
+	synctest.Test(t, func(t *testing.T) {
+		short, cancel := context.WithCancel(t.Context())
+		longer, release := outlive(short, time.Second)
+		defer release()
+		time.Sleep(time.Minute)
+		cancel()
+		time.Sleep(time.Second - time.Nanosecond)
+		synctest.Wait()
+		if err := longer.Err(); err != nil {
+			t.Errorf("it ended too early: %v", err)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if longer.Err() == nil {
+			t.Error("it has not ended")
+		}
+	})
+}
+
+func TestAContextThatIsReleasedEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	longer, release := outlive(t.Context(), time.Hour)
+	release()
+	if longer.Err() == nil {
+		t.Error("it has not ended")
+	}
 }

@@ -18,12 +18,6 @@ const (
 	maxSearchesChar = 2048
 )
 
-// notice is something a pod's owner should know, and becomes an event.
-type notice struct {
-	reason  string
-	message string
-}
-
 // dnsConfig is the pod's resolver configuration, with what could not be had
 // as asked. There is no cluster: ClusterFirst gives the node's.
 func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) {
@@ -128,4 +122,35 @@ func unique(in []string) []string {
 		}
 	}
 	return out
+}
+
+// parseResolvConf reads the lines of a resolv.conf that matter for pods. As
+// in the C library the last search line holds; options add up.
+func parseResolvConf(content string) *runtimeapi.DNSConfig {
+	dns := &runtimeapi.DNSConfig{}
+	for line := range strings.Lines(content) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		switch fields[0] {
+		case "nameserver":
+			dns.Servers = append(dns.Servers, fields[1])
+		case "search":
+			dns.Searches = nil
+			for _, domain := range fields[1:] {
+				if domain != "." {
+					domain = strings.TrimSuffix(domain, ".")
+				}
+				dns.Searches = append(dns.Searches, domain)
+			}
+		case "options":
+			for _, option := range fields[1:] {
+				if !slices.Contains(dns.Options, option) {
+					dns.Options = append(dns.Options, option)
+				}
+			}
+		}
+	}
+	return dns
 }

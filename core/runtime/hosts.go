@@ -1,14 +1,9 @@
 package runtime
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -52,43 +47,6 @@ func (r *Runtime) writeHosts(run *pod.ContainerRun) error {
 	return nil
 }
 
-// keepInPlace has a file hold content, and writes it only if it does not. Containers
-// may write to the file, so no more of it is read than content is long.
-func keepInPlace(file string, content []byte) error {
-	f, info, err := openRegular(file, os.O_RDWR)
-	if errors.Is(err, errIrregular) {
-		return fmt.Errorf("%w; remove it", err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return makeFile(file, content)
-	}
-	if err != nil {
-		return err
-	}
-	if old := make([]byte, len(content)); info.Size() == int64(len(content)) {
-		if _, err := io.ReadFull(f, old); err == nil && bytes.Equal(old, content) {
-			return f.Close()
-		}
-	}
-	if err = f.Truncate(0); err == nil {
-		_, err = f.WriteAt(content, 0)
-	}
-	return errors.Join(err, f.Close())
-}
-
-// makeFile writes a new file, which the pod's users must read.
-func makeFile(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
-
 // hosts is the content of a pod's hosts file.
 func (r *Runtime) hosts(p *v1.Pod, ips []string) ([]byte, error) {
 	var out strings.Builder
@@ -113,4 +71,26 @@ func (r *Runtime) hosts(p *v1.Pod, ips []string) ([]byte, error) {
 		fmt.Fprintf(&out, "%s\t%s\n", alias.IP, strings.Join(alias.Hostnames, "\t"))
 	}
 	return []byte(out.String()), nil
+}
+
+// maxHostname is the kernel's limit less one, as a kubelet has it.
+const maxHostname = 63
+
+// hostname is the name a pod's sandbox gets; empty on the node's network,
+// where the node's own holds.
+func hostname(p *v1.Pod) string {
+	switch {
+	case p.Spec.HostNetwork:
+		return ""
+	case p.Spec.HostnameOverride != nil:
+		return *p.Spec.HostnameOverride
+	}
+	name := p.Spec.Hostname
+	if name == "" {
+		name = p.Name
+	}
+	if len(name) > maxHostname {
+		name = strings.TrimRight(name[:maxHostname], "-.")
+	}
+	return name
 }

@@ -51,11 +51,6 @@ func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
 	return err
 }
 
-func isSymlink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
 // removeLogs removes a container's log, its rotated ones and the link.
 func (r *Runtime) removeLogs(c *runtimeapi.ContainerStatus) error {
 	log := c.GetLogPath()
@@ -83,14 +78,6 @@ func (r *Runtime) removeLogs(c *runtimeapi.ContainerStatus) error {
 	}
 	if err := removeFile(link); err != nil {
 		return fmt.Errorf("log link: %w", err)
-	}
-	return nil
-}
-
-// removeFile removes a file; one that does not exist is removed.
-func removeFile(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

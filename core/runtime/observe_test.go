@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -222,121 +221,6 @@ func TestObservationReportsErrors(t *testing.T) {
 			expectError(t, err, want, "broken")
 		})
 	}
-}
-
-func TestOnlyThisInstallationsPodsAreListed(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	other := connect(t, r.cri, t.TempDir(), "install-2")
-	r.start(t, newPod("ours"), fakecri.Program{})
-	theirs := newPod("theirs")
-	sandbox, err := other.RunSandbox(t.Context(), sandboxRun(theirs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := other.StartContainer(t.Context(), containerRun(theirs, sandbox, 0)); err != nil {
-		t.Fatal(err)
-	}
-
-	pods, err := r.ListPods(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(pods) != 1 || pods[0].Name != "ours" || len(pods[0].Containers) != 1 {
-		t.Errorf("pods %v", pods)
-	}
-	got, err := r.InspectPod(t.Context(), theirs.UID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustEqual(t, "inspection of theirs", status.ObservedPod{UID: theirs.UID}, got)
-
-	foreign, err := r.Foreign(t.Context())
-	if err != nil || foreign != 1 {
-		t.Errorf("%d foreign pods, %v; want 1", foreign, err)
-	}
-	kubelet, err := r.ForeignKubelet(t.Context())
-	if err != nil || kubelet {
-		t.Errorf("another Wardlet looks like a kubelet: %v, %v", kubelet, err)
-	}
-}
-
-func TestWhatAKubeletMadeIsOursWhereItIsAdopted(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.config.AdoptForeign = true
-	other := connect(t, r.cri, t.TempDir(), "install-2")
-	if _, err := other.RunSandbox(t.Context(), sandboxRun(newPod("theirs"))); err != nil {
-		t.Fatal(err)
-	}
-	r.cri.Load(appImage, 1000, fakecri.Program{})
-	client := r.config.Client.runtime
-	config := &runtimeapi.PodSandboxConfig{
-		Metadata: &runtimeapi.PodSandboxMetadata{Name: "web", Namespace: "default", Uid: "u-kubelet"},
-		Labels:   map[string]string{pod.LabelPodUID: "u-kubelet", pod.LabelPodName: "web", pod.LabelPodNamespace: "default"},
-	}
-	sandbox, err := client.RunPodSandbox(t.Context(), &runtimeapi.RunPodSandboxRequest{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.CreateContainer(t.Context(), &runtimeapi.CreateContainerRequest{
-		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
-		Config: &runtimeapi.ContainerConfig{
-			Metadata: &runtimeapi.ContainerMetadata{Name: "c"}, Image: &runtimeapi.ImageSpec{Image: appImage}, Labels: config.GetLabels(),
-			Annotations: map[string]string{annotationHash: "kubelet"},
-		},
-	}); err != nil {
-		t.Fatal(err)
-	}
-
-	pods, err := r.ListPods(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(pods) != 1 || pods[0].UID != "u-kubelet" || len(pods[0].Containers) != 1 {
-		t.Fatalf("pods %+v, want the kubelet's and not another Wardlet's", pods)
-	}
-	if hash := pods[0].Containers[0].Hash; hash != "" {
-		t.Errorf("hash %q, want none: a kubelet makes it otherwise, and the container would be replaced", hash)
-	}
-	if foreign, err := r.Foreign(t.Context()); err != nil || foreign != 1 {
-		t.Errorf("%d foreign pods, %v; want the other Wardlet's", foreign, err)
-	}
-}
-
-func TestForeignKubelet(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	run := func(name string, labels map[string]string) {
-		t.Helper()
-		for attempt := range uint32(2) {
-			if _, err := r.config.Client.runtime.RunPodSandbox(context.Background(), &runtimeapi.RunPodSandboxRequest{Config: &runtimeapi.PodSandboxConfig{
-				Metadata: &runtimeapi.PodSandboxMetadata{Name: name, Uid: name, Attempt: attempt}, Labels: labels,
-			}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	check := func(pods int, kubelet bool) {
-		t.Helper()
-		if got, err := r.Foreign(t.Context()); err != nil || got != pods {
-			t.Errorf("%d foreign pods, %v; want %d", got, err, pods)
-		}
-		if got, err := r.ForeignKubelet(t.Context()); err != nil || got != kubelet {
-			t.Errorf("kubelet %v, %v; want %v", got, err, kubelet)
-		}
-	}
-	check(0, false)
-	run("by-hand", nil)
-	check(1, false)
-	run("a-kubelets", map[string]string{pod.LabelPodUID: "a-kubelets"})
-	check(2, true)
-
-	r.cri.Fail("ListPodSandbox", grpcstatus.Error(codes.Unknown, "broken"))
-	_, err := r.Foreign(t.Context())
-	expectError(t, err, "list sandboxes: broken")
-	_, err = r.ForeignKubelet(t.Context())
-	expectError(t, err, "list sandboxes: broken")
 }
 
 func TestStates(t *testing.T) {

@@ -1,9 +1,12 @@
 package runtime
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -63,3 +66,76 @@ func New(config Config) *Runtime {
 // NetworkReady says why pods cannot have a network of their own; nil if they
 // can.
 func (r *Runtime) NetworkReady() error { return r.config.Status.NetworkReady() }
+
+// ours reports whether a sandbox or container is this installation's: by its
+// mark or, where foreign pods are adopted, because a kubelet made it.
+func (r *Runtime) ours(annotations, labels map[string]string) bool {
+	if mark, marked := annotations[pod.AnnotationInstallation]; marked {
+		return mark == r.config.Installation
+	}
+	return r.config.AdoptForeign && kubelets(labels)
+}
+
+// kubelets reports whether the labels are those a kubelet gives.
+func kubelets(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
+
+// Idle reports whether nothing of a pod runs, for all that the runtime knows, and
+// nothing of it is foreign: what lives in its cgroup nevertheless has been
+// forgotten by the runtime, and was ours.
+func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
+	selector := map[string]string{pod.LabelPodUID: string(uid)}
+	sandboxes, err := r.listSandboxes(ctx, selector)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range sandboxes {
+		if !r.ours(s.GetAnnotations(), s.GetLabels()) || s.GetState() == runtimeapi.PodSandboxState_SANDBOX_READY {
+			return false, nil
+		}
+	}
+	containers, err := r.cri.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: &runtimeapi.ContainerFilter{LabelSelector: selector}})
+	if err != nil {
+		return false, fmt.Errorf("list containers: %w", err)
+	}
+	for _, c := range containers.GetContainers() {
+		if !r.ours(c.GetAnnotations(), c.GetLabels()) || c.GetState() != runtimeapi.ContainerState_CONTAINER_EXITED {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Foreign counts the pods that are not this installation's.
+func (r *Runtime) Foreign(ctx context.Context) (int, error) {
+	sandboxes, err := r.listSandboxes(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	foreign := map[string]bool{}
+	for _, s := range sandboxes {
+		if !r.ours(s.GetAnnotations(), s.GetLabels()) {
+			foreign[s.GetMetadata().GetUid()] = true
+		}
+	}
+	return len(foreign), nil
+}
+
+// ForeignKubelet reports whether there are pods that look like a kubelet's:
+// its labels, and no mark of any Wardlet. A kubelet ends runtime pods it does
+// not know, ours among them.
+func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
+	sandboxes, err := r.listSandboxes(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range sandboxes {
+		_, marked := s.GetAnnotations()[pod.AnnotationInstallation]
+		if kubelets(s.GetLabels()) && !marked {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// KubeletWarning is for a runtime on which Runtime.ForeignKubelet is true.
+const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/api/core/v1"
@@ -78,18 +79,51 @@ func TestStopAndRemoveReportErrors(t *testing.T) {
 	expectError(t, r.RemoveSandbox(t.Context(), "abc"), "remove sandbox abc: netns is busy")
 }
 
-func TestNetworkReadyIsTheLastPolls(t *testing.T) {
+func TestSandboxConfig(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	expectError(t, r.NetworkReady(), "not been asked")
-	r.config.Status.ask(t.Context())
-	if err := r.NetworkReady(); err != nil {
-		t.Error(err)
+	run := fullRun(fullPod()).Sandbox
+	config, notices, err := plainRuntime().sandboxConfig(&run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.cri.SetReady(true, false)
-	r.config.Status.ask(t.Context())
-	expectError(t, r.NetworkReady(), "network is not ready: NetworkReadyMissing")
-	r.cri.Stop()
-	r.config.Status.ask(t.Context())
-	expectError(t, r.config.Status.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
+	golden(t, "sandbox-pod-network.golden.json", asJSON(t, config))
+	if len(notices) > 0 { // ClusterFirst is the default, and says nothing
+		t.Errorf("notices %v, want none", notices)
+	}
+
+	p := fullPod()
+	p.Spec.HostNetwork, p.Spec.HostPID, p.Spec.HostIPC = true, true, true
+	run.Pod = p
+	if config, _, err = plainRuntime().sandboxConfig(&run); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sandbox-node-network.golden.json", asJSON(t, config))
+}
+
+func TestSandboxConfigRefusesAnUnknownProtocol(t *testing.T) {
+	t.Parallel()
+	p := newPod("web")
+	p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, Protocol: "HTTP"}}
+	run := sandboxRun(p)
+	_, _, err := plainRuntime().sandboxConfig(&run)
+	expectError(t, err, `container "app": port 80: unknown protocol "HTTP"`)
+}
+
+func TestASandboxHasThePodsSysctls(t *testing.T) {
+	t.Parallel()
+	p := newPod("web")
+	p.Spec.SecurityContext = &v1.PodSecurityContext{Sysctls: []v1.Sysctl{
+		{Name: "net.ipv4.tcp_syncookies", Value: "0"},
+		{Name: "net/ipv4/conf/eth0.100/rp_filter", Value: "1"},
+		{Name: "kernel/shm_rmid_forced", Value: ""},
+	}}
+	run := sandboxRun(p)
+	config, _, err := plainRuntime().sandboxConfig(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"net.ipv4.tcp_syncookies": "0", "net.ipv4.conf.eth0/100.rp_filter": "1", "kernel.shm_rmid_forced": ""}
+	if d := cmp.Diff(want, config.GetLinux().GetSysctls()); d != "" {
+		t.Errorf("sysctls (-want +got):\n%s", d)
+	}
 }

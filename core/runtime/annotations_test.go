@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/encoding"
 	v1 "k8s.io/api/core/v1"
@@ -14,6 +15,80 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
+
+func TestSeenHasNineDigits(t *testing.T) {
+	t.Parallel()
+	run := sandboxRun(newPod("web"))
+	run.Seen = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	mustEqual(t, "config.seen", "2026-01-02T03:04:05.000000000Z", annotationsOf(t, &run)[pod.AnnotationSeen])
+}
+
+func annotationsOf(t *testing.T, run *pod.SandboxRun) map[string]string {
+	t.Helper()
+	annotations, _, err := plainRuntime().sandboxAnnotations(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return annotations
+}
+
+func TestASandboxTellsWhatItWasMadeFrom(t *testing.T) {
+	t.Parallel()
+	marks := func(change func(*v1.Pod)) (instance, final string) {
+		p := fullPod()
+		if change != nil {
+			change(p)
+		}
+		run := sandboxRun(p)
+		annotations := annotationsOf(t, &run)
+		return annotations[pod.AnnotationInstance], annotations[pod.AnnotationFinal]
+	}
+	instance, final := marks(nil)
+	for _, c := range []struct {
+		name                      string
+		change                    func(*v1.Pod)
+		otherInstance, otherFinal bool
+	}{
+		{"the same pod gives the same marks", nil, false, false},
+		{"what was changed after judging is another object of the same instance", func(p *v1.Pod) { p.Spec.HostNetwork = true }, false, true},
+		{"another document is another instance", func(p *v1.Pod) { p.Annotations[pod.AnnotationHash] = "0a" }, true, false},
+		{"another UID is another of both", func(p *v1.Pod) { p.UID = "0a" }, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			i, f := marks(c.change)
+			if (i != instance) != c.otherInstance || (f != final) != c.otherFinal {
+				t.Errorf("instance %s and final object %s after %s and %s", i, f, instance, final)
+			}
+		})
+	}
+	p := fullPod()
+	want, err := pod.Instance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "instance", want, instance)
+	if want, err = pod.FinalHash(p); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "final object", want, final)
+}
+
+func TestASandboxOfAPodThatPoliciesChangedTellsWhatItsSourceHas(t *testing.T) {
+	t.Parallel()
+	p := fullPod()
+	p.Annotations[pod.AnnotationMutated] = "forged"
+	run := sandboxRun(p)
+	plain := annotationsOf(t, &run)
+	if _, ok := plain[pod.AnnotationMutated]; ok {
+		t.Error("a document says that policies changed it")
+	}
+	run.Instance = "of the source"
+	changed := annotationsOf(t, &run)
+	mustEqual(t, "mark", "true", changed[pod.AnnotationMutated])
+	mustEqual(t, "instance", "of the source", changed[pod.AnnotationInstance])
+	mustEqual(t, "final object", plain[pod.AnnotationFinal], changed[pod.AnnotationFinal])
+}
 
 func TestASandboxGetsTheAnnotationsThatFit(t *testing.T) {
 	t.Parallel()
