@@ -3,6 +3,7 @@ package pleg
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,5 +155,202 @@ func TestPodsIsTheLastList(t *testing.T) {
 	c.SetList([]status.ObservedPod{newPod("u"), newPod("v")}, now)
 	if pods, at := c.Pods(); len(pods) != 2 || !at.Equal(now) {
 		t.Errorf("%d pods at %s, want 2 at %s", len(pods), at, now)
+	}
+}
+
+// While events are followed a list comes once a minute. No reader waits for it.
+func TestWaitingReaderDoesNotWaitForTheList(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		do   func(t *testing.T, f *fakeRuntime, b *bench)
+		ask  func(b *bench) // nil: the reader alone
+		want string
+	}{
+		{"a pod that is known", nil, nil, "a=running"},
+		{"a pod that has changed without an event", func(_ *testing.T, f *fakeRuntime, _ *bench) {
+			f.change(func() { f.pods["p"] = newPod("p", "a=exited") })
+		}, nil, "a=exited"},
+		{"a pod of which there is no record", func(t *testing.T, f *fakeRuntime, b *bench) {
+			t.Helper()
+			f.change(func() { delete(f.pods, "p") })
+			if err := b.Relist(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.change(func() { f.pods["p"] = newPod("p", "b=running") })
+		}, nil, "b=running"},
+		{"a pod that has neither sandbox nor containers", func(_ *testing.T, f *fakeRuntime, _ *bench) {
+			f.change(func() { delete(f.pods, "p") })
+		}, nil, ""},
+		{"an inspection that is asked for as well", nil, func(b *bench) { b.Refresh("p") }, "a=running"},
+		{"200 other requests", nil, func(b *bench) {
+			for i := range 200 {
+				b.Refresh(types.UID(fmt.Sprintf("other%d", i)))
+			}
+			b.Refresh("p")
+		}, "a=running"},
+		{"a list that hangs", func(t *testing.T, f *fakeRuntime, b *bench) {
+			t.Helper()
+			gate := make(chan struct{})
+			f.change(func() { f.listGate = gate })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			go func() {
+				defer cancel()
+				_ = b.Relist(ctx)
+			}()
+			t.Cleanup(cancel)
+			synctest.Wait()
+		}, nil, "a=running"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeRuntime(newPod("p", "a=running"))
+				b, _ := follow(t, f, Config{})
+				if tt.do != nil {
+					tt.do(t, f, b)
+				}
+				asked, before := time.Now(), f.inspected("p")
+				if tt.ask != nil {
+					tt.ask(b)
+				}
+				p, err := b.cache.GetNewerThan(t.Context(), "p", asked)
+				if err != nil || shown(p) != tt.want {
+					t.Errorf("answer %q, %v, want %q", shown(p), err, tt.want)
+				}
+				if waited := time.Since(asked); waited > tick {
+					t.Errorf("waited %s", waited)
+				}
+				if n := f.inspected("p") - before; n != 1 {
+					t.Errorf("inspected %d times, want 1", n)
+				}
+				b.stop()
+			})
+		})
+	}
+}
+
+// An inspection that was begun before the question does not answer it, nor
+// does a list that was begun before.
+func TestReaderDuringAnInspectionGetsTheNextOne(t *testing.T) {
+	t.Parallel()
+	for _, listed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("with a list between: %v", listed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeRuntime(newPod("p", "a=running"))
+				b, s := follow(t, f, Config{})
+				gate := make(chan struct{})
+				f.change(func() { f.inspectGate["p"] = gate })
+				s.tell("p")
+				time.Sleep(time.Millisecond)
+				asked := time.Now()
+				got := make(chan string, 1)
+				go func() {
+					p, err := b.cache.GetNewerThan(t.Context(), "p", asked)
+					got <- fmt.Sprint(shown(p), err)
+				}()
+				time.Sleep(time.Millisecond)
+				if listed {
+					f.change(func() { delete(f.pods, "p") }) // the list that comes now does not show it
+					if err := b.Relist(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				f.change(func() { f.inspectGate["p"] = nil; f.pods["p"] = newPod("p", "a=exited") })
+				begun := time.Now()
+				close(gate)
+				if answer := <-got; answer != "a=exited<nil>" && (!listed || answer != "<nil>") {
+					t.Errorf("answered %q", answer)
+				}
+				if waited := time.Since(begun); waited > tick {
+					t.Errorf("waited %s", waited)
+				}
+			})
+		})
+	}
+}
+
+// A request is void only where the cache has an answer that is newer.
+func TestRequestOlderThanTheLastList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("p", "a=running"), newPod("hung", "h=running"))
+		b, s := follow(t, f, Config{})
+		gate := make(chan struct{})
+		f.change(func() { f.inspectGate["hung"] = gate })
+		s.tell("hung")
+		synctest.Wait()
+		asked := time.Now()
+		time.Sleep(time.Second)
+		if err := b.Relist(t.Context()); err != nil { // shows p unchanged
+			t.Fatal(err)
+		}
+		p, hung := f.inspected("p"), f.inspected("hung")
+		b.wants.inspection("p", asked)
+		b.wants.inspection("hung", asked)
+		b.settle()
+		if n := f.inspected("p") - p; n != 0 {
+			t.Errorf("a pod that a newer list shows unchanged is inspected %d times", n)
+		}
+		close(gate)
+		b.settle()
+		if n := f.inspected("hung") - hung; n > 1 {
+			t.Errorf("the other one is inspected %d times more", n)
+		}
+		got, err := b.cache.GetNewerThan(t.Context(), "hung", asked)
+		if err != nil || shown(got) != "h=running" || time.Since(asked) > 2*time.Second {
+			t.Errorf("answer %q, %v after %s", shown(got), err, time.Since(asked))
+		}
+	})
+}
+
+func TestPodsHaveWhatWasSeenSinceTheList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuntime(newPod("ends", "a=running"), newPod("goes", "b=running"), newPod("stays", "c=running"))
+		b, s := follow(t, f, Config{})
+		_, listed := b.cache.Pods()
+		f.change(func() {
+			f.pods["ends"] = newPod("ends", "a=exited")
+			f.pods["starts"] = newPod("starts", "d=running")
+			delete(f.pods, "goes")
+		})
+		for _, uid := range []types.UID{"ends", "starts", "goes", "never"} {
+			s.tell(uid)
+		}
+		time.Sleep(time.Second)
+		b.told()
+		pods, at := b.cache.Pods()
+		var got []string
+		for _, p := range pods {
+			got = append(got, string(p.UID)+" "+shown(p))
+		}
+		if want := "[starts d=running ends a=exited stays c=running]"; fmt.Sprint(got) != want || !at.Equal(listed) {
+			t.Errorf("pods are %v at %s, want %s at %s", got, at, want, listed)
+		}
+		if again, _ := b.cache.Pods(); &again[0] != &pods[0] {
+			t.Error("asked again, with no news, they are put together again")
+		}
+	})
+}
+
+func TestThereAreNoPodsBeforeTheFirstList(t *testing.T) {
+	t.Parallel()
+	c := NewCache()
+	c.Set(newPod("p", "a=running"), time.Now())
+	if pods, at := c.Pods(); pods != nil || !at.IsZero() {
+		t.Errorf("%d pods at %s", len(pods), at)
+	}
+}
+
+func TestListOverridesWhatWasSeenBefore(t *testing.T) {
+	t.Parallel()
+	c, now := NewCache(), time.Now()
+	c.Set(newPod("p", "a=running"), now)
+	c.SetList([]status.ObservedPod{newPod("p", "a=exited")}, now.Add(1))
+	if pods, _ := c.Pods(); len(pods) != 1 || shown(pods[0]) != "a=exited" {
+		t.Errorf("pods are %v", pods)
 	}
 }

@@ -1,6 +1,12 @@
 package pleg
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
 
 // EventType is what happened to a pod.
 type EventType string
@@ -46,4 +52,129 @@ func (g *Generator) deliver(events []Event) {
 			g.cfg.Logger.Error("pod events dropped, the sync loop does not keep up", "total", g.Dropped())
 		}
 	}
+}
+
+// states are the states of a pod's containers and, after them, sandboxes, in
+// the order the runtime shows them. What is absent does not exist. nil is no
+// such pod.
+type states []stateOf
+
+type stateOf struct {
+	id    string
+	state status.ContainerState
+}
+
+func statesOf(p *status.ObservedPod) states {
+	out := make(states, 0, len(p.Containers)+len(p.Sandboxes))
+	for i := range p.Containers {
+		out = append(out, ofContainer(&p.Containers[i]))
+	}
+	for i := range p.Sandboxes {
+		out = append(out, ofSandbox(&p.Sandboxes[i]))
+	}
+	return out
+}
+
+func ofContainer(c *status.ObservedContainer) stateOf {
+	if c.State == status.StateRunning || c.State == status.StateExited {
+		return stateOf{c.ID, c.State}
+	}
+	return stateOf{c.ID, status.StateUnknown}
+}
+
+func ofSandbox(s *status.ObservedSandbox) stateOf {
+	if s.Ready {
+		return stateOf{s.ID, status.StateRunning}
+	}
+	return stateOf{s.ID, status.StateExited}
+}
+
+// are reports whether these are the states of p, in the same order.
+func (s states) are(p *status.ObservedPod) bool {
+	if s == nil || len(s) != len(p.Containers)+len(p.Sandboxes) {
+		return false
+	}
+	for i := range p.Containers {
+		if s[i] != ofContainer(&p.Containers[i]) {
+			return false
+		}
+	}
+	rest := s[len(p.Containers):]
+	for i := range p.Sandboxes {
+		if rest[i] != ofSandbox(&p.Sandboxes[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal reports whether both are the same pod in the same state, in whatever
+// order.
+func (s states) equal(o states) bool {
+	switch {
+	case (s == nil) != (o == nil) || len(s) != len(o):
+		return false
+	case len(s) == 0 || &s[0] == &o[0] || slices.Equal(s, o):
+		return true
+	}
+	return len(diff("", s, o)) == 0
+}
+
+func (s states) has(id string) bool {
+	return slices.ContainsFunc(s, func(c stateOf) bool { return c.id == id })
+}
+
+// unsettled reports whether something is in a state that it will hardly stay
+// in: made and not started, or unknown.
+func (s states) unsettled() bool {
+	return slices.ContainsFunc(s, func(c stateOf) bool { return c.state == status.StateUnknown })
+}
+
+// over reports whether nothing runs, as far as is known.
+func (s states) over() bool {
+	return !slices.ContainsFunc(s, func(c stateOf) bool { return c.state != status.StateExited })
+}
+
+func (s states) byID() map[string]status.ContainerState {
+	out := make(map[string]status.ContainerState, len(s))
+	for _, c := range s {
+		out[c.id] = c.state
+	}
+	return out
+}
+
+// diff is what has happened between two observations of a pod, container by
+// container: what was there before in its order, then what is new in its own.
+func diff(uid types.UID, before, after states) []Event {
+	var out []Event
+	was, is := before.byID(), after.byID()
+	for _, c := range before {
+		out = appendEvents(out, uid, c.id, c.state, is[c.id])
+	}
+	for _, c := range after {
+		if _, known := was[c.id]; !known {
+			out = appendEvents(out, uid, c.id, "", c.state)
+		}
+	}
+	return out
+}
+
+// appendEvents appends what the change of one container tells. An empty state
+// is that of one that does not exist.
+func appendEvents(out []Event, uid types.UID, id string, was, is status.ContainerState) []Event {
+	if was == is {
+		return out
+	}
+	switch is {
+	case status.StateRunning:
+		return append(out, Event{uid, ContainerStarted, id})
+	case status.StateExited:
+		return append(out, Event{uid, ContainerDied, id})
+	case status.StateUnknown:
+		return append(out, Event{uid, containerChanged, id})
+	}
+	if was != status.StateExited {
+		out = append(out, Event{uid, ContainerDied, id})
+	}
+	return append(out, Event{uid, ContainerRemoved, id})
 }

@@ -18,7 +18,7 @@ var edits = []edit{
 	{"core/mux/answers.go", "m.verdicts.put(q.ticket, v)", "m.verdicts.put(q.ticket, m.seeded.verdict(v))"},
 
 	{"core/pleg/event.go", "\tdropped := 0\n", "\tevents = g.seeded.events(events)\n{}"},
-	{"core/pleg/generator.go", "\ntype Generator struct {\n", "{}\tseeded /* of mutants.go */ seeded\n"},
+	{"core/pleg/pleg.go", "\ntype Generator struct {\n", "{}\tseeded /* of mutants.go */ seeded\n"},
 	{"core/pleg/inspect.go", "\t\tg.cfg.Cache.SetError(i.uid, i.err, i.at)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/inspect.go", "\t\tg.takeInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},

@@ -2,17 +2,19 @@ package pleg
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
 )
 
 func wantTold(t *testing.T, b *bench, want ...string) {
@@ -44,18 +46,6 @@ func TestRelisting(t *testing.T) {
 		wantTold(t, b,
 			"ContainerDied p/b", "ContainerDied p/c", "ContainerDied p/s", "ContainerRemoved p/a", "ContainerRemoved p/c",
 			"ContainerRemoved q/d", "ContainerStarted p/e", "ContainerStarted q/g")
-	})
-}
-
-func TestDeathsThatWereNotObserved(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeRuntime(newPod("p", "a=running", "b=running"))
-		b := start(t, f, Config{})
-		b.told()
-		f.change(func() { delete(f.pods, "p") })
-		b.nextList()
-		wantTold(t, b, "ContainerDied p/a", "ContainerDied p/b", "ContainerRemoved p/a", "ContainerRemoved p/b")
 	})
 }
 
@@ -234,29 +224,6 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
-func TestFailedListChangesNothing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeRuntime(newPod("p", "a=running"))
-		b := start(t, f, Config{})
-		b.told()
-		_, before := b.cache.Pods()
-		f.change(func() { f.listErr = errors.New("no answer"); delete(f.pods, "p") })
-		b.nextList()
-		wantTold(t, b)
-		if pods, at := b.cache.Pods(); len(pods) != 1 || !at.Equal(before) {
-			t.Errorf("list has %d pods at %s, want the last good one", len(pods), at)
-		}
-		if p, _ := b.cache.Get("p"); shown(p) != "a=running" {
-			t.Errorf("cache has %q", shown(p))
-		}
-		f.change(func() { f.inspectGate["unknown"] = make(chan struct{}) })
-		if got := b.answer("unknown", 10*time.Second); got != "no answer" {
-			t.Errorf("an unknown pod got %q from a list that failed", got)
-		}
-	})
-}
-
 func TestFailuresDoNotFloodTheLog(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -314,59 +281,6 @@ func TestFullChannelDropsAndCounts(t *testing.T) {
 	})
 }
 
-func TestRelistIsNewerThanTheCall(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeRuntime()
-		f.listGate = make(chan struct{})
-		b := start(t, f, Config{})
-		// The first list hangs; it does not show the pod.
-		f.change(func() { f.pods["p"] = newPod("p", "a=running") })
-		time.Sleep(time.Millisecond)
-		called := time.Now()
-		done := make(chan error, 1)
-		go func() { done <- b.Relist(t.Context()) }()
-		synctest.Wait()
-		time.Sleep(time.Millisecond)
-		close(f.listGate)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		if pods, at := b.cache.Pods(); len(pods) != 1 || at.Before(called) {
-			t.Errorf("list has %d pods, begun %s after the call", len(pods), at.Sub(called))
-		}
-	})
-}
-
-func TestRelistFails(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	broken := errors.New("no answer")
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeRuntime()
-		b := start(t, f, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		f.change(func() { f.listErr = broken })
-		if err := b.Relist(t.Context()); !errors.Is(err, broken) {
-			t.Errorf("with a failing list: %v", err)
-		}
-		if strings.Contains(log.String(), "list failed") {
-			t.Errorf("an error that was returned is logged too: %s", log.String())
-		}
-		f.change(func() { f.listErr = nil; f.listGate = make(chan struct{}) })
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := b.Relist(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("with a hanging list: %v", err)
-		}
-		b.stop()
-		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := b.Relist(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("without Run: %v", err)
-		}
-	})
-}
-
 func TestPodWithoutContainersIsInspectedToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -377,27 +291,6 @@ func TestPodWithoutContainersIsInspectedToo(t *testing.T) {
 		}
 		if got := b.answer("p", time.Minute); got != "" {
 			t.Errorf("answered %q", got)
-		}
-	})
-}
-
-func TestPeriodCountsFromTheEndOfTheLastList(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeRuntime()
-		b := start(t, f, Config{})
-		time.Sleep(600 * time.Millisecond)
-		if err := b.Relist(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(999 * time.Millisecond)
-		if n := f.listed(); n != 2 {
-			t.Errorf("%d lists, want the first and the forced one", n)
-		}
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
-		if n := f.listed(); n != 3 {
-			t.Errorf("%d lists a second after the forced one, want 3", n)
 		}
 	})
 }
@@ -421,6 +314,83 @@ func TestManyPodsAreInspectedInParallelWithinBounds(t *testing.T) {
 		}
 		if n := len(b.told()); n != 20 {
 			t.Errorf("%d events, want 20", n)
+		}
+	})
+}
+
+// notes keeps what an observer is told, in whole milliseconds.
+type notes struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (n *notes) note(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = append(n.lines, fmt.Sprintf(format, args...))
+}
+
+func (n *notes) Relisted(d time.Duration)  { n.note("relisted %d", d.Milliseconds()) }
+func (n *notes) Interval(d time.Duration)  { n.note("interval %d", d.Milliseconds()) }
+func (n *notes) Inspected(d time.Duration) { n.note("inspected %d", d.Milliseconds()) }
+func (n *notes) StreamUp(up bool)          { n.note("stream %v", up) }
+func (n *notes) Dropped(d int)             { n.note("dropped %d", d) }
+func (n *notes) Lag(d time.Duration)       { n.note("lag %d", d.Milliseconds()) }
+
+// take gives the lines since it was called last.
+func (n *notes) take() []string {
+	synctest.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lines := n.lines
+	n.lines = nil
+	return lines
+}
+
+func TestObserver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var n notes
+		f := newFakeRuntime(newPod("p", "a=running"))
+		s := newEventStream(f)
+		b := start(t, f, Config{Observer: &n})
+		want := func(when string, lines ...string) {
+			t.Helper()
+			if d := cmp.Diff(lines, n.take()); d != "" {
+				t.Errorf("%s (-want +got):\n%s", when, d)
+			}
+		}
+		want("at the start", "relisted 0", "inspected 0")
+		gate := make(chan struct{})
+		f.change(func() { f.listGate = gate })
+		time.Sleep(1300 * time.Millisecond)
+		close(gate)
+		f.change(func() { f.listGate = nil })
+		want("after a list that took 300 ms", "interval 1000", "relisted 300")
+		time.Sleep(2 * time.Second)
+		want("when events are relied on", "interval 1300", "relisted 0", "interval 1000", "stream true", "relisted 0")
+
+		happened := time.Now().Round(0)
+		time.Sleep(5 * time.Millisecond)
+		gate = make(chan struct{})
+		f.change(func() { f.pods["p"] = newPod("p", "a=exited", "b=running"); f.inspectGate["p"] = gate })
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened}
+		time.Sleep(7 * time.Millisecond)
+		close(gate)
+		time.Sleep(2 * time.Millisecond)
+		want("after an event", "inspected 7", "lag 12")
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened.Add(-time.Hour)}
+		b.settle()
+		want("after an event from before", "inspected 0")
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened.Add(time.Hour)}
+		b.settle()
+		want("after an event from the future", "inspected 0", "lag 0")
+
+		s.refuses(errBroken)
+		s.breaks <- errBroken
+		synctest.Wait()
+		if lines := n.take(); len(lines) != 3 || lines[0] != "stream false" || lines[2] != "relisted 0" {
+			t.Errorf("when they are not any more: %q", lines)
 		}
 	})
 }

@@ -3,6 +3,8 @@ package pleg
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/internal/faultlog"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // maxEvents is the size of the event channel, as in a kubelet.
@@ -157,3 +160,90 @@ func (g *Generator) Events() <-chan Event { return g.events }
 // Refresh asks for an inspection of one pod that is begun after the call. It
 // never blocks and is never dropped: there is one for each pod.
 func (g *Generator) Refresh(uid types.UID) { g.wants.inspection(uid, g.cfg.Now()) }
+
+// Dropped counts the events that did not fit.
+func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
+
+// Listed is when the last good full list was begun, zero if there was none.
+func (g *Generator) Listed() time.Time {
+	if at := g.listedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// Streaming reports whether the runtime's events are relied on.
+func (g *Generator) Streaming() bool { return g.streaming.Load() }
+
+// Healthy fails when the runtime has not answered a list for too long, whether
+// it tells of its events or not.
+func (g *Generator) Healthy() error {
+	at := g.Listed()
+	if at.IsZero() {
+		return g.withFault(errors.New("pleg: the runtime has yet to be listed successfully"))
+	}
+	if age := g.cfg.Now().Sub(at); age > g.cfg.Threshold {
+		return g.withFault(fmt.Errorf("pleg: the runtime was last listed %s ago, more than %s; check the runtime",
+			age.Round(time.Second), g.cfg.Threshold))
+	}
+	return nil
+}
+
+// withFault adds why the last list failed.
+func (g *Generator) withFault(err error) error {
+	if fault := g.listFault.Load(); fault != nil {
+		return fmt.Errorf("%w: %w", err, *fault)
+	}
+	return err
+}
+
+// Runtime is what the generator needs of a container runtime. All calls return
+// soon after their context ends; an inspection that does not is given up, and its
+// pod cannot be inspected until it does.
+type Runtime interface {
+	// ListPods gives every pod that has a sandbox or a container, whether
+	// running or not. It bounds its own time: the next list waits for it.
+	ListPods(ctx context.Context) ([]status.ObservedPod, error)
+	// InspectPod gives all there is to know of one pod. A pod the runtime
+	// does not have is one without sandboxes and containers, not an error.
+	InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error)
+	// WatchPods tells of changes until the stream of them ends, and then why it
+	// did; the error is never nil. It calls opened when the runtime has been
+	// asked, which is some time before it tells of all that happens, and changed
+	// for every change; both on the goroutine it was called on. changed does not
+	// block. The error is status.ErrNoEvents where the runtime has no stream.
+	WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error
+}
+
+// Observer is told how a generator fares, for metrics. Its methods are called
+// one at a time, by Run, and return at once.
+type Observer interface {
+	// Relisted says that a full list has ended, well or not, and how long it
+	// took, the inspections that follow from it left out.
+	Relisted(took time.Duration)
+	// Interval is the time between the beginnings of a full list and of the
+	// last good one before it.
+	Interval(d time.Duration)
+	// Inspected says that an inspection of a pod has ended, well or not, and
+	// how long it took, from when it was asked for.
+	Inspected(took time.Duration)
+	// StreamUp says whether the runtime's events are relied on from now on. It
+	// is called when that changes; at first they are not.
+	StreamUp(up bool)
+	// Dropped says how many events did not fit into the channel.
+	Dropped(n int)
+	// Lag is the time from an event of the runtime until what it tells of was in
+	// the cache and delivered. It is never negative. An event that seems to have
+	// been on its way for more than a minute is left out: the clock was set.
+	Lag(d time.Duration)
+}
+
+// nobody observes nothing.
+type nobody struct{}
+
+func (nobody) Relisted(time.Duration)  {}
+func (nobody) Interval(time.Duration)  {}
+func (nobody) Inspected(time.Duration) {}
+func (nobody) StreamUp(bool)           {}
+func (nobody) Dropped(int)             {}
+func (nobody) Lag(time.Duration)       {}
