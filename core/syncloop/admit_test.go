@@ -3,9 +3,12 @@ package syncloop
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/api"
@@ -265,6 +268,132 @@ func TestWhatPoliciesChangedIsShownWithThePodUntilTheyChangeNothing(t *testing.T
 			w.send(change(api.UpdateOp, p, verdict(api.Allow, "")))
 			w.expectEvents(t)
 			w.expectMutated(t, "1", "")
+		})
+	})
+}
+
+func TestWhatAnEarlierAgentHasBegunWithIsNotJudgedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		op     api.Op
+		before func(w *world)
+		judged bool
+	}{
+		"it runs":                          {api.Add, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
+		"it is restored, and runs":         {api.Restore, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
+		"its containers are down just now": {api.Restore, func(w *world) { w.begun["1"] = true }, false},
+		"it has ended":                     {api.Restore, func(w *world) { w.outcomes["1"] = v1.PodSucceeded }, false},
+		"it waited":                        {api.Restore, func(*world) {}, true},
+		"it is a new one, and something of an earlier one is left": {api.Add, func(w *world) { w.begun["1"] = true }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.refusals["1"] = portTaken
+				tc.before(w)
+				w.run(t, func() {
+					w.send(change(tc.op, newStatic("1"), nil))
+					if tc.judged {
+						w.expect(t)
+						w.expectStatus(t, "1", waitsForPort)
+						return
+					}
+					w.expect(t, "create 1")
+					w.expectJudged(t)
+					w.expectStatus(t, "1", "")
+					w.expectEvents(t)
+				})
+			})
+		})
+	}
+}
+
+func TestAfterARestartNobodyTakesTheRoomOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.strays, w.begun = []worker.Stray{stray("runs", "file")}, map[types.UID]bool{"down": true}
+		w.run(t, func() {
+			w.send(change(api.Restore, newStatic("first"), nil), change(api.Restore, newStatic("runs"), nil), change(api.Restore, newStatic("down"), nil))
+			w.expect(t, "create runs", "create down", "create first")
+			w.expectJudged(t, "pod-first beside [pod-down pod-runs]")
+		})
+	})
+}
+
+func TestWhoseAnOutcomeIsIsSaidWithEveryVersionThatIsTakenIn(t *testing.T) {
+	t.Parallel()
+	of := func(op api.Op, version string, since int64) api.Change {
+		p := newStatic("1")
+		p.Labels = map[string]string{"version": version}
+		c := api.Change{Op: op, New: p, Origin: api.Origin{FirstSeen: time.Unix(since, 0)}}
+		if op == api.Remove {
+			c.Old, c.New = p, nil
+		}
+		return c
+	}
+	forbidden := of(api.UpdateOp, "2", 5)
+	forbidden.Verdict = &api.Verdict{Answer: api.Deny}
+	for name, tc := range map[string]struct {
+		changes []api.Change
+		then    func(w *world)
+		want    []string
+	}{
+		"a new pod":                            {[]api.Change{of(api.Add, "1", 5)}, nil, []string{"1 1 since 5"}},
+		"a restored one":                       {[]api.Change{of(api.Restore, "1", 5)}, nil, []string{"1 1 since 5, restored"}},
+		"an update":                            {[]api.Change{of(api.Restore, "1", 5), of(api.UpdateOp, "2", 5)}, nil, []string{"1 1 since 5, restored", "1 2 since 5, restored"}},
+		"not an update that takes no effect":   {[]api.Change{of(api.Add, "1", 5), forbidden}, nil, []string{"1 1 since 5"}},
+		"another life":                         {[]api.Change{of(api.Add, "1", 5), of(api.Remove, "1", 5), of(api.Add, "1", 9)}, func(w *world) { delete(w.workers, "1") }, []string{"1 1 since 5", "1 1 since 9"}},
+		"not while the one before it is ended": {[]api.Change{of(api.Add, "1", 5), of(api.Remove, "1", 5), of(api.Add, "1", 9)}, nil, []string{"1 1 since 5"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					for _, c := range tc.changes {
+						w.send(c)
+						if c.Op == api.Remove && tc.then != nil {
+							w.set(func() { tc.then(w) })
+						}
+					}
+					w.set(func() {
+						if diff := cmp.Diff(tc.want, w.taken, cmpopts.EquateEmpty()); diff != "" {
+							t.Errorf("taken (-want +got):\n%s", diff)
+						}
+					})
+				})
+			})
+		})
+	}
+}
+
+func TestAPodThatComesBackIsAnotherLifeWhenTheOneBeforeItHasLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.workers["1"] = worker.Terminating
+		back := newPod("1")
+		w.wanted["1"] = true
+		w.run(t, func() {
+			w.send(api.Change{Op: api.Add, New: back, Origin: api.Origin{FirstSeen: time.Unix(9, 0)}})
+			newer := newPod("1")
+			newer.Labels = map[string]string{"version": "2"}
+			w.send(api.Change{Op: api.UpdateOp, Old: back, New: newer, Origin: api.Origin{FirstSeen: time.Unix(9, 0)}})
+			w.set(func() {
+				if len(w.taken) > 0 {
+					t.Errorf("taken while another one is being ended: %q", w.taken)
+				}
+				w.workers["1"] = worker.Finished
+				w.again["1"] = true
+			})
+			untilHousekeeping()
+			w.set(func() {
+				if diff := cmp.Diff([]string{"1 2 since 9"}, w.taken); diff != "" {
+					t.Errorf("taken (-want +got):\n%s", diff)
+				}
+			})
 		})
 	})
 }

@@ -5,12 +5,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/worker"
 )
 
 func TestWhatBecomesOfAChange(t *testing.T) {
@@ -155,4 +157,132 @@ func TestPodsThatAreDueAreSyncedInTheirNewestVersion(t *testing.T) {
 			w.expect(t, "sync 1 from newest")
 		})
 	})
+}
+
+const editIgnored = " has changed, but the pod has ended: to run it again, take its manifest away and put it back, or give it another UID"
+
+func (w *world) expectIgnoredEdit(t *testing.T, uid types.UID, want string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := w.ignoredEdits[uid]; got != want {
+		t.Errorf("of %s an edit is shown as %q, want %q", uid, got, want)
+	}
+}
+
+func TestUpdate_editOfAnEndedPodIsShown(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		phase v1.PodPhase
+		edit  func(s *v1.PodSpec)
+		// path is the field that is told, empty for none.
+		path string
+	}{
+		"args":                   {v1.PodSucceeded, func(s *v1.PodSpec) { s.Containers[0].Args = []string{"two"} }, "spec.containers[0].args"},
+		"a volume of a failed":   {v1.PodFailed, func(s *v1.PodSpec) { s.Volumes = []v1.Volume{{Name: "v"}} }, "spec.volumes"},
+		"the image":              {v1.PodSucceeded, func(s *v1.PodSpec) { s.Containers[0].Image = "web:2" }, "spec.containers[0].image"},
+		"the restart policy":     {v1.PodFailed, func(s *v1.PodSpec) { s.RestartPolicy = v1.RestartPolicyAlways }, "spec.restartPolicy"},
+		"a label":                {v1.PodSucceeded, unedited, ""},
+		"args of one that runs":  {v1.PodRunning, func(s *v1.PodSpec) { s.Containers[0].Args = []string{"two"} }, ""},
+		"image of one that runs": {v1.PodRunning, func(s *v1.PodSpec) { s.Containers[0].Image = "web:2" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld("file")
+				w.run(t, func() {
+					before, after := version("one", unedited), version("two", tc.edit)
+					w.send(added(before))
+					w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: tc.phase} })
+					w.send(edits(before, after))
+					if tc.path == "" {
+						w.expectIgnoredEdit(t, "1", "")
+						return
+					}
+					w.expectIgnoredEdit(t, "1", tc.path+editIgnored)
+					w.expectEvents(t, "Warning pod-1 HasEnded: "+tc.path+editIgnored)
+					w.expect(t, "create 1", "update 1")
+					w.send(edits(after, version("three", unedited)))
+					w.expectIgnoredEdit(t, "1", "")
+				})
+			})
+		})
+	}
+}
+
+func TestRemove_ofAnEndedPodForgetsItsEdit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			before := version("one", unedited)
+			after := version("two", func(s *v1.PodSpec) { s.Containers[0].Args = []string{"two"} })
+			w.send(added(before))
+			w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: v1.PodSucceeded} })
+			w.send(edits(before, after))
+			w.send(api.Change{Op: api.Remove, Old: after})
+			w.expectIgnoredEdit(t, "1", "")
+		})
+	})
+}
+
+func TestRestore_showsThatAnEndedPodWasEdited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.remade = map[types.UID]bool{"1": true}
+		w.remains["1"], w.begun["1"] = true, true
+		w.strays = []worker.Stray{{UID: "1", Name: "pod-1"}}
+		w.outcomes["1"] = v1.PodSucceeded
+		w.run(t, func() {
+			w.send(api.Change{Op: api.Restore, New: version("two", unedited), Restored: true})
+			w.expect(t, "create 1")
+			w.expectIgnoredEdit(t, "1", "the document"+editIgnored)
+		})
+	})
+}
+
+// edited is a newer version of a pod.
+func edited(p *v1.Pod) *v1.Pod {
+	p = p.DeepCopy()
+	p.Labels = map[string]string{"edited": "yes"}
+	return p
+}
+
+func TestAPodThatBecomesAnotherWhileOthersLeaveForItIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		now    func(w *world)
+		status string
+		starts bool
+	}{
+		"and waits for the same":                    {func(*world) {}, makingRoom, true},
+		"and starts at once where it needs no room": {func(w *world) { delete(w.rooms, "2") }, "Pending : ", true},
+		"and waits for more":                        {func(w *world) { w.refusals["2"] = portTaken }, "Pending NodePorts: Pod was rejected for now: port 80 is taken", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			preempting(t, func(w *world, victim, critical *v1.Pod) {
+				w.set(func() { w.ending = []*v1.Pod{victim}; tc.now(w) })
+				w.send(api.Change{Op: api.UpdateOp, Old: critical, New: edited(critical)})
+				w.expectStatus(t, "2", tc.status)
+				w.set(func() {
+					for _, request := range w.requests {
+						if request == "kill 1" {
+							t.Error("the victim is ended twice")
+						}
+					}
+				})
+				w.set(func() { w.workers["1"] = worker.Terminated; w.ending = nil })
+				untilRetry()
+				w.set(func() {
+					if got := len(w.requests) > 0; got != tc.starts {
+						t.Errorf("requests: %v", w.requests)
+					}
+					w.requests = nil
+				})
+			})
+		})
+	}
 }

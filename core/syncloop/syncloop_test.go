@@ -9,11 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/worker"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // counted counts what is logged of one message.
 type counted struct {
