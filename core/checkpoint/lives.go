@@ -18,10 +18,10 @@ type life struct {
 	instance, source string
 }
 
-// Taken implements syncloop.Outcomes. An outcome is that of a life, so that one goes
+// Track implements syncloop.Outcomes. An outcome is that of a life, so that one goes
 // on whatever is edited, and whenever the agent was killed: the checkpoint keeps
 // since when a pod was seen with each of its versions.
-func (o *Outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
+func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	instance, err := outcomeInstance(p)
 	if err != nil {
 		o.log.Error("how a pod fares is kept as that of the version before", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)

@@ -49,29 +49,29 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 	}{
 		"nothing has changed": {outcomePod("h"), nil, outcomePod("h"), first, true, true},
 		"it was edited": {outcomePod("h"), func(r *outcomeRun) {
-			r.Taken(outcomePod("i"), first, false)
+			r.Track(outcomePod("i"), first, false)
 			time.Sleep(time.Minute)
 		}, outcomePod("i"), first, true, true},
 		"it was edited, and the agent killed at once": {outcomePod("h"), func(r *outcomeRun) {
-			r.Taken(outcomePod("i"), first, false)
+			r.Track(outcomePod("i"), first, false)
 		}, outcomePod("i"), first, true, true},
 		"the checkpoint was written, and nothing else": {outcomePod("h"), nil, outcomePod("i"), first, true, true},
 		"it was edited, and the checkpoint not written": {outcomePod("h"), func(r *outcomeRun) {
-			r.Taken(outcomePod("i"), first, false)
+			r.Track(outcomePod("i"), first, false)
 			time.Sleep(time.Minute)
 		}, outcomePod("h"), first, true, true},
 		"it was removed and added, and the agent killed at once": {outcomePod("h"), func(r *outcomeRun) {
 			r.Forget("u1")
-			r.Taken(outcomePod("h"), again, false)
+			r.Track(outcomePod("h"), again, false)
 		}, outcomePod("h"), again, true, false},
 		"it was removed and added otherwise": {outcomePod("h"), func(r *outcomeRun) {
 			r.Forget("u1")
-			r.Taken(outcomePod("i"), again, false)
+			r.Track(outcomePod("i"), again, false)
 		}, outcomePod("i"), again, true, false},
 		"it is added otherwise while no agent runs": {outcomePod("h"), nil, outcomePod("i"), again, false, false},
 		"the checkpoint was lost":                   {outcomePod("h"), nil, outcomePod("h"), again, false, true},
 		"the checkpoint was lost after an edit": {outcomePod("h"), func(r *outcomeRun) {
-			r.Taken(outcomePod("i"), first, false)
+			r.Track(outcomePod("i"), first, false)
 			time.Sleep(time.Minute)
 		}, outcomePod("i"), again, false, true},
 		"a pod of an API server was labelled":           {api("h"), nil, api("i"), first, true, true},
@@ -82,7 +82,7 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := runOutcomes(t)
-				r.Taken(tc.had, first, false)
+				r.Track(tc.had, first, false)
 				r.Keep(tc.had, fares(v1.PodFailed, 3))
 				if !r.Ended(tc.had) {
 					t.Fatal("it has not ended")
@@ -91,7 +91,7 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 					tc.meanwhile(r)
 				}
 				r = r.next(t)
-				r.Taken(tc.then, tc.since, tc.restored)
+				r.Track(tc.then, tc.since, tc.restored)
 				if got := r.Ended(tc.then); got != tc.want {
 					t.Errorf("ended %v, want %v", got, tc.want)
 				}
@@ -120,7 +120,7 @@ func TestWhatAnEarlierVersionHasWrittenCountsForTheSameManifestOnly(t *testing.T
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := runOutcomes(t, kept(t, outcomePod("h"), fares(v1.PodFailed, 3)))
-				r.Taken(tc.has, time.Unix(5, 0), true)
+				r.Track(tc.has, time.Unix(5, 0), true)
 				if _, known := r.Kept(tc.has); known != tc.want {
 					t.Errorf("kept %v, want %v", known, tc.want)
 				}
@@ -145,17 +145,17 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r, first := runOutcomes(t), time.Now()
-				r.Taken(limitedPod(), first, false)
+				r.Track(limitedPod(), first, false)
 				st := begun(time.Now())
 				st.ContainerStatuses[0].RestartCount = 4
 				r.Keep(limitedPod(), st)
 				before, _, _ := r.files.on("u1")
 				time.Sleep(time.Minute)
-				r.Taken(edited, first, false)
+				r.Track(edited, first, false)
 				goes(r)
 
 				r = r.next(t)
-				r.Taken(edited, first, true)
+				r.Track(edited, first, true)
 				got, known := r.Kept(edited)
 				if diff := cmp.Diff(before.Status, got); !known || diff != "" {
 					t.Errorf("kept %v (-before +after):\n%s", known, diff)
@@ -173,7 +173,7 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 func TestNothingIsLeftOfALifeThatIsOver(t *testing.T) {
 	t.Parallel()
 	o := NewOutcomes(&outcomeFiles{files: map[types.UID]state.Outcome{}}, slog.New(slog.DiscardHandler))
-	o.Taken(outcomePod("h"), time.Now(), false)
+	o.Track(outcomePod("h"), time.Now(), false)
 	o.Forget("u1")
 	if kept := maps.Collect(o.kept.Values); len(o.lives) > 0 || len(kept) > 0 {
 		t.Errorf("left: %d lives, %d outcomes", len(o.lives), len(kept))

@@ -19,7 +19,7 @@ import (
 // seen. What an earlier agent has begun with comes before all others, for it uses
 // the node. A pod is in the set before anything is decided about it.
 func (l *Loop) add(changes []api.Change) {
-	defer l.settle()
+	defer l.finishBatch()
 	l.judgeWaiting()
 	byAge := slices.Clone(changes)
 	slices.SortStableFunc(byAge, func(a, b api.Change) int {
@@ -29,26 +29,26 @@ func (l *Loop) add(changes []api.Change) {
 	for _, first := range []bool{true, false} {
 		for i := range byAge {
 			if c := &byAge[i]; begun[c.New.UID] == first {
-				l.introduce(c, first)
+				l.admitNew(c, first)
 			}
 		}
 	}
 }
 
-// introduce decides about one new pod.
-func (l *Loop) introduce(c *api.Change, begun bool) {
-	l.present() // those without it
+// admitNew judges one new pod.
+func (l *Loop) admitNew(c *api.Change, begun bool) {
+	l.nodeUsers() // those without it
 	m := l.pods.add(c)
-	if l.expelled(m) {
-		l.taken(m)
+	if l.wasPreempted(m) {
+		l.trackOutcome(m)
 		return
 	}
-	if l.returning(m) {
+	if l.awaitsTermination(m) {
 		return
 	}
 	result := l.judge(m, begun)
 	if c.Op == api.Restore && begun && refused(m.verdict) {
-		l.end(m) // an earlier agent was to evict it
+		l.endRefused(m) // an earlier agent was to evict it
 		return
 	}
 	if !result.Admitted {
@@ -67,12 +67,12 @@ func (l *Loop) introduce(c *api.Change, begun bool) {
 // verdict whose warnings were told.
 func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun bool) {
 	l.warn(m, said)
-	l.join(m)
+	l.addUser(m)
 	if result.Preemption != nil {
-		l.preempt(m, result.Preemption)
+		l.makeRoom(m, result.Preemption)
 		return
 	}
-	l.create(m, begun)
+	l.queueStart(m, begun)
 }
 
 // begun are the pods that an earlier agent has begun with: those that run and have
@@ -106,7 +106,7 @@ func refused(v *api.Verdict) bool {
 // judge says whether a new pod is admitted. One that has ended or was begun with by
 // an earlier agent is past that; only what policy refused is refused nevertheless.
 func (l *Loop) judge(m member, begun bool) admission.Result {
-	l.taken(m)
+	l.trackOutcome(m)
 	past := begun || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod)
 	if l.cfg.Admitter == nil || past && !refused(m.verdict) {
 		return admission.Result{Admitted: true}
@@ -114,11 +114,11 @@ func (l *Loop) judge(m member, begun bool) admission.Result {
 	return l.cfg.Admitter.Admit(l.attributes(m))
 }
 
-// taken says whose outcome that of a UID is from now on. While an earlier pod of its
-// UID is being ended it is still that one's.
-func (l *Loop) taken(m member) {
-	if l.cfg.Outcomes != nil && !m.returns {
-		l.cfg.Outcomes.Taken(m.pod, m.origin.FirstSeen, m.restored)
+// trackOutcome says that the outcome kept under a UID is this pod's from now on. While
+// an earlier pod of its UID is being ended it is still that one's.
+func (l *Loop) trackOutcome(m member) {
+	if l.cfg.Outcomes != nil && !m.recreated {
+		l.cfg.Outcomes.Track(m.pod, m.origin.FirstSeen, m.restored)
 	}
 }
 
@@ -133,28 +133,28 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	if news {
 		l.cfg.Events.Event(m.pod, v1.EventTypeWarning, why.Reason, why.Message)
 		if l.cfg.Observer != nil {
-			l.cfg.Observer.Rejected(countedAs(m, why.Reason))
+			l.cfg.Observer.Rejected(metricReason(m, why.Reason))
 		}
 	}
 	if pod.IsStatic(m.pod) && !refused(m.verdict) {
-		l.pending(m, why.Reason, "Pod was rejected for now: "+why.Message)
-		l.waits(m, why)
+		l.setPending(m, why.Reason, "Pod was rejected for now: "+why.Message)
+		l.retryLater(m, why)
 		return
 	}
 	st := v1.PodStatus{
 		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message, QOSClass: pod.QOS(m.pod),
 	}
 	if l.cfg.Outcomes != nil && !refused(m.verdict) {
-		l.showOnceKept(m, &st)
+		l.showOnceDurable(m, &st)
 		return
 	}
 	delete(l.rejections.unshown, m.pod.UID)
-	l.show(m, &st)
+	l.setStatus(m, &st)
 }
 
-// countedAs is the reason that a rejection counts under. Plugins may give a reason of
-// their own, also one of a node's.
-func countedAs(m member, reason string) string {
+// metricReason returns the reason that a rejection counts under. Plugins may give a
+// reason of their own, also one of a node's.
+func metricReason(m member, reason string) string {
 	switch reason {
 	case api.ReasonPolicyDenied, api.ReasonPolicyFailed, api.ReasonDefaultVerdict:
 		return reason
@@ -165,12 +165,13 @@ func countedAs(m member, reason string) string {
 	return reason
 }
 
-// pending shows why a pod has not begun, or with an empty reason that it does.
-func (l *Loop) pending(m member, reason, message string) {
-	l.show(m, &v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message, QOSClass: pod.QOS(m.pod)})
+// setPending shows why a pod has not begun, or with an empty reason that it does.
+func (l *Loop) setPending(m member, reason, message string) {
+	l.setStatus(m, &v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message, QOSClass: pod.QOS(m.pod)})
 }
 
-func (l *Loop) show(m member, st *v1.PodStatus) {
+// setStatus stores the status of a pod that has no worker.
+func (l *Loop) setStatus(m member, st *v1.PodStatus) {
 	if _, err := l.cfg.Statuses.Set(m.pod, *st); err != nil {
 		l.cfg.Log.Error("status not stored", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", m.pod.UID, "err", err)
 	}

@@ -39,7 +39,7 @@ func (w *world) Ended(p *v1.Pod) bool {
 	return w.outcomes[p.UID] != ""
 }
 
-func (w *world) Taken(p *v1.Pod, since time.Time, restored bool) {
+func (w *world) Track(p *v1.Pod, since time.Time, restored bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	line := fmt.Sprintf("%s %s since %d", p.UID, p.Labels["version"], since.Unix())

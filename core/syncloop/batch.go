@@ -13,128 +13,133 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// pass is what is known while pods are judged one after the other: that the loop asks
-// the workers about all others once, and not for each.
-type pass struct {
-	// users are those of the node, by UID, nil where they have to be looked up. Who is
-	// admitted joins them.
-	users []user
-	// crowded: a pod waits that was judged beside the users.
-	crowded bool
-	// starts are pods that are handed to the workers when all have been judged.
-	starts []start
+// admissionBatch is what is known while pods are judged one after the other, so that
+// the loop asks the workers about all other pods once, and not for each.
+type admissionBatch struct {
+	// users are the pods that use the node, by UID, nil where they have to be listed.
+	// Admitted pods are added.
+	users []nodeUser
+	// hasWaiting is set where a pod that was judged beside the users waits.
+	hasWaiting bool
+	// starts are admitted pods whose workers start when all have been judged.
+	starts []queuedStart
 }
 
-// start is an admitted pod, and whether something of it is on the node already.
-type start struct {
+// queuedStart is an admitted pod, and whether something of it is on the node already.
+type queuedStart struct {
 	member
 	begun bool
 }
 
-// present are the users of the node.
-func (l *Loop) present() []user {
-	if l.pass.users == nil {
-		l.pass.users = l.users()
+// nodeUsers returns the pods that use the node, listed once in a batch.
+func (l *Loop) nodeUsers() []nodeUser {
+	if l.batch.users == nil {
+		l.batch.users = l.listNodeUsers()
 	}
-	return l.pass.users
+	return l.batch.users
 }
 
-// join has a pod use the node that was just admitted, unless it has ended.
-func (l *Loop) join(m member) {
+// addUser adds a pod that was just admitted to the users of the node, unless it has
+// ended.
+func (l *Loop) addUser(m member) {
 	if !l.active(m) {
 		return
 	}
-	u := user{pod: m.pod}
-	i, known := slices.BinarySearchFunc(l.present(), u, byUID)
+	u := nodeUser{pod: m.pod}
+	i, known := slices.BinarySearchFunc(l.nodeUsers(), u, byUID)
 	if known {
-		l.pass.users[i] = u
+		l.batch.users[i] = u
 		return
 	}
-	l.pass.users = slices.Insert(l.pass.users, i, u)
+	l.batch.users = slices.Insert(l.batch.users, i, u)
 }
 
-// lookAgain forgets who uses the node, for that has changed.
-func (l *Loop) lookAgain() {
-	if l.pass.crowded {
-		for _, u := range l.present() {
-			l.crowd[u.pod.UID] = u.pod
+// invalidateUsers drops the list of the node's users, because it has changed.
+func (l *Loop) invalidateUsers() {
+	if l.batch.hasWaiting {
+		for _, u := range l.nodeUsers() {
+			l.usersWhenRejected[u.pod.UID] = u.pod
 		}
 	}
-	l.pass.users, l.pass.crowded = nil, false
+	l.batch.users, l.batch.hasWaiting = nil, false
 }
 
-// create has a pod start when all have been judged.
-func (l *Loop) create(m member, begun bool) { l.pass.starts = append(l.pass.starts, start{m, begun}) }
+// queueStart starts the worker of a pod when the batch ends.
+func (l *Loop) queueStart(m member, begun bool) {
+	l.batch.starts = append(l.batch.starts, queuedStart{m, begun})
+}
 
-// settle ends a pass: who was admitted starts, and who uses the node is not known any
-// more.
-func (l *Loop) settle() {
-	for _, s := range l.pass.starts {
-		l.hand(s.member)
+// finishBatch starts the workers of admitted pods and drops the list of the node's
+// users.
+func (l *Loop) finishBatch() {
+	for _, s := range l.batch.starts {
+		l.startWorker(s.member)
 	}
-	l.pass.starts = nil
-	l.lookAgain()
+	l.batch.starts = nil
+	l.invalidateUsers()
 }
 
-func (l *Loop) hand(m member) {
+// startWorker asks for the worker of an admitted pod.
+func (l *Loop) startWorker(m member) {
 	l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, After: m.after})
 }
 
-// starting takes a pod out of those that are about to start.
-func (l *Loop) starting(uid types.UID) (s start, found bool) {
-	i := slices.IndexFunc(l.pass.starts, func(s start) bool { return s.pod.UID == uid })
+// dequeueStart removes a pod from those that start when the batch ends.
+func (l *Loop) dequeueStart(uid types.UID) (s queuedStart, found bool) {
+	i := slices.IndexFunc(l.batch.starts, func(s queuedStart) bool { return s.pod.UID == uid })
 	if i < 0 {
-		return start{}, false
+		return queuedStart{}, false
 	}
-	s = l.pass.starts[i]
-	l.pass.starts = slices.Delete(l.pass.starts, i, i+1)
+	s = l.batch.starts[i]
+	l.batch.starts = slices.Delete(l.batch.starts, i, i+1)
 	return s, true
 }
 
-// user is a pod that uses the node.
-type user struct {
+// nodeUser is a pod that uses the node.
+type nodeUser struct {
 	pod *v1.Pod
 	// ending: it is being ended. removed: the set has it no more.
 	ending, removed bool
-	// left is how much it has of its grace period, where it is being ended.
-	left time.Duration
+	// remainingGrace is the rest of its grace period, where it is being ended.
+	remainingGrace time.Duration
 }
 
-// users are the pods that use the node, by UID: those that were admitted and have
-// not ended, those that are being ended, also where nobody wants them any more, and
-// what runs from an earlier agent and has not come yet.
-func (l *Loop) users() []user {
+// listNodeUsers returns the pods that use the node, by UID: those that were admitted
+// and have not ended, those that are being ended, also where no source wants them any
+// more, and what an earlier agent left running and is not in the set yet.
+func (l *Loop) listNodeUsers() []nodeUser {
 	known := map[types.UID]bool{}
-	var users []user
-	take := func(u user) {
+	var users []nodeUser
+	take := func(u nodeUser) {
 		if !known[u.pod.UID] {
 			known[u.pod.UID] = true
 			users = append(users, u)
 		}
 	}
 	ending := l.cfg.Workers.Ending()
-	left := l.left(ending)
+	left := l.remainingGrace(ending)
 	for uid, m := range l.pods.all() {
 		if l.active(m) {
-			take(user{pod: m.pod, ending: l.cfg.Workers.TerminationRequested(uid), left: left[uid]})
+			take(nodeUser{pod: m.pod, ending: l.cfg.Workers.TerminationRequested(uid), remainingGrace: left[uid]})
 		}
 	}
 	for _, e := range ending {
 		if !l.cfg.Workers.KnownTerminated(e.Pod.UID) {
-			take(user{pod: e.Pod, ending: true, removed: true, left: left[e.Pod.UID]})
+			take(nodeUser{pod: e.Pod, ending: true, removed: true, remainingGrace: left[e.Pod.UID]})
 		}
 	}
-	for _, p := range l.expected() {
-		take(user{pod: p})
+	for _, p := range l.notYetRestored() {
+		take(nodeUser{pod: p})
 	}
 	slices.SortFunc(users, byUID)
 	return users
 }
 
-func byUID(a, b user) int { return cmp.Compare(a.pod.UID, b.pod.UID) }
+func byUID(a, b nodeUser) int { return cmp.Compare(a.pod.UID, b.pod.UID) }
 
-// left is how much pods that are being ended have of their grace period, by UID.
-func (l *Loop) left(ending []worker.Ending) map[types.UID]time.Duration {
+// remainingGrace returns the rest of the grace period of pods that are being ended, by
+// UID.
+func (l *Loop) remainingGrace(ending []worker.Ending) map[types.UID]time.Duration {
 	left := make(map[types.UID]time.Duration, len(ending))
 	now := l.cfg.Now()
 	for _, e := range ending {
@@ -143,9 +148,9 @@ func (l *Loop) left(ending []worker.Ending) map[types.UID]time.Duration {
 	return left
 }
 
-// expected are pods that an earlier agent left running and that are wanted, but are
-// not in the set yet.
-func (l *Loop) expected() []*v1.Pod {
+// notYetRestored returns the pods that an earlier agent left running and that are
+// wanted, but are not in the set yet.
+func (l *Loop) notYetRestored() []*v1.Pod {
 	running := map[types.UID]bool{}
 	for _, s := range l.cfg.Workers.Strays() {
 		if !l.pods.has(s.UID) {
@@ -170,7 +175,7 @@ func (l *Loop) active(m member) bool {
 	if l.cfg.Workers.KnownTerminated(m.pod.UID) {
 		return false
 	}
-	return l.cfg.Workers.TerminationRequested(m.pod.UID) || !m.rejected && !m.returns && !l.ended(m.pod)
+	return l.cfg.Workers.TerminationRequested(m.pod.UID) || !m.rejected && !m.recreated && !l.ended(m.pod)
 }
 
 // attributes are what a pod is judged by. Those it starts after anyway are not
@@ -180,8 +185,8 @@ func (l *Loop) active(m member) bool {
 func (l *Loop) attributes(m member) *admission.Attributes {
 	a := &admission.Attributes{Pod: m.pod, Verdict: m.verdict}
 	static := pod.IsStatic(m.pod)
-	var ending []user
-	for _, u := range l.present() {
+	var ending []nodeUser
+	for _, u := range l.nodeUsers() {
 		precedes := u.pod.UID == m.after || static && pod.IsStatic(u.pod) && pod.FullName(u.pod) == pod.FullName(m.pod)
 		switch {
 		case u.pod.UID == m.pod.UID, u.ending && precedes, u.removed && !static:
@@ -191,7 +196,7 @@ func (l *Loop) attributes(m member) *admission.Attributes {
 			a.Others = append(a.Others, u.pod)
 		}
 	}
-	slices.SortStableFunc(ending, func(a, b user) int { return cmp.Compare(a.left, b.left) })
+	slices.SortStableFunc(ending, func(a, b nodeUser) int { return cmp.Compare(a.remainingGrace, b.remainingGrace) })
 	for _, u := range ending {
 		a.Ending = append(a.Ending, u.pod)
 	}

@@ -113,10 +113,10 @@ type Statuses interface {
 
 // Outcomes keep how pods ended. They do not block.
 type Outcomes interface {
-	// Taken says that the loop has taken in a pod, or a newer version of it. It was
-	// first seen at since, and what is kept of another one that had its UID counts for
-	// nothing. restored is true for one that the checkpoint had.
-	Taken(p *v1.Pod, since time.Time, restored bool)
+	// Track says that the loop has a pod, or a newer version of it. It was first seen
+	// at since, and what is kept of another pod that had its UID counts for nothing.
+	// restored is true for one that the checkpoint had.
+	Track(p *v1.Pod, since time.Time, restored bool)
 	// Ended reports whether the pod has ended.
 	Ended(p *v1.Pod) bool
 	// Rejected keeps that the pod was rejected for good. kept is called, from any

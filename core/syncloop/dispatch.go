@@ -14,9 +14,9 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// take handles an update of the mux: its changes in their order, additions of
+// handleUpdate handles an update of the mux: its changes in their order, additions of
 // one kind by age, and only then the sources it completes.
-func (l *Loop) take(u *api.Update) {
+func (l *Loop) handleUpdate(u *api.Update) {
 	changes := u.Changes
 	for len(changes) > 0 {
 		end := slices.IndexFunc(changes, func(c api.Change) bool { return c.Op != changes[0].Op })
@@ -26,7 +26,7 @@ func (l *Loop) take(u *api.Update) {
 		l.dispatch(changes[0].Op, changes[:end])
 		changes = changes[end:]
 	}
-	l.sources.mark(u.Seen)
+	l.sources.markHandled(u.Seen)
 }
 
 // dispatch handles changes of one kind.
@@ -48,14 +48,14 @@ func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 			l.update(c)
 		case api.Delete:
 			m := l.pods.update(c)
-			l.taken(m)
+			l.trackOutcome(m)
 			l.request(worker.Update, m)
 		case api.Remove:
 			l.remove(c)
 		case api.Evict:
 			l.evict(c)
 		case api.Reconcile:
-			l.taken(l.pods.update(c))
+			l.trackOutcome(l.pods.update(c))
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
 		}
@@ -92,18 +92,18 @@ func (l *Loop) update(c *api.Change) {
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
-	if path := l.remade(before, c); path != "" {
+	if path := l.replacingField(before, c); path != "" {
 		l.replace(before, c, path)
 		return
 	}
 	m := l.pods.update(c)
-	l.taken(m)
-	l.tellEdit(before, m)
+	l.trackOutcome(m)
+	l.reportEdit(before, m)
 	if waits {
-		l.crowd[m.pod.UID] = m.pod // what it was has left
+		l.usersWhenRejected[m.pod.UID] = m.pod // what it was has left
 		return
 	}
-	if _, arrives := l.arrivals[m.pod.UID]; arrives {
+	if _, arrives := l.pendingPreemptors[m.pod.UID]; arrives {
 		l.judgeAgain(m, before.verdict)
 		return
 	}
@@ -122,14 +122,14 @@ func (l *Loop) update(c *api.Change) {
 // judgeAgain decides anew about a pod that others leave for and that has become
 // another. before is what policy said of it as it was.
 func (l *Loop) judgeAgain(m member, before *api.Verdict) {
-	defer l.settle()
-	delete(l.arrivals, m.pod.UID)
+	defer l.finishBatch()
+	delete(l.pendingPreemptors, m.pod.UID)
 	result := l.judge(m, false)
 	if !result.Admitted {
 		l.reject(m, result, true)
 		return
 	}
-	l.pending(m, "", "")
+	l.setPending(m, "", "")
 	l.admit(m, result, before, false)
 }
 
@@ -140,32 +140,32 @@ func (l *Loop) remove(c *api.Change) {
 	uid := c.Old.UID
 	m, _ := l.pods.get(uid)
 	_, waits := l.waiting[uid]
-	_, arrives := l.arrivals[uid]
+	_, arrives := l.pendingPreemptors[uid]
 	l.pods.remove(uid)
 	l.cfg.Statuses.EditIgnored(uid, reasonHasEnded, "", l.cfg.Now())
 	delete(l.waiting, uid)
-	delete(l.arrivals, uid)
+	delete(l.pendingPreemptors, uid)
 	delete(l.rejections.unshown, uid)
 	switch {
 	case l.cfg.Workers.Has(uid):
 	case waits, arrives:
-		l.forget(uid)
+		l.forgetOutcome(uid)
 		l.cfg.Statuses.Delete(uid)
 		return
 	case m.rejected:
-		l.forget(uid)
+		l.forgetOutcome(uid)
 		l.cfg.Statuses.DeleteEnded(uid)
 		return
 	}
-	l.former[uid] = time.Time{}
+	l.terminating[uid] = time.Time{}
 	if l.cfg.Outcomes != nil {
 		l.cfg.Outcomes.Forget(uid)
 	}
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
 }
 
-// forget drops what is kept of a pod that has no worker.
-func (l *Loop) forget(uid types.UID) {
+// forgetOutcome drops what is kept of a pod that has no worker.
+func (l *Loop) forgetOutcome(uid types.UID) {
 	if l.cfg.Outcomes != nil {
 		l.cfg.Outcomes.Forget(uid)
 	}
@@ -174,11 +174,11 @@ func (l *Loop) forget(uid types.UID) {
 // reasonHasEnded is why an edit of a pod has no effect.
 const reasonHasEnded = "HasEnded"
 
-// tellEdit shows with a static pod that has ended what its document says otherwise since:
-// nothing of it is run again. m is the newer version of before. An edit that is taken back
-// is shown no longer.
-func (l *Loop) tellEdit(before, m member) {
-	if before.pod == nil || !pod.IsStatic(m.pod) || m.rejected || m.returns || !l.ended(before.pod) {
+// reportEdit shows with a static pod that has ended what its document has changed
+// since: nothing of it is run again. m is the newer version of before. An edit that is
+// undone is shown no longer.
+func (l *Loop) reportEdit(before, m member) {
+	if before.pod == nil || !pod.IsStatic(m.pod) || m.rejected || m.recreated || !l.ended(before.pod) {
 		return
 	}
 	if m.ended == nil {
@@ -188,25 +188,26 @@ func (l *Loop) tellEdit(before, m member) {
 	if pod.SameInstance(before.pod, m.pod) {
 		return
 	}
-	path := rerunOtherwise(m.ended, m.pod)
+	path := rerunDifference(m.ended, m.pod)
 	if path == "" {
 		l.cfg.Statuses.EditIgnored(m.pod.UID, reasonHasEnded, "", l.cfg.Now())
 		return
 	}
-	message := l.showEdit(m.pod, path)
+	message := l.reportIgnoredEdit(m.pod, path)
 	l.cfg.Events.Event(m.pod, v1.EventTypeWarning, reasonHasEnded, message)
 }
 
-// showEdit shows that a pod which has ended was edited, and returns what is shown.
-func (l *Loop) showEdit(p *v1.Pod, path string) string {
+// reportIgnoredEdit shows that a pod which has ended was edited, and returns what is
+// shown.
+func (l *Loop) reportIgnoredEdit(p *v1.Pod, path string) string {
 	message := path + " has changed, but the pod has ended: to run it again, take its manifest away and put it back, or give it another UID"
 	l.cfg.Statuses.EditIgnored(p.UID, reasonHasEnded, message, l.cfg.Now())
 	return message
 }
 
-// rerunOtherwise returns the first field by which a run of after would be another than one of
-// before, "" for none.
-func rerunOtherwise(before, after *v1.Pod) string {
+// rerunDifference returns the first field by which a run of after would differ from
+// one of before, "" for none.
+func rerunDifference(before, after *v1.Pod) string {
 	if path := pod.Remade(before, after); path != "" {
 		return path
 	}

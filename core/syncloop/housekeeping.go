@@ -17,8 +17,8 @@ import (
 // missed: it lets go of workers that are done or whose pod is gone, makes
 // those that are missing, and looks for pods that run for nobody.
 func (l *Loop) housekeep(ctx context.Context) {
-	l.complete(l.cfg.Workers.Known(l.wanted))
-	l.forgetFormer()
+	l.createMissingWorkers(l.cfg.Workers.Known(l.wanted))
+	l.forgetTerminated()
 	if l.relisting || len(l.strays()) == 0 {
 		return
 	}
@@ -27,25 +27,25 @@ func (l *Loop) housekeep(ctx context.Context) {
 	l.helpers.Go(func() { l.relisted <- l.cfg.PLEG.Relist(ctx) })
 }
 
-// complete gives the pods a worker that have none and are to have one.
-func (l *Loop) complete(workers map[types.UID]worker.State) {
-	defer l.settle()
-	maps.DeleteFunc(l.early, func(uid types.UID, _ bool) bool { return !l.wanted(uid) })
+// createMissingWorkers starts a worker for each pod that should have one and has none.
+func (l *Loop) createMissingWorkers(workers map[types.UID]worker.State) {
+	defer l.finishBatch()
+	maps.DeleteFunc(l.preemptedEarly, func(uid types.UID, _ bool) bool { return !l.wanted(uid) })
 	for uid, m := range l.pods.all() {
 		_, has := workers[uid]
-		_, arrives := l.arrivals[uid]
+		_, arrives := l.pendingPreemptors[uid]
 		switch {
-		case has, arrives, m.returns:
+		case has, arrives, m.recreated:
 		case l.active(m):
 			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
-			l.create(m, true)
+			l.queueStart(m, true)
 		}
 	}
-	l.welcome()
+	l.admitRecreated()
 }
 
-// endStrays ends the pods that a fresh list shows to run for nobody.
-func (l *Loop) endStrays(err error) {
+// killStrays ends the pods that run without a worker or a source, by a fresh list.
+func (l *Loop) killStrays(err error) {
 	l.relisting = false
 	if err != nil {
 		if l.unlisted.Due("", err.Error(), l.cfg.Now()) {
@@ -59,7 +59,7 @@ func (l *Loop) endStrays(err error) {
 	for _, s := range l.strays() {
 		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
 			"pod", s.Namespace+"/"+s.Name, "uid", s.UID, "source", s.Source)
-		l.former[s.UID] = time.Time{}
+		l.terminating[s.UID] = time.Time{}
 		l.cfg.Workers.KillStray(&s)
 	}
 }
@@ -94,15 +94,16 @@ func (l *Loop) unwanted(uid types.UID, source string) bool {
 // pod's sandbox names, empty where nothing tells it. It may be called from any
 // goroutine.
 func (l *Loop) Removable(uid types.UID, source string) bool {
-	return (l.unwanted(uid, source) || l.idle(uid)) && l.cfg.Workers.ContentRemovable(uid)
+	return (l.unwanted(uid, source) || l.notStarted(uid)) && l.cfg.Workers.ContentRemovable(uid)
 }
 
-// idle reports whether a pod waits for room, or for what is left of the pod that had
-// its UID. What there is of it is from an earlier life, and would be taken for its own.
-func (l *Loop) idle(uid types.UID) bool {
+// notStarted reports whether a pod waits for room, or for what is left of the pod
+// before it of the same UID. What there is of it is from an earlier life, and would be
+// taken for its own.
+func (l *Loop) notStarted(uid types.UID) bool {
 	m, _ := l.pods.get(uid)
 	waits := m.rejected && pod.IsStatic(m.pod) && !refused(m.verdict)
-	return (waits || m.returns) && !l.cfg.Workers.Has(uid)
+	return (waits || m.recreated) && !l.cfg.Workers.Has(uid)
 }
 
 // sources says which sources have been heard. A source is heard once the loop
@@ -120,8 +121,8 @@ func newSources(configured []string, desired Desired) *sources {
 	return &sources{configured: configured, desired: desired, handled: map[string]bool{}}
 }
 
-// mark notes sources whose first snapshot has been handled.
-func (s *sources) mark(names []string) {
+// markHandled records sources whose first snapshot has been handled.
+func (s *sources) markHandled(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {

@@ -34,9 +34,10 @@ type member struct {
 	rejected bool
 	// restored: the checkpoint had the pod.
 	restored bool
-	// returns: it has come back while the pod that had its UID was being ended, or had
-	// left something, and is judged when that has no worker any more and nothing is left.
-	returns bool
+	// recreated is set for a pod that was added again while the pod that had its UID
+	// was being ended, or had left something. It is judged when that has no worker any
+	// more and nothing is left.
+	recreated bool
 }
 
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }

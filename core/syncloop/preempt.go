@@ -17,23 +17,23 @@ import (
 // reasonMakingRoom is why an admitted pod has not begun to start.
 const reasonMakingRoom = "MakingRoom"
 
-// minRoomWait is how long a pod waits at least for others to end.
-const minRoomWait = 10 * time.Second
+// minPreemptionWait is how long a pod waits at least for others to end.
+const minPreemptionWait = 10 * time.Second
 
-// arrival is an admitted pod that starts when others have left, or at a time at
-// which they should have.
-type arrival struct {
-	leaving []types.UID
-	until   time.Time
+// pendingPreemptor is an admitted pod that starts when others have left, or at the
+// deadline by which they should have.
+type pendingPreemptor struct {
+	leaving  []types.UID
+	deadline time.Time
 }
 
-// preempt has others end for an admitted pod, which starts after them. It uses the
-// node from now on, so that nobody else takes the room.
-func (l *Loop) preempt(m member, room *admission.Preemption) {
-	var a arrival
+// makeRoom ends others for an admitted pod, which starts after them. It uses the node
+// from now on, so that no other pod takes the room.
+func (l *Loop) makeRoom(m member, room *admission.Preemption) {
+	var a pendingPreemptor
 	var names []string
-	left := l.left(l.cfg.Workers.Ending())
-	wait := minRoomWait
+	left := l.remainingGrace(l.cfg.Workers.Ending())
+	wait := minPreemptionWait
 	for _, p := range slices.Concat(room.Victims, room.Await) {
 		a.leaving = append(a.leaving, p.UID)
 		names = append(names, p.Namespace+"/"+p.Name)
@@ -43,15 +43,15 @@ func (l *Loop) preempt(m member, room *admission.Preemption) {
 		}
 		wait = max(wait, rest+rest/2)
 	}
-	a.until = l.cfg.Now().Add(wait)
-	l.arrivals[m.pod.UID] = a
+	a.deadline = l.cfg.Now().Add(wait)
+	l.pendingPreemptors[m.pod.UID] = a
 	l.cfg.Log.Info("pods end for a critical one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", m.pod.UID, "ending", names)
-	l.pending(m, reasonMakingRoom, "Pod starts when these have ended: "+strings.Join(names, ", "))
-	l.lookAgain()
+	l.setPending(m, reasonMakingRoom, "Pod starts when these have ended: "+strings.Join(names, ", "))
+	l.invalidateUsers()
 	for _, p := range room.Victims {
-		l.expel(p)
+		l.preempt(p)
 	}
-	l.arrive()
+	l.startPreemptors()
 }
 
 // seconds is a number of seconds, a century at most: more, or half of that on top, may
@@ -61,15 +61,15 @@ func seconds(n int64) time.Duration {
 	return time.Duration(min(max(n, 0), int64(century/time.Second))) * time.Second
 }
 
-// arrive starts the pods for which others have left.
-func (l *Loop) arrive() {
-	for uid, a := range l.arrivals {
+// startPreemptors starts the pods for which others have left.
+func (l *Loop) startPreemptors() {
+	for uid, a := range l.pendingPreemptors {
 		leaves := func(uid types.UID) bool { return l.cfg.Workers.Has(uid) && !l.cfg.Workers.KnownTerminated(uid) }
-		late := l.cfg.Now().After(a.until)
+		late := l.cfg.Now().After(a.deadline)
 		if slices.ContainsFunc(a.leaving, leaves) && !late {
 			continue
 		}
-		delete(l.arrivals, uid)
+		delete(l.pendingPreemptors, uid)
 		m, known := l.pods.get(uid)
 		if !known {
 			continue
@@ -77,8 +77,8 @@ func (l *Loop) arrive() {
 		if late {
 			l.cfg.Log.Warn("pod starts although not all have ended that give way to it", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
 		}
-		l.pending(m, "", "")
-		l.create(m, false)
+		l.setPending(m, "", "")
+		l.queueStart(m, false)
 	}
 }
 
@@ -89,9 +89,9 @@ const (
 	messageDisruption = "Pod was preempted by Kubelet to accommodate a critical pod."
 )
 
-// expel ends a pod with its own grace period. One of which nothing has begun yet is
+// preempt ends a pod with its own grace period. If nothing of it has begun yet it is
 // rejected instead: a static one waits again.
-func (l *Loop) expel(p *v1.Pod) {
+func (l *Loop) preempt(p *v1.Pod) {
 	l.cfg.Events.Event(p, v1.EventTypeWarning, reasonPreempting, messagePreempting)
 	m, known := l.pods.get(p.UID)
 	switch {
@@ -102,51 +102,51 @@ func (l *Loop) expel(p *v1.Pod) {
 				m.origin = d.Origin
 			}
 		}
-		l.early[p.UID] = true
-	case l.takeBack(p.UID):
+		l.preemptedEarly[p.UID] = true
+	case l.cancelStart(p.UID):
 		l.reject(m, admission.Result{Reason: reasonPreempting, Message: messagePreempting}, false)
 		return
 	}
 	l.cfg.Workers.Update(worker.Request{
-		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: disrupted(reasonPreempting, messagePreempting, messageDisruption)},
+		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: disruptedStatus(reasonPreempting, messagePreempting, messageDisruption)},
 	})
 }
 
-// takeBack keeps an admitted pod from starting of which nothing is on the node, and
+// cancelStart keeps an admitted pod of which nothing is on the node from starting, and
 // reports whether it could.
-func (l *Loop) takeBack(uid types.UID) bool {
-	if _, arrives := l.arrivals[uid]; arrives {
-		delete(l.arrivals, uid)
+func (l *Loop) cancelStart(uid types.UID) bool {
+	if _, arrives := l.pendingPreemptors[uid]; arrives {
+		delete(l.pendingPreemptors, uid)
 		return true
 	}
 	begun := l.cfg.Begun != nil && l.cfg.Begun(uid)
-	if s, found := l.starting(uid); found {
+	if s, found := l.dequeueStart(uid); found {
 		if begun = begun || s.begun; begun {
-			l.hand(s.member)
+			l.startWorker(s.member)
 		}
 		return !begun
 	}
 	return !begun && l.cfg.Workers.Withdraw(uid)
 }
 
-// expelled reports whether a pod that comes had to give way before it came. Its worker
-// ends it, and it is not to start again.
-func (l *Loop) expelled(m member) bool {
-	early := l.early[m.pod.UID]
-	delete(l.early, m.pod.UID)
+// wasPreempted reports whether a new pod was preempted before the loop got it. Its
+// worker ends it, and it does not start again.
+func (l *Loop) wasPreempted(m member) bool {
+	early := l.preemptedEarly[m.pod.UID]
+	delete(l.preemptedEarly, m.pod.UID)
 	return early && l.cfg.Workers.TerminationRequested(m.pod.UID)
 }
 
-// disrupted is how the status of a pod ends that others have end.
-func disrupted(reason, message, disruption string) func(*v1.PodStatus) {
+// disruptedStatus returns what ends the status of a pod that is preempted or evicted.
+func disruptedStatus(reason, message, disruption string) func(*v1.PodStatus) {
 	return func(st *v1.PodStatus) {
 		st.Phase, st.Reason, st.Message = v1.PodFailed, reason, message
-		target(st, disruption)
+		setDisruptionTarget(st, disruption)
 	}
 }
 
-// target says with a pod's status that others have it end.
-func target(st *v1.PodStatus, message string) {
+// setDisruptionTarget adds the condition DisruptionTarget to a pod's status.
+func setDisruptionTarget(st *v1.PodStatus, message string) {
 	target := v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message,
 		ObservedGeneration: st.ObservedGeneration, LastTransitionTime: metav1.Now(),
@@ -177,23 +177,23 @@ func (l *Loop) evict(c *api.Change) {
 	m.verdict = c.Verdict
 	_, waits := l.waiting[m.pod.UID]
 	delete(l.waiting, m.pod.UID)
-	if m.returns || waits || l.takeBack(m.pod.UID) {
-		m.returns = false
+	if m.recreated || waits || l.cancelStart(m.pod.UID) {
+		m.recreated = false
 		l.reject(m, admission.Result{Reason: c.Verdict.Reason, Message: c.Verdict.Message}, true)
-		l.lookAgain()
+		l.invalidateUsers()
 		return
 	}
 	l.cfg.Events.Event(m.pod, v1.EventTypeWarning, c.Verdict.Reason, "Pod is evicted: "+c.Verdict.Message)
-	l.end(m)
-	l.lookAgain()
+	l.endRefused(m)
+	l.invalidateUsers()
 }
 
-// end has the worker of a pod end it that policy refuses.
-func (l *Loop) end(m member) {
+// endRefused asks the worker of a pod that policy refuses to end it.
+func (l *Loop) endRefused(m member) {
 	m.rejected = true
 	l.pods.put(m)
 	l.cfg.Workers.Update(worker.Request{
 		Kind: worker.Kill, Pod: m.pod, Origin: m.origin,
-		Kill: &worker.KillOptions{Evict: true, Status: disrupted(m.verdict.Reason, "Pod was evicted: "+m.verdict.Message, messageEviction)},
+		Kill: &worker.KillOptions{Evict: true, Status: disruptedStatus(m.verdict.Reason, "Pod was evicted: "+m.verdict.Message, messageEviction)},
 	})
 }

@@ -15,27 +15,27 @@ import (
 // reasonCleaningUp is why a pod that has come back has not begun to start.
 const reasonCleaningUp = "CleaningUp"
 
-// cleanUpPatience is how long a pod waits at most for what is left of an earlier life, if
-// it starts whatever that shows.
-const cleanUpPatience = 30 * time.Second
+// cleanupTimeout is how long a recreated pod waits at most until what is left of the
+// pod before it is removed, if its containers start whatever that shows.
+const cleanupTimeout = 30 * time.Second
 
-// returning reports whether a new pod has the UID of one that is being ended, or that
-// has left something on the node. It comes back when nothing of that is left, and is
-// judged then: meanwhile it has no room on the node.
-func (l *Loop) returning(m member) bool {
+// awaitsTermination reports whether a new pod has the UID of one that is being ended,
+// or that has left something on the node. It is then marked as recreated, has no room
+// on the node, and is judged when nothing of the pod before it is left.
+func (l *Loop) awaitsTermination(m member) bool {
 	uid := m.pod.UID
 	if refused(m.verdict) || pod.IsTerminal(m.pod.Status.Phase) {
 		return false
 	}
-	_, former := l.former[uid]
-	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen) || l.remadeBefore(m)
+	_, former := l.terminating[uid]
+	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen) || l.changedWhileDown(m)
 	left := former && !l.cfg.Workers.Has(uid) && l.remains(uid)
 	if !l.cfg.Workers.Return(uid) && !left {
 		return false
 	}
-	m.returns, l.former[uid] = true, time.Time{}
+	m.recreated, l.terminating[uid] = true, time.Time{}
 	l.pods.put(m)
-	l.lookAgain()
+	l.invalidateUsers()
 	return true
 }
 
@@ -44,13 +44,13 @@ func (l *Loop) remains(uid types.UID) bool {
 	return l.cfg.Workers.Remains(uid) || l.cfg.Begun != nil && l.cfg.Begun(uid)
 }
 
-// welcome judges the pods that have come back, when nothing is left of those that had
-// their UIDs: after those that wait, oldest first.
-func (l *Loop) welcome() {
+// admitRecreated judges the recreated pods of whose UIDs nothing is left: after those
+// that wait, oldest first.
+func (l *Loop) admitRecreated() {
 	var returned []member
-	for uid := range l.former {
+	for uid := range l.terminating {
 		m, _ := l.pods.get(uid)
-		if m.returns && !l.cfg.Workers.Has(uid) && !l.waitsForCleanUp(m) {
+		if m.recreated && !l.cfg.Workers.Has(uid) && !l.awaitsCleanup(m) {
 			returned = append(returned, m)
 		}
 	}
@@ -60,9 +60,9 @@ func (l *Loop) welcome() {
 	l.judgeWaiting()
 	slices.SortFunc(returned, byAge)
 	for _, m := range returned {
-		l.present() // those without it
-		delete(l.former, m.pod.UID)
-		m.returns = false
+		l.nodeUsers() // those without it
+		delete(l.terminating, m.pod.UID)
+		m.recreated = false
 		l.pods.put(m)
 		if result := l.judge(m, false); result.Admitted {
 			l.admit(m, result, nil, false)
@@ -72,15 +72,15 @@ func (l *Loop) welcome() {
 	}
 }
 
-// waitsForCleanUp reports whether something of an earlier life of a pod that has come
-// back is in its way, and shows that. By what is left of it the pod may seem to have
-// ended. What still runs of it ends, for nobody else would see to that.
-func (l *Loop) waitsForCleanUp(m member) bool {
+// awaitsCleanup reports whether something of the pod before it keeps a recreated pod
+// from starting, and shows that. By what is left the pod may seem to have ended. What
+// still runs of it is ended, because no worker does that.
+func (l *Loop) awaitsCleanup(m member) bool {
 	uid := m.pod.UID
-	since, now := l.former[uid], l.cfg.Now()
+	since, now := l.terminating[uid], l.cfg.Now()
 	if !l.remains(uid) {
 		if !since.IsZero() {
-			l.pending(m, "", "")
+			l.setPending(m, "", "")
 		}
 		return false
 	}
@@ -88,34 +88,34 @@ func (l *Loop) waitsForCleanUp(m member) bool {
 		if s.UID == uid {
 			l.cfg.Log.Info("pod has come back, what runs of its former life is ended", "pod", s.Namespace+"/"+s.Name, "uid", uid, "source", s.Source)
 			l.cfg.Workers.KillStray(&s)
-			l.former[uid] = time.Time{}
+			l.terminating[uid] = time.Time{}
 			return true
 		}
 	}
 	switch {
 	case since.IsZero():
-		l.former[uid] = now
-		l.pending(m, reasonCleaningUp, "Pod starts when what is left of the pod that had its UID before is removed")
-	case now.Sub(since) >= cleanUpPatience && alwaysStarts(m.pod):
+		l.terminating[uid] = now
+		l.setPending(m, reasonCleaningUp, "Pod starts when what is left of the pod that had its UID before is removed")
+	case now.Sub(since) >= cleanupTimeout && alwaysRestarts(m.pod):
 		l.cfg.Log.Warn("pod starts although its former life could not be removed", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
-		l.pending(m, "", "")
+		l.setPending(m, "", "")
 		return false
 	}
 	return true
 }
 
-// alwaysStarts reports whether the containers of a pod start however an instance of
+// alwaysRestarts reports whether the containers of a pod start however an instance of
 // them ended.
-func alwaysStarts(p *v1.Pod) bool {
+func alwaysRestarts(p *v1.Pod) bool {
 	return p.Spec.RestartPolicy == v1.RestartPolicyAlways &&
 		!slices.ContainsFunc(p.Spec.Containers, func(c v1.Container) bool { return c.RestartPolicy != nil })
 }
 
-// forgetFormer forgets the pods that have gone, with all they left.
-func (l *Loop) forgetFormer() {
-	for uid := range l.former {
+// forgetTerminated drops the pods that are gone with all they left.
+func (l *Loop) forgetTerminated() {
+	for uid := range l.terminating {
 		if !l.pods.has(uid) && !l.cfg.Workers.Has(uid) && !l.remains(uid) {
-			delete(l.former, uid)
+			delete(l.terminating, uid)
 		}
 	}
 }
@@ -123,16 +123,17 @@ func (l *Loop) forgetFormer() {
 // reasonReplaced is why a pod ends whose document has changed under its UID.
 const reasonReplaced = "Replaced"
 
-// remade returns the first field in which a newer version of a static pod is made otherwise
-// than the one that its worker runs; "" where there is none, and where the pod has not begun
-// or ends anyway: then the newest version is the one that starts, or none does. Two versions
-// of one document are made alike, whatever defaults they were given.
-func (l *Loop) remade(before member, c *api.Change) string {
+// replacingField returns the first field in which a newer version of a static pod is
+// made otherwise than the one that its worker runs. It returns "" where there is none,
+// and where the pod has not begun or ends anyway: then the newest version is the one
+// that starts, or none does. Two versions of one document are made alike, whatever
+// defaults they were given.
+func (l *Loop) replacingField(before member, c *api.Change) string {
 	uid := c.New.UID
 	_, waits := l.waiting[uid]
-	_, arrives := l.arrivals[uid]
+	_, arrives := l.pendingPreemptors[uid]
 	switch {
-	case before.pod == nil || !pod.IsStatic(c.New) || before.rejected || before.returns || waits || arrives:
+	case before.pod == nil || !pod.IsStatic(c.New) || before.rejected || before.recreated || waits || arrives:
 		return ""
 	case l.cfg.Workers.TerminationRequested(uid), l.ended(before.pod):
 		return ""
@@ -142,8 +143,9 @@ func (l *Loop) remade(before member, c *api.Change) string {
 	return pod.Remade(before.pod, c.New)
 }
 
-// replace ends a pod and has it come back under its UID as the newer version, as if its
-// source had taken it away and brought it back: it is judged when the former one has left.
+// replace ends a pod and recreates it under its UID as the newer version, as if its
+// source had removed it and added it again: it is judged when the pod before it has
+// left.
 func (l *Loop) replace(before member, c *api.Change, path string) {
 	l.cfg.Events.Event(before.pod, v1.EventTypeNormal, reasonReplaced, path+" has changed: the pod is replaced under its UID")
 	l.cfg.Log.Info("pod is replaced under its UID", "pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source, "changed", path)
@@ -151,19 +153,19 @@ func (l *Loop) replace(before member, c *api.Change, path string) {
 	l.add([]api.Change{{Op: api.Add, Source: c.Source, New: c.New, Origin: c.Origin, Verdict: cmp.Or(c.Verdict, before.verdict)}})
 }
 
-// remadeBefore reports whether a pod that an earlier agent has begun with, and that is not
-// known to have ended, is made otherwise now: that agent knew of the edit and was killed
-// before it could replace the pod, or its state is lost. How the former one fared is not
+// changedWhileDown reports whether a pod that an earlier agent has begun with, and
+// that is not known to have ended, is made otherwise now: that agent was killed before
+// it could replace the pod, or its state is lost. How the pod before it fared is not
 // kept for this one.
-func (l *Loop) remadeBefore(m member) bool {
+func (l *Loop) changedWhileDown(m member) bool {
 	if l.cfg.Workers.Has(m.pod.UID) || !l.cfg.Workers.Remade(m.pod, &m.origin) {
 		return false
 	}
-	l.taken(m)
+	l.trackOutcome(m)
 	if l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod) {
-		l.showEdit(m.pod, "the document")
+		l.reportIgnoredEdit(m.pod, "the document")
 		return false
 	}
-	l.forget(m.pod.UID)
+	l.forgetOutcome(m.pod.UID)
 	return true
 }

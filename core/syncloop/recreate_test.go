@@ -76,7 +76,7 @@ func TestPodsThatWaitComeBeforeThoseThatComeBackOldestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
-		take := func(changes ...api.Change) { w.loop.take(&api.Update{Changes: changes}) }
+		take := func(changes ...api.Change) { w.loop.handleUpdate(&api.Update{Changes: changes}) }
 		young, old := added(newStatic("1")), added(newStatic("3"))
 		young.Origin.FirstSeen, old.Origin.FirstSeen = time.Now(), time.Now().Add(-time.Hour)
 		w.refusals["0"] = portTaken
@@ -211,7 +211,7 @@ func TestAPodThatAlwaysStartsDoesNotWaitForEverForItsFormerLifeToBeRemoved(t *te
 					w.set(func() { delete(w.workers, "1") })
 					w.send(added(p))
 					w.expect(t, "create 1", "kill 1")
-					time.Sleep(cleanUpPatience - time.Second)
+					time.Sleep(cleanupTimeout - time.Second)
 					w.expect(t)
 					time.Sleep(3 * time.Second)
 					w.expect(t, tc.want...)
@@ -296,13 +296,13 @@ func TestAPodThatIsGoneWithAllItLeftIsForgotten(t *testing.T) {
 			w.send(removed(newStatic("1")))
 			w.set(func() { delete(w.workers, "1") })
 			untilHousekeeping()
-			if len(w.loop.former) != 1 {
+			if len(w.loop.terminating) != 1 {
 				t.Error("a pod of which something is left is forgotten")
 			}
 			w.set(func() { delete(w.remains, "1") })
 			untilHousekeeping()
-			if len(w.loop.former) != 0 {
-				t.Errorf("still known: %v", w.loop.former)
+			if len(w.loop.terminating) != 0 {
+				t.Errorf("still known: %v", w.loop.terminating)
 			}
 		})
 	})

@@ -18,12 +18,12 @@ type rejections struct {
 	// unshown are the statuses that wait for that, the newest of each pod. They are
 	// the loop's own.
 	unshown map[types.UID]*v1.PodStatus
-	// nudge has room for one value and is never closed.
-	nudge chan struct{}
+	// wake has room for one value and is never closed.
+	wake chan struct{}
 
 	mu sync.Mutex
-	// kept are those that have to wait no more.
-	kept []rejection
+	// durable are the rejections that have to wait no more.
+	durable []rejection
 }
 
 type rejection struct {
@@ -32,33 +32,34 @@ type rejection struct {
 }
 
 func newRejections() *rejections {
-	return &rejections{unshown: map[types.UID]*v1.PodStatus{}, nudge: make(chan struct{}, 1)}
+	return &rejections{unshown: map[types.UID]*v1.PodStatus{}, wake: make(chan struct{}, 1)}
 }
 
 // add says that a rejection has to wait no more. It may be called from any goroutine.
 func (r *rejections) add(uid types.UID, st *v1.PodStatus) {
 	r.mu.Lock()
-	r.kept = append(r.kept, rejection{uid, st})
+	r.durable = append(r.durable, rejection{uid, st})
 	r.mu.Unlock()
 	select {
-	case r.nudge <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// showOnceKept shows a rejection when it is kept. The loop does not wait for the disk.
-func (l *Loop) showOnceKept(m member, st *v1.PodStatus) {
+// showOnceDurable shows a rejection when it is kept on disk. The loop does not wait
+// for that.
+func (l *Loop) showOnceDurable(m member, st *v1.PodStatus) {
 	uid := m.pod.UID
 	l.rejections.unshown[uid] = st
 	l.cfg.Outcomes.Rejected(m.pod, st, func() { l.rejections.add(uid, st) })
 }
 
-// showKept shows the rejections that have to wait no more, of pods that are still
-// rejected and about which no worker has anything to say.
-func (l *Loop) showKept() {
+// showDurable shows the rejections that have to wait no more, of pods that are still
+// rejected and have no worker.
+func (l *Loop) showDurable() {
 	l.rejections.mu.Lock()
-	kept := l.rejections.kept
-	l.rejections.kept = nil
+	kept := l.rejections.durable
+	l.rejections.durable = nil
 	l.rejections.mu.Unlock()
 	for _, r := range kept {
 		if l.rejections.unshown[r.uid] != r.status {
@@ -66,36 +67,36 @@ func (l *Loop) showKept() {
 		}
 		delete(l.rejections.unshown, r.uid)
 		if m, known := l.pods.get(r.uid); known && m.rejected && !l.cfg.Workers.Has(r.uid) {
-			l.show(m, r.status)
+			l.setStatus(m, r.status)
 		}
 	}
 }
 
-// waits notes that a rejected pod is to be judged again once one of those that use
-// the node has left it or has become another.
-func (l *Loop) waits(m member, why admission.Result) {
+// retryLater records that a rejected pod is judged again once one of those that use
+// the node has left it or has changed.
+func (l *Loop) retryLater(m member, why admission.Result) {
 	l.waiting[m.pod.UID] = why
-	l.pass.crowded = true
+	l.batch.hasWaiting = true
 }
 
 // retry judges the pods that wait again, and those that come back, and starts those
 // that may now.
 func (l *Loop) retry() {
-	defer l.settle()
+	defer l.finishBatch()
 	l.judgeWaiting()
-	l.welcome()
+	l.admitRecreated()
 }
 
 // judgeWaiting judges the pods that wait again, oldest first, where there may be room
 // since. One that still does not fit makes no event, unless it is for another
 // reason.
 func (l *Loop) judgeWaiting() {
-	l.arrive()
-	if len(l.waiting) == 0 || !l.roomier() {
+	l.startPreemptors()
+	if len(l.waiting) == 0 || !l.hasMoreRoom() {
 		return
 	}
-	clear(l.crowd)
-	for _, m := range l.oldest() {
+	clear(l.usersWhenRejected)
+	for _, m := range l.waitingByAge() {
 		uid := m.pod.UID
 		before := l.waiting[uid]
 		result := l.judge(m, false)
@@ -106,20 +107,20 @@ func (l *Loop) judgeWaiting() {
 		delete(l.waiting, uid)
 		m.rejected = false
 		l.pods.put(m)
-		l.pending(m, "", "")
+		l.setPending(m, "", "")
 		l.cfg.Log.Info("pod fits now and starts", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
 		l.admit(m, result, nil, false)
 	}
 }
 
-// roomier reports whether one of those that used the node when pods were rejected
-// does not any more, or has become another.
-func (l *Loop) roomier() bool {
+// hasMoreRoom reports whether one of the pods that used the node when others were
+// rejected does not any more, or has changed.
+func (l *Loop) hasMoreRoom() bool {
 	now := map[types.UID]*v1.Pod{}
-	for _, u := range l.present() {
+	for _, u := range l.nodeUsers() {
 		now[u.pod.UID] = u.pod
 	}
-	for uid, p := range l.crowd {
+	for uid, p := range l.usersWhenRejected {
 		if now[uid] != p {
 			return true
 		}
@@ -127,8 +128,8 @@ func (l *Loop) roomier() bool {
 	return false
 }
 
-// oldest are the pods that wait, in the order in which they would have come.
-func (l *Loop) oldest() []member {
+// waitingByAge returns the pods that wait, in the order in which they would have come.
+func (l *Loop) waitingByAge() []member {
 	var waiting []member
 	for uid := range maps.Keys(l.waiting) {
 		m, _ := l.pods.get(uid)

@@ -338,14 +338,14 @@ func BenchmarkPodsThatWait(b *testing.B) {
 	b.Run("taken in", func(b *testing.B) {
 		for b.Loop() {
 			w, changes := crowded(pods)
-			w.loop.take(&api.Update{Changes: changes})
+			w.loop.handleUpdate(&api.Update{Changes: changes})
 		}
 	})
 	b.Run("one is edited", func(b *testing.B) {
 		w, changes := crowded(pods)
-		w.loop.take(&api.Update{Changes: changes})
+		w.loop.handleUpdate(&api.Update{Changes: changes})
 		for b.Loop() {
-			w.loop.take(&api.Update{Changes: []api.Change{{Op: api.UpdateOp, Old: crowding(0), New: crowding(0)}}})
+			w.loop.handleUpdate(&api.Update{Changes: []api.Change{{Op: api.UpdateOp, Old: crowding(0), New: crowding(0)}}})
 			w.loop.retry()
 		}
 		if waiting := len(w.loop.waiting); waiting != pods-20 {
@@ -354,13 +354,13 @@ func BenchmarkPodsThatWait(b *testing.B) {
 	})
 	b.Run("a hundred that wait are edited", func(b *testing.B) {
 		w, changes := crowded(pods)
-		w.loop.take(&api.Update{Changes: changes})
+		w.loop.handleUpdate(&api.Update{Changes: changes})
 		for b.Loop() {
 			var edits []api.Change
 			for i := 20; i < 120; i++ {
 				edits = append(edits, api.Change{Op: api.UpdateOp, Old: crowding(i), New: crowding(i)})
 			}
-			w.loop.take(&api.Update{Changes: edits})
+			w.loop.handleUpdate(&api.Update{Changes: edits})
 		}
 	})
 }

@@ -30,8 +30,8 @@ type Loop struct {
 	cfg     Config
 	pods    *podSet
 	sources *sources
-	// stepped is when the last step began or ended.
-	stepped atomic.Pointer[time.Time]
+	// lastStep is when the last step began or ended.
+	lastStep atomic.Pointer[time.Time]
 
 	// relisting: a list for housekeeping is on its way; its outcome comes
 	// through relisted, which has room for it and is never closed.
@@ -39,18 +39,19 @@ type Loop struct {
 	relisted  chan error
 	helpers   sync.WaitGroup
 
-	// waiting are the rejected pods that are judged again, with why; crowd are those
-	// that used the node when they were judged.
-	waiting map[types.UID]admission.Result
-	crowd   map[types.UID]*v1.Pod
-	// arrivals are admitted pods that start when others have left.
-	arrivals map[types.UID]arrival
-	// early are the pods that gave way before they came here.
-	early map[types.UID]bool
-	// former are the pods that went and may have left something on the node, with when
-	// that began to be in the way of one that has come back under the UID; zero for not.
-	former map[types.UID]time.Time
-	pass   pass
+	// waiting are the rejected pods that are judged again, with the reason;
+	// usersWhenRejected are the pods that used the node when they were judged.
+	waiting           map[types.UID]admission.Result
+	usersWhenRejected map[types.UID]*v1.Pod
+	// pendingPreemptors are admitted pods that start when others have left the node.
+	pendingPreemptors map[types.UID]pendingPreemptor
+	// preemptedEarly are the pods that were preempted before the loop got them.
+	preemptedEarly map[types.UID]bool
+	// terminating are the pods that were removed and may have left something on the
+	// node, with when that began to keep a recreated pod of the same UID from
+	// starting; zero where it does not.
+	terminating map[types.UID]time.Time
+	batch       admissionBatch
 	// rejections are those that are to be shown.
 	rejections *rejections
 
@@ -62,15 +63,15 @@ type Loop struct {
 // New makes a loop; Run sets it going.
 func New(cfg Config) *Loop {
 	return &Loop{
-		cfg:      cfg,
-		pods:     newPodSet(),
-		sources:  newSources(cfg.Sources, cfg.Desired),
-		relisted: make(chan error, 1),
-		waiting:  map[types.UID]admission.Result{},
-		crowd:    map[types.UID]*v1.Pod{},
-		arrivals: map[types.UID]arrival{},
-		early:    map[types.UID]bool{},
-		former:   map[types.UID]time.Time{},
+		cfg:               cfg,
+		pods:              newPodSet(),
+		sources:           newSources(cfg.Sources, cfg.Desired),
+		relisted:          make(chan error, 1),
+		waiting:           map[types.UID]admission.Result{},
+		usersWhenRejected: map[types.UID]*v1.Pod{},
+		pendingPreemptors: map[types.UID]pendingPreemptor{},
+		preemptedEarly:    map[types.UID]bool{},
+		terminating:       map[types.UID]time.Time{},
 
 		rejections: newRejections(),
 	}
@@ -90,7 +91,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.awaitHealth(ctx); err != nil {
 			return err
 		}
-		l.stamp()
+		l.recordStep()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -98,26 +99,26 @@ func (l *Loop) Run(ctx context.Context) error {
 			if !open {
 				return errClosed
 			}
-			l.take(&u)
+			l.handleUpdate(&u)
 		case e := <-l.cfg.PLEG.Events():
-			l.react(e)
+			l.handleEvent(e)
 		case <-syncTick.C:
 			l.syncDue()
 			l.retry()
 		case <-housekeepingTick.C:
 			l.housekeep(ctx)
-		case <-l.rejections.nudge:
-			l.showKept()
+		case <-l.rejections.wake:
+			l.showDurable()
 		case err := <-l.relisted:
-			l.endStrays(err)
+			l.killStrays(err)
 		}
-		l.stamp()
+		l.recordStep()
 	}
 }
 
-// react answers an event of the runtime. The pod is the one in the set, never
+// handleEvent answers an event of the runtime. The pod is the one in the set, never
 // one from the event.
-func (l *Loop) react(e pleg.Event) {
+func (l *Loop) handleEvent(e pleg.Event) {
 	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved {
 		l.request(worker.Sync, m)
 	}
@@ -138,15 +139,15 @@ func (l *Loop) syncDue() {
 // its start.
 func (l *Loop) request(kind worker.Kind, m member) {
 	uid := m.pod.UID
-	_, arrives := l.arrivals[uid]
+	_, arrives := l.pendingPreemptors[uid]
 	switch {
 	case kind == worker.Sync && m.rejected && !l.cfg.Workers.Has(uid):
 		return
-	case m.returns && !l.cfg.Workers.Has(uid):
+	case m.recreated && !l.cfg.Workers.Has(uid):
 		return
 	case !arrives:
 	case m.pod.DeletionTimestamp != nil:
-		delete(l.arrivals, uid)
+		delete(l.pendingPreemptors, uid)
 	default:
 		return
 	}
@@ -171,11 +172,11 @@ const (
 func (l *Loop) awaitHealth(ctx context.Context) error {
 	var starting faultlog.Pace
 	quietUntil := time.Time{}
-	if l.stepped.Load() == nil {
+	if l.lastStep.Load() == nil {
 		quietUntil = l.cfg.Now().Add(startGrace)
 	}
 	for delay := minHealthDelay; ; delay = min(2*delay, maxHealthDelay) {
-		err := l.check()
+		err := l.checkHealth()
 		if err == nil {
 			if l.unhealthy.Over() {
 				l.cfg.Log.Info("pods are synced again")
@@ -198,7 +199,7 @@ func (l *Loop) awaitHealth(ctx context.Context) error {
 	}
 }
 
-func (l *Loop) check() error {
+func (l *Loop) checkHealth() error {
 	for _, healthy := range l.cfg.Health {
 		if err := healthy(); err != nil {
 			return err
@@ -207,12 +208,12 @@ func (l *Loop) check() error {
 	return nil
 }
 
-func (l *Loop) stamp() { l.stepped.Store(new(l.cfg.Now())) }
+func (l *Loop) recordStep() { l.lastStep.Store(new(l.cfg.Now())) }
 
 // Healthy fails when the loop has not finished a step for 5 minutes. A loop
 // that has not begun is healthy.
 func (l *Loop) Healthy() error {
-	stepped := l.stepped.Load()
+	stepped := l.lastStep.Load()
 	if stepped == nil {
 		return nil
 	}

@@ -118,8 +118,8 @@ type outcomes struct {
 	lives  map[types.UID]lived
 }
 
-// Taken implements syncloop.Outcomes.
-func (o *outcomes) Taken(p *v1.Pod, since time.Time, restored bool) {
+// Track implements syncloop.Outcomes.
+func (o *outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	instance, err := outcomeInstance(p)
 	w := o.world
 	w.mu.Lock()
