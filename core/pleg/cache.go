@@ -25,13 +25,14 @@ type Cache struct {
 	entries map[types.UID]*entry
 	list    []status.ObservedPod
 	listAt  time.Time
-	// unsure are the pods without an entry of which list does not say that they
+	// uninspected are the pods without an entry of which list does not say that they
 	// do not exist.
-	unsure  map[types.UID]bool
-	merged  []status.ObservedPod        // what Pods gives; nil: to be made
-	waiters map[types.UID]chan struct{} // closed and dropped at the next news
-	// ask has a pod inspected, later than a time; nil: nobody does.
-	ask func(types.UID, time.Time)
+	uninspected map[types.UID]bool
+	merged      []status.ObservedPod        // what Pods gives; nil: to be made
+	waiters     map[types.UID]chan struct{} // closed and dropped at the next news
+	// request asks for an inspection of a pod that is later than a time; nil: there
+	// are none.
+	request func(types.UID, time.Time)
 }
 
 type entry struct {
@@ -45,14 +46,14 @@ type entry struct {
 
 // NewCache makes an empty cache.
 func NewCache() *Cache {
-	return &Cache{entries: map[types.UID]*entry{}, unsure: map[types.UID]bool{}, waiters: map[types.UID]chan struct{}{}}
+	return &Cache{entries: map[types.UID]*entry{}, uninspected: map[types.UID]bool{}, waiters: map[types.UID]chan struct{}{}}
 }
 
-// serve says who inspects a pod that somebody waits for.
-func (c *Cache) serve(ask func(types.UID, time.Time)) {
+// setRequest sets what asks for an inspection of a pod that GetNewerThan waits for.
+func (c *Cache) setRequest(ask func(types.UID, time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ask = ask
+	c.request = ask
 }
 
 // Get is the last observation of a pod, with the error of its last inspection
@@ -83,7 +84,7 @@ func (c *Cache) GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (s
 			news = make(chan struct{})
 			c.waiters[uid] = news
 		}
-		ask := c.ask
+		ask := c.request
 		c.mu.Unlock()
 		if !asked && ask != nil {
 			ask(uid, t)
@@ -103,7 +104,7 @@ func (c *Cache) answer(uid types.UID, t time.Time) (entry, bool) {
 	if e, ok := c.entries[uid]; ok {
 		return *e, e.at.After(t)
 	}
-	return entry{pod: status.ObservedPod{UID: uid}}, !c.unsure[uid] && c.listAt.After(t)
+	return entry{pod: status.ObservedPod{UID: uid}}, !c.uninspected[uid] && c.listAt.After(t)
 }
 
 // newer reports whether GetNewerThan would not have to wait.
@@ -157,7 +158,7 @@ func (c *Cache) Delete(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.entries, uid)
-	c.unsure[uid] = true
+	c.uninspected[uid] = true
 	c.merged = nil
 }
 
@@ -171,18 +172,18 @@ func (c *Cache) setList(pods []status.ObservedPod, held []bool, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list, c.listAt, c.merged = pods, t, nil
-	clear(c.unsure)
+	clear(c.uninspected)
 	for i := range pods {
 		uid := pods[i].UID
 		e, ok := c.entries[uid]
 		if !ok {
-			c.unsure[uid] = true
+			c.uninspected[uid] = true
 		} else if i < len(held) && held[i] {
 			c.observed(uid, e, t)
 		}
 	}
 	for uid := range c.waiters {
-		if c.entries[uid] == nil && !c.unsure[uid] {
+		if c.entries[uid] == nil && !c.uninspected[uid] {
 			c.wake(uid)
 		}
 	}

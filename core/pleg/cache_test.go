@@ -288,8 +288,8 @@ func TestRequestOlderThanTheLastList(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, hung := f.inspected("p"), f.inspected("hung")
-		b.wants.inspection("p", asked)
-		b.wants.inspection("hung", asked)
+		b.requests.request("p", asked)
+		b.requests.request("hung", asked)
 		b.settle()
 		if n := f.inspected("p") - p; n != 0 {
 			t.Errorf("a pod that a newer list shows unchanged is inspected %d times", n)

@@ -93,7 +93,7 @@ func (g *Generator) callRuntime(ctx context.Context, uid types.UID, newer time.T
 	g.running.Go(func() {
 		p, err := g.cfg.Runtime.InspectPod(ctx, uid)
 		if g.calls.end(uid) {
-			g.wants.inspection(uid, g.cfg.Now()) // it can be inspected again
+			g.requests.request(uid, g.cfg.Now()) // it can be inspected again
 			return
 		}
 		answer <- inspection{uid: uid, at: at, pod: p, err: err}

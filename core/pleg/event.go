@@ -48,7 +48,7 @@ func (g *Generator) deliver(events []Event) {
 	if dropped > 0 {
 		g.dropped.Add(uint64(dropped))
 		g.cfg.Observer.Dropped(dropped)
-		if g.full.Due("", "", g.cfg.Now()) {
+		if g.overflowErr.Due("", "", g.cfg.Now()) {
 			g.cfg.Logger.Error("pod events dropped, the sync loop does not keep up", "total", g.Dropped())
 		}
 	}
@@ -57,9 +57,9 @@ func (g *Generator) deliver(events []Event) {
 // states are the states of a pod's containers and, after them, sandboxes, in
 // the order the runtime shows them. What is absent does not exist. nil is no
 // such pod.
-type states []stateOf
+type states []containerState
 
-type stateOf struct {
+type containerState struct {
 	id    string
 	state status.ContainerState
 }
@@ -67,41 +67,41 @@ type stateOf struct {
 func statesOf(p *status.ObservedPod) states {
 	out := make(states, 0, len(p.Containers)+len(p.Sandboxes))
 	for i := range p.Containers {
-		out = append(out, ofContainer(&p.Containers[i]))
+		out = append(out, stateOfContainer(&p.Containers[i]))
 	}
 	for i := range p.Sandboxes {
-		out = append(out, ofSandbox(&p.Sandboxes[i]))
+		out = append(out, stateOfSandbox(&p.Sandboxes[i]))
 	}
 	return out
 }
 
-func ofContainer(c *status.ObservedContainer) stateOf {
+func stateOfContainer(c *status.ObservedContainer) containerState {
 	if c.State == status.StateRunning || c.State == status.StateExited {
-		return stateOf{c.ID, c.State}
+		return containerState{c.ID, c.State}
 	}
-	return stateOf{c.ID, status.StateUnknown}
+	return containerState{c.ID, status.StateUnknown}
 }
 
-func ofSandbox(s *status.ObservedSandbox) stateOf {
+func stateOfSandbox(s *status.ObservedSandbox) containerState {
 	if s.Ready {
-		return stateOf{s.ID, status.StateRunning}
+		return containerState{s.ID, status.StateRunning}
 	}
-	return stateOf{s.ID, status.StateExited}
+	return containerState{s.ID, status.StateExited}
 }
 
-// are reports whether these are the states of p, in the same order.
-func (s states) are(p *status.ObservedPod) bool {
+// match reports whether these are the states of p, in the same order.
+func (s states) match(p *status.ObservedPod) bool {
 	if s == nil || len(s) != len(p.Containers)+len(p.Sandboxes) {
 		return false
 	}
 	for i := range p.Containers {
-		if s[i] != ofContainer(&p.Containers[i]) {
+		if s[i] != stateOfContainer(&p.Containers[i]) {
 			return false
 		}
 	}
 	rest := s[len(p.Containers):]
 	for i := range p.Sandboxes {
-		if rest[i] != ofSandbox(&p.Sandboxes[i]) {
+		if rest[i] != stateOfSandbox(&p.Sandboxes[i]) {
 			return false
 		}
 	}
@@ -121,18 +121,18 @@ func (s states) equal(o states) bool {
 }
 
 func (s states) has(id string) bool {
-	return slices.ContainsFunc(s, func(c stateOf) bool { return c.id == id })
+	return slices.ContainsFunc(s, func(c containerState) bool { return c.id == id })
 }
 
 // unsettled reports whether something is in a state that it will hardly stay
 // in: made and not started, or unknown.
 func (s states) unsettled() bool {
-	return slices.ContainsFunc(s, func(c stateOf) bool { return c.state == status.StateUnknown })
+	return slices.ContainsFunc(s, func(c containerState) bool { return c.state == status.StateUnknown })
 }
 
-// over reports whether nothing runs, as far as is known.
-func (s states) over() bool {
-	return !slices.ContainsFunc(s, func(c stateOf) bool { return c.state != status.StateExited })
+// allExited reports whether nothing runs, as far as is known.
+func (s states) allExited() bool {
+	return !slices.ContainsFunc(s, func(c containerState) bool { return c.state != status.StateExited })
 }
 
 func (s states) byID() map[string]status.ContainerState {

@@ -30,60 +30,60 @@ type inspection struct {
 	took time.Duration
 }
 
-// serveWants inspects the pods that somebody wants to know of.
-func (g *Generator) serveWants(ctx context.Context) {
-	byUID, byID := g.wants.take()
-	for id, w := range byID {
+// handleRequests inspects the pods for which there are requests.
+func (g *Generator) handleRequests(ctx context.Context) {
+	byUID, byID := g.requests.take()
+	for id, r := range byID {
 		for uid, rec := range g.records { // rare: of sandboxes that are gone
 			if rec.old.has(id) || rec.current.has(id) {
-				byUID[uid] = byUID[uid].and(w)
+				byUID[uid] = byUID[uid].merge(r)
 			}
 		}
 	}
-	for uid, w := range byUID {
-		if w.event {
+	for uid, r := range byUID {
+		if r.event {
 			delete(g.stream.suspects, uid)
 		}
-		g.serve(ctx, uid, w)
+		g.handleRequest(ctx, uid, r)
 	}
 }
 
-// serve has a pod inspected, unless what is known or under way is as new as that
-// would be, or a look a moment later is enough.
-func (g *Generator) serve(ctx context.Context, uid types.UID, w want) {
+// handleRequest inspects a pod, unless what is known or under way is as new as that
+// would be, or a delayed inspection is enough.
+func (g *Generator) handleRequest(ctx context.Context, uid types.UID, r inspectRequest) {
 	rec := g.record(uid)
 	// Where nothing runs nothing can end, and who starts something asks about it.
 	// What an inspection under way will show to run is not known.
-	soon := w.later || !w.asked && !rec.inFlight && rec.old.over()
+	soon := r.delayable || !r.asked && !rec.inFlight && rec.old.allExited()
 	now := g.cfg.Now()
 	switch {
-	case g.stream.trusted && (soon || w.leaving):
-		g.looks.add(uid, now.Add(g.cfg.Period), now, w.leaving)
-	case w.leaving:
-		g.stream.leave(uid)
+	case g.stream.trusted && (soon || r.alsoDelayed):
+		g.delayed.add(uid, now.Add(g.cfg.Period), now, r.alsoDelayed)
+	case r.alsoDelayed:
+		g.stream.delayAlso(uid)
 	}
 	switch {
 	case soon && g.stream.trusted:
-		rec.promised = rec.promised || !w.later
-		rec.asOf = later(rec.asOf, w.newer.Add(1))
-	case g.cfg.Cache.newer(uid, w.newer):
-	case rec.inFlight && rec.begun.After(w.newer):
-		rec.told = earlier(rec.told, w.told)
+		rec.eventPending = rec.eventPending || !r.delayable
+		rec.asOf = later(rec.asOf, r.newer.Add(1))
+	case g.cfg.Cache.newer(uid, r.newer):
+	case rec.inFlight && rec.begun.After(r.newer):
+		rec.eventAt = earlier(rec.eventAt, r.eventAt)
 	default:
-		g.inspect(ctx, uid, rec, w)
+		g.inspect(ctx, uid, rec, r)
 	}
 }
 
-// inspect has a pod inspected as soon as there is a slot for it and no other
-// inspection of it is in flight. Until then more who want it change nothing.
-func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, w want) {
+// inspect inspects a pod as soon as there is a slot for it and no other inspection of
+// it is in flight. Until then more requests change nothing.
+func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, r inspectRequest) {
 	now := g.cfg.Now()
-	rec.asOf = later(now, w.newer.Add(1))
-	rec.newer = later(rec.newer, w.newer)
+	rec.asOf = later(now, r.newer.Add(1))
+	rec.newer = later(rec.newer, r.newer)
 	rec.since = earlier(rec.since, now)
-	rec.toldAgain = earlier(rec.toldAgain, w.told)
-	first := !rec.queued || w.asked && !rec.asked
-	rec.asked = rec.asked || w.asked
+	rec.nextEventAt = earlier(rec.nextEventAt, r.eventAt)
+	first := !rec.queued || r.asked && !rec.asked
+	rec.asked = rec.asked || r.asked
 	if rec.inFlight {
 		rec.again = true
 		return
@@ -92,19 +92,19 @@ func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, w w
 	if first {
 		g.queue.add(uid, rec.asked)
 	}
-	g.fill(ctx)
+	g.startQueued(ctx)
 }
 
-// call begins an inspection. The caller has taken a slot, which is given back when
-// the inspection has ended, or hangs.
-func (g *Generator) call(ctx context.Context, uid types.UID, rec *record) {
+// startInspection begins an inspection. The caller has taken a slot, which is given
+// back when the inspection has ended, or hangs.
+func (g *Generator) startInspection(ctx context.Context, uid types.UID, rec *record) {
 	newer, since := rec.newer, rec.since
 	rec.begun = later(g.cfg.Now(), newer.Add(1))
 	rec.asOf = later(rec.asOf, rec.begun)
-	rec.told = earlier(rec.told, rec.toldAgain)
-	rec.promised = false
-	rec.served()
-	g.looks.begun(uid)
+	rec.eventAt = earlier(rec.eventAt, rec.nextEventAt)
+	rec.eventPending = false
+	rec.clearRequest()
+	g.delayed.inspectionStarted(uid)
 	callCtx, cancel := context.WithCancel(ctx)
 	rec.inFlight, rec.cancel = true, cancel
 	release := sync.OnceFunc(func() { <-g.slots })
@@ -131,8 +131,8 @@ func (g *Generator) call(ctx context.Context, uid types.UID, rec *record) {
 	})
 }
 
-// finishInspection takes in an inspection: the cache has it before anyone is
-// told. A failure delivers nothing and is tried again.
+// finishInspection handles the end of an inspection: the cache has it before any event
+// is delivered. A failure delivers nothing and is tried again.
 func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 	g.cfg.Observer.Inspected(i.took)
 	rec := g.records[i.uid]
@@ -141,9 +141,9 @@ func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 
 	switch {
 	case rec.stale:
-		rec.stale, rec.told = false, time.Time{}
+		rec.stale, rec.eventAt = false, time.Time{}
 		again = again || rec.current != nil
-		if !again && !g.looks.waits(i.uid) {
+		if !again && !g.delayed.has(i.uid) {
 			delete(g.records, i.uid)
 		}
 	case i.err != nil:
@@ -153,19 +153,20 @@ func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 		}
 		rec.failed = true
 		g.cfg.Cache.SetError(i.uid, i.err, i.at)
-		g.lookLater(i.uid, rec)
+		g.delayInspection(i.uid, rec)
 	default:
-		g.takeInspection(rec, i)
+		g.applyInspection(rec, i)
 		again = again || !rec.old.equal(rec.current)
-		g.lookLater(i.uid, rec)
+		g.delayInspection(i.uid, rec)
 	}
 	if again {
-		g.inspect(ctx, i.uid, rec, want{})
+		g.inspect(ctx, i.uid, rec, inspectRequest{})
 	}
-	g.fill(ctx)
+	g.startQueued(ctx)
 }
 
-func (g *Generator) takeInspection(rec *record, i inspection) {
+// applyInspection brings the record, the cache and the events up to an inspection.
+func (g *Generator) applyInspection(rec *record, i inspection) {
 	seen := statesOf(&i.pod)
 	events := diff(i.uid, rec.old, seen)
 	if len(events) == 0 && rec.failed {
@@ -177,21 +178,21 @@ func (g *Generator) takeInspection(rec *record, i inspection) {
 		rec.current = seen
 	}
 	i.pod.UID = i.uid
-	g.keepIPs(&i.pod)
+	g.keepAddresses(&i.pod)
 	g.cfg.Cache.Set(i.pod, i.at)
 	if listed && rec.current.equal(seen) {
 		g.cfg.Cache.SetObserved(i.uid, rec.listAt) // a list has shown the same since
 	}
 	g.deliver(events)
-	if !rec.told.IsZero() {
-		g.cfg.Observer.Lag(g.cfg.Now().Sub(rec.told))
-		rec.told = time.Time{}
+	if !rec.eventAt.IsZero() {
+		g.cfg.Observer.Lag(g.cfg.Now().Sub(rec.eventAt))
+		rec.eventAt = time.Time{}
 	}
 }
 
-// keepIPs gives a pod whose sandbox has ended the addresses it had: its
-// status goes on naming them.
-func (g *Generator) keepIPs(p *status.ObservedPod) {
+// keepAddresses gives a pod whose sandbox has ended the addresses it had: its status
+// goes on naming them.
+func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	if len(p.IPs) > 0 {
 		return
 	}
@@ -240,8 +241,8 @@ func (q *queue) next() (types.UID, bool) {
 	return uid, true
 }
 
-// fill begins inspections as long as there are slots and pods that wait.
-func (g *Generator) fill(ctx context.Context) {
+// startQueued begins inspections as long as there are slots and pods that wait.
+func (g *Generator) startQueued(ctx context.Context) {
 	for {
 		select {
 		case g.slots <- struct{}{}:
@@ -253,7 +254,7 @@ func (g *Generator) fill(ctx context.Context) {
 			<-g.slots
 			return
 		}
-		g.call(ctx, uid, rec)
+		g.startInspection(ctx, uid, rec)
 	}
 }
 

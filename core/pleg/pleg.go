@@ -55,35 +55,36 @@ type Generator struct {
 	listedAt  atomic.Pointer[time.Time] // when the last good list was begun
 	listFault atomic.Pointer[error]     // why the last list failed, nil if it did not
 	streaming atomic.Bool               // the runtime's events are relied on
-	wants     *wants
+	requests  *inspectRequests
 	relists   chan chan error
 	slots     chan struct{} // one token per inspection that does not hang
 	hanging   atomic.Int32  // inspections that hang
-	freed     chan struct{} // an inspection hangs; room for one word, nobody closes it
+	freed     chan struct{} // an inspection hangs; room for one value, never closed
 
 	// The rest belongs to Run. Its goroutines answer on lists, inspections and
-	// news; nobody closes these.
-	running     sync.WaitGroup
-	calls       calls
-	lists       chan list
-	inspections chan inspection
-	news        chan streamNews
-	records     map[types.UID]*record
-	queue       queue
-	timer       *time.Timer // the next list
-	listing     bool
-	listSoon    bool         // one more is due after the list under way
-	serving     []chan error // who waits for the list under way
-	queued      []chan error // who waits for the one after it
-	listErr     faultlog.Pace
-	round       uint64 // the number of the last list
-	held        []bool // of each pod in a list: it is unchanged
-	looks       *looks
-	stream      stream
-	streamErr   faultlog.Pace
-	full        faultlog.Pace // the channel of events
-	noEvents    bool          // that there are none was logged
-	doubt       *time.Timer   // until an event that is missing counts as lost
+	// streamChanges, which are never closed.
+	running       sync.WaitGroup
+	calls         calls
+	lists         chan list
+	inspections   chan inspection
+	streamChanges chan streamChange
+	records       map[types.UID]*record
+	queue         queue
+	timer         *time.Timer // the next list
+	listing       bool
+	listSoon      bool // one more is due after the list under way
+	// waiters wait for the list under way, nextWaiters for the one after it.
+	waiters        []chan error
+	nextWaiters    []chan error
+	listErr        faultlog.Pace
+	round          uint64 // the number of the last list
+	unchanged      []bool // of each pod in a list: it is unchanged
+	delayed        *delayedInspections
+	stream         stream
+	streamErr      faultlog.Pace
+	overflowErr    faultlog.Pace // the channel of events
+	noEventsLogged bool          // that there are none was logged
+	suspectTimer   *time.Timer   // until an event that is missing counts as lost
 }
 
 // New makes a generator; Run starts it.
@@ -95,21 +96,21 @@ func New(cfg Config) *Generator {
 	cfg.MaxInspect = cmp.Or(cfg.MaxInspect, 8)
 	cfg.InspectTimeout = cmp.Or(cfg.InspectTimeout, 2*time.Minute)
 	if cfg.Observer == nil {
-		cfg.Observer = nobody{}
+		cfg.Observer = noopObserver{}
 	}
 	g := &Generator{
-		cfg:         cfg,
-		events:      make(chan Event, maxEvents),
-		wants:       newWants(),
-		relists:     make(chan chan error),
-		slots:       make(chan struct{}, cfg.MaxInspect),
-		freed:       make(chan struct{}, 1),
-		lists:       make(chan list),
-		inspections: make(chan inspection),
-		news:        make(chan streamNews),
-		records:     map[types.UID]*record{},
+		cfg:           cfg,
+		events:        make(chan Event, maxEvents),
+		requests:      newInspectRequests(),
+		relists:       make(chan chan error),
+		slots:         make(chan struct{}, cfg.MaxInspect),
+		freed:         make(chan struct{}, 1),
+		lists:         make(chan list),
+		inspections:   make(chan inspection),
+		streamChanges: make(chan streamChange),
+		records:       map[types.UID]*record{},
 	}
-	cfg.Cache.serve(g.wants.inspection)
+	cfg.Cache.setRequest(g.requests.request)
 	return g
 }
 
@@ -120,11 +121,11 @@ func (g *Generator) Run(ctx context.Context) error {
 	defer g.end()
 	g.timer = time.NewTimer(0)
 	defer g.timer.Stop()
-	g.doubt = time.NewTimer(time.Hour)
-	g.doubt.Stop()
-	defer g.doubt.Stop()
-	g.looks = newLooks()
-	defer g.looks.timer.Stop()
+	g.suspectTimer = time.NewTimer(time.Hour)
+	g.suspectTimer.Stop()
+	defer g.suspectTimer.Stop()
+	g.delayed = newDelayedInspections()
+	defer g.delayed.timer.Stop()
 	g.running.Go(func() { g.watch(ctx) })
 	for {
 		select {
@@ -133,22 +134,22 @@ func (g *Generator) Run(ctx context.Context) error {
 		case <-g.timer.C:
 			g.startList(ctx)
 		case reply := <-g.relists:
-			g.queued = append(g.queued, reply)
+			g.nextWaiters = append(g.nextWaiters, reply)
 			g.startList(ctx)
 		case l := <-g.lists:
 			g.finishList(ctx, l)
-		case <-g.wants.wake:
-			g.serveWants(ctx)
+		case <-g.requests.wake:
+			g.handleRequests(ctx)
 		case i := <-g.inspections:
 			g.finishInspection(ctx, i)
 		case <-g.freed:
-			g.fill(ctx)
-		case n := <-g.news:
-			g.takeNews(ctx, n)
-		case <-g.looks.timer.C:
-			g.lookAgain(ctx)
-		case <-g.doubt.C:
-			g.giveUpSilent(ctx)
+			g.startQueued(ctx)
+		case n := <-g.streamChanges:
+			g.handleStreamChange(ctx, n)
+		case <-g.delayed.timer.C:
+			g.inspectDelayed(ctx)
+		case <-g.suspectTimer.C:
+			g.dropSilentStream(ctx)
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (g *Generator) Events() <-chan Event { return g.events }
 
 // Refresh asks for an inspection of one pod that is begun after the call. It
 // never blocks and is never dropped: there is one for each pod.
-func (g *Generator) Refresh(uid types.UID) { g.wants.inspection(uid, g.cfg.Now()) }
+func (g *Generator) Refresh(uid types.UID) { g.requests.request(uid, g.cfg.Now()) }
 
 // Dropped counts the events that did not fit.
 func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
@@ -238,12 +239,12 @@ type Observer interface {
 	Lag(d time.Duration)
 }
 
-// nobody observes nothing.
-type nobody struct{}
+// noopObserver observes nothing.
+type noopObserver struct{}
 
-func (nobody) Relisted(time.Duration)  {}
-func (nobody) Interval(time.Duration)  {}
-func (nobody) Inspected(time.Duration) {}
-func (nobody) StreamUp(bool)           {}
-func (nobody) Dropped(int)             {}
-func (nobody) Lag(time.Duration)       {}
+func (noopObserver) Relisted(time.Duration)  {}
+func (noopObserver) Interval(time.Duration)  {}
+func (noopObserver) Inspected(time.Duration) {}
+func (noopObserver) StreamUp(bool)           {}
+func (noopObserver) Dropped(int)             {}
+func (noopObserver) Lag(time.Duration)       {}

@@ -19,7 +19,7 @@ type record struct {
 	// the number of that list.
 	listAt time.Time
 	round  uint64
-	// asOf is when the last inspection, or a look a moment later, was asked for, or
+	// asOf is when the last inspection, or one a moment later, was asked for, or
 	// begun where it has been. Lists begun before it have nothing to say.
 	asOf time.Time
 	// failed is true while the last inspection has failed.
@@ -38,25 +38,26 @@ type record struct {
 	// flight was begun: its result counts for nothing.
 	stale bool
 
-	// promised is true where an event has come that a look is yet to follow.
-	promised bool
+	// eventPending is set where an event has come that an inspection is yet to follow.
+	eventPending bool
 
-	// told is the time of the oldest event of the runtime that the inspection
-	// in flight is about, toldAgain of the next one; zero for none.
-	told, toldAgain time.Time
+	// eventAt is the time of the oldest event of the runtime that the inspection in
+	// flight is about, nextEventAt of the next one; zero for none.
+	eventAt, nextEventAt time.Time
 	// pause is how long the last wait was for a state to settle.
 	pause time.Duration
 }
 
-// due reports whether the pod has changed since it was last inspected well.
-func (r *record) due() bool {
+// needsInspection reports whether the pod has changed since it was last inspected
+// well.
+func (r *record) needsInspection() bool {
 	return r.failed || r.old == nil || !r.old.equal(r.current)
 }
 
-// served says that nobody waits for a next inspection any more.
-func (r *record) served() {
+// clearRequest records that no next inspection is waited for any more.
+func (r *record) clearRequest() {
 	r.queued, r.again, r.asked = false, false, false
-	r.newer, r.since, r.toldAgain = time.Time{}, time.Time{}, time.Time{}
+	r.newer, r.since, r.nextEventAt = time.Time{}, time.Time{}, time.Time{}
 }
 
 // record is the record of a pod, a new one if there is none.
@@ -69,17 +70,17 @@ func (g *Generator) record(uid types.UID) *record {
 	return rec
 }
 
-// drop takes a pod as gone.
-func (g *Generator) drop(uid types.UID, rec *record) {
+// removePod handles that a pod is gone.
+func (g *Generator) removePod(uid types.UID, rec *record) {
 	g.cfg.Cache.Delete(uid)
 	events := diff(uid, rec.old, nil)
 	if len(events) == 0 && rec.failed {
 		events = []Event{{UID: uid, Type: PodSync}}
 	}
 	g.deliver(events)
-	g.looks.forget(uid)
+	g.delayed.remove(uid)
 	rec.old, rec.current, rec.failed = nil, nil, false
-	rec.served()
+	rec.clearRequest()
 	if rec.inFlight {
 		rec.stale = true
 		rec.cancel()

@@ -40,7 +40,7 @@ func (g *Generator) startList(ctx context.Context) {
 		return
 	}
 	g.listing, g.listSoon = true, false
-	g.serving, g.queued = g.queued, nil
+	g.waiters, g.nextWaiters = g.nextWaiters, nil
 	at := g.cfg.Now()
 	if last := g.Listed(); !last.IsZero() {
 		g.cfg.Observer.Interval(at.Sub(last))
@@ -54,80 +54,80 @@ func (g *Generator) startList(ctx context.Context) {
 	})
 }
 
-// finishList takes in a full list, answers who waits for it and sees to it
-// that the next one comes.
+// finishList handles the end of a full list, answers the waiters and sees to it that
+// the next list comes.
 func (g *Generator) finishList(ctx context.Context, l list) {
 	g.listing = false
 	pause := g.cfg.Period
 	if l.err != nil {
 		l.err = fmt.Errorf("listing the pods of the runtime: %w", l.err)
 		g.listFault.Store(&l.err)
-		if len(g.serving) == 0 && g.listErr.Due("", l.err.Error(), g.cfg.Now()) {
+		if len(g.waiters) == 0 && g.listErr.Due("", l.err.Error(), g.cfg.Now()) {
 			g.cfg.Logger.Error("pod list failed", "err", l.err)
 		}
 	} else {
 		if g.listErr.Over() {
 			g.cfg.Logger.Info("pods are listed again")
 		}
-		g.take(ctx, l)
+		g.applyList(ctx, l)
 		g.listFault.Store(nil)
 		if g.stream.trusted {
 			pause = g.cfg.SafetyPeriod
 		}
 	}
 	g.cfg.Observer.Relisted(g.cfg.Now().Sub(l.at))
-	for _, reply := range g.serving {
+	for _, reply := range g.waiters {
 		reply <- l.err
 	}
-	g.serving = nil
-	if g.listSoon || len(g.queued) > 0 {
+	g.waiters = nil
+	if g.listSoon || len(g.nextWaiters) > 0 {
 		g.startList(ctx)
 	} else {
 		g.timer.Reset(pause)
 	}
 }
 
-// take brings the records up to a list: pods that have changed are inspected,
-// pods that have not are as new as the list, pods that are gone are dropped.
-func (g *Generator) take(ctx context.Context, l list) {
+// applyList brings the records up to a list: pods that have changed are inspected,
+// pods that have not are as new as the list, pods that are gone are removed.
+func (g *Generator) applyList(ctx context.Context, l list) {
 	g.round++
 	followed := g.stream.trusted
-	g.trust(l.at)
-	g.held = slices.Grow(g.held[:0], len(l.pods))[:len(l.pods)]
+	g.trustStream(l.at)
+	g.unchanged = slices.Grow(g.unchanged[:0], len(l.pods))[:len(l.pods)]
 	for i := range l.pods {
 		p := &l.pods[i]
 		rec := g.record(p.UID)
 		rec.name, rec.namespace, rec.round = p.Name, p.Namespace, g.round
 		rec.listAt = l.at
-		if !rec.current.are(p) {
+		if !rec.current.match(p) {
 			rec.current = statesOf(p)
 		}
-		due := rec.due()
-		g.held[i] = !due && !rec.asOf.After(l.at)
+		due := rec.needsInspection()
+		g.unchanged[i] = !due && !rec.asOf.After(l.at)
 		if due && !rec.inFlight && !rec.queued {
-			if followed && !rec.promised && !rec.asOf.After(l.at) {
-				g.suspect(p.UID, rec)
+			if followed && !rec.eventPending && !rec.asOf.After(l.at) {
+				g.suspectStream(p.UID, rec)
 			}
-			g.inspect(ctx, p.UID, rec, want{})
+			g.inspect(ctx, p.UID, rec, inspectRequest{})
 		}
 	}
 	if len(g.records) > len(l.pods) {
-		g.takeGone(ctx, l.at)
+		g.removeGone(ctx, l.at)
 	}
-	g.cfg.Cache.setList(l.pods, g.held, l.at)
+	g.cfg.Cache.setList(l.pods, g.unchanged, l.at)
 	g.listedAt.Store(&l.at) // who is told that all is well finds the list
 }
 
-// takeGone drops the pods that the last list does not have. Of one that was
-// inspected after the list was begun it says nothing: that one is looked at.
-func (g *Generator) takeGone(ctx context.Context, at time.Time) {
+// removeGone removes the pods that the last list does not have. Of a pod that was
+// inspected after the list was begun it says nothing: that one is inspected.
+func (g *Generator) removeGone(ctx context.Context, at time.Time) {
 	for uid, rec := range g.records {
 		switch {
 		case rec.round == g.round:
 		case !rec.asOf.After(at):
-			g.drop(uid, rec)
+			g.removePod(uid, rec)
 		case !rec.inFlight && len(rec.old) > 0:
-			g.inspect(ctx, uid, rec, want{})
+			g.inspect(ctx, uid, rec, inspectRequest{})
 		}
 	}
 }

@@ -10,196 +10,198 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// want is that a pod be inspected.
-type want struct {
-	// newer is the time the inspection has to be newer than, asked that somebody
-	// asked for it.
+// inspectRequest asks for an inspection of a pod. The zero value asks for none.
+type inspectRequest struct {
+	// newer is the time the inspection has to be newer than. asked is set where a
+	// caller waits for it, and not only an event is about the pod.
 	newer time.Time
 	asked bool
-	// event is true where the runtime told of a change, told when the first
-	// such change was, zero where that does not count.
-	event bool
-	told  time.Time
-	// later is true where a look a moment later is enough, leaving where one
-	// then is needed too.
-	later, leaving bool
+	// event is set where the runtime told of a change; eventAt is when the first such
+	// change was, zero where that does not count.
+	event   bool
+	eventAt time.Time
+	// delayable is set where an inspection a moment later is enough, alsoDelayed where
+	// one then is needed too.
+	delayable, alsoDelayed bool
 }
 
-// wants are the pods to be inspected. Anybody adds, without ever having to
-// wait; Run takes. There is one for each pod, so nothing has to be dropped.
-type wants struct {
+// inspectRequests are the pods to be inspected. Any goroutine adds, without ever
+// having to wait; Run takes. There is one request for each pod, so nothing has to be
+// dropped.
+type inspectRequests struct {
 	mu    sync.Mutex
-	byUID map[types.UID]want
-	// byID are those of which only the ID of a container is known.
-	byID map[string]want
-	// wake has room for one word; nobody closes it.
+	byUID map[types.UID]inspectRequest
+	// byID are the requests of which only the ID of a container is known.
+	byID map[string]inspectRequest
+	// wake has room for one value and is never closed.
 	wake chan struct{}
 }
 
-func newWants() *wants {
-	return &wants{byUID: map[types.UID]want{}, byID: map[string]want{}, wake: make(chan struct{}, 1)}
+func newInspectRequests() *inspectRequests {
+	return &inspectRequests{byUID: map[types.UID]inspectRequest{}, byID: map[string]inspectRequest{}, wake: make(chan struct{}, 1)}
 }
 
-// inspection asks for one that is newer than t.
-func (w *wants) inspection(uid types.UID, t time.Time) {
-	w.mu.Lock()
-	w.byUID[uid] = w.byUID[uid].and(want{newer: t, asked: true})
-	w.mu.Unlock()
-	w.ring()
+// request asks for an inspection that is newer than t.
+func (r *inspectRequests) request(uid types.UID, t time.Time) {
+	r.mu.Lock()
+	r.byUID[uid] = r.byUID[uid].merge(inspectRequest{newer: t, asked: true})
+	r.mu.Unlock()
+	r.notify()
 }
 
-// change takes in what the runtime tells, now.
-func (w *wants) change(c status.PodChange, now time.Time) {
-	more := want{
-		newer: now, event: true, told: c.At,
-		later: c.Kind == status.ChangeMade, leaving: c.Kind == status.ChangeLeaving,
+// addEvent adds what the runtime tells, now.
+func (r *inspectRequests) addEvent(c status.PodChange, now time.Time) {
+	more := inspectRequest{
+		newer: now, event: true, eventAt: c.At,
+		delayable: c.Kind == status.ChangeMade, alsoDelayed: c.Kind == status.ChangeLeaving,
 	}
-	w.mu.Lock()
+	r.mu.Lock()
 	if c.UID != "" {
-		w.byUID[c.UID] = w.byUID[c.UID].and(more)
+		r.byUID[c.UID] = r.byUID[c.UID].merge(more)
 	} else {
-		w.byID[c.ID] = w.byID[c.ID].and(more)
+		r.byID[c.ID] = r.byID[c.ID].merge(more)
 	}
-	w.mu.Unlock()
-	w.ring()
+	r.mu.Unlock()
+	r.notify()
 }
 
-func (w *wants) ring() {
+// notify wakes Run.
+func (r *inspectRequests) notify() {
 	select {
-	case w.wake <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default: // it has been told
 	}
 }
 
-// take empties it.
-func (w *wants) take() (byUID map[types.UID]want, byID map[string]want) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	byUID, byID = w.byUID, w.byID
-	w.byUID, w.byID = map[types.UID]want{}, map[string]want{}
+// take returns all requests and removes them.
+func (r *inspectRequests) take() (byUID map[types.UID]inspectRequest, byID map[string]inspectRequest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	byUID, byID = r.byUID, r.byID
+	r.byUID, r.byID = map[types.UID]inspectRequest{}, map[string]inspectRequest{}
 	return byUID, byID
 }
 
-// and is both. The zero want is none.
-func (w want) and(o want) want {
-	if w == (want{}) {
+// merge returns a request for both.
+func (r inspectRequest) merge(o inspectRequest) inspectRequest {
+	if r == (inspectRequest{}) {
 		return o
 	}
-	return want{
-		newer: later(w.newer, o.newer), asked: w.asked || o.asked, event: w.event || o.event, told: earlier(w.told, o.told),
-		later: w.later && o.later, leaving: w.leaving || o.leaving,
+	return inspectRequest{
+		newer: later(r.newer, o.newer), asked: r.asked || o.asked, event: r.event || o.event, eventAt: earlier(r.eventAt, o.eventAt),
+		delayable: r.delayable && o.delayable, alsoDelayed: r.alsoDelayed || o.alsoDelayed,
 	}
 }
 
-// looks are the pods to be looked at again although nobody asks: where an
-// inspection has failed, where a state has to settle, and where the runtime
-// tells of a change before it shows. They take the place of the lists that
-// came every second, and are kept only while events are relied on.
-type looks struct {
-	due   map[types.UID]look
+// delayedInspections are the pods to be inspected later without a request: where an
+// inspection has failed, where a state has to settle, and where the runtime tells of a
+// change before it shows. They take the place of the lists that came every second, and
+// are kept only while events are relied on.
+type delayedInspections struct {
+	due   map[types.UID]delayedInspection
 	timer *time.Timer
 	next  time.Time // when timer fires; zero: it does not
 }
 
-type look struct {
+type delayedInspection struct {
 	at time.Time
-	// firm is true where an inspection before that does not do.
-	firm bool
-	// begun is true where an inspection has begun since the look was asked for: one
+	// notBefore is set where an inspection before that does not do.
+	notBefore bool
+	// begun is set where an inspection has begun since this one was asked for: one
 	// that was under way already does not do.
 	begun bool
 }
 
-func newLooks() *looks {
+func newDelayedInspections() *delayedInspections {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	return &looks{due: map[types.UID]look{}, timer: timer}
+	return &delayedInspections{due: map[types.UID]delayedInspection{}, timer: timer}
 }
 
-// add has a pod looked at no later than at, or not before that where it is firm.
-func (l *looks) add(uid types.UID, at, now time.Time, firm bool) {
-	switch before, ok := l.due[uid]; {
-	case ok && before.firm && !firm:
+// add delays an inspection until at: it comes no later or, with notBefore, no earlier.
+func (d *delayedInspections) add(uid types.UID, at, now time.Time, firm bool) {
+	switch before, ok := d.due[uid]; {
+	case ok && before.notBefore && !firm:
 		at, firm = before.at, true
 	case ok && !firm:
 		at = earlier(before.at, at)
 	}
-	l.due[uid] = look{at: at, firm: firm}
-	if l.next.IsZero() || at.Before(l.next) {
-		l.next = at
-		l.timer.Reset(at.Sub(now))
+	d.due[uid] = delayedInspection{at: at, notBefore: firm}
+	if d.next.IsZero() || at.Before(d.next) {
+		d.next = at
+		d.timer.Reset(at.Sub(now))
 	}
 }
 
-// begun says that an inspection has begun.
-func (l *looks) begun(uid types.UID) {
-	if k, ok := l.due[uid]; ok {
+// inspectionStarted records that an inspection of the pod has begun.
+func (d *delayedInspections) inspectionStarted(uid types.UID) {
+	if k, ok := d.due[uid]; ok {
 		k.begun = true
-		l.due[uid] = k
+		d.due[uid] = k
 	}
 }
 
-// settled takes a look back that an inspection has made needless.
-func (l *looks) settled(uid types.UID) {
-	if k := l.due[uid]; k.begun && !k.firm {
-		delete(l.due, uid)
+// dropIfServed removes a delayed inspection that an earlier one has made needless.
+func (d *delayedInspections) dropIfServed(uid types.UID) {
+	if k := d.due[uid]; k.begun && !k.notBefore {
+		delete(d.due, uid)
 	}
 }
 
-// waits reports whether a pod is to be looked at again.
-func (l *looks) waits(uid types.UID) bool {
-	_, ok := l.due[uid]
+// has reports whether an inspection of the pod is delayed.
+func (d *delayedInspections) has(uid types.UID) bool {
+	_, ok := d.due[uid]
 	return ok
 }
 
-func (l *looks) forget(uid types.UID) { delete(l.due, uid) }
+func (d *delayedInspections) remove(uid types.UID) { delete(d.due, uid) }
 
-func (l *looks) forgetAll() {
-	clear(l.due)
-	l.timer.Stop()
-	l.next = time.Time{}
+func (d *delayedInspections) clear() {
+	clear(d.due)
+	d.timer.Stop()
+	d.next = time.Time{}
 }
 
-// take gives the pods whose time has come.
-func (l *looks) take(now time.Time) (uids []types.UID) {
-	l.next = time.Time{}
-	for uid, k := range l.due {
+// takeDue returns the pods whose time has come, and removes them.
+func (d *delayedInspections) takeDue(now time.Time) (uids []types.UID) {
+	d.next = time.Time{}
+	for uid, k := range d.due {
 		if !k.at.After(now) {
 			uids = append(uids, uid)
-			delete(l.due, uid)
+			delete(d.due, uid)
 			continue
 		}
-		l.next = earlier(l.next, k.at)
+		d.next = earlier(d.next, k.at)
 	}
-	if !l.next.IsZero() {
-		l.timer.Reset(l.next.Sub(now))
+	if !d.next.IsZero() {
+		d.timer.Reset(d.next.Sub(now))
 	}
 	return uids
 }
 
-func (g *Generator) lookAgain(ctx context.Context) {
-	for _, uid := range g.looks.take(g.cfg.Now()) {
+func (g *Generator) inspectDelayed(ctx context.Context) {
+	for _, uid := range g.delayed.takeDue(g.cfg.Now()) {
 		if rec, ok := g.records[uid]; ok {
-			g.inspect(ctx, uid, rec, want{})
+			g.inspect(ctx, uid, rec, inspectRequest{})
 		}
 	}
 }
 
-// lookLater has a pod looked at again where its last inspection was not the
-// last word.
-func (g *Generator) lookLater(uid types.UID, rec *record) {
+// delayInspection has a pod inspected again later where its last inspection may not
+// stay true.
+func (g *Generator) delayInspection(uid types.UID, rec *record) {
 	if !g.stream.trusted {
 		return
 	}
 	now := g.cfg.Now()
 	switch {
 	case rec.failed:
-		g.looks.add(uid, now.Add(g.cfg.Period), now, false)
+		g.delayed.add(uid, now.Add(g.cfg.Period), now, false)
 	case rec.old.unsettled():
 		rec.pause = min(max(2*rec.pause, g.cfg.Period), g.cfg.SafetyPeriod)
-		g.looks.add(uid, now.Add(rec.pause), now, false)
+		g.delayed.add(uid, now.Add(rec.pause), now, false)
 	default:
 		rec.pause = 0
-		g.looks.settled(uid)
+		g.delayed.dropIfServed(uid)
 	}
 }

@@ -12,10 +12,11 @@ import (
 )
 
 // streamDelays is after how long a stream that was lost is tried again, until one has
-// held for heldLong.
+// held for stableAfter.
 var streamDelays = backoff.Exponential{Min: time.Second, Max: time.Minute}
 
-const heldLong = 2 * time.Minute
+// stableAfter is how long a stream has to hold until delays start anew.
+const stableAfter = 2 * time.Minute
 
 // errSilent is why a stream is given up that did not tell of a change.
 var errSilent = errors.New("containers have started or ended of which it did not tell")
@@ -30,13 +31,13 @@ type stream struct {
 	trusted bool
 	// suspects are pods that a list has shown to have changed without an event.
 	suspects map[types.UID]bool
-	// leaving are pods that are to be looked at a moment later, of which it told
-	// before it was trusted.
-	leaving map[types.UID]bool
+	// alsoDelayed are pods that are to be inspected a moment later, of which the
+	// stream told before it was trusted.
+	alsoDelayed map[types.UID]bool
 }
 
-// streamNews is that a stream was opened (cancel), or has ended (err).
-type streamNews struct {
+// streamChange is that a stream was opened (cancel), or has ended (err).
+type streamChange struct {
 	cancel context.CancelCauseFunc
 	err    error
 }
@@ -52,7 +53,7 @@ func (g *Generator) watch(ctx context.Context) {
 		if errors.Is(err, status.ErrNoEvents) {
 			pause = streamDelays.Max
 		}
-		g.tell(ctx, streamNews{err: err})
+		g.sendStreamChange(ctx, streamChange{err: err})
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -71,27 +72,27 @@ func (g *Generator) watchOnce(ctx context.Context) (held bool, err error) {
 	var opened time.Time
 	err = g.cfg.Runtime.WatchPods(ctx, func() {
 		opened = g.cfg.Now()
-		g.tell(ctx, streamNews{cancel: cancel})
+		g.sendStreamChange(ctx, streamChange{cancel: cancel})
 	}, func(c status.PodChange) {
 		now := g.cfg.Now()
-		c.At = happened(c.At, now, now.Sub(opened))
-		g.wants.change(c, now)
+		c.At = eventTime(c.At, now, now.Sub(opened))
+		g.requests.addEvent(c, now)
 	})
 	if errors.Is(context.Cause(ctx), errSilent) {
 		return false, errSilent
 	}
-	return !opened.IsZero() && g.cfg.Now().Sub(opened) >= heldLong, err
+	return !opened.IsZero() && g.cfg.Now().Sub(opened) >= stableAfter, err
 }
 
-func (g *Generator) tell(ctx context.Context, n streamNews) {
+func (g *Generator) sendStreamChange(ctx context.Context, n streamChange) {
 	select {
-	case g.news <- n:
+	case g.streamChanges <- n:
 	case <-ctx.Done():
 	}
 }
 
-// takeNews takes in what has become of the stream.
-func (g *Generator) takeNews(ctx context.Context, n streamNews) {
+// handleStreamChange handles that a stream was opened or has ended.
+func (g *Generator) handleStreamChange(ctx context.Context, n streamChange) {
 	if n.cancel != nil {
 		g.stream = stream{cancel: n.cancel, opened: g.cfg.Now(), suspects: map[types.UID]bool{}}
 		return
@@ -99,8 +100,8 @@ func (g *Generator) takeNews(ctx context.Context, n streamNews) {
 	g.loseStream(ctx, n.err)
 }
 
-// trust relies on the stream from the first list on that closes the gap.
-func (g *Generator) trust(listAt time.Time) {
+// trustStream relies on the stream from the first list on that closes the gap.
+func (g *Generator) trustStream(listAt time.Time) {
 	s := &g.stream
 	if s.trusted || s.cancel == nil || listAt.Before(s.opened.Add(g.cfg.SettleTime)) {
 		return
@@ -113,22 +114,22 @@ func (g *Generator) trust(listAt time.Time) {
 	now := g.cfg.Now()
 	for uid, rec := range g.records {
 		if rec.failed || rec.old.unsettled() {
-			g.lookLater(uid, rec)
+			g.delayInspection(uid, rec)
 		}
-		if s.leaving[uid] {
-			g.looks.add(uid, now.Add(g.cfg.Period), now, true)
+		if s.alsoDelayed[uid] {
+			g.delayed.add(uid, now.Add(g.cfg.Period), now, true)
 		}
 	}
-	s.leaving = nil
+	s.alsoDelayed = nil
 }
 
-// leave notes that a pod is to be looked at once more when lists do not come every
-// second any more.
-func (s *stream) leave(uid types.UID) {
-	if s.leaving == nil {
-		s.leaving = map[types.UID]bool{}
+// delayAlso records that a pod is to be inspected once more when lists do not come
+// every second any more.
+func (s *stream) delayAlso(uid types.UID) {
+	if s.alsoDelayed == nil {
+		s.alsoDelayed = map[types.UID]bool{}
 	}
-	s.leaving[uid] = true
+	s.alsoDelayed[uid] = true
 }
 
 // loseStream goes back to frequent lists, beginning with one now.
@@ -137,10 +138,10 @@ func (g *Generator) loseStream(ctx context.Context, err error) {
 	g.stream = stream{}
 	switch {
 	case errors.Is(err, status.ErrNoEvents) && !was:
-		if !g.noEvents {
+		if !g.noEventsLogged {
 			g.cfg.Logger.Info("the runtime does not tell of its events", "listPeriod", g.cfg.Period)
 		}
-		g.noEvents = true
+		g.noEventsLogged = true
 	case g.streamErr.Due("", err.Error(), g.cfg.Now()) || was:
 		g.cfg.Logger.Warn("the runtime's stream of events is lost", "err", err, "listPeriod", g.cfg.Period)
 	}
@@ -149,29 +150,29 @@ func (g *Generator) loseStream(ctx context.Context, err error) {
 	}
 	g.streaming.Store(false)
 	g.cfg.Observer.StreamUp(false)
-	g.looks.forgetAll()
-	g.doubt.Stop()
+	g.delayed.clear()
+	g.suspectTimer.Stop()
 	g.listSoon = g.listing
 	g.startList(ctx)
 }
 
-// suspect notes that a list has shown a pod to have changed. The event may
+// suspectStream records that a list has shown a pod to have changed. The event may
 // still be on its way.
-func (g *Generator) suspect(uid types.UID, rec *record) {
+func (g *Generator) suspectStream(uid types.UID, rec *record) {
 	for _, e := range diff(uid, rec.old, rec.current) {
 		if e.Type != ContainerStarted && e.Type != ContainerDied || !rec.current.has(e.ContainerID) {
 			continue
 		}
 		if len(g.stream.suspects) == 0 {
-			g.doubt.Reset(g.cfg.Period)
+			g.suspectTimer.Reset(g.cfg.Period)
 		}
 		g.stream.suspects[uid] = true
 		return
 	}
 }
 
-// giveUpSilent gives up a stream from which an event is still missing.
-func (g *Generator) giveUpSilent(ctx context.Context) {
+// dropSilentStream gives up a stream from which an event is still missing.
+func (g *Generator) dropSilentStream(ctx context.Context) {
 	if !g.stream.trusted || len(g.stream.suspects) == 0 {
 		return
 	}
@@ -179,19 +180,18 @@ func (g *Generator) giveUpSilent(ctx context.Context) {
 	g.loseStream(ctx, errSilent)
 }
 
-// maxAge is how long an event may have been on its way for its lag to be measured.
-const maxAge = time.Minute
+// maxLag is how long an event may have been on its way for its lag to be measured.
+const maxLag = time.Minute
 
-// happened is when a change was of which the runtime says that it was at at, and
-// which was received after events had been followed for some time. The runtime has
-// the wall clock, which may be set at any time; the answer carries the monotonic
-// reading of received, and is not later. It is zero, for no lag to be measured,
-// where that is not known, where it is more than a minute before received, and
-// where it is before events were followed: the runtime kept that one for whoever
-// asks first.
-func happened(at, received time.Time, followed time.Duration) time.Time {
+// eventTime returns when a change was of which the runtime says that it was at at, and
+// which was received after events had been followed for some time. The runtime has the
+// wall clock, which may be set at any time; the answer carries the monotonic reading
+// of received, and is not later. It is zero, for no lag to be measured, where that is
+// not known, where it is more than a minute before received, and where it is before
+// events were followed: the runtime kept that one for the first reader.
+func eventTime(at, received time.Time, followed time.Duration) time.Time {
 	age := max(0, received.Round(0).Sub(at))
-	if at.IsZero() || age > min(followed, maxAge) {
+	if at.IsZero() || age > min(followed, maxLag) {
 		return time.Time{}
 	}
 	return received.Add(-age)

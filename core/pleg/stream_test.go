@@ -427,7 +427,7 @@ func TestHappened(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := happened(tt.at, now, tt.followed)
+			got := eventTime(tt.at, now, tt.followed)
 			if !got.Equal(tt.want) || !got.IsZero() && !strings.Contains(got.String(), " m=") {
 				t.Errorf("%s, want %s by the monotonic clock", got, tt.want)
 			}

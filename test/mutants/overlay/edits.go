@@ -20,7 +20,7 @@ var edits = []edit{
 	{"core/pleg/event.go", "\tdropped := 0\n", "\tevents = g.seeded.events(events)\n{}"},
 	{"core/pleg/pleg.go", "\ntype Generator struct {\n", "{}\tseeded /* of mutants.go */ seeded\n"},
 	{"core/pleg/inspect.go", "\t\tg.cfg.Cache.SetError(i.uid, i.err, i.at)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
-	{"core/pleg/inspect.go", "\t\tg.takeInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
+	{"core/pleg/inspect.go", "\t\tg.applyInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},
 
 	{"core/status/restart.go", "\tfor _, rule := range c.RestartPolicyRules {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
