@@ -47,7 +47,7 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []
 	if err != nil {
 		return nil, nil, err
 	}
-	annotations, notices := listable(run.Pod.Annotations)
+	annotations, notices := limitAnnotations(run.Pod.Annotations)
 	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
 	annotations[pod.AnnotationInstallation] = r.config.Installation
 	annotations[pod.AnnotationDocument] = run.Document
@@ -96,24 +96,26 @@ func annotateJSON(annotations map[string]string, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("annotation %s: %w", key, err)
 	}
-	if len(text) <= maxListed {
+	if len(text) <= maxAnnotationBytes {
 		annotations[key] = string(text)
 	}
 	return nil
 }
 
-// maxListed bounds the annotations that a pod has on its sandbox, and each one that is
-// made of a container's definition, in bytes. A runtime lists all sandboxes of the node
-// in one message, containerd in one of at most 16 MiB: were it longer, no pod of the
-// node could be seen any more. With [pod.MaxLabels] it holds 200 sandboxes.
-const maxListed = 16 << 10
+// maxAnnotationBytes bounds the annotations that a pod has on its sandbox, and each
+// one that is made of a container's definition, in bytes. A runtime lists all
+// sandboxes of the node in one message, containerd in one of at most 16 MiB: were it
+// longer, no pod of the node could be seen any more. With [pod.MaxLabels] it holds 200
+// sandboxes.
+const maxAnnotationBytes = 16 << 10
 
-// maxNamed is how many annotations that are left off a notice names.
-const maxNamed = 3
+// maxKeysNamed is how many annotations that are left off a notice names.
+const maxKeysNamed = 3
 
-// listable are the annotations of a pod that its sandbox gets, with a notice where
-// that is not all: the shortest, and always whose the pod is.
-func listable(annotations map[string]string) (map[string]string, []notice) {
+// limitAnnotations returns the annotations of a pod that its sandbox gets, with a
+// notice where that is not all: the shortest, and always the one that names the pod's
+// source.
+func limitAnnotations(annotations map[string]string) (map[string]string, []notice) {
 	keys := slices.SortedFunc(maps.Keys(annotations), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a)+len(annotations[a]), len(b)+len(annotations[b])), cmp.Compare(a, b))
 	})
@@ -121,7 +123,7 @@ func listable(annotations map[string]string) (map[string]string, []notice) {
 	var left []string
 	for _, key := range keys {
 		size += len(key) + len(annotations[key]) + pod.EntryCost
-		if size <= maxListed || key == pod.AnnotationSource {
+		if size <= maxAnnotationBytes || key == pod.AnnotationSource {
 			kept[key] = annotations[key]
 		} else {
 			left = append(left, key)
@@ -133,7 +135,7 @@ func listable(annotations map[string]string) (map[string]string, []notice) {
 	return kept, []notice{{
 		reason: "AnnotationsTooLong",
 		message: fmt.Sprintf("the annotations have more than %d bytes together: %d of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (%q); shorten them if these need them",
-			maxListed, len(left), left[max(len(left)-maxNamed, 0):]),
+			maxAnnotationBytes, len(left), left[max(len(left)-maxKeysNamed, 0):]),
 	}}
 }
 

@@ -99,15 +99,15 @@ func TestASandboxGetsTheAnnotationsThatFit(t *testing.T) {
 		notice      string
 	}{
 		"none":                           {nil, nil, ""},
-		"all that fit":                   {map[string]string{"a": x(maxListed - 2 - 2*pod.EntryCost), "b": ""}, []string{"a", "b"}, ""},
-		"not one that is too long":       {map[string]string{"a": x(maxListed), "b": "1"}, []string{"b"}, `1 of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (["a"])`},
-		"the shortest first":             {map[string]string{"a": x(maxListed/2 - 99), "b": x(maxListed / 2), "c": x(99)}, []string{"a", "c"}, `(["b"])`},
-		"always whose the pod is":        {map[string]string{"a": x(maxListed - 1 - pod.EntryCost), pod.AnnotationSource: x(maxListed)}, []string{"a", pod.AnnotationSource}, ""},
-		"the longest are named, not all": {map[string]string{"a": x(maxListed), "b": x(maxListed + 1), "c": x(maxListed + 2), "d": x(maxListed + 3)}, nil, `4 of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (["b" "c" "d"])`},
+		"all that fit":                   {map[string]string{"a": x(maxAnnotationBytes - 2 - 2*pod.EntryCost), "b": ""}, []string{"a", "b"}, ""},
+		"not one that is too long":       {map[string]string{"a": x(maxAnnotationBytes), "b": "1"}, []string{"b"}, `1 of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (["a"])`},
+		"the shortest first":             {map[string]string{"a": x(maxAnnotationBytes/2 - 99), "b": x(maxAnnotationBytes / 2), "c": x(99)}, []string{"a", "c"}, `(["b"])`},
+		"always whose the pod is":        {map[string]string{"a": x(maxAnnotationBytes - 1 - pod.EntryCost), pod.AnnotationSource: x(maxAnnotationBytes)}, []string{"a", pod.AnnotationSource}, ""},
+		"the longest are named, not all": {map[string]string{"a": x(maxAnnotationBytes), "b": x(maxAnnotationBytes + 1), "c": x(maxAnnotationBytes + 2), "d": x(maxAnnotationBytes + 3)}, nil, `4 of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (["b" "c" "d"])`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, notices := listable(tc.annotations)
+			kept, notices := limitAnnotations(tc.annotations)
 			mustEqual(t, "kept", tc.kept, slices.Sorted(maps.Keys(kept)))
 			got := ""
 			if len(notices) > 0 {
@@ -182,7 +182,7 @@ func TestAnnotationsThatAreNotOnTheSandboxAreToldOfOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := newPod("web")
-	p.Annotations = map[string]string{"example.com/long": strings.Repeat("x", maxListed)}
+	p.Annotations = map[string]string{"example.com/long": strings.Repeat("x", maxAnnotationBytes)}
 	r.runSandbox(t, p)
 	run := sandboxRun(p)
 	run.Attempt = 1

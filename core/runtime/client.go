@@ -181,9 +181,8 @@ const (
 	driverSystemd  = "systemd"
 )
 
-// driverPatience bounds the question for the cgroup driver after a start that
-// failed.
-const driverPatience = 5 * time.Second
+// driverTimeout bounds the question for the cgroup driver after a start that failed.
+const driverTimeout = 5 * time.Second
 
 // CgroupDriver returns the runtime's cgroup driver, "cgroupfs" or "systemd". It
 // returns "" for a runtime that does not report one: containerd before 2.0 lacks
@@ -224,7 +223,7 @@ func (r *Runtime) explain(ctx context.Context, refused error) error {
 	if r.config.CgroupDriver == "" || interrupted(refused) {
 		return refused
 	}
-	ctx, cancel := context.WithTimeout(ctx, driverPatience)
+	ctx, cancel := context.WithTimeout(ctx, driverTimeout)
 	defer cancel()
 	driver, err := r.config.Client.CgroupDriver(ctx)
 	if err != nil {
@@ -307,6 +306,6 @@ func interrupted(err error) bool {
 
 func isNotFound(err error) bool { return status.Code(err) == codes.NotFound }
 
-// isRefused reports whether the runtime says that what was asked for cannot be in
-// the state that things are in.
-func isRefused(err error) bool { return status.Code(err) == codes.FailedPrecondition }
+// isFailedPrecondition reports whether the runtime says that what was asked for cannot
+// be in the state that things are in.
+func isFailedPrecondition(err error) bool { return status.Code(err) == codes.FailedPrecondition }

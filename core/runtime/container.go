@@ -21,10 +21,10 @@ const (
 	// minStopTimeout is the least time a container has between the signal to end
 	// and the kill.
 	minStopTimeout = 2 * time.Second
-	// startPatience is how long a start that is not wanted any more is let go on. A
-	// runtime that is left alone in the middle of it may keep the container for ever:
-	// see status.ErrKept.
-	startPatience = 5 * time.Second
+	// startGrace is how long a start that is not wanted any more may go on. A runtime
+	// that is left alone in the middle of it may keep the container for ever: see
+	// status.ErrKept.
+	startGrace = 5 * time.Second
 )
 
 // StartContainer creates and starts a container. The ID is set whenever the
@@ -38,7 +38,7 @@ func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (str
 	if err != nil {
 		return "", &status.Fault{Reason: "CreateContainerConfigError", Err: err}
 	}
-	done, err := r.starts.container(ctx)
+	done, err := r.limiter.acquireContainer(ctx)
 	if err != nil {
 		return "", startFault(&run, "CreateContainerError", err)
 	}
@@ -48,7 +48,7 @@ func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (str
 		return "", startFault(&run, "CreateContainerError", r.explain(ctx, err))
 	}
 	id := created.GetContainerId()
-	longer, release := outlive(ctx, startPatience)
+	longer, release := extendContext(ctx, startGrace)
 	defer release()
 	if _, err := r.cri.StartContainer(longer, &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
 		return id, startFault(&run, "RunContainerError", r.explain(longer, err))
@@ -123,7 +123,7 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	c := answer.GetStatus()
-	if !r.ours(c.GetAnnotations(), c.GetLabels()) || c.GetLabels()[pod.LabelPodUID] != string(uid) {
+	if !r.owns(c.GetAnnotations(), c.GetLabels()) || c.GetLabels()[pod.LabelPodUID] != string(uid) {
 		return fmt.Errorf("remove container %s: refused, it is not one of this installation's pod %s", id, uid)
 	}
 	if err := r.removeLogs(c); err != nil {
@@ -136,14 +136,14 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 	switch {
 	case err == nil || isNotFound(err):
 		return nil
-	case isRefused(err) && c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED:
+	case isFailedPrecondition(err) && c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED:
 		return fmt.Errorf("remove container %s: %w: %w", id, status.ErrKept, err)
 	}
 	return fmt.Errorf("remove container %s: %w", id, err)
 }
 
-// outlive gives a context that ends so long after ctx, or when it is released.
-func outlive(ctx context.Context, by time.Duration) (longer context.Context, release context.CancelFunc) {
+// extendContext returns a context that ends so long after ctx, or when it is released.
+func extendContext(ctx context.Context, by time.Duration) (longer context.Context, release context.CancelFunc) {
 	longer, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, end) })
 	return longer, func() {

@@ -347,7 +347,7 @@ func TestAContextOutlivesAnotherByAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		short, cancel := context.WithCancel(t.Context())
-		longer, release := outlive(short, time.Second)
+		longer, release := extendContext(short, time.Second)
 		defer release()
 		time.Sleep(time.Minute)
 		cancel()
@@ -366,7 +366,7 @@ func TestAContextOutlivesAnotherByAWhile(t *testing.T) {
 
 func TestAContextThatIsReleasedEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	longer, release := outlive(t.Context(), time.Hour)
+	longer, release := extendContext(t.Context(), time.Hour)
 	release()
 	if longer.Err() == nil {
 		t.Error("it has not ended")

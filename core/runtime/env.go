@@ -25,16 +25,16 @@ type arguments struct {
 // expandArguments expands a container's environment in order, its values by the
 // variables before them, and its command and args by all of them.
 func expandArguments(c *v1.Container) (*arguments, error) {
-	e := &expander{vars: make(map[string]string, len(c.Env)), room: maxArguments}
+	e := &expander{vars: make(map[string]string, len(c.Env)), remaining: maxArguments}
 	env, err := e.environment(c)
 	if err != nil {
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
 	}
-	command, err := e.all("command", c.Command)
+	command, err := e.expandAll("command", c.Command)
 	if err != nil {
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
 	}
-	args, err := e.all("args", c.Args)
+	args, err := e.expandAll("args", c.Args)
 	if err != nil {
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
 	}
@@ -45,8 +45,8 @@ func expandArguments(c *v1.Container) (*arguments, error) {
 // for: a few variables that refer to each other become very long.
 type expander struct {
 	vars map[string]string
-	// room is how many bytes may still be built.
-	room int
+	// remaining is how many bytes may still be built.
+	remaining int
 }
 
 func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) {
@@ -59,7 +59,7 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 		if v.ValueFrom != nil {
 			return nil, fmt.Errorf("env %q: valueFrom is not supported; give it a value", v.Name)
 		}
-		err := e.take(len(v.Name))
+		err := e.use(len(v.Name))
 		var value string
 		if err == nil {
 			value, err = e.expand(v.Value)
@@ -73,8 +73,8 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 	return list, nil
 }
 
-// all expands the items of a field.
-func (e *expander) all(field string, in []string) ([]string, error) {
+// expandAll expands the items of a field.
+func (e *expander) expandAll(field string, in []string) ([]string, error) {
 	var out []string
 	for i, s := range in {
 		expanded, err := e.expand(s)
@@ -97,7 +97,7 @@ func (e *expander) expand(s string) (string, error) {
 		if found {
 			value, rest = e.reference(rest, len(rest) > end)
 		}
-		if err := e.take(len(before) + len(value)); err != nil {
+		if err := e.use(len(before) + len(value)); err != nil {
 			return "", err
 		}
 		out.WriteString(before)
@@ -127,11 +127,11 @@ func (e *expander) reference(s string, closable bool) (value, rest string) {
 	return "$(" + name + ")", after
 }
 
-// take takes from the room.
-func (e *expander) take(n int) error {
-	if n > e.room {
+// use subtracts n bytes from what may still be built.
+func (e *expander) use(n int) error {
+	if n > e.remaining {
 		return errArgumentsTooLong
 	}
-	e.room -= n
+	e.remaining -= n
 	return nil
 }

@@ -44,7 +44,9 @@ func TestExpand(t *testing.T) {
 }
 
 // expanding is an expander with room for what a container may have.
-func expanding(vars map[string]string) *expander { return &expander{vars: vars, room: maxArguments} }
+func expanding(vars map[string]string) *expander {
+	return &expander{vars: vars, remaining: maxArguments}
+}
 
 func FuzzExpand(f *testing.F) {
 	for _, seed := range []string{"", "$(A)", "$$(A)", "$($", "$(A$(A))", "$$$"} {

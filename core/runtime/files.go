@@ -17,7 +17,7 @@ import (
 func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil {
-		err = regular(path, info)
+		err = checkRegular(path, info)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -27,7 +27,7 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if info, err = f.Stat(); err == nil { // another file may have taken its place
-		err = regular(path, info)
+		err = checkRegular(path, info)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written
@@ -36,25 +36,25 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// errIrregular is the error for what is no regular file.
-var errIrregular = errors.New("is not a regular file")
+// errNotRegular is the error for what is no regular file.
+var errNotRegular = errors.New("is not a regular file")
 
-func regular(path string, info fs.FileInfo) error {
+func checkRegular(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s %w, its mode is %v", path, errIrregular, info.Mode())
+		return fmt.Errorf("%s %w, its mode is %v", path, errNotRegular, info.Mode())
 	}
 	return nil
 }
 
-// keepInPlace has a file hold content, and writes it only if it does not. Containers
+// syncFile makes a file hold content, and writes it only if it does not. Containers
 // may write to the file, so no more of it is read than content is long.
-func keepInPlace(file string, content []byte) error {
+func syncFile(file string, content []byte) error {
 	f, info, err := openRegular(file, os.O_RDWR)
-	if errors.Is(err, errIrregular) {
+	if errors.Is(err, errNotRegular) {
 		return fmt.Errorf("%w; remove it", err)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return makeFile(file, content)
+		return createFile(file, content)
 	}
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func keepInPlace(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// makeFile writes a new file, which the pod's users must read.
-func makeFile(file string, content []byte) error {
+// createFile writes a new file, which the pod's users must read.
+func createFile(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// pollPeriod is the time between two polls, troubledPeriod that while
-	// something is wrong.
-	pollPeriod     = 5 * time.Second
-	troubledPeriod = time.Second
+	// pollPeriod is the time between two polls, unhealthyPeriod that while something
+	// is wrong.
+	pollPeriod      = 5 * time.Second
+	unhealthyPeriod = time.Second
 	// maxSilence is how old the last good answer may be, and how long a poll
 	// may take.
 	maxSilence = 30 * time.Second
@@ -57,10 +57,10 @@ func newStatus(endpoint string, logger *slog.Logger, now func() time.Time, poll 
 // runtime or its network is not well.
 func (s *Status) Run(ctx context.Context) {
 	for {
-		s.ask(ctx)
+		s.pollOnce(ctx)
 		period := pollPeriod
 		if s.Healthy() != nil || s.NetworkReady() != nil {
-			period = troubledPeriod
+			period = unhealthyPeriod
 		}
 		timer := time.NewTimer(period)
 		select {
@@ -94,8 +94,8 @@ func (s *Status) NetworkReady() error {
 	return s.networkErr
 }
 
-// ask polls once. A poll that fails leaves the network's state as it was.
-func (s *Status) ask(ctx context.Context) {
+// pollOnce polls once. A poll that fails leaves the network's state as it was.
+func (s *Status) pollOnce(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, maxSilence)
 	defer cancel()
 	answer, err := s.poll(limited)
@@ -106,10 +106,10 @@ func (s *Status) ask(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := [2]bool{s.runtimeErr == nil, s.networkErr == nil}
-	s.runtimeErr = s.judge(answer, err)
+	s.runtimeErr = s.runtimeError(answer, err)
 	if err == nil {
 		s.networkErr = nil
-		if unmet := condition(answer, runtimeapi.NetworkReady); unmet != "" {
+		if unmet := unmetCondition(answer, runtimeapi.NetworkReady); unmet != "" {
 			s.networkErr = fmt.Errorf("network is not ready: %s", unmet)
 		}
 	}
@@ -117,22 +117,22 @@ func (s *Status) ask(ctx context.Context) {
 		s.lastGood = s.now()
 	}
 	if before != [2]bool{s.runtimeErr == nil, s.networkErr == nil} {
-		s.logger.Info("container runtime changed state", "endpoint", s.endpoint, "runtime", wellOr(s.runtimeErr), "network", wellOr(s.networkErr))
+		s.logger.Info("container runtime changed state", "endpoint", s.endpoint, "runtime", readyOr(s.runtimeErr), "network", readyOr(s.networkErr))
 	}
 }
 
-func (s *Status) judge(answer *runtimeapi.RuntimeStatus, err error) error {
+func (s *Status) runtimeError(answer *runtimeapi.RuntimeStatus, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w; waiting", err)
 	}
-	if unmet := condition(answer, runtimeapi.RuntimeReady); unmet != "" {
+	if unmet := unmetCondition(answer, runtimeapi.RuntimeReady); unmet != "" {
 		return fmt.Errorf("container runtime at %s is not ready: %s; waiting", s.endpoint, unmet)
 	}
 	return nil
 }
 
-// condition says why a condition does not hold, "" if it does.
-func condition(answer *runtimeapi.RuntimeStatus, kind string) string {
+// unmetCondition returns why a condition does not hold, "" if it does.
+func unmetCondition(answer *runtimeapi.RuntimeStatus, kind string) string {
 	for _, c := range answer.GetConditions() {
 		switch {
 		case c.GetType() != kind:
@@ -145,7 +145,7 @@ func condition(answer *runtimeapi.RuntimeStatus, kind string) string {
 	return "the runtime does not report " + kind
 }
 
-func wellOr(err error) string {
+func readyOr(err error) string {
 	if err == nil {
 		return "ready"
 	}

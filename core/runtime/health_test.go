@@ -165,7 +165,7 @@ func TestStatusOfConditionsThatDoNotHold(t *testing.T) {
 
 func TestConditionThatIsMissingDoesNotHold(t *testing.T) {
 	t.Parallel()
-	mustEqual(t, "condition", "the runtime does not report NetworkReady", condition(&runtimeapi.RuntimeStatus{}, runtimeapi.NetworkReady))
+	mustEqual(t, "condition", "the runtime does not report NetworkReady", unmetCondition(&runtimeapi.RuntimeStatus{}, runtimeapi.NetworkReady))
 }
 
 // decade is how far the clock is set in these tests.
@@ -193,33 +193,33 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 				now := func() time.Time { return set(started.Add(time.Since(begun)), jump) }
 				before := now()
 
-				p := newPulls(now)
+				p := newPullQueue(now)
 				key := pullKey{uid: "u", image: "i"}
-				p.failed(key, errors.New("no route"))
+				p.recordFailure(key, errors.New("no route"))
 				health := newStatus("unix:///x", slog.New(slog.DiscardHandler), now, func(context.Context) (*runtimeapi.RuntimeStatus, error) {
 					return &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
 						{Type: runtimeapi.RuntimeReady, Status: true}, {Type: runtimeapi.NetworkReady, Status: true},
 					}}, nil
 				})
-				health.ask(t.Context())
+				health.pollOnce(t.Context())
 
 				jump = by
 				if off := now().Round(0).Sub(before.Round(0)); off != by || now().Sub(before) != 0 {
 					t.Fatalf("the clock is %s off, and %s have passed", off, now().Sub(before))
 				}
-				failure, waits := p.waiting(key)
-				if left := failure.until().Sub(now()); !waits || left != pullBackOff {
+				failure, waits := p.backingOff(key)
+				if left := failure.retryAt().Sub(now()); !waits || left != pullBackOff {
 					t.Errorf("a pull waits: %v, for %s more", waits, left)
 				}
 				time.Sleep(pullBackOff - time.Second)
-				if _, waits := p.waiting(key); !waits {
+				if _, waits := p.backingOff(key); !waits {
 					t.Error("a pull waits no more")
 				}
 				if err := health.Healthy(); err != nil {
 					t.Errorf("the runtime is not well: %v", err)
 				}
 				time.Sleep(2 * time.Second)
-				if _, waits := p.waiting(key); waits {
+				if _, waits := p.backingOff(key); waits {
 					t.Error("a pull still waits")
 				}
 				time.Sleep(maxSilence)

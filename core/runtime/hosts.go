@@ -37,18 +37,18 @@ func managesHosts(run *pod.ContainerRun) bool {
 // writeHosts writes the pod's hosts file. It is written in place, for
 // containers that have it mounted, and only if it differs.
 func (r *Runtime) writeHosts(run *pod.ContainerRun) error {
-	content, err := r.hosts(run.Pod, run.SandboxIPs)
+	content, err := r.hostsContent(run.Pod, run.SandboxIPs)
 	if err != nil {
 		return err
 	}
-	if err := keepInPlace(r.config.Layout.HostsFile(run.Pod.UID), content); err != nil {
+	if err := syncFile(r.config.Layout.HostsFile(run.Pod.UID), content); err != nil {
 		return fmt.Errorf("hosts file: %w", err)
 	}
 	return nil
 }
 
-// hosts is the content of a pod's hosts file.
-func (r *Runtime) hosts(p *v1.Pod, ips []string) ([]byte, error) {
+// hostsContent returns the content of a pod's hosts file.
+func (r *Runtime) hostsContent(p *v1.Pod, ips []string) ([]byte, error) {
 	var out strings.Builder
 	if p.Spec.HostNetwork {
 		node, err := os.ReadFile(r.config.HostsFile)

@@ -45,14 +45,14 @@ func TestHostsFile(t *testing.T) {
 	r := newRig(t)
 	p := newPod("web")
 	p.Spec.HostAliases = []v1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"db", "db.example.org"}}}
-	got, err := r.hosts(p, []string{"10.88.0.3", "fd00::3"})
+	got, err := r.hostsContent(p, []string{"10.88.0.3", "fd00::3"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "hosts-pod.golden", got)
 
 	p.Spec.HostNetwork = true
-	if got, err = r.hosts(p, nil); err != nil {
+	if got, err = r.hostsContent(p, nil); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "hosts-node.golden", got)
@@ -121,7 +121,7 @@ func TestHostsFileOfTheNodeMissing(t *testing.T) {
 	r.config.HostsFile = filepath.Join(t.TempDir(), "none")
 	p := newPod("web")
 	p.Spec.HostNetwork = true
-	if _, err := r.hosts(p, nil); err == nil || !strings.Contains(err.Error(), r.config.HostsFile) {
+	if _, err := r.hostsContent(p, nil); err == nil || !strings.Contains(err.Error(), r.config.HostsFile) {
 		t.Errorf("error %v, want one that names the file", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestAHostsFileIsWrittenOnlyWhereItDiffers(t *testing.T) {
 			r := newRig(t)
 			run := containerRun(newPod("web"), "", 0)
 			file := r.layout.HostsFile(run.Pod.UID)
-			content, err := r.hosts(run.Pod, run.SandboxIPs)
+			content, err := r.hostsContent(run.Pod, run.SandboxIPs)
 			if err != nil {
 				t.Fatal(err)
 			}

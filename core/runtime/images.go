@@ -59,14 +59,14 @@ func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (strin
 // pull pulls an image unless it failed too recently.
 func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image string) (string, error) {
 	key := pullKey{uid: p.UID, image: image}
-	if failure, waits := r.pulls.waiting(key); waits {
+	if failure, waits := r.pulls.backingOff(key); waits {
 		err := fmt.Errorf("backing off pulling image %q: %w", image, failure.err)
-		r.config.Events.Event(p, v1.EventTypeNormal, "BackOff", capital(err))
-		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.until(), Err: err}
+		r.config.Events.Event(p, v1.EventTypeNormal, "BackOff", sentence(err))
+		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.retryAt(), Err: err}
 	}
 	asked := r.config.Now()
 	r.config.Events.Event(p, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
-	done, err := r.pulls.wait(ctx)
+	done, err := r.pulls.acquire(ctx)
 	if err != nil {
 		return "", fmt.Errorf("wait to pull image %q: %w", image, err)
 	}
@@ -87,10 +87,10 @@ func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image st
 			return "", err
 		}
 		fault := r.imageFault(p, pullReason(err), "Failed", err)
-		r.pulls.failed(key, fault)
+		r.pulls.recordFailure(key, fault)
 		return "", fault
 	}
-	r.pulls.succeeded(key)
+	r.pulls.recordSuccess(key)
 	ref := answer.GetImageRef()
 	r.pulledEvent(ctx, p, image, ref, asked, began)
 	return ref, nil
@@ -121,7 +121,7 @@ func (r *Runtime) pulledEvent(ctx context.Context, p *v1.Pod, image, ref string,
 
 // imageFault makes an event and a fault of an error.
 func (r *Runtime) imageFault(p *v1.Pod, reason, event string, err error) *status.Fault {
-	r.config.Events.Event(p, v1.EventTypeWarning, event, capital(err))
+	r.config.Events.Event(p, v1.EventTypeWarning, event, sentence(err))
 	return &status.Fault{Reason: reason, Err: err}
 }
 
@@ -138,8 +138,8 @@ func pullReason(err error) string {
 	return reasonPull
 }
 
-// capital is an error's text as the sentence of an event.
-func capital(err error) string {
+// sentence returns an error's text as the sentence of an event.
+func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:]
 }
@@ -151,11 +151,11 @@ const (
 	pullBackOffMax = 300 * time.Second
 )
 
-// pulls lets images be pulled one at a time, in the order they were asked
-// for, and remembers failures.
-type pulls struct {
-	now  func() time.Time
-	turn chan struct{} // holds one token; who has it pulls
+// pullQueue lets images be pulled one at a time, in the order they were asked for, and
+// records failures.
+type pullQueue struct {
+	now   func() time.Time
+	token chan struct{} // has one value, which a pull takes while it runs
 
 	mu       sync.Mutex
 	failures map[pullKey]pullFailure
@@ -172,35 +172,35 @@ type pullFailure struct {
 	err   error
 }
 
-// until is when the next try may be made.
-func (f pullFailure) until() time.Time { return f.at.Add(f.delay) }
+// retryAt returns when the next try may be made.
+func (f pullFailure) retryAt() time.Time { return f.at.Add(f.delay) }
 
-func newPulls(now func() time.Time) *pulls {
-	p := &pulls{now: now, turn: make(chan struct{}, 1), failures: map[pullKey]pullFailure{}}
-	p.turn <- struct{}{}
+func newPullQueue(now func() time.Time) *pullQueue {
+	p := &pullQueue{now: now, token: make(chan struct{}, 1), failures: map[pullKey]pullFailure{}}
+	p.token <- struct{}{}
 	return p
 }
 
-// wait waits for this pull's turn. Unless it fails, done must be called.
-func (p *pulls) wait(ctx context.Context) (done func(), err error) {
+// acquire waits until this pull may begin. Unless it fails, done must be called.
+func (p *pullQueue) acquire(ctx context.Context) (done func(), err error) {
 	select {
-	case <-p.turn:
-		return func() { p.turn <- struct{}{} }, nil
+	case <-p.token:
+		return func() { p.token <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// waiting gives the failure after which a pull must still wait.
-func (p *pulls) waiting(key pullKey) (pullFailure, bool) {
+// backingOff returns the failure after which a pull must still wait.
+func (p *pullQueue) backingOff(key pullKey) (pullFailure, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, ok := p.failures[key]
 	return f, ok && p.now().Sub(f.at) < f.delay
 }
 
-// failed notes a failure: the next try waits twice as long as this one did.
-func (p *pulls) failed(key pullKey, err error) {
+// recordFailure records a failure: the next try waits twice as long as this one did.
+func (p *pullQueue) recordFailure(key pullKey, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -216,7 +216,7 @@ func (p *pulls) failed(key pullKey, err error) {
 	p.failures[key] = pullFailure{at: now, delay: delay, err: err}
 }
 
-func (p *pulls) succeeded(key pullKey) {
+func (p *pullQueue) recordSuccess(key pullKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.failures, key)

@@ -228,7 +228,7 @@ func TestARuntimeThatIsAwayIsNoPullFailure(t *testing.T) {
 		if _, ok := errors.AsType[*wardlet.Fault](err); ok {
 			t.Errorf("%s: %v is a fault", policy, err)
 		}
-		if _, waits := r.pulls.waiting(pullKey{p.UID, appImage}); waits {
+		if _, waits := r.pulls.backingOff(pullKey{p.UID, appImage}); waits {
 			t.Errorf("%s: the pod backs off", policy)
 		}
 	}
@@ -275,7 +275,7 @@ func TestPullGivesUpWithItsCaller(t *testing.T) {
 	cancel()
 	done.Wait()
 	mustEqual(t, "failures", 0, len(r.pulls.failures))
-	turn, err := r.pulls.wait(t.Context())
+	turn, err := r.pulls.acquire(t.Context())
 	if err != nil {
 		t.Fatalf("the turn is lost: %v", err)
 	}
@@ -285,13 +285,13 @@ func TestPullGivesUpWithItsCaller(t *testing.T) {
 func TestPullsTakeTurnsInTheOrderTheyWereAskedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPulls(time.Now)
+		p := newPullQueue(time.Now)
 		var order []int
 		var all sync.WaitGroup
 		began := time.Now()
 		for i := range 4 {
 			all.Go(func() {
-				done, err := p.wait(t.Context())
+				done, err := p.acquire(t.Context())
 				if err != nil {
 					t.Error(err)
 					return
@@ -311,18 +311,18 @@ func TestPullsTakeTurnsInTheOrderTheyWereAskedFor(t *testing.T) {
 func TestWhoGivesUpLeavesTheLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPulls(time.Now)
-		done, err := p.wait(t.Context())
+		p := newPullQueue(time.Now)
+		done, err := p.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := p.wait(ctx); err == nil {
+		if _, err := p.acquire(ctx); err == nil {
 			t.Error("two have the turn")
 		}
 		done()
-		if done, err = p.wait(t.Context()); err != nil {
+		if done, err = p.acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		done()
@@ -332,9 +332,9 @@ func TestWhoGivesUpLeavesTheLine(t *testing.T) {
 func TestOldFailuresAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := &clock{now: time.Unix(0, 0)}
-	p := newPulls(now.Now)
-	p.failed(pullKey{"a", "x"}, context.Canceled)
+	p := newPullQueue(now.Now)
+	p.recordFailure(pullKey{"a", "x"}, context.Canceled)
 	now.advance(2*pullBackOffMax + time.Second)
-	p.failed(pullKey{"b", "x"}, context.Canceled)
+	p.recordFailure(pullKey{"b", "x"}, context.Canceled)
 	mustEqual(t, "failures kept", 1, len(p.failures))
 }

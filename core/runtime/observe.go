@@ -23,7 +23,7 @@ func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 		return nil, err
 	}
 	slices.SortFunc(pods, func(a, b status.ObservedPod) int {
-		return cmp.Or(newest(&b).Compare(newest(&a)), cmp.Compare(a.UID, b.UID))
+		return cmp.Or(newestCreation(&b).Compare(newestCreation(&a)), cmp.Compare(a.UID, b.UID))
 	})
 	return pods, nil
 }
@@ -100,7 +100,7 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		return p
 	}
 	for _, s := range sandboxes {
-		if !r.ours(s.GetAnnotations(), s.GetLabels()) {
+		if !r.owns(s.GetAnnotations(), s.GetLabels()) {
 			continue
 		}
 		m := s.GetMetadata()
@@ -108,7 +108,7 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		p.Sandboxes = append(p.Sandboxes, listedSandbox(s))
 	}
 	for _, c := range containers.GetContainers() {
-		if !r.ours(c.GetAnnotations(), c.GetLabels()) {
+		if !r.owns(c.GetAnnotations(), c.GetLabels()) {
 			continue
 		}
 		labels := c.GetLabels()
@@ -142,8 +142,8 @@ func (r *Runtime) listSandboxes(ctx context.Context, selector map[string]string)
 	return answer.GetItems(), nil
 }
 
-// newest is when the newest part of a pod was made.
-func newest(p *status.ObservedPod) time.Time {
+// newestCreation returns when the newest part of a pod was made.
+func newestCreation(p *status.ObservedPod) time.Time {
 	var at time.Time
 	for i := range p.Sandboxes {
 		at = later(at, p.Sandboxes[i].CreatedAt)

@@ -47,19 +47,19 @@ type Runtime struct {
 	config  Config
 	cri     runtimeapi.RuntimeServiceClient
 	images  runtimeapi.ImageServiceClient
-	pulls   *pulls
-	starts  *starts
-	noticed noticed
+	pulls   *pullQueue
+	limiter *startLimiter
+	notices noticeLog
 }
 
 // New makes a Runtime.
 func New(config Config) *Runtime {
 	return &Runtime{
-		config: config,
-		cri:    config.Client.runtime,
-		images: config.Client.images,
-		pulls:  newPulls(config.Now),
-		starts: newStarts(),
+		config:  config,
+		cri:     config.Client.runtime,
+		images:  config.Client.images,
+		pulls:   newPullQueue(config.Now),
+		limiter: newStartLimiter(),
 	}
 }
 
@@ -67,17 +67,17 @@ func New(config Config) *Runtime {
 // can.
 func (r *Runtime) NetworkReady() error { return r.config.Status.NetworkReady() }
 
-// ours reports whether a sandbox or container is this installation's: by its
-// mark or, where foreign pods are adopted, because a kubelet made it.
-func (r *Runtime) ours(annotations, labels map[string]string) bool {
+// owns reports whether a sandbox or container is this installation's: by its mark or,
+// where foreign pods are adopted, because a kubelet made it.
+func (r *Runtime) owns(annotations, labels map[string]string) bool {
 	if mark, marked := annotations[pod.AnnotationInstallation]; marked {
 		return mark == r.config.Installation
 	}
-	return r.config.AdoptForeign && kubelets(labels)
+	return r.config.AdoptForeign && madeByKubelet(labels)
 }
 
-// kubelets reports whether the labels are those a kubelet gives.
-func kubelets(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
+// madeByKubelet reports whether the labels are those a kubelet gives.
+func madeByKubelet(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
 
 // Idle reports whether nothing of a pod runs, for all that the runtime knows, and
 // nothing of it is foreign: what lives in its cgroup nevertheless has been
@@ -89,7 +89,7 @@ func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
 		return false, err
 	}
 	for _, s := range sandboxes {
-		if !r.ours(s.GetAnnotations(), s.GetLabels()) || s.GetState() == runtimeapi.PodSandboxState_SANDBOX_READY {
+		if !r.owns(s.GetAnnotations(), s.GetLabels()) || s.GetState() == runtimeapi.PodSandboxState_SANDBOX_READY {
 			return false, nil
 		}
 	}
@@ -98,7 +98,7 @@ func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
 		return false, fmt.Errorf("list containers: %w", err)
 	}
 	for _, c := range containers.GetContainers() {
-		if !r.ours(c.GetAnnotations(), c.GetLabels()) || c.GetState() != runtimeapi.ContainerState_CONTAINER_EXITED {
+		if !r.owns(c.GetAnnotations(), c.GetLabels()) || c.GetState() != runtimeapi.ContainerState_CONTAINER_EXITED {
 			return false, nil
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Runtime) Foreign(ctx context.Context) (int, error) {
 	}
 	foreign := map[string]bool{}
 	for _, s := range sandboxes {
-		if !r.ours(s.GetAnnotations(), s.GetLabels()) {
+		if !r.owns(s.GetAnnotations(), s.GetLabels()) {
 			foreign[s.GetMetadata().GetUid()] = true
 		}
 	}
@@ -130,7 +130,7 @@ func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
 	}
 	for _, s := range sandboxes {
 		_, marked := s.GetAnnotations()[pod.AnnotationInstallation]
-		if kubelets(s.GetLabels()) && !marked {
+		if madeByKubelet(s.GetLabels()) && !marked {
 			return true, nil
 		}
 	}

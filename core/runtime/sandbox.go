@@ -22,11 +22,11 @@ func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, e
 	if err != nil {
 		return "", fmt.Errorf("configure sandbox: %w", err)
 	}
-	r.notify(run.Pod, notices)
+	r.emitNotices(run.Pod, notices)
 	if err := os.MkdirAll(config.LogDirectory, 0o755); err != nil { // log collectors must read it
 		return "", fmt.Errorf("log directory: %w", err)
 	}
-	done, err := r.starts.sandbox(ctx)
+	done, err := r.limiter.acquireSandbox(ctx)
 	if err != nil {
 		return "", fmt.Errorf("run sandbox: %w", err)
 	}
@@ -182,9 +182,9 @@ type notice struct {
 // notice is given twice.
 const maxNoticed = 1000
 
-// noticed remembers which notices a pod has had, so that a sandbox that is
-// tried again and again does not repeat them.
-type noticed struct {
+// noticeLog records which notices a pod has had, so that a sandbox that is tried again
+// and again does not repeat them.
+type noticeLog struct {
 	mu   sync.Mutex
 	seen map[noticedKey]bool
 }
@@ -195,7 +195,7 @@ type noticedKey struct {
 }
 
 // first reports whether the pod has not had this notice yet.
-func (n *noticed) first(uid types.UID, reason string) bool {
+func (n *noticeLog) first(uid types.UID, reason string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := noticedKey{uid, reason}
@@ -209,10 +209,10 @@ func (n *noticed) first(uid types.UID, reason string) bool {
 	return true
 }
 
-// notify makes events of notices, each once per pod.
-func (r *Runtime) notify(p *v1.Pod, notices []notice) {
+// emitNotices makes events of notices, each once per pod.
+func (r *Runtime) emitNotices(p *v1.Pod, notices []notice) {
 	for _, n := range notices {
-		if r.noticed.first(p.UID, n.reason) {
+		if r.notices.first(p.UID, n.reason) {
 			r.config.Events.Event(p, v1.EventTypeWarning, n.reason, n.message)
 		}
 	}

@@ -16,76 +16,77 @@ const (
 	// longer than eight at a time.
 	startsPerCPU = 4
 	minStarts    = 8
-	// startTurn is how long one that is being made keeps others waiting. After that
-	// it hangs: it goes on, but nobody waits for it. The more hang the less time the
-	// next has, at least minStartTurn.
-	startTurn    = 5 * time.Second
-	minStartTurn = 20 * time.Millisecond
+	// slotTime is how long one that is being made holds its slot. After that it hangs:
+	// it goes on, but others no longer wait for it. The more hang the less time the
+	// next has, at least minSlotTime.
+	slotTime    = 5 * time.Second
+	minSlotTime = 20 * time.Millisecond
 )
 
-// starts bound how many sandboxes and containers are made at once. Containers come
-// first: a pod that has begun to start runs before another begins.
-type starts struct {
+// startLimiter bounds how many sandboxes and containers are made at once. Containers
+// come first: a pod that has begun to start runs before another begins.
+type startLimiter struct {
 	mu      sync.Mutex
 	free    int
 	hanging int
-	// containers and sandboxes wait, the first that came first. A channel is closed
-	// when its turn has come.
+	// containers and sandboxes wait for a slot, each in the order in which they came.
+	// A channel is closed when it has one.
 	containers, sandboxes []chan struct{}
 }
 
-func newStarts() *starts {
-	return &starts{free: max(startsPerCPU*goruntime.GOMAXPROCS(0), minStarts)}
+func newStartLimiter() *startLimiter {
+	return &startLimiter{free: max(startsPerCPU*goruntime.GOMAXPROCS(0), minStarts)}
 }
 
-// container waits for the turn of a container, sandbox for that of a sandbox. The
-// caller calls done when it is made, or is not. They fail only when ctx ends.
-func (s *starts) container(ctx context.Context) (done func(), err error) {
-	return s.wait(ctx, &s.containers)
+// acquireContainer waits for the slot of a container, acquireSandbox for that of a
+// sandbox. The caller calls done when it is made, or is not. They fail only when ctx
+// ends.
+func (s *startLimiter) acquireContainer(ctx context.Context) (done func(), err error) {
+	return s.acquire(ctx, &s.containers)
 }
 
-func (s *starts) sandbox(ctx context.Context) (done func(), err error) {
-	return s.wait(ctx, &s.sandboxes)
+func (s *startLimiter) acquireSandbox(ctx context.Context) (done func(), err error) {
+	return s.acquire(ctx, &s.sandboxes)
 }
 
-func (s *starts) wait(ctx context.Context, line *[]chan struct{}) (done func(), err error) {
+func (s *startLimiter) acquire(ctx context.Context, queue *[]chan struct{}) (done func(), err error) {
 	s.mu.Lock()
 	if s.free > 0 {
 		s.free--
 		s.mu.Unlock()
-		return s.hold(), nil
+		return s.holdSlot(), nil
 	}
-	turn := make(chan struct{})
-	*line = append(*line, turn)
+	slot := make(chan struct{})
+	*queue = append(*queue, slot)
 	s.mu.Unlock()
 	select {
-	case <-turn:
-		return s.hold(), nil
+	case <-slot:
+		return s.holdSlot(), nil
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(*line, turn); i >= 0 {
-		*line = slices.Delete(*line, i, i+1)
+	if i := slices.Index(*queue, slot); i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
 	} else { // its turn came in the same moment
-		s.next()
+		s.startNext()
 	}
 	return nil, fmt.Errorf("waiting until others have started: %w", context.Cause(ctx))
 }
 
-// hold has a turn end when it is done, or hangs.
-func (s *starts) hold() (done func()) {
+// holdSlot returns what ends a slot. It ends by itself when its time is over.
+func (s *startLimiter) holdSlot() (done func()) {
 	s.mu.Lock()
-	patience := max(startTurn/time.Duration(1+max(s.hanging, 0)), minStartTurn)
+	limit := max(slotTime/time.Duration(1+max(s.hanging, 0)), minSlotTime)
 	s.mu.Unlock()
-	pass := sync.OnceFunc(s.next)
+	release := sync.OnceFunc(s.startNext)
 	count := func(by int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.hanging += by
-		pass()
+		release()
 	}
-	timer := time.AfterFunc(patience, func() { count(1) })
+	timer := time.AfterFunc(limit, func() { count(1) })
 	return func() {
 		if timer.Stop() {
 			count(0)
@@ -95,12 +96,12 @@ func (s *starts) hold() (done func()) {
 	}
 }
 
-// next gives a turn to whoever waits. The caller holds mu.
-func (s *starts) next() {
-	for _, line := range []*[]chan struct{}{&s.containers, &s.sandboxes} {
-		if len(*line) > 0 {
-			close((*line)[0])
-			*line = (*line)[1:]
+// startNext gives a slot to the first that waits. The caller holds mu.
+func (s *startLimiter) startNext() {
+	for _, queue := range []*[]chan struct{}{&s.containers, &s.sandboxes} {
+		if len(*queue) > 0 {
+			close((*queue)[0])
+			*queue = (*queue)[1:]
 			return
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // makers make things in turns, each for as long as it is told.
 type makers struct {
-	starts *starts
+	starts *startLimiter
 	works  sync.WaitGroup
 
 	mu         sync.Mutex
@@ -46,12 +46,12 @@ func (m *makers) make(ctx context.Context, name string, wait func(context.Contex
 func TestSoManyAreMadeAtOnceAndContainersFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &makers{starts: &starts{free: 2}}
+		m := &makers{starts: &startLimiter{free: 2}}
 		for i := range 4 {
-			m.make(t.Context(), fmt.Sprint("sandbox ", i), m.starts.sandbox, time.Second)
+			m.make(t.Context(), fmt.Sprint("sandbox ", i), m.starts.acquireSandbox, time.Second)
 		}
 		for i := range 3 {
-			m.make(t.Context(), fmt.Sprint("container ", i), m.starts.container, time.Second)
+			m.make(t.Context(), fmt.Sprint("container ", i), m.starts.acquireContainer, time.Second)
 		}
 		m.works.Wait()
 		want := []string{"sandbox 0", "sandbox 1", "container 0", "container 1", "container 2", "sandbox 2", "sandbox 3"}
@@ -74,14 +74,14 @@ func TestSoManyAreMadeAtOnceAndContainersFirst(t *testing.T) {
 func TestWhoGivesUpWaitingTakesNobodysTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &makers{starts: &starts{free: 1}}
-		m.make(t.Context(), "first", m.starts.sandbox, time.Second)
+		m := &makers{starts: &startLimiter{free: 1}}
+		m.make(t.Context(), "first", m.starts.acquireSandbox, time.Second)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone := errors.New("not wanted any more")
 		failed := make(chan error, 1)
-		go func() { _, err := m.starts.sandbox(ctx); failed <- err }()
+		go func() { _, err := m.starts.acquireSandbox(ctx); failed <- err }()
 		synctest.Wait()
-		m.make(t.Context(), "last", m.starts.sandbox, time.Second)
+		m.make(t.Context(), "last", m.starts.acquireSandbox, time.Second)
 		cancel(gone)
 		if err := <-failed; !errors.Is(err, gone) {
 			t.Errorf("ended with %v", err)
@@ -96,15 +96,15 @@ func TestWhoGivesUpWaitingTakesNobodysTurn(t *testing.T) {
 func TestATurnThatComesWhenNobodyWaitsForItAnyMoreGoesOn(t *testing.T) {
 	t.Parallel()
 	for range 100 {
-		s := &starts{free: 1}
-		done, err := s.sandbox(t.Context())
+		s := &startLimiter{free: 1}
+		done, err := s.acquireSandbox(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var works sync.WaitGroup
 		works.Go(func() {
-			if done, err := s.container(ctx); err == nil {
+			if done, err := s.acquireContainer(ctx); err == nil {
 				done()
 			}
 		})
@@ -120,12 +120,12 @@ func TestATurnThatComesWhenNobodyWaitsForItAnyMoreGoesOn(t *testing.T) {
 func TestHoweverManyHangOthersWaitLittleLongerThanForOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &makers{starts: &starts{free: 8}}
+		m := &makers{starts: &startLimiter{free: 8}}
 		for i := range 200 {
-			m.make(t.Context(), fmt.Sprint("hangs ", i), m.starts.sandbox, time.Hour)
+			m.make(t.Context(), fmt.Sprint("hangs ", i), m.starts.acquireSandbox, time.Hour)
 		}
-		m.make(t.Context(), "healthy", m.starts.sandbox, time.Second)
-		time.Sleep(startTurn + startTurn*3/4)
+		m.make(t.Context(), "healthy", m.starts.acquireSandbox, time.Second)
+		time.Sleep(slotTime + slotTime*3/4)
 		synctest.Wait()
 		if !slices.Contains(m.began, "healthy") {
 			t.Errorf("the healthy one still waits, %d hang", m.starts.hanging)
@@ -140,9 +140,9 @@ func TestHoweverManyHangOthersWaitLittleLongerThanForOne(t *testing.T) {
 func TestASlowOneGivesItsTurnBackOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &makers{starts: &starts{free: 1}}
-		m.make(t.Context(), "slow", m.starts.sandbox, 2*startTurn)
-		m.make(t.Context(), "next", m.starts.sandbox, 4*startTurn)
+		m := &makers{starts: &startLimiter{free: 1}}
+		m.make(t.Context(), "slow", m.starts.acquireSandbox, 2*slotTime)
+		m.make(t.Context(), "next", m.starts.acquireSandbox, 4*slotTime)
 		m.works.Wait()
 		if m.most != 2 || m.starts.free != 1 {
 			t.Errorf("%d at once, want 2; %d turns are free at the end, want 1", m.most, m.starts.free)
@@ -153,7 +153,7 @@ func TestASlowOneGivesItsTurnBackOnce(t *testing.T) {
 func TestPodsAreMadeInTurns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.starts = &starts{free: 2}
+	r.limiter = &startLimiter{free: 2}
 	r.cri.Load(appImage, 1000, fakecri.Program{})
 	var mu sync.Mutex
 	busy, most := 0, 0
@@ -190,7 +190,7 @@ func TestPodsAreMadeInTurns(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.starts.free = 0
+	r.limiter.free = 0
 	p := newPod("late")
 	if _, err := r.RunSandbox(gone, sandboxRun(p)); !interrupted(err) {
 		t.Errorf("a sandbox that is not wanted any more: %v", err)

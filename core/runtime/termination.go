@@ -83,7 +83,7 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	if file := mountedMessageFile(c); file != "" {
 		var err error
 		message, err = readTail(file, maxMessageFile)
-		if errors.Is(err, errIrregular) {
+		if errors.Is(err, errNotRegular) {
 			err = fmt.Errorf("%w; mount a file there, or set another terminationMessagePath", err)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func lastLogLines(path string, lines, size int) ([]byte, error) {
 			line, err = readAt(f, max(end-int64(size), 0), end)
 			line = append(line, '\n')
 		} else {
-			line, err = shortened(f, start, end, int64(size))
+			line, err = truncatedLine(f, start, end, int64(size))
 			line = logText(line)
 		}
 		if err != nil {
@@ -173,9 +173,9 @@ func lineStart(f io.ReaderAt, end, floor int64) (int64, error) {
 	return 0, nil
 }
 
-// shortened returns a line of a log without its newline: all of it, or what stands
+// truncatedLine returns a line of a log without its newline: all of it, or what stands
 // before its text and the last size bytes.
-func shortened(f io.ReaderAt, start, end, size int64) ([]byte, error) {
+func truncatedLine(f io.ReaderAt, start, end, size int64) ([]byte, error) {
 	if end-start <= maxLogHead+size {
 		return readAt(f, start, end)
 	}

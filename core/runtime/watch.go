@@ -73,11 +73,11 @@ func (r *Runtime) change(e *runtimeapi.ContainerEventResponse) (status.PodChange
 	}
 	if sandbox != nil {
 		c.UID = types.UID(sandbox.GetMetadata().GetUid())
-		return c, r.ours(sandbox.GetAnnotations(), sandbox.GetLabels())
+		return c, r.owns(sandbox.GetAnnotations(), sandbox.GetLabels())
 	}
 	for _, container := range e.GetContainersStatuses() {
 		c.UID = types.UID(container.GetLabels()[pod.LabelPodUID])
-		return c, r.ours(container.GetAnnotations(), container.GetLabels())
+		return c, r.owns(container.GetAnnotations(), container.GetLabels())
 	}
 	return c, true
 }
