@@ -10,8 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -445,3 +448,62 @@ type lyingRuntime struct{ *node }
 func (lyingRuntime) StopContainer(context.Context, string, time.Duration) error { return nil }
 
 func uidOf(s string) types.UID { return types.UID(s) }
+
+func expectCalls(t *testing.T, b *bench, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if diff := cmp.Diff(want, b.taken(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// tend is what a sync loop does for d: every second it asks for what is due.
+func tend(b *bench, p *v1.Pod, d time.Duration) {
+	for range d / time.Second {
+		time.Sleep(time.Second)
+		if slices.Contains(b.pool.Due(), p.UID) {
+			b.sync(p)
+		}
+		synctest.Wait()
+	}
+}
+
+// housekeep does for a while what a sync loop does that has none of the pods in
+// its set: it takes those that are due and asks nothing of them.
+func (b *bench) housekeep(d time.Duration, wanted func(types.UID) bool) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(time.Second)
+		b.pool.Due()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		b.pool.Due()
+		b.pool.Known(wanted)
+		synctest.Wait()
+	}
+}
+
+// running is a pod that the runtime shows running.
+func running(b *bench, p *v1.Pod) {
+	b.change(p.UID, func(o *status.ObservedPod) {
+		o.Name, o.Namespace = p.Name, p.Namespace
+		o.Sandboxes = []status.ObservedSandbox{{
+			ID: "s-" + string(p.UID), Ready: true, IPs: []string{"10.0.0.9"}, Annotations: p.Annotations,
+		}}
+		for i := range p.Spec.Containers {
+			c := &p.Spec.Containers[i]
+			o.Containers = append(o.Containers, status.ObservedContainer{
+				ID: c.Name + "-" + string(p.UID), Name: c.Name, State: status.StateRunning, Hash: hash(c),
+			})
+		}
+	})
+}
+
+func expectRunning(t *testing.T, b *bench, want map[string]bool) {
+	t.Helper()
+	synctest.Wait()
+	for uid, runs := range want {
+		if got := b.newest(uidOf(uid), "a").State == "running"; got != runs {
+			t.Errorf("pod %s runs: %v, want %v", uid, got, runs)
+		}
+	}
+}

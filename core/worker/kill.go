@@ -58,3 +58,68 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	wg.Wait()
 	return errors.Join(errs...)
 }
+
+// why says why the pod is being ended. An event that came before may say more.
+func (r *record) why() string {
+	switch {
+	case r.pod == nil:
+		return "no source wants the pod"
+	case r.failure != nil:
+		return r.failure.Message
+	case r.evicted:
+		return "the pod was evicted"
+	case r.removed:
+		return "the pod's document was removed, has changed, or gave way to another"
+	case r.deleted:
+		return "the pod was deleted"
+	}
+	return "the pod has ended"
+}
+
+const (
+	// orphanGrace is what a pod gets that only the runtime knows, and that no earlier agent
+	// was ending.
+	orphanGrace = time.Second
+	// fallbackGrace is what a container gets whose pod names no period.
+	fallbackGrace = 2 * time.Second
+)
+
+// effectiveGrace is the grace period, in seconds, of a pod that is ending.
+// current is the period in force, 0 if there is none yet; it can only become
+// shorter. override is what the request asked for. The result is at least 1.
+func effectiveGrace(current int64, p *v1.Pod, override *int64) int64 {
+	grace, named := current, false
+	shorten := func(seconds *int64) {
+		if seconds != nil && (grace == 0 || *seconds < grace) {
+			grace, named = *seconds, true
+		}
+	}
+	if p != nil {
+		shorten(p.DeletionGracePeriodSeconds)
+	}
+	shorten(override)
+	if !named && grace == 0 && p != nil && p.Spec.TerminationGracePeriodSeconds != nil {
+		grace = *p.Spec.TerminationGracePeriodSeconds
+	}
+	return max(grace, 1)
+}
+
+// restartGrace is what a container gets that is stopped while its pod goes on.
+func restartGrace(p *v1.Pod) time.Duration {
+	switch {
+	case p.DeletionGracePeriodSeconds != nil:
+		return seconds(*p.DeletionGracePeriodSeconds)
+	case p.Spec.TerminationGracePeriodSeconds != nil:
+		return seconds(*p.Spec.TerminationGracePeriodSeconds)
+	}
+	return fallbackGrace
+}
+
+// longest is what a number of seconds counts for at most, also where it is meant as
+// "for ever": what is added to it, or half of it, still is a duration.
+const longest = 100 * 365 * 24 * time.Hour
+
+// seconds is a number of seconds, between zero and longest.
+func seconds(n int64) time.Duration {
+	return time.Duration(min(max(n, 0), int64(longest/time.Second))) * time.Second
+}

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // Known tells the pool which pods are wanted and gives the state of every
@@ -91,4 +93,50 @@ func (p *Pool) remove(rec *record) {
 	if p.cfg.Gone != nil {
 		p.cfg.Gone(rec.uid)
 	}
+}
+
+// Stray is a pod that runs although it has no worker.
+type Stray struct {
+	UID types.UID
+	// Name and Namespace are those the runtime has for it.
+	Name      string
+	Namespace string
+	// Source is the source its sandbox was made for, empty if it has none.
+	Source   string
+	observed status.ObservedPod
+}
+
+// KillStray ends a stray.
+func (p *Pool) KillStray(s *Stray) { p.Update(Request{Kind: Kill, Observed: &s.observed}) }
+
+// Strays are the pods of the last full list that run and have no worker.
+func (p *Pool) Strays() []Stray {
+	listed, _ := p.cfg.Cache.Pods()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var strays []Stray
+	for i := range listed {
+		o := &listed[i]
+		if _, known := p.records[o.UID]; known || !o.Active() {
+			continue
+		}
+		strays = append(strays, Stray{
+			UID: o.UID, Name: o.Name, Namespace: o.Namespace, Source: o.Source(), observed: *o,
+		})
+	}
+	return strays
+}
+
+// Withdraw takes back a pod of which nothing has begun: whose worker has not started,
+// and of which the runtime runs nothing. It reports whether it did; then the pod has no
+// worker and no status any more. It does not block.
+func (p *Pool) Withdraw(uid types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rec, known := p.records[uid]
+	if p.stopped || !known || rec.state != Syncing || rec.started || p.active(uid) {
+		return false
+	}
+	p.remove(rec)
+	return true
 }

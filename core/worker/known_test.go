@@ -1,12 +1,16 @@
 package worker
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
 )
 
 func TestKnown(t *testing.T) {
@@ -109,54 +113,6 @@ func TestARemovedPodLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestQueries(t *testing.T) {
-	t.Parallel()
-	type answers struct {
-		Has, KnownTerminated, TerminationRequested, MayRunContainers bool
-		Stopping, RuntimeRemovable, ContentRemovable, Done           bool
-	}
-	ask := func(p *Pool, uid types.UID) answers {
-		return answers{
-			p.Has(uid), p.KnownTerminated(uid), p.TerminationRequested(uid), p.MayRunContainers(uid),
-			p.Stopping(uid), p.RuntimeRemovable(uid), p.ContentRemovable(uid), p.Done(uid),
-		}
-	}
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		expect := func(when string, uid types.UID, want answers) {
-			t.Helper()
-			if diff := cmp.Diff(want, ask(b.pool, uid)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", when, diff)
-			}
-		}
-		expect("unknown, before Known was called", "0", answers{MayRunContainers: true})
-		p := newPod("web", "1", "a")
-		b.create(p)
-		synctest.Wait()
-		b.pool.Known(wants("1"))
-		expect("unknown, afterwards", "0", answers{Stopping: true, RuntimeRemovable: true, ContentRemovable: true, Done: true})
-		running(b, newPod("stray", "2", "a"))
-		expect("unknown, but running", "2", answers{Stopping: true, Done: true})
-		expect("syncing", "1", answers{Has: true, MayRunContainers: true})
-
-		b.fail["teardown"] = errBroken
-		held := make(chan struct{})
-		b.hold["stop c2"] = held
-		b.kill(p)
-		synctest.Wait()
-		expect("terminating", "1", answers{Has: true, TerminationRequested: true, MayRunContainers: true, Stopping: true})
-		close(held)
-		synctest.Wait()
-		expect("terminated, not deleted", "1", answers{
-			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true,
-		})
-		b.pool.Known(wants())
-		expect("terminated and deleted", "1", answers{
-			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true, ContentRemovable: true,
-		})
-	})
-}
-
 func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,4 +138,229 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 			t.Errorf("workers = %v, want none: the pod is to be made again", workers)
 		}
 	})
+}
+
+// stray is a pod that runs for nobody.
+func stray(b *bench, containers ...string) *Stray {
+	b.change("9", func(o *status.ObservedPod) {
+		o.Name, o.Namespace = "stray", "default"
+		o.Sandboxes = []status.ObservedSandbox{{ID: "s0", Ready: true}}
+		for _, id := range containers {
+			o.Containers = append(o.Containers, status.ObservedContainer{ID: id, Name: id, State: status.StateRunning})
+		}
+	})
+	return &b.pool.Strays()[0]
+}
+
+func TestEndThatFailedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	ends := map[string]struct {
+		call string
+		end  func(*bench) types.UID
+	}{
+		"of a pod that was removed, in its containers": {"stop ", removed},
+		"of a pod that was removed, in its volumes":    {"teardown ", removed},
+		"of a pod that runs for nobody": {"stop ", func(b *bench) types.UID {
+			b.pool.KillStray(stray(b, "c0"))
+			return "9"
+		}},
+	}
+	for name, tc := range ends {
+		for held, wanted := range map[string]bool{
+			"": false, ", while a document with its UID is held": true,
+		} {
+			t.Run(name+held, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t)
+					b.fail[tc.call] = status.ErrAway
+					uid := tc.end(b)
+					synctest.Wait()
+					if b.state(uid) == Syncing || b.state(uid) == Finished {
+						t.Fatalf("it is %s, want one that has failed to end", b.state(uid))
+					}
+					delete(b.fail, tc.call)
+					b.housekeep(10*time.Second, func(types.UID) bool { return wanted })
+					if s := b.state(uid); s != 0 && s != Finished {
+						t.Errorf("after 10 s it is %s still", s)
+					}
+				})
+			})
+		}
+	}
+}
+
+// removed is a pod that ran and that its source has taken away.
+func removed(b *bench) types.UID {
+	p := newPod("web", "1", "a")
+	b.create(p)
+	synctest.Wait()
+	b.kill(p)
+	return p.UID
+}
+
+func TestEndThatGoesOnFailingIsTriedAsOftenAsItsBackOffSays(t *testing.T) {
+	t.Parallel()
+	for name, due := range map[string]bool{"where its time is taken": true, "where nobody takes its time": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.fail["stop "] = errBroken
+				removed(b)
+				synctest.Wait()
+				b.taken()
+				for range 60 {
+					time.Sleep(2 * time.Second)
+					if due {
+						b.pool.Due()
+					}
+					b.pool.Known(wants("1"))
+					synctest.Wait()
+				}
+				stops := 0
+				for _, call := range b.taken() {
+					if strings.HasPrefix(call, "stop ") {
+						stops++
+					}
+				}
+				if stops < 9 || stops > 12 {
+					t.Errorf("tried %d times in 2 min, want about every 10 s", stops)
+				}
+			})
+		})
+	}
+}
+
+func TestOrphanThatRunsMoreThanWhenItWasFoundIsEnded(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]string{
+		"at the next try":                        "",
+		"also when what it was found with fails": "stop c0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				if fail != "" {
+					b.fail[fail] = errBroken
+				}
+				found := stray(b, "c0")
+				// The runtime still carries out what an earlier agent has asked for.
+				b.change("9", func(o *status.ObservedPod) {
+					o.Sandboxes = append([]status.ObservedSandbox{{ID: "s1", Attempt: 1, Ready: true}}, o.Sandboxes...)
+					o.Containers = append([]status.ObservedContainer{{ID: "c1", Name: "a", State: status.StateRunning}}, o.Containers...)
+				})
+				b.pool.KillStray(found)
+				b.housekeep(10*time.Second, wants())
+				if got := b.newest("9", "a").State; got != status.StateExited {
+					t.Errorf("what came after it was found is %s, want exited", got)
+				}
+				if fail == "" && b.state("9") != 0 {
+					t.Errorf("it is %s still", b.state("9"))
+				}
+			})
+		})
+	}
+}
+
+func TestOrphanThatCannotBeInspectedIsStoppedAsItWasFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		found := stray(b, "c0", "c1")
+		b.fail["stop c1"] = errBroken
+		b.pool.KillStray(found)
+		synctest.Wait()
+		delete(b.fail, "stop c1")
+		b.blind = true
+		b.housekeep(10*time.Second, wants())
+		if got := b.newest("9", "c1").State; got != status.StateExited {
+			t.Errorf("a container of it is %s, want exited", got)
+		}
+		b.blind = false
+		b.housekeep(10*time.Second, wants())
+		if b.state("9") != 0 {
+			t.Errorf("it is %s still, although it can be seen that it has ended", b.state("9"))
+		}
+	})
+}
+
+// evict is what pushes a pod out.
+func evict(st *v1.PodStatus) { st.Phase, st.Reason = v1.PodFailed, "Preempting" }
+
+func TestAPodThatIsPushedOutBeforeItBeganSaysSoToTheNextAgentToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := remembering(b)
+		first, second := newPod("web", "1", "a"), newPod("web", "2", "a")
+		b.create(first)
+		synctest.Wait()
+		b.create(second)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
+		done := make(chan struct{})
+		b.pool.Update(Request{Kind: Kill, Pod: second, Kill: &KillOptions{Evict: true, Status: evict, Done: done}})
+		expectCalls(t, b)
+		<-done
+		if st, _ := b.store.Get("2"); st.Phase != v1.PodFailed || st.Reason != "Preempting" || b.state("2") != Finished {
+			t.Errorf("its worker is %s, and its status says %q %q", b.state("2"), st.Phase, st.Reason)
+		}
+		if b.pool.Stopping("2") {
+			t.Error("its containers are stopped, though it never had any")
+		}
+		if book.ends["2"] != v1.PodFailed || book.early {
+			t.Errorf("kept for the next agent: %q, shown before that: %v", book.ends["2"], book.early)
+		}
+		b.kill(first)
+		expectCalls(t, b, "stop c2 30s", "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
+	})
+}
+
+func TestOnlyAPodOfWhichNothingHasBegunIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(b *bench, p *v1.Pod)
+		want   bool
+	}{
+		"one that waits for another of its name": {func(*bench, *v1.Pod) {}, true},
+		"not one that is being ended": {func(b *bench, p *v1.Pod) {
+			b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}})
+		}, false},
+		"not one that has begun, though nothing runs yet": {func(b *bench, _ *v1.Pod) {
+			b.hold["run-sandbox"] = make(chan struct{})
+			b.kill(newPod("web", "1", "a"))
+		}, false},
+		"not one that runs": {func(b *bench, p *v1.Pod) { b.kill(newPod("web", "1", "a")); synctest.Wait(); b.sync(p) }, false},
+		"not one of which something runs": {func(b *bench, _ *v1.Pod) {
+			b.change("2", func(o *status.ObservedPod) { o.Sandboxes = []status.ObservedSandbox{{ID: "s", Ready: true}} })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				defer b.pool.Stop(t.Context())
+				b.create(newPod("web", "1", "a"))
+				synctest.Wait()
+				second := newPod("web", "2", "a")
+				b.create(second)
+				synctest.Wait()
+				test.change(b, second)
+				synctest.Wait()
+				if got := b.pool.Withdraw("2"); got != test.want || b.pool.Has("2") == test.want || (b.phase("2") == "") != test.want {
+					t.Errorf("taken back: %v; it has a worker: %v; phase %q", got, b.pool.Has("2"), b.phase("2"))
+				}
+				b.taken()
+				b.kill(newPod("web", "1", "a"))
+				synctest.Wait()
+				if o := b.newest("2", "a"); test.want && o.ID != "" {
+					t.Error("it has started")
+				}
+				if b.pool.Withdraw("3") {
+					t.Error("one that nobody knows is taken back")
+				}
+			})
+		})
+	}
 }

@@ -8,20 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/status"
 )
-
-func expectCalls(t *testing.T, b *bench, want ...string) {
-	t.Helper()
-	synctest.Wait()
-	if diff := cmp.Diff(want, b.taken(), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-}
 
 func TestAPodLivesAndDies(t *testing.T) {
 	t.Parallel()
@@ -188,83 +179,6 @@ func TestEndingCancelsWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestAShorterGraceCancelsTheLongerOne(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		p := newPod("web", "1", "a")
-		b.create(p)
-		synctest.Wait()
-		b.taken()
-		held := make(chan struct{})
-		b.hold["stop c2"] = held
-		b.kill(p)
-		expectCalls(t, b, "stop c2 30s")
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(60))}})
-		synctest.Wait()
-		for _, call := range b.taken() { // asked again, but no longer
-			if call != "stop c2 30s" {
-				t.Errorf("a longer grace gave %q", call)
-			}
-		}
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(5))}})
-		expectCalls(t, b, "stop c2 5s")
-		close(held)
-		expectCalls(t, b, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
-	})
-}
-
-func TestKillOptions(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		p := fromAPI(newPod("web", "1", "a"))
-		b.create(p)
-		synctest.Wait()
-		first, second, late := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		held := make(chan struct{})
-		b.hold["stop c2"] = held
-		evict := func(st *v1.PodStatus) { st.Phase, st.Reason = v1.PodFailed, "Evicted" }
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: first, Evict: true, Status: evict}})
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: second}})
-		synctest.Wait()
-		if st, _ := b.store.Get("1"); st.Reason != "Evicted" {
-			t.Errorf("reason while stopping = %q, want Evicted", st.Reason)
-		}
-		select {
-		case <-first:
-			t.Error("done before the container has stopped")
-		default:
-		}
-		close(held)
-		<-first
-		<-second
-		synctest.Wait()
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: late}})
-		<-late
-		if st, _ := b.store.Get("1"); st.Phase != v1.PodFailed || st.Reason != "Evicted" {
-			t.Errorf("status = %s, %q; want Failed, Evicted", st.Phase, st.Reason)
-		}
-		if !b.pool.ContentRemovable("1") {
-			t.Error("the content of an evicted pod may not go")
-		}
-	})
-}
-
-func TestKillOptionsOfAPodThatDoesNotEndAreAnsweredAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		done := make(chan struct{})
-		b.pool.Update(Request{Kind: Update, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Done: done}})
-		<-done
-		synctest.Wait()
-		if got := b.state("1"); got != Syncing {
-			t.Errorf("state = %s, want sync", got)
-		}
-	})
-}
-
 func TestAPodThatNeverStartedEndsAsFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -350,71 +264,5 @@ func TestAPodThatCannotBeInspected(t *testing.T) {
 		if got := b.pool.Due(); len(got) != 1 {
 			t.Errorf("due = %v, want the pod", got)
 		}
-	})
-}
-
-func TestAPodIsLookedAtEveryMinute(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.create(newPod("web", "1", "a"))
-		synctest.Wait()
-		time.Sleep(b.cfg.SyncFrequency - time.Second)
-		if got := b.pool.Due(); len(got) != 0 {
-			t.Errorf("due too early: %v", got)
-		}
-		time.Sleep(2 * time.Second)
-		if got := b.pool.Due(); len(got) != 1 {
-			t.Errorf("due = %v, want the pod", got)
-		}
-	})
-}
-
-func TestRequestsCoalesceToTheNewest(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		held := make(chan struct{})
-		b.hold["start web/a#0"] = held
-		p := newPod("web", "1", "a")
-		b.create(p)
-		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
-		for _, image := range []string{"v2", "v3", "v4"} {
-			p = p.DeepCopy()
-			p.Spec.Containers[0].Image = image
-			b.update(p)
-		}
-		close(held)
-		expectCalls(t, b, "stop c2 30s", "start web/a#1")
-		if got := b.newest("1", "a").Image; got != "v4" {
-			t.Errorf("image = %s, want the newest", got)
-		}
-	})
-}
-
-func TestHowOftenAPodIsLookedAtMayChange(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		due := func(step string, want int) {
-			t.Helper()
-			if got := b.pool.Due(); len(got) != want {
-				t.Errorf("%s: due = %v, want %d", step, got, want)
-			}
-		}
-		b.create(newPod("web", "1", "a"))
-		synctest.Wait()
-		b.pool.SetSyncFrequency(time.Hour)
-		time.Sleep(b.cfg.SyncFrequency + time.Second)
-		due("it waits no longer than before", 1)
-		b.pool.Update(Request{Kind: Sync, Pod: newPod("web", "1", "a")})
-		synctest.Wait()
-		time.Sleep(50 * time.Minute)
-		due("it waits for the new time", 0)
-		b.pool.SetSyncFrequency(10 * time.Second)
-		time.Sleep(9 * time.Second)
-		due("it waits a little", 0)
-		time.Sleep(2 * time.Second)
-		due("it does not wait for the time before", 1)
 	})
 }

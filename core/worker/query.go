@@ -1,10 +1,16 @@
 package worker
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -87,4 +93,82 @@ func (p *Pool) ContentRemovable(uid types.UID) bool {
 // Done reports whether nothing is left to do for the pod.
 func (p *Pool) Done(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state == Finished }, p.afterSync)
+}
+
+// observe gives what the runtime shows of the pod, newer than after. It asks
+// for an inspection when there is nothing newer yet, and waits for that, never
+// for the periodic list.
+func (p *Pool) observe(ctx context.Context, uid types.UID, after time.Time) (status.ObservedPod, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(p.draining, cancel)()
+	defer cancel()
+
+	peek, end := context.WithCancel(ctx)
+	end()
+	observed, err := p.cfg.Cache.GetNewerThan(peek, uid, after)
+	if !errors.Is(err, context.Canceled) {
+		return observed, err
+	}
+	p.cfg.Inspector.Refresh(uid)
+	return p.cfg.Cache.GetNewerThan(ctx, uid, after)
+}
+
+// active reports whether the runtime may still run something of the pod. In
+// doubt it does.
+func (p *Pool) active(uid types.UID) bool {
+	if _, err := p.cfg.Cache.Get(uid); err != nil {
+		return true
+	}
+	observed := p.shown(uid)
+	return observed.Active()
+}
+
+// shown is the pod as its last inspection shows it or, where that shows nothing
+// that runs, as the last list does: an inspection may have failed or not been
+// made yet.
+func (p *Pool) shown(uid types.UID) status.ObservedPod {
+	observed, _ := p.cfg.Cache.Get(uid)
+	if observed.Active() {
+		return observed
+	}
+	listed, _ := p.cfg.Cache.Pods()
+	for i := range listed {
+		if listed[i].UID == uid && listed[i].Active() {
+			return listed[i]
+		}
+	}
+	return observed
+}
+
+// Remade reports whether what the runtime has of a static pod was made for another version
+// of its document, and from something else. A default that a newer agent sets makes no other
+// version, and a sandbox that does not say what it was made from is taken as it is.
+func (p *Pool) Remade(about *v1.Pod, from *api.Origin) bool {
+	sandbox := p.newestSandbox(about.UID)
+	had := sandbox[pod.AnnotationMadeFrom]
+	made, err := pod.MadeFrom(about)
+	if err != nil || had == "" || made == had || !pod.IsStatic(about) {
+		return false
+	}
+	instance := from.Instance
+	if instance == "" {
+		instance, err = pod.Instance(about)
+	}
+	return err == nil && instance != sandbox[pod.AnnotationInstance]
+}
+
+// newestSandbox returns the annotations of the newest sandbox of a pod, whether or not that
+// is ready and the pod was inspected; nil where there is none.
+func (p *Pool) newestSandbox(uid types.UID) map[string]string {
+	observed, _ := p.cfg.Cache.Get(uid)
+	if len(observed.Sandboxes) == 0 {
+		listed, _ := p.cfg.Cache.Pods()
+		if i := slices.IndexFunc(listed, func(o status.ObservedPod) bool { return o.UID == uid }); i >= 0 {
+			observed = listed[i]
+		}
+	}
+	if len(observed.Sandboxes) == 0 {
+		return nil
+	}
+	return observed.Sandboxes[0].Annotations
 }

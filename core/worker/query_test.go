@@ -1,11 +1,13 @@
 package worker
 
 import (
-	"cmp"
+	stdcmp "cmp"
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
@@ -58,7 +60,7 @@ func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			for i, annotations := range tc.sandboxes { // none is ready
-				b.pods["1"] = cmp.Or(b.pods["1"], &status.ObservedPod{UID: "1"})
+				b.pods["1"] = stdcmp.Or(b.pods["1"], &status.ObservedPod{UID: "1"})
 				b.pods["1"].Sandboxes = append(b.pods["1"].Sandboxes, status.ObservedSandbox{ID: string(rune('a' + i)), Annotations: annotations})
 			}
 			b.list() // and nothing was inspected
@@ -67,4 +69,52 @@ func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	type answers struct {
+		Has, KnownTerminated, TerminationRequested, MayRunContainers bool
+		Stopping, RuntimeRemovable, ContentRemovable, Done           bool
+	}
+	ask := func(p *Pool, uid types.UID) answers {
+		return answers{
+			p.Has(uid), p.KnownTerminated(uid), p.TerminationRequested(uid), p.MayRunContainers(uid),
+			p.Stopping(uid), p.RuntimeRemovable(uid), p.ContentRemovable(uid), p.Done(uid),
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		expect := func(when string, uid types.UID, want answers) {
+			t.Helper()
+			if diff := cmp.Diff(want, ask(b.pool, uid)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		expect("unknown, before Known was called", "0", answers{MayRunContainers: true})
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.pool.Known(wants("1"))
+		expect("unknown, afterwards", "0", answers{Stopping: true, RuntimeRemovable: true, ContentRemovable: true, Done: true})
+		running(b, newPod("stray", "2", "a"))
+		expect("unknown, but running", "2", answers{Stopping: true, Done: true})
+		expect("syncing", "1", answers{Has: true, MayRunContainers: true})
+
+		b.fail["teardown"] = errBroken
+		held := make(chan struct{})
+		b.hold["stop c2"] = held
+		b.kill(p)
+		synctest.Wait()
+		expect("terminating", "1", answers{Has: true, TerminationRequested: true, MayRunContainers: true, Stopping: true})
+		close(held)
+		synctest.Wait()
+		expect("terminated, not deleted", "1", answers{
+			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true,
+		})
+		b.pool.Known(wants())
+		expect("terminated and deleted", "1", answers{
+			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true, ContentRemovable: true,
+		})
+	})
 }

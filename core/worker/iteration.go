@@ -31,31 +31,6 @@ type turn struct {
 	exceeded bool
 }
 
-// work is the goroutine of one pod.
-func (p *Pool) work(rec *record, wake <-chan struct{}) {
-	var before *v1.Pod // what the turn before was about
-	for {
-		select {
-		case _, open := <-wake:
-			if !open {
-				return
-			}
-		case <-p.due(rec):
-		}
-		if ctx, t, ok := p.begin(rec); ok {
-			began := p.cfg.Now()
-			ended, err := p.run(ctx, t, rec.changed)
-			now := p.cfg.Now()
-			if err != nil { // how far it came is not known
-				rec.changed = now
-			}
-			p.worked(&t, before, now.Sub(began))
-			before = t.pod
-			p.settle(ctx, rec, t, ended, err)
-		}
-	}
-}
-
 // begin takes what is pending. It gives false when there is nothing to do now,
 // or when the record is not the pod's any more.
 func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
@@ -180,4 +155,36 @@ func logPod(about *v1.Pod, uid types.UID) []any {
 		return []any{"uid", uid}
 	}
 	return []any{"pod", about.Namespace + "/" + about.Name, "uid", uid, "source", about.Annotations[pod.AnnotationSource]}
+}
+
+// Observer counts what workers do. Workers of different pods call it at once, and
+// wait for it: it must not block.
+type Observer interface {
+	// Worked says that a turn of a worker has ended, well or not, and how long it
+	// took. operation is create, update or sync for a pod that is to run, kill while
+	// its containers are stopped, and terminated once they have.
+	Worked(operation string, took time.Duration)
+}
+
+// worked tells the observer of a turn. before is the version of the pod that the
+// turn before was about, nil for the first one.
+func (p *Pool) worked(t *turn, before *v1.Pod, took time.Duration) {
+	if p.cfg.Observer != nil {
+		p.cfg.Observer.Worked(t.operation(before), took)
+	}
+}
+
+// operation is what a turn does, in a kubelet's words.
+func (t *turn) operation(before *v1.Pod) string {
+	switch {
+	case t.state == Terminating:
+		return "kill"
+	case t.state == Terminated:
+		return "terminated"
+	case before == nil:
+		return "create"
+	case t.pod != before:
+		return "update"
+	}
+	return "sync"
 }

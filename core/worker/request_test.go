@@ -11,22 +11,6 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// running is a pod that the runtime shows running.
-func running(b *bench, p *v1.Pod) {
-	b.change(p.UID, func(o *status.ObservedPod) {
-		o.Name, o.Namespace = p.Name, p.Namespace
-		o.Sandboxes = []status.ObservedSandbox{{
-			ID: "s-" + string(p.UID), Ready: true, IPs: []string{"10.0.0.9"}, Annotations: p.Annotations,
-		}}
-		for i := range p.Spec.Containers {
-			c := &p.Spec.Containers[i]
-			o.Containers = append(o.Containers, status.ObservedContainer{
-				ID: c.Name + "-" + string(p.UID), Name: c.Name, State: status.StateRunning, Hash: hash(c),
-			})
-		}
-	})
-}
-
 func TestADeletionTimestampEndsAPod(t *testing.T) {
 	t.Parallel()
 	for name, delta := range map[string]time.Duration{"in the past": -time.Hour, "in the future": time.Hour} {
@@ -261,4 +245,85 @@ func TestAPodThatWasRenamedEndsUnderItsFormerNameFirst(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A pod comes back from the checkpoint as it was: with its deletion under way.
+func TestADeletionThatWasUnderWayGoesOn(t *testing.T) {
+	t.Parallel()
+	deleted := func() *v1.Pod {
+		p := fromAPI(newPod("web", "1", "a"))
+		p.DeletionTimestamp = new(metav1.NewTime(time.Now().Add(-time.Minute)))
+		p.DeletionGracePeriodSeconds = new(int64(7))
+		return p
+	}
+	t.Run("where its containers run", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			p := deleted()
+			running(b, p)
+			held := make(chan struct{})
+			b.hold["stop a-1"] = held
+			b.create(p)
+			expectCalls(t, b, "stop a-1 7s")
+			if got := b.state("1"); got != Terminating {
+				t.Errorf("state = %s, want terminating", got)
+			}
+			close(held)
+			expectCalls(t, b, "stop-sandbox s-1", "teardown 1", "remove-cgroup 1")
+			if !b.pool.ContentRemovable("1") {
+				t.Error("what it leaves may not go")
+			}
+		})
+	})
+	t.Run("where nothing of it runs", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			remembering(b).kept["1"] = v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 3}}}
+			b.create(deleted())
+			expectCalls(t, b, "teardown 1", "remove-cgroup 1")
+			if b.state("1") != Finished || b.phase("1") != v1.PodFailed {
+				t.Errorf("state %s, phase %s", b.state("1"), b.phase("1"))
+			}
+		})
+	})
+	t.Run("where it had ended", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			remembering(b).kept["1"] = v1.PodStatus{
+				Phase: v1.PodSucceeded, ContainerStatuses: []v1.ContainerStatus{{
+					Name: "a", State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{}},
+				}},
+			}
+			b.create(deleted())
+			expectCalls(t, b, "teardown 1", "remove-cgroup 1")
+			if b.state("1") != Finished || b.phase("1") != v1.PodSucceeded {
+				t.Errorf("state %s, phase %s", b.state("1"), b.phase("1"))
+			}
+		})
+	})
+}
+
+func TestRequestsCoalesceToTheNewest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		held := make(chan struct{})
+		b.hold["start web/a#0"] = held
+		p := newPod("web", "1", "a")
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
+		for _, image := range []string{"v2", "v3", "v4"} {
+			p = p.DeepCopy()
+			p.Spec.Containers[0].Image = image
+			b.update(p)
+		}
+		close(held)
+		expectCalls(t, b, "stop c2 30s", "start web/a#1")
+		if got := b.newest("1", "a").Image; got != "v4" {
+			t.Errorf("image = %s, want the newest", got)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -73,4 +74,81 @@ func TestAPeriodThatIsLongerThanCanBeCountedIsLong(t *testing.T) {
 			t.Errorf("%d seconds are %s", n, d)
 		}
 	}
+}
+
+func TestAShorterGraceCancelsTheLongerOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a")
+		b.create(p)
+		synctest.Wait()
+		b.taken()
+		held := make(chan struct{})
+		b.hold["stop c2"] = held
+		b.kill(p)
+		expectCalls(t, b, "stop c2 30s")
+		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(60))}})
+		synctest.Wait()
+		for _, call := range b.taken() { // asked again, but no longer
+			if call != "stop c2 30s" {
+				t.Errorf("a longer grace gave %q", call)
+			}
+		}
+		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(5))}})
+		expectCalls(t, b, "stop c2 5s")
+		close(held)
+		expectCalls(t, b, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
+	})
+}
+
+func TestKillOptions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := fromAPI(newPod("web", "1", "a"))
+		b.create(p)
+		synctest.Wait()
+		first, second, late := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		held := make(chan struct{})
+		b.hold["stop c2"] = held
+		evict := func(st *v1.PodStatus) { st.Phase, st.Reason = v1.PodFailed, "Evicted" }
+		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: first, Evict: true, Status: evict}})
+		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: second}})
+		synctest.Wait()
+		if st, _ := b.store.Get("1"); st.Reason != "Evicted" {
+			t.Errorf("reason while stopping = %q, want Evicted", st.Reason)
+		}
+		select {
+		case <-first:
+			t.Error("done before the container has stopped")
+		default:
+		}
+		close(held)
+		<-first
+		<-second
+		synctest.Wait()
+		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: late}})
+		<-late
+		if st, _ := b.store.Get("1"); st.Phase != v1.PodFailed || st.Reason != "Evicted" {
+			t.Errorf("status = %s, %q; want Failed, Evicted", st.Phase, st.Reason)
+		}
+		if !b.pool.ContentRemovable("1") {
+			t.Error("the content of an evicted pod may not go")
+		}
+	})
+}
+
+func TestKillOptionsOfAPodThatDoesNotEndAreAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		done := make(chan struct{})
+		b.pool.Update(Request{Kind: Update, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Done: done}})
+		<-done
+		synctest.Wait()
+		if got := b.state("1"); got != Syncing {
+			t.Errorf("state = %s, want sync", got)
+		}
+	})
 }

@@ -3,7 +3,10 @@ package worker
 import (
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Endings keep, over restarts of the agent, which pods are being ended and how much of
@@ -101,4 +104,27 @@ func (p *Pool) over(rec *record, goes bool) {
 	if p.cfg.Endings != nil {
 		p.cfg.Endings.Over(rec.uid, goes)
 	}
+}
+
+// Ending is a pod that is being ended.
+type Ending struct {
+	Pod    *v1.Pod
+	Origin api.Origin
+	// Since is when it began, Grace its grace period in seconds.
+	Since time.Time
+	Grace int64
+}
+
+// Ending lists the pods that are being ended, in no order, until their worker
+// has nothing left to do. Pods that only the runtime knows are not among them.
+func (p *Pool) Ending() []Ending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var ending []Ending
+	for _, rec := range p.records {
+		if rec.pod != nil && (rec.state == Terminating || rec.state == Terminated) {
+			ending = append(ending, Ending{Pod: rec.pod, Origin: rec.origin, Since: rec.endedAt, Grace: rec.grace})
+		}
+	}
+	return ending
 }

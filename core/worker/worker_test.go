@@ -3,14 +3,67 @@ package worker
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wardlet/wardlet/core/status"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestAPodIsLookedAtEveryMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.create(newPod("web", "1", "a"))
+		synctest.Wait()
+		time.Sleep(b.cfg.SyncFrequency - time.Second)
+		if got := b.pool.Due(); len(got) != 0 {
+			t.Errorf("due too early: %v", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := b.pool.Due(); len(got) != 1 {
+			t.Errorf("due = %v, want the pod", got)
+		}
+	})
+}
+
+func TestHowOftenAPodIsLookedAtMayChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		due := func(step string, want int) {
+			t.Helper()
+			if got := b.pool.Due(); len(got) != want {
+				t.Errorf("%s: due = %v, want %d", step, got, want)
+			}
+		}
+		b.create(newPod("web", "1", "a"))
+		synctest.Wait()
+		b.pool.SetSyncFrequency(time.Hour)
+		time.Sleep(b.cfg.SyncFrequency + time.Second)
+		due("it waits no longer than before", 1)
+		b.pool.Update(Request{Kind: Sync, Pod: newPod("web", "1", "a")})
+		synctest.Wait()
+		time.Sleep(50 * time.Minute)
+		due("it waits for the new time", 0)
+		b.pool.SetSyncFrequency(10 * time.Second)
+		time.Sleep(9 * time.Second)
+		due("it waits a little", 0)
+		time.Sleep(2 * time.Second)
+		due("it does not wait for the time before", 1)
+	})
+}
 
 func TestStopLetsACallFinishAndBeginsNoOther(t *testing.T) {
 	t.Parallel()
@@ -165,4 +218,53 @@ func TestStopDoesNotWaitForObservations(t *testing.T) {
 			t.Errorf("Stop took %s, want no time", took)
 		}
 	})
+}
+
+// TestHammer asks for everything at once, from everywhere, and in the end for
+// nothing: whatever came before, nothing may run on or be remembered.
+func TestHammer(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			var wg sync.WaitGroup
+			for g := range uint64(4) {
+				wg.Go(func() {
+					random := rand.New(rand.NewPCG(seed, g)) //nolint:gosec // repeatable on purpose
+					for range 100 {
+						n := random.IntN(6)
+						p := newPod(fmt.Sprint("web-", n/2), types.UID(strconv.Itoa(n)), "a", "b")
+						if n%3 == 0 {
+							p = fromAPI(p)
+						}
+						switch kind := Kind(random.IntN(6)); kind {
+						case Create, Update, Sync, Kill:
+							b.pool.Update(Request{Kind: kind, Pod: p})
+						default:
+							b.pool.Known(func(uid types.UID) bool { return uid != p.UID })
+						}
+						time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+					}
+				})
+			}
+			wg.Wait()
+			for range 10 {
+				b.pool.Known(wants())
+				synctest.Wait()
+			}
+			if left := b.pool.Known(wants()); len(left) != 0 {
+				t.Errorf("seed %d: workers are left: %v", seed, left)
+			}
+			for uid, o := range b.pods {
+				for _, c := range o.Containers {
+					if c.State == status.StateRunning {
+						t.Errorf("seed %d: container %s of pod %s runs on", seed, c.Name, uid)
+					}
+				}
+			}
+			if g := b.pool.gate; len(g.holders)+len(g.waiting) != 0 {
+				t.Errorf("seed %d: the gate keeps %+v", seed, g)
+			}
+		})
+	}
 }
