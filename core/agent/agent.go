@@ -168,7 +168,7 @@ func (a *Agent) wire() error {
 		Cgroups: &endedCgroups{PodCgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: a.meters.Cgroups}, removals: a.removals}, Cache: a.cache, Inspector: a.pleg,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: recorder,
 		RuntimeName: status.RuntimeName, Layout: layout, Hash: runtime.ContainerHash,
-		SyncFrequency: cfg.Sync.Frequency, Gone: a.removals.workerGone, Outcomes: instrument.Outcomes{Outcomes: a.outcomes, Meters: a.meters, Shown: a.statuses.Get}, Endings: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.Workers, Log: log, Now: now, Jitter: parts.Jitter,
+		SyncFrequency: cfg.Sync.Frequency, OnRemoved: a.removals.workerGone, Outcomes: instrument.Outcomes{Outcomes: a.outcomes, Meters: a.meters, Shown: a.statuses.Get}, Terminations: a.endings, ActiveFor: a.outcomes.ActiveFor, Observer: a.meters.Workers, Log: log, Now: now, Jitter: parts.Jitter,
 	})
 
 	a.endings.Remains = a.remains

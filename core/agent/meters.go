@@ -57,7 +57,7 @@ func (a *Agent) countPods() metrics.PodCounts {
 			c.Working[metrics.Work{Lifecycle: a.lifecycle(d.Pod.UID), Config: metrics.WorkDesired, Static: staticLabel(static)}]++
 		}
 	}
-	for _, e := range a.workers.Ending() {
+	for _, e := range a.workers.TerminatingPods() {
 		if wanted[string(e.Pod.UID)] {
 			continue
 		}
@@ -67,7 +67,7 @@ func (a *Agent) countPods() metrics.PodCounts {
 		}
 		c.Working[metrics.Work{Lifecycle: a.lifecycle(e.Pod.UID), Config: metrics.WorkOrphan, Static: staticLabel(static)}]++
 	}
-	c.Working[metrics.Work{Lifecycle: metrics.WorkTerminating, Config: metrics.WorkRuntimeOnly, Static: metrics.WorkUnknown}] = len(a.workers.Strays())
+	c.Working[metrics.Work{Lifecycle: metrics.WorkTerminating, Config: metrics.WorkRuntimeOnly, Static: metrics.WorkUnknown}] = len(a.workers.Orphans())
 	observed, _ := a.cache.Pods()
 	for i := range observed {
 		countObserved(&c, &observed[i])

@@ -89,7 +89,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if _, err := a.statuses.Set(docs[1].Pod, v1.PodStatus{Phase: v1.PodSucceeded}); err != nil {
 		t.Fatal(err)
 	}
-	outcomes.Keep(docs[1].Pod, &v1.PodStatus{Phase: v1.PodSucceeded})
+	outcomes.Save(docs[1].Pod, &v1.PodStatus{Phase: v1.PodSucceeded})
 	rejected, waits := docs[2].Pod, docs[4].Pod
 	if _, err := a.statuses.Set(rejected, v1.PodStatus{Phase: v1.PodFailed, Reason: "NodePorts"}); err != nil {
 		t.Fatal(err)

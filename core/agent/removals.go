@@ -111,7 +111,7 @@ func (a *Agent) over(uid types.UID) bool {
 // remains reports whether the runtime has, or may have, something of a pod.
 func (a *Agent) remains(uid types.UID) bool {
 	_, listed := a.cache.Pods()
-	return listed.IsZero() || a.workers.Remains(uid)
+	return listed.IsZero() || a.workers.InRuntime(uid)
 }
 
 // knownPods are the pods as they were last seen.

@@ -29,7 +29,7 @@ func (a *Agent) PodList() *v1.PodList {
 		wanted[string(d.Pod.UID)] = true
 		list.Items = append(list.Items, a.reported(d.Pod, d.Known, failed))
 	}
-	for _, e := range a.workers.Ending() {
+	for _, e := range a.workers.TerminatingPods() {
 		if wanted[string(e.Pod.UID)] {
 			continue
 		}
@@ -139,7 +139,7 @@ func (s *asked) explain(x *api.Waiting) {
 // and those that are being ended.
 func (a *Agent) origins() map[types.UID]api.Origin {
 	from := map[types.UID]api.Origin{}
-	for _, e := range a.workers.Ending() {
+	for _, e := range a.workers.TerminatingPods() {
 		from[e.Pod.UID] = e.Origin
 	}
 	for _, d := range a.mux.Pods() {

@@ -49,19 +49,19 @@ func TestWhenAPodWithADeadlineBeganIsOnTheDiskAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, p := runOutcomes(t), limitedPod()
-		r.Keep(p, begun(time.Now()))
+		r.Save(p, begun(time.Now()))
 		o, known, writes := r.files.on("u1")
 		if !known || writes != 1 || o.Status.StartTime == nil || o.Started == nil || o.Status.Phase != "" {
 			t.Fatalf("on the disk %v after %d writes: %+v", known, writes, o)
 		}
-		r.Keep(p, begun(time.Now()))
+		r.Save(p, begun(time.Now()))
 		time.Sleep(time.Minute)
 		if _, _, writes = r.files.on("u1"); writes != 1 {
 			t.Errorf("%d writes, though nothing is new", writes)
 		}
 		st := begun(time.Now())
 		st.ContainerStatuses[0].RestartCount = 3
-		r.Keep(p, st)
+		r.Save(p, st)
 		time.Sleep(time.Minute)
 		if later, _, _ := r.files.on("u1"); later.Status.ContainerStatuses[0].RestartCount != 3 || *later.Started != *o.Started {
 			t.Errorf("after a restart of a container: %+v, began %+v, before that %+v", later, later.Started, o.Started)
@@ -69,7 +69,7 @@ func TestWhenAPodWithADeadlineBeganIsOnTheDiskAtOnce(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		r := runOutcomes(t)
-		r.Keep(outcomePod("h"), begun(time.Now()))
+		r.Save(outcomePod("h"), begun(time.Now()))
 		time.Sleep(time.Minute)
 		if o, known, _ := r.files.on("u1"); known {
 			t.Errorf("of a pod without a deadline is on the disk: %+v", o)
@@ -100,13 +100,13 @@ func TestForHowLongAPodHasBeenActive(t *testing.T) {
 				m := &machine{wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), boot: "a", up: 5 * time.Second}
 				r, p := runOutcomes(t), limitedPod()
 				r.clock = m.clock()
-				r.Keep(p, begun(m.wall))
+				r.Save(p, begun(m.wall))
 				o, _, _ := r.files.on("u1")
 				tc.meanwhile(m)
 
 				r = runOutcomes(t, o)
 				r.clock = m.clock()
-				st, known := r.Kept(p)
+				st, known := r.Saved(p)
 				if !known || pod.IsTerminal(st.Phase) || st.StartTime == nil {
 					t.Fatalf("kept %v: %+v", known, st)
 				}
@@ -125,7 +125,7 @@ func TestAClockThatIsSetAfterABootChangesNothing(t *testing.T) {
 		m := &machine{wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), boot: "a", up: 5 * time.Second}
 		r, p := runOutcomes(t), limitedPod()
 		r.clock = m.clock()
-		r.Keep(p, begun(m.wall))
+		r.Save(p, begun(m.wall))
 		for i := range 3 {
 			o, _, _ := r.files.on("u1")
 			r.stop()
@@ -138,7 +138,7 @@ func TestAClockThatIsSetAfterABootChangesNothing(t *testing.T) {
 			m.pass(time.Minute)
 			r = runOutcomes(t, o)
 			r.clock = m.clock()
-			r.Kept(p)
+			r.Saved(p)
 			if got, want := r.ActiveFor(p), time.Duration(i+1)*time.Minute; got != want {
 				t.Errorf("look %d: active for %s, want %s", i, got, want)
 			}

@@ -67,7 +67,7 @@ func (e *Endings) rest(kept *state.Ending) time.Duration {
 	return kept.Grace - e.clock.ago(kept.Began, kept.Since)
 }
 
-// Begin implements worker.Endings. An end that has begun becomes no longer by it.
+// Begin implements worker.Terminations. An end that has begun becomes no longer by it.
 func (e *Endings) Begin(uid types.UID, seen time.Time, grace time.Duration) {
 	now := e.clock.now()
 	e.mu.Lock()
@@ -80,19 +80,19 @@ func (e *Endings) Begin(uid types.UID, seen time.Time, grace time.Duration) {
 	e.kept.Set(uid, state.Ending{UID: uid, Seen: seen, Grace: grace, Began: now, Since: e.clock.at(now)})
 }
 
-// Before implements worker.Endings.
-func (e *Endings) Before(uid types.UID) (worker.End, bool) {
+// Interrupted implements worker.Terminations.
+func (e *Endings) Interrupted(uid types.UID) (worker.Termination, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	kept, ok := e.kept.Get(uid)
 	if !ok || !e.before[uid] {
-		return worker.End{}, false
+		return worker.Termination{}, false
 	}
-	return worker.End{Seen: kept.Seen, Rest: e.rest(&kept)}, true
+	return worker.Termination{FirstSeen: kept.Seen, Remaining: e.rest(&kept)}, true
 }
 
-// Over implements worker.Endings.
-func (e *Endings) Over(uid types.UID, goes bool) {
+// Finish implements worker.Terminations.
+func (e *Endings) Finish(uid types.UID, goes bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, ok := e.kept.Get(uid); !ok || e.goes[uid] {
@@ -109,7 +109,7 @@ func (e *Endings) Over(uid types.UID, goes bool) {
 	}
 }
 
-// Forget implements worker.Endings.
+// Forget implements worker.Terminations.
 func (e *Endings) Forget(uid types.UID) {
 	e.mu.Lock()
 	e.remove(uid)

@@ -100,14 +100,14 @@ func TestTheRestOfAGracePeriodOutlivesTheAgent(t *testing.T) {
 			f, m := &endingFiles{files: map[types.UID]state.Ending{}}, &machine{wall: seen.Add(time.Hour), boot: "b", up: time.Hour}
 			e := endingsOf(f, m)
 			e.Begin("1", seen, time.Minute)
-			if _, before := e.Before("1"); before {
+			if _, before := e.Interrupted("1"); before {
 				t.Error("what this agent ends is taken for what an earlier one did")
 			}
 			m.pass(10 * time.Second)
 			tc.then(e, m)
 			e.kept.Flush()
-			if got, ok := endingsOf(f, m).Before("1"); !ok || got.Rest != tc.want {
-				t.Errorf("%t, %s left, want %s", ok, got.Rest, tc.want)
+			if got, ok := endingsOf(f, m).Interrupted("1"); !ok || got.Remaining != tc.want {
+				t.Errorf("%t, %s left, want %s", ok, got.Remaining, tc.want)
 			}
 		})
 	}
@@ -135,11 +135,11 @@ func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 		kept bool
 	}{
 		"while the pod ends":                             {func(*Endings) {}, true, true},
-		"when it has ended and stays":                    {func(e *Endings) { e.Over("1", false) }, true, false},
-		"not while there is something left of it":        {func(e *Endings) { e.Over("1", true) }, true, true},
-		"when nothing is left of it":                     {func(e *Endings) { e.Over("1", true) }, false, false},
-		"when another one starts":                        {func(e *Endings) { e.Over("1", true); e.Forget("1") }, true, false},
-		"not when another one has begun to end":          {func(e *Endings) { e.Over("1", true); e.Begin("1", time.Time{}.Add(1), time.Second) }, false, true},
+		"when it has ended and stays":                    {func(e *Endings) { e.Finish("1", false) }, true, false},
+		"not while there is something left of it":        {func(e *Endings) { e.Finish("1", true) }, true, true},
+		"when nothing is left of it":                     {func(e *Endings) { e.Finish("1", true) }, false, false},
+		"when another one starts":                        {func(e *Endings) { e.Finish("1", true); e.Forget("1") }, true, false},
+		"not when another one has begun to end":          {func(e *Endings) { e.Finish("1", true); e.Begin("1", time.Time{}.Add(1), time.Second) }, false, true},
 		"when an earlier agent began it and all is gone": {func(e *Endings) { e.before["1"] = true }, false, false},
 		"not when it did and something is left":          {func(e *Endings) { e.before["1"] = true }, true, true},
 	} {
@@ -186,7 +186,7 @@ func TestAnEndThatBeginsWhileEarlierOnesAreSweptIsKept(t *testing.T) {
 	e := endingsOf(f, &machine{boot: "b"})
 	e.Begin("1", time.Time{}, time.Minute)
 	e.kept.Flush()
-	e.Over("1", true)
+	e.Finish("1", true)
 	e.Remains = func(uid types.UID) bool {
 		e.Begin(uid, time.Time{}.Add(1), time.Hour)
 		return false
@@ -211,7 +211,7 @@ func TestADiskThatFailsKeepsNoPodFromEnding(t *testing.T) {
 		time.Sleep(endingSweep)
 		synctest.Wait()
 		f.fail(errors.New("I/O error"))
-		e.Over("2", false)
+		e.Finish("2", false)
 		time.Sleep(time.Minute)
 		if !f.has("2") {
 			t.Fatal("deleted, though the disk has failed")

@@ -83,7 +83,7 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runOutcomes(t)
 				r.Track(tc.had, first, false)
-				r.Keep(tc.had, fares(v1.PodFailed, 3))
+				r.Save(tc.had, fares(v1.PodFailed, 3))
 				if !r.Ended(tc.had) {
 					t.Fatal("it has not ended")
 				}
@@ -95,7 +95,7 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 				if got := r.Ended(tc.then); got != tc.want {
 					t.Errorf("ended %v, want %v", got, tc.want)
 				}
-				if _, known := r.Kept(tc.then); known != tc.want {
+				if _, known := r.Saved(tc.then); known != tc.want {
 					t.Errorf("kept %v, want %v", known, tc.want)
 				}
 				time.Sleep(time.Minute)
@@ -121,7 +121,7 @@ func TestWhatAnEarlierVersionHasWrittenCountsForTheSameManifestOnly(t *testing.T
 			synctest.Test(t, func(t *testing.T) {
 				r := runOutcomes(t, kept(t, outcomePod("h"), fares(v1.PodFailed, 3)))
 				r.Track(tc.has, time.Unix(5, 0), true)
-				if _, known := r.Kept(tc.has); known != tc.want {
+				if _, known := r.Saved(tc.has); known != tc.want {
 					t.Errorf("kept %v, want %v", known, tc.want)
 				}
 				time.Sleep(time.Minute)
@@ -138,7 +138,7 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 	edited := limitedPod()
 	edited.Annotations[pod.AnnotationHash] = "i"
 	for name, goes := range map[string]func(r *outcomeRun){
-		"and it fares on":              func(r *outcomeRun) { r.Keep(edited, fares(v1.PodRunning, 4)); time.Sleep(time.Minute) },
+		"and it fares on":              func(r *outcomeRun) { r.Save(edited, fares(v1.PodRunning, 4)); time.Sleep(time.Minute) },
 		"and the agent is killed then": func(*outcomeRun) {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 				r.Track(limitedPod(), first, false)
 				st := begun(time.Now())
 				st.ContainerStatuses[0].RestartCount = 4
-				r.Keep(limitedPod(), st)
+				r.Save(limitedPod(), st)
 				before, _, _ := r.files.on("u1")
 				time.Sleep(time.Minute)
 				r.Track(edited, first, false)
@@ -156,7 +156,7 @@ func TestAnEditKeepsSinceWhenAPodIsActiveAndItsRestarts(t *testing.T) {
 
 				r = r.next(t)
 				r.Track(edited, first, true)
-				got, known := r.Kept(edited)
+				got, known := r.Saved(edited)
 				if diff := cmp.Diff(before.Status, got); !known || diff != "" {
 					t.Errorf("kept %v (-before +after):\n%s", known, diff)
 				}

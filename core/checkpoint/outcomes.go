@@ -65,9 +65,9 @@ func NewOutcomes(disk OutcomeDisk, log *slog.Logger) *Outcomes {
 	return o
 }
 
-// Kept implements worker.Outcomes. An outcome of another pod that had the UID
+// Saved implements worker.Outcomes. An outcome of another pod that had the UID
 // counts for nothing.
-func (o *Outcomes) Kept(p *v1.Pod) (v1.PodStatus, bool) {
+func (o *Outcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept, ok := o.kept.Get(p.UID)
@@ -96,9 +96,9 @@ func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 	return err == nil && instance == kept.Instance
 }
 
-// Keep implements worker.Outcomes. Of a pod that nobody wants any more nothing
+// Save implements worker.Outcomes. Of a pod that nobody wants any more nothing
 // is kept: if it comes back, it is another one.
-func (o *Outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(st)
 	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
 		next.StartTime = st.StartTime.DeepCopy()

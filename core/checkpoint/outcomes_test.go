@@ -161,13 +161,13 @@ func TestAnEndIsOnTheDiskAtOnceAndWrittenOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, p := runOutcomes(t), outcomePod("h")
-		r.Keep(p, fares(v1.PodSucceeded, 0))
+		r.Save(p, fares(v1.PodSucceeded, 0))
 		r.expect(t, "at once", v1.PodSucceeded, 0, 1)
 		if diff := cmp.Diff(kept(t, p, fares(v1.PodSucceeded, 0)), r.files.files["u1"]); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		r.Keep(p, fares(v1.PodSucceeded, 0))
-		r.Keep(p, fares(v1.PodRunning, 0))
+		r.Save(p, fares(v1.PodSucceeded, 0))
+		r.Save(p, fares(v1.PodRunning, 0))
 		time.Sleep(time.Minute)
 		r.expect(t, "later", v1.PodSucceeded, 0, 1)
 	})
@@ -184,9 +184,9 @@ func TestOnlyAPodOfWhichTheEndIsKnownHasEnded(t *testing.T) {
 			}
 		}
 		ended("nothing is known", false)
-		r.Keep(p, fares(v1.PodRunning, 1))
+		r.Save(p, fares(v1.PodRunning, 1))
 		ended("it runs", false)
-		r.Keep(p, fares(v1.PodSucceeded, 1))
+		r.Save(p, fares(v1.PodSucceeded, 1))
 		ended("it has succeeded", true)
 		r.Forget("u1")
 		ended("it is gone, and may come back", false)
@@ -197,22 +197,22 @@ func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, p := runOutcomes(t), outcomePod("h")
-		r.Keep(p, fares(v1.PodRunning, 0))
+		r.Save(p, fares(v1.PodRunning, 0))
 		time.Sleep(time.Minute)
 		r.expect(t, "a pod that runs", "", 0, 0)
 		for i := range int32(5) {
-			r.Keep(p, fares(v1.PodRunning, i))
-			r.Keep(p, fares(v1.PodPending, i))
+			r.Save(p, fares(v1.PodRunning, i))
+			r.Save(p, fares(v1.PodPending, i))
 		}
 		r.expect(t, "before a second has gone", "", 0, 0)
 		time.Sleep(outcomeBatch)
 		synctest.Wait()
 		r.expect(t, "after a second", "", 4, 1)
-		r.Keep(p, fares(v1.PodRunning, 4))
-		r.Keep(p, fares(v1.PodRunning, 2)) // a runtime that lost its newest container
+		r.Save(p, fares(v1.PodRunning, 4))
+		r.Save(p, fares(v1.PodRunning, 2)) // a runtime that lost its newest container
 		time.Sleep(time.Minute)
 		r.expect(t, "when nothing rises", "", 4, 1)
-		r.Keep(p, fares(v1.PodRunning, 5))
+		r.Save(p, fares(v1.PodRunning, 5))
 		r.stop()
 		r.expect(t, "when the agent ends", "", 5, 2)
 	})
@@ -223,7 +223,7 @@ func TestARestartCountNeverFalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := outcomePod("h")
 		r := runOutcomes(t, kept(t, p, fares(v1.PodRunning, 7)))
-		r.Keep(p, fares(v1.PodFailed, 1))
+		r.Save(p, fares(v1.PodFailed, 1))
 		r.expect(t, "an end", v1.PodFailed, 7, 1)
 	})
 }
@@ -255,11 +255,11 @@ func TestWhatWasKeptCountsForTheSamePodOnly(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := runOutcomes(t, kept(t, tc.had, fares(v1.PodSucceeded, 3)))
-				st, known := r.Kept(tc.has)
+				st, known := r.Saved(tc.has)
 				if known != tc.want || known && (st.Phase != v1.PodSucceeded || st.ContainerStatuses[0].RestartCount != 3) {
 					t.Errorf("known %v, %+v", known, st)
 				}
-				if _, again := r.Kept(tc.has); again {
+				if _, again := r.Saved(tc.has); again {
 					t.Error("a new life of the pod begins with the outcome of an old one")
 				}
 				time.Sleep(time.Minute)
@@ -281,12 +281,12 @@ func TestWhatIsKeptGoesWithThePod(t *testing.T) {
 		"the pod is gone":              {func(r *outcomeRun, _ *v1.Pod) { r.Forget("u1") }, false},
 		"nobody wants it while it is being ended": {func(r *outcomeRun, p *v1.Pod) {
 			r.now(func() { r.unwanted["u1"] = true })
-			r.Keep(p, fares(v1.PodFailed, 2))
+			r.Save(p, fares(v1.PodFailed, 2))
 		}, false},
 		"it is gone, and begins anew": {func(r *outcomeRun, p *v1.Pod) {
 			r.Forget("u1")
-			if _, known := r.Kept(p); !known {
-				r.Keep(p, fares(v1.PodRunning, 1))
+			if _, known := r.Saved(p); !known {
+				r.Save(p, fares(v1.PodRunning, 1))
 			}
 		}, true},
 	} {
@@ -294,7 +294,7 @@ func TestWhatIsKeptGoesWithThePod(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r, p := runOutcomes(t), outcomePod("h")
-				r.Keep(p, fares(v1.PodRunning, 2))
+				r.Save(p, fares(v1.PodRunning, 2))
 				time.Sleep(time.Minute)
 				tc.then(r, p)
 				time.Sleep(time.Minute)
@@ -317,10 +317,10 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 	for range 2 { // once with nothing, once with what the first has kept
 		o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
 		o.Wanted = func(types.UID) bool { return true }
-		o.Keep(p, fares(v1.PodSucceeded, 1))
+		o.Save(p, fares(v1.PodSucceeded, 1))
 	}
 	o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
-	st, known := o.Kept(p)
+	st, known := o.Saved(p)
 	if diff := cmp.Diff(status.Outcome(fares(v1.PodSucceeded, 1)), st); !known || diff != "" {
 		t.Errorf("known %v (-want +got)\n%s", known, diff)
 	}

@@ -33,7 +33,7 @@ func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
 		if !r.Ended(p) {
 			t.Error("it has not ended")
 		}
-		if st, ok := r.Kept(p); ok {
+		if st, ok := r.Saved(p); ok {
 			t.Errorf("it was so before this agent: %+v", st)
 		}
 		synctest.Wait()
@@ -44,7 +44,7 @@ func TestAPodOfAnAPIServerThatWasRejectedStaysSo(t *testing.T) {
 		if !next.Ended(p) {
 			t.Error("the next agent does not know of it")
 		}
-		if st, ok := next.Kept(p); !ok || st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: x" {
+		if st, ok := next.Saved(p); !ok || st.Phase != v1.PodFailed || st.Reason != "NodePorts" || st.Message != "Pod was rejected: x" {
 			t.Errorf("the next agent shows %+v, %v", st, ok)
 		}
 		r.Forget("u1")

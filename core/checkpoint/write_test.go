@@ -41,7 +41,7 @@ func TestWhatIsKeptOfPodsNobodyWantsAnyMoreGoes(t *testing.T) {
 		left("while the pod runs, or its source was not seen", "u1", "u2")
 		r.now(func() { r.busy["u1"] = false })
 		left("then", "u2")
-		if _, known := r.Kept(other); !known {
+		if _, known := r.Saved(other); !known {
 			t.Error("the pod of the source that was seen late is not known")
 		}
 		// Its worker says what becomes of it.
@@ -56,7 +56,7 @@ func TestAPodThatComesBackWhileItIsLookedAtKeepsWhatItHad(t *testing.T) {
 	files := &outcomeFiles{files: map[types.UID]state.Outcome{"u1": kept(t, p, fares(v1.PodFailed, 0))}}
 	o := NewOutcomes(files, slog.New(slog.DiscardHandler))
 	o.Removable = func(types.UID, string) bool {
-		if _, known := o.Kept(p); !known {
+		if _, known := o.Saved(p); !known {
 			t.Error("it is not known")
 		}
 		return true
@@ -73,7 +73,7 @@ func TestWhatCannotBeWrittenIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := runOutcomes(t), outcomePod("h")
 		r.files.err = errors.New("no space left on device")
-		r.Keep(p, fares(v1.PodSucceeded, 0))
+		r.Save(p, fares(v1.PodSucceeded, 0))
 		time.Sleep(outcomeRetry)
 		synctest.Wait()
 		r.expect(t, "on a full disk", "", 0, 2)
@@ -103,11 +103,11 @@ func TestOutcomesFromManySides(t *testing.T) {
 				for i := range int32(50) {
 					switch side {
 					case 0:
-						r.Keep(p, fares(v1.PodRunning, i))
+						r.Save(p, fares(v1.PodRunning, i))
 					case 1:
-						r.Keep(p, fares(v1.PodFailed, i))
+						r.Save(p, fares(v1.PodFailed, i))
 					case 2:
-						r.Kept(p)
+						r.Saved(p)
 					default:
 						r.Forget("u1")
 					}
@@ -122,7 +122,7 @@ func TestOutcomesFromManySides(t *testing.T) {
 		if _, left, _ := r.files.on("u1"); left || len(r.claimed) > 0 {
 			t.Errorf("left after the last Forget: file %v, %d claimed", left, len(r.claimed))
 		}
-		r.Keep(p, fares(v1.PodFailed, 1))
+		r.Save(p, fares(v1.PodFailed, 1))
 		if _, left, _ := r.files.on("u1"); !left {
 			t.Error("a pod that ends after that is not kept")
 		}

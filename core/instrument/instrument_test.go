@@ -274,7 +274,7 @@ func TestAContainerIsCountedOnceWhenItIsFirstShownAsEnded(t *testing.T) {
 		{ended("a", 1, "Error"), ended("b", 0, "Completed")},
 	} {
 		st := v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: containers}
-		o.Keep(p, &st)
+		o.Save(p, &st)
 		if _, err := shown.Set(p, st); err != nil {
 			t.Fatal(err)
 		}
@@ -298,9 +298,9 @@ type crew struct {
 func (c *crew) Has(uid types.UID) bool                  { return c.has[uid] }
 func (c *crew) TerminationRequested(uid types.UID) bool { return c.ending[uid] }
 func (c *crew) Update(r worker.Request)                 { c.asked = append(c.asked, r.Kind) }
-func (c *crew) KillStray(*worker.Stray)                 { c.asked = append(c.asked, worker.Kill) }
+func (c *crew) KillOrphan(*worker.Orphan)               { c.asked = append(c.asked, worker.Kill) }
 
-func (*crew) Known(func(types.UID) bool) map[types.UID]worker.State { return nil }
+func (*crew) SyncKnownPods(func(types.UID) bool) map[types.UID]worker.State { return nil }
 
 func TestWhatIsAskedOfWorkersIsCounted(t *testing.T) {
 	t.Parallel()
@@ -313,7 +313,7 @@ func TestWhatIsAskedOfWorkersIsCounted(t *testing.T) {
 	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("ending", "a", pod.SourceAPI), Origin: seen})
 	w.Update(worker.Request{Kind: worker.Update, Pod: meteredPod("other", "a", "static"), Origin: seen})
 	w.Update(worker.Request{Kind: worker.Kill, Observed: &status.ObservedPod{UID: "orphan"}})
-	w.KillStray(&worker.Stray{})
+	w.KillOrphan(&worker.Orphan{})
 	if want := []worker.Kind{worker.Create, worker.Create, worker.Create, worker.Update, worker.Kill, worker.Kill}; !slices.Equal(c.asked, want) {
 		t.Errorf("asked %v, want %v", c.asked, want)
 	}
@@ -330,7 +330,7 @@ func TestWhatIsAskedOfWorkersIsCounted(t *testing.T) {
 	if _, timed := m.starts.seen["new"]; !timed {
 		t.Error("a new pod is not timed")
 	}
-	w.Known(nil)
+	w.SyncKnownPods(nil)
 	if len(m.starts.seen) != 0 {
 		t.Error("a pod without a worker is still timed")
 	}

@@ -35,9 +35,9 @@ func (w Workers) Update(r worker.Request) {
 	w.Workers.Update(r)
 }
 
-// Known hands on which pods are wanted.
-func (w Workers) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
-	states := w.Workers.Known(wanted)
+// SyncKnownPods hands on which pods are wanted.
+func (w Workers) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]worker.State {
+	states := w.Workers.SyncKnownPods(wanted)
 	w.Meters.starts.keep(func(uid types.UID) bool {
 		_, has := states[uid]
 		return has
@@ -45,10 +45,10 @@ func (w Workers) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
 	return states
 }
 
-// KillStray ends a pod that only the runtime knows.
-func (w Workers) KillStray(s *worker.Stray) {
+// KillOrphan ends a pod that only the runtime knows.
+func (w Workers) KillOrphan(s *worker.Orphan) {
 	w.Meters.Workers.Orphaned()
-	w.Workers.KillStray(s)
+	w.Workers.KillOrphan(s)
 }
 
 // Outcomes times pods until they run, and counts the containers that end.
@@ -59,14 +59,14 @@ type Outcomes struct {
 	Shown func(uid types.UID) (v1.PodStatus, bool)
 }
 
-// Keep implements worker.Outcomes.
-func (o Outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+// Save implements worker.Outcomes.
+func (o Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	o.count(p, st)
-	o.Outcomes.Keep(p, st)
+	o.Outcomes.Save(p, st)
 }
 
-// Goes implements worker.Outcomes.
-func (o Outcomes) Goes(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
+// Discard implements worker.Outcomes.
+func (o Outcomes) Discard(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
 
 func (o Outcomes) count(p *v1.Pod, st *v1.PodStatus) {
 	o.Meters.starts.is(p.UID, st.Phase, time.Now())

@@ -72,9 +72,9 @@ func (w *Workers) Running(since time.Duration) {
 	}
 }
 
-// Worked says that a turn of a worker has ended, and what it did, of which there are
+// ObserveSync says that a turn of a worker has ended, and what it did, of which there are
 // few.
-func (w *Workers) Worked(operation string, took time.Duration) {
+func (w *Workers) ObserveSync(operation string, took time.Duration) {
 	w.worked.WithLabelValues(operation).Observe(took.Seconds())
 }
 

@@ -79,7 +79,7 @@ func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun
 // no worker, and of restored ones those that have something on the node.
 func (l *Loop) begun(changes []api.Change) map[types.UID]bool {
 	begun := map[types.UID]bool{}
-	for _, s := range l.cfg.Workers.Strays() {
+	for _, s := range l.cfg.Workers.Orphans() {
 		begun[s.UID] = true
 	}
 	for i := range changes {

@@ -112,7 +112,7 @@ func TestWhatPolicyRefusedIsRefusedWhateverTheStateOfThePod(t *testing.T) {
 	for name, set := range map[string]func(w *world, p *v1.Pod){
 		"it has ended":                      func(_ *world, p *v1.Pod) { p.Status.Phase = v1.PodFailed },
 		"an earlier one is still ending":    func(w *world, _ *v1.Pod) { w.workers["1"] = worker.Terminating },
-		"an earlier agent left one running": func(w *world, _ *v1.Pod) { w.strays = []worker.Stray{stray("1", "file")} },
+		"an earlier agent left one running": func(w *world, _ *v1.Pod) { w.strays = []worker.Orphan{stray("1", "file")} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +148,7 @@ func TestAPodThatRunsIsNotRejectedByARestart(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld("file")
 				w.refusals["1"] = portTaken
-				w.strays = []worker.Stray{stray("2", "file")}
+				w.strays = []worker.Orphan{stray("2", "file")}
 				if tc.runs {
 					w.strays = append(w.strays, stray("1", "file"))
 				}
@@ -279,8 +279,8 @@ func TestWhatAnEarlierAgentHasBegunWithIsNotJudgedAgain(t *testing.T) {
 		before func(w *world)
 		judged bool
 	}{
-		"it runs":                          {api.Add, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
-		"it is restored, and runs":         {api.Restore, func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, false},
+		"it runs":                          {api.Add, func(w *world) { w.strays = []worker.Orphan{stray("1", "file")} }, false},
+		"it is restored, and runs":         {api.Restore, func(w *world) { w.strays = []worker.Orphan{stray("1", "file")} }, false},
 		"its containers are down just now": {api.Restore, func(w *world) { w.begun["1"] = true }, false},
 		"it has ended":                     {api.Restore, func(w *world) { w.outcomes["1"] = v1.PodSucceeded }, false},
 		"it waited":                        {api.Restore, func(*world) {}, true},
@@ -313,7 +313,7 @@ func TestAfterARestartNobodyTakesTheRoomOfWhatRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
-		w.strays, w.begun = []worker.Stray{stray("runs", "file")}, map[types.UID]bool{"down": true}
+		w.strays, w.begun = []worker.Orphan{stray("runs", "file")}, map[types.UID]bool{"down": true}
 		w.run(t, func() {
 			w.send(change(api.Restore, newStatic("first"), nil), change(api.Restore, newStatic("runs"), nil), change(api.Restore, newStatic("down"), nil))
 			w.expect(t, "create runs", "create down", "create first")

@@ -21,7 +21,7 @@ func (w *world) hasBegun(uid types.UID) bool {
 	return w.begun[uid]
 }
 
-func (w *world) Withdraw(uid types.UID) bool {
+func (w *world) CancelStart(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.unbegun[uid] {

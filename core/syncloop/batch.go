@@ -81,7 +81,7 @@ func (l *Loop) finishBatch() {
 
 // startWorker asks for the worker of an admitted pod.
 func (l *Loop) startWorker(m member) {
-	l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, After: m.after})
+	l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, Replaces: m.after})
 }
 
 // dequeueStart removes a pod from those that start when the batch ends.
@@ -116,7 +116,7 @@ func (l *Loop) listNodeUsers() []nodeUser {
 			users = append(users, u)
 		}
 	}
-	ending := l.cfg.Workers.Ending()
+	ending := l.cfg.Workers.TerminatingPods()
 	left := l.remainingGrace(ending)
 	for uid, m := range l.pods.all() {
 		if l.active(m) {
@@ -139,7 +139,7 @@ func byUID(a, b nodeUser) int { return cmp.Compare(a.pod.UID, b.pod.UID) }
 
 // remainingGrace returns the rest of the grace period of pods that are being ended, by
 // UID.
-func (l *Loop) remainingGrace(ending []worker.Ending) map[types.UID]time.Duration {
+func (l *Loop) remainingGrace(ending []worker.TerminatingPod) map[types.UID]time.Duration {
 	left := make(map[types.UID]time.Duration, len(ending))
 	now := l.cfg.Now()
 	for _, e := range ending {
@@ -152,7 +152,7 @@ func (l *Loop) remainingGrace(ending []worker.Ending) map[types.UID]time.Duratio
 // wanted, but are not in the set yet.
 func (l *Loop) notYetRestored() []*v1.Pod {
 	running := map[types.UID]bool{}
-	for _, s := range l.cfg.Workers.Strays() {
+	for _, s := range l.cfg.Workers.Orphans() {
 		if !l.pods.has(s.UID) {
 			running[s.UID] = true
 		}

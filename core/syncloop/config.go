@@ -70,25 +70,25 @@ type PLEG interface {
 // Workers bring pods to where they should be; see worker.Pool.
 type Workers interface {
 	Update(r worker.Request)
-	// Return has a pod that is being ended come back after that, and reports whether it
-	// is being ended.
-	Return(uid types.UID) bool
+	// Recreate makes a pod that is being terminated start again after that, and reports
+	// whether it is being terminated.
+	Recreate(uid types.UID) bool
 	Due() []types.UID
-	Known(wanted func(types.UID) bool) map[types.UID]worker.State
-	Strays() []worker.Stray
-	KillStray(s *worker.Stray)
+	SyncKnownPods(wanted func(types.UID) bool) map[types.UID]worker.State
+	Orphans() []worker.Orphan
+	KillOrphan(s *worker.Orphan)
 	Has(uid types.UID) bool
-	// Remains reports whether the runtime has, or may have, something of the pod.
-	Remains(uid types.UID) bool
-	// Former reports whether what is there of the UID is of another pod than the one
-	// first seen at seen, which an earlier agent was ending.
-	Former(uid types.UID, seen time.Time) bool
-	// Remade reports whether what is there of a static pod was made for another version of
-	// its document, and from something else.
-	Remade(p *v1.Pod, from *api.Origin) bool
-	// Withdraw takes back a pod of which nothing has begun, and reports whether it did.
-	Withdraw(uid types.UID) bool
-	Ending() []worker.Ending
+	// InRuntime reports whether the runtime has, or may have, something of the pod.
+	InRuntime(uid types.UID) bool
+	// RunsEarlierPod reports whether what the runtime has of the UID belongs to another pod
+	// than the one first seen at seen, and an earlier agent was terminating it.
+	RunsEarlierPod(uid types.UID, seen time.Time) bool
+	// ManifestChanged reports whether the sandbox of a static pod was made for another version
+	// of its manifest, with other content.
+	ManifestChanged(p *v1.Pod, from *api.Origin) bool
+	// CancelStart removes a pod that has not started, and reports whether it did.
+	CancelStart(uid types.UID) bool
+	TerminatingPods() []worker.TerminatingPod
 	KnownTerminated(uid types.UID) bool
 	TerminationRequested(uid types.UID) bool
 	ContentRemovable(uid types.UID) bool

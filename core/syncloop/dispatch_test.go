@@ -233,7 +233,7 @@ func TestRestore_showsThatAnEndedPodWasEdited(t *testing.T) {
 		w := newWorld("file")
 		w.remade = map[types.UID]bool{"1": true}
 		w.remains["1"], w.begun["1"] = true, true
-		w.strays = []worker.Stray{{UID: "1", Name: "pod-1"}}
+		w.strays = []worker.Orphan{{UID: "1", Name: "pod-1"}}
 		w.outcomes["1"] = v1.PodSucceeded
 		w.run(t, func() {
 			w.send(api.Change{Op: api.Restore, New: version("two", unedited), Restored: true})

@@ -40,7 +40,7 @@ type world struct {
 	workers map[types.UID]worker.State
 	again   map[types.UID]bool
 	due     []types.UID
-	strays  []worker.Stray
+	strays  []worker.Orphan
 	ending  []*v1.Pod
 	since   map[types.UID]time.Time
 	content map[types.UID]bool
@@ -167,8 +167,8 @@ func (w *world) Update(r worker.Request) {
 	if r.Origin.Document != "" {
 		line += " from " + r.Origin.Document
 	}
-	if r.After != "" {
-		line += " after " + string(r.After)
+	if r.Replaces != "" {
+		line += " after " + string(r.Replaces)
 	}
 	if r.Kill != nil {
 		w.kills[r.Pod.UID] = r.Kill
@@ -192,7 +192,7 @@ func (w *world) Due() []types.UID {
 	return due
 }
 
-func (w *world) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
+func (w *world) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]worker.State {
 	w.mu.Lock()
 	states := maps.Clone(w.workers)
 	w.mu.Unlock()
@@ -207,7 +207,7 @@ func (w *world) Known(wanted func(types.UID) bool) map[types.UID]worker.State {
 	return states
 }
 
-func (w *world) Return(uid types.UID) bool {
+func (w *world) Recreate(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	returns := w.workers[uid] > worker.Syncing
@@ -217,13 +217,13 @@ func (w *world) Return(uid types.UID) bool {
 	return returns
 }
 
-func (w *world) Strays() []worker.Stray {
+func (w *world) Orphans() []worker.Orphan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.strays), func(s worker.Stray) bool { return w.workers[s.UID] != 0 })
+	return slices.DeleteFunc(slices.Clone(w.strays), func(s worker.Orphan) bool { return w.workers[s.UID] != 0 })
 }
 
-func (w *world) KillStray(s *worker.Stray) {
+func (w *world) KillOrphan(s *worker.Orphan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, "kill stray "+string(s.UID))
@@ -236,30 +236,30 @@ func (w *world) Has(uid types.UID) bool {
 	return w.workers[uid] != 0
 }
 
-func (w *world) Remains(uid types.UID) bool {
+func (w *world) InRuntime(uid types.UID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.remains[uid]
 }
 
-func (w *world) Former(uid types.UID, _ time.Time) bool {
+func (w *world) RunsEarlierPod(uid types.UID, _ time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.endedBefore[uid]
 }
 
-func (w *world) Remade(p *v1.Pod, _ *api.Origin) bool {
+func (w *world) ManifestChanged(p *v1.Pod, _ *api.Origin) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.remade[p.UID]
 }
 
-func (w *world) Ending() []worker.Ending {
+func (w *world) TerminatingPods() []worker.TerminatingPod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var ending []worker.Ending
+	var ending []worker.TerminatingPod
 	for _, p := range w.ending {
-		e := worker.Ending{Pod: p, Since: w.since[p.UID], Grace: 30}
+		e := worker.TerminatingPod{Pod: p, Since: w.since[p.UID], Grace: 30}
 		if s := p.Spec.TerminationGracePeriodSeconds; s != nil {
 			e.Grace = *s
 		}
@@ -474,8 +474,8 @@ func added(p *v1.Pod) api.Change { return api.Change{Op: api.Add, New: p} }
 
 func removed(p *v1.Pod) api.Change { return api.Change{Op: api.Remove, Old: p} }
 
-func stray(uid types.UID, source string) worker.Stray {
-	return worker.Stray{UID: uid, Name: "old-" + string(uid), Namespace: "default", Source: source}
+func stray(uid types.UID, source string) worker.Orphan {
+	return worker.Orphan{UID: uid, Name: "old-" + string(uid), Namespace: "default", Source: source}
 }
 
 // untilHousekeeping waits for the next housekeeping and what it sets off.

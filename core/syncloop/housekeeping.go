@@ -17,7 +17,7 @@ import (
 // missed: it lets go of workers that are done or whose pod is gone, makes
 // those that are missing, and looks for pods that run for nobody.
 func (l *Loop) housekeep(ctx context.Context) {
-	l.createMissingWorkers(l.cfg.Workers.Known(l.wanted))
+	l.createMissingWorkers(l.cfg.Workers.SyncKnownPods(l.wanted))
 	l.forgetTerminated()
 	if l.relisting || len(l.strays()) == 0 {
 		return
@@ -60,15 +60,15 @@ func (l *Loop) killStrays(err error) {
 		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
 			"pod", s.Namespace+"/"+s.Name, "uid", s.UID, "source", s.Source)
 		l.terminating[s.UID] = time.Time{}
-		l.cfg.Workers.KillStray(&s)
+		l.cfg.Workers.KillOrphan(&s)
 	}
 }
 
 // strays are the pods without a worker that may be ended: the source each was made for
 // does not want it. As in unwanted, whether it was heard is asked first.
-func (l *Loop) strays() []worker.Stray {
-	var strays []worker.Stray
-	for _, s := range l.cfg.Workers.Strays() {
+func (l *Loop) strays() []worker.Orphan {
+	var strays []worker.Orphan
+	for _, s := range l.cfg.Workers.Orphans() {
 		if l.sources.heard(s.Source) && !l.cfg.Desired.WantedBy(s.UID, s.Source) && !l.pods.has(s.UID) {
 			strays = append(strays, s)
 		}

@@ -41,7 +41,7 @@ func TestStraysAreEndedOnlyWhenTheirSourceWasHeard(t *testing.T) {
 					w.seen[s] = true
 				}
 				w.wanted["1"] = tc.wanted
-				w.strays = []worker.Stray{stray("1", tc.source)}
+				w.strays = []worker.Orphan{stray("1", tc.source)}
 				w.content["1"] = true
 				w.run(t, func() {
 					w.updates <- api.Update{Seen: tc.handled}
@@ -64,7 +64,7 @@ func TestAStrayWhoseUIDWaitsInAnotherSourceIsEnded(t *testing.T) {
 			w := newWorld("file", "http")
 			w.seen["file"], w.seen["http"] = true, true
 			w.wanted["1"], w.wanting = true, "file"
-			w.strays = []worker.Stray{stray("1", source)}
+			w.strays = []worker.Orphan{stray("1", source)}
 			w.content["1"] = true
 			w.run(t, func() {
 				w.updates <- api.Update{Seen: []string{"file", "http"}}
@@ -89,7 +89,7 @@ func TestAPodInTheSetIsNoStray(t *testing.T) {
 			// The mux has removed it already; the REMOVE is on its way.
 			w.set(func() {
 				w.content["1"] = true
-				w.strays = []worker.Stray{stray("1", "file")}
+				w.strays = []worker.Orphan{stray("1", "file")}
 				delete(w.workers, "1")
 				w.statuses["1"] = v1.PodStatus{Phase: v1.PodFailed}
 			})
@@ -122,7 +122,7 @@ func TestStraysAreLookedForAgainBeforeTheyAreEnded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
 			w.seen["file"] = true
-			w.strays = []worker.Stray{stray("1", "file"), stray("2", "file")}
+			w.strays = []worker.Orphan{stray("1", "file"), stray("2", "file")}
 			w.relisted = make(chan struct{})
 			w.run(t, func() {
 				untilHousekeeping()
@@ -138,7 +138,7 @@ func TestStraysAreLookedForAgainBeforeTheyAreEnded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
 			w.seen["file"] = true
-			w.strays = []worker.Stray{stray("1", "file")}
+			w.strays = []worker.Orphan{stray("1", "file")}
 			w.relistErr = errBroken
 			w.run(t, func() {
 				untilHousekeeping()
@@ -153,7 +153,7 @@ func TestStraysAreLookedForAgainBeforeTheyAreEnded(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld("file")
-			w.strays = []worker.Stray{stray("1", "file")} // not heard
+			w.strays = []worker.Orphan{stray("1", "file")} // not heard
 			w.run(t, func() {
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -172,7 +172,7 @@ func TestASlowRuntimeDoesNotHoldUpTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
 		w.seen["former"] = true
-		w.strays = []worker.Stray{stray("1", "former")}
+		w.strays = []worker.Orphan{stray("1", "former")}
 		w.relisted = make(chan struct{}) // never answers
 		w.run(t, func() {
 			time.Sleep(time.Minute)
@@ -196,7 +196,7 @@ func TestRunWaitsForTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.seen["file"] = true
-		w.strays = []worker.Stray{stray("1", "file")}
+		w.strays = []worker.Orphan{stray("1", "file")}
 		w.deaf = 5 * time.Second
 		var cancelled time.Time
 		w.run(t, func() {

@@ -32,7 +32,7 @@ type pendingPreemptor struct {
 func (l *Loop) makeRoom(m member, room *admission.Preemption) {
 	var a pendingPreemptor
 	var names []string
-	left := l.remainingGrace(l.cfg.Workers.Ending())
+	left := l.remainingGrace(l.cfg.Workers.TerminatingPods())
 	wait := minPreemptionWait
 	for _, p := range slices.Concat(room.Victims, room.Await) {
 		a.leaving = append(a.leaving, p.UID)
@@ -126,7 +126,7 @@ func (l *Loop) cancelStart(uid types.UID) bool {
 		}
 		return !begun
 	}
-	return !begun && l.cfg.Workers.Withdraw(uid)
+	return !begun && l.cfg.Workers.CancelStart(uid)
 }
 
 // wasPreempted reports whether a new pod was preempted before the loop got it. Its

@@ -271,7 +271,7 @@ func TestAVictimOfWhichNothingHasBegunIsRejectedAndNotEnded(t *testing.T) {
 			newStatic("1"), func(w *world) { w.begun["1"] = true }, together(api.Restore), []string{"create 1", "kill 1"}, "",
 		},
 		"and where it runs from before": {
-			newStatic("1"), func(w *world) { w.strays = []worker.Stray{stray("1", "file")} }, together(api.Restore), []string{"create 1", "kill 1"}, "",
+			newStatic("1"), func(w *world) { w.strays = []worker.Orphan{stray("1", "file")} }, together(api.Restore), []string{"create 1", "kill 1"}, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +320,7 @@ func TestAVictimThatRunsAndHasYetToComeDoesNotStartAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
 		victim := newStatic("1")
-		w.strays, w.held, w.wanted["1"] = []worker.Stray{stray("1", "file")}, []*v1.Pod{victim, newStatic("0")}, true
+		w.strays, w.held, w.wanted["1"] = []worker.Orphan{stray("1", "file")}, []*v1.Pod{victim, newStatic("0")}, true
 		w.documents = map[types.UID]string{"1": "web.yaml#0"}
 		w.rooms["2"] = &admission.Preemption{Victims: []*v1.Pod{victim}}
 		w.run(t, func() {
@@ -350,7 +350,7 @@ func TestAPodThatGaveWayBeforeItCameIsJudgedWhereItsWorkerHasGone(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
 		victim := newStatic("1")
-		w.strays, w.held = []worker.Stray{stray("1", "file")}, []*v1.Pod{victim}
+		w.strays, w.held = []worker.Orphan{stray("1", "file")}, []*v1.Pod{victim}
 		w.rooms["2"] = &admission.Preemption{Victims: []*v1.Pod{victim}}
 		w.run(t, func() {
 			w.send(added(newStatic("2")))
@@ -367,7 +367,7 @@ func TestThatAPodGaveWayBeforeItCameIsForgottenWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("file")
 		victim := newStatic("1")
-		w.strays, w.held, w.wanted["1"] = []worker.Stray{stray("1", "file")}, []*v1.Pod{victim}, true
+		w.strays, w.held, w.wanted["1"] = []worker.Orphan{stray("1", "file")}, []*v1.Pod{victim}, true
 		w.rooms["2"] = &admission.Preemption{Victims: []*v1.Pod{victim}}
 		w.run(t, func() {
 			w.send(added(newStatic("2")))

@@ -28,9 +28,9 @@ func (l *Loop) awaitsTermination(m member) bool {
 		return false
 	}
 	_, former := l.terminating[uid]
-	former = former || l.cfg.Workers.Former(uid, m.origin.FirstSeen) || l.changedWhileDown(m)
+	former = former || l.cfg.Workers.RunsEarlierPod(uid, m.origin.FirstSeen) || l.changedWhileDown(m)
 	left := former && !l.cfg.Workers.Has(uid) && l.remains(uid)
-	if !l.cfg.Workers.Return(uid) && !left {
+	if !l.cfg.Workers.Recreate(uid) && !left {
 		return false
 	}
 	m.recreated, l.terminating[uid] = true, time.Time{}
@@ -41,7 +41,7 @@ func (l *Loop) awaitsTermination(m member) bool {
 
 // remains reports whether something of a pod is on the node.
 func (l *Loop) remains(uid types.UID) bool {
-	return l.cfg.Workers.Remains(uid) || l.cfg.Begun != nil && l.cfg.Begun(uid)
+	return l.cfg.Workers.InRuntime(uid) || l.cfg.Begun != nil && l.cfg.Begun(uid)
 }
 
 // admitRecreated judges the recreated pods of whose UIDs nothing is left: after those
@@ -84,10 +84,10 @@ func (l *Loop) awaitsCleanup(m member) bool {
 		}
 		return false
 	}
-	for _, s := range l.cfg.Workers.Strays() {
+	for _, s := range l.cfg.Workers.Orphans() {
 		if s.UID == uid {
 			l.cfg.Log.Info("pod has come back, what runs of its former life is ended", "pod", s.Namespace+"/"+s.Name, "uid", uid, "source", s.Source)
-			l.cfg.Workers.KillStray(&s)
+			l.cfg.Workers.KillOrphan(&s)
 			l.terminating[uid] = time.Time{}
 			return true
 		}
@@ -158,7 +158,7 @@ func (l *Loop) replace(before member, c *api.Change, path string) {
 // it could replace the pod, or its state is lost. How the pod before it fared is not
 // kept for this one.
 func (l *Loop) changedWhileDown(m member) bool {
-	if l.cfg.Workers.Has(m.pod.UID) || !l.cfg.Workers.Remade(m.pod, &m.origin) {
+	if l.cfg.Workers.Has(m.pod.UID) || !l.cfg.Workers.ManifestChanged(m.pod, &m.origin) {
 		return false
 	}
 	l.trackOutcome(m)

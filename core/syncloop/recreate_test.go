@@ -231,7 +231,7 @@ func TestWhatStillRunsOfAFormerLifeEndsWhenThePodHasComeBack(t *testing.T) {
 			w.send(removed(p))
 			w.set(func() {
 				delete(w.workers, "1")
-				w.remains["1"], w.strays = true, []worker.Stray{stray("1", "file")} // its start had been under way
+				w.remains["1"], w.strays = true, []worker.Orphan{stray("1", "file")} // its start had been under way
 			})
 			w.send(added(p))
 			w.expect(t, "create 1", "kill 1")
@@ -269,7 +269,7 @@ func TestWhatAnEarlierAgentWasEndingIsNoLifeOfThePodThatHasComeBack(t *testing.T
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld("file")
 				w.remains["1"], w.begun["1"], w.endedBefore = true, true, map[types.UID]bool{"1": true}
-				w.strays = []worker.Stray{stray("1", "file")}
+				w.strays = []worker.Orphan{stray("1", "file")}
 				w.run(t, func() {
 					w.send(change(op, newStatic("1"), nil))
 					untilRetry()

@@ -154,7 +154,7 @@ func TestRestore_replacesWhatWasMadeOtherwise(t *testing.T) {
 				w := newWorld("file")
 				w.remade = map[types.UID]bool{"1": tc.remade}
 				w.remains["1"], w.begun["1"] = true, true
-				w.strays = []worker.Stray{{UID: "1", Name: "pod-1"}}
+				w.strays = []worker.Orphan{{UID: "1", Name: "pod-1"}}
 				if tc.ended != "" {
 					w.outcomes["1"] = tc.ended
 				}

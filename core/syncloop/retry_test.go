@@ -265,7 +265,7 @@ func TestWhomAPodIsJudgedBeside(t *testing.T) {
 		},
 		"one that runs from before and has yet to come": {
 			func(w *world) {
-				w.strays, w.held = []worker.Stray{stray("1", "file"), stray("2", "file")}, []*v1.Pod{newStatic("1"), newStatic("3")}
+				w.strays, w.held = []worker.Orphan{stray("1", "file"), stray("2", "file")}, []*v1.Pod{newStatic("1"), newStatic("3")}
 			}, added(newStatic("9")), "pod-9 beside [pod-1]",
 		},
 	} {

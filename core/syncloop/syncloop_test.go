@@ -144,7 +144,7 @@ func TestThatPodsOfNobodyCannotBeListedIsLoggedOnceAMinute(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, log := logging(message)
 				w.seen["file"] = true
-				w.strays = []worker.Stray{stray("1", "file")}
+				w.strays = []worker.Orphan{stray("1", "file")}
 				w.relistErr = errBroken
 				w.run(t, func() {
 					w.updates <- api.Update{Seen: []string{"file"}}

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but Gone, Outcomes, Endings, ActiveFor and
-// Observer are needed.
+// Config is what a Pool works with. All fields but OnRemoved, Outcomes, Terminations,
+// ActiveFor and Observer are needed.
 type Config struct {
 	Runtime   Runtime
 	Images    Images
@@ -34,19 +34,18 @@ type Config struct {
 	Hash func(*v1.Container) string
 	// SyncFrequency is how often a pod that is as it should be is looked at.
 	SyncFrequency time.Duration
-	// Gone, if not nil, is called when a pod's worker is gone: what the pod
-	// left behind may go too. It is called with the pool locked and must not
-	// block.
-	Gone func(uid types.UID)
+	// OnRemoved, if not nil, is called when the worker of a pod is removed: what the pod left
+	// behind may be removed too. It is called with the pool locked and must not block.
+	OnRemoved func(uid types.UID)
 	// Outcomes, if not nil, keep what must survive a restart of the agent.
 	Outcomes Outcomes
-	// Endings, if not nil, keep which pods are being ended.
-	Endings Endings
+	// Terminations, if not nil, keep which pods are being terminated.
+	Terminations Terminations
 	// ActiveFor, if not nil, is for how long a pod has been active of which
 	// Outcomes has a start time: better than the wall clock can say. It does not
 	// block.
 	ActiveFor func(p *v1.Pod) time.Duration
-	// Observer, if not nil, counts the turns of workers.
+	// Observer, if not nil, counts the iterations of workers.
 	Observer Observer
 	Log      *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.

@@ -278,7 +278,7 @@ func TestADeadlineGoesOnOverARestart(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				book := remembering(b)
+				book := withOutcomes(b)
 				p := limited(100)
 				b.create(p)
 				time.Sleep(10 * time.Second)
@@ -320,7 +320,7 @@ func TestADeadlineThatHasComeIsFinalOverARestart(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			remembering(b)
+			withOutcomes(b)
 			p := limited(10)
 			b.create(p)
 			time.Sleep(10 * time.Second)
@@ -339,7 +339,7 @@ func TestADeadlineThatHasComeIsFinalOverARestart(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			remembering(b)
+			withOutcomes(b)
 			p := limited(10)
 			p.Spec.RestartPolicy = v1.RestartPolicyNever
 			b.hold["stop c2"] = make(chan struct{})
@@ -369,7 +369,7 @@ func TestADeadlineThatCameWhileTheMachineWasOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		book.kept["1"] = v1.PodStatus{StartTime: new(metav1.NewTime(time.Now().Add(-time.Hour)))}
 		b.create(limited(60))
 		synctest.Wait()
@@ -434,7 +434,7 @@ func TestAPodThatWaitsForAnotherEndsForItsDeadlineWhenItIsItsTurn(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		book.kept["1"] = v1.PodStatus{StartTime: new(metav1.NewTime(time.Now().Add(-time.Hour)))}
 		first := newPod("job", "0", "a")
 		b.create(first)

@@ -5,9 +5,9 @@
 // shows (Cache). Goes out: calls to the runtime, images, volumes and cgroups,
 // statuses, events, and due times (Pool.Due) at which the sync loop asks again;
 // to Outcomes, what of a status must survive a restart: a pod that ended is not
-// started again, also when the runtime has lost its containers; to Endings, which pods
-// are being ended, and how much of their grace period is left; and, to Observer,
-// what turns of work took.
+// started again, also when the runtime has lost its containers; to Terminations,
+// which pods are being terminated, and how much of their grace period is left; and, to
+// Observer, how long iterations took.
 //
 // Every pod that is asked for has one goroutine, owned by the Pool: it starts
 // with the first request and ends when the pod is finished or forgotten, and

@@ -135,7 +135,7 @@ func TestTheNetworkIsWaitedFor(t *testing.T) {
 		if !b.recorded("web NetworkNotReady") {
 			t.Error("event NetworkNotReady is missing")
 		}
-		time.Sleep(awayDelay + time.Millisecond)
+		time.Sleep(unavailableDelay + time.Millisecond)
 		if diff := cmp.Diff([]string{"1"}, []string{string(b.pool.Due()[0])}); diff != "" {
 			t.Errorf("due after a second (-want +got):\n%s", diff)
 		}

@@ -457,8 +457,8 @@ func expectCalls(t *testing.T, b *bench, want ...string) {
 	}
 }
 
-// tend is what a sync loop does for d: every second it asks for what is due.
-func tend(b *bench, p *v1.Pod, d time.Duration) {
+// syncFor is what a sync loop does for d: every second it asks for what is due.
+func syncFor(b *bench, p *v1.Pod, d time.Duration) {
 	for range d / time.Second {
 		time.Sleep(time.Second)
 		if slices.Contains(b.pool.Due(), p.UID) {
@@ -477,7 +477,7 @@ func (b *bench) housekeep(d time.Duration, wanted func(types.UID) bool) {
 		synctest.Wait()
 		time.Sleep(time.Second)
 		b.pool.Due()
-		b.pool.Known(wanted)
+		b.pool.SyncKnownPods(wanted)
 		synctest.Wait()
 	}
 }

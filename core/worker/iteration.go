@@ -12,144 +12,145 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// turn is one run of a worker: the record as it was when the run began.
-type turn struct {
-	rec      *record // to be looked at with the pool locked
-	uid      types.UID
-	pod      *v1.Pod
-	origin   api.Origin
-	observed *status.ObservedPod
-	attempts map[string]uint32
-	state    State
-	grace    time.Duration
-	inherits bool
-	failure  *status.Reason
-	status   func(*v1.PodStatus)
-	// why is the reason why the pod is being ended.
-	why string
-	// exceeded is true for the turn that ends the pod for its deadline.
-	exceeded bool
+// syncIteration is one run of a worker: the record as it was when the run began.
+type syncIteration struct {
+	rec            *record // to be looked at with the pool locked
+	uid            types.UID
+	pod            *v1.Pod
+	origin         api.Origin
+	observed       *status.ObservedPod
+	minAttempts    map[string]uint32
+	state          State
+	grace          time.Duration
+	wasTerminating bool
+	failure        *status.Reason
+	statusFunc     func(*v1.PodStatus)
+	// reason is why the pod is being terminated.
+	reason string
+	// deadlineExceeded is true for the iteration that terminates the pod for its active
+	// deadline.
+	deadlineExceeded bool
 }
 
-// begin takes what is pending. It gives false when there is nothing to do now,
-// or when the record is not the pod's any more.
-func (p *Pool) begin(rec *record) (context.Context, turn, bool) {
+// startSync begins an iteration with what is pending. It returns false where nothing is to be
+// done now, or the record does not belong to the pod any more.
+func (p *Pool) startSync(rec *record) (context.Context, syncIteration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.records[rec.uid] != rec || p.stopped || rec.state == Finished {
-		return nil, turn{}, false
+		return nil, syncIteration{}, false
 	}
-	if !rec.started && (!rec.pending || !p.start(rec)) {
-		return nil, turn{}, false
+	if !rec.started && (!rec.pending || !p.tryStart(rec)) {
+		return nil, syncIteration{}, false
 	}
-	exceeded := rec.expire(p.cfg.Now())
+	exceeded := rec.checkDeadline(p.cfg.Now())
 	if !rec.pending {
-		return nil, turn{}, false
+		return nil, syncIteration{}, false
 	}
 	rec.pending = false
-	rec.stopping = rec.stopping || rec.state == Terminating
+	rec.startedTerminating = rec.startedTerminating || rec.state == Terminating
 	ctx, cancel := context.WithCancel(p.calls)
 	rec.cancel = cancel
-	return ctx, turn{
-		rec: rec, uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, attempts: rec.attempts,
-		state: rec.state, grace: rec.period(), inherits: rec.inherits(), failure: rec.failure, status: rec.status,
-		exceeded: exceeded, why: rec.why(),
+	return ctx, syncIteration{
+		rec: rec, uid: rec.uid, pod: rec.pod, origin: rec.origin, observed: rec.observed, minAttempts: rec.minAttempts,
+		state: rec.state, grace: rec.gracePeriod(), wasTerminating: rec.wasTerminating(), failure: rec.failure, statusFunc: rec.statusFunc,
+		deadlineExceeded: exceeded, reason: rec.terminationReason(),
 	}, true
 }
 
-// run does what the pod's state asks for. ended is true when a pod that was
-// to run has run to its end.
-func (p *Pool) run(ctx context.Context, t turn, last time.Time) (ended bool, err error) {
-	if t.pod == nil {
-		return false, p.endOrphan(ctx, t, last)
+// sync does what the state of the pod asks for. ended is true for a pod that should run and
+// has run to its end.
+func (p *Pool) sync(ctx context.Context, it syncIteration, last time.Time) (ended bool, err error) {
+	if it.pod == nil {
+		return false, p.syncTerminatingOrphan(ctx, it, last)
 	}
-	if t.exceeded {
-		p.cfg.Events.Event(t.pod, v1.EventTypeNormal, reasonDeadline, messageDeadline)
+	if it.deadlineExceeded {
+		p.cfg.Events.Event(it.pod, v1.EventTypeNormal, reasonDeadline, messageDeadline)
 	}
-	observed, err := p.observe(ctx, t.uid, last)
+	observed, err := p.observe(ctx, it.uid, last)
 	if err != nil {
-		p.warn(ctx, t.pod, "FailedSync", err)
+		p.warn(ctx, it.pod, "FailedSync", err)
 		return false, err
 	}
-	switch t.state {
+	switch it.state {
 	case Terminating:
-		return false, p.endPod(ctx, t, &observed)
+		return false, p.syncTerminatingPod(ctx, it, &observed)
 	case Terminated:
-		return false, p.cleanUp(ctx, t, &observed)
+		return false, p.syncTerminatedPod(ctx, it, &observed)
 	default:
-		return p.syncPod(ctx, t, &observed)
+		return p.syncPod(ctx, it, &observed)
 	}
 }
 
-// settle records how a turn went and sees to it that the next one comes.
-func (p *Pool) settle(ctx context.Context, rec *record, t turn, ended bool, err error) {
+// finishSync records the result of an iteration and schedules the next one.
+func (p *Pool) finishSync(ctx context.Context, rec *record, it syncIteration, ended bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left, limited := rec.left(p.cfg.Now())
+	left, limited := rec.remainingActive(p.cfg.Now())
 	superseded := ctx.Err() != nil || limited && left <= 0
 	rec.cancel()
 	rec.cancel = nil
 	if p.stopped {
 		return
 	}
-	if err == nil && rec.pace.Over() {
-		p.log.Info("what was wrong with the pod is over", append(logPod(t.pod, t.uid), "state", t.state.String())...)
+	if err == nil && rec.syncLog.Over() {
+		p.log.Info("what was wrong with the pod is over", append(logPod(it.pod, it.uid), "state", it.state.String())...)
 	}
 	switch {
 	case err != nil && superseded:
-		// What cancelled the turn is pending already, or due.
+		// What cancelled the iteration is pending already, or due.
 	case err != nil:
-		if rec.pace.Due(t.state.String(), err.Error(), p.cfg.Now()) {
-			p.log.Warn("pod is not as it should be yet", append(logPod(t.pod, t.uid), "state", t.state.String(), "err", err)...)
+		if rec.syncLog.Due(it.state.String(), err.Error(), p.cfg.Now()) {
+			p.log.Warn("pod is not as it should be yet", append(logPod(it.pod, it.uid), "state", it.state.String(), "err", err)...)
 		}
 		if rec.state == Syncing {
-			p.lookAgain(rec)
+			p.resyncDelay(rec)
 		}
-		p.queue.add(t.uid, p.retryIn(err))
+		p.queue.add(it.uid, p.retryDelay(err))
 	case ended:
 		if rec.state == Syncing {
-			rec.end(p.cfg.Now(), nil)
+			rec.terminate(p.cfg.Now(), nil)
 		}
-		p.again(rec)
-	case t.pod == nil && rec.pod == nil:
-		rec.release()
-		p.remove(rec)
-	case t.state == Terminating:
+		p.syncAgain(rec)
+	case it.pod == nil && rec.pod == nil:
+		rec.notifyWaiters()
+		p.removeWorker(rec)
+	case it.state == Terminating:
 		rec.state = Terminated
-		rec.release()
-		p.again(rec)
-	case t.state == Terminated:
-		p.finish(rec)
+		rec.notifyWaiters()
+		p.syncAgain(rec)
+	case it.state == Terminated:
+		p.finishWorker(rec)
 	default:
-		p.queue.add(t.uid, p.cfg.Jitter(p.lookAgain(rec)))
+		p.queue.add(it.uid, p.cfg.Jitter(p.resyncDelay(rec)))
 	}
 }
 
-// again makes the worker take another turn at once.
-func (p *Pool) again(rec *record) {
+// syncAgain starts another iteration at once.
+func (p *Pool) syncAgain(rec *record) {
 	rec.pending = true
-	rec.poke()
+	rec.notify()
 }
 
-// finish ends the worker; the record stays until Known drops it.
-func (p *Pool) finish(rec *record) {
+// finishWorker ends the worker; the record stays until SyncKnownPods removes it.
+func (p *Pool) finishWorker(rec *record) {
 	rec.state, rec.pending = Finished, false
-	rec.release()
-	rec.retire()
-	p.queue.forget(rec.uid)
-	p.over(rec, rec.removed || rec.deleted || rec.restart)
-	p.leave(rec)
+	rec.notifyWaiters()
+	rec.closeWake()
+	p.queue.remove(rec.uid)
+	p.finishTermination(rec, rec.removed || rec.deleted || rec.restartRequested)
+	p.wakeSuccessors(rec)
 }
 
-// warn records a warning event, unless the failure only comes from the turn
-// having been cancelled.
+// warn records a warning event, unless the iteration was interrupted: then that is the only
+// cause.
 func (p *Pool) warn(ctx context.Context, about *v1.Pod, reason string, err error) {
-	if p.proceed(ctx) == nil {
+	if p.interrupted(ctx) == nil {
 		p.cfg.Events.Event(about, v1.EventTypeWarning, reason, err.Error())
 	}
 }
 
-// logPod is how logs name a pod.
+// logPod returns the log attributes of a pod.
 func logPod(about *v1.Pod, uid types.UID) []any {
 	if about == nil {
 		return []any{"uid", uid}
@@ -157,33 +158,33 @@ func logPod(about *v1.Pod, uid types.UID) []any {
 	return []any{"pod", about.Namespace + "/" + about.Name, "uid", uid, "source", about.Annotations[pod.AnnotationSource]}
 }
 
-// Observer counts what workers do. Workers of different pods call it at once, and
-// wait for it: it must not block.
+// Observer counts what workers do. Workers of different pods call it concurrently and wait for
+// it: it must not block.
 type Observer interface {
-	// Worked says that a turn of a worker has ended, well or not, and how long it
-	// took. operation is create, update or sync for a pod that is to run, kill while
-	// its containers are stopped, and terminated once they have.
-	Worked(operation string, took time.Duration)
+	// ObserveSync records an iteration that has ended, well or not, and how long it took.
+	// operation is create, update or sync for a pod that should run, kill while its containers
+	// are stopped, and terminated after that.
+	ObserveSync(operation string, took time.Duration)
 }
 
-// worked tells the observer of a turn. before is the version of the pod that the
-// turn before was about, nil for the first one.
-func (p *Pool) worked(t *turn, before *v1.Pod, took time.Duration) {
+// observeSync reports an iteration to the observer. before is the version of the pod in the
+// previous iteration, nil for the first.
+func (p *Pool) observeSync(it *syncIteration, before *v1.Pod, took time.Duration) {
 	if p.cfg.Observer != nil {
-		p.cfg.Observer.Worked(t.operation(before), took)
+		p.cfg.Observer.ObserveSync(it.operation(before), took)
 	}
 }
 
-// operation is what a turn does, in a kubelet's words.
-func (t *turn) operation(before *v1.Pod) string {
+// operation returns the name of the iteration, as a kubelet labels it.
+func (it *syncIteration) operation(before *v1.Pod) string {
 	switch {
-	case t.state == Terminating:
+	case it.state == Terminating:
 		return "kill"
-	case t.state == Terminated:
+	case it.state == Terminated:
 		return "terminated"
 	case before == nil:
 		return "create"
-	case t.pod != before:
+	case it.pod != before:
 		return "update"
 	}
 	return "sync"

@@ -33,14 +33,14 @@ func TestOnlyWhatAWorkerHasDoneMakesWhatItSawOld(t *testing.T) {
 			b.pool.Update(Request{Kind: Sync, Pod: p})
 			synctest.Wait()
 		}
-		if !rec.changed.IsZero() {
+		if !rec.lastChange.IsZero() {
 			t.Error("a worker that has done nothing wants to look again")
 		}
 		time.Sleep(time.Second)
 		b.pool.Update(Request{Kind: Kill, Pod: p})
 		synctest.Wait()
-		if b.state("1") != Finished || rec.changed.IsZero() {
-			t.Errorf("state %s, what it did last is from %s", b.state("1"), rec.changed)
+		if b.state("1") != Finished || rec.lastChange.IsZero() {
+			t.Errorf("state %s, what it did last is from %s", b.state("1"), rec.lastChange)
 		}
 	})
 }
@@ -54,7 +54,7 @@ func TestATurnThatFailedMakesWhatWasSeenOld(t *testing.T) {
 		b.fail["setup web"] = errBroken
 		b.create(p)
 		synctest.Wait()
-		if b.pool.records["1"].changed.IsZero() {
+		if b.pool.records["1"].lastChange.IsZero() {
 			t.Error("how far it came is not known, yet it would not look again")
 		}
 	})
@@ -113,7 +113,7 @@ func TestAContainerThatWaitsAfterItsCrashIsNotLookedAt(t *testing.T) {
 		b := newBench(t)
 		p := newPod("web", "1", "a")
 		crash := status.ObservedContainer{ID: "before", Name: "a", State: status.StateExited, FinishedAt: time.Now()}
-		if err := b.pool.mayRestart(p, &p.Spec.Containers[0], &crash); err != nil {
+		if err := b.pool.checkBackoff(p, &p.Spec.Containers[0], &crash); err != nil {
 			t.Fatal(err)
 		}
 		running(b, p)
@@ -155,13 +155,13 @@ func TestWhatIsLeftOfAFailedStartIsSeenBeforeTheNextList(t *testing.T) {
 	})
 }
 
-// turns are those that a pool has told of.
-type turns struct {
+// fakeObserver are those that a pool has told of.
+type fakeObserver struct {
 	mu   sync.Mutex
 	told []string
 }
 
-func (o *turns) Worked(operation string, took time.Duration) {
+func (o *fakeObserver) ObserveSync(operation string, took time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.told = append(o.told, fmt.Sprint(operation, " ", took))
@@ -169,7 +169,7 @@ func (o *turns) Worked(operation string, took time.Duration) {
 
 // expect waits until the pool is at rest and compares what was told since the last
 // time.
-func (o *turns) expect(t *testing.T, when string, want ...string) {
+func (o *fakeObserver) expect(t *testing.T, when string, want ...string) {
 	t.Helper()
 	synctest.Wait()
 	o.mu.Lock()
@@ -180,10 +180,10 @@ func (o *turns) expect(t *testing.T, when string, want ...string) {
 	o.told = nil
 }
 
-// observed is a bench whose pool tells of its turns.
-func observed(t *testing.T) (*bench, *turns) {
+// observedBench is a bench whose pool tells of its turns.
+func observedBench(t *testing.T) (*bench, *fakeObserver) {
 	t.Helper()
-	b, o := newBench(t), &turns{}
+	b, o := newBench(t), &fakeObserver{}
 	b.cfg.Observer = o
 	b.pool.Stop(t.Context())
 	b.pool = New(b.cfg)
@@ -194,7 +194,7 @@ func observed(t *testing.T) (*bench, *turns) {
 func TestEveryTurnIsToldByWhatItDoes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, o := observed(t)
+		b, o := observedBench(t)
 		p := newPod("web", "1", "a")
 		b.create(p)
 		o.expect(t, "a new pod", "create 0s")
@@ -209,7 +209,7 @@ func TestEveryTurnIsToldByWhatItDoes(t *testing.T) {
 		b.sync(newer)
 		o.expect(t, "a pod that has ended")
 
-		b.pool.Known(wants("1"))
+		b.pool.SyncKnownPods(wants("1"))
 		b.change("2", func(is *status.ObservedPod) { _, running := good(); *is = *running; is.UID = "2" })
 		b.pool.Update(Request{Kind: Kill, Observed: b.pods["2"]})
 		o.expect(t, "a pod that nobody knows", "kill 0s")
@@ -219,7 +219,7 @@ func TestEveryTurnIsToldByWhatItDoes(t *testing.T) {
 func TestATurnIsTimedUntilItEndsWellOrNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, o := observed(t)
+		b, o := observedBench(t)
 		pulled := make(chan struct{})
 		b.hold["start web/a"] = pulled
 		b.fail["start web/a"] = errors.New("no")
@@ -235,16 +235,16 @@ func TestATurnIsTimedUntilItEndsWellOrNot(t *testing.T) {
 	})
 }
 
-// spoken keeps what is logged, without attributes.
-type spoken struct {
+// logLines keeps what is logged, without attributes.
+type logLines struct {
 	slog.Handler
 	mu    sync.Mutex
 	lines []string
 }
 
-func (s *spoken) Enabled(context.Context, slog.Level) bool { return true }
+func (s *logLines) Enabled(context.Context, slog.Level) bool { return true }
 
-func (s *spoken) Handle(_ context.Context, r slog.Record) error {
+func (s *logLines) Handle(_ context.Context, r slog.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, r.Message)
@@ -252,7 +252,7 @@ func (s *spoken) Handle(_ context.Context, r slog.Record) error {
 }
 
 // times is how often something was logged since it was asked last.
-func (s *spoken) times(line string) int {
+func (s *logLines) times(line string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := len(s.lines)
@@ -266,8 +266,8 @@ const (
 	lineNotRemoved = "old container instance not removed"
 )
 
-func listen(b *bench) *spoken {
-	s := &spoken{Handler: slog.DiscardHandler}
+func listen(b *bench) *logLines {
+	s := &logLines{Handler: slog.DiscardHandler}
 	b.cfg.Log = slog.New(s)
 	b.pool = New(b.cfg)
 	return s
@@ -286,7 +286,7 @@ func TestAFaultThatStaysIsLoggedOnceAMinute(t *testing.T) {
 		if n := said.times(lineWrong); n != 1 {
 			t.Errorf("when it begins it is logged %d times", n)
 		}
-		tend(b, p, 10*time.Minute)
+		syncFor(b, p, 10*time.Minute)
 		if n := said.times(lineWrong); n < 7 || n > 10 {
 			t.Errorf("in ten minutes it is logged %d times", n)
 		}
@@ -298,7 +298,7 @@ func TestAFaultThatStaysIsLoggedOnceAMinute(t *testing.T) {
 		delete(b.fail, "run-sandbox")
 		b.fail["start web/a"] = &status.Fault{Reason: "CreateContainerError", Err: errBroken}
 		b.mu.Unlock()
-		tend(b, p, 20*time.Second)
+		syncFor(b, p, 20*time.Second)
 		if n := said.times(lineWrong); n != 1 {
 			t.Errorf("another fault is logged %d times at first", n)
 		}
@@ -309,7 +309,7 @@ func TestAFaultThatStaysIsLoggedOnceAMinute(t *testing.T) {
 		b.mu.Lock()
 		clear(b.fail)
 		b.mu.Unlock()
-		tend(b, p, 10*time.Minute)
+		syncFor(b, p, 10*time.Minute)
 		if n := said.times(lineOver); n != 1 {
 			t.Errorf("that it is over is logged %d times", n)
 		}
@@ -327,7 +327,7 @@ func TestAPodWithoutAFaultIsNotLogged(t *testing.T) {
 		defer b.pool.Stop(t.Context())
 		p := newPod("web", "1", "a")
 		b.create(p)
-		tend(b, p, 10*time.Minute)
+		syncFor(b, p, 10*time.Minute)
 		b.kill(p)
 		synctest.Wait()
 		if diff := cmp.Diff([]string{}, said.lines, cmpopts.EquateEmpty()); diff != "" {
@@ -353,7 +353,7 @@ func TestAnInstanceThatCannotBeRemovedIsLoggedOnceAMinute(t *testing.T) {
 		b.fail["remove x1"] = errBroken
 		b.fail["start web/a"] = &status.Fault{Reason: "CreateContainerError", Err: errBroken}
 		b.create(p)
-		tend(b, p, 10*time.Minute)
+		syncFor(b, p, 10*time.Minute)
 		if n := said.times(lineNotRemoved); n < 7 || n > 10 {
 			t.Errorf("in ten minutes it is logged %d times", n)
 		}

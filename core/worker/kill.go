@@ -27,7 +27,7 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 		return err
 	}
 	for i := range observed.Sandboxes {
-		if err := p.proceed(ctx); err != nil {
+		if err := p.interrupted(ctx); err != nil {
 			return err
 		}
 		if err := p.cfg.Runtime.StopSandbox(ctx, observed.Sandboxes[i].ID); err != nil {
@@ -42,7 +42,7 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	if len(stops) == 0 {
 		return nil
 	}
-	if err := p.proceed(ctx); err != nil {
+	if err := p.interrupted(ctx); err != nil {
 		return err
 	}
 	errs := make([]error, len(stops))
@@ -59,8 +59,8 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	return errors.Join(errs...)
 }
 
-// why says why the pod is being ended. An event that came before may say more.
-func (r *record) why() string {
+// terminationReason returns why the pod is being terminated. An earlier event may say more.
+func (r *record) terminationReason() string {
 	switch {
 	case r.pod == nil:
 		return "no source wants the pod"
@@ -115,11 +115,11 @@ func restartGrace(p *v1.Pod) time.Duration {
 	return fallbackGrace
 }
 
-// longest is what a number of seconds counts for at most, also where it is meant as
-// "for ever": what is added to it, or half of it, still is a duration.
-const longest = 100 * 365 * 24 * time.Hour
+// maxDuration is the longest duration of a number of seconds, also where that means "for
+// ever". It can be added to or halved without overflow.
+const maxDuration = 100 * 365 * 24 * time.Hour
 
-// seconds is a number of seconds, between zero and longest.
+// seconds returns n seconds, bounded by zero and maxDuration.
 func seconds(n int64) time.Duration {
-	return time.Duration(min(max(n, 0), int64(longest/time.Second))) * time.Second
+	return time.Duration(min(max(n, 0), int64(maxDuration/time.Second))) * time.Second
 }

@@ -6,13 +6,12 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Known tells the pool which pods are wanted and gives the state of every
-// worker there is then. A pod that is not wanted is ended; records that are
-// finished go, if their pod is not wanted or was created again meanwhile, and
-// with them all that is remembered of the pod. An end that has failed is tried
-// again, also where the pod is wanted: that may be another document with its UID,
-// which is held, or another source's. It is to be called regularly.
-func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
+// SyncKnownPods tells the pool which pods are wanted and returns the state of every worker
+// left. A pod that is not wanted is terminated. A finished record is removed, with all that is
+// stored of the pod, if the pod is not wanted or was created again. A failed termination is
+// tried again, also where the pod is wanted: the wanted one may be a held document with the
+// same UID, or one of another source. It is to be called regularly.
+func (p *Pool) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
@@ -22,81 +21,81 @@ func (p *Pool) Known(wanted func(types.UID) bool) map[types.UID]State {
 	workers := make(map[types.UID]State, len(p.records))
 	for uid, rec := range p.records {
 		orphan := !wanted(uid)
-		goes := orphan || rec.restart
-		if goes && p.tryRemove(rec, orphan) {
+		goes := orphan || rec.restartRequested
+		if goes && p.tryRemoveWorker(rec, orphan) {
 			continue
 		}
 		if !goes {
-			p.retryEnd(rec)
+			p.retryTermination(rec)
 		}
 		workers[uid] = rec.state
 	}
 	return workers
 }
 
-// retryEnd takes another turn at an end that has failed, when its time has come:
-// whoever takes what is due may have no such pod, and asks for nothing.
-func (p *Pool) retryEnd(rec *record) {
+// retryTermination starts another iteration of a failed termination that is due: the caller of
+// Due may not know the pod, and then asks for none.
+func (p *Pool) retryTermination(rec *record) {
 	ending := rec.state == Terminating || rec.state == Terminated
-	if ending && rec.cancel == nil && p.queue.takeDue(rec.uid) {
-		p.again(rec)
+	if ending && rec.cancel == nil && p.queue.popIfDue(rec.uid) {
+		p.syncAgain(rec)
 	}
 }
 
-// tryRemove moves a record that has to go on its way, and reports whether it
-// is gone.
-func (p *Pool) tryRemove(rec *record, orphan bool) bool {
+// tryRemoveWorker terminates or removes the worker of a pod that has to go, and reports
+// whether it is removed.
+func (p *Pool) tryRemoveWorker(rec *record, orphan bool) bool {
 	if rec.state == Finished {
-		p.remove(rec)
+		p.removeWorker(rec)
 		return true
 	}
 	if !orphan {
 		if rec.cancel == nil && rec.state > Syncing {
-			// It comes back once it has ended, and nobody else asks for another try.
-			p.again(rec)
+			// It is created again once it has ended, and nothing else asks for another try.
+			p.syncAgain(rec)
 		}
 		return false
 	}
 	rec.deleted = true
 	switch {
 	case !rec.started && !p.active(rec.uid):
-		p.remove(rec)
+		p.removeWorker(rec)
 		return true
 	case rec.state == Syncing:
-		rec.end(p.cfg.Now(), nil)
-		p.again(rec)
+		rec.terminate(p.cfg.Now(), nil)
+		p.syncAgain(rec)
 		if rec.cancel != nil {
 			rec.cancel()
 		}
 	case rec.cancel == nil:
-		// Nobody else asks for another try.
-		p.again(rec)
+		// Nothing else asks for another try.
+		p.syncAgain(rec)
 	}
 	return false
 }
 
-// remove forgets a pod.
-func (p *Pool) remove(rec *record) {
+// removeWorker removes a pod, its worker and all that is stored of it.
+func (p *Pool) removeWorker(rec *record) {
 	delete(p.records, rec.uid)
-	rec.release()
-	rec.retire()
-	p.leave(rec)
-	p.queue.forget(rec.uid)
+	rec.notifyWaiters()
+	rec.closeWake()
+	p.wakeSuccessors(rec)
+	p.queue.remove(rec.uid)
 	p.backoff.forget(rec.uid)
-	p.over(rec, true)
+	p.finishTermination(rec, true)
 	p.cfg.Statuses.Delete(rec.uid)
 	if rec.pod != nil {
 		for i := range rec.pod.Spec.Containers {
 			p.cfg.Reasons.Remove(rec.uid, rec.pod.Spec.Containers[i].Name)
 		}
 	}
-	if p.cfg.Gone != nil {
-		p.cfg.Gone(rec.uid)
+	if p.cfg.OnRemoved != nil {
+		p.cfg.OnRemoved(rec.uid)
 	}
 }
 
-// Stray is a pod that runs although it has no worker.
-type Stray struct {
+// Orphan is a pod that runs although it has no worker.
+type Orphan struct {
 	UID types.UID
 	// Name and Namespace are those the runtime has for it.
 	Name      string
@@ -106,37 +105,37 @@ type Stray struct {
 	observed status.ObservedPod
 }
 
-// KillStray ends a stray.
-func (p *Pool) KillStray(s *Stray) { p.Update(Request{Kind: Kill, Observed: &s.observed}) }
+// KillOrphan terminates an orphan.
+func (p *Pool) KillOrphan(o *Orphan) { p.Update(Request{Kind: Kill, Observed: &o.observed}) }
 
-// Strays are the pods of the last full list that run and have no worker.
-func (p *Pool) Strays() []Stray {
+// Orphans returns the pods of the last full list that run and have no worker.
+func (p *Pool) Orphans() []Orphan {
 	listed, _ := p.cfg.Cache.Pods()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var strays []Stray
+	var orphans []Orphan
 	for i := range listed {
 		o := &listed[i]
 		if _, known := p.records[o.UID]; known || !o.Active() {
 			continue
 		}
-		strays = append(strays, Stray{
+		orphans = append(orphans, Orphan{
 			UID: o.UID, Name: o.Name, Namespace: o.Namespace, Source: o.Source(), observed: *o,
 		})
 	}
-	return strays
+	return orphans
 }
 
-// Withdraw takes back a pod of which nothing has begun: whose worker has not started,
-// and of which the runtime runs nothing. It reports whether it did; then the pod has no
-// worker and no status any more. It does not block.
-func (p *Pool) Withdraw(uid types.UID) bool {
+// CancelStart removes a pod that has not started: its worker waits, and the runtime runs
+// nothing of it. It reports whether it did; then the pod has no worker and no status any more.
+// It does not block.
+func (p *Pool) CancelStart(uid types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rec, known := p.records[uid]
 	if p.stopped || !known || rec.state != Syncing || rec.started || p.active(uid) {
 		return false
 	}
-	p.remove(rec)
+	p.removeWorker(rec)
 	return true
 }

@@ -25,7 +25,7 @@ func TestKnown(t *testing.T) {
 		synctest.Wait()
 		b.taken()
 
-		got := b.pool.Known(wants("1"))
+		got := b.pool.SyncKnownPods(wants("1"))
 		// Not started: gone at once. Started: on its way.
 		if diff := cmp.Diff(map[types.UID]State{"1": Syncing, "3": Terminating}, got); diff != "" {
 			t.Errorf("workers (-want +got):\n%s", diff)
@@ -34,7 +34,7 @@ func TestKnown(t *testing.T) {
 		if got := b.newest("3", "a").State; got != "exited" {
 			t.Errorf("the orphan's container is %s, want exited", got)
 		}
-		if diff := cmp.Diff(map[types.UID]State{"1": Syncing}, b.pool.Known(wants("1"))); diff != "" {
+		if diff := cmp.Diff(map[types.UID]State{"1": Syncing}, b.pool.SyncKnownPods(wants("1"))); diff != "" {
 			t.Errorf("workers (-want +got):\n%s", diff)
 		}
 	})
@@ -53,7 +53,7 @@ func TestKnownReplaysNothingThatIsUnderWay(t *testing.T) {
 		b.kill(p)
 		synctest.Wait()
 		for range 5 {
-			b.pool.Known(wants())
+			b.pool.SyncKnownPods(wants())
 		}
 		close(held)
 		expectCalls(t, b, "stop c2 30s", "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
@@ -73,7 +73,7 @@ func TestKnownDoesNotHurryWhatFails(t *testing.T) {
 		b.fail["stop c2"] = errBroken
 		b.kill(p)
 		synctest.Wait()
-		b.pool.Known(wants()) // while the stop is under way
+		b.pool.SyncKnownPods(wants()) // while the stop is under way
 		close(held)
 		expectCalls(t, b, "stop c2 30s")
 	})
@@ -87,7 +87,7 @@ func TestAnOrphanIsEndedWhateverItDoes(t *testing.T) {
 		b.create(newPod("web", "1", "a"))
 		synctest.Wait()
 		b.taken()
-		b.pool.Known(wants())
+		b.pool.SyncKnownPods(wants())
 		expectCalls(t, b, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
 	})
 }
@@ -102,7 +102,7 @@ func TestARemovedPodLeavesNothingBehind(t *testing.T) {
 		synctest.Wait()
 		b.kill(p)
 		synctest.Wait()
-		b.pool.Known(wants())
+		b.pool.SyncKnownPods(wants())
 		if _, ok := b.cfg.Reasons.Get("1", "a"); ok {
 			t.Error("the reason cache remembers the pod")
 		}
@@ -129,19 +129,19 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 		}
 		b.create(p)
 		delete(b.fail, "stop-sandbox")
-		b.pool.Known(wants("1"))
+		b.pool.SyncKnownPods(wants("1"))
 		synctest.Wait()
 		if got := b.state("1"); got != Finished {
 			t.Errorf("state = %s, want finished", got)
 		}
-		if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+		if workers := b.pool.SyncKnownPods(wants("1")); len(workers) != 0 {
 			t.Errorf("workers = %v, want none: the pod is to be made again", workers)
 		}
 	})
 }
 
-// stray is a pod that runs for nobody.
-func stray(b *bench, containers ...string) *Stray {
+// orphan is a pod that runs for nobody.
+func orphan(b *bench, containers ...string) *Orphan {
 	b.change("9", func(o *status.ObservedPod) {
 		o.Name, o.Namespace = "stray", "default"
 		o.Sandboxes = []status.ObservedSandbox{{ID: "s0", Ready: true}}
@@ -149,7 +149,7 @@ func stray(b *bench, containers ...string) *Stray {
 			o.Containers = append(o.Containers, status.ObservedContainer{ID: id, Name: id, State: status.StateRunning})
 		}
 	})
-	return &b.pool.Strays()[0]
+	return &b.pool.Orphans()[0]
 }
 
 func TestEndThatFailedIsTriedAgain(t *testing.T) {
@@ -161,7 +161,7 @@ func TestEndThatFailedIsTriedAgain(t *testing.T) {
 		"of a pod that was removed, in its containers": {"stop ", removed},
 		"of a pod that was removed, in its volumes":    {"teardown ", removed},
 		"of a pod that runs for nobody": {"stop ", func(b *bench) types.UID {
-			b.pool.KillStray(stray(b, "c0"))
+			b.pool.KillOrphan(orphan(b, "c0"))
 			return "9"
 		}},
 	}
@@ -215,7 +215,7 @@ func TestEndThatGoesOnFailingIsTriedAsOftenAsItsBackOffSays(t *testing.T) {
 					if due {
 						b.pool.Due()
 					}
-					b.pool.Known(wants("1"))
+					b.pool.SyncKnownPods(wants("1"))
 					synctest.Wait()
 				}
 				stops := 0
@@ -245,13 +245,13 @@ func TestOrphanThatRunsMoreThanWhenItWasFoundIsEnded(t *testing.T) {
 				if fail != "" {
 					b.fail[fail] = errBroken
 				}
-				found := stray(b, "c0")
+				found := orphan(b, "c0")
 				// The runtime still carries out what an earlier agent has asked for.
 				b.change("9", func(o *status.ObservedPod) {
 					o.Sandboxes = append([]status.ObservedSandbox{{ID: "s1", Attempt: 1, Ready: true}}, o.Sandboxes...)
 					o.Containers = append([]status.ObservedContainer{{ID: "c1", Name: "a", State: status.StateRunning}}, o.Containers...)
 				})
-				b.pool.KillStray(found)
+				b.pool.KillOrphan(found)
 				b.housekeep(10*time.Second, wants())
 				if got := b.newest("9", "a").State; got != status.StateExited {
 					t.Errorf("what came after it was found is %s, want exited", got)
@@ -268,9 +268,9 @@ func TestOrphanThatCannotBeInspectedIsStoppedAsItWasFound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		found := stray(b, "c0", "c1")
+		found := orphan(b, "c0", "c1")
 		b.fail["stop c1"] = errBroken
-		b.pool.KillStray(found)
+		b.pool.KillOrphan(found)
 		synctest.Wait()
 		delete(b.fail, "stop c1")
 		b.blind = true
@@ -293,7 +293,7 @@ func TestAPodThatIsPushedOutBeforeItBeganSaysSoToTheNextAgentToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		first, second := newPod("web", "1", "a"), newPod("web", "2", "a")
 		b.create(first)
 		synctest.Wait()
@@ -348,7 +348,7 @@ func TestOnlyAPodOfWhichNothingHasBegunIsTakenBack(t *testing.T) {
 				synctest.Wait()
 				test.change(b, second)
 				synctest.Wait()
-				if got := b.pool.Withdraw("2"); got != test.want || b.pool.Has("2") == test.want || (b.phase("2") == "") != test.want {
+				if got := b.pool.CancelStart("2"); got != test.want || b.pool.Has("2") == test.want || (b.phase("2") == "") != test.want {
 					t.Errorf("taken back: %v; it has a worker: %v; phase %q", got, b.pool.Has("2"), b.phase("2"))
 				}
 				b.taken()
@@ -357,7 +357,7 @@ func TestOnlyAPodOfWhichNothingHasBegunIsTakenBack(t *testing.T) {
 				if o := b.newest("2", "a"); test.want && o.ID != "" {
 					t.Error("it has started")
 				}
-				if b.pool.Withdraw("3") {
+				if b.pool.CancelStart("3") {
 					t.Error("one that nobody knows is taken back")
 				}
 			})

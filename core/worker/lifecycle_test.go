@@ -47,7 +47,7 @@ func TestAPodLivesAndDies(t *testing.T) {
 		if got := b.state("1"); got != Finished {
 			t.Errorf("state = %s, want finished", got)
 		}
-		if workers := b.pool.Known(wants()); len(workers) != 0 {
+		if workers := b.pool.SyncKnownPods(wants()); len(workers) != 0 {
 			t.Errorf("workers = %v, want none", workers)
 		}
 		if _, ok := b.store.Get("1"); ok {
@@ -124,7 +124,7 @@ func TestAPodThatRunsToItsEnd(t *testing.T) {
 				if b.pool.records["1"].wake != nil {
 					t.Error("the worker of a finished pod goes on")
 				}
-				if workers := b.pool.Known(wants("1")); workers["1"] != Finished {
+				if workers := b.pool.SyncKnownPods(wants("1")); workers["1"] != Finished {
 					t.Errorf("workers = %v, want the finished one to stay: its pod is wanted", workers)
 				}
 				b.update(p)
@@ -223,7 +223,7 @@ func TestStatesAreTriedAgain(t *testing.T) {
 				b.mu.Lock()
 				delete(b.fail, tc.fail)
 				b.mu.Unlock()
-				b.pool.Known(wants()) // as housekeeping does for pods that are gone
+				b.pool.SyncKnownPods(wants()) // as housekeeping does for pods that are gone
 				synctest.Wait()
 				if got := b.state("1"); got != Finished {
 					t.Errorf("state = %s, want finished", got)

@@ -34,9 +34,8 @@ func (a *Actions) Empty() bool {
 	return !a.KillPod && !a.CreateSandbox && len(a.Stop) == 0 && len(a.Start) == 0
 }
 
-// Last reports whether the pod is to be stopped and nothing of it started ever
-// again.
-func (a *Actions) Last() bool {
+// EndsPod reports whether the pod is to be stopped and nothing of it will start again.
+func (a *Actions) EndsPod() bool {
 	return a.KillPod && !a.CreateSandbox && len(a.Start) == 0
 }
 

@@ -9,38 +9,39 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// phase says how far the end of a pod is, for its status.
-type phase struct {
+// progress is how far the termination of a pod is, for its status. The zero value is a pod
+// that is not terminating.
+type progress struct {
 	// terminating: nothing is started any more.
 	terminating bool
 	// terminal: nothing runs any more.
 	terminal bool
 }
 
-// publish makes the pod's status and stores it.
-func (p *Pool) publish(t turn, observed *status.ObservedPod, ph phase) v1.PodStatus {
-	previous, _ := p.cfg.Statuses.Get(t.uid)
+// publish generates the status of the pod and saves it.
+func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progress) v1.PodStatus {
+	previous, _ := p.cfg.Statuses.Get(it.uid)
 	st := status.Generate(status.Input{
-		Pod:         t.pod,
+		Pod:         it.pod,
 		Observed:    *observed,
 		Previous:    previous,
-		Reasons:     p.reasons(t.pod),
+		Reasons:     p.waitingReasons(it.pod),
 		Terminating: ph.terminating,
 		Terminal:    ph.terminal,
-		Failure:     t.failure,
+		Failure:     it.failure,
 		Now:         p.cfg.Now(),
 		HostIPs:     p.cfg.HostIPs,
 		RuntimeName: p.cfg.RuntimeName,
 	})
-	if t.status != nil && (ph.terminating || ph.terminal) {
-		t.status(&st)
+	if it.statusFunc != nil && (ph.terminating || ph.terminal) {
+		it.statusFunc(&st)
 	}
-	p.store(t, st)
+	p.saveStatus(it, st)
 	return st
 }
 
-// showWaiting publishes why a pod has not begun to start.
-func (p *Pool) showWaiting(rec *record, why string) {
+// publishWaiting publishes why a pod has not started yet.
+func (p *Pool) publishWaiting(rec *record, why string) {
 	st := v1.PodStatus{Phase: v1.PodPending, QOSClass: pod.QOS(rec.pod)}
 	for i := range rec.pod.Spec.Containers {
 		c := &rec.pod.Spec.Containers[i]
@@ -49,37 +50,37 @@ func (p *Pool) showWaiting(rec *record, why string) {
 			State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: status.ReasonWaitingForPredecessor, Message: why}},
 		})
 	}
-	p.show(rec.pod, st)
+	p.setStatus(rec.pod, st)
 }
 
-// store keeps what of a status must survive a restart, and then shows it. How a pod ends
-// that was removed is not kept: it would be taken for the end of one that comes back.
-func (p *Pool) store(t turn, st v1.PodStatus) {
+// saveStatus saves what of a status must survive a restart, then sets it. The end of a removed
+// pod is not saved: it would be taken for the end of a pod that is created again.
+func (p *Pool) saveStatus(it syncIteration, st v1.PodStatus) {
 	switch {
 	case p.cfg.Outcomes == nil:
-	case p.goes(t.rec):
-		p.cfg.Outcomes.Goes(t.pod, &st)
+	case p.isRemoved(it.rec):
+		p.cfg.Outcomes.Discard(it.pod, &st)
 	default:
-		p.cfg.Outcomes.Keep(t.pod, &st)
+		p.cfg.Outcomes.Save(it.pod, &st)
 	}
-	p.show(t.pod, st)
+	p.setStatus(it.pod, st)
 }
 
-// goes reports whether the pod was removed, whether or not one comes back under its UID.
-func (p *Pool) goes(rec *record) bool {
+// isRemoved reports whether the pod was removed, also where it is created again under its UID.
+func (p *Pool) isRemoved(rec *record) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return rec.removed || rec.restart
+	return rec.removed || rec.restartRequested
 }
 
-func (p *Pool) show(about *v1.Pod, st v1.PodStatus) {
+func (p *Pool) setStatus(about *v1.Pod, st v1.PodStatus) {
 	if _, err := p.cfg.Statuses.Set(about, st); err != nil {
 		p.log.Error("status not stored", append(logPod(about, about.UID), "err", err)...)
 	}
 }
 
-// reasons are why containers of the pod could not be started, by name.
-func (p *Pool) reasons(about *v1.Pod) map[string]status.Reason {
+// waitingReasons returns why containers of the pod could not be started, by name.
+func (p *Pool) waitingReasons(about *v1.Pod) map[string]status.Reason {
 	reasons := map[string]status.Reason{}
 	for i := range about.Spec.Containers {
 		name := about.Spec.Containers[i].Name
@@ -91,21 +92,21 @@ func (p *Pool) reasons(about *v1.Pod) map[string]status.Reason {
 }
 
 // Outcomes keep how pods ended, and how often their containers were restarted,
-// over restarts of the agent. What a pod's worker has kept goes when Gone says
-// that the pod is gone.
+// over restarts of the agent. What a pod's worker has saved is deleted when
+// OnRemoved is called for the pod.
 type Outcomes interface {
-	// Keep takes a status that is about to be published. How a pod ended is
-	// durable when it returns.
-	Keep(p *v1.Pod, st *v1.PodStatus)
-	// Goes tells how a pod is that was removed and is being ended: nothing of that is
-	// kept. It does not block.
-	Goes(p *v1.Pod, st *v1.PodStatus)
-	// Kept gives the status.Outcome of the pod from before the agent started,
-	// false if there is none. It does not block.
-	Kept(p *v1.Pod) (v1.PodStatus, bool)
+	// Save records a status that is about to be published. The end of a pod is durable when it
+	// returns.
+	Save(p *v1.Pod, st *v1.PodStatus)
+	// Discard is called instead of Save for a pod that was removed and is being terminated:
+	// nothing of it is recorded. It does not block.
+	Discard(p *v1.Pod, st *v1.PodStatus)
+	// Saved returns the status.Outcome of the pod from before the agent started, false if there
+	// is none. It does not block.
+	Saved(p *v1.Pod) (v1.PodStatus, bool)
 }
 
-// activeBefore is for how long the pod was active before the agent started.
+// activeBefore returns how long the pod was active before the agent started.
 func (p *Pool) activeBefore(about *v1.Pod, started time.Time) time.Duration {
 	if p.cfg.ActiveFor != nil {
 		return max(p.cfg.ActiveFor(about), 0)
@@ -113,28 +114,27 @@ func (p *Pool) activeBefore(about *v1.Pod, started time.Time) time.Duration {
 	return max(p.cfg.Now().Sub(started), 0)
 }
 
-// resume takes up what was kept of the pod before the agent started: its status
-// goes on from there, and so do the numbers of its containers. One that had
-// ended has ended.
-func (p *Pool) resume(rec *record) {
+// resumeOutcome restores what an earlier agent saved of the pod: its status, the attempts of
+// its containers and, for a pod that has ended, its end.
+func (p *Pool) resumeOutcome(rec *record) {
 	if p.cfg.Outcomes == nil || rec.pod == nil {
 		return
 	}
-	kept, ok := p.cfg.Outcomes.Kept(rec.pod)
+	kept, ok := p.cfg.Outcomes.Saved(rec.pod)
 	if !ok {
 		return
 	}
-	rec.ended = pod.IsTerminal(kept.Phase)
+	rec.terminalAtStart = pod.IsTerminal(kept.Phase)
 	if kept.Phase == v1.PodFailed && kept.Reason != "" {
 		rec.failure = &status.Reason{Reason: kept.Reason, Message: kept.Message}
 	}
 	if !kept.StartTime.IsZero() {
-		rec.active = p.cfg.Now().Add(-p.activeBefore(rec.pod, kept.StartTime.Time))
+		rec.activeSince = p.cfg.Now().Add(-p.activeBefore(rec.pod, kept.StartTime.Time))
 	}
-	rec.attempts = map[string]uint32{}
+	rec.minAttempts = map[string]uint32{}
 	for i := range kept.ContainerStatuses {
 		c := &kept.ContainerStatuses[i]
-		rec.attempts[c.Name] = uint32(c.RestartCount) + 1
+		rec.minAttempts[c.Name] = uint32(c.RestartCount) + 1
 	}
-	p.show(rec.pod, status.Resume(rec.pod, &kept))
+	p.setStatus(rec.pod, status.Resume(rec.pod, &kept))
 }

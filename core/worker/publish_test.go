@@ -16,9 +16,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// notebook is what outlives an agent, by UID. A pod asks once, as it does of
+// fakeOutcomes is what outlives an agent, by UID. A pod asks once, as it does of
 // what an earlier agent kept.
-type notebook struct {
+type fakeOutcomes struct {
 	mu    sync.Mutex
 	kept  map[types.UID]v1.PodStatus
 	ends  map[types.UID]v1.PodPhase // those that were kept
@@ -26,7 +26,7 @@ type notebook struct {
 	early bool // an end was shown before it was kept
 }
 
-func (n *notebook) Keep(p *v1.Pod, st *v1.PodStatus) {
+func (n *fakeOutcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.kept[p.UID] = status.Outcome(st)
@@ -36,18 +36,18 @@ func (n *notebook) Keep(p *v1.Pod, st *v1.PodStatus) {
 	}
 }
 
-func (n *notebook) Goes(*v1.Pod, *v1.PodStatus) {}
+func (n *fakeOutcomes) Discard(*v1.Pod, *v1.PodStatus) {}
 
-func (n *notebook) Kept(p *v1.Pod) (v1.PodStatus, bool) {
+func (n *fakeOutcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	st, ok := n.kept[p.UID]
 	return st, ok
 }
 
-// remembering gives b a pool whose outcomes are kept.
-func remembering(b *bench) *notebook {
-	book := &notebook{kept: map[types.UID]v1.PodStatus{}, ends: map[types.UID]v1.PodPhase{}, shown: b.phase}
+// withOutcomes gives b a pool whose outcomes are kept.
+func withOutcomes(b *bench) *fakeOutcomes {
+	book := &fakeOutcomes{kept: map[types.UID]v1.PodStatus{}, ends: map[types.UID]v1.PodPhase{}, shown: b.phase}
 	b.cfg.Outcomes = book
 	b.pool = New(b.cfg)
 	return book
@@ -61,7 +61,7 @@ func reboot(t *testing.T, b *bench) *bench {
 	after := newBench(t)
 	after.cfg.Outcomes = b.cfg.Outcomes
 	after.pool = New(after.cfg)
-	b.cfg.Outcomes.(*notebook).shown = after.phase
+	b.cfg.Outcomes.(*fakeOutcomes).shown = after.phase
 	return after
 }
 
@@ -81,7 +81,7 @@ func TestAPodThatEndedIsNotStartedAfterTheRuntimeHasLostIt(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				book := remembering(b)
+				book := withOutcomes(b)
 				p := newPod("job", "1", "a")
 				if !tc.static {
 					fromAPI(p)
@@ -124,7 +124,7 @@ func TestAPodThatEndedIsOnlyStoppedWhereSomethingOfItRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		p := newPod("job", "1", "a", "b")
 		p.Spec.RestartPolicy = v1.RestartPolicyNever
 		book.kept["1"] = v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted"}
@@ -145,7 +145,7 @@ func TestAPodThatEndedDoesNotWaitForAnotherOfItsName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		book.kept["2"] = v1.PodStatus{Phase: v1.PodSucceeded}
 		b.create(newPod("web", "1", "a"))
 		synctest.Wait()
@@ -183,7 +183,7 @@ func TestAPodThatEndedIsNotStartedWhereTheRestOfItEndsMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.cfg.Cache = &goneCache{node: b.node, uid: "2"}
-		book := remembering(b)
+		book := withOutcomes(b)
 		defer b.pool.Stop(t.Context())
 		book.kept["2"] = v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted"}
 		first := newPod("web", "1", "a")
@@ -204,7 +204,7 @@ func TestRestartCountsGoOnAfterTheRuntimeHasLostThePod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		remembering(b)
+		withOutcomes(b)
 		p := newPod("web", "1", "a")
 		b.create(p)
 		synctest.Wait()
@@ -252,7 +252,7 @@ func TestTheHighestRestartCountKnownGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				p := newPod("web", "1", "a")
-				remembering(b).kept["1"] = v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: tc.kept}}}
+				withOutcomes(b).kept["1"] = v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: tc.kept}}}
 				if tc.log != "" {
 					dir := filepath.Join(b.cfg.Layout.LogDir(p), "a")
 					if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -286,7 +286,7 @@ func TestAPodThatWaitsKeepsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		book := remembering(b)
+		book := withOutcomes(b)
 		held := make(chan struct{})
 		b.hold["run-sandbox"] = held
 		b.create(newPod("web", "1", "a"))
@@ -318,7 +318,7 @@ func TestHowAPodEndsThatWasRemovedIsNotKeptForTheOneThatComesBack(t *testing.T) 
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				book := remembering(b)
+				book := withOutcomes(b)
 				p := newPod("job", "1", "a")
 				p.Spec.RestartPolicy = v1.RestartPolicyNever
 				held := make(chan struct{})

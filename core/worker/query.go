@@ -14,12 +14,12 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// The queries answer for UIDs without a record too: until Known was called
+// The queries answer for UIDs without a record too: until SyncKnownPods was called
 // such a pod may still run something, afterwards it does not. They know
 // nothing of sources: whether a pod without a record is wanted is the sync
 // loop's to say.
 
-// query answers of a record, or unknown where there is none.
+// query answers from the record of a pod, or by unknown where there is none.
 func (p *Pool) query(uid types.UID, known func(*record) bool, unknown func() bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,10 +31,10 @@ func (p *Pool) query(uid types.UID, known func(*record) bool, unknown func() boo
 
 func never() bool { return false }
 
-func (p *Pool) afterSync() bool { return p.synced }
+func (p *Pool) hasSynced() bool { return p.synced }
 
-// gone is the answer for what must not be taken from a pod that still runs.
-func (p *Pool) gone(uid types.UID) func() bool {
+// notRunning returns the answer for what must not be removed from a pod that still runs.
+func (p *Pool) notRunning(uid types.UID) func() bool {
 	return func() bool { return p.synced && !p.active(uid) }
 }
 
@@ -43,9 +43,9 @@ func (p *Pool) Has(uid types.UID) bool {
 	return p.query(uid, func(*record) bool { return true }, never)
 }
 
-// Remains reports whether the runtime has, or may have, something of the pod, be it
-// something that has ended.
-func (p *Pool) Remains(uid types.UID) bool {
+// InRuntime reports whether the runtime has, or may have, something of the pod, running or
+// ended.
+func (p *Pool) InRuntime(uid types.UID) bool {
 	observed, err := p.cfg.Cache.Get(uid)
 	if err != nil || len(observed.Sandboxes)+len(observed.Containers) > 0 {
 		return true
@@ -73,13 +73,13 @@ func (p *Pool) MayRunContainers(uid types.UID) bool {
 // Stopping reports whether the pod's containers are being, or have been,
 // stopped.
 func (p *Pool) Stopping(uid types.UID) bool {
-	return p.query(uid, func(r *record) bool { return r.stopping }, p.afterSync)
+	return p.query(uid, func(r *record) bool { return r.startedTerminating }, p.hasSynced)
 }
 
 // RuntimeRemovable reports whether what the pod runs in may be removed: its
 // cgroup and its volumes.
 func (p *Pool) RuntimeRemovable(uid types.UID) bool {
-	return p.query(uid, func(r *record) bool { return r.state >= Terminated }, p.gone(uid))
+	return p.query(uid, func(r *record) bool { return r.state >= Terminated }, p.notRunning(uid))
 }
 
 // ContentRemovable reports whether what the pod leaves behind may be removed:
@@ -87,17 +87,16 @@ func (p *Pool) RuntimeRemovable(uid types.UID) bool {
 func (p *Pool) ContentRemovable(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool {
 		return (r.evicted || r.deleted) && r.state >= Terminated
-	}, p.gone(uid))
+	}, p.notRunning(uid))
 }
 
 // Done reports whether nothing is left to do for the pod.
 func (p *Pool) Done(uid types.UID) bool {
-	return p.query(uid, func(r *record) bool { return r.state == Finished }, p.afterSync)
+	return p.query(uid, func(r *record) bool { return r.state == Finished }, p.hasSynced)
 }
 
-// observe gives what the runtime shows of the pod, newer than after. It asks
-// for an inspection when there is nothing newer yet, and waits for that, never
-// for the periodic list.
+// observe returns an observation of the pod that is newer than after. It asks for an
+// inspection where there is none yet and waits for that, never for the periodic list.
 func (p *Pool) observe(ctx context.Context, uid types.UID, after time.Time) (status.ObservedPod, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(p.draining, cancel)()
@@ -119,14 +118,13 @@ func (p *Pool) active(uid types.UID) bool {
 	if _, err := p.cfg.Cache.Get(uid); err != nil {
 		return true
 	}
-	observed := p.shown(uid)
+	observed := p.lastObserved(uid)
 	return observed.Active()
 }
 
-// shown is the pod as its last inspection shows it or, where that shows nothing
-// that runs, as the last list does: an inspection may have failed or not been
-// made yet.
-func (p *Pool) shown(uid types.UID) status.ObservedPod {
+// lastObserved returns the last inspection of the pod or, where that shows nothing that runs,
+// the last list: an inspection may have failed or be still to come.
+func (p *Pool) lastObserved(uid types.UID) status.ObservedPod {
 	observed, _ := p.cfg.Cache.Get(uid)
 	if observed.Active() {
 		return observed
@@ -140,11 +138,11 @@ func (p *Pool) shown(uid types.UID) status.ObservedPod {
 	return observed
 }
 
-// Remade reports whether what the runtime has of a static pod was made for another version
-// of its document, and from something else. A default that a newer agent sets makes no other
-// version, and a sandbox that does not say what it was made from is taken as it is.
-func (p *Pool) Remade(about *v1.Pod, from *api.Origin) bool {
-	sandbox := p.newestSandbox(about.UID)
+// ManifestChanged reports whether the sandbox of a static pod was made for another version of
+// its manifest, with other content. A default that a newer agent sets is no other version. A
+// sandbox that does not say what it was made from counts as unchanged.
+func (p *Pool) ManifestChanged(about *v1.Pod, from *api.Origin) bool {
+	sandbox := p.sandboxAnnotations(about.UID)
 	had := sandbox[pod.AnnotationMadeFrom]
 	made, err := pod.MadeFrom(about)
 	if err != nil || had == "" || made == had || !pod.IsStatic(about) {
@@ -157,9 +155,9 @@ func (p *Pool) Remade(about *v1.Pod, from *api.Origin) bool {
 	return err == nil && instance != sandbox[pod.AnnotationInstance]
 }
 
-// newestSandbox returns the annotations of the newest sandbox of a pod, whether or not that
-// is ready and the pod was inspected; nil where there is none.
-func (p *Pool) newestSandbox(uid types.UID) map[string]string {
+// sandboxAnnotations returns the annotations of the newest sandbox of a pod, ready or not,
+// from the last inspection or list; nil where there is none.
+func (p *Pool) sandboxAnnotations(uid types.UID) map[string]string {
 	observed, _ := p.cfg.Cache.Get(uid)
 	if len(observed.Sandboxes) == 0 {
 		listed, _ := p.cfg.Cache.Pods()

@@ -64,7 +64,7 @@ func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 				b.pods["1"].Sandboxes = append(b.pods["1"].Sandboxes, status.ObservedSandbox{ID: string(rune('a' + i)), Annotations: annotations})
 			}
 			b.list() // and nothing was inspected
-			if got := b.pool.Remade(tc.pod, &api.Origin{Instance: tc.instance}); got != tc.want {
+			if got := b.pool.ManifestChanged(tc.pod, &api.Origin{Instance: tc.instance}); got != tc.want {
 				t.Errorf("%s: %t", name, got)
 			}
 		})
@@ -95,7 +95,7 @@ func TestQueries(t *testing.T) {
 		p := newPod("web", "1", "a")
 		b.create(p)
 		synctest.Wait()
-		b.pool.Known(wants("1"))
+		b.pool.SyncKnownPods(wants("1"))
 		expect("unknown, afterwards", "0", answers{Stopping: true, RuntimeRemovable: true, ContentRemovable: true, Done: true})
 		running(b, newPod("stray", "2", "a"))
 		expect("unknown, but running", "2", answers{Stopping: true, Done: true})
@@ -112,7 +112,7 @@ func TestQueries(t *testing.T) {
 		expect("terminated, not deleted", "1", answers{
 			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true,
 		})
-		b.pool.Known(wants())
+		b.pool.SyncKnownPods(wants())
 		expect("terminated and deleted", "1", answers{
 			Has: true, KnownTerminated: true, TerminationRequested: true, Stopping: true, RuntimeRemovable: true, ContentRemovable: true,
 		})

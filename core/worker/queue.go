@@ -10,8 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// queue says when which pod should be looked at again. A later entry for a
-// pod replaces the earlier one.
+// queue holds when which pod is due for its next sync. A later entry for a pod replaces the
+// earlier one.
 type queue struct {
 	// now is Config.Now.
 	now func() time.Time
@@ -31,8 +31,8 @@ func (q *queue) add(uid types.UID, d time.Duration) {
 	q.due[uid] = q.now().Add(d)
 }
 
-// take removes and gives the pods that became due before now.
-func (q *queue) take() []types.UID {
+// popDue removes and returns the pods that became due before now.
+func (q *queue) popDue() []types.UID {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -46,8 +46,8 @@ func (q *queue) take() []types.UID {
 	return uids
 }
 
-// takeDue reports whether uid is due, or was taken already, and takes it.
-func (q *queue) takeDue(uid types.UID) bool {
+// popIfDue reports whether uid is due or not queued, and removes it.
+func (q *queue) popIfDue(uid types.UID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if t, waits := q.due[uid]; waits && !t.Before(q.now()) {
@@ -57,9 +57,8 @@ func (q *queue) takeDue(uid types.UID) bool {
 	return true
 }
 
-// hasten makes pods that would be due later due after a delay, each after one of
-// its own.
-func (q *queue) hasten(delay func() time.Duration) {
+// shortenDelays limits the time until each pod is due to a delay of its own.
+func (q *queue) shortenDelays(delay func() time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -70,25 +69,24 @@ func (q *queue) hasten(delay func() time.Duration) {
 	}
 }
 
-func (q *queue) forget(uid types.UID) {
+func (q *queue) remove(uid types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.due, uid)
 }
 
 const (
-	// errorDelay is how long a failed turn waits before the next.
+	// errorDelay is the time between a failed iteration and the next.
 	errorDelay = 10 * time.Second
-	// awayDelay is the same where the runtime was not there or the network not
+	// unavailableDelay is the same where the runtime is unavailable or the network not
 	// ready: nothing is wrong with the pod, and either can be back at any time.
-	awayDelay = time.Second
+	unavailableDelay = time.Second
 )
 
 // errNetwork is why a pod that needs the network has to wait.
 var errNetwork = errors.New("network is not ready")
 
-// failures are the parts of a turn that went wrong, where one does not stop
-// the others.
+// failures are the errors of an iteration in which one does not stop the others.
 type failures []error
 
 // Error renders all of them.
@@ -97,18 +95,18 @@ func (f failures) Error() string { return errors.Join(f...).Error() }
 // Unwrap gives all of them.
 func (f failures) Unwrap() []error { return f }
 
-// retryIn is how long to wait after a turn that failed: what its most hopeful
-// part asks for.
-func (p *Pool) retryIn(err error) time.Duration {
+// retryDelay returns the time between a failed iteration and the next: the shortest that one
+// of its errors asks for.
+func (p *Pool) retryDelay(err error) time.Duration {
 	if parts, ok := errors.AsType[failures](err); ok {
 		delay := p.syncFrequency()
 		for _, e := range parts {
-			delay = min(delay, p.retryIn(e))
+			delay = min(delay, p.retryDelay(e))
 		}
 		return delay
 	}
 	if errors.Is(err, errNetwork) || errors.Is(err, status.ErrAway) {
-		return p.cfg.Jitter(awayDelay)
+		return p.cfg.Jitter(unavailableDelay)
 	}
 	if f, ok := errors.AsType[*status.Fault](err); ok && !f.RetryAt.IsZero() {
 		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.syncFrequency())

@@ -20,11 +20,11 @@ func TestQueue(t *testing.T) {
 		q.add("later", time.Second)
 		q.add("later", 10*time.Second) // a later entry replaces the earlier one
 		q.add("dropped", time.Second)
-		q.forget("dropped")
+		q.remove("dropped")
 		q.add("at once", 0)
 		expect := func(want ...types.UID) {
 			t.Helper()
-			if diff := cmp.Diff(want, q.take()); diff != "" {
+			if diff := cmp.Diff(want, q.popDue()); diff != "" {
 				t.Errorf("at %s due (-want +got):\n%s", time.Now(), diff)
 			}
 		}
@@ -49,18 +49,18 @@ func TestTimesAreThoseOfTheClockThatWasGiven(t *testing.T) {
 		dead := &status.ObservedContainer{ID: "b", Name: "web", FinishedAt: now}
 		q.add("1", time.Second)
 		time.Sleep(time.Hour)
-		if due := q.take(); len(due) > 0 {
+		if due := q.popDue(); len(due) > 0 {
 			t.Errorf("%s is due, and the clock stands still", due)
 		}
-		if wait, _ := b.take("1", webKey, dead); wait != restartDelays.Min {
+		if wait, _ := b.reserve("1", webKey, dead); wait != restartDelays.Min {
 			t.Errorf("a restart waits %s, and the clock stands still", wait)
 		}
 		q.add("2", time.Second)
 		now = now.Add(restartDelays.Min)
-		if due := q.take(); len(due) != 2 {
+		if due := q.popDue(); len(due) != 2 {
 			t.Errorf("%s is due, and the clock has gone on", due)
 		}
-		if wait, _ := b.take("1", webKey, dead); wait != 0 {
+		if wait, _ := b.reserve("1", webKey, dead); wait != 0 {
 			t.Errorf("a restart waits %s, and the clock has gone on", wait)
 		}
 	})
@@ -93,7 +93,7 @@ func TestRetryIn(t *testing.T) {
 			"an ordinary error beside a long back-off":       {failures{in(40 * time.Second), errBroken}, 12500 * time.Millisecond},
 			"an ordinary error beside a back-off that is up": {failures{errBroken, in(time.Second)}, time.Second},
 		} {
-			if got := p.retryIn(tc.err); got != tc.want {
+			if got := p.retryDelay(tc.err); got != tc.want {
 				t.Errorf("%s: %s, want %s", name, got, tc.want)
 			}
 		}

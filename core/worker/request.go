@@ -34,9 +34,9 @@ type Request struct {
 	Pod *v1.Pod
 	// Origin is where Pod came from.
 	Origin api.Origin
-	// After is, with Create, the pod whose place this one takes: it starts when
-	// that one has left. Empty for none, or for one that is not known.
-	After types.UID
+	// Replaces is, with Create, the pod that must be gone before this one starts. Empty
+	// for none; a UID that is not known counts as none.
+	Replaces types.UID
 	// Observed is the pod as the runtime shows it, when Pod is nil. Such a
 	// pod can only be killed.
 	Observed *status.ObservedPod
@@ -68,15 +68,15 @@ func (r *Request) uid() types.UID {
 	return r.Observed.UID
 }
 
-// done tells whoever waits that there is nothing (more) to wait for.
+// done closes Done: there is nothing (more) to wait for.
 func (o *KillOptions) done() {
 	if o != nil && o.Done != nil {
 		close(o.Done)
 	}
 }
 
-// Update hands a request to the worker of its pod and makes the worker if
-// there is none. It does not block on anything the worker does.
+// Update passes a request to the worker of its pod and starts the worker if there is none. It
+// does not wait for the worker.
 func (p *Pool) Update(r Request) {
 	if r.Pod == nil && (r.Observed == nil || r.Kind != Kill) {
 		p.log.Error("request without a pod can only kill what the runtime shows; dropped", "kind", int(r.Kind))
@@ -89,29 +89,29 @@ func (p *Pool) Update(r Request) {
 	}
 	rec, known := p.records[r.uid()]
 	if !known {
-		former := p.former(&r)
+		former := p.renamedPod(&r)
 		if former != nil {
 			p.log.Info("pod runs under another name, that is ended first",
 				append(logPod(r.Pod, r.Pod.UID), "former", former.Namespace+"/"+former.Name)...)
 			r = Request{Kind: Kill, Observed: former}
 		}
-		rec = p.newRecord(&r)
-		rec.restart = former != nil
+		rec = p.addWorker(&r)
+		rec.restartRequested = former != nil
 	}
 	if known && rec.state > Syncing && r.Kind == Create {
-		rec.restart = true
+		rec.restartRequested = true
 		return
 	}
 	if rec.state == Finished {
 		r.Kill.done()
 		return
 	}
-	// The time of a turn that runs is measured by the old deadline.
-	changed := rec.state == Syncing && r.Pod != nil && deadline(rec.pod) != deadline(r.Pod)
+	// The running iteration is bounded by the old deadline.
+	changed := rec.state == Syncing && r.Pod != nil && activeDeadline(rec.pod) != activeDeadline(r.Pod)
 	switch {
 	case r.Pod == nil:
 		rec.observed = r.Observed
-	case rec.restart, rec.state > Syncing && r.Kind == Sync:
+	case rec.restartRequested, rec.state > Syncing && r.Kind == Sync:
 		// It is, or may be, the version that comes after this one: one that waits, or
 		// was refused, and never was created.
 	default:
@@ -125,9 +125,9 @@ func (p *Pool) Update(r Request) {
 	switch rec.state {
 	case Terminating:
 		before := rec.grace
-		rec.take(r.Kill)
+		rec.applyKill(r.Kill)
 		if ended {
-			rec.bound(now)
+			rec.capGrace(now)
 		}
 		shortened = before != 0 && rec.grace != before
 	default:
@@ -138,65 +138,65 @@ func (p *Pool) Update(r Request) {
 	}
 
 	rec.pending = true
-	rec.poke()
+	rec.notify()
 	if (ended || shortened || changed) && rec.cancel != nil {
 		rec.cancel()
 	}
 }
 
-// Return has a pod that is being ended come back after that, and reports whether it is
-// being ended.
-func (p *Pool) Return(uid types.UID) bool {
+// Recreate makes a pod that is being terminated start again after that, and reports whether it
+// is being terminated.
+func (p *Pool) Recreate(uid types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rec, known := p.records[uid]
 	if !known || rec.state == Syncing {
 		return false
 	}
-	rec.restart = true
+	rec.restartRequested = true
 	return true
 }
 
-// former is what runs of a new pod under a name it had before, nil for nothing:
-// an earlier agent did not get to end it. Nothing can be renamed while it runs, so
-// this ends like a pod nobody knows; then the pod has no worker, and gets one.
-func (p *Pool) former(r *Request) *status.ObservedPod {
+// renamedPod returns what runs of a new pod under an earlier name, nil for nothing: an earlier
+// agent could not end it. A running pod cannot be renamed, so the old one ends like an orphan;
+// then the new one gets its worker.
+func (p *Pool) renamedPod(r *Request) *status.ObservedPod {
 	if r.Kind != Create {
 		return nil
 	}
-	observed := p.shown(r.Pod.UID)
+	observed := p.lastObserved(r.Pod.UID)
 	if !observed.Active() || observed.Name == "" || observed.Name == r.Pod.Name && observed.Namespace == r.Pod.Namespace {
 		return nil
 	}
 	return &observed
 }
 
-// newRecord records a pod and starts its worker.
-func (p *Pool) newRecord(r *Request) *record {
-	rec := &record{uid: r.uid(), after: r.After, pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
-	p.resume(rec)
-	p.inherit(rec)
-	rec.ended = rec.ended || r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase)
-	if rec.ended && !p.active(rec.uid) {
+// addWorker adds a record for a pod and starts its worker.
+func (p *Pool) addWorker(r *Request) *record {
+	rec := &record{uid: r.uid(), replaces: r.Replaces, pod: r.Pod, origin: r.Origin, state: Syncing, wake: make(chan struct{}, 1)}
+	p.resumeOutcome(rec)
+	p.resumeTermination(rec)
+	rec.terminalAtStart = rec.terminalAtStart || r.Pod != nil && pod.IsTerminal(r.Pod.Status.Phase)
+	if rec.terminalAtStart && !p.active(rec.uid) {
 		// It ended before the agent started: clean up, but start nothing.
-		rec.state, rec.started, rec.stopping = Terminated, true, true
+		rec.state, rec.started, rec.startedTerminating = Terminated, true, true
 	}
 	p.records[rec.uid] = rec
 	if r.Pod != nil && pod.IsStatic(r.Pod) && !rec.started {
-		rec.name = pod.FullName(r.Pod)
-		p.gate.join(rec.name, rec.uid)
+		rec.fullName = pod.FullName(r.Pod)
+		p.gate.enqueue(rec.fullName, rec.uid)
 	}
-	if _, known := p.records[rec.after]; known && !rec.started {
-		p.followers[rec.after] = append(p.followers[rec.after], rec.uid)
+	if _, known := p.records[rec.replaces]; known && !rec.started {
+		p.successors[rec.replaces] = append(p.successors[rec.replaces], rec.uid)
 	}
-	p.awaited(rec, r.Observed)
+	p.addSuccessors(rec, r.Observed)
 	wake := rec.wake
-	p.workers.Go(func() { p.work(rec, wake) })
+	p.workers.Go(func() { p.podWorkerLoop(rec, wake) })
 	return rec
 }
 
-// transition moves the record to terminating if the request, or the pod it
-// brings, asks for that, and reports whether it did.
+// transition moves the record to Terminating if the request, or the pod in it, asks for that,
+// and reports whether it did.
 func (r *record) transition(req *Request, now time.Time) bool {
 	if r.state != Syncing {
 		return false
@@ -204,24 +204,23 @@ func (r *record) transition(req *Request, now time.Time) bool {
 	switch {
 	case r.pod == nil, r.pod.DeletionTimestamp != nil:
 		r.deleted = true
-	case r.ended, pod.IsTerminal(r.pod.Status.Phase):
+	case r.terminalAtStart, pod.IsTerminal(r.pod.Status.Phase):
 	case req.Kind == Kill:
 		r.evicted = req.Kill != nil && req.Kill.Evict
 	default:
 		return false
 	}
-	r.state, r.endedAt = Terminating, now
+	r.state, r.terminatingAt = Terminating, now
 	return true
 }
 
-// take collects what a request says about the way to end, and brings the
-// grace period up to date.
-func (r *record) take(o *KillOptions) {
+// applyKill adds what a request says about the termination, and updates the grace period.
+func (r *record) applyKill(o *KillOptions) {
 	var override *int64
 	if o != nil {
 		override = o.Grace
 		if o.Status != nil {
-			r.status = o.Status
+			r.statusFunc = o.Status
 		}
 		if o.Done != nil {
 			r.waiters = append(r.waiters, o.Done)

@@ -97,14 +97,14 @@ func TestTheSameUIDAgainWhileItIsBeingEnded(t *testing.T) {
 		synctest.Wait()
 		b.create(p.DeepCopy())
 		b.sync(p.DeepCopy())
-		if workers := b.pool.Known(wants("1")); workers["1"] != Terminating {
+		if workers := b.pool.SyncKnownPods(wants("1")); workers["1"] != Terminating {
 			t.Errorf("workers = %v, want one that is terminating", workers)
 		}
 		close(held)
 		synctest.Wait()
 		b.taken()
 		// In one pass the record goes, so that the caller makes it anew.
-		if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+		if workers := b.pool.SyncKnownPods(wants("1")); len(workers) != 0 {
 			t.Errorf("workers = %v, want none", workers)
 		}
 		b.create(p)
@@ -146,16 +146,16 @@ func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			running(b, newPod("old", "1", "a"))
-			strays := b.pool.Strays()
+			strays := b.pool.Orphans()
 			if len(strays) != 1 || strays[0].UID != "1" || strays[0].Source != "file" || strays[0].Name != "old" {
 				t.Fatalf("strays = %+v, want the pod", strays)
 			}
-			b.pool.KillStray(&strays[0])
+			b.pool.KillOrphan(&strays[0])
 			expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1")
 			if b.pool.Has("1") {
 				t.Error("the record was kept")
 			}
-			if got := b.pool.Strays(); len(got) != 0 {
+			if got := b.pool.Orphans(); len(got) != 0 {
 				t.Errorf("strays = %+v, want none", got)
 			}
 			if !b.recorded("old Killing") {
@@ -169,15 +169,15 @@ func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
 			b := newBench(t)
 			running(b, newPod("old", "1", "a"))
 			b.fail["stop a-1"] = errBroken
-			b.pool.KillStray(&b.pool.Strays()[0])
+			b.pool.KillOrphan(&b.pool.Orphans()[0])
 			expectCalls(t, b, "stop a-1 1s")
-			if got := b.pool.Strays(); len(got) != 0 {
+			if got := b.pool.Orphans(); len(got) != 0 {
 				t.Errorf("a pod that is being ended is a stray: %+v", got)
 			}
 			b.mu.Lock()
 			clear(b.fail)
 			b.mu.Unlock()
-			b.pool.Known(wants())
+			b.pool.SyncKnownPods(wants())
 			expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1")
 		})
 	})
@@ -200,12 +200,12 @@ func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
 			running(b, p)
 			held := make(chan struct{})
 			b.hold["stop a-1"] = held
-			b.pool.KillStray(&b.pool.Strays()[0])
+			b.pool.KillOrphan(&b.pool.Orphans()[0])
 			synctest.Wait()
 			b.create(p)
 			close(held)
 			synctest.Wait()
-			if workers := b.pool.Known(wants("1")); len(workers) != 0 {
+			if workers := b.pool.SyncKnownPods(wants("1")); len(workers) != 0 {
 				t.Errorf("workers = %v, want none, so that the caller makes it anew", workers)
 			}
 		})
@@ -280,7 +280,7 @@ func TestADeletionThatWasUnderWayGoesOn(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			remembering(b).kept["1"] = v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 3}}}
+			withOutcomes(b).kept["1"] = v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{{Name: "a", RestartCount: 3}}}
 			b.create(deleted())
 			expectCalls(t, b, "teardown 1", "remove-cgroup 1")
 			if b.state("1") != Finished || b.phase("1") != v1.PodFailed {
@@ -292,7 +292,7 @@ func TestADeletionThatWasUnderWayGoesOn(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			remembering(b).kept["1"] = v1.PodStatus{
+			withOutcomes(b).kept["1"] = v1.PodStatus{
 				Phase: v1.PodSucceeded, ContainerStatuses: []v1.ContainerStatus{{
 					Name: "a", State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{}},
 				}},

@@ -45,25 +45,25 @@ type restartKey struct {
 	name, image, resources string
 }
 
+// restartEntry is the back-off of one container.
 type restartEntry struct {
 	delay time.Duration
-	// bumped is when delay was last raised, allowed the dead instance that
-	// was for: its successor may be started whenever that succeeds.
-	bumped  time.Time
-	allowed string
-	// crashed is when the dead instance looked at last died.
-	instance string
-	crashed  time.Time
+	// raisedAt is when delay was last raised, allowedFor the dead instance it was raised
+	// for: the successor of that instance may be started at any time.
+	raisedAt   time.Time
+	allowedFor string
+	// crashedAt is when instance, the dead one seen last, ended.
+	instance  string
+	crashedAt time.Time
 }
 
 func newRestartBackoff(now func() time.Time) *restartBackoff {
 	return &restartBackoff{now: now, entries: map[types.UID]map[restartKey]*restartEntry{}}
 }
 
-// take asks whether the successor of dead may be started. It gives how long
-// that still has to wait, out of delay, or 0, and then the next crash will
-// wait longer.
-func (b *restartBackoff) take(uid types.UID, key restartKey, dead *status.ObservedContainer) (wait, delay time.Duration) {
+// reserve returns how long the restart of a container still has to wait after the instance
+// dead, out of delay. It returns 0 where the restart is due; then the next crash waits longer.
+func (b *restartBackoff) reserve(uid types.UID, key restartKey, dead *status.ObservedContainer) (wait, delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -72,30 +72,30 @@ func (b *restartBackoff) take(uid types.UID, key restartKey, dead *status.Observ
 	}
 	e, ok := b.entries[uid][key]
 	if !ok {
-		b.entries[uid][key] = &restartEntry{delay: restartDelays.Min, bumped: now, allowed: dead.ID}
+		b.entries[uid][key] = &restartEntry{delay: restartDelays.Min, raisedAt: now, allowedFor: dead.ID}
 		return 0, 0
 	}
-	if e.allowed == dead.ID {
+	if e.allowedFor == dead.ID {
 		return 0, 0
 	}
 	if e.instance != dead.ID {
-		e.instance, e.crashed = dead.ID, e.when(dead.FinishedAt, now)
+		e.instance, e.crashedAt = dead.ID, e.crashTime(dead.FinishedAt, now)
 	}
-	if e.crashed.Sub(e.bumped) > backoffReset {
-		*e = restartEntry{delay: restartDelays.Min, bumped: now, allowed: dead.ID}
+	if e.crashedAt.Sub(e.raisedAt) > backoffReset {
+		*e = restartEntry{delay: restartDelays.Min, raisedAt: now, allowedFor: dead.ID}
 		return 0, 0
 	}
-	if wait := e.delay - now.Sub(e.crashed); wait > 0 {
+	if wait := e.delay - now.Sub(e.crashedAt); wait > 0 {
 		return wait, e.delay
 	}
-	*e = restartEntry{delay: restartDelays.Next(e.delay), bumped: now, allowed: dead.ID}
+	*e = restartEntry{delay: restartDelays.Next(e.delay), raisedAt: now, allowedFor: dead.ID}
 	return 0, 0
 }
 
-// when is the moment of a crash that was at finished by the wall clock. It was
-// not in the future, and not before the restart it came after.
-func (e *restartEntry) when(finished, now time.Time) time.Time {
-	return now.Add(-min(max(now.Sub(finished), 0), now.Sub(e.bumped)))
+// crashTime returns the time of a crash at finished by the wall clock, bounded by now and the
+// last restart.
+func (e *restartEntry) crashTime(finished, now time.Time) time.Time {
+	return now.Add(-min(max(now.Sub(finished), 0), now.Sub(e.raisedAt)))
 }
 
 func (b *restartBackoff) forget(uid types.UID) {
@@ -104,9 +104,9 @@ func (b *restartBackoff) forget(uid types.UID) {
 	delete(b.entries, uid)
 }
 
-// mayRestart gives a CrashLoopBackOff fault while a container that has crashed
-// must wait.
-func (p *Pool) mayRestart(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer) error {
+// checkBackoff returns a CrashLoopBackOff fault while a crashed container has to wait for its
+// restart.
+func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer) error {
 	if newest == nil || newest.State != status.StateExited {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (p *Pool) mayRestart(about *v1.Pod, c *v1.Container, newest *status.Observe
 	if err != nil {
 		return fmt.Errorf("encoding the resources of container %s: %w", c.Name, err)
 	}
-	wait, delay := p.backoff.take(about.UID, restartKey{c.Name, c.Image, string(resources)}, newest)
+	wait, delay := p.backoff.reserve(about.UID, restartKey{c.Name, c.Image, string(resources)}, newest)
 	if wait == 0 {
 		return nil
 	}
@@ -126,15 +126,14 @@ func (p *Pool) mayRestart(about *v1.Pod, c *v1.Container, newest *status.Observe
 	}
 }
 
-// attempt is the restart count of the instance that comes after newest. Where
-// the runtime knows none, the log files of earlier ones are counted. It goes on
-// from what was counted before the agent started.
-func (p *Pool) attempt(t turn, container string, newest *status.ObservedContainer) (uint32, error) {
-	least := t.attempts[container]
+// nextAttempt returns the attempt of the instance after newest. Without newest the log files
+// of earlier instances are counted. It is at least what an earlier agent saved.
+func (p *Pool) nextAttempt(it syncIteration, container string, newest *status.ObservedContainer) (uint32, error) {
+	least := it.minAttempts[container]
 	if newest != nil {
 		return max(newest.Attempt+1, least), nil
 	}
-	next, err := attemptFromLogs(filepath.Join(p.cfg.Layout.LogDir(t.pod), container))
+	next, err := attemptFromLogs(filepath.Join(p.cfg.Layout.LogDir(it.pod), container))
 	return max(next, least), err
 }
 
@@ -162,18 +161,17 @@ func attemptFromLogs(dir string) (uint32, error) {
 }
 
 // An instance that was made and shows no start may be starting for an earlier
-// agent, for startPatience at most; it is looked at again after startingDelay.
+// agent, for maxStartTime at most; it is checked again after startingDelay.
 const (
-	startPatience = 2 * time.Minute
+	maxStartTime  = 2 * time.Minute
 	startingDelay = time.Second
 )
 
-// prune removes the old instances of a container that is about to be started:
-// those that never started, and the dead ones except the newest, from which
-// the container's last state is read. It fails where the newest has not
-// started and cannot be removed: its start may be under way, asked for by an
-// earlier agent, and then the container must not be started a second time.
-func (p *Pool) prune(ctx context.Context, t turn, name string, observed *status.ObservedPod) error {
+// removeOldInstances removes the old instances of a container that is about to be started:
+// those that never started, and the dead ones but the newest, which holds the last state of
+// the container. It fails where the newest has not started and cannot be removed: an earlier
+// agent may be starting it, and then the container must not be started twice.
+func (p *Pool) removeOldInstances(ctx context.Context, it syncIteration, name string, observed *status.ObservedPod) error {
 	kept, newest := false, observed.Newest(name)
 	for i := range observed.Containers {
 		c := &observed.Containers[i]
@@ -184,54 +182,54 @@ func (p *Pool) prune(ctx context.Context, t turn, name string, observed *status.
 			kept = true
 			continue
 		}
-		if err := p.proceed(ctx); err != nil {
+		if err := p.interrupted(ctx); err != nil {
 			return err
 		}
-		err := p.cfg.Runtime.RemoveContainer(ctx, t.uid, c.ID)
+		err := p.cfg.Runtime.RemoveContainer(ctx, it.uid, c.ID)
 		switch {
 		case err == nil:
-		case c == newest && c.State == status.StateCreated && p.mayStart(t.rec, c):
+		case c == newest && c.State == status.StateCreated && p.mayBeStarting(it.rec, c):
 			return &status.Fault{
 				Reason: "CreateContainerError", RetryAt: p.cfg.Now().Add(startingDelay),
 				Err: fmt.Errorf("an instance that may still be starting cannot be removed: %w", err),
 			}
 		default:
-			p.notRemoved(t, c, err)
+			p.logNotRemoved(it, c, err)
 		}
 	}
 	return nil
 }
 
-// starting is an instance that may be starting, and when it was made.
-type starting struct {
+// startingInstance is an instance that may be starting, and when it was made.
+type startingInstance struct {
 	id   string
 	made time.Time
 }
 
-// mayStart reports whether an instance was made so shortly ago that its start may
-// be under way. How old it is when it is first asked about, the wall clock says,
-// and it may have been set back; the time that passes after that, the monotonic one.
-func (p *Pool) mayStart(rec *record, c *status.ObservedContainer) bool {
+// mayBeStarting reports whether an instance was made so recently that its start may be under
+// way. Its age at the first call is that of the wall clock, which may have been set back;
+// after that the monotonic clock counts.
+func (p *Pool) mayBeStarting(rec *record, c *status.ObservedContainer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.cfg.Now()
 	s := rec.starting[c.Name]
 	if s.id != c.ID {
 		if rec.starting == nil {
-			rec.starting = map[string]starting{}
+			rec.starting = map[string]startingInstance{}
 		}
-		s = starting{c.ID, now.Add(-max(now.Sub(c.CreatedAt), 0))}
+		s = startingInstance{c.ID, now.Add(-max(now.Sub(c.CreatedAt), 0))}
 		rec.starting[c.Name] = s
 	}
-	return now.Sub(s.made) < startPatience
+	return now.Sub(s.made) < maxStartTime
 }
 
-// notRemoved logs that an old instance stays for now.
-func (p *Pool) notRemoved(t turn, c *status.ObservedContainer, err error) {
+// logNotRemoved logs that an old instance stays for now.
+func (p *Pool) logNotRemoved(it syncIteration, c *status.ObservedContainer, err error) {
 	p.mu.Lock()
-	due := t.rec.unremoved.Due(c.Name, err.Error(), p.cfg.Now())
+	due := it.rec.removeLog.Due(c.Name, err.Error(), p.cfg.Now())
 	p.mu.Unlock()
 	if due {
-		p.log.Warn("old container instance not removed", append(logPod(t.pod, t.uid), "container", c.Name, "id", c.ID, "err", err)...)
+		p.log.Warn("old container instance not removed", append(logPod(it.pod, it.uid), "container", c.Name, "id", c.ID, "err", err)...)
 	}
 }

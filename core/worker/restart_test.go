@@ -24,7 +24,7 @@ func crash(t *testing.T, b *restartBackoff, id string, finished time.Time) time.
 	begun := time.Now()
 	dead := &status.ObservedContainer{ID: id, Name: "web", FinishedAt: finished}
 	for range 100 {
-		wait, _ := b.take("1", webKey, dead)
+		wait, _ := b.reserve("1", webKey, dead)
 		if wait == 0 {
 			return time.Since(begun)
 		}
@@ -181,7 +181,7 @@ func TestAContainerIsNotStartedTwice(t *testing.T) {
 		starts bool
 	}{
 		{"one that was just made may be starting", status.StateCreated, time.Second, false},
-		{"one that was made long ago is not", status.StateCreated, startPatience, true},
+		{"one that was made long ago is not", status.StateCreated, maxStartTime, true},
 		{"one that was made in the future may be starting, and the clock was set back", status.StateCreated, -time.Hour, false},
 		{"one that has ended is not", status.StateExited, time.Second, true},
 	} {
@@ -324,11 +324,11 @@ func TestAContainerWaitsTwoMinutesForAnotherInstanceOfIt(t *testing.T) {
 				})
 				b.fail["remove x0"] = errBroken
 				b.create(p)
-				tend(b, p, startPatience-2*startingDelay)
+				syncFor(b, p, maxStartTime-2*startingDelay)
 				if slices.Contains(b.taken(), "start web/a#1") {
 					t.Error("it is started beside it")
 				}
-				tend(b, p, 4*startingDelay)
+				syncFor(b, p, 4*startingDelay)
 				if !slices.Contains(b.taken(), "start web/a#1") {
 					t.Error("it waits for longer")
 				}

@@ -25,49 +25,48 @@ func newStartGate() startGate {
 	return startGate{holders: map[string][]types.UID{}, waiting: map[string][]types.UID{}}
 }
 
-// join puts uid at the end of the line for name.
-func (g *startGate) join(name string, uid types.UID) {
+// enqueue adds uid to the end of the queue for name.
+func (g *startGate) enqueue(name string, uid types.UID) {
 	g.waiting[name] = append(g.waiting[name], uid)
 }
 
-// enter reports whether uid holds name now: it does when nobody else holds it
-// and nobody who can still start is before it in the line. Those who cannot
-// (live is false) lose their place.
-func (g *startGate) enter(name string, uid types.UID, live func(types.UID) bool) bool {
+// tryAcquire reports whether uid holds name now. uid gets a name without holders when it is
+// the first in the queue; UIDs for which live is false lose their place.
+func (g *startGate) tryAcquire(name string, uid types.UID, live func(types.UID) bool) bool {
 	if holders := g.holders[name]; len(holders) > 0 {
 		return slices.Contains(holders, uid)
 	}
 	line := slices.DeleteFunc(g.waiting[name], func(w types.UID) bool { return w != uid && !live(w) })
-	set(g.waiting, name, line)
+	setOrDelete(g.waiting, name, line)
 	if len(line) == 0 || line[0] != uid {
 		return false
 	}
-	g.seize(name, uid)
+	g.acquire(name, uid)
 	return true
 }
 
-// seize gives name to uid, out of turn, beside those who hold it. The empty name is
-// everybody's.
-func (g *startGate) seize(name string, uid types.UID) {
+// acquire makes uid a holder of name, out of turn, beside other holders. The empty name has no
+// holders.
+func (g *startGate) acquire(name string, uid types.UID) {
 	if name == "" {
 		return
 	}
 	if !slices.Contains(g.holders[name], uid) {
 		g.holders[name] = append(g.holders[name], uid)
 	}
-	set(g.waiting, name, without(g.waiting[name], uid))
+	setOrDelete(g.waiting, name, without(g.waiting[name], uid))
 }
 
-// leave takes uid out of the line and of those who hold the name, and gives who
-// waits for it.
-func (g *startGate) leave(name string, uid types.UID) []types.UID {
-	set(g.holders, name, without(g.holders[name], uid))
-	set(g.waiting, name, without(g.waiting[name], uid))
+// release removes uid from the holders and the queue of name, and returns the UIDs that still
+// wait for it.
+func (g *startGate) release(name string, uid types.UID) []types.UID {
+	setOrDelete(g.holders, name, without(g.holders[name], uid))
+	setOrDelete(g.waiting, name, without(g.waiting[name], uid))
 	return g.waiting[name]
 }
 
-// set leaves no empty line behind.
-func set(lines map[string][]types.UID, name string, line []types.UID) {
+// setOrDelete stores a queue, and deletes an empty one.
+func setOrDelete(lines map[string][]types.UID, name string, line []types.UID) {
 	if len(line) == 0 {
 		delete(lines, name)
 		return
@@ -79,27 +78,26 @@ func without(line []types.UID, uid types.UID) []types.UID {
 	return slices.DeleteFunc(line, func(w types.UID) bool { return w == uid })
 }
 
-// start reports whether the pod may start. One of which an earlier agent left
-// something running has started already. One that is to end before it started is
-// finished, but one that was pushed out says so first. Other pods wait until the one
-// whose place they take has left and, if they are static, until no other pod of their
-// full name is left.
-func (p *Pool) start(rec *record) bool {
-	observed := p.shown(rec.uid)
+// tryStart reports whether the pod may start. A pod with something left running by an earlier
+// agent has started already. A pod that terminates before it started is finished at once, but
+// an evicted one publishes its status first. Other pods wait until the pod that they replace
+// is gone and, if they are static, until no other pod of their full name is left.
+func (p *Pool) tryStart(rec *record) bool {
+	observed := p.lastObserved(rec.uid)
 	switch {
-	case rec.name == "" && rec.after == "":
+	case rec.fullName == "" && rec.replaces == "":
 	case rec.state != Syncing && !p.active(rec.uid) && !rec.evicted:
-		p.finish(rec)
+		p.finishWorker(rec)
 		return false
 	case rec.state != Syncing && !p.active(rec.uid):
 		// Nothing of it runs, but how it ended is shown, and kept for the next agent.
 		rec.state = Terminated
 	case rec.state != Syncing, observed.Running():
-		p.gate.seize(rec.name, rec.uid)
+		p.gate.acquire(rec.fullName, rec.uid)
 	default:
-		if why := p.predecessor(rec); why != "" {
+		if why := p.startBlocker(rec); why != "" {
 			p.log.Info("pod waits", append(logPod(rec.pod, rec.uid), "why", why)...)
-			p.showWaiting(rec, why)
+			p.publishWaiting(rec, why)
 			p.queue.add(rec.uid, p.cfg.Jitter(errorDelay))
 			return false
 		}
@@ -108,22 +106,21 @@ func (p *Pool) start(rec *record) bool {
 	return true
 }
 
-// predecessor says for which pod this one has to wait, empty for none; then it has
-// its name.
-func (p *Pool) predecessor(rec *record) string {
-	if rec.after != "" && rec.after != rec.uid && p.leaving(rec.after) {
-		return "starts when the pod whose place it takes has ended, uid " + string(rec.after)
+// startBlocker returns why the pod has to wait for another one. It returns "" where it has
+// not: then it holds its name.
+func (p *Pool) startBlocker(rec *record) string {
+	if rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces) {
+		return "starts when the pod whose place it takes has ended, uid " + string(rec.replaces)
 	}
-	if rec.name != "" && (p.occupied(rec) || !p.gate.enter(rec.name, rec.uid, p.canStart)) {
+	if rec.fullName != "" && (p.nameInUse(rec) || !p.gate.tryAcquire(rec.fullName, rec.uid, p.canStart)) {
 		return "starts when another pod of its name has ended; static pods of one name run one after the other"
 	}
 	return ""
 }
 
-// leaving reports whether the pod with that UID is there and not to stay: it is
-// being ended, or only the runtime knows it. One that is wanted itself is not
-// waited for.
-func (p *Pool) leaving(uid types.UID) bool {
+// isTerminating reports whether the pod exists and is not to stay: it is being terminated, or
+// only the runtime knows it.
+func (p *Pool) isTerminating(uid types.UID) bool {
 	rec, known := p.records[uid]
 	if !known {
 		return p.active(uid)
@@ -137,11 +134,10 @@ func (p *Pool) canStart(uid types.UID) bool {
 	return known && rec.state == Syncing
 }
 
-// occupied reports whether there is a static pod of the same full name that was left
-// by an earlier agent and that the start gate does not know: it runs and has not
-// started here, or is being ended without ever having been known. For which source
-// a pod was made, its sandbox says.
-func (p *Pool) occupied(rec *record) bool {
+// nameInUse reports whether a static pod of the same full name exists that an earlier agent
+// left and that the start gate does not know: it runs and has not started here, or it is being
+// terminated and was never known. Its sandbox names the source of a pod.
+func (p *Pool) nameInUse(rec *record) bool {
 	listed, _ := p.cfg.Cache.Pods()
 	for i := range listed {
 		o := &listed[i]
@@ -161,48 +157,47 @@ func (p *Pool) occupied(rec *record) bool {
 	return false
 }
 
-// awaited has the pods woken, when this one leaves, that wait already: since
-// before it had a record, when only the runtime knew it. And it has this one woken
-// when those of its name leave that only the runtime knows: the start gate knows
-// none of these. Those of its name that wait look again at once: it may have been
-// this one that was in their way.
-func (p *Pool) awaited(rec *record, observed *status.ObservedPod) {
+// addSuccessors registers the pods that already wait for this one, from before it had a
+// record, and this one with the pods of its name that only the runtime knows: the start gate
+// knows none of these. It also wakes waiting pods of the same name, which this one may have
+// blocked.
+func (p *Pool) addSuccessors(rec *record, observed *status.ObservedPod) {
 	name := ""
 	if rec.pod == nil {
-		name = nameOf(observed)
+		name = runtimeFullName(observed)
 	}
 	for uid, other := range p.records {
-		if rec.name != "" && other.pod == nil && nameOf(other.observed) == rec.name {
-			p.followers[uid] = append(p.followers[uid], rec.uid)
+		if rec.fullName != "" && other.pod == nil && runtimeFullName(other.observed) == rec.fullName {
+			p.successors[uid] = append(p.successors[uid], rec.uid)
 		}
-		if rec.name != "" && other.name == rec.name && !other.started {
-			other.poke()
+		if rec.fullName != "" && other.fullName == rec.fullName && !other.started {
+			other.notify()
 		}
-		if other.started || uid == rec.uid || other.after != rec.uid && (name == "" || other.name != name) {
+		if other.started || uid == rec.uid || other.replaces != rec.uid && (name == "" || other.fullName != name) {
 			continue
 		}
-		p.followers[rec.uid] = append(p.followers[rec.uid], uid)
+		p.successors[rec.uid] = append(p.successors[rec.uid], uid)
 	}
 }
 
-// nameOf is the full name of a pod as the runtime shows it, empty for none.
-func nameOf(observed *status.ObservedPod) string {
+// runtimeFullName returns the full name of a pod as the runtime shows it, empty for none.
+func runtimeFullName(observed *status.ObservedPod) string {
 	if observed == nil {
 		return ""
 	}
 	return pod.FullName(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: observed.Name, Namespace: observed.Namespace}})
 }
 
-// leave frees the pod's full name and wakes who waits for it or for the pod.
-func (p *Pool) leave(rec *record) {
-	waiting := p.followers[rec.uid]
-	delete(p.followers, rec.uid)
-	if rec.name != "" {
-		waiting = append(waiting, p.gate.leave(rec.name, rec.uid)...)
+// wakeSuccessors releases the full name of the pod and wakes the pods that wait for it.
+func (p *Pool) wakeSuccessors(rec *record) {
+	waiting := p.successors[rec.uid]
+	delete(p.successors, rec.uid)
+	if rec.fullName != "" {
+		waiting = append(waiting, p.gate.release(rec.fullName, rec.uid)...)
 	}
 	for _, uid := range waiting {
 		if next, known := p.records[uid]; known {
-			next.poke()
+			next.notify()
 		}
 	}
 }

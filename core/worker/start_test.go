@@ -19,11 +19,11 @@ func TestStartGate(t *testing.T) {
 	dead := map[types.UID]bool{}
 	live := func(uid types.UID) bool { return !dead[uid] }
 	for _, uid := range []types.UID{"a", "b", "c", "d"} {
-		g.join("web", uid)
+		g.enqueue("web", uid)
 	}
 	check := func(uid types.UID, want bool) {
 		t.Helper()
-		if got := g.enter("web", uid, live); got != want {
+		if got := g.tryAcquire("web", uid, live); got != want {
 			t.Errorf("enter(%s) = %v, want %v", uid, got, want)
 		}
 	}
@@ -31,14 +31,14 @@ func TestStartGate(t *testing.T) {
 	check("a", true)
 	check("a", true) // holds it already
 	check("b", false)
-	if diff := cmp.Diff([]types.UID{"b", "c", "d"}, g.leave("web", "a")); diff != "" {
+	if diff := cmp.Diff([]types.UID{"b", "c", "d"}, g.release("web", "a")); diff != "" {
 		t.Errorf("who waits after a left (-want +got):\n%s", diff)
 	}
 	dead["b"] = true
 	check("d", false) // c is before it
 	check("c", true)  // b cannot start any more
-	g.leave("web", "d")
-	if len(g.leave("web", "c")) != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
+	g.release("web", "d")
+	if len(g.release("web", "c")) != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
 		t.Errorf("the gate keeps something: %+v", g)
 	}
 }
@@ -48,22 +48,22 @@ func TestANameIsFreeWhenAllThatRanUnderItHaveLeft(t *testing.T) {
 	g := newStartGate()
 	live := func(types.UID) bool { return true }
 	for _, uid := range []types.UID{"a", "b", "c"} {
-		g.join("web", uid)
+		g.enqueue("web", uid)
 	}
 	for range 2 {
-		g.seize("web", "a")
-		g.seize("web", "b")
+		g.acquire("web", "a")
+		g.acquire("web", "b")
 	}
-	if !g.enter("web", "b", live) {
+	if !g.tryAcquire("web", "b", live) {
 		t.Error("b does not hold the name it runs under")
 	}
 	for _, uid := range []types.UID{"a", "b"} {
-		if g.enter("web", "c", live) {
+		if g.tryAcquire("web", "c", live) {
 			t.Errorf("c starts before %s has left", uid)
 		}
-		g.leave("web", uid)
+		g.release("web", uid)
 	}
-	if !g.enter("web", "c", live) {
+	if !g.tryAcquire("web", "c", live) {
 		t.Error("c does not start, and all others have left")
 	}
 }
@@ -177,8 +177,8 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 		held := make(chan struct{})
 		b.hold["teardown 1"] = held
 		b.kill(old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
-		b.pool.Update(Request{Kind: Create, Pod: other, After: unrelated})
+		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
+		b.pool.Update(Request{Kind: Create, Pod: other, Replaces: unrelated})
 		expectRunning(t, b, map[string]bool{"1": false, "2": false, "3": true})
 		st, _ := b.store.Get(successor.UID)
 		if len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Waiting == nil ||
@@ -204,7 +204,7 @@ func TestAPodOfWhichOnlyASandboxIsLeftWaitsForTheOneWhosePlaceItTakes(t *testing
 				held := make(chan struct{})
 				b.hold["teardown 1"] = held
 				b.kill(old)
-				b.pool.Update(Request{Kind: Create, Pod: p, After: old.UID})
+				b.pool.Update(Request{Kind: Create, Pod: p, Replaces: old.UID})
 				expectRunning(t, b, map[string]bool{"1": false, "2": false})
 				close(held)
 				expectRunning(t, b, map[string]bool{"2": true})
@@ -227,7 +227,7 @@ func TestAPodWaitsForOneThatOnlyTheRuntimeKnows(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": false})
 		b.create(old)
 		b.kill(old)
@@ -243,7 +243,7 @@ func TestAPodThatIsWantedItselfIsNotWaitedFor(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		b.create(old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": true})
 	})
 }
@@ -288,7 +288,7 @@ func TestARuntimePodOfTheNameIsWaitedFor(t *testing.T) {
 		running(b, newPod("web", "1", "a"))
 		b.create(newPod("web", "2", "a"))
 		expectCalls(t, b)
-		b.pool.KillStray(&b.pool.Strays()[0])
+		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
 	})
 }
@@ -299,9 +299,9 @@ func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, After: old.UID})
+		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectCalls(t, b)
-		b.pool.KillStray(&b.pool.Strays()[0])
+		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox shop#0", "start shop/a#0")
 	})
 }
@@ -313,10 +313,10 @@ func TestARuntimePodHasEndedWhenNothingOfItRuns(t *testing.T) {
 		running(b, newPod("web", "1", "a"))
 		b.create(newPod("web", "2", "a"))
 		b.stubborn = true
-		b.pool.KillStray(&b.pool.Strays()[0])
+		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1") // and it runs on
 		b.stubborn = false
-		b.pool.Known(func(uid types.UID) bool { return uid == "2" }) // as housekeeping asks
+		b.pool.SyncKnownPods(func(uid types.UID) bool { return uid == "2" }) // as housekeeping asks
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
 	})
 }
@@ -329,7 +329,7 @@ func TestARuntimePodOfTheNameIsWaitedForUntilItHasEnded(t *testing.T) {
 		b.create(newPod("web", "2", "a"))
 		held := make(chan struct{})
 		b.hold["stop a-1"] = held
-		b.pool.KillStray(&b.pool.Strays()[0])
+		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		synctest.Wait()
 		b.sync(newPod("web", "2", "a"))
 		expectCalls(t, b, "stop a-1 1s")
@@ -345,7 +345,7 @@ func TestAPodThatComesWhileARuntimePodOfItsNameEndsStartsAsSoonAsThatHasEnded(t 
 		running(b, newPod("web", "1", "a"))
 		held := make(chan struct{})
 		b.hold["stop a-1"] = held
-		b.pool.KillStray(&b.pool.Strays()[0])
+		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		synctest.Wait()
 		b.create(newPod("web", "2", "a"))
 		expectCalls(t, b, "stop a-1 1s")

@@ -80,7 +80,7 @@ func TestSandboxChanged(t *testing.T) {
 				p = p.DeepCopy()
 				b.change("1", func(o *status.ObservedPod) { tc.change(p, o) })
 				b.update(p)
-				tend(b, p, time.Minute)
+				syncFor(b, p, time.Minute)
 				if told := b.told(); !slices.Equal(told, tc.want) {
 					t.Errorf("told %q\nwant %q", told, tc.want)
 				}
@@ -100,7 +100,7 @@ func TestSandboxChanged_isToldOnceForASandbox(t *testing.T) {
 		b.fail["run-sandbox"] = errBroken
 		b.mu.Unlock()
 		b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
-		tend(b, p, 5*time.Minute)
+		syncFor(b, p, 5*time.Minute)
 		changed := 0
 		for _, said := range b.told() {
 			if strings.HasPrefix(said, reasonSandboxChanged) {
@@ -117,7 +117,7 @@ func TestSandboxChanged_isToldAfterAReboot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		remembering(b)
+		withOutcomes(b)
 		p := newPod("web", "1", "a")
 		b.create(p)
 		synctest.Wait()
@@ -125,7 +125,7 @@ func TestSandboxChanged_isToldAfterAReboot(t *testing.T) {
 		synctest.Wait()
 		b = reboot(t, b)
 		b.create(p)
-		tend(b, p, time.Minute)
+		syncFor(b, p, time.Minute)
 		if told := b.told(); !slices.Equal(told, []string{"SandboxChanged: " + messageSandboxGone}) {
 			t.Errorf("told %q", told)
 		}
@@ -209,7 +209,7 @@ func TestSandboxChanged_containerThatIsStoppedWellRunsOn(t *testing.T) {
 			synctest.Wait()
 			b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
 			b.update(p)
-			tend(b, p, time.Minute)
+			syncFor(b, p, time.Minute)
 			if st, _ := b.store.Get("1"); st.Phase != v1.PodRunning || len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Running == nil {
 				t.Errorf("hostNetwork %t: %+v", network, st)
 			}
@@ -265,7 +265,7 @@ func TestAPodThatLosesItsSandboxHalfStartedEndsOrGoesOn(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				remembering(b)
+				withOutcomes(b)
 				p := newPod("job", "1", "a", "b")
 				p.Spec.RestartPolicy = tc.policy
 				b.stopCode = tc.stop
@@ -279,7 +279,7 @@ func TestAPodThatLosesItsSandboxHalfStartedEndsOrGoesOn(t *testing.T) {
 					o.Sandboxes[0].Ready = false
 					tc.lost(o)
 				})
-				tend(b, p, 3*time.Minute)
+				syncFor(b, p, 3*time.Minute)
 				expectEnd(t, b, tc.want, tc.reason)
 				if b.recorded("job "+reasonSandboxLost) != (tc.reason != "") {
 					t.Errorf("events %q", b.events)
@@ -288,7 +288,7 @@ func TestAPodThatLosesItsSandboxHalfStartedEndsOrGoesOn(t *testing.T) {
 					return
 				}
 				b.taken()
-				tend(b, p, time.Hour)
+				syncFor(b, p, time.Hour)
 				expectCalls(t, b) // nor is anything of it touched again
 
 				b = reboot(t, b)

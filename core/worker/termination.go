@@ -9,122 +9,122 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Endings keep, over restarts of the agent, which pods are being ended and how much of
-// their grace period is left.
-type Endings interface {
-	// Begin says that the containers of a pod, first seen at seen, are about to be told to
-	// end within grace. That is written soon; it does not block.
+// Terminations keep, over restarts of the agent, which pods are being terminated and how much
+// of their grace period is left.
+type Terminations interface {
+	// Begin records that the containers of a pod, first seen at seen, are about to be stopped
+	// within grace. It is written soon; Begin does not block.
 	Begin(uid types.UID, seen time.Time, grace time.Duration)
-	// Before gives the end that an earlier agent has begun of a pod, false for none. It
-	// does not block.
-	Before(uid types.UID) (End, bool)
-	// Over says that the pod has ended, or goes on after all. One that is to go is
-	// remembered until nothing is left of it. It does not block.
-	Over(uid types.UID, goes bool)
-	// Forget forgets an end, durably where the disk lets it: another pod starts under the
-	// UID.
+	// Interrupted returns the termination of a pod that an earlier agent began, false for none.
+	// It does not block.
+	Interrupted(uid types.UID) (Termination, bool)
+	// Finish records that the termination is over, or that the pod runs on after all. A pod
+	// that goes stays on record until nothing is left of it. It does not block.
+	Finish(uid types.UID, goes bool)
+	// Forget deletes a termination, durably where the disk lets it: another pod starts under
+	// the UID.
 	Forget(uid types.UID)
 }
 
-// End is an end that an earlier agent has begun.
-type End struct {
-	// Seen is when the pod was first seen.
-	Seen time.Time
-	// Rest is what is left of its grace period, 0 or less for nothing.
-	Rest time.Duration
+// Termination is one that an earlier agent has begun.
+type Termination struct {
+	// FirstSeen is when the pod was first seen.
+	FirstSeen time.Time
+	// Remaining is the rest of its grace period, 0 or less for none.
+	Remaining time.Duration
 }
 
-// goesOn is how long after a start of the agent a pod that an earlier one was ending is
-// one that goes on.
-const goesOn = time.Minute
+// resumeWindow is the time after a start of the agent in which a termination begun by an
+// earlier agent may be resumed. A pod that no request ends until then runs on.
+const resumeWindow = time.Minute
 
-// Former reports whether what the runtime has of this UID is of another pod than the one
-// first seen at seen, which an earlier agent was ending.
-func (p *Pool) Former(uid types.UID, seen time.Time) bool {
-	if p.cfg.Endings == nil {
+// RunsEarlierPod reports whether an earlier agent was terminating another pod under this UID
+// than the one first seen at seen: what the runtime has belongs to that pod.
+func (p *Pool) RunsEarlierPod(uid types.UID, seen time.Time) bool {
+	if p.cfg.Terminations == nil {
 		return false
 	}
-	e, ok := p.cfg.Endings.Before(uid)
-	return ok && !e.Seen.Equal(seen)
+	e, ok := p.cfg.Terminations.Interrupted(uid)
+	return ok && !e.FirstSeen.Equal(seen)
 }
 
-// inherit takes up the end of the pod, or of what the runtime has of it, that an earlier
-// agent has begun.
-func (p *Pool) inherit(rec *record) {
-	if p.cfg.Endings == nil {
+// resumeTermination continues the termination of the pod that an earlier agent has begun.
+func (p *Pool) resumeTermination(rec *record) {
+	if p.cfg.Terminations == nil {
 		return
 	}
-	if e, ok := p.cfg.Endings.Before(rec.uid); ok && (rec.pod == nil || e.Seen.Equal(rec.origin.FirstSeen)) {
-		rec.born = p.cfg.Now()
-		rec.deadline = rec.born.Add(e.Rest)
+	if e, ok := p.cfg.Terminations.Interrupted(rec.uid); ok && (rec.pod == nil || e.FirstSeen.Equal(rec.origin.FirstSeen)) {
+		rec.resumedAt = p.cfg.Now()
+		rec.terminationDeadline = rec.resumedAt.Add(e.Remaining)
 	}
 }
 
-// inherits reports whether an earlier agent was ending the pod.
-func (r *record) inherits() bool { return !r.deadline.IsZero() }
+// wasTerminating reports whether an earlier agent was terminating the pod.
+func (r *record) wasTerminating() bool { return !r.terminationDeadline.IsZero() }
 
-// bound lets the grace period be no longer than what an earlier agent has left of it. A
-// pod that only the runtime knows has just that.
-func (r *record) bound(now time.Time) {
-	if !r.inherits() {
+// capGrace limits the grace period to what an earlier agent has left of it. A pod that only
+// the runtime knows gets exactly that.
+func (r *record) capGrace(now time.Time) {
+	if !r.wasTerminating() {
 		return
 	}
-	rest := max(int64(r.deadline.Sub(now)/time.Second), 1)
+	remaining := max(int64(r.terminationDeadline.Sub(now)/time.Second), 1)
 	if r.pod == nil {
-		r.grace = rest
+		r.grace = remaining
 	}
-	r.grace = min(r.grace, rest)
+	r.grace = min(r.grace, remaining)
 }
 
-// period is what the containers of the pod get to end.
-func (r *record) period() time.Duration {
-	if r.pod == nil && !r.inherits() {
+// gracePeriod returns the time that the containers of the pod have to stop.
+func (r *record) gracePeriod() time.Duration {
+	if r.pod == nil && !r.wasTerminating() {
 		return orphanGrace
 	}
 	return seconds(r.grace)
 }
 
-// lookAgain is when a pod is looked at again that is as it should be. One that an earlier
-// agent was ending, and that nobody ends any more, is one as others then.
-func (p *Pool) lookAgain(rec *record) time.Duration {
-	if !rec.inherits() {
+// resyncDelay returns the time until the next sync of a healthy pod. Where an earlier agent
+// was terminating the pod and resumeWindow is over, it forgets that termination.
+func (p *Pool) resyncDelay(rec *record) time.Duration {
+	if !rec.wasTerminating() {
 		return p.syncFrequency()
 	}
-	left := goesOn - p.cfg.Now().Sub(rec.born)
+	left := resumeWindow - p.cfg.Now().Sub(rec.resumedAt)
 	if left > 0 {
 		return min(left, p.syncFrequency())
 	}
-	rec.deadline = time.Time{}
-	p.over(rec, false)
+	rec.terminationDeadline = time.Time{}
+	p.finishTermination(rec, false)
 	return p.syncFrequency()
 }
 
-// over says that the end of a pod is over.
-func (p *Pool) over(rec *record, goes bool) {
-	if p.cfg.Endings != nil {
-		p.cfg.Endings.Over(rec.uid, goes)
+// finishTermination records that the termination of a pod is over; goes is true for a pod that
+// is not to come back as it was.
+func (p *Pool) finishTermination(rec *record, goes bool) {
+	if p.cfg.Terminations != nil {
+		p.cfg.Terminations.Finish(rec.uid, goes)
 	}
 }
 
-// Ending is a pod that is being ended.
-type Ending struct {
+// TerminatingPod is a pod that is being terminated.
+type TerminatingPod struct {
 	Pod    *v1.Pod
 	Origin api.Origin
-	// Since is when it began, Grace its grace period in seconds.
+	// Since is when the termination began, Grace its grace period in seconds.
 	Since time.Time
 	Grace int64
 }
 
-// Ending lists the pods that are being ended, in no order, until their worker
-// has nothing left to do. Pods that only the runtime knows are not among them.
-func (p *Pool) Ending() []Ending {
+// TerminatingPods lists the pods that are being terminated, in no order, until their worker is
+// finished. Pods that only the runtime knows are not listed.
+func (p *Pool) TerminatingPods() []TerminatingPod {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var ending []Ending
+	var pods []TerminatingPod
 	for _, rec := range p.records {
 		if rec.pod != nil && (rec.state == Terminating || rec.state == Terminated) {
-			ending = append(ending, Ending{Pod: rec.pod, Origin: rec.origin, Since: rec.endedAt, Grace: rec.grace})
+			pods = append(pods, TerminatingPod{Pod: rec.pod, Origin: rec.origin, Since: rec.terminatingAt, Grace: rec.grace})
 		}
 	}
-	return ending
+	return pods
 }

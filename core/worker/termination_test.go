@@ -15,42 +15,42 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// endbook is what outlives an agent of the pods that it was ending.
-type endbook struct {
+// fakeTerminations is what outlives an agent of the pods that it was ending.
+type fakeTerminations struct {
 	mu     sync.Mutex
-	before map[types.UID]End
+	before map[types.UID]Termination
 	since  time.Time
 	said   []string
 }
 
-func (e *endbook) say(format string, args ...any) {
+func (e *fakeTerminations) say(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.said = append(e.said, fmt.Sprintf(format, args...))
 }
 
-func (e *endbook) Begin(uid types.UID, _ time.Time, grace time.Duration) {
+func (e *fakeTerminations) Begin(uid types.UID, _ time.Time, grace time.Duration) {
 	e.say("begin %s %s", uid, grace)
 }
 
-func (e *endbook) Before(uid types.UID) (End, bool) {
+func (e *fakeTerminations) Interrupted(uid types.UID) (Termination, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	end, ok := e.before[uid]
-	end.Rest -= time.Since(e.since)
+	end.Remaining -= time.Since(e.since)
 	return end, ok
 }
 
-func (e *endbook) Over(uid types.UID, goes bool) {
+func (e *fakeTerminations) Finish(uid types.UID, goes bool) {
 	e.mu.Lock()
 	delete(e.before, uid)
 	e.mu.Unlock()
 	e.say("over %s %t", uid, goes)
 }
 
-func (e *endbook) Forget(uid types.UID) { e.say("forget %s", uid) }
+func (e *fakeTerminations) Forget(uid types.UID) { e.say("forget %s", uid) }
 
-func (e *endbook) taken() []string {
+func (e *fakeTerminations) taken() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	said := e.said
@@ -58,10 +58,10 @@ func (e *endbook) taken() []string {
 	return said
 }
 
-// inheriting gives b a pool that has met these ends.
-func inheriting(b *bench, before map[types.UID]End) *endbook {
-	book := &endbook{before: before, since: time.Now()}
-	b.cfg.Endings = book
+// withTerminations gives b a pool that has met these ends.
+func withTerminations(b *bench, before map[types.UID]Termination) *fakeTerminations {
+	book := &fakeTerminations{before: before, since: time.Now()}
+	b.cfg.Terminations = book
 	b.pool = New(b.cfg)
 	return book
 }
@@ -87,29 +87,29 @@ func TestAnEndGoesOnWithTheRestOfItsGracePeriodAfterARestart(t *testing.T) {
 			b.pool.Update(Request{Kind: Kill, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Evict: true, Grace: grace}})
 		}
 	}
-	stray := func(b *bench) { b.pool.KillStray(&b.pool.Strays()[0]) }
+	stray := func(b *bench) { b.pool.KillOrphan(&b.pool.Orphans()[0]) }
 	for name, tc := range map[string]struct {
-		before map[types.UID]End
+		before map[types.UID]Termination
 		then   func(b *bench)
 		want   string
 	}{
-		"a pod that nobody wants any more":         {map[types.UID]End{"1": {seen, 43*time.Second + 700*time.Millisecond}}, stray, "stop c 43s"},
-		"one whose time is over":                   {map[types.UID]End{"1": {seen, -time.Hour}}, stray, "stop c 1s"},
+		"a pod that nobody wants any more":         {map[types.UID]Termination{"1": {seen, 43*time.Second + 700*time.Millisecond}}, stray, "stop c 43s"},
+		"one whose time is over":                   {map[types.UID]Termination{"1": {seen, -time.Hour}}, stray, "stop c 1s"},
 		"one that went while no agent ran":         {nil, stray, "stop c 1s"},
-		"a pod that is ended anew":                 {map[types.UID]End{"1": {seen, 12 * time.Second}}, kill(nil), "stop c 12s"},
-		"one whose time is over, ended anew":       {map[types.UID]End{"1": {seen, 0}}, kill(nil), "stop c 1s"},
-		"one that has less by now":                 {map[types.UID]End{"1": {seen, 12 * time.Second}}, kill(new(int64(5))), "stop c 5s"},
-		"never more than its own grace period":     {map[types.UID]End{"1": {seen, time.Hour}}, kill(nil), "stop c 30s"},
-		"not the rest of another one that had it":  {map[types.UID]End{"1": {seen.Add(-1), 12 * time.Second}}, kill(nil), "stop c 30s"},
+		"a pod that is ended anew":                 {map[types.UID]Termination{"1": {seen, 12 * time.Second}}, kill(nil), "stop c 12s"},
+		"one whose time is over, ended anew":       {map[types.UID]Termination{"1": {seen, 0}}, kill(nil), "stop c 1s"},
+		"one that has less by now":                 {map[types.UID]Termination{"1": {seen, 12 * time.Second}}, kill(new(int64(5))), "stop c 5s"},
+		"never more than its own grace period":     {map[types.UID]Termination{"1": {seen, time.Hour}}, kill(nil), "stop c 30s"},
+		"not the rest of another one that had it":  {map[types.UID]Termination{"1": {seen.Add(-1), 12 * time.Second}}, kill(nil), "stop c 30s"},
 		"one that was never ended":                 {nil, kill(nil), "stop c 30s"},
-		"one that goes away when it has been seen": {map[types.UID]End{"1": {seen, 12 * time.Second}}, func(b *bench) { create(b); b.pool.Known(wants()) }, "stop c 12s"},
+		"one that goes away when it has been seen": {map[types.UID]Termination{"1": {seen, 12 * time.Second}}, func(b *bench) { create(b); b.pool.SyncKnownPods(wants()) }, "stop c 12s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				runs(b, "1")
-				inheriting(b, tc.before)
+				withTerminations(b, tc.before)
 				tc.then(b)
 				synctest.Wait()
 				calls := b.taken()
@@ -138,7 +138,7 @@ func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testin
 				b := newBench(t)
 				b.cfg.SyncFrequency = time.Hour
 				runs(b, "1")
-				book := inheriting(b, map[types.UID]End{"1": {Rest: 12 * time.Second}})
+				book := withTerminations(b, map[types.UID]Termination{"1": {Remaining: 12 * time.Second}})
 				p := newPod("web", "1", "a")
 				if tc.fail != "" {
 					p = newPod("web", "1", "a", "b")
@@ -181,7 +181,7 @@ func TestAnEndIsKeptBeforeContainersAreStoppedAndUntilItIsOver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				runs(b, "1")
-				book := inheriting(b, nil)
+				book := withTerminations(b, nil)
 				held := make(chan struct{})
 				b.hold["stop c"] = held
 				b.create(p)
@@ -209,7 +209,7 @@ func TestWhatEndedByItselfCostsNoWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		runs(b, "1")
-		book := inheriting(b, nil)
+		book := withTerminations(b, nil)
 		p := newPod("web", "1", "a")
 		p.Spec.RestartPolicy = "Never"
 		b.create(p)
@@ -228,16 +228,16 @@ func TestWhatAnEarlierAgentWasEndingIsOfAnotherPodThanOneSeenSince(t *testing.T)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, seen := newBench(t), time.Now()
-		if b.pool.Former("1", seen) {
+		if b.pool.RunsEarlierPod("1", seen) {
 			t.Error("nothing is kept")
 		}
-		inheriting(b, map[types.UID]End{"1": {Seen: seen}})
+		withTerminations(b, map[types.UID]Termination{"1": {FirstSeen: seen}})
 		for _, tc := range []struct {
 			uid  types.UID
 			seen time.Time
 			want bool
 		}{{"1", seen.Round(0), false}, {"1", seen.Add(1), true}, {"2", seen, false}} {
-			if got := b.pool.Former(tc.uid, tc.seen); got != tc.want {
+			if got := b.pool.RunsEarlierPod(tc.uid, tc.seen); got != tc.want {
 				t.Errorf("%s seen at %s: %t", tc.uid, tc.seen, got)
 			}
 		}
@@ -258,13 +258,13 @@ func TestEndingListsThePodsBeingEnded(t *testing.T) {
 		b.kill(going)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		ending := b.pool.Ending()
+		ending := b.pool.TerminatingPods()
 		if len(ending) != 1 || ending[0].Pod != going || !ending[0].Since.Equal(begun) || ending[0].Grace != 30 {
 			t.Errorf("ending = %+v, want going since %s with 30 s", ending, begun)
 		}
 		close(held)
 		synctest.Wait()
-		if ending := b.pool.Ending(); len(ending) != 0 {
+		if ending := b.pool.TerminatingPods(); len(ending) != 0 {
 			t.Errorf("ending = %+v after it ended", ending)
 		}
 	})
@@ -275,7 +275,7 @@ func TestGoneIsSaidOnceThePodIsLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		var gone []types.UID
-		b.pool.cfg.Gone = func(uid types.UID) { gone = append(gone, uid) }
+		b.pool.cfg.OnRemoved = func(uid types.UID) { gone = append(gone, uid) }
 		p := newPod("web", "1", "a")
 		b.create(p)
 		synctest.Wait()
@@ -284,7 +284,7 @@ func TestGoneIsSaidOnceThePodIsLetGo(t *testing.T) {
 		if len(gone) != 0 {
 			t.Errorf("gone = %v before the pod was unwanted", gone)
 		}
-		b.pool.Known(func(types.UID) bool { return false })
+		b.pool.SyncKnownPods(func(types.UID) bool { return false })
 		if len(gone) != 1 || gone[0] != "1" {
 			t.Errorf("gone = %v, want 1", gone)
 		}

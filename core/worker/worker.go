@@ -29,79 +29,80 @@ type Pool struct {
 	// draining ends when Stop begins: no further call is to be started.
 	draining context.Context
 	drain    context.CancelFunc
-	// calls ends when calls in flight are to be given up.
-	calls   context.Context
-	abandon context.CancelFunc
-	workers sync.WaitGroup
+	// calls ends when calls in flight are cancelled.
+	calls       context.Context
+	cancelCalls context.CancelFunc
+	workers     sync.WaitGroup
 
 	mu      sync.Mutex
 	stopped bool
-	// synced: Known has been called, so a UID without a record is a pod that
+	// synced: SyncKnownPods has been called, so a UID without a record is a pod that
 	// has nothing running.
 	synced  bool
 	records map[types.UID]*record
-	// followers are the pods that start when the one with that UID has left.
-	followers map[types.UID][]types.UID
-	gate      startGate
+	// successors are the pods that start once the pod with the UID is gone.
+	successors map[types.UID][]types.UID
+	gate       startGate
 }
 
 // New makes a pool without workers.
 func New(cfg Config) *Pool {
 	p := &Pool{
-		cfg:       cfg,
-		log:       cfg.Log,
-		queue:     newQueue(cfg.Now),
-		backoff:   newRestartBackoff(cfg.Now),
-		records:   map[types.UID]*record{},
-		followers: map[types.UID][]types.UID{},
-		gate:      newStartGate(),
+		cfg:        cfg,
+		log:        cfg.Log,
+		queue:      newQueue(cfg.Now),
+		backoff:    newRestartBackoff(cfg.Now),
+		records:    map[types.UID]*record{},
+		successors: map[types.UID][]types.UID{},
+		gate:       newStartGate(),
 	}
 	p.draining, p.drain = context.WithCancel(context.Background())
-	p.calls, p.abandon = context.WithCancel(context.Background())
+	p.calls, p.cancelCalls = context.WithCancel(context.Background())
 	p.frequency.Store(int64(cfg.SyncFrequency))
 	return p
 }
 
-// work is the goroutine of one pod.
-func (p *Pool) work(rec *record, wake <-chan struct{}) {
-	var before *v1.Pod // what the turn before was about
+// podWorkerLoop runs the iterations of one pod until its record closes wake.
+func (p *Pool) podWorkerLoop(rec *record, wake <-chan struct{}) {
+	var before *v1.Pod // the version of the previous iteration
 	for {
 		select {
 		case _, open := <-wake:
 			if !open {
 				return
 			}
-		case <-p.due(rec):
+		case <-p.deadlineTimer(rec):
 		}
-		if ctx, t, ok := p.begin(rec); ok {
+		if ctx, it, ok := p.startSync(rec); ok {
 			began := p.cfg.Now()
-			ended, err := p.run(ctx, t, rec.changed)
+			ended, err := p.sync(ctx, it, rec.lastChange)
 			now := p.cfg.Now()
 			if err != nil { // how far it came is not known
-				rec.changed = now
+				rec.lastChange = now
 			}
-			p.worked(&t, before, now.Sub(began))
-			before = t.pod
-			p.settle(ctx, rec, t, ended, err)
+			p.observeSync(&it, before, now.Sub(began))
+			before = it.pod
+			p.finishSync(ctx, rec, it, ended, err)
 		}
 	}
 }
 
-// SetSyncFrequency changes Config.SyncFrequency, which is positive. No pod waits
-// for longer than that from now.
+// SetSyncFrequency changes Config.SyncFrequency, which is positive. From now on no pod waits
+// longer than that.
 func (p *Pool) SetSyncFrequency(d time.Duration) {
 	p.frequency.Store(int64(d))
-	p.queue.hasten(func() time.Duration { return p.cfg.Jitter(d) })
+	p.queue.shortenDelays(func() time.Duration { return p.cfg.Jitter(d) })
 }
 
 func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.Load()) }
 
-// Due takes the pods whose time to be looked at again has come. The caller
-// asks for a Sync of those it still wants.
-func (p *Pool) Due() []types.UID { return p.queue.take() }
+// Due removes and returns the pods whose next sync is due. The caller asks for a Sync of those
+// that it still wants.
+func (p *Pool) Due() []types.UID { return p.queue.popDue() }
 
-// proceed says whether a turn may go on to its next call.
-func (p *Pool) proceed(ctx context.Context) error {
+// interrupted returns an error where an iteration must make no further call: the pool is
+// stopping, or ctx has ended.
+func (p *Pool) interrupted(ctx context.Context) error {
 	if err := p.draining.Err(); err != nil {
 		return err
 	}
@@ -111,22 +112,22 @@ func (p *Pool) proceed(ctx context.Context) error {
 const (
 	// stopTimeout is how long calls in flight may go on after Stop.
 	stopTimeout = 10 * time.Second
-	// leaveTimeout is how long they may take to end when they are given up.
-	leaveTimeout = 5 * time.Second
+	// cancelTimeout is how long they may take to return once they are cancelled.
+	cancelTimeout = 5 * time.Second
 )
 
-// Stop takes no more requests, starts no more calls, gives the calls in flight
-// 10 s or until ctx ends, and waits for all workers. A worker whose call ignores
-// for 5 s more that it is to end is left behind. Every pod is left as it is.
+// Stop accepts no more requests and starts no more calls. It waits for calls in flight 10 s or
+// until ctx ends, then cancels them, and waits for all workers. A worker whose call ignores
+// the cancellation for 5 s more is left behind. Pods stay as they are.
 func (p *Pool) Stop(ctx context.Context) {
 	p.mu.Lock()
 	p.stopped = true
 	for _, rec := range p.records {
-		rec.retire()
+		rec.closeWake()
 	}
 	p.mu.Unlock()
 	p.drain()
-	defer p.abandon()
+	defer p.cancelCalls()
 
 	ended := make(chan struct{})
 	go func() {
@@ -140,18 +141,18 @@ func (p *Pool) Stop(ctx context.Context) {
 		return
 	case <-ctx.Done():
 	}
-	p.abandon()
-	timer := time.NewTimer(leaveTimeout)
+	p.cancelCalls()
+	timer := time.NewTimer(cancelTimeout)
 	defer timer.Stop()
 	select {
 	case <-ended:
 	case <-timer.C:
-		p.log.Error("workers are left behind whose calls do not end", "pods", p.busy())
+		p.log.Error("workers are left behind whose calls do not end", "pods", p.busyPods())
 	}
 }
 
-// busy are the pods whose worker takes a turn.
-func (p *Pool) busy() []string {
+// busyPods lists the pods in the middle of an iteration.
+func (p *Pool) busyPods() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var pods []string
@@ -171,11 +172,11 @@ func (p *Pool) busy() []string {
 // record is what the pool knows of one pod. It is guarded by the pool's lock.
 type record struct {
 	uid types.UID
-	// name is the full name by which the start gate knows a static pod, empty
-	// for pods that may start at any time.
-	name string
-	// after is the pod whose place this one takes, empty for none.
-	after types.UID
+	// fullName is the name of a static pod in the start gate, empty for pods that may
+	// start at any time.
+	fullName string
+	// replaces is the pod that must be gone before this one starts, empty for none.
+	replaces types.UID
 	// pod and origin are the newest version asked for; pod is nil for a pod
 	// that only the runtime knows, which then is observed.
 	pod      *v1.Pod
@@ -183,47 +184,47 @@ type record struct {
 	observed *status.ObservedPod
 
 	state State
-	// endedAt is when the pod began to be ended.
-	endedAt time.Time
-	// deadline is when a pod was to have ended that an earlier agent was ending, zero for
-	// others; born is when this one met it.
-	deadline, born time.Time
-	// ended is true for a pod that had ended before the agent started, attempts
-	// are the numbers the next instances of its containers have at least.
-	ended    bool
-	attempts map[string]uint32
+	// terminatingAt is when the termination began.
+	terminatingAt time.Time
+	// terminationDeadline is the end of the grace period that an earlier agent began, zero
+	// for none; resumedAt is when this agent found the termination.
+	terminationDeadline, resumedAt time.Time
+	// terminalAtStart is true for a pod that ended before the agent started. minAttempts
+	// are lower bounds for the attempts of the next instances, by container.
+	terminalAtStart bool
+	minAttempts     map[string]uint32
 	// started is true once the start gate has let the pod pass.
 	started bool
-	// active is when the pod became active, with a monotonic reading; zero before
-	// that.
-	active time.Time
-	// stopping is true once a turn has begun to stop containers.
-	stopping bool
+	// activeSince is when the pod became active, with a monotonic reading; zero before.
+	activeSince time.Time
+	// startedTerminating is true once an iteration has begun to stop containers.
+	startedTerminating bool
 	// deleted: the pod is not to come back; evicted: it was pushed out; removed: its
 	// source has it no more.
 	deleted, evicted, removed bool
-	// restart: the same UID was created again while it was being ended.
-	restart bool
+	// restartRequested: the UID was created again during its termination.
+	restartRequested bool
 	// grace is the grace period in force, in seconds, 0 for none yet.
 	grace int64
 	// failure is why the pod failed, nil where that is for its containers to say.
 	failure *status.Reason
-	// status is the change asked for last of the status the pod ends with.
-	status func(*v1.PodStatus)
+	// statusFunc is the last requested change of the final status, nil for none.
+	statusFunc func(*v1.PodStatus)
 	// waiters are closed once the containers have stopped.
 	waiters []chan<- struct{}
 
-	// pace is of the turns, unremoved of old instances that could not be removed.
-	pace, unremoved faultlog.Pace
+	// syncLog paces what is logged of failed iterations, removeLog of failed removals of
+	// old instances.
+	syncLog, removeLog faultlog.Pace
 	// starting are, by container, the instances that could not be removed and may
 	// be starting.
-	starting map[string]starting
+	starting map[string]startingInstance
 
-	// changed is when the worker had last done something in the runtime, zero if it
-	// never has: only what is seen after that shows it. It is the worker's own.
-	changed time.Time
-	// lostSandbox is the sandbox whose loss was told last, empty for none. It is the
-	// worker's own.
+	// lastChange is when the worker last changed something in the runtime, zero for never:
+	// only a newer observation shows it. Only the worker's goroutine uses it.
+	lastChange time.Time
+	// lostSandbox is the sandbox whose loss the last event reported, empty for none. Only
+	// the worker's goroutine uses it.
 	lostSandbox string
 
 	// pending: there is something the worker has not acted on.
@@ -231,7 +232,7 @@ type record struct {
 	// wake has room for one value. It is closed by the pool, which then sets
 	// it to nil: when the record goes, or at Stop.
 	wake chan struct{}
-	// cancel ends the calls of the turn that runs, nil between turns.
+	// cancel ends the calls of the current iteration, nil between iterations.
 	cancel context.CancelFunc
 }
 
@@ -265,9 +266,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// poke wakes the worker. It never blocks: a worker that has a wake-up before
-// it needs no second.
-func (r *record) poke() {
+// notify wakes the worker. It never blocks: one pending wake-up is enough.
+func (r *record) notify() {
 	if r.wake == nil {
 		return
 	}
@@ -277,23 +277,24 @@ func (r *record) poke() {
 	}
 }
 
-// retire lets the goroutine go.
-func (r *record) retire() {
+// closeWake ends the goroutine of the worker after its current iteration.
+func (r *record) closeWake() {
 	if r.wake != nil {
 		close(r.wake)
 		r.wake = nil
 	}
 }
 
-// end moves the record on to terminating and sets its grace period.
-func (r *record) end(now time.Time, override *int64) {
-	r.state, r.endedAt = Terminating, now
+// terminate moves the record to Terminating and sets its grace period.
+func (r *record) terminate(now time.Time, override *int64) {
+	r.state, r.terminatingAt = Terminating, now
 	r.grace = effectiveGrace(r.grace, r.pod, override)
-	r.bound(now)
+	r.capGrace(now)
 }
 
-// release tells all who wait for the containers to have stopped.
-func (r *record) release() {
+// notifyWaiters closes the channels of all requests that wait for the containers to have
+// stopped.
+func (r *record) notifyWaiters() {
 	for _, w := range r.waiters {
 		close(w)
 	}

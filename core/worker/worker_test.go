@@ -166,12 +166,12 @@ func TestStopLeavesCallsBehindThatIgnoreThatTheyAreToEnd(t *testing.T) {
 		b.create(newPod("other", "2", "a"))
 		synctest.Wait()
 		b.kill(p)
-		b.pool.KillStray(stray(b, "c0"))
+		b.pool.KillOrphan(orphan(b, "c0"))
 		synctest.Wait()
 		begun := time.Now()
 		b.pool.Stop(t.Context())
-		if took := time.Since(begun); took != stopTimeout+leaveTimeout {
-			t.Errorf("Stop took %s, want %s", took, stopTimeout+leaveTimeout)
+		if took := time.Since(begun); took != stopTimeout+cancelTimeout {
+			t.Errorf("Stop took %s, want %s", took, stopTimeout+cancelTimeout)
 		}
 		if want := `pods="[9 default/web]"`; !strings.Contains(log.String(), want) {
 			t.Errorf("log:\n%swant %s", &log, want)
@@ -194,7 +194,7 @@ func TestStopLeavesEveryPodRunning(t *testing.T) {
 		}
 		b.kill(p)
 		b.create(newPod("late", "2", "a"))
-		if got := b.pool.Known(wants()); got != nil {
+		if got := b.pool.SyncKnownPods(wants()); got != nil {
 			t.Errorf("a stopped pool still has workers: %v", got)
 		}
 		expectCalls(t, b)
@@ -241,7 +241,7 @@ func TestHammer(t *testing.T) {
 						case Create, Update, Sync, Kill:
 							b.pool.Update(Request{Kind: kind, Pod: p})
 						default:
-							b.pool.Known(func(uid types.UID) bool { return uid != p.UID })
+							b.pool.SyncKnownPods(func(uid types.UID) bool { return uid != p.UID })
 						}
 						time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 					}
@@ -249,10 +249,10 @@ func TestHammer(t *testing.T) {
 			}
 			wg.Wait()
 			for range 10 {
-				b.pool.Known(wants())
+				b.pool.SyncKnownPods(wants())
 				synctest.Wait()
 			}
-			if left := b.pool.Known(wants()); len(left) != 0 {
+			if left := b.pool.SyncKnownPods(wants()); len(left) != 0 {
 				t.Errorf("seed %d: workers are left: %v", seed, left)
 			}
 			for uid, o := range b.pods {

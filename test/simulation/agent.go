@@ -58,7 +58,7 @@ func newAgent(w *world) (*agent, error) {
 		Runtime: a.link, Images: images{a.link}, Volumes: vols, Cgroups: cgroups{a.link}, Cache: cache, Inspector: generator,
 		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: events, RuntimeName: "simulated", Layout: layout, Hash: hash,
 		SyncFrequency: w.set.frequency, Outcomes: kept, Log: log, Now: now, Jitter: w.jitter,
-		Gone: func(uid types.UID) {
+		OnRemoved: func(uid types.UID) {
 			a.waits.Forgotten(uid)
 			kept.Forget(uid)
 			a.left(uid)

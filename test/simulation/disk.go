@@ -144,11 +144,11 @@ func (o *outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	}
 }
 
-// Goes implements worker.Outcomes.
-func (o *outcomes) Goes(*v1.Pod, *v1.PodStatus) {}
+// Discard implements worker.Outcomes.
+func (o *outcomes) Discard(*v1.Pod, *v1.PodStatus) {}
 
-// Keep implements worker.Outcomes.
-func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
+// Save implements worker.Outcomes.
+func (o *outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(st)
 	if !o.wanted(p.UID) {
 		o.Forget(p.UID)
@@ -171,8 +171,8 @@ func (o *outcomes) Keep(p *v1.Pod, st *v1.PodStatus) {
 	}
 }
 
-// Kept implements worker.Outcomes.
-func (o *outcomes) Kept(p *v1.Pod) (v1.PodStatus, bool) {
+// Saved implements worker.Outcomes.
+func (o *outcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	instance, err := outcomeInstance(p)
 	w := o.world
 	w.mu.Lock()
@@ -202,7 +202,7 @@ func (o *outcomes) Ended(p *v1.Pod) bool {
 
 // Rejected implements syncloop.Outcomes.
 func (o *outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
-	o.Keep(p, st)
+	o.Save(p, st)
 	kept()
 }
 

@@ -27,7 +27,7 @@ type ending struct {
 // Update hands a request on, and notes it when the worker has it: what it does from
 // then on is by that.
 func (r *requests) Update(q worker.Request) {
-	leaves := q.After != "" && r.TerminationRequested(q.After)
+	leaves := q.Replaces != "" && r.TerminationRequested(q.Replaces)
 	r.Pool.Update(q)
 	w, l := r.link.world, r.link
 	w.mu.Lock()
@@ -42,8 +42,8 @@ func (r *requests) Update(q worker.Request) {
 			e.again = true
 			return
 		}
-		if leaves && q.After != uid { // one that is wanted itself is not waited for
-			l.after[uid] = q.After
+		if leaves && q.Replaces != uid { // one that is wanted itself is not waited for
+			l.after[uid] = q.Replaces
 		}
 	}
 	if q.Kind != worker.Kill && q.Pod.DeletionTimestamp == nil {
@@ -64,9 +64,9 @@ func (r *requests) Update(q worker.Request) {
 	}
 }
 
-// Return hands that a pod is to come back on, and notes it.
-func (r *requests) Return(uid types.UID) bool {
-	returns := r.Pool.Return(uid)
+// Recreate hands that a pod is to come back on, and notes it.
+func (r *requests) Recreate(uid types.UID) bool {
+	returns := r.Pool.Recreate(uid)
 	l := r.link
 	l.world.mu.Lock()
 	defer l.world.mu.Unlock()

@@ -37,16 +37,16 @@ var edits = []edit{
 
 	{"core/worker/kill.go", "return max(grace, 1)", "return seededGrace(current, max(grace, 1))"},
 	{"core/worker/kill.go", "p.stopContainers(ctx, about, stops, grace)", "p.stopContainers(ctx, about, seededStops(stops), grace)"},
-	{"core/worker/known.go", "orphan || rec.restart", `{} && !forgets("the pod was created again")`},
-	{"core/worker/publish.go", "\tif !ok {\n\t\treturn\n\t}\n\trec.ended = ", "\tif !ok || forgets(\"how the pod ended\") {\n\t\treturn\n\t}\n\trec.ended = "},
+	{"core/worker/known.go", "orphan || rec.restartRequested", `{} && !forgets("the pod was created again")`},
+	{"core/worker/publish.go", "\tif !ok {\n\t\treturn\n\t}\n\trec.terminalAtStart = ", "\tif !ok || forgets(\"how the pod ended\") {\n\t\treturn\n\t}\n\trec.terminalAtStart = "},
 	{"core/worker/plan.go", "running.Hash != hash(c)", `{} && !forgets("what a container runs as")`},
-	{"core/worker/start.go", "p.leaving(rec.after)", `{} && !forgets("another pod has to leave first")`},
-	{"core/worker/start.go", `rec.name != "" && (`, `rec.name != "" && !forgets("static pods of one name exclude each other") && (`},
-	{"core/worker/sync.go", "\tif p.cfg.Endings != nil && observed.Running() {\n", "\tif forgets(\"what runs has to be stopped\") {\n\t\treturn nil\n\t}\n{}"},
-	{"core/worker/worker.go", "p.run(ctx, t, rec.changed)", "p.run(ctx, t, seededActed(rec.changed))"},
-	{"core/worker/iteration.go", "p.queue.add(t.uid, p.retryIn(err))", "p.queue.add(t.uid, seededDelay(p.retryIn(err)))"},
-	{"core/worker/request.go", "r.Kind == Create {\n\t\trec.restart = true", "r.Kind == Create {\n\t\trec.restart = !forgets(\"the pod is to come back\")"},
-	{"core/worker/request.go", "\trec.restart = true\n\treturn true\n", "\trec.restart = !forgets(\"the pod is to come back\")\n\treturn true\n"},
+	{"core/worker/start.go", "p.isTerminating(rec.replaces)", `{} && !forgets("another pod has to leave first")`},
+	{"core/worker/start.go", `rec.fullName != "" && (`, `rec.fullName != "" && !forgets("static pods of one name exclude each other") && (`},
+	{"core/worker/sync.go", "\tif p.cfg.Terminations != nil && observed.Running() {\n", "\tif forgets(\"what runs has to be stopped\") {\n\t\treturn nil\n\t}\n{}"},
+	{"core/worker/worker.go", "p.sync(ctx, it, rec.lastChange)", "p.sync(ctx, it, seededActed(rec.lastChange))"},
+	{"core/worker/iteration.go", "p.queue.add(it.uid, p.retryDelay(err))", "p.queue.add(it.uid, seededDelay(p.retryDelay(err)))"},
+	{"core/worker/request.go", "r.Kind == Create {\n\t\trec.restartRequested = true", "r.Kind == Create {\n\t\trec.restartRequested = !forgets(\"the pod is to come back\")"},
+	{"core/worker/request.go", "\trec.restartRequested = true\n\treturn true\n", "\trec.restartRequested = !forgets(\"the pod is to come back\")\n\treturn true\n"},
 }
 
 // apply makes the edits of one file in its text. An edit whose place is not there

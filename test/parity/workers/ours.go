@@ -36,7 +36,7 @@ func newOurs() *ours {
 		Layout: pod.Layout{PodRoot: "/nonexistent/pods", LogRoot: "/nonexistent/logs"},
 		Hash:   func(*v1.Container) string { return "" }, SyncFrequency: time.Minute, Now: time.Now,
 		Jitter: func(d time.Duration) time.Duration { return d }, Log: slog.New(slog.DiscardHandler),
-		Gone: func(uid types.UID) { o.forget(uid) },
+		OnRemoved: func(uid types.UID) { o.forget(uid) },
 	})
 	return o
 }
@@ -81,7 +81,7 @@ func (o *ours) apply(op *Op, look *Look) {
 		o.set(op.UID, op.Call, op.Mode)
 	case doKnown:
 		look.Known = map[types.UID]string{}
-		for uid, state := range o.pool.Known(func(uid types.UID) bool { return slices.Contains(op.Wanted, uid) }) {
+		for uid, state := range o.pool.SyncKnownPods(func(uid types.UID) bool { return slices.Contains(op.Wanted, uid) }) {
 			if state == worker.Finished {
 				state = worker.Terminated // a kubelet's states know no more
 			}
