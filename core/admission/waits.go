@@ -19,7 +19,7 @@ import (
 // Statuses hold the newest status of every pod; see status.Store.
 type Statuses interface {
 	Set(p *v1.Pod, st v1.PodStatus) (bool, error)
-	Mark(uid types.UID, conditions ...v1.PodCondition)
+	SetWaiting(uid types.UID, conditions ...v1.PodCondition)
 	Delete(uid types.UID)
 }
 
@@ -67,7 +67,7 @@ func (w *Waits) Passed(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.waiting, uid)
-	w.statuses.Mark(uid)
+	w.statuses.SetWaiting(uid)
 }
 
 // Gone takes in that the pod that waits is not wanted any more. Where nothing
@@ -81,7 +81,7 @@ func (w *Waits) Gone(uid types.UID) {
 		w.statuses.Delete(uid)
 		return
 	}
-	w.statuses.Mark(uid)
+	w.statuses.SetWaiting(uid)
 }
 
 // Forgotten takes in that somebody else has deleted the status of the pod, as
@@ -125,7 +125,7 @@ func (w *Waits) show(x *api.Waiting) {
 			w.events.Event(x.Pod, v1.EventTypeWarning, "StatusNotStored", err.Error())
 		}
 	}
-	w.statuses.Mark(key(x), c)
+	w.statuses.SetWaiting(key(x), c)
 }
 
 // bearer is the pod on which x is shown.

@@ -57,7 +57,7 @@ type Agent struct {
 	client   *runtime.Client
 	health   *runtime.Status
 	runtime  *runtime.Runtime
-	events   *status.Ring
+	events   *status.EventBuffer
 	recorder status.Recorder
 	statuses *status.Store
 	pleg     *pleg.Generator
@@ -145,11 +145,11 @@ func (a *Agent) wire() error {
 		return err
 	}
 
-	a.events = status.NewSharedRing(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.Tenants.Of)
-	recorder := status.Multi{status.NewLog(log), a.events, a.meters.Events}
+	a.events = status.NewEventBufferPerOwner(eventShare(len(cfg.Tenants)), eventWindow, now, a.meters.Tenants.Of)
+	recorder := status.MultiRecorder{status.NewLogRecorder(log), a.events, a.meters.Events}
 	a.recorder = recorder
 	a.statuses = status.NewStore()
-	a.statuses.Tell(a.podChanges.Notify)
+	a.statuses.OnChange(a.podChanges.Notify)
 	a.health = runtime.NewStatus(a.client, log, now)
 	a.runtime = runtime.New(runtime.Config{
 		Client: a.client, Status: a.health, Installation: a.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,

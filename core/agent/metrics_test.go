@@ -110,7 +110,7 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	}{
 		{func() {}, "ADDED db-edge"},
 		{func() { n.Write(t, "static/web.yaml", site.GoodPod) }, "ADDED web-edge"},
-		{func() { a.statuses.Warn(a.mux.Pods()[0].Pod.UID, "R", "m", time.Now()) }, ""}, // it has no status yet
+		{func() { a.statuses.SetPolicyWarning(a.mux.Pods()[0].Pod.UID, "R", "m", time.Now()) }, ""}, // it has no status yet
 		{func() {
 			if err := os.Remove(n.Path("static/web.yaml")); err != nil {
 				t.Error(err)

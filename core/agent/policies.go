@@ -162,7 +162,7 @@ func (r *runningPods) over(p *v1.Pod) bool {
 
 // Violates implements policy.Running.
 func (r *runningPods) Violates(p *v1.Pod, v policy.Violation) {
-	r.agent.statuses.Violates(p.UID, v.Reason, v.Message, time.Now())
+	r.agent.statuses.SetPolicyViolation(p.UID, v.Reason, v.Message, time.Now())
 }
 
 // Tell implements policy.Running.

@@ -9,10 +9,10 @@ import (
 // Event is something that happened to a pod, once or several times.
 type Event struct {
 	// Seq orders the events of one agent process: the newest has the greatest, and
-	// one that repeats takes the next. 0 where nobody counts.
+	// one that repeats takes the next. 0 where events are not counted.
 	Seq uint64 `json:"seq,omitempty"`
-	// Began is the Seq it had when it happened first.
-	Began uint64 `json:"-"`
+	// FirstSeq is the Seq of its first occurrence.
+	FirstSeq uint64 `json:"-"`
 	// First and Last are when it happened first and last.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`

@@ -40,7 +40,7 @@ type Runtime interface {
 	// StopContainer returns when the container has stopped; it is killed after grace.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
 	// RemoveContainer removes a container's logs, then the container. Its error is a
-	// status.ErrKept where the runtime will not let go of it.
+	// status.ErrContainerStuck where the runtime will not let go of it.
 	RemoveContainer(ctx context.Context, uid types.UID, id string) error
 	StopSandbox(ctx context.Context, id string) error
 	RemoveSandbox(ctx context.Context, id string) error

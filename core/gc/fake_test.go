@@ -143,7 +143,7 @@ func (n *fakeNode) RemoveContainer(ctx context.Context, uid types.UID, id string
 	kept := n.kept[id]
 	n.mu.Unlock()
 	if kept {
-		return fmt.Errorf("remove container %s: %w", id, status.ErrKept)
+		return fmt.Errorf("remove container %s: %w", id, status.ErrContainerStuck)
 	}
 	return n.do(ctx, "container "+id, func() {
 		p := n.pods[uid]

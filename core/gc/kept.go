@@ -10,7 +10,7 @@ import (
 // keptDelays is how long a container that the runtime keeps is left alone.
 var keptDelays = backoff.Exponential{Min: retryInterval, Max: maxInterval}
 
-// kept is a container that the runtime does not let go of: see status.ErrKept.
+// kept is a container that the runtime does not let go of: see status.ErrContainerStuck.
 type kept struct {
 	err   error
 	pause time.Duration

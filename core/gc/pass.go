@@ -94,7 +94,7 @@ func (c *Collector) task(j job) {
 	}
 	c.rest(j.uid)
 	const what = "what a pod left cannot be removed"
-	if errors.Is(err, status.ErrKept) { // trying again soon is of no use
+	if errors.Is(err, status.ErrContainerStuck) { // trying again soon is of no use
 		c.warn(j.uid, what, err)
 		return
 	}

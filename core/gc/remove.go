@@ -59,7 +59,7 @@ func (c *Collector) removeContainers(ctx context.Context, p *status.ObservedPod)
 		switch {
 		case err == nil:
 			gone[container.ID] = true
-		case errors.Is(err, status.ErrKept):
+		case errors.Is(err, status.ErrContainerStuck):
 			kept = errors.Join(kept, err)
 		default:
 			return gone, kept, err

@@ -108,7 +108,7 @@ func (c *Collector) removeContainer(ctx context.Context, uid types.UID, containe
 	switch {
 	case err == nil:
 		c.removed(container.ID)
-	case errors.Is(err, status.ErrKept):
+	case errors.Is(err, status.ErrContainerStuck):
 		c.keep(container.ID, err)
 	}
 	return err

@@ -297,7 +297,7 @@ func (s *eventStream) opened(begin time.Time) (seconds []int) {
 
 // tell tells of a change that shows.
 func (s *eventStream) tell(uid types.UID) {
-	s.changes <- status.PodChange{UID: uid, Kind: status.ChangeDone, At: time.Now()}
+	s.changes <- status.PodChange{UID: uid, Kind: status.ChangeVisible, At: time.Now()}
 }
 
 // follow starts a generator that follows the events of f, and waits until it

@@ -374,15 +374,15 @@ func TestObserver(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		gate = make(chan struct{})
 		f.change(func() { f.pods["p"] = newPod("p", "a=exited", "b=running"); f.inspectGate["p"] = gate })
-		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened}
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeVisible, At: happened}
 		time.Sleep(7 * time.Millisecond)
 		close(gate)
 		time.Sleep(2 * time.Millisecond)
 		want("after an event", "inspected 7", "lag 12")
-		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened.Add(-time.Hour)}
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeVisible, At: happened.Add(-time.Hour)}
 		b.settle()
 		want("after an event from before", "inspected 0")
-		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: happened.Add(time.Hour)}
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeVisible, At: happened.Add(time.Hour)}
 		b.settle()
 		want("after an event from the future", "inspected 0", "lag 0")
 

@@ -53,7 +53,7 @@ func (r *inspectRequests) request(uid types.UID, t time.Time) {
 func (r *inspectRequests) addEvent(c status.PodChange, now time.Time) {
 	more := inspectRequest{
 		newer: now, event: true, eventAt: c.At,
-		delayable: c.Kind == status.ChangeMade, alsoDelayed: c.Kind == status.ChangeLeaving,
+		delayable: c.Kind == status.ChangeCreated, alsoDelayed: c.Kind == status.ChangeRemoving,
 	}
 	r.mu.Lock()
 	if c.UID != "" {

@@ -181,13 +181,13 @@ func TestPodOfWhichNothingRunsIsLookedAtSoon(t *testing.T) {
 			"its containers and its sandbox are removed",
 			[]string{"sandbox:s=exited", "a=exited", "b=exited"},
 			nil,
-			[]status.ChangeKind{status.ChangeDone, status.ChangeDone, status.ChangeLeaving},
+			[]status.ChangeKind{status.ChangeVisible, status.ChangeVisible, status.ChangeRemoving},
 			[]string{"ContainerRemoved p/a", "ContainerRemoved p/b", "ContainerRemoved p/s"},
 		},
 		{
 			"its sandbox and a container start", nil,
 			[]string{"sandbox:s=running", "a=running"},
-			[]status.ChangeKind{status.ChangeMade, status.ChangeDone, status.ChangeMade, status.ChangeDone},
+			[]status.ChangeKind{status.ChangeCreated, status.ChangeVisible, status.ChangeCreated, status.ChangeVisible},
 			[]string{"ContainerStarted p/a", "ContainerStarted p/s"},
 		},
 	}
@@ -284,7 +284,7 @@ func TestWithoutAStreamThatIsReliedOnEveryEventIsFollowedAtOnce(t *testing.T) {
 func TestSandboxThatIsAboutToGoIsNotLookedAtTooSoon(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]status.ChangeKind{
-		"after a container": status.ChangeDone, "after another sandbox": status.ChangeLeaving,
+		"after a container": status.ChangeVisible, "after another sandbox": status.ChangeRemoving,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +294,7 @@ func TestSandboxThatIsAboutToGoIsNotLookedAtTooSoon(t *testing.T) {
 				f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=exited") })
 				s.changes <- status.PodChange{UID: "p", Kind: before, At: time.Now()} // a look is due in 1 s
 				time.Sleep(900 * time.Millisecond)
-				s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeLeaving, At: time.Now()}
+				s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeRemoving, At: time.Now()}
 				time.Sleep(500 * time.Millisecond)
 				f.change(func() { delete(f.pods, "p") }) // it took half a second
 				time.Sleep(500 * time.Millisecond)
@@ -321,7 +321,7 @@ func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 			nil,
 			[]string{"sandbox:s=running", "a=running"},
 			[]string{"sandbox:s=running", "a=exited"},
-			status.ChangeDone, tick,
+			status.ChangeVisible, tick,
 			[]string{"ContainerDied p/a", "ContainerStarted p/a", "ContainerStarted p/s"},
 		},
 		{
@@ -329,7 +329,7 @@ func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 			[]string{"sandbox:s=exited"},
 			[]string{"sandbox:t=running", "a=running"},
 			[]string{"sandbox:t=running", "a=exited"},
-			status.ChangeDone, tick,
+			status.ChangeVisible, tick,
 			[]string{"ContainerDied p/a", "ContainerRemoved p/s", "ContainerStarted p/a", "ContainerStarted p/t"},
 		},
 		{
@@ -337,7 +337,7 @@ func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 			nil,
 			[]string{"sandbox:s=running"},
 			[]string{"sandbox:s=running", "a=exited"},
-			status.ChangeMade, time.Second,
+			status.ChangeCreated, time.Second,
 			[]string{"ContainerDied p/a", "ContainerStarted p/s"},
 		},
 	}
@@ -407,7 +407,7 @@ func TestPodThatComesBackWhileItsLastInspectionHangsIsLookedAt(t *testing.T) {
 		}
 		wantTold(t, b, "ContainerDied p/a", "ContainerRemoved p/a")
 		f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=running"); f.inspectGate["p"] = nil })
-		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeMade, At: time.Now()}
+		s.changes <- status.PodChange{UID: "p", Kind: status.ChangeCreated, At: time.Now()}
 		b.settle()
 		close(gate)
 		time.Sleep(time.Second)
@@ -422,7 +422,7 @@ func TestSandboxThatIsAboutToGoIsLookedAtOnceMoreAlsoWhenEventsAreReliedOnOnlySi
 		s := newEventStream(f)
 		b := start(t, f, Config{})
 		time.Sleep(2999 * time.Millisecond)
-		s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeLeaving, At: time.Now()}
+		s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeRemoving, At: time.Now()}
 		time.Sleep(50 * time.Millisecond)
 		b.told()
 		if !b.Streaming() {

@@ -249,8 +249,8 @@ func TestEventThatNamesNoPodIsThatOfItsContainer(t *testing.T) {
 		b, s := follow(t, f, Config{})
 		q := f.inspected("q")
 		f.change(func() { delete(f.pods, "p") })
-		s.changes <- status.PodChange{ID: "s", Kind: status.ChangeLeaving, At: time.Now()}
-		s.changes <- status.PodChange{ID: "foreign", Kind: status.ChangeLeaving, At: time.Now()}
+		s.changes <- status.PodChange{ID: "s", Kind: status.ChangeRemoving, At: time.Now()}
+		s.changes <- status.PodChange{ID: "foreign", Kind: status.ChangeRemoving, At: time.Now()}
 		wantTold(t, b, "ContainerDied p/s", "ContainerRemoved p/s")
 		if f.inspected("q") != q || f.inspected("") != 0 {
 			t.Error("a container that nobody knows had something inspected")
@@ -288,7 +288,7 @@ func TestContainerThatWasMadeAndNotStartedIsLookedAtAgain(t *testing.T) {
 		b, s := follow(t, f, Config{})
 		before := f.inspected("p")
 		f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=running", "a=created") })
-		s.changes <- status.PodChange{UID: "p", ID: "a", Kind: status.ChangeMade, At: time.Now()}
+		s.changes <- status.PodChange{UID: "p", ID: "a", Kind: status.ChangeCreated, At: time.Now()}
 		wantTold(t, b)
 		if n := f.inspected("p") - before; n != 0 {
 			t.Errorf("inspected %d times before anything could be seen", n)
@@ -316,7 +316,7 @@ func TestContainerThatStartsNeedsNoSecondLook(t *testing.T) {
 		b, s := follow(t, f, Config{})
 		before := f.inspected("p")
 		f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=running", "a=running") })
-		s.changes <- status.PodChange{UID: "p", ID: "a", Kind: status.ChangeMade, At: time.Now()}
+		s.changes <- status.PodChange{UID: "p", ID: "a", Kind: status.ChangeCreated, At: time.Now()}
 		s.tell("p")
 		wantTold(t, b, "ContainerStarted p/a")
 		time.Sleep(30 * time.Second)
@@ -331,7 +331,7 @@ func TestSandboxThatIsAboutToGoIsLookedAtOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuntime(newPod("p", "sandbox:s=exited"))
 		b, s := follow(t, f, Config{})
-		s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeLeaving, At: time.Now()}
+		s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeRemoving, At: time.Now()}
 		wantTold(t, b)
 		f.change(func() { delete(f.pods, "p") })
 		time.Sleep(time.Second)
@@ -444,7 +444,7 @@ func TestEventFromBeforeTheClockWasSetForwardIsNotMeasured(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		for age, want := range map[time.Duration]bool{time.Second: true, time.Hour: false} {
 			n.take()
-			s.changes <- status.PodChange{UID: "p", Kind: status.ChangeDone, At: time.Now().Round(0).Add(-age)}
+			s.changes <- status.PodChange{UID: "p", Kind: status.ChangeVisible, At: time.Now().Round(0).Add(-age)}
 			b.settle()
 			if got := slices.ContainsFunc(n.take(), func(l string) bool { return strings.HasPrefix(l, "lag ") }); got != want {
 				t.Errorf("an event of %s ago is measured: %v, want %v", age, got, want)

@@ -262,14 +262,14 @@ func (e *callError) Error() string {
 // GRPCStatus lets google.golang.org/grpc/status find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
-// Is makes errors.Is find the context's errors, and [podstatus.ErrAway].
+// Is makes errors.Is find the context's errors, and [podstatus.ErrRuntimeUnavailable].
 func (e *callError) Is(target error) bool {
 	switch target {
 	case context.Canceled:
 		return e.status.Code() == codes.Canceled
 	case context.DeadlineExceeded:
 		return e.status.Code() == codes.DeadlineExceeded
-	case podstatus.ErrAway:
+	case podstatus.ErrRuntimeUnavailable:
 		return e.unreachable()
 	default:
 		return false
@@ -301,7 +301,7 @@ func (e *callError) unreachable() bool {
 // interrupted reports whether err says nothing about what was asked for: the
 // runtime is away, or the caller has given up.
 func interrupted(err error) bool {
-	return errors.Is(err, podstatus.ErrAway) || errors.Is(err, context.Canceled)
+	return errors.Is(err, podstatus.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
 }
 
 func isNotFound(err error) bool { return status.Code(err) == codes.NotFound }

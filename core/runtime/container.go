@@ -23,7 +23,7 @@ const (
 	minStopTimeout = 2 * time.Second
 	// startGrace is how long a start that is not wanted any more may go on. A runtime
 	// that is left alone in the middle of it may keep the container for ever: see
-	// status.ErrKept.
+	// status.ErrContainerStuck.
 	startGrace = 5 * time.Second
 )
 
@@ -113,7 +113,7 @@ func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Durat
 // its logs, their link and its termination message, then the container, so
 // that a failure leaves something to try again with. A container that does
 // not exist is removed; one that is not ours is refused. The error is a
-// status.ErrKept where the runtime shows the container as ended and keeps it.
+// status.ErrContainerStuck where the runtime shows the container as ended and keeps it.
 func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
 	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
 	if isNotFound(err) {
@@ -137,7 +137,7 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 	case err == nil || isNotFound(err):
 		return nil
 	case isFailedPrecondition(err) && c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED:
-		return fmt.Errorf("remove container %s: %w: %w", id, status.ErrKept, err)
+		return fmt.Errorf("remove container %s: %w: %w", id, status.ErrContainerStuck, err)
 	}
 	return fmt.Errorf("remove container %s: %w", id, err)
 }

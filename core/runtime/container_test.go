@@ -282,7 +282,7 @@ func TestAContainerThatTheRuntimeDoesNotLetGoOf(t *testing.T) {
 			id := r.start(t, p, tc.program)
 			tc.hinder(r, id)
 			err := r.RemoveContainer(t.Context(), p.UID, id)
-			if err == nil || errors.Is(err, wardlet.ErrKept) != tc.kept {
+			if err == nil || errors.Is(err, wardlet.ErrContainerStuck) != tc.kept {
 				t.Errorf("error %v; kept must be %t", err, tc.kept)
 			}
 		})

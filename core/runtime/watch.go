@@ -59,15 +59,15 @@ func (r *Runtime) watchError(err error) error {
 
 // change is what an event tells, if it can be about a pod of ours.
 func (r *Runtime) change(e *runtimeapi.ContainerEventResponse) (status.PodChange, bool) {
-	c := status.PodChange{ID: e.GetContainerId(), Kind: status.ChangeDone, At: timeOf(e.GetCreatedAt())}
+	c := status.PodChange{ID: e.GetContainerId(), Kind: status.ChangeVisible, At: timeOf(e.GetCreatedAt())}
 	sandbox := e.GetPodSandboxStatus()
 	switch e.GetContainerEventType() {
 	case runtimeapi.ContainerEventType_CONTAINER_CREATED_EVENT:
-		c.Kind = status.ChangeMade
+		c.Kind = status.ChangeCreated
 	case runtimeapi.ContainerEventType_CONTAINER_DELETED_EVENT:
 		// containerd tells that a sandbox is removed before it is.
 		if sandbox == nil || sandbox.GetId() == c.ID {
-			c.Kind = status.ChangeLeaving
+			c.Kind = status.ChangeRemoving
 		}
 	default:
 	}

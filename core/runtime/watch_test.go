@@ -81,14 +81,14 @@ func TestWatchPodsTellsWhatHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []status.PodChange{
-		{UID: p.UID, ID: sandbox, Kind: status.ChangeMade},
-		{UID: p.UID, ID: sandbox, Kind: status.ChangeDone}, // started
-		{UID: p.UID, ID: id, Kind: status.ChangeMade},
-		{UID: p.UID, ID: id, Kind: status.ChangeDone},      // started
-		{UID: p.UID, ID: id, Kind: status.ChangeDone},      // ended
-		{UID: p.UID, ID: id, Kind: status.ChangeDone},      // removed
-		{UID: p.UID, ID: sandbox, Kind: status.ChangeDone}, // stopped
-		{UID: p.UID, ID: sandbox, Kind: status.ChangeLeaving},
+		{UID: p.UID, ID: sandbox, Kind: status.ChangeCreated},
+		{UID: p.UID, ID: sandbox, Kind: status.ChangeVisible}, // started
+		{UID: p.UID, ID: id, Kind: status.ChangeCreated},
+		{UID: p.UID, ID: id, Kind: status.ChangeVisible},      // started
+		{UID: p.UID, ID: id, Kind: status.ChangeVisible},      // ended
+		{UID: p.UID, ID: id, Kind: status.ChangeVisible},      // removed
+		{UID: p.UID, ID: sandbox, Kind: status.ChangeVisible}, // stopped
+		{UID: p.UID, ID: sandbox, Kind: status.ChangeRemoving},
 	} {
 		mustEqual(t, "change", want, w.next(t))
 	}
@@ -155,13 +155,13 @@ func TestEventOfASandboxThatIsGone(t *testing.T) {
 		want  status.PodChange
 		ours  bool
 	}{
-		{"its ID is all there is", &runtimeapi.ContainerEventResponse{ContainerId: "s", ContainerEventType: deleted}, status.PodChange{ID: "s", Kind: status.ChangeLeaving}, true},
+		{"its ID is all there is", &runtimeapi.ContainerEventResponse{ContainerId: "s", ContainerEventType: deleted}, status.PodChange{ID: "s", Kind: status.ChangeRemoving}, true},
 		{"a container says whose it was", &runtimeapi.ContainerEventResponse{
 			ContainerId: "s", ContainerEventType: stopped, ContainersStatuses: []*runtimeapi.ContainerStatus{container("install-1")},
-		}, status.PodChange{UID: types.UID("u"), ID: "s", Kind: status.ChangeDone}, true},
+		}, status.PodChange{UID: types.UID("u"), ID: "s", Kind: status.ChangeVisible}, true},
 		{"a container says that it was not ours", &runtimeapi.ContainerEventResponse{
 			ContainerId: "s", ContainerEventType: stopped, ContainersStatuses: []*runtimeapi.ContainerStatus{container("install-2")},
-		}, status.PodChange{UID: types.UID("u"), ID: "s", Kind: status.ChangeDone}, false},
+		}, status.PodChange{UID: types.UID("u"), ID: "s", Kind: status.ChangeVisible}, false},
 	} {
 		got, ours := r.change(tt.event)
 		mustEqual(t, tt.name, tt.want, got)

@@ -61,7 +61,7 @@ func (e *eventWatch) next() []api.WatchLine {
 	for _, x := range e.query.of(all, e.node) {
 		switch {
 		case e.begun && x.Seq <= e.told:
-		case e.begun && x.Began <= e.told:
+		case e.begun && x.FirstSeq <= e.told:
 			lines = append(lines, api.WatchLine{Type: api.WatchModified, Object: x})
 		default:
 			lines = append(lines, api.WatchLine{Type: api.WatchAdded, Object: x})

@@ -353,7 +353,7 @@ func TestAWatchThatLeavesMakesRoomForAnother(t *testing.T) {
 func TestAWatchOfEventsTellsThoseOfThePodsItAsksFor(t *testing.T) {
 	t.Parallel()
 	event := func(began, seq uint64, namespace, name, reason string, count int) api.Event {
-		return api.Event{Seq: seq, Began: began, Namespace: namespace, Name: name, Reason: reason, Count: count}
+		return api.Event{Seq: seq, FirstSeq: began, Namespace: namespace, Name: name, Reason: reason, Count: count}
 	}
 	for path, want := range map[string][][]string{
 		"":                         {{"ADDED web-edgeA", "ADDED webB", "ADDED dbC"}, {"ADDED dbD"}, {"MODIFIED web-edgeA"}},

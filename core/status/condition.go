@@ -22,23 +22,23 @@ func Condition(st *v1.PodStatus, kind v1.PodConditionType) *v1.PodCondition {
 	return findCondition(st.Conditions, kind)
 }
 
-// verdict is a condition without its times; an empty reason is a True one.
-type verdict struct{ reason, message string }
+// conditionReason is why a condition is not True; the zero value is a condition that is True.
+type conditionReason struct{ reason, message string }
 
 // conditions makes the agent's own conditions from what st holds already, and
 // keeps all others but marks: those of the API server's copy, then those that
 // other parts of the agent have set.
-func conditions(in *Input, st *v1.PodStatus, before *past) []v1.PodCondition {
+func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondition {
 	var out []v1.PodCondition
 	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
 		for _, c := range from {
-			if !owned(c.Type) && findCondition(out, c.Type) == nil {
+			if !isOwnCondition(c.Type) && findCondition(out, c.Type) == nil {
 				out = append(out, c)
 			}
 		}
 	}
 
-	add := func(kind v1.PodConditionType, status v1.ConditionStatus, v verdict) {
+	add := func(kind v1.PodConditionType, status v1.ConditionStatus, v conditionReason) {
 		c := v1.PodCondition{
 			Type:               kind,
 			Status:             status,
@@ -49,7 +49,7 @@ func conditions(in *Input, st *v1.PodStatus, before *past) []v1.PodCondition {
 		}
 		switch old := Condition(&in.Previous, kind); {
 		case old == nil:
-			c.LastTransitionTime.Time = before.since(kind, status, st.StartTime.Time, in.Now)
+			c.LastTransitionTime.Time = before.transitionTime(kind, status, st.StartTime.Time, in.Now)
 		case old.Status == status:
 			c.LastTransitionTime = old.LastTransitionTime
 		}
@@ -57,22 +57,22 @@ func conditions(in *Input, st *v1.PodStatus, before *past) []v1.PodCondition {
 	}
 	containers := containersReady(in.Pod, st)
 	ready := containers
-	if ready == (verdict{}) {
+	if ready == (conditionReason{}) {
 		ready = gatesReady(in.Pod, out)
 	}
 
-	add(v1.PodReadyToStartContainers, truth(!NeedsSandbox(in.Pod, &in.Observed)), verdict{})
+	add(v1.PodReadyToStartContainers, conditionStatus(!NeedsSandbox(in.Pod, &in.Observed)), conditionReason{})
 	add(v1.PodInitialized, v1.ConditionTrue, initialized(st.Phase))
-	add(v1.PodReady, truth(ready == verdict{}), ready)
-	add(v1.ContainersReady, truth(containers == verdict{}), containers)
-	add(v1.PodScheduled, v1.ConditionTrue, verdict{})
+	add(v1.PodReady, conditionStatus(ready == conditionReason{}), ready)
+	add(v1.ContainersReady, conditionStatus(containers == conditionReason{}), containers)
+	add(v1.PodScheduled, v1.ConditionTrue, conditionReason{})
 	return out
 }
 
 // containersReady is empty when every container is ready, else says why not.
-func containersReady(p *v1.Pod, st *v1.PodStatus) verdict {
+func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 	if st.ContainerStatuses == nil {
-		return verdict{reason: reasonUnknownContainerStatuses}
+		return conditionReason{reason: reasonUnknownContainerStatuses}
 	}
 	var unknown, unready []string
 	for i := range p.Spec.Containers {
@@ -85,10 +85,10 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) verdict {
 		}
 	}
 	if st.Phase == v1.PodFailed {
-		return verdict{reason: reasonPodFailed}
+		return conditionReason{reason: reasonPodFailed}
 	}
 	if st.Phase == v1.PodSucceeded && unknown == nil {
-		return verdict{reason: reasonPodCompleted}
+		return conditionReason{reason: reasonPodCompleted}
 	}
 	var parts []string
 	if unknown != nil {
@@ -98,14 +98,14 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) verdict {
 		parts = append(parts, fmt.Sprintf("containers with unready status: %v", unready))
 	}
 	if parts == nil {
-		return verdict{}
+		return conditionReason{}
 	}
-	return verdict{reasonContainersNotReady, strings.Join(parts, ", ")}
+	return conditionReason{reasonContainersNotReady, strings.Join(parts, ", ")}
 }
 
 // gatesReady is empty when every readiness gate is open, else names those
 // that are not.
-func gatesReady(p *v1.Pod, foreign []v1.PodCondition) verdict {
+func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 	var closed []string
 	for _, gate := range p.Spec.ReadinessGates {
 		if c := findCondition(foreign, gate.ConditionType); c == nil || c.Status != v1.ConditionTrue {
@@ -113,22 +113,22 @@ func gatesReady(p *v1.Pod, foreign []v1.PodCondition) verdict {
 		}
 	}
 	if closed == nil {
-		return verdict{}
+		return conditionReason{}
 	}
-	return verdict{reasonReadinessGatesNotReady, fmt.Sprintf("readiness gates not met: %v", closed)}
+	return conditionReason{reasonReadinessGatesNotReady, fmt.Sprintf("readiness gates not met: %v", closed)}
 }
 
 // initialized says why a pod counts as initialised. A pod without init
 // containers always does.
-func initialized(phase v1.PodPhase) verdict {
+func initialized(phase v1.PodPhase) conditionReason {
 	if phase == v1.PodSucceeded {
-		return verdict{reason: reasonPodCompleted}
+		return conditionReason{reason: reasonPodCompleted}
 	}
-	return verdict{}
+	return conditionReason{}
 }
 
-// owned reports whether the agent alone sets conditions of this type.
-func owned(kind v1.PodConditionType) bool {
+// isOwnCondition reports whether only the agent sets conditions of this type.
+func isOwnCondition(kind v1.PodConditionType) bool {
 	switch kind {
 	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled:
 		return true
@@ -146,7 +146,8 @@ func findCondition(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.P
 	return nil
 }
 
-func truth(b bool) v1.ConditionStatus {
+// conditionStatus returns the status of a condition that holds or not.
+func conditionStatus(b bool) v1.ConditionStatus {
 	if b {
 		return v1.ConditionTrue
 	}

@@ -21,32 +21,32 @@ func TestContainersReady(t *testing.T) {
 		name     string
 		phase    v1.PodPhase
 		statuses statuses
-		want     verdict
+		want     conditionReason
 	}{
-		{"nothing known", v1.PodPending, nil, verdict{reason: "UnknownContainerStatuses"}},
-		{"all ready", v1.PodRunning, statuses{ready(isRunning("a")), ready(isRunning("b"))}, verdict{}},
+		{"nothing known", v1.PodPending, nil, conditionReason{reason: "UnknownContainerStatuses"}},
+		{"all ready", v1.PodRunning, statuses{ready(isRunning("a")), ready(isRunning("b"))}, conditionReason{}},
 		{
 			"some not ready", v1.PodRunning,
 			statuses{isRunning("b"), isRunning("a")},
-			verdict{"ContainersNotReady", "containers with unready status: [a b]"},
+			conditionReason{"ContainersNotReady", "containers with unready status: [a b]"},
 		},
 		{
 			"some unknown", v1.PodPending,
 			statuses{ready(isRunning("a"))},
-			verdict{"ContainersNotReady", "containers with unknown status: [b]"},
+			conditionReason{"ContainersNotReady", "containers with unknown status: [b]"},
 		},
 		{
 			"some unknown, some not ready", v1.PodPending,
 			statuses{isRunning("a")},
-			verdict{"ContainersNotReady", "containers with unknown status: [b], containers with unready status: [a]"},
+			conditionReason{"ContainersNotReady", "containers with unknown status: [b], containers with unready status: [a]"},
 		},
-		{"completed", v1.PodSucceeded, statuses{hasEnded("a", 0), hasEnded("b", 0)}, verdict{reason: "PodCompleted"}},
+		{"completed", v1.PodSucceeded, statuses{hasEnded("a", 0), hasEnded("b", 0)}, conditionReason{reason: "PodCompleted"}},
 		{
 			"completed, they say, but some are unknown", v1.PodSucceeded,
 			statuses{ready(hasEnded("a", 0))},
-			verdict{"ContainersNotReady", "containers with unknown status: [b]"},
+			conditionReason{"ContainersNotReady", "containers with unknown status: [b]"},
 		},
-		{"failed", v1.PodFailed, statuses{hasEnded("a", 0), hasEnded("b", 1)}, verdict{reason: "PodFailed"}},
+		{"failed", v1.PodFailed, statuses{hasEnded("a", 0), hasEnded("b", 1)}, conditionReason{reason: "PodFailed"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,9 +56,9 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 
 	var st v1.ContainerStatus
 	if newest == nil {
-		st = unseen(in, c, old)
+		st = noInstanceStatus(in, c, old)
 	} else {
-		st = seen(in, c, newest, old)
+		st = instanceStatus(in, c, newest, old)
 		if before != nil && before.State == StateExited {
 			st.LastTerminationState = terminated(in, before)
 		}
@@ -81,8 +81,8 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 	return st
 }
 
-// seen is the status of a container by its newest instance.
-func seen(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerStatus) v1.ContainerStatus {
+// instanceStatus returns the status of a container from its newest instance.
+func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerStatus) v1.ContainerStatus {
 	st := v1.ContainerStatus{
 		Name:         c.Name,
 		RestartCount: int32(o.Attempt),
@@ -99,7 +99,7 @@ func seen(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerSta
 	case o.State == StateExited:
 		st.State = terminated(in, o)
 	case o.State == StateUnknown && old != nil && old.State.Running != nil:
-		st.State = lost()
+		st.State = unknownTermination()
 		st.RestartCount++
 	case o.State == StateUnknown && old != nil && old.State.Terminated != nil && old.ContainerID == st.ContainerID:
 		return *old.DeepCopy()
@@ -109,9 +109,9 @@ func seen(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerSta
 	return st
 }
 
-// unseen is the status of a container the runtime does not have: not made
-// yet, or gone. What was reported of its end stays.
-func unseen(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
+// noInstanceStatus returns the status of a container without an instance in the runtime: not
+// made yet, or gone. An end reported before stays.
+func noInstanceStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
 	if old != nil && old.State.Terminated != nil {
 		return *old.DeepCopy()
 	}
@@ -126,7 +126,7 @@ func unseen(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerSta
 	st.RestartCount = old.RestartCount
 	st.LastTerminationState = *old.LastTerminationState.DeepCopy()
 	if old.State.Running != nil {
-		st.LastTerminationState = lost()
+		st.LastTerminationState = unknownTermination()
 		if !in.ending() {
 			st.RestartCount++
 		}
@@ -146,8 +146,8 @@ func terminated(in *Input, o *ObservedContainer) v1.ContainerState {
 	}}
 }
 
-// lost is the state of an instance that ended unobserved.
-func lost() v1.ContainerState {
+// unknownTermination returns the state of an instance that ended unobserved.
+func unknownTermination() v1.ContainerState {
 	return v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
 		ExitCode: exitCodeStatusUnknown,
 		Reason:   reasonStatusUnknown,

@@ -96,12 +96,12 @@ func TestContainerStatus(t *testing.T) {
 			name:     "lost by the runtime while it ran: killed, and one restart more",
 			observed: []ObservedContainer{instance("a", 1, StateUnknown, 0)},
 			old:      new(full("a-1", 1, running, none, yes)),
-			want:     full("a-1", 2, lost(), none, no),
+			want:     full("a-1", 2, unknownTermination(), none, no),
 		}, {
 			name:     "lost by the runtime and reported so: stays so",
 			observed: []ObservedContainer{instance("a", 1, StateUnknown, 0)},
-			old:      new(full("a-1", 2, lost(), none, no)),
-			want:     full("a-1", 2, lost(), none, no),
+			old:      new(full("a-1", 2, unknownTermination(), none, no)),
+			want:     full("a-1", 2, unknownTermination(), none, no),
 		}, {
 			name:     "lost by the runtime and never seen to run: waits",
 			observed: []ObservedContainer{instance("a", 1, StateUnknown, 0)},
@@ -110,17 +110,17 @@ func TestContainerStatus(t *testing.T) {
 		}, {
 			name: "vanished while it ran: killed, and one restart more",
 			old:  new(full("a-1", 1, running, exited("a-0", 1), yes)),
-			want: bare(2, waiting("ContainerCreating", ""), lost()),
+			want: bare(2, waiting("ContainerCreating", ""), unknownTermination()),
 		}, {
 			name: "vanished from a pod that is being deleted: no restart more",
 			old:  new(full("a-1", 1, running, none, yes)),
 			edit: func(in *Input) { in.Pod.DeletionTimestamp = new(metav1.NewTime(noon)) },
-			want: bare(1, waiting("ContainerCreating", ""), lost()),
+			want: bare(1, waiting("ContainerCreating", ""), unknownTermination()),
 		}, {
 			name: "vanished from a pod that is being ended: no restart more",
 			old:  new(full("a-1", 1, running, none, yes)),
 			edit: func(in *Input) { in.Terminating = true },
-			want: bare(1, waiting("ContainerCreating", ""), lost()),
+			want: bare(1, waiting("ContainerCreating", ""), unknownTermination()),
 		}, {
 			name: "vanished after it had ended: stays as reported",
 			old:  new(full("a-1", 1, exited("a-1", 4), none, no)),

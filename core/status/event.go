@@ -23,34 +23,34 @@ type Recorder interface {
 	Event(p *v1.Pod, eventType, reason, message string)
 }
 
-// Multi hands every event to each of its recorders, in order.
-type Multi []Recorder
+// MultiRecorder passes every event to each of its recorders, in order.
+type MultiRecorder []Recorder
 
 // Event implements Recorder.
-func (m Multi) Event(p *v1.Pod, eventType, reason, message string) {
+func (m MultiRecorder) Event(p *v1.Pod, eventType, reason, message string) {
 	for _, r := range m {
 		r.Event(p, eventType, reason, message)
 	}
 }
 
-// Log writes events to a log: warnings at level WARN, others at INFO. A warning that
+// LogRecorder writes events to a log: warnings at level WARN, others at INFO. A warning that
 // repeats is written at most once a minute. It is safe for concurrent use.
-type Log struct {
+type LogRecorder struct {
 	logger *slog.Logger
 
 	mu       sync.Mutex
 	warnings faultlog.Pace
 }
 
-// NewLog makes a recorder that writes to logger.
-func NewLog(logger *slog.Logger) *Log { return &Log{logger: logger} }
+// NewLogRecorder makes a recorder that writes to logger.
+func NewLogRecorder(logger *slog.Logger) *LogRecorder { return &LogRecorder{logger: logger} }
 
 // Event implements Recorder.
-func (l *Log) Event(p *v1.Pod, eventType, reason, message string) {
+func (l *LogRecorder) Event(p *v1.Pod, eventType, reason, message string) {
 	level := slog.LevelInfo
 	if eventType == v1.EventTypeWarning {
 		level = slog.LevelWarn
-		if l.repeats(p, reason, message) {
+		if l.loggedRecently(p, reason, message) {
 			return
 		}
 	}
@@ -59,16 +59,16 @@ func (l *Log) Event(p *v1.Pod, eventType, reason, message string) {
 		"reason", reason, "message", message)
 }
 
-// repeats reports whether a warning was written less than a minute ago.
-func (l *Log) repeats(p *v1.Pod, reason, message string) bool {
+// loggedRecently reports whether a warning was written less than a minute ago.
+func (l *LogRecorder) loggedRecently(p *v1.Pod, reason, message string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.warnings.Due(string(p.UID)+" "+reason, message, time.Now())
 }
 
-// Ring keeps the newest events in memory: of the pods of each owner so many, so
-// that one owner's many push out only its own. It is safe for concurrent use.
-type Ring struct {
+// EventBuffer keeps the newest events in memory, up to a limit for each owner of pods: many
+// events of one owner push out only its own. It is safe for concurrent use.
+type EventBuffer struct {
 	share  int
 	window time.Duration
 	now    func() time.Time
@@ -82,25 +82,25 @@ type Ring struct {
 	owners map[string][]api.Event
 }
 
-// maxEventMessage is how many characters of an event's message a Ring keeps:
-// plugins write into them.
+// maxEventMessage is how many characters of an event's message an EventBuffer keeps: plugins
+// write messages.
 const maxEventMessage = 1 << 10
 
-// NewRing makes a ring of size events (at least 1), all of one owner. An event
-// that repeats another (same pod, reason and message) within window of its last
-// occurrence raises that one's count instead of taking a place.
-func NewRing(size int, window time.Duration, now func() time.Time) *Ring {
-	return NewSharedRing(size, window, now, func(string) string { return "" })
+// NewEventBuffer makes a buffer of size events (at least 1), all of one owner. An event that
+// repeats another (same pod, reason and message) within window of its last occurrence raises
+// the count of that one instead of taking a place.
+func NewEventBuffer(size int, window time.Duration, now func() time.Time) *EventBuffer {
+	return NewEventBufferPerOwner(size, window, now, func(string) string { return "" })
 }
 
-// NewSharedRing makes a ring of share events (at least 1) for each owner. owner
-// says whose the pods in a namespace are, and has a bounded number of answers.
-func NewSharedRing(share int, window time.Duration, now func() time.Time, owner func(namespace string) string) *Ring {
-	return &Ring{share: share, window: window, now: now, owner: owner, owners: map[string][]api.Event{}}
+// NewEventBufferPerOwner makes a buffer of share events (at least 1) for each owner. owner
+// returns the owner of the pods in a namespace, and has a bounded number of results.
+func NewEventBufferPerOwner(share int, window time.Duration, now func() time.Time, owner func(namespace string) string) *EventBuffer {
+	return &EventBuffer{share: share, window: window, now: now, owner: owner, owners: map[string][]api.Event{}}
 }
 
 // Event implements Recorder.
-func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
+func (r *EventBuffer) Event(p *v1.Pod, eventType, reason, message string) {
 	owner := r.owner(p.Namespace)
 	defer r.changes.Notify() // after the lock was given back
 	r.mu.Lock()
@@ -108,7 +108,7 @@ func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
 	now := r.now()
 	r.seq++
 	e := api.Event{
-		Seq: r.seq, Began: r.seq, First: now, Last: now, Count: 1, Type: eventType, Reason: reason, Message: shortened(message),
+		Seq: r.seq, FirstSeq: r.seq, First: now, Last: now, Count: 1, Type: eventType, Reason: reason, Message: truncateMessage(message),
 		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource],
 	}
 	events := r.owners[owner]
@@ -117,7 +117,7 @@ func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
 			break
 		}
 		if old.UID == e.UID && old.Reason == e.Reason && old.Message == e.Message {
-			e.Began, e.First, e.Count = old.Began, old.First, old.Count+1
+			e.FirstSeq, e.First, e.Count = old.FirstSeq, old.First, old.Count+1
 			events = slices.Delete(events, i, i+1)
 			break
 		}
@@ -129,7 +129,7 @@ func (r *Ring) Event(p *v1.Pod, eventType, reason, message string) {
 }
 
 // List is a copy of the events of all owners, newest last.
-func (r *Ring) List() []api.Event {
+func (r *EventBuffer) List() []api.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := []api.Event{}
@@ -141,10 +141,10 @@ func (r *Ring) List() []api.Event {
 }
 
 // Listen tells of new events, and of those that repeat; see Notifier.
-func (r *Ring) Listen() (changed <-chan struct{}, stop func()) { return r.changes.Listen() }
+func (r *EventBuffer) Listen() (changed <-chan struct{}, stop func()) { return r.changes.Listen() }
 
-// shortened is a message that is not too long to be kept.
-func shortened(message string) string {
+// truncateMessage returns a message of at most maxEventMessage characters.
+func truncateMessage(message string) string {
 	if len(message) <= maxEventMessage {
 		return message
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 var (
-	_ Recorder = (*Ring)(nil)
-	_ Recorder = (*Log)(nil)
-	_ Recorder = Multi(nil)
+	_ Recorder = (*EventBuffer)(nil)
+	_ Recorder = (*LogRecorder)(nil)
+	_ Recorder = MultiRecorder(nil)
 )
 
 // brief is an event as "reason/message xcount".
@@ -57,7 +57,7 @@ func TestRing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			now := noon
-			r := NewRing(3, 10*time.Minute, func() time.Time { return now })
+			r := NewEventBuffer(3, 10*time.Minute, func() time.Time { return now })
 			p := testPod(v1.RestartPolicyAlways, "file")
 			for _, s := range tt.steps {
 				now = noon.Add(time.Duration(s.minute) * time.Minute)
@@ -74,7 +74,7 @@ func TestRing(t *testing.T) {
 func TestRingTellsAllThereIsToKnow(t *testing.T) {
 	t.Parallel()
 	now := noon
-	r := NewRing(3, time.Hour, func() time.Time { return now })
+	r := NewEventBuffer(3, time.Hour, func() time.Time { return now })
 	p := testPod(v1.RestartPolicyAlways, "file")
 	r.Event(p, v1.EventTypeWarning, "BackOff", "again")
 	before := r.List()
@@ -82,7 +82,7 @@ func TestRingTellsAllThereIsToKnow(t *testing.T) {
 	r.Event(p, v1.EventTypeWarning, "BackOff", "again")
 
 	want := api.Event{
-		Seq: 2, Began: 1, First: noon, Last: now, Count: 2, Type: "Warning", Reason: "BackOff", Message: "again",
+		Seq: 2, FirstSeq: 1, First: noon, Last: now, Count: 2, Type: "Warning", Reason: "BackOff", Message: "again",
 		Namespace: "shop", Name: "web", UID: "u1", Source: "file",
 	}
 	if d := cmp.Diff([]api.Event{want}, r.List()); d != "" {
@@ -96,7 +96,7 @@ func TestRingTellsAllThereIsToKnow(t *testing.T) {
 func TestLogWritesAnEventAsOneLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	l := NewLog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
+	l := NewLogRecorder(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
 				return slog.Attr{}
@@ -119,7 +119,7 @@ func TestAWarningThatRepeatsIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		l := NewLog(slog.New(slog.NewTextHandler(&out, nil)))
+		l := NewLogRecorder(slog.New(slog.NewTextHandler(&out, nil)))
 		p, other := testPod(v1.RestartPolicyAlways, "file"), testPod(v1.RestartPolicyAlways, "file")
 		other.UID = "u2"
 		for _, step := range []struct {
@@ -155,8 +155,8 @@ func TestAWarningThatRepeatsIsLoggedOnceAMinute(t *testing.T) {
 func TestMultiTellsEveryRecorder(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return noon }
-	a, b := NewRing(3, 0, now), NewRing(3, 0, now)
-	Multi{a, b}.Event(testPod(v1.RestartPolicyAlways, ""), v1.EventTypeNormal, "R", "m")
+	a, b := NewEventBuffer(3, 0, now), NewEventBuffer(3, 0, now)
+	MultiRecorder{a, b}.Event(testPod(v1.RestartPolicyAlways, ""), v1.EventTypeNormal, "R", "m")
 	if brief(a.List()) != "u1/R/m x1" || brief(b.List()) != "u1/R/m x1" {
 		t.Errorf("a has %q, b has %q", brief(a.List()), brief(b.List()))
 	}
@@ -174,7 +174,7 @@ func tenants(namespace string) string {
 func TestRingKeepsAShareForEveryOwner(t *testing.T) {
 	t.Parallel()
 	now := noon
-	r := NewSharedRing(3, time.Hour, func() time.Time { return now }, tenants)
+	r := NewEventBufferPerOwner(3, time.Hour, func() time.Time { return now }, tenants)
 	say := func(namespace, message string) {
 		p := testPod(v1.RestartPolicyAlways, "")
 		p.Namespace = namespace
@@ -196,7 +196,7 @@ func TestRingKeepsAShareForEveryOwner(t *testing.T) {
 
 func TestRingNumbersWhatHappens(t *testing.T) {
 	t.Parallel()
-	r := NewSharedRing(10, time.Hour, func() time.Time { return noon }, tenants)
+	r := NewEventBufferPerOwner(10, time.Hour, func() time.Time { return noon }, tenants)
 	p := testPod(v1.RestartPolicyAlways, "")
 	for _, reason := range []string{"A", "B", "A"} {
 		r.Event(p, v1.EventTypeNormal, reason, "")
@@ -209,7 +209,7 @@ func TestRingNumbersWhatHappens(t *testing.T) {
 
 func TestRingKeepsSoMuchOfAMessage(t *testing.T) {
 	t.Parallel()
-	r := NewRing(10, time.Hour, func() time.Time { return noon })
+	r := NewEventBuffer(10, time.Hour, func() time.Time { return noon })
 	p := testPod(v1.RestartPolicyAlways, "")
 	for _, letter := range []string{"x", "é"} {
 		for _, length := range []int{1024, 1025, 2000, 3000} {
@@ -231,7 +231,7 @@ func TestRingKeepsSoMuchOfAMessage(t *testing.T) {
 
 func TestRingTellsListeners(t *testing.T) {
 	t.Parallel()
-	r := NewRing(3, time.Hour, func() time.Time { return noon })
+	r := NewEventBuffer(3, time.Hour, func() time.Time { return noon })
 	changed, stop := r.Listen()
 	defer stop()
 	for range 2 { // a repeat is news, too

@@ -30,8 +30,8 @@ const (
 	ConditionEditIgnored v1.PodConditionType = "wardlet.dev/EditIgnored"
 )
 
-// isMark reports whether conditions of this type are set by Mark, Warn, Changed,
-// Violates and EditIgnored alone.
+// isMark reports whether conditions of this type are set only by SetWaiting, SetPolicyWarning,
+// SetMutated, SetPolicyViolation and SetEditIgnored.
 func isMark(kind v1.PodConditionType) bool {
 	return isWait(kind) || isWarning(kind) || isMutated(kind) || isViolation(kind) || isEditIgnored(kind)
 }
@@ -48,39 +48,37 @@ func isViolation(kind v1.PodConditionType) bool { return kind == ConditionPolicy
 
 func isEditIgnored(kind v1.PodConditionType) bool { return kind == ConditionEditIgnored }
 
-// Mark lays conditions over every status of a pod, in the place of those laid
-// over it before; without any it takes those away. They are to be of the first
-// two types named above: the same types are left out of what Set stores. A
-// condition whose status was the same before keeps its transition time; for
-// others the caller gives it. A pod without a status shows its marks once it has
-// one.
-func (s *Store) Mark(uid types.UID, conditions ...v1.PodCondition) {
-	s.lay(uid, conditions, isWait)
+// SetWaiting replaces the conditions ConditionAdmitted and ConditionUpdateAdmitted of a pod;
+// without any it removes them. They show in every status of the pod, once it has one, and Set
+// does not store them. A condition whose status stays keeps its transition time; for others
+// the caller sets it.
+func (s *Store) SetWaiting(uid types.UID, conditions ...v1.PodCondition) {
+	s.setConditions(uid, conditions, isWait)
 }
 
-// Warn is Mark for ConditionPolicyWarning; an empty message takes it away. Mark,
-// Warn, Changed, Violates and EditIgnored each leave the conditions of the others.
-func (s *Store) Warn(uid types.UID, reason, message string, since time.Time) {
-	s.lay(uid, positive(ConditionPolicyWarning, reason, message, since), isWarning)
+// SetPolicyWarning sets ConditionPolicyWarning to True, like SetWaiting; an empty message
+// removes it. This method and the following ones each leave the other conditions as they are.
+func (s *Store) SetPolicyWarning(uid types.UID, reason, message string, since time.Time) {
+	s.setConditions(uid, trueCondition(ConditionPolicyWarning, reason, message, since), isWarning)
 }
 
-// Changed is Warn for ConditionMutated.
-func (s *Store) Changed(uid types.UID, reason, message string, since time.Time) {
-	s.lay(uid, positive(ConditionMutated, reason, message, since), isMutated)
+// SetMutated is SetPolicyWarning for ConditionMutated.
+func (s *Store) SetMutated(uid types.UID, reason, message string, since time.Time) {
+	s.setConditions(uid, trueCondition(ConditionMutated, reason, message, since), isMutated)
 }
 
-// Violates is Warn for ConditionPolicyViolation.
-func (s *Store) Violates(uid types.UID, reason, message string, since time.Time) {
-	s.lay(uid, positive(ConditionPolicyViolation, reason, message, since), isViolation)
+// SetPolicyViolation is SetPolicyWarning for ConditionPolicyViolation.
+func (s *Store) SetPolicyViolation(uid types.UID, reason, message string, since time.Time) {
+	s.setConditions(uid, trueCondition(ConditionPolicyViolation, reason, message, since), isViolation)
 }
 
-// EditIgnored is Warn for ConditionEditIgnored.
-func (s *Store) EditIgnored(uid types.UID, reason, message string, since time.Time) {
-	s.lay(uid, positive(ConditionEditIgnored, reason, message, since), isEditIgnored)
+// SetEditIgnored is SetPolicyWarning for ConditionEditIgnored.
+func (s *Store) SetEditIgnored(uid types.UID, reason, message string, since time.Time) {
+	s.setConditions(uid, trueCondition(ConditionEditIgnored, reason, message, since), isEditIgnored)
 }
 
-// positive is a condition that is True, none without a message.
-func positive(kind v1.PodConditionType, reason, message string, since time.Time) []v1.PodCondition {
+// trueCondition returns a condition that is True, none for an empty message.
+func trueCondition(kind v1.PodConditionType, reason, message string, since time.Time) []v1.PodCondition {
 	if message == "" {
 		return nil
 	}
@@ -89,12 +87,12 @@ func positive(kind v1.PodConditionType, reason, message string, since time.Time)
 	}}
 }
 
-// lay puts conditions in the place of those of some types.
-func (s *Store) lay(uid types.UID, conditions []v1.PodCondition, replaces func(v1.PodConditionType) bool) {
+// setConditions replaces the marks of some types.
+func (s *Store) setConditions(uid types.UID, conditions []v1.PodCondition, replaces func(v1.PodConditionType) bool) {
 	marks := slices.Clone(conditions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.tell()
+	defer s.onChange()
 	for i := range s.marks[uid] {
 		if old := s.marks[uid][i]; !replaces(old.Type) {
 			marks = append(marks, old)
@@ -105,8 +103,8 @@ func (s *Store) lay(uid types.UID, conditions []v1.PodCondition, replaces func(v
 		if old := findCondition(s.marks[uid], m.Type); old != nil && old.Status == m.Status {
 			m.LastTransitionTime = old.LastTransitionTime
 		}
-		wholeSeconds(&m.LastProbeTime)
-		wholeSeconds(&m.LastTransitionTime)
+		truncateSeconds(&m.LastProbeTime)
+		truncateSeconds(&m.LastTransitionTime)
 	}
 	if len(marks) == 0 {
 		delete(s.marks, uid)
@@ -115,9 +113,9 @@ func (s *Store) lay(uid types.UID, conditions []v1.PodCondition, replaces func(v
 	s.marks[uid] = marks
 }
 
-// marked is st with the pod's marks. What st refers to is not changed: it may
-// have been given out.
-func (s *Store) marked(uid types.UID, st v1.PodStatus) v1.PodStatus {
+// withMarks returns st with the marks of the pod. It does not change what st refers to: other
+// callers may read that.
+func (s *Store) withMarks(uid types.UID, st v1.PodStatus) v1.PodStatus {
 	if marks := s.marks[uid]; len(marks) > 0 {
 		st.Conditions = slices.Concat(st.Conditions, marks)
 	}

@@ -56,53 +56,53 @@ func TestMarksAreLaidOverEveryStatus(t *testing.T) {
 		{"a mark comes behind what was set", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 		}, []v1.PodCondition{ready, held("x", 0)}},
 		{"and stays over the next status", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 			set(t, s, p, status(unready))
 		}, []v1.PodCondition{unready, held("x", 0)}},
 		{"marks made before there is a status show with the first one", func(t *testing.T, s *Store) {
 			t.Helper()
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 			set(t, s, p, status(ready))
 		}, []v1.PodCondition{ready, held("x", 0)}},
 		{"a pod without a status shows no marks", func(_ *testing.T, s *Store) {
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 		}, nil},
 		{"marks replace all marks of the pod", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0), updateHeld("y"))
-			s.Mark("u1", updateHeld("z"))
+			s.SetWaiting("u1", held("x", 0), updateHeld("y"))
+			s.SetWaiting("u1", updateHeld("z"))
 		}, []v1.PodCondition{ready, updateHeld("z")}},
 		{"and of no other pod", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0))
-			s.Mark("u2")
-			s.Mark("u3", updateHeld("z"))
+			s.SetWaiting("u1", held("x", 0))
+			s.SetWaiting("u2")
+			s.SetWaiting("u3", updateHeld("z"))
 		}, []v1.PodCondition{ready, held("x", 0)}},
 		{"no marks take all marks away", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0))
-			s.Mark("u1")
+			s.SetWaiting("u1", held("x", 0))
+			s.SetWaiting("u1")
 		}, []v1.PodCondition{ready}},
 		{"a status that comes back from Get does not keep its marks", func(t *testing.T, s *Store) {
 			t.Helper()
 			set(t, s, p, status(ready))
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 			marked, _ := s.Get("u1")
 			marked.Phase = v1.PodFailed
 			set(t, s, p, Finish(p, marked))
-			s.Mark("u1")
+			s.SetWaiting("u1")
 		}, []v1.PodCondition{ready}},
 		{"Delete drops marks too", func(t *testing.T, s *Store) {
 			t.Helper()
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 			s.Delete("u1")
 			set(t, s, p, status(ready))
 		}, []v1.PodCondition{ready}},
@@ -136,7 +136,7 @@ func TestAMarkKeepsItsTransitionTimeWhileItsStatusStays(t *testing.T) {
 		{"a mark that was gone is new", nil, 0},
 		{"even with the same status", []v1.PodCondition{held("y", 6)}, 6},
 	} {
-		s.Mark("u1", step.marks...)
+		s.SetWaiting("u1", step.marks...)
 		st, _ := s.Get("u1")
 		c := Condition(&st, ConditionAdmitted)
 		if step.marks == nil {
@@ -158,7 +158,7 @@ func TestTimesOfMarksAreWholeSeconds(t *testing.T) {
 	c := held("x", 0)
 	c.LastTransitionTime = metav1.NewTime(noon.Add(300 * time.Millisecond).In(time.FixedZone("x", 3600)))
 	given := []v1.PodCondition{c}
-	s.Mark("u1", given...)
+	s.SetWaiting("u1", given...)
 	if d := cmp.Diff([]v1.PodCondition{held("x", 0)}, conditionsOf(t, s)); d != "" {
 		t.Errorf("conditions (-want +got):\n%s", d)
 	}
@@ -180,10 +180,10 @@ func TestMarkingChangesNothingThatWasGivenOut(t *testing.T) {
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: conditions})
 	before, _ := s.Get("u1")
 	copied := before.DeepCopy()
-	s.Mark("u1", held("x", 0))
+	s.SetWaiting("u1", held("x", 0))
 	during, _ := s.Get("u1")
 	marked := during.DeepCopy()
-	s.Mark("u1", held("y", 1), updateHeld("z"))
+	s.SetWaiting("u1", held("y", 1), updateHeld("z"))
 	set(t, s, p, v1.PodStatus{Phase: v1.PodFailed})
 	if d := cmp.Diff(*copied, before) + cmp.Diff(*marked, during); d != "" {
 		t.Errorf("a status that was given out was changed:\n%s", d)
@@ -203,7 +203,7 @@ func TestDeleteEndedLeavesAStatusThatIsNewerThanTheEnd(t *testing.T) {
 			t.Parallel()
 			s := NewStore()
 			set(t, s, p, v1.PodStatus{Phase: phase})
-			s.Mark("u1", held("x", 0))
+			s.SetWaiting("u1", held("x", 0))
 			s.DeleteEnded("u1")
 			s.DeleteEnded("unknown")
 			if _, ok := s.Get("u1"); ok != stays {
@@ -224,7 +224,7 @@ func TestMarkingIsSafeForConcurrentUse(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for n := range 100 {
-				s.Mark("u1", held(strconv.Itoa(n), n))
+				s.SetWaiting("u1", held(strconv.Itoa(n), n))
 				if _, err := s.Set(p, v1.PodStatus{Message: strconv.Itoa(n)}); err != nil {
 					t.Error(err)
 				}
@@ -255,27 +255,27 @@ func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step, diff)
 		}
 	}
-	s.Warn("u1", "PolicyWarning", "one", noon)
-	s.Mark("u1", updateHeld("x"))
+	s.SetPolicyWarning("u1", "PolicyWarning", "one", noon)
+	s.SetWaiting("u1", updateHeld("x"))
 	check("both", updateHeld("x"), warning("one"))
-	s.Warn("u1", "PolicyWarning", "two", noon.Add(time.Hour))
+	s.SetPolicyWarning("u1", "PolicyWarning", "two", noon.Add(time.Hour))
 	check("another warning has the time of the first", warning("two"), updateHeld("x"))
-	s.Mark("u1")
+	s.SetWaiting("u1")
 	check("without the mark", warning("two"))
 	changed := warning("p changed /a")
 	changed.Type, changed.Reason = ConditionMutated, "PolicyMutated"
-	s.Changed("u1", "PolicyMutated", "p changed /a", noon)
+	s.SetMutated("u1", "PolicyMutated", "p changed /a", noon)
 	check("with what was changed", changed, warning("two"))
-	s.Mark("u1")
-	s.Warn("u1", "PolicyWarning", "", noon)
+	s.SetWaiting("u1")
+	s.SetPolicyWarning("u1", "PolicyWarning", "", noon)
 	check("without the warning", changed)
 	edited := warning("spec has changed")
 	edited.Type, edited.Reason = ConditionEditIgnored, "HasEnded"
-	s.EditIgnored("u1", "HasEnded", "spec has changed", noon)
+	s.SetEditIgnored("u1", "HasEnded", "spec has changed", noon)
 	check("with an edit that is ignored", edited, changed)
-	s.Changed("u1", "PolicyMutated", "", noon)
+	s.SetMutated("u1", "PolicyMutated", "", noon)
 	check("without what was changed", edited)
-	s.EditIgnored("u1", "HasEnded", "", noon)
+	s.SetEditIgnored("u1", "HasEnded", "", noon)
 	check("without the edit")
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{warning("kept by nobody")}})
 	check("one that somebody else sets")

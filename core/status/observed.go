@@ -113,14 +113,14 @@ type ChangeKind string
 
 // The kinds of changes.
 const (
-	// ChangeMade is a container or sandbox that exists and does not run yet;
-	// what comes next is told too, unless starting it fails.
-	ChangeMade ChangeKind = "made"
-	// ChangeDone is one that shows.
-	ChangeDone ChangeKind = "done"
-	// ChangeLeaving is a sandbox that is being removed, and may show for a
-	// moment more; nothing is told when it is gone.
-	ChangeLeaving ChangeKind = "leaving"
+	// ChangeCreated is a container or sandbox that exists and does not run yet. A start is
+	// reported too, unless it fails.
+	ChangeCreated ChangeKind = "made"
+	// ChangeVisible is a change that an inspection shows.
+	ChangeVisible ChangeKind = "done"
+	// ChangeRemoving is a sandbox that is being removed and may show for a moment more; its end
+	// is not reported.
+	ChangeRemoving ChangeKind = "leaving"
 )
 
 // PodChange is word of a runtime that something of a pod is not as it was.

@@ -63,7 +63,7 @@ func Resume(p *v1.Pod, kept *v1.PodStatus) v1.PodStatus {
 func resumeContainer(p *v1.Pod, c *v1.Container, st *v1.PodStatus, had *v1.ContainerStatus) {
 	is := findContainer(st.ContainerStatuses, c.Name)
 	if is == nil {
-		st.ContainerStatuses = append(st.ContainerStatuses, unseen(&Input{Pod: p}, c, nil))
+		st.ContainerStatuses = append(st.ContainerStatuses, noInstanceStatus(&Input{Pod: p}, c, nil))
 		is = &st.ContainerStatuses[len(st.ContainerStatuses)-1]
 	}
 	is.RestartCount = max(is.RestartCount, had.RestartCount)

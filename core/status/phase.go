@@ -6,9 +6,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// tally counts the containers of a pod by what their statuses say. Each kind
-// of container adds to it by its own rules; the phase follows from the sums.
-type tally struct {
+// containerCounts counts the containers of a pod by their statuses. Each kind of container is
+// added by its own rules; the phase follows from the sums.
+type containerCounts struct {
 	unknown, waiting, running int
 	// stopped have run and run no more; succeeded and restartable are parts
 	// of them.
@@ -19,7 +19,7 @@ type tally struct {
 // terminal has been stopped for good: restart policies no longer count. Being
 // stopped alone never makes a static pod terminal.
 func phaseOf(p *v1.Pod, statuses []v1.ContainerStatus, terminal bool) v1.PodPhase {
-	var t tally
+	var t containerCounts
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		t.addRegular(p, c, findContainer(statuses, c.Name))
@@ -41,7 +41,7 @@ func phaseOf(p *v1.Pod, statuses []v1.ContainerStatus, terminal bool) v1.PodPhas
 }
 
 // addRegular counts a container that is neither init container nor sidecar.
-func (t *tally) addRegular(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus) {
+func (t *containerCounts) addRegular(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus) {
 	switch {
 	case st == nil:
 		t.unknown++

@@ -26,9 +26,6 @@ type Fault struct {
 	Err     error
 }
 
-// ErrNoEvents says that a runtime does not tell of its events.
-var ErrNoEvents = errors.New("the runtime has no stream of events")
-
 // Error renders "Reason: detail".
 func (f *Fault) Error() string { return f.Reason + ": " + f.Err.Error() }
 
@@ -44,14 +41,15 @@ func ReasonOf(err error, fallback string) Reason {
 	return Reason{Reason: fallback, Message: err.Error()}
 }
 
-// ErrAway says that the runtime was not there for a call, which therefore says
-// nothing about what was asked for.
-var ErrAway = errors.New("the runtime is away")
+// ErrNoEvents says that a runtime does not report its events.
+var ErrNoEvents = errors.New("the runtime has no stream of events")
 
-// ErrKept says that the runtime shows a container as ended and yet does not let
-// it be removed: it has lost track of what it made of it. Nothing that can be
-// asked of a runtime helps, only its restart does.
-var ErrKept = errors.New("the runtime has lost track of a container, which it shows as ended and does not let go of; " +
+// ErrRuntimeUnavailable says that the runtime could not be called: its answer is not known.
+var ErrRuntimeUnavailable = errors.New("the runtime is away")
+
+// ErrContainerStuck says that the runtime shows a container as ended but does not remove it:
+// it has lost track of the container. No call to the runtime helps, only its restart does.
+var ErrContainerStuck = errors.New("the runtime has lost track of a container, which it shows as ended and does not let go of; " +
 	"restart the runtime when you can, pods run on meanwhile")
 
 // ReasonCache remembers why the last try to start a container failed. It

@@ -53,11 +53,11 @@ func Generate(in Input) v1.PodStatus {
 		StartTime:          in.Previous.StartTime,
 		ContainerStatuses:  containerStatuses(&in),
 	}
-	before := in.past()
+	before := in.runtimeTimes()
 	if st.StartTime.IsZero() {
 		st.StartTime = new(metav1.NewTime(in.Now))
-		if !before.made.IsZero() {
-			st.StartTime.Time = before.made
+		if !before.created.IsZero() {
+			st.StartTime.Time = before.created
 		}
 	}
 	setPhase(&in, &st)
@@ -140,19 +140,20 @@ func isIPv6(ip string) bool {
 	return err == nil && addr.Is6()
 }
 
-// past is what the runtime shows of the times of a pod that nobody has reported
-// yet, as after a restart of the agent; zero where it shows none. Only what runs
-// counts: what does not may be of a pod that had the UID before.
-type past struct{ made, sandbox, running time.Time }
+// runtimeTimes are the times in what the runtime shows of a pod, for a pod without a reported
+// status, as after a restart of the agent; zero where it shows none. Only what runs counts:
+// the rest may belong to an earlier pod with the UID.
+type runtimeTimes struct{ created, sandbox, running time.Time }
 
-func (in *Input) past() (p past) {
+// runtimeTimes returns the times of the pod as the runtime shows them.
+func (in *Input) runtimeTimes() (p runtimeTimes) {
 	if !in.Observed.Active() {
 		return p
 	}
 	for i := range in.Observed.Sandboxes {
 		s := &in.Observed.Sandboxes[i]
-		if at := s.CreatedAt; in.isPast(at) && (p.made.IsZero() || at.Before(p.made)) {
-			p.made = at
+		if at := s.CreatedAt; in.isPast(at) && (p.created.IsZero() || at.Before(p.created)) {
+			p.created = at
 		}
 		if s.Ready && in.isPast(s.CreatedAt) && s.CreatedAt.After(p.sandbox) {
 			p.sandbox = s.CreatedAt
@@ -171,12 +172,12 @@ func (in *Input) past() (p past) {
 // clock was set back.
 func (in *Input) isPast(at time.Time) bool { return !at.IsZero() && !at.After(in.Now) }
 
-// since is when a condition became what it is, of which nothing was reported: now
-// where that cannot be told.
-func (p *past) since(kind v1.PodConditionType, status v1.ConditionStatus, started, now time.Time) time.Time {
+// transitionTime returns when a condition without a reported status became what it is: now
+// where that is not known.
+func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.ConditionStatus, started, now time.Time) time.Time {
 	at := now
 	switch {
-	case p.made.IsZero() && p.running.IsZero():
+	case p.created.IsZero() && p.running.IsZero():
 	case kind == v1.PodScheduled, kind == v1.PodInitialized:
 		at = started
 	case status != v1.ConditionTrue:
@@ -202,7 +203,7 @@ func Finish(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 		for i := range st.ContainerStatuses {
 			c := &st.ContainerStatuses[i]
 			if c.State.Terminated == nil {
-				c.State = lost()
+				c.State = unknownTermination()
 				c.Ready = false
 				c.Started = new(false)
 			}

@@ -315,7 +315,7 @@ func TestTheTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	killed := func(name string) v1.ContainerStatus {
-		return v1.ContainerStatus{Name: name, State: lost(), Started: new(false)}
+		return v1.ContainerStatus{Name: name, State: unknownTermination(), Started: new(false)}
 	}
 	type statuses = []v1.ContainerStatus
 	tests := []struct {

@@ -22,19 +22,18 @@ type Store struct {
 	// statuses are without marks.
 	statuses map[types.UID]v1.PodStatus
 	marks    map[types.UID][]v1.PodCondition
-	// tell is called when a status may be another than before.
-	tell func()
+	// onChange is called when a status may have changed.
+	onChange func()
 }
 
 // NewStore makes an empty store.
 func NewStore() *Store {
-	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}, tell: func() {}}
+	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}, onChange: func() {}}
 }
 
-// Tell has changed called whenever a status may be another than before, also
-// where only its marks are. It must not block, nor call the store, and is set
-// before the store is used.
-func (s *Store) Tell(changed func()) { s.tell = changed }
+// OnChange sets the function that is called whenever a status or its marks may have changed.
+// It must not block, nor call the store. OnChange is called before the store is used.
+func (s *Store) OnChange(changed func()) { s.onChange = changed }
 
 // Set stores a copy of st, normalised and without marks, and reports whether
 // that says anything new. Start time and observed generation never go back. It
@@ -58,11 +57,11 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	if !old.StartTime.IsZero() {
 		next.StartTime = old.StartTime
 	}
-	if known && same(&old, &next) {
+	if known && equalStatus(&old, &next) {
 		return false, nil
 	}
 	s.statuses[p.UID] = next
-	s.tell()
+	s.onChange()
 	return true, nil
 }
 
@@ -74,14 +73,14 @@ func (s *Store) Get(uid types.UID) (v1.PodStatus, bool) {
 	if !ok {
 		return v1.PodStatus{}, false
 	}
-	return s.marked(uid, st), true
+	return s.withMarks(uid, st), true
 }
 
 // Delete forgets a pod, its status and its marks.
 func (s *Store) Delete(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(uid)
+	s.remove(uid)
 }
 
 // DeleteEnded forgets a pod whose phase is Succeeded or Failed. Any other
@@ -90,14 +89,14 @@ func (s *Store) DeleteEnded(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if pod.IsTerminal(s.statuses[uid].Phase) {
-		s.forget(uid)
+		s.remove(uid)
 	}
 }
 
-func (s *Store) forget(uid types.UID) {
+func (s *Store) remove(uid types.UID) {
 	delete(s.statuses, uid)
 	delete(s.marks, uid)
-	s.tell()
+	s.onChange()
 }
 
 // Snapshot is every status by UID, with its marks, in a map of the caller's
@@ -107,7 +106,7 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 	defer s.mu.RUnlock()
 	all := make(map[types.UID]v1.PodStatus, len(s.statuses))
 	for uid, st := range s.statuses {
-		all[uid] = s.marked(uid, st)
+		all[uid] = s.withMarks(uid, st)
 	}
 	return all
 }
@@ -137,11 +136,11 @@ const maxMessages = 12 << 10
 // messages. It changes st in place.
 func normalize(st *v1.PodStatus) {
 	if st.StartTime != nil {
-		wholeSeconds(st.StartTime)
+		truncateSeconds(st.StartTime)
 	}
 	for i := range st.Conditions {
-		wholeSeconds(&st.Conditions[i].LastProbeTime)
-		wholeSeconds(&st.Conditions[i].LastTransitionTime)
+		truncateSeconds(&st.Conditions[i].LastProbeTime)
+		truncateSeconds(&st.Conditions[i].LastTransitionTime)
 	}
 	share := maxMessages / max(1, len(st.ContainerStatuses))
 	for i := range st.ContainerStatuses {
@@ -154,29 +153,29 @@ func normalize(st *v1.PodStatus) {
 
 func normalizeState(s *v1.ContainerState, maxMessage int) {
 	if s.Running != nil {
-		wholeSeconds(&s.Running.StartedAt)
+		truncateSeconds(&s.Running.StartedAt)
 	}
 	if t := s.Terminated; t != nil {
-		wholeSeconds(&t.StartedAt)
-		wholeSeconds(&t.FinishedAt)
+		truncateSeconds(&t.StartedAt)
+		truncateSeconds(&t.FinishedAt)
 		t.Message = t.Message[:min(len(t.Message), maxMessage)]
 	}
 }
 
-func wholeSeconds(t *metav1.Time) {
+func truncateSeconds(t *metav1.Time) {
 	if !t.IsZero() {
 		t.Time = t.UTC().Truncate(time.Second)
 	}
 }
 
-// same reports whether two normalised statuses say the same. When a condition
-// was last looked at or changed is not part of it.
-func same(a, b *v1.PodStatus) bool {
-	return equality.Semantic.DeepEqual(timeless(a), timeless(b))
+// equalStatus reports whether two normalised statuses say the same, without the times and
+// observed generations of conditions.
+func equalStatus(a, b *v1.PodStatus) bool {
+	return equality.Semantic.DeepEqual(withoutTimes(a), withoutTimes(b))
 }
 
-// timeless is st without what same leaves out.
-func timeless(st *v1.PodStatus) v1.PodStatus {
+// withoutTimes returns st without what equalStatus leaves out.
+func withoutTimes(st *v1.PodStatus) v1.PodStatus {
 	out := *st
 	out.Conditions = slices.Clone(st.Conditions)
 	for i := range out.Conditions {

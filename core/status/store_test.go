@@ -205,8 +205,8 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 	}{
 		"a new status":             {func(s *Store) { set(t, s, p, v1.PodStatus{Phase: v1.PodFailed}) }, true},
 		"the same status":          {func(s *Store) { set(t, s, p, v1.PodStatus{Phase: v1.PodRunning}) }, false},
-		"a mark":                   {func(s *Store) { s.Mark(p.UID, v1.PodCondition{Type: ConditionAdmitted}) }, true},
-		"a warning":                {func(s *Store) { s.Warn(p.UID, "R", "m", noon) }, true},
+		"a mark":                   {func(s *Store) { s.SetWaiting(p.UID, v1.PodCondition{Type: ConditionAdmitted}) }, true},
+		"a warning":                {func(s *Store) { s.SetPolicyWarning(p.UID, "R", "m", noon) }, true},
 		"a pod that is forgotten":  {func(s *Store) { s.Delete(p.UID) }, true},
 		"a pod that has not ended": {func(s *Store) { s.DeleteEnded(p.UID) }, false},
 		"a question":               {func(s *Store) { s.Get(p.UID) }, false},
@@ -215,7 +215,7 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 			t.Parallel()
 			s, calls := NewStore(), 0
 			set(t, s, p, v1.PodStatus{Phase: v1.PodRunning})
-			s.Tell(func() { calls++ })
+			s.OnChange(func() { calls++ })
 			if tt.does(s); (calls > 0) != tt.want {
 				t.Errorf("told %d times, want news %v", calls, tt.want)
 			}

@@ -186,14 +186,14 @@ func (l *Loop) warn(m member, before *api.Verdict) {
 	if m.verdict != nil {
 		since = m.verdict.At
 	}
-	l.cfg.Statuses.Warn(m.pod.UID, reasonPolicyWarning, strings.Join(warnings, "; "), since)
+	l.cfg.Statuses.SetPolicyWarning(m.pod.UID, reasonPolicyWarning, strings.Join(warnings, "; "), since)
 	for _, warning := range warnings {
 		if !slices.Contains(known, warning) {
 			l.cfg.Events.Event(m.pod, v1.EventTypeWarning, reasonPolicyWarning, warning)
 		}
 	}
 	changed := changesOf(m.verdict)
-	l.cfg.Statuses.Changed(m.pod.UID, reasonPolicyMutated, changed, since)
+	l.cfg.Statuses.SetMutated(m.pod.UID, reasonPolicyMutated, changed, since)
 	if changed != "" && changed != changesOf(before) {
 		l.cfg.Events.Event(m.pod, v1.EventTypeNormal, reasonPolicyMutated, changed)
 	}

@@ -98,13 +98,13 @@ type Workers interface {
 type Statuses interface {
 	Get(uid types.UID) (v1.PodStatus, bool)
 	Set(p *v1.Pod, st v1.PodStatus) (bool, error)
-	// Warn shows a condition with the pod, of a reason, until it is called again,
-	// and none for an empty message.
-	Warn(uid types.UID, reason, message string, since time.Time)
-	// Changed is Warn for what policies have changed of the pod.
-	Changed(uid types.UID, reason, message string, since time.Time)
-	// EditIgnored is Warn for an edit of a pod that has ended.
-	EditIgnored(uid types.UID, reason, message string, since time.Time)
+	// SetPolicyWarning sets a condition of the pod, until it is called again; an empty message
+	// removes it.
+	SetPolicyWarning(uid types.UID, reason, message string, since time.Time)
+	// SetMutated is SetPolicyWarning for what policies have changed of the pod.
+	SetMutated(uid types.UID, reason, message string, since time.Time)
+	// SetEditIgnored is SetPolicyWarning for an edit of a pod that has ended.
+	SetEditIgnored(uid types.UID, reason, message string, since time.Time)
 	// DeleteEnded forgets the pod if its phase is a terminal one.
 	DeleteEnded(uid types.UID)
 	// Delete forgets the pod, unless it waits for a verdict.

@@ -142,7 +142,7 @@ func (l *Loop) remove(c *api.Change) {
 	_, waits := l.waiting[uid]
 	_, arrives := l.pendingPreemptors[uid]
 	l.pods.remove(uid)
-	l.cfg.Statuses.EditIgnored(uid, reasonHasEnded, "", l.cfg.Now())
+	l.cfg.Statuses.SetEditIgnored(uid, reasonHasEnded, "", l.cfg.Now())
 	delete(l.waiting, uid)
 	delete(l.pendingPreemptors, uid)
 	delete(l.rejections.unshown, uid)
@@ -190,7 +190,7 @@ func (l *Loop) reportEdit(before, m member) {
 	}
 	path := rerunDifference(m.ended, m.pod)
 	if path == "" {
-		l.cfg.Statuses.EditIgnored(m.pod.UID, reasonHasEnded, "", l.cfg.Now())
+		l.cfg.Statuses.SetEditIgnored(m.pod.UID, reasonHasEnded, "", l.cfg.Now())
 		return
 	}
 	message := l.reportIgnoredEdit(m.pod, path)
@@ -201,7 +201,7 @@ func (l *Loop) reportEdit(before, m member) {
 // shown.
 func (l *Loop) reportIgnoredEdit(p *v1.Pod, path string) string {
 	message := path + " has changed, but the pod has ended: to run it again, take its manifest away and put it back, or give it another UID"
-	l.cfg.Statuses.EditIgnored(p.UID, reasonHasEnded, message, l.cfg.Now())
+	l.cfg.Statuses.SetEditIgnored(p.UID, reasonHasEnded, message, l.cfg.Now())
 	return message
 }
 

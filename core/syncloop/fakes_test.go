@@ -382,15 +382,15 @@ func (w *world) expectStatus(t *testing.T, uid types.UID, want string) {
 	}
 }
 
-func (w *world) Warn(uid types.UID, _, message string, _ time.Time) {
+func (w *world) SetPolicyWarning(uid types.UID, _, message string, _ time.Time) {
 	w.note(&w.warned, uid, message)
 }
 
-func (w *world) Changed(uid types.UID, _, message string, _ time.Time) {
+func (w *world) SetMutated(uid types.UID, _, message string, _ time.Time) {
 	w.note(&w.mutated, uid, message)
 }
 
-func (w *world) EditIgnored(uid types.UID, _, message string, _ time.Time) {
+func (w *world) SetEditIgnored(uid types.UID, _, message string, _ time.Time) {
 	w.note(&w.ignoredEdits, uid, message)
 }
 

@@ -173,7 +173,7 @@ func TestEndThatFailedIsTriedAgain(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					b := newBench(t)
-					b.fail[tc.call] = status.ErrAway
+					b.fail[tc.call] = status.ErrRuntimeUnavailable
 					uid := tc.end(b)
 					synctest.Wait()
 					if b.state(uid) == Syncing || b.state(uid) == Finished {

@@ -105,7 +105,7 @@ func (p *Pool) retryDelay(err error) time.Duration {
 		}
 		return delay
 	}
-	if errors.Is(err, errNetwork) || errors.Is(err, status.ErrAway) {
+	if errors.Is(err, errNetwork) || errors.Is(err, status.ErrRuntimeUnavailable) {
 		return p.cfg.Jitter(unavailableDelay)
 	}
 	if f, ok := errors.AsType[*status.Fault](err); ok && !f.RetryAt.IsZero() {

@@ -85,7 +85,7 @@ func TestRetryIn(t *testing.T) {
 			"an ordinary error waits 10 s, jittered":         {errBroken, 12500 * time.Millisecond},
 			"a fault without a time is an ordinary error":    {&status.Fault{Reason: "ErrImagePull", Err: errBroken}, 12500 * time.Millisecond},
 			"a network that is not ready waits 1 s":          {fmt.Errorf("%w: %w", errNetwork, errBroken), 1250 * time.Millisecond},
-			"a runtime that is away waits 1 s":               {fmt.Errorf("start container a: %w", status.ErrAway), 1250 * time.Millisecond},
+			"a runtime that is away waits 1 s":               {fmt.Errorf("start container a: %w", status.ErrRuntimeUnavailable), 1250 * time.Millisecond},
 			"a back-off waits exactly until it is over":      {in(7 * time.Second), 7 * time.Second},
 			"a back-off that is over waits for nothing":      {in(-time.Second), 0},
 			"a long back-off waits no longer than a resync":  {in(5 * time.Minute), time.Minute},

@@ -56,7 +56,7 @@ func keptIn(v *view, tasks, agentLog string) (map[string]bool, error) {
 // saysKept reports whether the agent says of a container that the runtime keeps it.
 func saysKept(log, id string) bool {
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, status.ErrKept.Error()) && strings.Contains(line, id) {
+		if strings.Contains(line, status.ErrContainerStuck.Error()) && strings.Contains(line, id) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestOnlyWhatContainerdProvablyKeepsIsKept(t *testing.T) {
 	t.Parallel()
 	const id, other = "c0ffee", "decaf"
-	said := "err=\"remove container " + id + ": " + status.ErrKept.Error() + ": it runs\"\n"
+	said := "err=\"remove container " + id + ": " + status.ErrContainerStuck.Error() + ": it runs\"\n"
 	for name, test := range map[string]struct {
 		state state
 		task  bool
@@ -23,9 +23,9 @@ func TestOnlyWhatContainerdProvablyKeepsIsKept(t *testing.T) {
 		"nobody knows what it does":                         {unclear, true, said, false},
 		"containerd has no task of it":                      {dead, false, said, false},
 		"the agent says nothing":                            {dead, true, "a line\n", false},
-		"the agent says it of another":                      {dead, true, "err=\"" + other + ": " + status.ErrKept.Error() + "\"\n", false},
+		"the agent says it of another":                      {dead, true, "err=\"" + other + ": " + status.ErrContainerStuck.Error() + "\"\n", false},
 		"the agent says only that it is not removed":        {dead, true, "err=\"remove container " + id + ": it runs\"\n", false},
-		"the agent says it, and something else of this one": {dead, true, "id=" + id + "\nerr=\"" + status.ErrKept.Error() + "\"\n", false},
+		"the agent says it, and something else of this one": {dead, true, "id=" + id + "\nerr=\"" + status.ErrContainerStuck.Error() + "\"\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

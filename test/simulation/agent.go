@@ -48,7 +48,7 @@ func newAgent(w *world) (*agent, error) {
 	cache := pleg.NewCache()
 	generator := pleg.New(pleg.Config{Runtime: a.link, Cache: cache, Logger: log, Now: now})
 	a.statuses = status.NewStore()
-	events := status.NewRing(50, time.Minute, now)
+	events := status.NewEventBuffer(50, time.Minute, now)
 	a.waits = admission.NewWaits(a.statuses, events, now)
 	kept := &outcomes{link: a.link, lives: map[types.UID]lived{}}
 	vols := &volumes{link: a.link}

@@ -34,7 +34,7 @@ func (l *link) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, erro
 			created: w.clock.wall(), annotations: marked(p),
 		}
 		w.runtime.addSandbox(s)
-		w.happened(uid, s.id, status.ChangeDone)
+		w.happened(uid, s.id, status.ChangeVisible)
 		return s.id, nil
 	})
 }
@@ -78,7 +78,7 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 			c.fullName = pod.FullName(p)
 		}
 		w.runtime.addContainer(c)
-		w.happened(uid, c.id, status.ChangeMade)
+		w.happened(uid, c.id, status.ChangeCreated)
 		if w.draw("created only "+string(uid))%20 == 0 {
 			return c.id, errors.New("it was created and did not start")
 		}
@@ -107,7 +107,7 @@ func (w *world) begin(c *container) {
 	sub := w.subject(c.uid)
 	delete(sub.ended, c.name)
 	sub.life.begun = max(sub.life.begun, c.lapses)
-	w.happened(c.uid, c.id, status.ChangeDone)
+	w.happened(c.uid, c.id, status.ChangeVisible)
 	if imageKind(c.image) != job {
 		return
 	}
@@ -209,7 +209,7 @@ func (l *link) RemoveContainer(ctx context.Context, uid types.UID, id string) er
 		return fmt.Errorf("container %s is not one of pod %s", id, uid)
 	}
 	w.runtime.dropContainer(c)
-	w.happened(uid, id, status.ChangeDone)
+	w.happened(uid, id, status.ChangeVisible)
 	return nil
 }
 
@@ -262,7 +262,7 @@ func (l *link) RemoveSandbox(ctx context.Context, id string) error {
 		}
 	}
 	w.runtime.dropSandbox(s)
-	w.happened(s.uid, id, status.ChangeLeaving)
+	w.happened(s.uid, id, status.ChangeRemoving)
 	return nil
 }
 

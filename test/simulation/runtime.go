@@ -173,7 +173,7 @@ func (w *world) end(c *container, code int32) {
 			sub.ended[c.name] = ended{code: code, hash: c.hash, lapses: c.lapses}
 		}
 	}
-	w.happened(c.uid, c.id, status.ChangeDone)
+	w.happened(c.uid, c.id, status.ChangeVisible)
 }
 
 // endSandbox lets a sandbox end with all that runs in it.
@@ -187,7 +187,7 @@ func (w *world) endSandbox(s *sandbox) {
 			w.end(c, 137)
 		}
 	}
-	w.happened(s.uid, s.id, status.ChangeDone)
+	w.happened(s.uid, s.id, status.ChangeVisible)
 }
 
 // String names the container.

@@ -36,7 +36,7 @@ type followed struct {
 	live  *Live
 	took  []string
 	asked chan os.Signal
-	ring  *status.Ring
+	ring  *status.EventBuffer
 	// events and errors are those of the watcher, where the test makes them.
 	events chan fsnotify.Event
 	errors chan error
@@ -52,7 +52,7 @@ func newFollowed(t *testing.T) *followed {
 	t.Helper()
 	f := &followed{
 		t: t, dir: t.TempDir(), level: &slog.LevelVar{}, asked: make(chan os.Signal, 1),
-		ring: status.NewRing(100, time.Minute, time.Now), lines: make(chan string, 1000),
+		ring: status.NewEventBuffer(100, time.Minute, time.Now), lines: make(chan string, 1000),
 		events: make(chan fsnotify.Event, 1000), errors: make(chan error, 1),
 	}
 	f.live = &Live{
