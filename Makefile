@@ -65,7 +65,7 @@ test-race: ## the race detector over the packages where goroutines meet, and ove
 test-e2e: build plugins ## the tests on a real containerd, with the agent as it ships (as root)
 	@tools/setup.sh runtime cluster
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 4 -timeout 25m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file \
-		./core/state ./test/demo/... ./test/e2e/...
+		./core/state ./test/demo ./test/e2e/...
 	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 10m ./test/chaos
 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
@@ -110,7 +110,7 @@ soak-parity: # parity, and whether all finds faults, with the race detector
 
 soak-e2e: build plugins # tests and agents with the race detector, on a real containerd
 	@tools/setup.sh race runtime cluster
-	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo/...
+	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file ./core/state ./test/demo
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/e2e -raced
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...

@@ -7,5 +7,5 @@
 // SIGINT, SIGTERM, SIGHUP or a reader that went away end it with status 1, after the same clean-up; further signals do
 // not cut that short. Several can run at once.
 //
-// The main goroutine does everything; package node owns the one that waits for the agent's process.
+// The main goroutine does everything; package harness owns the one that waits for the agent's process.
 package main

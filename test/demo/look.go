@@ -12,12 +12,10 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/wardlet/wardlet/test/demo/node"
 )
 
 // nameOf is what the agent calls the pod of a manifest.
-func nameOf(pod string) string { return pod + "-" + node.Name }
+func nameOf(pod string) string { return pod + "-" + nodeName }
 
 // expectation is how a pod should look.
 type expectation struct {
@@ -25,37 +23,37 @@ type expectation struct {
 	pod, image string
 	restarts   int32
 	// container is the one that must still run; the zero value is any.
-	container node.Container
+	container observed
 }
 
 // running looks whether the agent, the runtime and the pod itself say that a pod runs as expected, and gives its
 // container.
-func (t *tour) running(ctx context.Context, want expectation) (node.Container, v1.Pod, error) {
-	pods, err := t.node.Pods(ctx)
+func (t *tour) running(ctx context.Context, want expectation) (observed, v1.Pod, error) {
+	pods, err := t.node.pods(ctx)
 	if err != nil {
-		return node.Container{}, v1.Pod{}, err
+		return observed{}, v1.Pod{}, err
 	}
 	p, ok := pods[nameOf(want.pod)]
 	if !ok {
-		return node.Container{}, v1.Pod{}, fmt.Errorf("the agent knows no pod %s", nameOf(want.pod))
+		return observed{}, v1.Pod{}, fmt.Errorf("the agent knows no pod %s", nameOf(want.pod))
 	}
 	if err := ready(&p, want); err != nil {
-		return node.Container{}, p, err
+		return observed{}, p, err
 	}
-	container, err := t.node.Container(ctx, p.Status.ContainerStatuses[0])
+	container, err := t.node.container(ctx, p.Status.ContainerStatuses[0])
 	if err != nil {
-		return node.Container{}, p, err
+		return observed{}, p, err
 	}
-	if want.container.ID != "" && !same(container, want.container) {
-		return node.Container{}, p, fmt.Errorf("container %s of process %d, want %s of process %d",
-			container.Short(), container.PID, want.container.Short(), want.container.PID)
+	if want.container.id != "" && !same(container, want.container) {
+		return observed{}, p, fmt.Errorf("container %s of process %d, want %s of process %d",
+			container.short(), container.pid, want.container.short(), want.container.pid)
 	}
 	return container, p, answers(ctx, &p)
 }
 
 // same tells whether it is the same container in the same process since the same time.
-func same(a, b node.Container) bool {
-	return a.ID == b.ID && a.PID == b.PID && a.Started.Equal(b.Started)
+func same(a, b observed) bool {
+	return a.id == b.id && a.pid == b.pid && a.started.Equal(b.started)
 }
 
 // ready looks whether a pod's status is that of one that runs as expected.

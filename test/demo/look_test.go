@@ -9,8 +9,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/wardlet/wardlet/test/demo/node"
 )
 
 // runningPod is a pod as it should be.
@@ -91,12 +89,12 @@ func TestGreets(t *testing.T) {
 func TestAContainerIsTheSameInTheSameProcessOnly(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := node.Container{ID: "a", PID: 7, Started: now}
-	if !same(c, node.Container{ID: "a", PID: 7, Started: now.Round(0)}) {
+	c := observed{id: "a", pid: 7, started: now}
+	if !same(c, observed{id: "a", pid: 7, started: now.Round(0)}) {
 		t.Error("a container is not itself")
 	}
-	for _, other := range []node.Container{
-		{ID: "b", PID: 7, Started: now}, {ID: "a", PID: 8, Started: now}, {ID: "a", PID: 7, Started: now.Add(1)},
+	for _, other := range []observed{
+		{id: "b", pid: 7, started: now}, {id: "a", pid: 8, started: now}, {id: "a", pid: 7, started: now.Add(1)},
 	} {
 		if same(c, other) {
 			t.Errorf("%+v is the same as %+v", other, c)

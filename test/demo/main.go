@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // endings are the signals that end a demonstration early: a person's, a service manager's, a terminal's, a pipe's.
@@ -29,7 +29,7 @@ func mainCode() int {
 	return perform(&performance{
 		out: t.out, within: time.Minute,
 		setUp: func() ([]step, error) {
-			return t.setUp(node.Config{Name: "demo", Wardlet: *wardlet, Policies: *policies})
+			return t.setUp(harness.Config{Name: "demo", Wardlet: *wardlet, Policies: *policies, Settings: harness.Settings{Node: nodeName}})
 		},
 		cleanUp: t.cleanUp, agentLog: t.agentLog, shield: shield,
 	})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // poll is how often something is looked at that gives no notice.
@@ -24,7 +24,7 @@ func observe(ctx context.Context, what string, look func(ctx context.Context) er
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, node.ErrEnded) {
+		if errors.Is(err, harness.ErrEnded) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		// A look that was cut short says nothing.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 func TestObserve(t *testing.T) {
@@ -40,7 +40,7 @@ func TestObserve(t *testing.T) {
 			}, "waited in vain until it is so: not yet", time.Second,
 		},
 		"does not wait for an agent that ended": {
-			func(context.Context, int) error { return fmt.Errorf("ask: %w: exit status 1", node.ErrEnded) },
+			func(context.Context, int) error { return fmt.Errorf("ask: %w: exit status 1", harness.ErrEnded) },
 			"it is so: ask: the agent ended by itself: exit status 1", 0,
 		},
 	} {

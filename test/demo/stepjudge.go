@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/status"
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 func (t *tour) denyPod(ctx context.Context) error {
@@ -17,7 +17,7 @@ func (t *tour) denyPod(ctx context.Context) error {
 	}
 	var reason string
 	err := observe(ctx, "pod "+nameOf(other)+" is denied", func(ctx context.Context) error {
-		pods, err := t.node.Pods(ctx)
+		pods, err := t.node.pods(ctx)
 		if err != nil {
 			return err
 		}
@@ -34,24 +34,24 @@ func (t *tour) denyPod(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := t.node.Sandboxes(ctx, nameOf(other))
+	made, err := t.node.sandboxes(ctx, nameOf(other))
 	if err != nil {
 		return err
 	}
 	if made > 0 {
 		return fmt.Errorf("the runtime has %d sandboxes of the denied pod", made)
 	}
-	return t.showPods(ctx, row{pod: other, status: reason, restarts: "0", note: []string{"denied", node.Policy, otherImage}})
+	return t.showPods(ctx, row{pod: other, status: reason, restarts: "0", note: []string{"denied", harness.Policy, otherImage}})
 }
 
 // names tells whether a message says which policy decided, and on which image.
 func names(message, image string) bool {
-	return strings.Contains(message, node.Policy) && strings.Contains(message, image)
+	return strings.Contains(message, harness.Policy) && strings.Contains(message, image)
 }
 
 func (t *tour) editPolicy(ctx context.Context) error {
 	allow := []string{"registry.example/*", "untrusted.example/*"}
-	t.out.act("%s: allow = [%q, %q]", t.node.Path("policies", node.Policy+".toml"), allow[0], allow[1])
+	t.out.act("%s: allow = [%q, %q]", t.node.Path("policies", harness.Policy+".toml"), allow[0], allow[1])
 	if err := t.node.Allow(allow...); err != nil {
 		return err
 	}
@@ -87,17 +87,17 @@ func (t *tour) keepPod(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	why := []string{"new version", "denied", node.Policy, forbiddenImage}
+	why := []string{"new version", "denied", harness.Policy, forbiddenImage}
 	if err := t.showPods(ctx, row{pod: web, status: "Running", restarts: "0", note: why, noteOnly: true}); err != nil {
 		return err
 	}
-	t.showAnswer(&p, "from container "+t.web.Short()+" as before")
+	t.showAnswer(&p, "from container "+t.web.short()+" as before")
 	return nil
 }
 
 // updateDenied looks whether the first pod's status says that a newer version was denied, and why.
 func (t *tour) updateDenied(ctx context.Context) error {
-	pods, err := t.node.Pods(ctx)
+	pods, err := t.node.pods(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,16 +12,16 @@ func (t *tour) killContainer(ctx context.Context) error {
 		return err
 	}
 	killed := t.web
-	t.out.act("SIGKILL to process %d of container %s", killed.PID, killed.Short())
-	if err := syscall.Kill(killed.PID, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("kill process %d: %w", killed.PID, err)
+	t.out.act("SIGKILL to process %d of container %s", killed.pid, killed.short())
+	if err := syscall.Kill(killed.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill process %d: %w", killed.pid, err)
 	}
 	var err error
 	if t.web, err = t.showRunning(ctx, expectation{pod: web, image: webImage, restarts: 1}); err != nil {
 		return err
 	}
-	if t.web.ID == killed.ID {
-		return fmt.Errorf("the pod runs in container %s again, which was killed", killed.Short())
+	if t.web.id == killed.id {
+		return fmt.Errorf("the pod runs in container %s again, which was killed", killed.short())
 	}
 	return nil
 }
@@ -31,7 +31,7 @@ func (t *tour) killAgent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	killed := t.node.PID()
+	killed := t.node.Process.PID()
 	if err := t.node.Kill(); err != nil {
 		return err
 	}
@@ -64,6 +64,6 @@ func (t *tour) killAgent(ctx context.Context) error {
 	if err := t.showPods(ctx, row{pod: web, status: "Running", restarts: "1"}); err != nil {
 		return err
 	}
-	t.showAnswer(&p, "from container "+t.web.Short()+" as before")
+	t.showAnswer(&p, "from container "+t.web.short()+" as before")
 	return nil
 }

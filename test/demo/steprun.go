@@ -9,7 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 func (t *tour) startAgent(ctx context.Context) error {
@@ -43,11 +43,11 @@ func pickPolicy(table string) (string, error) {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	row := slices.IndexFunc(lines, func(line string) bool {
 		fields := strings.Fields(line)
-		return len(fields) > 3 && fields[0] == node.Policy && fields[3] == "enforce"
+		return len(fields) > 3 && fields[0] == harness.Policy && fields[3] == "enforce"
 	})
 	note := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, " in force, generation ") })
 	if row < 0 || note < 0 {
-		return "", fmt.Errorf("policy %s is not in force in\n%s", node.Policy, strings.Join(lines, "\n"))
+		return "", fmt.Errorf("policy %s is not in force in\n%s", harness.Policy, strings.Join(lines, "\n"))
 	}
 	return lines[note], nil
 }
@@ -64,11 +64,11 @@ func (t *tour) runPod(ctx context.Context) error {
 // drop writes a manifest and says so.
 func (t *tour) drop(pod, image string) error {
 	t.out.act("%s: image %s", t.node.Path("manifests", pod+".yaml"), image)
-	return t.node.Drop(pod, image)
+	return t.node.drop(pod, image)
 }
 
 // showRunning waits until a pod runs as expected and shows it.
-func (t *tour) showRunning(ctx context.Context, want expectation) (node.Container, error) {
+func (t *tour) showRunning(ctx context.Context, want expectation) (observed, error) {
 	container, p, err := t.whenRunning(ctx, want)
 	if err != nil {
 		return container, err
@@ -77,11 +77,11 @@ func (t *tour) showRunning(ctx context.Context, want expectation) (node.Containe
 	if err := t.showPods(ctx, row{pod: want.pod, status: "Running", restarts: restarts}); err != nil {
 		return container, err
 	}
-	t.showAnswer(&p, "from container "+container.Short())
+	t.showAnswer(&p, "from container "+container.short())
 	return container, nil
 }
 
-func (t *tour) whenRunning(ctx context.Context, want expectation) (container node.Container, p v1.Pod, err error) {
+func (t *tour) whenRunning(ctx context.Context, want expectation) (container observed, p v1.Pod, err error) {
 	err = observe(ctx, "pod "+nameOf(want.pod)+" runs", func(ctx context.Context) error {
 		container, p, err = t.running(ctx, want)
 		return err

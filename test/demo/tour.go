@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/wardlet/wardlet/test/demo/node"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // The pods that are shown, by the names of their manifests, and the images in them. All but the forbidden one are in the
@@ -18,9 +18,9 @@ const (
 // tour is what is shown, and what the steps remember for those after them.
 type tour struct {
 	out  *screen
-	node *node.Node
+	node *node
 	// web and other are the pods' containers as they were observed last.
-	web, other node.Container
+	web, other observed
 	// titled is true once the header of `get pods` was printed.
 	titled bool
 }
@@ -37,13 +37,13 @@ func (t *tour) steps() []step {
 	}
 }
 
-func (t *tour) setUp(cfg node.Config) ([]step, error) {
+func (t *tour) setUp(cfg harness.Config) ([]step, error) {
 	cfg.Allow = []string{"registry.example/*"}
-	made, err := node.New(cfg)
+	made, err := harness.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	t.node, t.out.dir = made, made.Dir
+	t.node, t.out.dir = &node{made}, made.Dir
 	return t.steps(), nil
 }
 

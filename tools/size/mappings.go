@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // mapping is how much of one kind of mapping is resident, in bytes.
@@ -23,7 +25,7 @@ func mappings(smaps string) []mapping {
 			name = mappingName(fields)
 			continue
 		}
-		if bytes, err := kilobytes(line, "Rss:"); err == nil {
+		if bytes, err := harness.Kilobytes(line, "Rss"); err == nil {
 			sums[name] += bytes
 		}
 	}

@@ -55,19 +55,6 @@ func TestParseDirect(t *testing.T) {
 	}
 }
 
-func TestKilobytes(t *testing.T) {
-	t.Parallel()
-	const status = "Name:\tagent\nVmHWM:\t   40000 kB\nVmRSS:\t   38000 kB\nVmSwap: many kB\n"
-	if got, err := kilobytes(status, "VmRSS:"); err != nil || got != 38000*1024 {
-		t.Errorf("got %d, %v", got, err)
-	}
-	for _, name := range []string{"RSS:", "Pss:", "VmSwap:", "Name:"} {
-		if got, err := kilobytes(status, name); err == nil {
-			t.Errorf("%s gives %d", name, got)
-		}
-	}
-}
-
 const someMaps = `00400000-00401000 r-xp 00000000 fe:00 123    /usr/bin/wardlet
 Size:                 40 kB
 Rss:                  12 kB

@@ -1,4 +1,4 @@
-package node
+package harness
 
 import (
 	"slices"

@@ -1,9 +1,10 @@
-package node
+package harness
 
 import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,17 +13,17 @@ import (
 )
 
 // run starts a shell script as the agent's process.
-func run(t *testing.T, script string) (p *process, log string) {
+func run(t *testing.T, script string) (p *Process, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "agent.log")
-	p, err := startProcess(log, "/bin/sh", "-c", script)
+	p, err := StartProcess(log, exec.Command("/bin/sh", "-c", script))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		// It has ended before, in a test that went well.
 		_ = p.command.Process.Kill()
-		<-p.running.Done()
+		<-p.Ended()
 	})
 	return p, log
 }
@@ -50,13 +51,13 @@ func TestAProcessThatIsToldToEnds(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		p, _ := run(t, "exec sleep 1000")
-		if err := p.ended(); err != nil {
+		if err := p.Gone(); err != nil {
 			t.Errorf("before %s: %v", signal, err)
 		}
-		if err := p.end(signal, time.Minute); err != nil {
+		if err := p.End(signal, time.Minute); err != nil {
 			t.Errorf("%s: %v", signal, err)
 		}
-		if err := p.end(signal, time.Minute); err != nil {
+		if err := p.End(signal, time.Minute); err != nil {
 			t.Errorf("%s again: %v", signal, err)
 		}
 	}
@@ -66,11 +67,11 @@ func TestAProcessThatDoesNotEndIsKilledAndThatIsAnError(t *testing.T) {
 	t.Parallel()
 	p, log := run(t, "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
 	said(t, log, "deaf")
-	err := p.end(syscall.SIGTERM, 20*time.Millisecond)
+	err := p.End(syscall.SIGTERM, 20*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "was killed") {
 		t.Errorf("error is %v", err)
 	}
-	if p.ended() == nil {
+	if p.Gone() == nil {
 		t.Error("it still runs")
 	}
 }
@@ -79,8 +80,8 @@ func TestAProcessThatEndsByItselfSaysHow(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{"exit 3": "exit status 3", "exit 0": "exit status 0", "kill -9 $$": "signal: killed"} {
 		p, _ := run(t, script)
-		<-p.running.Done()
-		if err := p.ended(); !errors.Is(err, ErrEnded) || !strings.HasSuffix(err.Error(), want) {
+		<-p.Ended()
+		if err := p.Gone(); !errors.Is(err, ErrEnded) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", script, err, want)
 		}
 	}
@@ -89,26 +90,26 @@ func TestAProcessThatEndsByItselfSaysHow(t *testing.T) {
 func TestAProcessIsInASessionOfItsOwn(t *testing.T) {
 	t.Parallel()
 	p, _ := run(t, "exec sleep 1000")
-	group, err := syscall.Getpgid(p.command.Process.Pid)
-	if err != nil || group != p.command.Process.Pid {
-		t.Errorf("its process group is %d, %v; want its own, %d", group, err, p.command.Process.Pid)
+	group, err := syscall.Getpgid(p.PID())
+	if err != nil || group != p.PID() {
+		t.Errorf("its process group is %d, %v; want its own, %d", group, err, p.PID())
 	}
 }
 
 // fakeNode is a node whose wardlet command is a shell script and whose agent is another.
 func fakeNode(t *testing.T, command, agent string) *Node {
 	t.Helper()
-	n := &Node{Dir: t.TempDir()}
-	n.wardlet = n.Path("wardlet")
+	n := &Node{Agent: &Agent{Dir: t.TempDir()}}
+	n.Program = n.Path("wardlet")
 	// A child forked by another test while the file is open for writing would
 	// keep it so until its own exec, and executing it would be ETXTBSY.
 	syscall.ForkLock.RLock()
-	err := os.WriteFile(n.wardlet, []byte("#!/bin/sh\n"+command+"\n"), 0o700)
+	err := os.WriteFile(n.Program, []byte("#!/bin/sh\n"+command+"\n"), 0o700)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.agent, _ = run(t, agent)
+	n.Process, _ = run(t, agent)
 	return n
 }
 
@@ -133,7 +134,7 @@ func TestACommandThatFailsTellsWhatItSaid(t *testing.T) {
 func TestAnAgentThatEndedIsNotAsked(t *testing.T) {
 	t.Parallel()
 	n := fakeNode(t, "echo '{}'", "exit 1")
-	<-n.agent.running.Done()
+	<-n.Process.Ended()
 	if _, err := n.Wardlet(context.Background(), "get", "pods"); !errors.Is(err, ErrEnded) {
 		t.Errorf("the command: %v", err)
 	}

@@ -1,4 +1,4 @@
-package node
+package harness
 
 import (
 	"bytes"
@@ -50,15 +50,15 @@ func (p *policy) write(dir string, allow []string) error {
 	}
 	module := filepath.Join(dir, p.moduleName)
 	if _, err := os.Stat(module); err != nil {
-		if err := replace(module, p.module); err != nil {
+		if err := Replace(module, p.module); err != nil {
 			return err
 		}
 	}
-	return replace(filepath.Join(dir, Policy+".toml"), text.Bytes())
+	return Replace(filepath.Join(dir, Policy+".toml"), text.Bytes())
 }
 
-// replace writes a file by rename, so that no reader sees half of it.
-func replace(path string, content []byte) error {
+// Replace writes a file by rename, so that no reader sees half of it.
+func Replace(path string, content []byte) error {
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	if err := os.WriteFile(temporary, content, 0o600); err != nil {
 		return err

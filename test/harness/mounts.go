@@ -1,14 +1,28 @@
-package node
+package harness
 
 import (
+	"fmt"
 	"iter"
+	"os"
 	"strconv"
 	"strings"
 )
 
+// MountsBelow are the mount points below a directory, in the order of mounting.
+func MountsBelow(dir string) ([]string, error) {
+	table, err := mountTable()
+	return mountsBelow(table, dir), err
+}
+
 // mountTable lists the mounts of this process: the mount point is the fifth field of each line, and what kind of file
 // system it is follows a lone dash (proc_pid_mountinfo(5)).
-const mountTable = "/proc/self/mountinfo"
+func mountTable() (string, error) {
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return "", fmt.Errorf("read the mounts: %w", err)
+	}
+	return string(table), nil
+}
 
 // mountsBelow are the mount points below a directory.
 func mountsBelow(table, dir string) []string {
