@@ -36,7 +36,7 @@ func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.
 			t.Fatal(err)
 		}
 	}
-	if err := node.startAgent(); err != nil {
+	if err := node.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if empty, err := r.empty(ctx); err != nil || !empty {
@@ -47,18 +47,18 @@ func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.
 
 // cutOff has an agent start a pod, kills it when the container is about to start, and lets containerd stand still over that.
 func cutOff(ctx context.Context, n *node, s *shape, name string) error {
-	before, err := look(ctx, n.cri, patience)
+	before, err := look(ctx, n.Runtime.CRI, patience)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(n.manifest(name+".yaml"), []byte(s.manifest(name, 1, imageOne)), 0o600); err != nil {
+	if err := os.WriteFile(n.Manifest(name+".yaml"), []byte(s.manifest(name, 1, imageOne)), 0o600); err != nil {
 		return err
 	}
-	if err := n.startAgent(); err != nil {
+	if err := n.Start(); err != nil {
 		return err
 	}
 	for { // until it is made: its start is asked for at once
-		answer, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{})
+		answer, err := n.Runtime.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 		if err != nil {
 			return err
 		}
@@ -72,16 +72,16 @@ func cutOff(ctx context.Context, n *node, s *shape, name string) error {
 	if err := pause(ctx, 10*time.Millisecond); err != nil {
 		return err
 	}
-	if err := n.runtime.Freeze(); err != nil {
+	if err := n.Runtime.Freeze(); err != nil {
 		return err
 	}
 	if err := pause(ctx, time.Second); err != nil { // runc goes on
 		return err
 	}
-	if err := n.agent.kill(); err != nil {
+	if err := n.kill(); err != nil {
 		return err
 	}
-	if err := n.runtime.Thaw(); err != nil {
+	if err := n.Runtime.Thaw(); err != nil {
 		return err
 	}
 	return pause(ctx, 500*time.Millisecond)

@@ -28,7 +28,7 @@ func (r *run) end(ctx context.Context) error {
 // empty removes all manifests and reports whether nothing is left after a while. What is left are findings.
 func (r *run) empty(ctx context.Context) (empty bool, err error) {
 	r.ledger.empty(time.Now())
-	files, err := filepath.Glob(r.node.manifest("*.yaml"))
+	files, err := filepath.Glob(r.node.Manifest("*.yaml"))
 	if err != nil {
 		return false, err
 	}
@@ -76,11 +76,11 @@ func (r *run) compareUsage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.node.agent.stop(); err != nil {
+	if err := r.node.stop(); err != nil {
 		r.findings.add(found(time.Now(), "", "%v", err))
 		return nil
 	}
-	if err := r.node.startAgent(); err != nil {
+	if err := r.node.Start(); err != nil {
 		return err
 	}
 	if err := r.answers(ctx); err != nil {
@@ -98,7 +98,7 @@ func (r *run) compareUsage(ctx context.Context) error {
 	for _, more := range used.more(&fresh) {
 		r.findings.add(found(time.Now(), "", "with no pod left the agent holds %s", more))
 	}
-	if err := r.node.agent.stop(); err != nil {
+	if err := r.node.stop(); err != nil {
 		r.findings.add(found(time.Now(), "", "%v", err))
 	}
 	return nil
@@ -129,11 +129,11 @@ func (r *run) used(ctx context.Context) (usage, error) {
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return least, err
 		}
-		files, err := openFiles(r.node.agent.pid())
+		files, err := openFiles(r.node.Process.PID())
 		if err != nil {
 			return least, err
 		}
-		count, err := goroutines(ctx, r.node.socket())
+		count, err := goroutines(ctx, r.node.Socket())
 		if err != nil {
 			return least, err
 		}
@@ -153,7 +153,7 @@ func (r *run) used(ctx context.Context) (usage, error) {
 func (r *run) answers(ctx context.Context) error {
 	for end := time.Now().Add(r.patient(answering)); ; {
 		var sources []api.SourceState
-		err := r.node.api.Get(ctx, "/v1/sources", &sources)
+		err := r.node.API.Get(ctx, "/v1/sources", &sources)
 		if err == nil && len(sources) == 1 && sources[0].Seen {
 			return nil
 		}

@@ -22,7 +22,7 @@ const (
 
 // explain tells what was broken, what had been done until then and what the agent said around it.
 func (r *run) explain(broken []finding) {
-	log, err := os.ReadFile(r.node.agentLog())
+	log, err := os.ReadFile(r.node.LogFile())
 	if err != nil {
 		log = []byte(err.Error())
 	}
@@ -70,12 +70,12 @@ func (r *run) keep() string {
 	for _, f := range r.findings.all() {
 		fmt.Fprintln(&events, "finding:", clock(f.at), f.text)
 	}
-	agent, err := os.ReadFile(r.node.agentLog())
+	agent, err := os.ReadFile(r.node.LogFile())
 	if err != nil {
 		agent = []byte(err.Error())
 	}
 	for name, text := range map[string]string{
-		"timeline": events.String(), "agent.log": string(agent), "containerd.log": r.node.runtime.Log(1 << 20),
+		"timeline": events.String(), "agent.log": string(agent), "containerd.log": r.node.Runtime.Log(1 << 20),
 	} {
 		if err := os.WriteFile(filepath.Join(r.logs, name), []byte(text), 0o600); err != nil {
 			return err.Error()

@@ -21,12 +21,12 @@ import (
 
 // keptContainers are the IDs of those, and of their sandboxes.
 func (n *node) keptContainers(v *view) (map[string]bool, error) {
-	return keptIn(v, n.tasks(), n.agentLog())
+	return keptIn(v, n.tasks(), n.LogFile())
 }
 
 // tasks is the directory in which containerd has one for every task, by the ID of its container.
 func (n *node) tasks() string {
-	return filepath.Join(filepath.Dir(n.runtimeSocket()), "state", "io.containerd.runtime.v2.task", "k8s.io")
+	return filepath.Join(filepath.Dir(n.Runtime.Socket()), "state", "io.containerd.runtime.v2.task", "k8s.io")
 }
 
 func keptIn(v *view, tasks, agentLog string) (map[string]bool, error) {
@@ -68,10 +68,10 @@ func (r *run) restartForKept(ctx context.Context, kept []unit) error {
 	for i := range kept {
 		r.timeline.add("(kept by containerd, which has its task and says that it has ended: %s)", &kept[i])
 	}
-	if err := r.node.runtime.Shutdown(ctx); err != nil {
+	if err := r.node.Runtime.Shutdown(ctx); err != nil {
 		return fmt.Errorf("end containerd for what it keeps: %w", err)
 	}
-	if err := r.node.runtime.Resume(ctx); err != nil {
+	if err := r.node.Runtime.Resume(ctx); err != nil {
 		return fmt.Errorf("start containerd for what it keeps: %w", err)
 	}
 	r.timeline.add("containerd is started again, as the agent says is to be done")

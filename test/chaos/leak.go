@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"net/netip"
 	"path/filepath"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // leaks are what is left when no pod is asked for any more, in words, but for what containerd keeps.
 func (n *node) leaks(ctx context.Context) (left []string, kept []unit, err error) {
-	v, err := look(ctx, n.cri, patience)
+	v, err := look(ctx, n.Runtime.CRI, patience)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,20 +30,15 @@ func (n *node) leaks(ctx context.Context) (left []string, kept []unit, err error
 			}
 		}
 	}
-	processes, err := containersIn(n.cgroup())
+	processes, err := containersIn(n.Cgroup())
 	for id, pids := range processes {
 		left = append(left, fmt.Sprintf("processes %v of container %.12s", pids, id))
 	}
-	cgroups, cgroupErr := cgroupsNamed(n.cgroup())
-	left = append(left, prefixed("cgroup", cgroups)...)
-	mounts, mountErr := mountsBelow(n.dir)
+	paths, pathErr := n.Left()
+	left = append(left, paths...)
+	mounts, mountErr := harness.MountsBelow(n.Dir)
 	left = append(left, prefixed("mount", mounts)...)
-	err = errors.Join(err, cgroupErr, mountErr)
-	for _, pattern := range []string{n.path("root", "pods", "*"), n.path("log", "pods", "*"), n.path("log", "containers", "*")} {
-		files, globErr := filepath.Glob(pattern)
-		left, err = append(left, prefixed("file", files)...), errors.Join(err, globErr)
-	}
-	return left, kept, err
+	return left, kept, errors.Join(err, pathErr, mountErr)
 }
 
 func prefixed(what string, names []string) []string {
@@ -56,13 +53,13 @@ func prefixed(what string, names []string) []string {
 // it is: there is nobody else who could give that back, so it is told, but no rule is broken by it.
 func (n *node) forgotten() ([]string, error) {
 	var left []string
-	shims, err := shimsOf(n.runtimeSocket())
+	shims, err := harness.ShimsOf(n.Runtime.Socket())
 	for sandbox, pid := range shims {
 		left = append(left, fmt.Sprintf("shim %d of sandbox %.12s", pid, sandbox))
 	}
-	run := filepath.Dir(n.runtimeSocket())
+	run := filepath.Dir(n.Runtime.Socket())
 	for _, dir := range []string{filepath.Join(run, "state"), filepath.Join(run, "runc")} {
-		mounts, mountErr := mountsBelow(dir)
+		mounts, mountErr := harness.MountsBelow(dir)
 		left, err = append(left, prefixed("mount", mounts)...), errors.Join(err, mountErr)
 	}
 	for _, pattern := range []string{filepath.Join(run, "runc", "k8s.io", "*"), filepath.Join(n.tasks(), "*")} {

@@ -73,37 +73,6 @@ func TestMetric(t *testing.T) {
 	}
 }
 
-func TestParseMounts(t *testing.T) {
-	t.Parallel()
-	//nolint:dupword // the kernel's
-	got := parseMounts(`30 22 0:26 / /sys/fs/cgroup/cpu rw shared:10 - cgroup cgroup rw,cpu
-40 28 0:30 / /tmp/x/root/pods/a rw - tmpfs tmpfs rw
-no line
-`)
-	if want := []mount{{"/sys/fs/cgroup/cpu", "cgroup"}, {"/tmp/x/root/pods/a", "tmpfs"}}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestDirectoriesComeOuterOnesFirst(t *testing.T) {
-	t.Parallel()
-	root := filepath.Join(t.TempDir(), "root")
-	inner := filepath.Join(root, "a", "b")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, err := directories(root)
-	if want := []string{root, filepath.Join(root, "a"), inner}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if got, err := directories(filepath.Join(root, "none")); err != nil || got != nil {
-		t.Errorf("of none: %q, %v", got, err)
-	}
-}
-
 func TestAddressesIn(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

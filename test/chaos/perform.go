@@ -10,6 +10,8 @@ import (
 	"time"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // perform does what a step says and gives what more there is to say of it. What fails is the test's own failure.
@@ -18,13 +20,13 @@ func (r *run) perform(ctx context.Context, s *step) (detail string, err error) {
 	case killAgent, endAgent, startAgent:
 		return r.performOnAgent(s.Kind)
 	case killRuntime:
-		return "", r.node.runtime.Kill(ctx)
+		return "", r.node.Runtime.Kill(ctx)
 	case resumeRuntime:
-		return "", r.node.runtime.Resume(ctx)
+		return "", r.node.Runtime.Resume(ctx)
 	case freezeRuntime:
-		return "", r.node.runtime.Freeze()
+		return "", r.node.Runtime.Freeze()
 	case thawRuntime:
-		return "", r.node.runtime.Thaw()
+		return "", r.node.Runtime.Thaw()
 	case killShim, killProcess, killSandbox, stopContainer:
 		return r.performOnPod(ctx, s)
 	case editPolicy:
@@ -37,24 +39,24 @@ func (r *run) perform(ctx context.Context, s *step) (detail string, err error) {
 }
 
 func (r *run) performOnAgent(k kind) (detail string, err error) {
-	a := r.node.agent
-	if crashed := a.crashed(); crashed != nil {
+	a := r.node.Process
+	if crashed := a.Crashed(); crashed != nil {
 		r.findings.add(found(time.Now(), "", "%v", crashed))
 	}
 	switch k {
 	case killAgent:
-		return fmt.Sprintf("process %d", a.pid()), a.kill()
+		return fmt.Sprintf("process %d", a.PID()), r.node.kill()
 	case endAgent:
 		// It is not waited for here: it ends in its own time, while other things happen.
-		return fmt.Sprintf("process %d", a.pid()), a.tell(syscall.SIGTERM)
+		return fmt.Sprintf("process %d", a.PID()), a.Signal(syscall.SIGTERM)
 	}
-	if err := a.gone(); err != nil {
+	if err := gone(a); err != nil {
 		r.findings.add(found(time.Now(), "", "%v", err))
 	}
-	if err := r.node.startAgent(); err != nil {
+	if err := r.node.Start(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("process %d", r.node.agent.pid()), nil
+	return fmt.Sprintf("process %d", r.node.Process.PID()), nil
 }
 
 func (r *run) performOnPod(ctx context.Context, s *step) (detail string, err error) {
@@ -65,15 +67,15 @@ func (r *run) performOnPod(ctx context.Context, s *step) (detail string, err err
 	detail = picked.String()
 	switch s.Kind {
 	case killShim:
-		return detail, killShimOf(r.node.runtimeSocket(), picked.id)
+		return detail, killShimOf(r.node.Runtime.Socket(), picked.id)
 	case killProcess, killSandbox:
-		return detail, killContainerProcesses(r.node.cgroup(), picked.id)
+		return detail, killContainerProcesses(r.node.Cgroup(), picked.id)
 	}
 	// containerd may be frozen.
 	r.calls.Go(func() {
 		bounded, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		if _, err := r.node.cri.StopContainer(bounded, &criapi.StopContainerRequest{ContainerId: picked.id, Timeout: 1}); err != nil {
+		if _, err := r.node.Runtime.CRI.StopContainer(bounded, &criapi.StopContainerRequest{ContainerId: picked.id, Timeout: 1}); err != nil {
 			r.timeline.add("(the call to stop %s ended with: %v)", picked, err)
 		}
 	})
@@ -85,25 +87,25 @@ func (r *run) performOnManifest(s *step) error {
 	before := r.ledger.wish(s.Pod)
 	text := before.shape.manifest(s.Pod, s.Version, s.Image)
 	r.ledger.note(s, time.Now())
-	file := r.node.manifest(s.File)
+	file := r.node.Manifest(s.File)
 	switch s.Kind {
 	case editManifest:
-		return replace(file, []byte(text))
+		return harness.Replace(file, []byte(text))
 	case rewriteManifest:
 		return rewrite(file, text)
 	case moveManifest:
-		if err := replace(file, []byte(text)); err != nil {
+		if err := harness.Replace(file, []byte(text)); err != nil {
 			return err
 		}
 		if before.present() && before.file != s.File {
-			return os.Remove(r.node.manifest(before.file))
+			return os.Remove(r.node.Manifest(before.file))
 		}
 		return nil
 	case removeManifest:
 		return os.Remove(file)
 	case breakManifest:
 		e := before.newest()
-		return replace(file, []byte(broken(before.shape.manifest(s.Pod, e.version, e.image))))
+		return harness.Replace(file, []byte(broken(before.shape.manifest(s.Pod, e.version, e.image))))
 	}
 	return fmt.Errorf("there is no %q", s.Kind)
 }

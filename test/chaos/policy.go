@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // The images of pods; all of them are in the runtime.
@@ -52,7 +54,7 @@ func newPolicies(built, dir string) (*policies, error) {
 			return nil, fmt.Errorf("%w; run make plugins", err)
 		}
 		p.modules[name] = module
-		if err := replace(filepath.Join(dir, name+".wasm"), module); err != nil {
+		if err := harness.Replace(filepath.Join(dir, name+".wasm"), module); err != nil {
 			return nil, err
 		}
 	}
@@ -76,14 +78,14 @@ func (p *policies) allow(list int) error {
 
 // spoil puts a document in the place of the edited policy's that cannot be read.
 func (p *policies) spoil() error {
-	return replace(filepath.Join(p.dir, policyImages+".toml"), []byte("api = \"wardlet.dev/v1\"\nname = [\n"))
+	return harness.Replace(filepath.Join(p.dir, policyImages+".toml"), []byte("api = \"wardlet.dev/v1\"\nname = [\n"))
 }
 
 func (p *policies) write(name, settings string, capabilities ...string) error {
 	for i, c := range capabilities {
 		capabilities[i] = fmt.Sprintf("%q", c)
 	}
-	return replace(filepath.Join(p.dir, name+".toml"), fmt.Appendf(nil, `api = "wardlet.dev/v1"
+	return harness.Replace(filepath.Join(p.dir, name+".toml"), fmt.Appendf(nil, `api = "wardlet.dev/v1"
 name = %q
 module = "%s.wasm"
 sha256 = "%x"
@@ -91,13 +93,4 @@ hooks = ["admit"]
 capabilities = [%s]
 [settings]
 %s`, name, name, sha256.Sum256(p.modules[name]), strings.Join(capabilities, ", "), settings))
-}
-
-// replace writes a file by rename, so that no reader sees half of it.
-func replace(path string, content []byte) error {
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	if err := os.WriteFile(temporary, content, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
 }

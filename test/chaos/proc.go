@@ -4,32 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
-)
 
-// processes gives the numbers of all processes.
-func processes() ([]int, error) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, err
-	}
-	var pids []int
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
-}
+	"github.com/wardlet/wardlet/test/harness"
+)
 
 // containersIn gives the processes of containers in cgroups below a root, by container.
 func containersIn(root string) (map[string][]int, error) {
-	pids, err := processes()
+	pids, err := harness.Processes()
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +32,7 @@ func begun(all map[string][]int) map[string][]int {
 	own := map[string][]int{}
 	for id, pids := range all {
 		for _, pid := range pids {
-			if !setsUp(arguments(pid)) {
+			if !setsUp(harness.Arguments(pid)) {
 				own[id] = append(own[id], pid)
 			}
 		}
@@ -57,7 +42,7 @@ func begun(all map[string][]int) map[string][]int {
 
 // setsUp reports whether the arguments are those of runc in a container, or of a process that has ended.
 func setsUp(args []string) bool {
-	return len(args) == 0 || len(args) == 1 && args[0] == "" || program(args) == "runc"
+	return len(args) == 0 || len(args) == 1 && args[0] == "" || harness.ProgramOf(args) == "runc"
 }
 
 func containerOfProcess(pid int, root string) string {
@@ -100,41 +85,9 @@ func killContainerProcesses(root, id string) error {
 	return nil
 }
 
-// shimsOf are the shims that serve the containerd of that socket, by sandbox.
-func shimsOf(socket string) (map[string]int, error) {
-	pids, err := processes()
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]int{}
-	for _, pid := range pids {
-		if sandbox := sandboxOfShim(arguments(pid), socket); sandbox != "" {
-			found[sandbox] = pid
-		}
-	}
-	return found, nil
-}
-
-func arguments(pid int) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
-}
-
-// sandboxOfShim is the sandbox a shim was started for, empty for what is no shim of the containerd of that socket.
-func sandboxOfShim(args []string, socket string) string {
-	at := slices.Index(args, "-id")
-	if program(args) != "containerd-shim-runc-v2" || !slices.Contains(args, socket) || at < 0 || at+1 >= len(args) {
-		return ""
-	}
-	return args[at+1]
-}
-
 // killShimOf kills the shim of a sandbox of that containerd; none is no error.
 func killShimOf(socket, sandbox string) error {
-	shims, err := shimsOf(socket)
+	shims, err := harness.ShimsOf(socket)
 	if err != nil {
 		return err
 	}
@@ -142,7 +95,7 @@ func killShimOf(socket, sandbox string) error {
 	if !found {
 		return nil
 	}
-	return killIf(pid, func() bool { return sandboxOfShim(arguments(pid), socket) == sandbox })
+	return killIf(pid, func() bool { return harness.SandboxOfShim(harness.Arguments(pid), socket) == sandbox })
 }
 
 // killIf kills the process if it still is who it was found as, and no other that got its number.
@@ -162,12 +115,4 @@ func killIf(pid int, still func() bool) error {
 		return fmt.Errorf("kill process %d: %w", pid, err)
 	}
 	return nil
-}
-
-// program is the base name of what runs, empty for a process that has none.
-func program(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return filepath.Base(args[0])
 }

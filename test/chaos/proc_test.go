@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"testing"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 func TestContainerOf(t *testing.T) {
@@ -21,28 +22,6 @@ func TestContainerOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := containerOf(test.cgroups, "wardlet-1"); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestSandboxOfShim(t *testing.T) {
-	t.Parallel()
-	const shim, socket = "/x/containerd-shim-runc-v2", "/run/a/containerd.sock"
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
-		"a shim":                   {[]string{shim, "-namespace", "k8s.io", "-id", "s1", "-address", socket}, "s1"},
-		"of another containerd":    {[]string{shim, "-id", "s1", "-address", "/run/b/containerd.sock"}, ""},
-		"another program":          {[]string{"/bin/cat", "-id", "s1", "-address", socket}, ""},
-		"without a sandbox":        {[]string{shim, "-address", socket, "-id"}, ""},
-		"a process without a name": {nil, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := sandboxOfShim(test.args, socket); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -96,8 +75,8 @@ func TestAProcessIsKilledOnlyIfItStillIsWhoItWas(t *testing.T) {
 	if err := killIf(pid, func() bool { return false }); err != nil {
 		t.Error(err)
 	}
-	if !slices.Equal(arguments(pid), []string{"cat"}) {
-		t.Errorf("it is %q", arguments(pid))
+	if !slices.Equal(harness.Arguments(pid), []string{"cat"}) {
+		t.Errorf("it is %q", harness.Arguments(pid))
 	}
 	if err := killIf(pid, func() bool { return true }); err != nil {
 		t.Error(err)
@@ -115,12 +94,5 @@ func TestNothingIsInACgroupThatIsNotThere(t *testing.T) {
 	found, err := containersIn("wardlet-no-such")
 	if err != nil || len(found) > 0 {
 		t.Errorf("found %v, %v", found, err)
-	}
-	shims, err := shimsOf("/run/no-such.sock")
-	if err != nil || len(shims) > 0 {
-		t.Errorf("found %v, %v", shims, err)
-	}
-	if all, err := processes(); err != nil || !slices.Contains(all, os.Getpid()) {
-		t.Errorf("the processes are %v, %v", all, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // options say what to do.
@@ -79,7 +80,7 @@ func play(ctx context.Context, o *options) (err error) {
 		}
 	}()
 	r.ledger = newLedger(shapes(), time.Now())
-	r.witness = newWitness(r.node.cri, r.node.cgroup(), r.ledger, r.findings)
+	r.witness = newWitness(r.node.Runtime.CRI, r.node.Cgroup(), r.ledger, r.findings)
 	err = r.watched(ctx, r.whole)
 	r.node.readLogs(r.findings)
 	if broken := r.findings.all(); len(broken) > 0 {
@@ -124,7 +125,7 @@ func (r *run) whole(ctx context.Context) error {
 
 // begin lets all pods run for the first time. The agent has compiled its policies before it is asked for any.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.node.startAgent(); err != nil {
+	if err := r.node.Start(); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -136,7 +137,7 @@ func (r *run) begin(ctx context.Context) error {
 	for _, name := range r.ledger.order {
 		w := r.ledger.wish(name)
 		e := w.newest()
-		if err := replace(r.node.manifest(w.file), []byte(w.shape.manifest(name, e.version, e.image))); err != nil {
+		if err := harness.Replace(r.node.Manifest(w.file), []byte(w.shape.manifest(name, e.version, e.image))); err != nil {
 			return err
 		}
 	}
@@ -158,11 +159,11 @@ func (r *run) begin(ctx context.Context) error {
 func (r *run) compiled(ctx context.Context) error {
 	for end := time.Now().Add(compiling); ; {
 		var sets []api.PolicySet
-		err := r.node.api.Get(ctx, "/v1/policies", &sets)
+		err := r.node.API.Get(ctx, "/v1/policies", &sets)
 		if err == nil && len(sets) == 1 && sets[0].Ready {
 			return nil
 		}
-		if crashed := r.node.agent.crashed(); crashed != nil {
+		if crashed := r.node.Process.Crashed(); crashed != nil {
 			return crashed
 		}
 		if time.Now().After(end) {
@@ -213,13 +214,13 @@ func (r *run) until(ctx context.Context, most time.Duration) ([]finding, error) 
 
 // compare compares what runs with what is asked for, once agent and runtime answer. That the agent does not is a finding.
 func (r *run) compare(ctx context.Context) ([]finding, error) {
-	v, err := look(ctx, r.node.cri, patience)
+	v, err := look(ctx, r.node.Runtime.CRI, patience)
 	if err != nil {
 		return nil, err
 	}
 	var list v1.PodList
-	if err := r.node.api.Get(ctx, "/v1/pods", &list); err != nil {
-		if crashed := r.node.agent.crashed(); crashed != nil {
+	if err := r.node.API.Get(ctx, "/v1/pods", &list); err != nil {
+		if crashed := r.node.Process.Crashed(); crashed != nil {
 			err = crashed
 		}
 		return []finding{found(time.Now(), "", "%v", err)}, ctx.Err()
@@ -229,7 +230,7 @@ func (r *run) compare(ctx context.Context) ([]finding, error) {
 
 // readLogs finds what agents said that they must not.
 func (n *node) readLogs(f *findings) {
-	log, err := os.ReadFile(n.agentLog())
+	log, err := os.ReadFile(n.LogFile())
 	if err != nil {
 		return // none was started
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,7 +130,7 @@ func (a *Agent) Start() error {
 // runs beside.
 func (a *Agent) Command(ctx context.Context, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, a.Program, append(args, "--config", a.ConfigFile())...)
-	command.Env = append(append(os.Environ(), quickEnd), a.Env...)
+	command.Env = append(append(os.Environ(), QuickEnd), a.Env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return command
 }
@@ -152,4 +153,29 @@ func (a *Agent) LogTail(lines int) []string { return logTail(a.LogFile(), lines)
 // PodDirs are the directories in which nothing is after the last pod: their entries are pods, their logs and links to them.
 func (a *Agent) PodDirs() []string {
 	return []string{a.Path("root", "pods"), a.Path("log", "pods"), a.Path("log", "containers")}
+}
+
+// Left are the paths of what is left of pods: their directories and logs, and the agent's cgroups.
+func (a *Agent) Left() ([]string, error) {
+	left, err := Entries(a.PodDirs()...)
+	if err != nil {
+		return nil, err
+	}
+	cgroups, err := CgroupsNamed(a.Cgroup())
+	return append(left, cgroups...), err
+}
+
+// Entries are the paths of what is in directories, which need not exist.
+func Entries(dirs ...string) ([]string, error) {
+	var found []string
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, entry := range entries {
+			found = append(found, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return found, nil
 }

@@ -2,6 +2,8 @@ package harness
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,5 +59,36 @@ func TestNewAgent_makesAnEmptyDirectoryOfManifests(t *testing.T) {
 	}
 	if err := a.Start(); err == nil || !strings.Contains(err.Error(), "start the agent") {
 		t.Errorf("a program that is not there: %v", err)
+	}
+}
+
+func TestEntries_areTheirPaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	if got, err := Entries(missing, dir); len(got) > 0 || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Entries(missing, dir); !slices.Equal(got, []string{link}) || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestLeft_isWhatIsInTheDirectoriesOfPods(t *testing.T) {
+	t.Parallel()
+	a := &Agent{Dir: filepath.Join(t.TempDir(), "wardlet-no-such")}
+	if got, err := a.Left(); len(got) > 0 || err != nil {
+		t.Errorf("of none: %q, %v", got, err)
+	}
+	pod := a.Path("root", "pods", "u-1")
+	if err := os.MkdirAll(pod, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.Left(); !slices.Equal(got, []string{pod}) || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,24 @@ func TestACgroupThatIsBusyIsTriedAgainUntilTheTimeIsOver(t *testing.T) {
 	}
 	if err := <-freed; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestDirectoriesComeOuterOnesFirst(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "root")
+	inner := filepath.Join(root, "a", "b")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := directories(root)
+	if want := []string{root, filepath.Join(root, "a"), inner}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := directories(filepath.Join(root, "none")); err != nil || got != nil {
+		t.Errorf("of none: %q, %v", got, err)
 	}
 }

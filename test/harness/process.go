@@ -16,9 +16,9 @@ import (
 // ErrEnded reports that the agent ended without being told to.
 var ErrEnded = errors.New("the agent ended by itself")
 
-// quickEnd has a process with the race detector end when it is done. Otherwise it lingers for a second, and every command
+// QuickEnd has a process with the race detector end when it is done. Otherwise it lingers for a second, and every command
 // is such a process.
-const quickEnd = "GORACE=atexit_sleep_ms=0"
+const QuickEnd = "GORACE=atexit_sleep_ms=0"
 
 // Process is an agent that runs or ran. One goroutine waits for its end, and then closes ended.
 type Process struct {
@@ -94,12 +94,12 @@ func (p *Process) Crashed() error {
 	return p.Gone()
 }
 
-// Clean is an error for a process that crashed, or ended after SIGTERM with another exit status than 0.
+// Clean is an error for a process that ended after SIGTERM with another exit status than 0.
 func (p *Process) Clean() error {
 	if err := p.Failure(); err != nil && p.told.Load() == int32(syscall.SIGTERM) {
 		return fmt.Errorf("the agent, process %d, ended after SIGTERM with: %w", p.PID(), err)
 	}
-	return p.Crashed()
+	return nil
 }
 
 // Signal sends a signal. After SIGTERM and SIGKILL an end is no crash. To a process that has ended nothing is sent.
@@ -139,6 +139,17 @@ func (p *Process) End(signal syscall.Signal, patience time.Duration) error {
 		return err
 	}
 	return p.Wait(patience)
+}
+
+// Stop ends the process as a service manager does. Anything but a clean end, as a crash before, is an error.
+func (p *Process) Stop(patience time.Duration) error {
+	if err := p.Crashed(); err != nil {
+		return err
+	}
+	if err := p.End(syscall.SIGTERM, patience); err != nil {
+		return err
+	}
+	return p.Clean()
 }
 
 // Await waits until ready returns no error, and asks so often. A process that ends meanwhile is ErrEnded; when ctx is over,

@@ -171,3 +171,101 @@ func TestTail(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestAnAgentsEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		script string
+		signal syscall.Signal
+		// end and crash are in the errors; empty for none.
+		end, crash string
+	}{
+		"killed":                           {"echo begun; sleep 60", syscall.SIGKILL, "", ""},
+		"ended cleanly":                    {"trap 'exit 0' TERM; echo begun; while :; do sleep 0.01; done", syscall.SIGTERM, "", ""},
+		"ended with an error":              {"trap 'exit 3' TERM; echo begun; while :; do sleep 0.01; done", syscall.SIGTERM, "ended after SIGTERM with: exit status 3", ""},
+		"ended by itself":                  {"echo begun; exit 4", 0, "", "ended by itself"},
+		"ended by itself, with no failure": {"echo begun; exit 0", 0, "", "ended by itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, log := run(t, test.script)
+			said(t, log, "begun")
+			if test.signal == 0 {
+				<-p.Ended()
+			} else if err := p.End(test.signal, time.Minute); err != nil {
+				t.Error(err)
+			}
+			says(t, p.Clean(), test.end)
+			says(t, p.Crashed(), test.crash)
+		})
+	}
+}
+
+func TestStop_wantsACleanEndOfAProcessThatRuns(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"trap 'exit 0' TERM; echo begun; while :; do sleep 0.01; done": "",
+		"trap 'exit 3' TERM; echo begun; while :; do sleep 0.01; done": "ended after SIGTERM with: exit status 3",
+	} {
+		p, log := run(t, script)
+		said(t, log, "begun")
+		says(t, p.Stop(time.Minute), want)
+	}
+	p, _ := run(t, "exit 0")
+	<-p.Ended()
+	says(t, p.Stop(time.Minute), "ended by itself")
+}
+
+func TestAnAgentThatRunsHasNotCrashed(t *testing.T) {
+	t.Parallel()
+	p, log := run(t, "echo begun; sleep 60")
+	said(t, log, "begun")
+	says(t, p.Crashed(), "")
+	if err := p.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(p.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	says(t, p.Crashed(), "signal: killed") // another than Signal has ended it
+}
+
+func TestAnAgentThatIsNotThereDoesNotStart(t *testing.T) {
+	t.Parallel()
+	_, err := StartProcess(filepath.Join(t.TempDir(), "log"), exec.Command("/no/such/agent"))
+	says(t, err, "start the agent")
+}
+
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	p, _ := run(t, "exec sleep 1000")
+	asked := 0
+	third := func(context.Context) error {
+		if asked++; asked < 3 {
+			return errors.New("not yet")
+		}
+		return nil
+	}
+	if err := p.Await(t.Context(), time.Millisecond, third); err != nil || asked != 3 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+	never := func(context.Context) error { return errors.New("not yet") }
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := p.Await(ctx, time.Millisecond, never); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not yet") {
+		t.Errorf("in vain: %v", err)
+	}
+	ended, _ := run(t, "exit 3")
+	if err := ended.Await(t.Context(), time.Minute, never); !errors.Is(err, ErrEnded) {
+		t.Errorf("of one that ended: %v", err)
+	}
+}
+
+// says checks an error by words in it; no words are no error.
+func says(t *testing.T, err error, words string) {
+	t.Helper()
+	if (err == nil) != (words == "") || err != nil && !strings.Contains(err.Error(), words) {
+		t.Errorf("error is %v, want %q", err, words)
+	}
+}
