@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/wardlet/wardlet/test/harness"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
@@ -92,19 +93,17 @@ func (d *demo) expectNothingLeft(t *testing.T) {
 	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
 		t.Errorf("directory %s is left: %v", d.dir, err)
 	}
-	for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
-		if left, _ := filepath.Glob(pattern + filepath.Base(d.dir)); len(left) > 0 {
-			t.Errorf("cgroups are left: %v", left)
-		}
+	cgroups, err := harness.CgroupsNamed(filepath.Base(d.dir))
+	if err != nil || len(cgroups) > 0 {
+		t.Errorf("cgroups are left: %v, %v", cgroups, err)
 	}
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	processes, err := harness.Processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range processes {
-		// A process that ended meanwhile is none.
-		if command, err := os.ReadFile(file); err == nil && strings.Contains(string(command), d.dir) {
-			t.Errorf("process %s is left: %q", file, command)
+	for _, pid := range processes {
+		if command := strings.Join(harness.Arguments(pid), " "); strings.Contains(command, d.dir) {
+			t.Errorf("process %d is left: %q", pid, command)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestASetThatIsBadIsRefusedAndChangesNothing(t *testing.T) { //nolint:tparal
 	restored := func() {
 		t.Helper()
 		for _, name := range []string{"bad.toml", "bad.wasm"} {
-			if err := os.RemoveAll(a.path("policies", name)); err != nil {
+			if err := os.RemoveAll(a.Path("policies", name)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,7 +206,7 @@ func TestAPodThatRunsStaysAdmitted(t *testing.T) {
 	same("after a restart under a policy that denies it")
 
 	a.stop(t)
-	if err := os.RemoveAll(a.path("state", "documents")); err != nil {
+	if err := os.RemoveAll(a.Path("state", "documents")); err != nil {
 		t.Fatal(err)
 	}
 	a.start(t)
@@ -218,7 +218,7 @@ func TestAPodThatRunsStaysAdmitted(t *testing.T) {
 	same("while the last good policies are in force")
 
 	a.stop(t)
-	if err := os.RemoveAll(a.path("state", "policies")); err != nil {
+	if err := os.RemoveAll(a.Path("state", "policies")); err != nil {
 		t.Fatal(err)
 	}
 	a.start(t)

@@ -4,12 +4,8 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,26 +15,19 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/server/client"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // agent is a wardlet process with roots of its own.
 type agent struct {
-	name      string
-	binary    string
-	dir       string
-	config    string
-	manifests string
-	endpoint  string
-	command   *exec.Cmd
-	log       *os.File
-	ended     chan error
-	client    *client.Client
-	// env is what its processes find in their environment besides that of the test.
-	env []string
+	*harness.Agent
+	name string
 	// cold is true for one that compiles every plugin itself.
 	cold bool
 }
+
+// farewell is how long an agent may take to end.
+const farewell = 30 * time.Second
 
 // newAgent prepares an agent on the node's runtime; start runs it. When the
 // test ends it is stopped if it runs, and its log is shown if the test failed.
@@ -54,41 +43,19 @@ func newAgentAt(t *testing.T, endpoint, name string) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "wardlet-"+name+"-") //nolint:usetesting // the test's name would make the socket's path too long
+	made, err := harness.NewAgent(name, binary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &agent{
-		name: name, binary: binary, dir: dir, endpoint: endpoint,
-		config: filepath.Join(dir, "agent.toml"), manifests: filepath.Join(dir, "manifests"),
-		client: client.New(filepath.Join(dir, "run", "w.sock")),
-		env:    []string{"GORACE=" + raceOptions},
-	}
-	if err := os.Mkdir(a.manifests, 0o700); err != nil {
+	a := &agent{Agent: made, name: name}
+	if err := a.Configure(&harness.Settings{Node: name, Endpoint: endpoint, LogLevel: "debug", Period: "1s"}); err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.config, fmt.Sprintf(`
-node_name = %q
-log_level = "debug"
-[paths]
-state_root = %q
-pod_root = %q
-log_root = %q
-socket = %q
-cgroup_root = %q
-[runtime]
-endpoint = %q
-[[source]]
-name = "static"
-kind = "file"
-path = %q
-period = "1s"
-`, name, a.path("state"), a.path("root"), a.path("log"), a.path("run", "w.sock"), a.cgroup(), endpoint, a.manifests))
 	t.Cleanup(func() {
-		if a.command != nil {
+		if a.Process != nil {
 			a.stop(t)
 		}
-		out, _ := os.ReadFile(a.path("agent.log"))
+		out, _ := os.ReadFile(a.LogFile())
 		if strings.Contains(string(out), "a pod that is shared was changed") {
 			t.Error("the agent changed a pod that all of its parts share")
 		}
@@ -98,19 +65,12 @@ period = "1s"
 		if t.Failed() {
 			t.Logf("log of agent %s:\n%s", name, out)
 		}
-		if err := os.RemoveAll(dir); err != nil {
+		if err := os.RemoveAll(a.Dir); err != nil {
 			t.Error(err)
 		}
 	})
 	return a
 }
-
-func (a *agent) path(elem ...string) string {
-	return filepath.Join(append([]string{a.dir}, elem...)...)
-}
-
-// cgroup is the agent's cgroup root.
-func (a *agent) cgroup() string { return "/" + filepath.Base(a.dir) }
 
 func (a *agent) write(t *testing.T, path, content string) {
 	t.Helper()
@@ -119,94 +79,47 @@ func (a *agent) write(t *testing.T, path, content string) {
 	}
 }
 
-// ownSession has a process share the processor with others as a service with a
-// cgroup does: compilers have the lowest priority in their session, and would
-// hardly run where they compete with all the tests beside.
-func ownSession() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true}
-}
-
 // start runs the agent and waits until it answers.
 func (a *agent) start(t *testing.T) {
 	t.Helper()
-	log, err := os.OpenFile(a.path("agent.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}
-	a.log = log
-	a.command = exec.Command(a.binary, "run", "--config", a.config)
-	a.command.Env, a.command.SysProcAttr = append(os.Environ(), a.env...), ownSession()
-	a.command.Stdout, a.command.Stderr = log, log
-	// Outside of the tests' session no ^C reaches it: it ends with them, whose
-	// thread it goes by must stay.
-	a.command.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	started := make(chan error)
-	ended := make(chan error, 1)
-	go func(command *exec.Cmd) {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := command.Start()
-		if started <- err; err == nil {
-			ended <- command.Wait()
-		}
-	}(a.command)
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	a.ended = ended
-	eventually(t, "agent "+a.name+" answers", func(ctx context.Context) error {
-		select {
-		case err := <-a.ended:
-			a.ended <- err
-			t.Fatalf("agent %s ended by itself: %v", a.name, err)
-		default:
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := a.Process.Await(ctx, 5*poll, func(ctx context.Context) error {
 		var sources []api.SourceState
-		return a.client.Get(ctx, "/v1/sources", &sources)
+		return a.API.Get(ctx, "/v1/sources", &sources)
 	})
+	if err != nil {
+		t.Fatalf("agent %s does not answer: %v", a.name, err)
+	}
 }
 
 // stop ends the agent as systemd does and checks that it says goodbye.
 func (a *agent) stop(t *testing.T) {
 	t.Helper()
-	if err := a.end(syscall.SIGTERM); err != nil {
+	defer func() { a.Process = nil }()
+	if err := a.Process.Stop(farewell); err != nil {
 		t.Errorf("agent %s after SIGTERM: %v", a.name, err)
 	}
 }
 
 // kill ends the agent at once.
-func (a *agent) kill() { _ = a.end(syscall.SIGKILL) }
-
-func (a *agent) end(signal syscall.Signal) error {
-	defer func() { a.command = nil; a.log.Close() }()
-	if err := a.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	select {
-	case err := <-a.ended:
-		return err
-	case <-time.After(30 * time.Second):
-		return errors.Join(errors.New("it did not end within 30 s"), a.command.Process.Kill(), <-a.ended)
-	}
+func (a *agent) kill() {
+	_ = a.Process.End(syscall.SIGKILL, farewell)
+	a.Process = nil
 }
 
 // wardlet runs a subcommand against the agent.
 func (a *agent) wardlet(args ...string) (string, error) {
-	command := exec.Command(a.binary, append(args, "--config", a.config)...)
-	command.Env, command.SysProcAttr = append(os.Environ(), a.env...), ownSession()
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	out, err := command.Output()
-	if err != nil {
-		return string(out), fmt.Errorf("wardlet %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return string(out), nil
+	return a.Wardlet(context.Background(), args...)
 }
 
 // pods asks the agent for its pods, by name.
 func (a *agent) pods(ctx context.Context) (map[string]v1.Pod, error) {
 	var list v1.PodList
-	if err := a.client.Get(ctx, "/v1/pods", &list); err != nil {
+	if err := a.API.Get(ctx, "/v1/pods", &list); err != nil {
 		return nil, err
 	}
 	pods := map[string]v1.Pod{}
@@ -251,9 +164,7 @@ func ready(p v1.Pod) bool {
 // manifest writes a manifest into the agent's directory by rename.
 func (a *agent) manifest(t *testing.T, file, content string) {
 	t.Helper()
-	temp := filepath.Join(a.manifests, "."+file+".tmp")
-	a.write(t, temp, content)
-	if err := os.Rename(temp, filepath.Join(a.manifests, file)); err != nil {
+	if err := harness.Replace(a.Manifest(file), []byte(content)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -262,7 +173,7 @@ func (a *agent) manifest(t *testing.T, file, content string) {
 func (a *agent) remove(t *testing.T, files ...string) {
 	t.Helper()
 	for _, file := range files {
-		if err := os.Remove(filepath.Join(a.manifests, file)); err != nil {
+		if err := os.Remove(a.Manifest(file)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,21 +194,11 @@ func (a *agent) nothingLeft(t *testing.T, n node) {
 		if left, err := n.marked(ctx, a.name); err != nil || left > 0 {
 			return fmt.Errorf("%d sandboxes and containers are left: %w", left, err)
 		}
-		var left []string
-		for _, dir := range []string{a.path("root", "pods"), a.path("log", "pods"), a.path("log", "containers")} {
-			entries, err := os.ReadDir(dir)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-			for _, entry := range entries {
-				left = append(left, filepath.Join(dir, entry.Name()))
-			}
-		}
-		cgroups, err := cgroupsNamed(a.cgroup())
+		left, err := a.Left()
 		if err != nil {
 			return err
 		}
-		if left = append(left, cgroups...); len(left) > 0 {
+		if len(left) > 0 {
 			return fmt.Errorf("left: %s", strings.Join(left, " "))
 		}
 		return nil
@@ -310,7 +211,7 @@ func (a *agent) settled(t *testing.T) {
 	asked := time.Now()
 	eventually(t, "manifests are read", func(ctx context.Context) error {
 		var sources []api.SourceState
-		if err := a.client.Get(ctx, "/v1/sources", &sources); err != nil {
+		if err := a.API.Get(ctx, "/v1/sources", &sources); err != nil {
 			return err
 		}
 		if len(sources) != 1 || !sources[0].LastRead.After(asked.Add(time.Second)) {

@@ -27,14 +27,14 @@ func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.path("ca"), string(plane.Serving.PEM))
-	a.write(t, a.path("cert"), string(client.Cert))
-	a.write(t, a.path("key"), string(client.Key))
-	config, err := os.ReadFile(a.config)
+	a.write(t, a.Path("ca"), string(plane.Serving.PEM))
+	a.write(t, a.Path("cert"), string(client.Cert))
+	a.write(t, a.Path("key"), string(client.Key))
+	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.config, string(config)+fmt.Sprintf(`[[source]]
+	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf(`[[source]]
 name = "api"
 kind = "api"
 experimental = true
@@ -42,7 +42,7 @@ url = "https://%s"
 ca_file = %q
 client_cert_file = %q
 client_key_file = %q
-`, plane.Address(), a.path("ca"), a.path("cert"), a.path("key")))
+`, plane.Address(), a.Path("ca"), a.Path("cert"), a.Path("key")))
 }
 
 func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {

@@ -12,10 +12,6 @@ import (
 	"sync"
 )
 
-// raceOptions has a process with the race detector end when it is done: otherwise it lingers for a second, and every
-// subcommand that a test runs is such a process.
-const raceOptions = "atexit_sleep_ms=0"
-
 var raced = flag.Bool("raced", false, "run agents with the race detector: slowly, as it makes compiling a plugin take ten times as long")
 
 // The agent is built once each: as it ships; with the race detector; and as one that can be told to kill itself.

@@ -73,7 +73,7 @@ func TestBoot_ofANormalNodeLogsNoWarning(t *testing.T) {
 	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
 	a.start(t)
 	a.running(t, "web")
-	log, err := os.ReadFile(a.path("agent.log"))
+	log, err := os.ReadFile(a.Path("agent.log"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/server/client"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // slowToCompile is the size from which on a plugin takes the compiler long: those of Go have the whole of its runtime,
@@ -60,50 +58,31 @@ var compiledExamples = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	config := filepath.Join(dir, "agent.toml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, `node_name = "compiles"
-[paths]
-state_root = %q
-pod_root = %q
-log_root = %q
-socket = %q
-[runtime]
-endpoint = %q
-[policy]
-dir = %q
-[[source]]
-name = "static"
-kind = "file"
-path = %q
-`, dir+"/state", dir+"/root", dir+"/log", dir+"/w.sock", "unix://"+dir+"/none.sock", policies, dir+"/none"), 0o600); err != nil {
+	a := &harness.Agent{Dir: dir, Program: binary}
+	a.API = client.New(a.Socket())
+	if err := a.Configure(&harness.Settings{Node: "compiles", Endpoint: "unix://" + a.Path("none.sock"), Policies: true}); err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "state", "compiled"), compileAll(binary, config, filepath.Join(dir, "w.sock"))
+	return a.Path("state", "compiled"), compileAll(a)
 })
 
 // compileAll runs an agent until its policies are in force. It needs no runtime for that.
-func compileAll(binary, config, socket string) error {
-	command := exec.Command(binary, "run", "--config", config)
-	command.SysProcAttr = ownSession()
-	var log strings.Builder
-	command.Stdout, command.Stderr = &log, &log
-	if err := command.Start(); err != nil {
+func compileAll(a *harness.Agent) error {
+	if err := a.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // there is no test yet whose wait this is
 	defer cancel()
-	asked := client.New(socket)
-	err := errors.New("it was not asked")
-	for err != nil && ctx.Err() == nil {
+	err := a.Process.Await(ctx, poll, func(ctx context.Context) error {
 		var sets []api.PolicySet
-		if err = asked.Get(ctx, "/v1/policies", &sets); err == nil && (len(sets) != 1 || !sets[0].Ready) {
+		err := a.API.Get(ctx, "/v1/policies", &sets)
+		if err == nil && (len(sets) != 1 || !sets[0].Ready) {
 			err = fmt.Errorf("sets %+v", sets)
 		}
-		time.Sleep(poll) // there is no test yet whose wait this is
-	}
-	err = errors.Join(err, command.Process.Signal(syscall.SIGTERM), command.Wait())
-	if err != nil {
-		return fmt.Errorf("an agent that compiles the plugins of plugins/examples: %w\n%s", err, log.String())
+		return err
+	})
+	if err = errors.Join(err, a.Process.Stop(farewell)); err != nil {
+		return fmt.Errorf("an agent that compiles the plugins of plugins/examples: %w\n%s", err, strings.Join(a.LogTail(1000), "\n"))
 	}
 	return nil
 }
@@ -133,11 +112,11 @@ func (a *agent) compiles(t *testing.T, module []byte) {
 		t.Fatalf("%v in %s", err, known)
 	}
 	entry := accepted.Accepted.Metered
-	to := a.path("state", "compiled", "modules", entry)
+	to := a.Path("state", "compiled", "modules", entry)
 	if _, err := os.Stat(to); err == nil {
 		return
 	}
-	temp := a.path("compiled.tmp")
+	temp := a.Path("compiled.tmp")
 	if err := errors.Join(
 		os.MkdirAll(filepath.Dir(to), 0o700), // with the mode that the agent wants of all of them
 		os.CopyFS(temp, os.DirFS(filepath.Join(from, "modules", entry))), os.Chmod(temp, 0o700),

@@ -52,8 +52,8 @@ func newCrashing(t *testing.T, name string) *crashing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.binary, a.file = binary, a.path("crash")
-	a.env = append(a.env, "WARDLET_CRASH_FILE="+a.file)
+	a.Program, a.file = binary, a.Path("crash")
+	a.Env = append(a.Env, "WARDLET_CRASH_FILE="+a.file)
 	a.withPolicies(t)
 	a.module(t, "other", wasmtest.Answering(0, "Said", "always the same"), "")
 	a.module(t, "labels", labelling("one"), changing)
@@ -92,9 +92,9 @@ func (a *crashing) armed(t *testing.T, point string) {
 func (a *crashing) dies(t *testing.T, point string) {
 	t.Helper()
 	select {
-	case err := <-a.ended:
-		a.command = nil
-		a.log.Close()
+	case <-a.Process.Ended():
+		err := a.Process.Failure()
+		a.Process = nil
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Fatalf("at %q it ended with %v", point, err)
@@ -113,7 +113,7 @@ func (a *agent) set(t *testing.T, what string, wanted func(*api.PolicySet) bool)
 	var set api.PolicySet
 	eventually(t, "a set "+what, func(ctx context.Context) error {
 		var sets []api.PolicySet
-		if err := a.client.Get(ctx, "/v1/policies", &sets); err != nil {
+		if err := a.API.Get(ctx, "/v1/policies", &sets); err != nil {
 			return err
 		}
 		if len(sets) != 1 || !sets[0].Ready || !wanted(&sets[0]) {
@@ -147,7 +147,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 		a.start(t)
 		kept := a.set(t, "in force without its directory", func(s *api.PolicySet) bool { return s.Refused != "" })
 		a.untouched(t, point)
-		if err := os.Remove(a.path("policies", "broken.toml")); err != nil {
+		if err := os.Remove(a.Path("policies", "broken.toml")); err != nil {
 			t.Fatal(err)
 		}
 		now := a.set(t, "in force again", good)
@@ -161,7 +161,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 		if kept.Digest != want || len(kept.Policies) != 3 {
 			t.Errorf("killed at %q: the next start has the set %+v; the old one is %s, the new one %s", point, kept, old.Digest, now.Digest)
 		}
-		contents, err := os.ReadDir(a.path("state", "policies", "operator"))
+		contents, err := os.ReadDir(a.Path("state", "policies", "operator"))
 		if err != nil || len(contents) > 2 || slices.ContainsFunc(contents, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) != "" }) {
 			t.Errorf("killed at %q: kept are %v, %v", point, contents, err)
 		}

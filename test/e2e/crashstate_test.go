@@ -28,7 +28,7 @@ func labelling(value string) []byte {
 // forget removes the whole state directory.
 func (a *agent) forget(t *testing.T) {
 	t.Helper()
-	if err := os.RemoveAll(a.path("state")); err != nil {
+	if err := os.RemoveAll(a.Path("state")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,7 +47,7 @@ func (a *agent) onlyContainer(t *testing.T, n node, name, id, when string) {
 
 // containersOf are the IDs of all containers of a pod, also of those that ended.
 func (n node) containersOf(ctx context.Context, name string) ([]string, error) {
-	list, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{
+	list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{
 		Filter: &criapi.ContainerFilter{LabelSelector: map[string]string{"io.kubernetes.pod.name": name}},
 	})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsRemoved(t *testing.T) {
 	a.start(t)
 	a.onlyContainer(t, n, "web", web, when)
 	a.pod(t, "web", unknown)
-	if err := os.Remove(a.path("policies", "broken.toml")); err != nil {
+	if err := os.Remove(a.Path("policies", "broken.toml")); err != nil {
 		t.Fatal(err)
 	}
 	whole(when, 2)

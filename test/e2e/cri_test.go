@@ -7,10 +7,11 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // A pod in the host's network is reached at the host's address.
@@ -81,17 +82,11 @@ func TestStopTakesPodsAway(t *testing.T) {
 // assertNoCgroup fails the test when a cgroup of that name is left at the top of any hierarchy.
 func assertNoCgroup(t *testing.T, name string) {
 	t.Helper()
-	table, err := os.ReadFile("/proc/self/mountinfo")
+	left, err := harness.CgroupsNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(table)) {
-		fields := strings.Fields(line)
-		if !strings.Contains(line, " - cgroup") || len(fields) < 5 {
-			continue
-		}
-		if _, err := os.Stat(fields[4] + "/" + name); err == nil {
-			t.Errorf("cgroup %s/%s is left", fields[4], name)
-		}
+	for _, cgroup := range left {
+		t.Errorf("cgroup %s is left", cgroup)
 	}
 }

@@ -61,7 +61,7 @@ func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
 		t.Errorf("it ran for %s, want 5 s and what its end took", ran)
 	}
 	var events []api.Event
-	if err := a.client.Get(t.Context(), "/v1/events", &events); err != nil {
+	if err := a.API.Get(t.Context(), "/v1/events", &events); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(events, func(e api.Event) bool {
@@ -149,7 +149,7 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	a.kill()
 	_, id, _ := strings.Cut(container(before), "://")
 	steadily(t, 5*time.Second, "the container runs while no agent does", func(ctx context.Context) error {
-		answer, err := n.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id})
+		answer, err := n.CRI.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id})
 		if err == nil && answer.GetStatus().GetState() != criapi.ContainerState_CONTAINER_RUNNING {
 			err = fmt.Errorf("it is %s", answer.GetStatus().GetState())
 		}

@@ -117,11 +117,11 @@ func (w *watcher) marked(t *testing.T, name string) rawPod {
 		Labels:   labels, Annotations: mark, LogDirectory: t.TempDir(),
 		Linux: &criapi.LinuxPodSandboxConfig{SecurityContext: &criapi.LinuxSandboxSecurityContext{NamespaceOptions: host}},
 	}
-	sandbox, err := w.cri.RunPodSandbox(t.Context(), &criapi.RunPodSandboxRequest{Config: config})
+	sandbox, err := w.CRI.RunPodSandbox(t.Context(), &criapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	created, err := w.cri.CreateContainer(t.Context(), &criapi.CreateContainerRequest{
+	created, err := w.CRI.CreateContainer(t.Context(), &criapi.CreateContainerRequest{
 		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
 		Config: &criapi.ContainerConfig{
 			Metadata: &criapi.ContainerMetadata{Name: "web"}, Image: &criapi.ImageSpec{Image: webImage}, Args: []string{"sleep"},
@@ -137,7 +137,7 @@ func (w *watcher) marked(t *testing.T, name string) rawPod {
 
 func (w *watcher) startContainer(t *testing.T, p rawPod) {
 	t.Helper()
-	if _, err := w.cri.StartContainer(t.Context(), &criapi.StartContainerRequest{ContainerId: p.container}); err != nil {
+	if _, err := w.CRI.StartContainer(t.Context(), &criapi.StartContainerRequest{ContainerId: p.container}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -145,7 +145,7 @@ func (w *watcher) startContainer(t *testing.T, p rawPod) {
 // process is the process of a container, as the runtime says.
 func (w *watcher) process(t *testing.T, p rawPod) int {
 	t.Helper()
-	answer, err := w.cri.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container, Verbose: true})
+	answer, err := w.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container, Verbose: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +201,15 @@ func TestWhatTheRuntimeTellsIsSeenAtOnce(t *testing.T) {
 	if seen, err := w.cache.Get("events-ours"); err != nil || len(seen.Containers) != 1 || seen.Containers[0].ExitCode != 137 {
 		t.Errorf("the cache has %+v, %v", seen.Containers, err)
 	}
-	if _, err := w.cri.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: p.container}); err != nil {
+	if _, err := w.CRI.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: p.container}); err != nil {
 		t.Fatal(err)
 	}
 	w.toldSoon(t, pleg.ContainerRemoved, p.container)
-	if _, err := w.cri.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
+	if _, err := w.CRI.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
 		t.Fatal(err)
 	}
 	w.toldSoon(t, pleg.ContainerDied, p.sandbox)
-	if _, err := w.cri.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
+	if _, err := w.CRI.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
 		t.Fatal(err)
 	}
 	// containerd tells of it before it is done.

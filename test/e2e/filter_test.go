@@ -41,7 +41,7 @@ func outside() string {
 // node's.
 func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, error) {
 	var list []api.WaitingUpdate
-	if err := a.client.Get(ctx, "/v1/updates", &list); err != nil {
+	if err := a.API.Get(ctx, "/v1/updates", &list); err != nil {
 		return nil, err
 	}
 	all := map[string]api.WaitingUpdate{}
@@ -99,8 +99,8 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	a := newAgent(t, n, "later")
 	a.withPolicies(t)
 	window := example(t, "change-window")
-	a.put(t, a.path("policies"), "window", "filter", window, closed("!brief", "12h"))
-	a.put(t, a.path("policies"), "brief", "filter", window, closed("brief", brief.String()))
+	a.put(t, a.Path("policies"), "window", "filter", window, closed("!brief", "12h"))
+	a.put(t, a.Path("policies"), "brief", "filter", window, closed("brief", brief.String()))
 	a.start(t)
 	a.inForce(t, "window", "brief")
 	names := []string{"kept", "freed", "brief"}
@@ -185,7 +185,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	// And when the policy that held it back is gone.
 	same("to the end", "kept")
 	for _, file := range []string{"window.toml", "window.wasm"} {
-		if err := os.Remove(a.path("policies", file)); err != nil {
+		if err := os.Remove(a.Path("policies", file)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 
 // alive counts the containers that run, by the names of their pods.
 func (n node) alive(ctx context.Context) (map[string]int, error) {
-	list, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{})
+	list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	a := newAgent(t, n, "restless")
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
-	a.put(t, a.path("policies"), "never", "filter", wasmtest.Filtering(2, 1000, "Never", "not yet"), "[limits]\nmax_suppress = \"4s\"\n")
+	a.put(t, a.Path("policies"), "never", "filter", wasmtest.Filtering(2, 1000, "Never", "not yet"), "[limits]\nmax_suppress = \"4s\"\n")
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed of the orders of the kinds:", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // to be repeated, not to be kept secret
@@ -227,7 +227,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 		kinds := []string{"file", "http"}
 		random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		t.Log("from now on first wins", kinds[0])
-		a.put(t, a.path("policies"), "rule", "merge", example(t, "source-precedence"), order(kinds...))
+		a.put(t, a.Path("policies"), "rule", "merge", example(t, "source-precedence"), order(kinds...))
 		return kinds[0]
 	}
 	winner := rule()

@@ -6,12 +6,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // fixedPod is a pod that says its own UID and serves a message.
@@ -32,21 +33,21 @@ spec:
 // serving returns the environment of the process that runs with these arguments, by its
 // command line; an error unless there is just one.
 func serving(port, message string) (env string, err error) {
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	processes, err := harness.Processes()
 	if err != nil {
 		return "", err
 	}
 	found := 0
 	for _, p := range processes {
-		line, err := os.ReadFile(p)
-		if err != nil || !strings.Contains(string(line), "serve\x00-port\x00"+port+"\x00") {
+		line := strings.Join(harness.Arguments(p), "\x00") + "\x00"
+		if !strings.Contains(line, "serve\x00-port\x00"+port+"\x00") {
 			continue
 		}
 		found++
-		if !strings.Contains(string(line), "-message\x00"+message+"\x00") {
+		if !strings.Contains(line, "-message\x00"+message+"\x00") {
 			return "", fmt.Errorf("process %q runs", line)
 		}
-		text, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "environ"))
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p))
 		env = string(text)
 	}
 	if found != 1 {

@@ -23,20 +23,13 @@ func (a *agent) leftBehind(ctx context.Context, n node) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, dir := range []string{a.path("root", "pods"), a.path("log", "pods"), a.path("log", "containers")} {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
-		}
-		left += len(entries)
-	}
-	cgroups, err := cgroupsNamed(a.cgroup())
-	return left + len(cgroups), err
+	traces, err := a.Left()
+	return left + len(traces), err
 }
 
 // containersIn counts the runtime's containers in a state.
 func (n node) containersIn(ctx context.Context, state criapi.ContainerState) (int, error) {
-	list, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{
+	list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{
 		Filter: &criapi.ContainerFilter{State: &criapi.ContainerStateValue{State: state}},
 	})
 	return len(list.GetContainers()), err
@@ -49,7 +42,7 @@ func TestWhatManyPodsLeaveGoesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.binary = binary
+	a.Program = binary
 	a.start(t)
 	var names, files []string
 	for i := range manyPods {
@@ -93,13 +86,13 @@ func TestWhatEndedWhileNoAgentRanGoesAsSoonAsItsSourceIsHeard(t *testing.T) {
 	a.manifest(t, "stays.yaml", hostPod("stays", "sleep"))
 	before := container(a.running(t, "gone", "stays")["stays"])
 	a.stop(t)
-	sandboxes, err := n.cri.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
+	sandboxes, err := n.CRI.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sandboxes.GetItems() {
 		if s.GetMetadata().GetName() == "gone-"+a.name {
-			if _, err := n.cri.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
+			if _, err := n.CRI.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,7 +102,7 @@ func TestWhatEndedWhileNoAgentRanGoesAsSoonAsItsSourceIsHeard(t *testing.T) {
 	begun := time.Now()
 	promptly(t, "only what stays is there", func(ctx context.Context) error {
 		left, err := n.marked(ctx, a.name)
-		dirs, dirErr := os.ReadDir(a.path("root", "pods"))
+		dirs, dirErr := os.ReadDir(a.Path("root", "pods"))
 		if err := errors.Join(err, dirErr); err != nil || left != 2 || len(dirs) != 1 {
 			return fmt.Errorf("%d sandboxes and containers, %d directories, %w", left, len(dirs), err)
 		}
@@ -132,7 +125,7 @@ func TestOneDeadInstanceOfAContainerStays(t *testing.T) {
 	a.start(t)
 	a.manifest(t, "crash.yaml", hostPod("crash", "exit", "-code", `"1"`))
 	highest := func(ctx context.Context) (attempt uint32, number int, err error) {
-		list, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{})
+		list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 		for _, c := range list.GetContainers() {
 			attempt = max(attempt, c.GetMetadata().GetAttempt())
 		}

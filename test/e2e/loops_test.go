@@ -61,15 +61,15 @@ func TestDecisionsRunOffTheLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.binary = binary
+	a.Program = binary
 	a.withPolicies(t)
-	config, err := os.ReadFile(a.config)
+	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// With so large a budget nothing but the order of the questions protects the
 	// other tenant.
-	a.write(t, a.config, string(config)+`
+	a.write(t, a.ConfigFile(), string(config)+`
 [[tenant]]
 name = "greedy"
 namespaces = ["greedy"]
@@ -186,7 +186,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 
 	before()
 	begun = time.Now()
-	if _, err := l.node.cri.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: first}); err != nil {
+	if _, err := l.node.CRI.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: first}); err != nil {
 		t.Fatal(err)
 	}
 	second := l.container(t, name, first)
@@ -196,7 +196,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 	begun = time.Now()
 	l.remove(t, name+".yaml")
 	promptly(t, "the end of "+second, func(ctx context.Context) error {
-		status, err := l.node.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: second})
+		status, err := l.node.CRI.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: second})
 		if err == nil && status.GetStatus().GetState() == criapi.ContainerState_CONTAINER_RUNNING {
 			return errors.New("it runs")
 		}
@@ -211,7 +211,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 func (l *loops) container(t *testing.T, name, before string) (id string) {
 	t.Helper()
 	promptly(t, "a container of "+name, func(ctx context.Context) error {
-		list, err := l.node.cri.ListContainers(ctx, &criapi.ListContainersRequest{Filter: &criapi.ContainerFilter{
+		list, err := l.node.CRI.ListContainers(ctx, &criapi.ListContainersRequest{Filter: &criapi.ContainerFilter{
 			State:         &criapi.ContainerStateValue{State: criapi.ContainerState_CONTAINER_RUNNING},
 			LabelSelector: map[string]string{"io.kubernetes.pod.name": name + "-" + l.name},
 		}})

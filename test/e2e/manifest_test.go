@@ -62,11 +62,11 @@ func TestAManifestBecomesARunningPodAndItsRemovalLeavesNothing(t *testing.T) {
 	p := a.running(t, "web")["web"]
 	answers(t, "http://"+p.Status.PodIP+":8080/", "hello from web-solo\n")
 	container := strings.TrimPrefix(p.Status.ContainerStatuses[0].ContainerID, "containerd://")
-	logs := a.path("log", "pods", "default_web-solo_"+string(p.UID), "web", "0.log")
+	logs := a.Path("log", "pods", "default_web-solo_"+string(p.UID), "web", "0.log")
 	for _, path := range []string{
 		logs,
-		a.path("log", "containers", "web-solo_default_web-"+container+".log"),
-		a.path("root", "pods", string(p.UID), "etc-hosts"),
+		a.Path("log", "containers", "web-solo_default_web-"+container+".log"),
+		a.Path("root", "pods", string(p.UID), "etc-hosts"),
 	} {
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("not as a kubelet lays it out: %v", err)
@@ -96,8 +96,8 @@ func (a *agent) strays(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	for _, root := range []string{"root", "log"} {
-		err := filepath.WalkDir(a.path(root), func(path string, entry os.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() && path != a.path("root", "identity", "identity.json") {
+		err := filepath.WalkDir(a.Path(root), func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && path != a.Path("root", "identity", "identity.json") {
 				found = append(found, path)
 			}
 			return err
@@ -136,7 +136,7 @@ func TestManifestsDroppedAtOnceAllRunBesideAnotherAgentAndAForeignPod(t *testing
 	for _, a := range agents {
 		a.nothingLeft(t, n)
 	}
-	status, err := n.cri.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: foreign.container})
+	status, err := n.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: foreign.container})
 	if err != nil || status.GetStatus().GetState() != criapi.ContainerState_CONTAINER_RUNNING {
 		t.Errorf("the foreign pod did not survive: %v %v", status.GetStatus().GetState(), err)
 	}
@@ -181,12 +181,12 @@ func TestWhatChangesNothingRestartsNothing(t *testing.T) {
 	before := a.running(t, "web")["web"]
 	tests := map[string]func(){
 		"a renamed manifest": func() {
-			if err := os.Rename(filepath.Join(a.manifests, "a.yaml"), filepath.Join(a.manifests, "b.yaml")); err != nil {
+			if err := os.Rename(filepath.Join(a.Manifest(), "a.yaml"), filepath.Join(a.Manifest(), "b.yaml")); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"an edited comment": func() {
-			a.write(t, filepath.Join(a.manifests, "b.yaml"), "# nothing new\n"+hostPod("web", "sleep"))
+			a.write(t, filepath.Join(a.Manifest(), "b.yaml"), "# nothing new\n"+hostPod("web", "sleep"))
 		},
 		"a manifest that became invalid":    func() { a.manifest(t, "b.yaml", "kind: [") },
 		"a restart on the invalid manifest": func() { a.stop(t); a.start(t) },

@@ -23,7 +23,7 @@ func (a *agent) only(t *testing.T, from string) v1.Pod {
 	var found v1.Pod
 	eventually(t, "only the pod of "+from+" runs", func(ctx context.Context) error {
 		var list v1.PodList
-		if err := a.client.Get(ctx, "/v1/pods", &list); err != nil {
+		if err := a.API.Get(ctx, "/v1/pods", &list); err != nil {
 			return err
 		}
 		if len(list.Items) != 1 || list.Items[0].Labels["from"] != from || !ready(list.Items[0]) {
@@ -45,7 +45,7 @@ func TestAMergePolicyDecidesWhichSourceRuns(t *testing.T) {
 	a.withFleet(t, f, "")
 	decides := func(kinds ...string) {
 		t.Helper()
-		a.put(t, a.path("policies"), "source-precedence", "merge", example(t, "source-precedence"), order(kinds...))
+		a.put(t, a.Path("policies"), "source-precedence", "merge", example(t, "source-precedence"), order(kinds...))
 	}
 	decides("file", "http")
 	a.start(t)
@@ -95,7 +95,7 @@ func TestAMergePolicyThatRejectsAllStopsNothing(t *testing.T) {
 	a := newAgent(t, n, "neither")
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
-	a.put(t, a.path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "")
+	a.put(t, a.Path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "")
 	a.start(t)
 	before := container(a.running(t, "web", "db")["web"])
 	a.manifest(t, "web.yaml", imagePod("web", webOne, "from: static"))
@@ -123,9 +123,9 @@ func TestAMergePolicyThatRejectsAllEvictsWhatRunsWhereItSaysSo(t *testing.T) {
 	a := newAgent(t, n, "rejected")
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
-	a.put(t, a.path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "on_change = \"evict\"\n")
+	a.put(t, a.Path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "on_change = \"evict\"\n")
 	// Twenty decisions prove that the set does not fail; nothing is made of these pods.
-	a.put(t, a.path("policies"), "elsewhere", "admit", wasmtest.Answering(1, "Elsewhere", "not here"), "[match]\nnamespaces = [\"other\"]\n")
+	a.put(t, a.Path("policies"), "elsewhere", "admit", wasmtest.Answering(1, "Elsewhere", "not here"), "[match]\nnamespaces = [\"other\"]\n")
 	var others []string
 	for i := range 20 {
 		others = append(others, strings.Replace(imagePod(fmt.Sprintf("p%02d", i), webOne, ""), "metadata:", "metadata:\n  namespace: other", 1))

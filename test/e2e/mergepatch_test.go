@@ -32,7 +32,7 @@ func TestAMergePolicyChangesTheWinnerBeforeItIsJudged(t *testing.T) {
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
 	// The first candidate is that of the source that agent.toml names first.
-	a.put(t, a.path("policies"), "patcher", "merge",
+	a.put(t, a.Path("policies"), "patcher", "merge",
 		wasmtest.Patching(0, `[{"op":"replace","path":"/metadata/labels/from","value":"merged"}]`), "mutable_paths = [\"/metadata/labels\"]\n")
 	a.start(t)
 	a.inForce(t, "patcher")

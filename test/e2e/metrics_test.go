@@ -35,7 +35,7 @@ type scrape struct {
 // measured reads the metrics on the agent's socket, as docs/metrics.md says.
 func (a *agent) measured(ctx context.Context) (got scrape, err error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", a.path("run", "w.sock"))
+		return new(net.Dialer).DialContext(ctx, "unix", a.Path("run", "w.sock"))
 	}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet/metrics", http.NoBody)
 	if err != nil {
@@ -259,7 +259,7 @@ func TestWhatAMergePolicyTakesIsMeasured(t *testing.T) {
 	a := newAgentAt(t, memory.Endpoint(), "contest")
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
-	a.put(t, a.path("policies"), "first", "merge", wasmtest.Merging(0, "First", "it comes first"), "")
+	a.put(t, a.Path("policies"), "first", "merge", wasmtest.Merging(0, "First", "it comes first"), "")
 	a.start(t)
 	a.inForce(t, "first")
 	const fuel, answers = `wardlet_policy_fuel_total{policy="first",tenant="operator"}`, `wardlet_policy_verdicts_total{hook="merge",tenant="operator",verdict="winner"}`

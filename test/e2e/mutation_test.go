@@ -64,7 +64,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	// Nobody remembers it: with the same policies it is the same pod again.
 	a.replacing(t, webTwo, "")
 	a.stop(t)
-	if err := os.RemoveAll(a.path("state", "documents")); err != nil {
+	if err := os.RemoveAll(a.Path("state", "documents")); err != nil {
 		t.Fatal(err)
 	}
 	a.start(t)
@@ -74,7 +74,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	a.policy(t, "allowed-images", allow(webOne, webTwo))
 	a.replacing(t, webTwo, "mode = \"off\"\n")
 	a.stop(t)
-	if err := os.RemoveAll(a.path("state", "documents")); err != nil {
+	if err := os.RemoveAll(a.Path("state", "documents")); err != nil {
 		t.Fatal(err)
 	}
 	a.start(t)

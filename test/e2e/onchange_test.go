@@ -59,11 +59,11 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &crashing{agent: newAgent(t, n, "crowd"), node: n}
-	a.binary, a.file = binary, a.path("crash")
-	a.env = append(a.env, "WARDLET_CRASH_FILE="+a.file)
+	a.Program, a.file = binary, a.Path("crash")
+	a.Env = append(a.Env, "WARDLET_CRASH_FILE="+a.file)
 	a.withPolicies(t)
-	config := a.read(t, filepath.Base(a.config))
-	a.write(t, a.config, config+"exempt = [\"default/p00\", \"default/p01\"]\n")
+	config := a.read(t, filepath.Base(a.ConfigFile()))
+	a.write(t, a.ConfigFile(), config+"exempt = [\"default/p00\", \"default/p01\"]\n")
 	a.policy(t, "allowed-images", allow(webOne))
 	a.start(t)
 	var manifests, names []string
@@ -103,7 +103,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	a.says(t, "policy confirm deny-all", "deny-all is confirmed, 5 of 50 pods evicted, 43 wait")
 	a.evicts(t, crowdGoes+2)
 	a.says(t, "policy replay", " decisions made again: ", " the same\n")
-	if err := os.Remove(a.path("policies", "deny-all.toml")); err != nil {
+	if err := os.Remove(a.Path("policies", "deny-all.toml")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {

@@ -22,26 +22,26 @@ import (
 // gives the highest attempt that a container had.
 func (n node) wipe(t *testing.T) uint32 {
 	t.Helper()
-	containers, err := n.cri.ListContainers(t.Context(), &criapi.ListContainersRequest{})
+	containers, err := n.CRI.ListContainers(t.Context(), &criapi.ListContainersRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var highest uint32
 	for _, c := range containers.GetContainers() {
 		highest = max(highest, c.GetMetadata().GetAttempt())
-		if _, err := n.cri.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: c.GetId()}); err != nil {
+		if _, err := n.CRI.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: c.GetId()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sandboxes, err := n.cri.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
+	sandboxes, err := n.CRI.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sandboxes.GetItems() {
-		if _, err := n.cri.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
+		if _, err := n.CRI.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.cri.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
+		if _, err := n.CRI.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: s.GetId()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func (n node) wipe(t *testing.T) uint32 {
 // outcomes are the outcomes on the agent's disk.
 func (a *agent) outcomes(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(a.path("state", "outcomes", "*.json"))
+	files, err := filepath.Glob(a.Path("state", "outcomes", "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestARestartCountGoesOnWhenTheRuntimeHasLostThePod(t *testing.T) {
 	eventually(t, "the container was restarted", backsOff(1))
 	a.stop(t)
 	count := n.wipe(t)
-	logs := a.path("log", "pods", "default_crash-count_"+string(p.UID))
+	logs := a.Path("log", "pods", "default_crash-count_"+string(p.UID))
 	if err := os.RemoveAll(logs); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestARestartCountGoesOnWhenTheRuntimeHasLostThePod(t *testing.T) {
 // read gives a file of the agent.
 func (a *agent) read(t *testing.T, elem ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(a.path(elem...))
+	text, err := os.ReadFile(a.Path(elem...))
 	if err != nil {
 		t.Fatal(err)
 	}

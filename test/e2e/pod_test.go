@@ -57,11 +57,11 @@ func (n node) run(t *testing.T, spec podSpec) rawPod {
 			},
 		},
 	}
-	sandbox, err := n.cri.RunPodSandbox(t.Context(), &criapi.RunPodSandboxRequest{Config: config})
+	sandbox, err := n.CRI.RunPodSandbox(t.Context(), &criapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
 		t.Fatalf("run the sandbox of pod %s: %v", spec.name, err)
 	}
-	created, err := n.cri.CreateContainer(t.Context(), &criapi.CreateContainerRequest{
+	created, err := n.CRI.CreateContainer(t.Context(), &criapi.CreateContainerRequest{
 		PodSandboxId:  sandbox.GetPodSandboxId(),
 		SandboxConfig: config,
 		Config: &criapi.ContainerConfig{
@@ -79,7 +79,7 @@ func (n node) run(t *testing.T, spec podSpec) rawPod {
 	if err != nil {
 		t.Fatalf("create the container of pod %s: %v", spec.name, err)
 	}
-	if _, err := n.cri.StartContainer(t.Context(), &criapi.StartContainerRequest{ContainerId: created.GetContainerId()}); err != nil {
+	if _, err := n.CRI.StartContainer(t.Context(), &criapi.StartContainerRequest{ContainerId: created.GetContainerId()}); err != nil {
 		t.Fatalf("start the container of pod %s: %v", spec.name, err)
 	}
 	return rawPod{sandbox.GetPodSandboxId(), created.GetContainerId(), filepath.Join(logs, "web.log"), config}
@@ -88,7 +88,7 @@ func (n node) run(t *testing.T, spec podSpec) rawPod {
 // address returns the pod's IP address.
 func (n node) address(t *testing.T, p rawPod) string {
 	t.Helper()
-	status, err := n.cri.PodSandboxStatus(t.Context(), &criapi.PodSandboxStatusRequest{PodSandboxId: p.sandbox})
+	status, err := n.CRI.PodSandboxStatus(t.Context(), &criapi.PodSandboxStatusRequest{PodSandboxId: p.sandbox})
 	if err != nil {
 		t.Fatalf("ask for pod %s: %v", p.config.GetMetadata().GetName(), err)
 	}
@@ -102,23 +102,23 @@ func (n node) address(t *testing.T, p rawPod) string {
 // remove stops and removes a pod in the order a node agent does, and checks how its container ended.
 func (n node) remove(t *testing.T, p rawPod) {
 	t.Helper()
-	if _, err := n.cri.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: p.container, Timeout: 30}); err != nil {
+	if _, err := n.CRI.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: p.container, Timeout: 30}); err != nil {
 		t.Fatalf("stop the container: %v", err)
 	}
-	status, err := n.cri.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container})
+	status, err := n.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container})
 	if err != nil {
 		t.Fatalf("ask for the container: %v", err)
 	}
 	if got := status.GetStatus(); got.GetState() != criapi.ContainerState_CONTAINER_EXITED || got.GetExitCode() != 0 {
 		t.Errorf("after SIGTERM the container is %v with exit code %d, want exited with 0", got.GetState(), got.GetExitCode())
 	}
-	if _, err := n.cri.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: p.container}); err != nil {
+	if _, err := n.CRI.RemoveContainer(t.Context(), &criapi.RemoveContainerRequest{ContainerId: p.container}); err != nil {
 		t.Fatalf("remove the container: %v", err)
 	}
-	if _, err := n.cri.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
+	if _, err := n.CRI.StopPodSandbox(t.Context(), &criapi.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
 		t.Fatalf("stop the sandbox: %v", err)
 	}
-	if _, err := n.cri.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
+	if _, err := n.CRI.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
 		t.Fatalf("remove the sandbox: %v", err)
 	}
 }

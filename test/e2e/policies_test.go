@@ -21,14 +21,14 @@ const builtPolicies = "../../build/policies"
 // comes before start.
 func (a *agent) withPolicies(t *testing.T) {
 	t.Helper()
-	if err := os.Mkdir(a.path("policies"), 0o700); err != nil {
+	if err := os.Mkdir(a.Path("policies"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config, err := os.ReadFile(a.config)
+	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.config, string(config)+fmt.Sprintf("[policy]\ndir = %q\n", a.path("policies")))
+	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf("[policy]\ndir = %q\n", a.Path("policies")))
 }
 
 // policy puts a policy with a plugin of plugins/examples into the directory;
@@ -64,9 +64,9 @@ hooks = [%q]
 // place moves a file into the policy directory.
 func (a *agent) place(t *testing.T, name string, content []byte) {
 	t.Helper()
-	temp := a.path("policy.tmp")
+	temp := a.Path("policy.tmp")
 	a.write(t, temp, string(content))
-	if err := os.Rename(temp, a.path("policies", name)); err != nil {
+	if err := os.Rename(temp, a.Path("policies", name)); err != nil {
 		t.Fatal(err)
 	}
 }

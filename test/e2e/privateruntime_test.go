@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wardlet/wardlet/test/harness"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
@@ -167,7 +168,7 @@ func TestStartOneNameAtOnce(t *testing.T) {
 	if err := reached(name, func(s privateruntime.Status) bool { return s.PID != 0 && s.Ready }); err != nil {
 		t.Error(err)
 	}
-	stopNode(t, winners[0])
+	stopNode(t, &harness.Runtime{Runtime: winners[0]})
 }
 
 // starterVariable makes this test binary start a runtime of that name and then wait, to be killed.
@@ -218,7 +219,7 @@ func TestDownAfterStarterKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stopNode(t, again)
+			stopNode(t, &harness.Runtime{Runtime: again})
 		})
 	}
 }

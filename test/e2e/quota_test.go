@@ -81,7 +81,7 @@ func (a *agent) compete(t *testing.T, round int) (admitted []string) {
 func (a *agent) withQuota(t *testing.T) {
 	t.Helper()
 	a.withPolicies(t)
-	a.put(t, a.path("policies"), "tenant-quota", "admit", example(t, "tenant-quota"),
+	a.put(t, a.Path("policies"), "tenant-quota", "admit", example(t, "tenant-quota"),
 		fmt.Sprintf("capabilities = [\"node.read\"]\n[settings.quota.\"team-*\"]\npods = %d\n", places))
 }
 
@@ -153,8 +153,8 @@ func raceInMemory(t *testing.T, binary string, from, to int) {
 	memory := fakecri.Start(t)
 	memory.Load(webOne, 1, fakecri.Program{})
 	a := newAgentAt(t, memory.Endpoint(), "again")
-	a.binary = binary
-	a.env = append(a.env, fmt.Sprintf("GOMAXPROCS=%d", max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
+	a.Program = binary
+	a.Env = append(a.Env, fmt.Sprintf("GOMAXPROCS=%d", max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
 	a.withQuota(t)
 	a.start(t)
 	a.inForce(t, "tenant-quota")

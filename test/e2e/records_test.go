@@ -23,7 +23,7 @@ func (a *agent) decisions(t *testing.T, n int) map[string]api.Decision {
 	var all map[string]api.Decision
 	eventually(t, fmt.Sprintf("decisions about %d pods", n), func(ctx context.Context) error {
 		var list []api.Decision
-		if err := a.client.Get(ctx, "/v1/decisions", &list); err != nil {
+		if err := a.API.Get(ctx, "/v1/decisions", &list); err != nil {
 			return err
 		}
 		all = map[string]api.Decision{}
@@ -47,7 +47,7 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.binary = binary
+	a.Program = binary
 	a.withPolicies(t)
 	a.policy(t, "allowed-images", allow(webOne))
 	a.start(t)
@@ -75,7 +75,7 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 			t.Errorf("after a kill the decision about %s is %+v, and was %+v", name, d, was)
 		}
 	}
-	if err := filepath.WalkDir(a.path("state", "decisions"), func(path string, e fs.DirEntry, err error) error {
+	if err := filepath.WalkDir(a.Path("state", "decisions"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	a.stop(t)
 
 	// What was stored with a pod that runs is known also without its record.
-	if err := os.RemoveAll(a.path("state", "decisions")); err != nil {
+	if err := os.RemoveAll(a.Path("state", "decisions")); err != nil {
 		t.Fatal(err)
 	}
 	a.start(t)

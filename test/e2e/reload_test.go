@@ -13,14 +13,14 @@ func TestAnAgentThatRunsFollowsItsConfiguration(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "follow")
-	first, err := os.ReadFile(a.config)
+	first, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	replace := func(content string) {
 		t.Helper()
-		a.write(t, a.config+".new", content)
-		if err := os.Rename(a.config+".new", a.config); err != nil {
+		a.write(t, a.ConfigFile()+".new", content)
+		if err := os.Rename(a.ConfigFile()+".new", a.ConfigFile()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAnAgentThatRunsFollowsItsConfiguration(t *testing.T) {
 	const waits = "key=conflicts.rule in_force=isolate in_file=precedence"
 	replace(quiet + precedence)
 	a.logs(t, waits)
-	if err := a.command.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := a.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	a.logs(t, "the configuration was read again", "applied=0 need_restart=2")
@@ -55,7 +55,7 @@ func TestAnAgentThatRunsFollowsItsConfiguration(t *testing.T) {
 	a.start(t)
 	replace(string(first) + precedence)
 	a.logs(t, "key=log_level was=info is=debug")
-	log, err := os.ReadFile(a.path("agent.log"))
+	log, err := os.ReadFile(a.Path("agent.log"))
 	if err != nil {
 		t.Fatal(err)
 	}

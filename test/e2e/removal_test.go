@@ -27,7 +27,7 @@ const soon = 15 * time.Second
 // remembered are the files of the agent's state that hold a text. Its policies
 // are left out, and the records of what was decided: those outlive the pods.
 func (a *agent) remembered(text string) (files []string, err error) {
-	err = filepath.WalkDir(a.path("state"), func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(a.Path("state"), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -69,7 +69,7 @@ func (a *agent) forgotten(ctx context.Context, name string, uids map[string]bool
 	}
 	for uid := range uids {
 		for _, left := range []string{
-			a.path("root", "pods", uid), a.path("log", "pods", "default_"+name+"-"+a.name+"_"+uid),
+			a.Path("root", "pods", uid), a.Path("log", "pods", "default_"+name+"-"+a.name+"_"+uid),
 		} {
 			if _, err := os.Stat(left); err == nil {
 				return fmt.Errorf("left: %s", left)
@@ -93,7 +93,7 @@ func TestARemovedPodThatWasNotLetPassIsGoneAtOnce(t *testing.T) {
 	a.withPolicies(t)
 	policy := func(name, hook string, module []byte, match string) {
 		t.Helper()
-		a.put(t, a.path("policies"), name, hook, module, "[match]\n"+match)
+		a.put(t, a.Path("policies"), name, hook, module, "[match]\n"+match)
 	}
 	policy("holds", "admit", wasmtest.Answering(holds, "Later", "not yet"), "label_selector = \"do = hold\"\n")
 	policy("denies", "admit", wasmtest.Answering(denies, "Never", "not here"), "label_selector = \"do = deny\"\n")

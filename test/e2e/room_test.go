@@ -21,12 +21,12 @@ import (
 // that it had.
 func (a *agent) saysNode(t *testing.T, text string) {
 	t.Helper()
-	config, err := os.ReadFile(a.config)
+	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, _, _ := strings.Cut(string(config), "[node]\n")
-	a.write(t, a.config, before+"[node]\n"+text)
+	a.write(t, a.ConfigFile(), before+"[node]\n"+text)
 }
 
 // asking is a pod that does nothing and has more in its container.
@@ -55,7 +55,7 @@ func (a *agent) event(t *testing.T, name, reason string, words ...string) (count
 	t.Helper()
 	eventually(t, "event "+reason+" about "+name, func(ctx context.Context) error {
 		var events []api.Event
-		if err := a.client.Get(ctx, "/v1/events", &events); err != nil {
+		if err := a.API.Get(ctx, "/v1/events", &events); err != nil {
 			return err
 		}
 		events = slices.DeleteFunc(events, func(e api.Event) bool { return e.Name != name+"-"+a.name || e.Reason != reason })

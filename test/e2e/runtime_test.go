@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/test/harness"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
@@ -26,8 +26,7 @@ const (
 
 // node is a private runtime and the CRI clients of a test.
 type node struct {
-	*privateruntime.Runtime
-	cri    criapi.RuntimeServiceClient
+	*harness.Runtime
 	images criapi.ImageServiceClient
 }
 
@@ -36,37 +35,22 @@ func startNode(t *testing.T) node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	runtime, err := privateruntime.Start(ctx, privateruntime.Options{Dir: t.TempDir()})
+	runtime, err := harness.StartRuntime(ctx, privateruntime.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stopNode(t, runtime) })
-	connection, err := privateruntime.Dial(runtime.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeConnection(t, connection) })
-	return node{runtime, criapi.NewRuntimeServiceClient(connection), criapi.NewImageServiceClient(connection)}
+	return node{runtime, criapi.NewImageServiceClient(runtime.Connection)}
 }
 
-func stopNode(t *testing.T, runtime *privateruntime.Runtime) {
+func stopNode(t *testing.T, runtime *harness.Runtime) {
 	t.Helper()
 	if t.Failed() {
 		t.Logf("the end of containerd's log:\n%s", runtime.Log(15))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := runtime.Stop(ctx); err != nil {
-		t.Error(err)
-	}
-	for _, left := range runtime.Leftovers() {
-		t.Errorf("left of runtime %s: %s", runtime.Name(), left)
-	}
-}
-
-func closeConnection(t *testing.T, connection *grpc.ClientConn) {
-	t.Helper()
-	if err := connection.Close(); err != nil {
+	if err := runtime.Close(ctx); err != nil {
 		t.Error(err)
 	}
 }

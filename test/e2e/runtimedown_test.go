@@ -71,13 +71,13 @@ func TestANewBuildOfTheAgentRestartsNothing(t *testing.T) {
 	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
 	before := container(a.running(t, "web")["web"])
 	a.stop(t)
-	rebuilt := a.path("wardlet")
+	rebuilt := a.Path("wardlet")
 	out, err := exec.Command("go", "build", "-o", rebuilt, "-ldflags=-X main.version=v9.9.9",
 		"github.com/wardlet/wardlet/cmd/agent").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	a.binary = rebuilt
+	a.Program = rebuilt
 	a.start(t)
 	a.says(t, "version", "v9.9.9")
 	a.settled(t)
@@ -93,7 +93,7 @@ func TestANewBuildOfTheAgentRestartsNothing(t *testing.T) {
 func (a *agent) logs(t *testing.T, words ...string) {
 	t.Helper()
 	eventually(t, "log line", func(context.Context) error {
-		log, err := os.ReadFile(a.path("agent.log"))
+		log, err := os.ReadFile(a.Path("agent.log"))
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ const (
 // would change or replace a pod that runs; other pods are not its business.
 func (a *agent) changes(t *testing.T, answer int32) {
 	t.Helper()
-	a.put(t, a.path("policies"), "changes", "admit", wasmtest.Answering(answer, "Changed", "it would be another one"),
+	a.put(t, a.Path("policies"), "changes", "admit", wasmtest.Answering(answer, "Changed", "it would be another one"),
 		"[match]\nconditions = [\"oldObject != null\"]\n")
 }
 

@@ -17,12 +17,12 @@ import (
 // killSandboxes kills the process that each sandbox of the runtime consists of.
 func (n node) killSandboxes(t *testing.T) {
 	t.Helper()
-	sandboxes, err := n.cri.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
+	sandboxes, err := n.CRI.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sandboxes.GetItems() {
-		status, err := n.cri.PodSandboxStatus(t.Context(), &criapi.PodSandboxStatusRequest{PodSandboxId: s.GetId(), Verbose: true})
+		status, err := n.CRI.PodSandboxStatus(t.Context(), &criapi.PodSandboxStatusRequest{PodSandboxId: s.GetId(), Verbose: true})
 		if err != nil {
 			t.Fatal(err)
 		}

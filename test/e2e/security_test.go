@@ -21,7 +21,7 @@ import (
 // process is the ID of a container's first process.
 func (n node) process(t *testing.T, p v1.Pod) int {
 	t.Helper()
-	answer, err := n.cri.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{
+	answer, err := n.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{
 		ContainerId: strings.TrimPrefix(container(p), "containerd://"), Verbose: true,
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestSysctlsAreThePodsOwn(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "tuned")
-	a.write(t, a.config, strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[runtime]\nallowed_unsafe_sysctls = ['kernel.msg*']\n", 1))
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[runtime]\nallowed_unsafe_sysctls = ['kernel.msg*']\n", 1))
 	a.start(t)
 	sysctls := func(pod, lines string) string {
 		return strings.Replace(pod, "spec:\n", "spec:\n  securityContext:\n    sysctls:\n"+lines, 1)

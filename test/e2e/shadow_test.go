@@ -36,7 +36,7 @@ func TestACandidateIsComparedAndThenTakesThePlaceOfThePolicy(t *testing.T) {
 	a.running(t, "three")
 
 	a.says(t, "policy promote allowed-images", "is now what", "next.toml was, which is removed")
-	if _, err := os.Stat(a.path("policies", "next.toml")); !os.IsNotExist(err) {
+	if _, err := os.Stat(a.Path("policies", "next.toml")); !os.IsNotExist(err) {
 		t.Errorf("the candidate's document: %v", err)
 	}
 	a.says(t, "get policies", "generation 2")

@@ -50,17 +50,17 @@ func (f *fleet) serves(manifests ...string) {
 // It comes before start.
 func (a *agent) withFleet(t *testing.T, f *fleet, rest string) {
 	t.Helper()
-	config, err := os.ReadFile(a.config)
+	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.config, string(config)+fmt.Sprintf("[[source]]\nname = \"fleet\"\nkind = \"http\"\nurl = %q\nperiod = \"1s\"\n%s", f.URL, rest))
+	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf("[[source]]\nname = \"fleet\"\nkind = \"http\"\nurl = %q\nperiod = \"1s\"\n%s", f.URL, rest))
 }
 
 // conflicts are the states of the claims of every conflict, in a line each.
 func (a *agent) conflicts(ctx context.Context) ([]string, error) {
 	var all []api.Conflict
-	if err := a.client.Get(ctx, "/v1/conflicts", &all); err != nil {
+	if err := a.API.Get(ctx, "/v1/conflicts", &all); err != nil {
 		return nil, err
 	}
 	var lines []string
@@ -97,7 +97,7 @@ func TestPodsComeFromAURLAndOutliveItsOutage(t *testing.T) {
 	f.serves()
 	eventually(t, "the outage shows", func(ctx context.Context) error {
 		var sources []api.SourceState
-		if err := a.client.Get(ctx, "/v1/sources", &sources); err != nil {
+		if err := a.API.Get(ctx, "/v1/sources", &sources); err != nil {
 			return err
 		}
 		for _, s := range sources {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/test/fakecri"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // manager is a service manager as an agent sees it: a socket for messages.
@@ -25,13 +26,13 @@ type manager struct {
 // underSystemd has an agent started as a service of Type=notify with a watchdog is.
 func underSystemd(t *testing.T, a *agent, watchdog time.Duration) *manager {
 	t.Helper()
-	socket := a.path("notify")
+	socket := a.Path("notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: socket})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	a.env = append(a.env, "NOTIFY_SOCKET="+socket, fmt.Sprintf("WATCHDOG_USEC=%d", watchdog.Microseconds()))
+	a.Env = append(a.Env, "NOTIFY_SOCKET="+socket, fmt.Sprintf("WATCHDOG_USEC=%d", watchdog.Microseconds()))
 	return &manager{conn: conn}
 }
 
@@ -86,7 +87,7 @@ func TestSystemdIsToldHowTheAgentIs(t *testing.T) {
 	}
 	m.hears(t, "STATUS=Node told: 0 pods")
 
-	if err := a.command.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := a.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	m.hears(t, "RELOADING=1", "MONOTONIC_USEC=")
@@ -154,11 +155,11 @@ func TestSIGTERMGivesCallsInFlightTenSeconds(t *testing.T) {
 			}
 			a.remove(t, "web.yaml", "late.yaml")
 			eventually(t, "nothing is left", func(context.Context) error {
-				cgroups, err := cgroupsNamed(a.cgroup())
+				cgroups, err := harness.CgroupsNamed(a.Cgroup())
 				if err != nil {
 					return err
 				}
-				dirs, err := os.ReadDir(a.path("root", "pods"))
+				dirs, err := os.ReadDir(a.Path("root", "pods"))
 				if err != nil {
 					return err
 				}

@@ -23,13 +23,13 @@ func (a *agent) withTenants(t *testing.T, names ...string) {
 	t.Helper()
 	config := []string{a.read(t, "agent.toml")}
 	for _, name := range names {
-		dir := a.path("tenant-" + name)
+		dir := a.Path("tenant-" + name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		config = append(config, fmt.Sprintf("[[tenant]]\nname = %q\nnamespaces = [\"team-%s\"]\npolicy_dir = %q\n", name, name, dir))
 	}
-	a.write(t, a.config, strings.Join(config, ""))
+	a.write(t, a.ConfigFile(), strings.Join(config, ""))
 }
 
 // example is a plugin of plugins/examples.
@@ -54,7 +54,7 @@ func (a *agent) put(t *testing.T, dir, name, hook string, module []byte, rest st
 // move puts a file of this text in a place in one step.
 func (a *agent) move(t *testing.T, path, text string) {
 	t.Helper()
-	temp := a.path("moved.tmp")
+	temp := a.Path("moved.tmp")
 	a.write(t, temp, text)
 	if err := os.Rename(temp, path); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func (a *agent) inForce(t *testing.T, names ...string) {
 	t.Helper()
 	eventually(t, "in force are "+strings.Join(names, ", "), func(ctx context.Context) error {
 		var sets []api.PolicySet
-		if err := a.client.Get(ctx, "/v1/policies", &sets); err != nil {
+		if err := a.API.Get(ctx, "/v1/policies", &sets); err != nil {
 			return err
 		}
 		var found []string
@@ -119,9 +119,9 @@ func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing
 	a.withPolicies(t)
 	a.withTenants(t, "a", "b")
 	never := func(code string) []byte { return wasmtest.Answering(1, code, "not here") }
-	a.put(t, a.path("policies"), "ours", "admit", never("NotOurs"), "[match]\nlabel_selector = \"ours = never\"\n")
-	a.put(t, a.path("tenant-a"), "images", "admit", example(t, "allowed-images"), allow(webOne))
-	broken := filepath.Join(a.path("tenant-b"), "broken.toml")
+	a.put(t, a.Path("policies"), "ours", "admit", never("NotOurs"), "[match]\nlabel_selector = \"ours = never\"\n")
+	a.put(t, a.Path("tenant-a"), "images", "admit", example(t, "allowed-images"), allow(webOne))
+	broken := filepath.Join(a.Path("tenant-b"), "broken.toml")
 	a.move(t, broken, "nonsense = true\n")
 	a.start(t)
 	a.inForce(t, "ours", "images")
@@ -138,7 +138,7 @@ func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing
 	a.owners(t, map[string]string{"ours": "operator", "images": "a"})
 	a.says(t, "get policies", "b: no set was loaded yet", "broken.toml: api: missing")
 
-	a.put(t, a.path("tenant-b"), "quiet", "admit", never("NotTheirs"), "[match]\nlabel_selector = \"bad = yes\"\n")
+	a.put(t, a.Path("tenant-b"), "quiet", "admit", never("NotTheirs"), "[match]\nlabel_selector = \"bad = yes\"\n")
 	if err := os.Remove(broken); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing
 	// What was good last stays in force for b, and others change theirs meanwhile.
 	a.move(t, broken, "nonsense = true\n")
 	a.says(t, "get policies", "b: what the directory holds now is refused", "broken.toml")
-	a.put(t, a.path("tenant-a"), "images", "admit", example(t, "allowed-images"), allow(webOne, webTwo))
+	a.put(t, a.Path("tenant-a"), "images", "admit", example(t, "allowed-images"), allow(webOne, webTwo))
 	a.running(t, "evil")
 	a.manifest(t, "later.yaml", within("team-b", imagePod("later", webOne, "bad: \"yes\"")))
 	a.pod(t, "later", denied("NotTheirs", `policy "quiet" of tenant "b"`))

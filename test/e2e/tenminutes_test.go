@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // typed is a block of commands of a document, and lines of what they print.
@@ -84,8 +86,8 @@ func TestTheTenMinutesOfThePolicyGuideAreAsTheyStand(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	shell := func(ctx context.Context, commands string) *exec.Cmd {
 		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
-		c.Dir, c.SysProcAttr = dir, ownSession()
-		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), "GORACE="+raceOptions)
+		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true} // as Command has it
+		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), harness.QuickEnd)
 		return c
 	}
 	var agent *exec.Cmd

@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -15,7 +13,7 @@ import (
 // named node made.
 func (n node) marked(ctx context.Context, nodeName string) (int, error) {
 	count := 0
-	sandboxes, err := n.cri.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})
+	sandboxes, err := n.CRI.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})
 	if err != nil {
 		return 0, err
 	}
@@ -24,7 +22,7 @@ func (n node) marked(ctx context.Context, nodeName string) (int, error) {
 			count++
 		}
 	}
-	containers, err := n.cri.ListContainers(ctx, &criapi.ListContainersRequest{})
+	containers, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 	if err != nil {
 		return 0, err
 	}
@@ -34,25 +32,4 @@ func (n node) marked(ctx context.Context, nodeName string) (int, error) {
 		}
 	}
 	return count, nil
-}
-
-// cgroupsNamed are the cgroups of that name at the top of any hierarchy, and
-// those below them.
-func cgroupsNamed(name string) ([]string, error) {
-	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for line := range strings.Lines(string(table)) {
-		fields := strings.Fields(line)
-		if !strings.Contains(line, " - cgroup") || len(fields) < 5 {
-			continue
-		}
-		top := filepath.Join(fields[4], name)
-		if _, err := os.Stat(top); err == nil {
-			found = append(found, top)
-		}
-	}
-	return found, nil
 }
