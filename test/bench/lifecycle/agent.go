@@ -6,17 +6,22 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
+
+// endPatience is how long an agent may take to end after SIGTERM.
+const endPatience = 20 * time.Second
 
 // agent is a wardlet or a kubelet with directories and cgroups of its own.
 type agent struct {
+	// Agent has a Program only where it is a wardlet.
+	*harness.Agent
 	// side is its name in series.
 	side string
-	dir  string
-	// cgroup is the name of its root in every hierarchy.
-	cgroup string
 	manifests
 	command func() *exec.Cmd
 	// ready is nil once it works.
@@ -25,69 +30,57 @@ type agent struct {
 	undo func() error
 	// traces are where nothing is after its last pod: directories whose entries
 	// are pods, their logs, or links to them.
-	traces  []string
-	process *process
+	traces []string
 }
 
 // newAgent makes the directories of an agent.
-func newAgent(side string) (*agent, error) {
-	// Sockets need short paths.
-	dir, err := os.MkdirTemp("", "wardlet-bench-")
+func newAgent(side, program string) (*agent, error) {
+	made, err := harness.NewAgent("bench", program)
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{side: side, dir: dir, cgroup: filepath.Base(dir)}
-	if a.manifests, err = makeManifests(dir); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	a := &agent{Agent: made, side: side}
+	if a.manifests, err = makeManifests(a.Dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(a.Dir))
 	}
 	return a, nil
 }
 
-func (a *agent) path(elem ...string) string {
-	return filepath.Join(append([]string{a.dir}, elem...)...)
-}
-
-func (a *agent) write(name, text string) error {
-	return os.WriteFile(a.path(name), []byte(text), 0o600)
-}
-
 // start runs the agent and waits until it works.
 func (a *agent) start(ctx context.Context) (err error) {
-	if a.process, err = startProcess(a.command(), a.path("agent.log")); err != nil {
+	if a.Process, err = harness.StartProcess(a.LogFile(), a.command()); err != nil {
 		return err
 	}
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-	for {
-		err := a.ready(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-a.process.running.Done():
-			return a.explain(context.Cause(a.process.running))
-		case <-timeout.C:
-			return a.explain(fmt.Errorf("%s does not work after %s: %w", a.side, patience, err))
-		case <-time.After(50 * time.Millisecond):
-		}
+	waiting, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s does not work after %s", a.side, patience))
+	defer cancel()
+	err = a.Process.Await(waiting, 50*time.Millisecond, a.ready)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
+	return a.explain(err)
 }
 
 // explain adds the end of the agent's log to an error.
 func (a *agent) explain(err error) error {
-	if err == nil || a.process == nil {
+	if err == nil || a.Process == nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w; the end of its log:\n%s", a.side, err, a.process.tail())
+	return fmt.Errorf("%s: %w; the end of its log:\n%s", a.side, err, strings.Join(a.LogTail(20), "\n"))
 }
 
-// end ends the agent and takes away what is its own; pods must be gone.
+// stop ends the agent's process, if there is one.
+func (a *agent) stop() error {
+	if a.Process == nil {
+		return nil
+	}
+	return a.Process.End(syscall.SIGTERM, endPatience)
+}
+
+// end takes away what is the agent's own; pods must be gone.
 func (a *agent) end(ctx context.Context) error {
 	var failed []error
 	if a.undo != nil {
 		failed = append(failed, a.undo())
 	}
-	return errors.Join(append(failed, removeCgroups(ctx, a.cgroup), os.RemoveAll(a.dir))...)
+	return errors.Join(append(failed, harness.RemoveCgroups(ctx, a.Cgroup()), os.RemoveAll(a.Dir))...)
 }

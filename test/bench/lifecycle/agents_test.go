@@ -4,15 +4,15 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/BurntSushi/toml"
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 func TestManifestsAreMovedIntoTheirDirectoryWhole(t *testing.T) {
@@ -51,38 +51,18 @@ func TestManifestsAreMovedIntoTheirDirectoryWhole(t *testing.T) {
 
 func TestAKubeletsConfigurationNamesItsOwnPlaces(t *testing.T) {
 	t.Parallel()
-	a := &agent{dir: "/tmp/wardlet-bench-7", cgroup: "wardlet-bench-7"}
+	a := &agent{Agent: &harness.Agent{Dir: "/tmp/wardlet-bench-7"}}
 	var config map[string]any
 	if err := yaml.Unmarshal([]byte(kubeletConfig(a, "unix:///run/c.sock", 4001, 4002)), &config); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]any{
-		"staticPodPath": a.dir + "/manifests", "podLogsDir": a.dir + "/logs", "cgroupRoot": "/wardlet-bench-7",
+		"staticPodPath": a.Dir + "/manifests", "podLogsDir": a.Dir + "/logs", "cgroupRoot": "/wardlet-bench-7",
 		"containerRuntimeEndpoint": "unix:///run/c.sock", "port": 4001.0, "healthzPort": 4002.0, "readOnlyPort": 0.0,
 		"failCgroupV1": false, "failSwapOn": false, "makeIPTablesUtilChains": false,
 	} {
 		if config[key] != want {
 			t.Errorf("%s is %v, want %v", key, config[key], want)
-		}
-	}
-}
-
-func TestAnAgentsConfigurationNamesItsOwnPlaces(t *testing.T) {
-	t.Parallel()
-	a := &agent{dir: "/tmp/wardlet-bench-7", cgroup: "wardlet-bench-7", manifests: manifests{dir: "/tmp/wardlet-bench-7/manifests"}}
-	var config struct {
-		Paths  map[string]string
-		Source []map[string]string
-	}
-	if _, err := toml.Decode(wardletConfig(a, "unix:///run/c.sock"), &config); err != nil {
-		t.Fatal(err)
-	}
-	if config.Source[0]["path"] != a.manifests.dir || config.Paths["cgroup_root"] != "/wardlet-bench-7" {
-		t.Errorf("got %+v", config)
-	}
-	for key, path := range config.Paths {
-		if key != "cgroup_root" && !strings.HasPrefix(path, a.dir+"/") {
-			t.Errorf("%s is %s", key, path)
 		}
 	}
 }
@@ -123,27 +103,5 @@ func TestWhatAKubeletChangedIsPutBack(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(text) != "0\n" {
 		t.Errorf("%q, %v", text, err)
-	}
-}
-
-func TestAProcessThatEndsSaysSo(t *testing.T) {
-	t.Parallel()
-	log := filepath.Join(t.TempDir(), "log")
-	p, err := startProcess(exec.Command("sh", "-c", "echo because; exit 3"), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-p.running.Done()
-	if tail := p.tail(); tail != "because" {
-		t.Errorf("its log is %q", tail)
-	}
-	if err := p.end(); err != nil {
-		t.Errorf("it has ended: %v", err)
-	}
-	if p, err = startProcess(exec.Command("sleep", "60"), log); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.end(); err != nil {
-		t.Error(err)
 	}
 }

@@ -13,13 +13,14 @@ import (
 	"google.golang.org/grpc"
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/test/harness"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
 // bench is one run.
 type bench struct {
 	*options
-	runtime  *privateruntime.Runtime
+	runtime  *harness.Runtime
 	cri      criapi.RuntimeServiceClient
 	events   *events
 	template *template
@@ -36,24 +37,19 @@ const closeTimeout = 2 * time.Minute
 // measure measures everything on a runtime of its own, which it takes away.
 func (o *options) measure(ctx context.Context) (_ series, err error) {
 	b := &bench{options: o, events: newEvents(), measured: series{}, random: rand.New(rand.NewPCG(1, 2))}
-	if b.runtime, err = privateruntime.Start(ctx, privateruntime.Options{}); err != nil {
+	if b.runtime, err = harness.StartRuntime(ctx, privateruntime.Options{}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.stopRuntime(context.WithoutCancel(ctx))) }()
-	conn, err := privateruntime.Dial(b.runtime.Endpoint())
-	if err != nil {
-		return nil, err
-	}
-	// The calls wait for nobody: ctx ends them all before conn is closed.
+	// The calls wait for nobody: ctx ends them all before the connection is closed.
 	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
-	b.cri = criapi.NewRuntimeServiceClient(conn)
+	b.cri = b.runtime.CRI
 	done, err := b.events.listen(listening, b.cri)
 	defer func() {
 		stop()
 		if done != nil {
 			done()
 		}
-		err = errors.Join(err, conn.Close())
 	}()
 	if err != nil {
 		return nil, err
@@ -61,7 +57,7 @@ func (o *options) measure(ctx context.Context) (_ series, err error) {
 	if o.trace == "" {
 		return b.measured, b.all(ctx)
 	}
-	return b.measured, b.traced(ctx, conn)
+	return b.measured, b.traced(ctx, b.runtime.Connection)
 }
 
 // traced measures everything with the calls of agents written to a file.
@@ -89,14 +85,7 @@ func (b *bench) endpoint() string {
 func (b *bench) stopRuntime(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
-	if err := b.runtime.Stop(ctx); err != nil {
-		return err
-	}
-	var left []error
-	for _, what := range b.runtime.Leftovers() {
-		left = append(left, fmt.Errorf("left of the runtime: %s", what))
-	}
-	return errors.Join(left...)
+	return b.runtime.Close(ctx)
 }
 
 // built is a path below the directory of what was built.

@@ -16,7 +16,7 @@ func (b *bench) crowd(ctx context.Context, a *agent) error {
 		if err := wait(ctx, b.settle); err != nil {
 			return err
 		}
-		if err := b.idle(ctx, a.side, a.process.pid()); err != nil {
+		if err := b.idle(ctx, a.side, a.Process.PID()); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (b *bench) crowd(ctx context.Context, a *agent) error {
 
 // burst measures from all manifests at once to the last running container.
 func (b *bench) burst(ctx context.Context, a *agent, pods []manifest) (all []instance, last time.Time, err error) {
-	took, err := b.using(a.process.pid())
+	took, err := b.using(a.Process.PID())
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // direct calls the runtime without an agent.
@@ -62,7 +64,7 @@ func (b *bench) calling(ctx context.Context, do func(*direct) error) (err error)
 	defer func() {
 		clearing, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 		defer cancel()
-		err = errors.Join(err, b.clear(clearing), removeCgroups(clearing, d.cgroup), os.RemoveAll(d.dir))
+		err = errors.Join(err, b.clear(clearing), harness.RemoveCgroups(clearing, d.cgroup), os.RemoveAll(d.dir))
 	}()
 	return do(d)
 }

@@ -3,7 +3,6 @@
 // machine and one private containerd.
 //
 // Comes in: flags, the programs that `make build plugins` and tools/setup.sh
-// Comes in: flags, the programs that `make build plugins` and tools/setup.sh
 // make. Goes out: after each turn a line of JSON with all figures so far, each
 // with the limit it must keep, and the share of the work that is done; test/bench
 // judges and prints them. One goroutine measures; another receives the runtime's

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 const (
@@ -41,18 +42,19 @@ func (b *bench) untilGone(ctx context.Context, a *agent) (time.Time, error) {
 // left names one thing that is left, empty for nothing. The runtime is asked
 // last, as that is the only look that costs it something.
 func (b *bench) left(ctx context.Context, a *agent) (string, error) {
-	left, err := leftIn(a.traces)
-	if left != "" || err != nil {
-		return left, err
-	}
-	roots, err := hierarchies()
+	left, err := harness.Entries(a.traces...)
 	if err != nil {
 		return "", err
 	}
-	for _, root := range roots {
-		if left, err := podCgroup(filepath.Join(root, a.cgroup)); left != "" || err != nil {
-			return left, err
-		}
+	if len(left) > 0 {
+		return left[0], nil
+	}
+	cgroups, err := harness.CgroupsNamed(a.Cgroup())
+	if err != nil {
+		return "", err
+	}
+	if left = podCgroups(cgroups, a.Cgroup()); len(left) > 0 {
+		return left[0], nil
 	}
 	pods, err := b.cri.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})
 	if err != nil || len(pods.GetItems()) > 0 {
@@ -65,27 +67,10 @@ func (b *bench) left(ctx context.Context, a *agent) (string, error) {
 	return "", nil
 }
 
-// leftIn names an entry of one of the directories, which need not exist.
-func leftIn(dirs []string) (string, error) {
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		if len(entries) > 0 {
-			return filepath.Join(dir, entries[0].Name()), nil
-		}
-	}
-	return "", nil
-}
-
-// podCgroup names a pod's cgroup below the root of all.
-func podCgroup(root string) (string, error) {
-	dirs, err := dirsBelow(root)
-	for _, dir := range dirs {
-		if dir != root && strings.HasPrefix(filepath.Base(dir), "pod") {
-			return dir, nil
-		}
-	}
-	return "", err
+// podCgroups are those of pods, among the root of that name and all below it.
+func podCgroups(all []string, root string) []string {
+	return slices.DeleteFunc(all, func(dir string) bool {
+		name := filepath.Base(dir)
+		return name == root || !strings.HasPrefix(name, "pod")
+	})
 }

@@ -3,15 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/test/harness"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
@@ -50,10 +48,11 @@ func (b *bench) using(pid int) (took func() (usage, error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	shims, err := shimsOf(b.runtime.Endpoint())
+	serving, err := harness.ShimsOf(b.runtime.Socket())
 	if err != nil {
 		return nil, err
 	}
+	shims := slices.Collect(maps.Values(serving))
 	before, err := used(pid, containerd, shims)
 	if err != nil {
 		return nil, err
@@ -106,30 +105,4 @@ func (b *bench) containerd() (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("the runtime %s does not run", b.runtime.Name())
-}
-
-// shimsOf are the processes that hold the containers of the runtime at an
-// endpoint.
-func shimsOf(endpoint string) (pids []int, err error) {
-	socket := strings.TrimPrefix(endpoint, "unix://")
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // one that ended while they were listed
-		}
-		args := strings.Split(string(text), "\x00")
-		if filepath.Base(args[0]) != "containerd-shim-runc-v2" || !slices.Contains(args, socket) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
-			return nil, err
-		}
-		pids = append(pids, pid)
-	}
-	return pids, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // newKubelet makes a kubelet that runs static pods and has no API server.
 func (b *bench) newKubelet() (*agent, error) {
-	a, err := newAgent(kubelet)
+	a, err := newAgent(kubelet, "")
 	if err != nil {
 		return nil, err
 	}
@@ -26,15 +26,15 @@ func (b *bench) newKubelet() (*agent, error) {
 	// What a kubelet writes wherever it is told to write, and the mount of its
 	// root directory, are in a mount namespace that ends with it.
 	for _, dir := range []string{"root", "certs", "logs", "plugins", "varlib", "varlog"} {
-		if err := os.Mkdir(a.path(dir), 0o700); err != nil {
+		if err := os.Mkdir(a.Path(dir), 0o700); err != nil {
 			return a, err
 		}
 	}
 	const script = `mount --bind "$1" /var/lib && mount --bind "$2" /var/log && shift 2 && exec "$@"`
 	program := b.built("tools", "kubelet")
 	a.command = func() *exec.Cmd {
-		command := exec.Command("sh", "-c", script, "sh", a.path("varlib"), a.path("varlog"), program,
-			"--config="+a.path("config.yaml"), "--root-dir="+a.path("root"), "--cert-dir="+a.path("certs"),
+		command := exec.Command("sh", "-c", script, "sh", a.Path("varlib"), a.Path("varlog"), program,
+			"--config="+a.Path("config.yaml"), "--root-dir="+a.Path("root"), "--cert-dir="+a.Path("certs"),
 			// It looks this name up at every admission.
 			"--hostname-override="+nodeName)
 		command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
@@ -44,16 +44,16 @@ func (b *bench) newKubelet() (*agent, error) {
 	if a.undo, err = keepSettings(); err != nil {
 		return a, err
 	}
-	if err := makeCgroups(a.cgroup); err != nil {
+	if err := makeCgroups(a.Cgroup()); err != nil {
 		return a, err
 	}
-	return a, a.write("config.yaml", kubeletConfig(a, b.endpoint(), ports[0], ports[1]))
+	return a, os.WriteFile(a.Path("config.yaml"), []byte(kubeletConfig(a, b.endpoint(), ports[0], ports[1])), 0o600)
 }
 
 // kubeletConfig is a kubelet's configuration; what is not here is as by default.
 func kubeletConfig(a *agent, endpoint string, port, healthPort int) string {
 	return strings.NewReplacer(
-		"DIR", a.dir, "ENDPOINT", endpoint, "CGROUP", "/"+a.cgroup,
+		"DIR", a.Dir, "ENDPOINT", endpoint, "CGROUP", "/"+a.Cgroup(),
 		"HEALTH", strconv.Itoa(healthPort), "PORT", strconv.Itoa(port),
 	).Replace(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

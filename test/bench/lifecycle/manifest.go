@@ -76,7 +76,7 @@ type manifests struct{ dir, aside string }
 func makeManifests(parent string) (manifests, error) {
 	m := manifests{filepath.Join(parent, "manifests"), filepath.Join(parent, "aside")}
 	for _, dir := range []string{m.dir, m.aside} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return manifests{}, err
 		}
 	}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // memory measures what is resident, long after the last change.
@@ -15,7 +15,7 @@ func (b *bench) memory(ctx context.Context, a *agent, last time.Time) error {
 	if err := wait(ctx, time.Until(last.Add(b.aged))); err != nil {
 		return err
 	}
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(a.process.pid()), "status"))
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(a.Process.PID()), "status"))
 	if err != nil {
 		return err
 	}
@@ -33,21 +33,12 @@ func (b *bench) memory(ctx context.Context, a *agent, last time.Time) error {
 // of, in bytes.
 func resident(status string) (map[string]float64, error) {
 	sizes := map[string]float64{}
-	for line := range strings.Lines(status) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 || fields[2] != "kB" {
-			continue
-		}
-		kilobytes, err := strconv.ParseFloat(fields[1], 64)
+	for _, name := range []string{"VmRSS", "RssAnon", "RssFile", "RssShmem"} {
+		bytes, err := harness.Kilobytes(status, name)
 		if err != nil {
 			return nil, err
 		}
-		sizes[strings.TrimSuffix(fields[0], ":")] = kilobytes * 1024
-	}
-	for _, name := range []string{"VmRSS", "RssAnon", "RssFile", "RssShmem"} {
-		if _, ok := sizes[name]; !ok {
-			return nil, fmt.Errorf("no %s in %q", name, status)
-		}
+		sizes[name] = float64(bytes)
 	}
 	return sizes, nil
 }
@@ -55,7 +46,7 @@ func resident(status string) (map[string]float64, error) {
 // guardedMemory measures the agent with policies, by a process that finds them
 // compiled by the one before.
 func (b *bench) guardedMemory(ctx context.Context, a *agent) error {
-	if err := a.process.end(); err != nil {
+	if err := a.stop(); err != nil {
 		return err
 	}
 	if err := a.start(ctx); err != nil {

@@ -44,7 +44,7 @@ func (b *bench) learn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.template.dir, b.template.cgroup = a.dir, a.cgroup
+		b.template.dir, b.template.cgroup = a.Dir, a.Cgroup()
 		_, err = b.template.stamp("some", "/dir", "cgroup", 0)
 		return err
 	})

@@ -19,9 +19,7 @@ func (b *bench) with(ctx context.Context, made func() (*agent, error), do func(c
 		defer func() {
 			clearing, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 			defer cancel()
-			if a.process != nil {
-				err = errors.Join(err, a.process.end())
-			}
+			err = errors.Join(err, a.stop())
 			err = errors.Join(err, b.clear(clearing), a.end(clearing))
 		}()
 	}

@@ -7,58 +7,31 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // newWardlet makes an agent as it is for users, with the policies if wanted.
 func (b *bench) newWardlet(side string, policies bool) (*agent, error) {
-	a, err := newAgent(side)
+	a, err := newAgent(side, b.built("wardlet"))
 	if err != nil {
 		return nil, err
 	}
-	program, config := b.built("wardlet"), a.path("agent.toml")
-	a.command = func() *exec.Cmd { return exec.Command(program, "run", "--config", config) }
-	a.traces = []string{a.path("root", "pods"), a.path("log", "pods"), a.path("log", "containers")}
-	text := wardletConfig(a, b.endpoint())
-	a.ready = func(ctx context.Context) error { return wardletReady(ctx, program, config) }
+	a.command = func() *exec.Cmd { return a.Command(context.Background(), "run") }
+	a.traces, a.ready = a.PodDirs(), a.answers
 	if policies {
-		text += fmt.Sprintf("[policy]\ndir = %q\n", a.path("policies"))
-		a.ready = func(ctx context.Context) error { return policiesInForce(ctx, program, config) }
-		if err := writePolicies(b.built("policies"), a.path("policies")); err != nil {
+		a.ready = a.policiesInForce
+		if err := writePolicies(b.built("policies"), a.PolicyDir()); err != nil {
 			return a, err
 		}
 	}
-	return a, a.write("agent.toml", text)
+	return a, a.Configure(&harness.Settings{Node: nodeName, Endpoint: b.endpoint(), Policies: policies})
 }
 
-func wardletConfig(a *agent, endpoint string) string {
-	return fmt.Sprintf(`node_name = %q
-[paths]
-state_root = %q
-pod_root = %q
-log_root = %q
-socket = %q
-cgroup_root = %q
-[runtime]
-endpoint = %q
-[[source]]
-name = "static"
-kind = "file"
-path = %q
-`, nodeName, a.path("state"), a.path("root"), a.path("log"), a.path("run", "w.sock"), "/"+a.cgroup, endpoint, a.dir+"/manifests")
-}
-
-// wardletReady asks the agent for its pods.
-func wardletReady(ctx context.Context, program, config string) error {
-	_, err := ask(ctx, program, "get", "pods", "--config", config)
+// answers asks the agent for its pods.
+func (a *agent) answers(ctx context.Context) error {
+	_, err := a.Wardlet(ctx, "get", "pods")
 	return err
-}
-
-func ask(ctx context.Context, program string, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("wardlet %s: %w: %s", strings.Join(args, " "), err, out)
-	}
-	return string(out), nil
 }
 
 // guards are the policies an agent has where it has some: a Go guest, and two
@@ -113,8 +86,8 @@ func guard(document, name string) []byte {
 }
 
 // policiesInForce is nil once the agent has all policies in force.
-func policiesInForce(ctx context.Context, program, config string) error {
-	out, err := ask(ctx, program, "get", "policies", "--config", config)
+func (a *agent) policiesInForce(ctx context.Context) error {
+	out, err := a.Wardlet(ctx, "get", "policies")
 	if err != nil {
 		return err
 	}
