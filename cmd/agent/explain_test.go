@@ -11,7 +11,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // aStory is what an agent knows of default/web, whose new version is denied, and of
@@ -25,7 +24,7 @@ func aStory() *knowledge {
 			Phase: v1.PodRunning, StartTime: new(at(time.Hour)),
 			Conditions: []v1.PodCondition{
 				{Type: v1.PodReady, Status: v1.ConditionTrue},
-				{Type: status.ConditionUpdateAdmitted, Status: v1.ConditionFalse, Reason: "ImageNotAllowed", Message: "evil"},
+				{Type: api.ConditionUpdateAdmitted, Status: v1.ConditionFalse, Reason: "ImageNotAllowed", Message: "evil"},
 			},
 			ContainerStatuses: []v1.ContainerStatus{{
 				Name: "main", RestartCount: 1, Ready: true,

@@ -11,7 +11,6 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // podNotes say which versions of p wait and why, and why p does not start.
@@ -26,7 +25,7 @@ func podNotes(p *v1.Pod, waits []api.Waiting, now time.Time) []note {
 	if why := hindrance(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}
-	if c := status.Condition(&p.Status, status.ConditionEditIgnored); c != nil {
+	if c := api.Condition(&p.Status, api.ConditionEditIgnored); c != nil {
 		notes = append(notes, lasting(name+printable.Joined(c.Message)))
 	}
 	if why := predecessor(p); why != "" {
@@ -157,7 +156,7 @@ func fileOf(document string) string { return strings.TrimSuffix(document, "#0") 
 // predecessor says for which pod p waits, "" for any other pod.
 func predecessor(p *v1.Pod) string {
 	for i := range p.Status.ContainerStatuses {
-		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason == status.ReasonWaitingForPredecessor {
+		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason == api.ReasonWaitingForPredecessor {
 			return printable.Joined(w.Message)
 		}
 	}
@@ -175,7 +174,7 @@ func notStarted(p *v1.Pod) (lines []string) {
 		}
 		var line string
 		switch w.Reason {
-		case status.ReasonWaitingForPredecessor, "CrashLoopBackOff":
+		case api.ReasonWaitingForPredecessor, "CrashLoopBackOff":
 			continue
 		case "ContainerCreating":
 			line = "not started yet: " + printable.Joined(w.Message)

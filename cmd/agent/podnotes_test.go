@@ -16,7 +16,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 func isHeldBack(p *v1.Pod) {
@@ -320,7 +319,7 @@ func TestPodNotes_anIgnoredEditIsTold(t *testing.T) {
 	t.Parallel()
 	p := aPod("default", "job")
 	p.Status.Phase = v1.PodSucceeded
-	p.Status.Conditions = []v1.PodCondition{{Type: status.ConditionEditIgnored, Status: v1.ConditionTrue, Message: "spec.volumes has changed\x1b, but the pod has ended"}}
+	p.Status.Conditions = []v1.PodCondition{{Type: api.ConditionEditIgnored, Status: v1.ConditionTrue, Message: "spec.volumes has changed\x1b, but the pod has ended"}}
 	notes := podNotes(&p, nil, noon)
 	if len(notes) != 1 || notes[0].text != `default/job: spec.volumes has changed\x1b, but the pod has ended` {
 		t.Errorf("notes %+v", notes)

@@ -7,8 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // summary is a pod in one line, with the words kubectl uses.
@@ -143,7 +143,7 @@ func ended(t *v1.ContainerStateTerminated) string {
 
 // isHeld reports whether policy lets nothing of p run yet.
 func isHeld(p *v1.Pod) bool {
-	admitted := status.Condition(&p.Status, status.ConditionAdmitted)
+	admitted := api.Condition(&p.Status, api.ConditionAdmitted)
 	return p.Status.Phase == v1.PodPending && admitted != nil && admitted.Status == v1.ConditionFalse
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // Statuses hold the newest status of every pod; see status.Store.
@@ -112,7 +111,7 @@ func (w *Waits) List() []api.Waiting {
 // for as long as it is pending, also after it was let through.
 func (w *Waits) show(x *api.Waiting) {
 	c := v1.PodCondition{
-		Type:               status.ConditionUpdateAdmitted,
+		Type:               api.ConditionUpdateAdmitted,
 		Status:             v1.ConditionFalse,
 		Reason:             x.Verdict.Reason,
 		Message:            x.Verdict.Message,
@@ -120,7 +119,7 @@ func (w *Waits) show(x *api.Waiting) {
 		LastTransitionTime: metav1.NewTime(w.now()),
 	}
 	if x.Running == nil {
-		c.Type = status.ConditionAdmitted
+		c.Type = api.ConditionAdmitted
 		if _, err := w.statuses.Set(x.Pod, v1.PodStatus{Phase: v1.PodPending, QOSClass: pod.QOS(x.Pod)}); err != nil {
 			w.events.Event(x.Pod, v1.EventTypeWarning, "StatusNotStored", err.Error())
 		}

@@ -176,9 +176,7 @@ func (a *Agent) wire() error {
 	if err := a.wirePolicies(); err != nil {
 		return err
 	}
-	merging := a.muxConfig()
-	merging.Filter = a.filter()
-	a.mux = mux.New(merging)
+	a.mux = mux.New(a.muxConfig())
 	if a.sources, err = a.makeSources(); err != nil {
 		return err
 	}

@@ -7,12 +7,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/instrument"
-	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
@@ -39,9 +36,7 @@ func (a *Agent) wirePolicies() error {
 	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts()
 	c.Records, c.Running, c.Evictions = a.openDecisions(), &runningPods{a}, a.state.EvictionCounts()
 	a.policies = policy.New(c)
-	a.adoption = &gate.Adoption{
-		Gate: a.nodeChecks(instrument.Gate{Gate: a.policies, Meters: a.meters}), Runtime: knownPods{a.cache, a.workers}, Lost: a.state.Lost, Log: a.log,
-	}
+	a.adoption = &gate.Adoption{Runtime: knownPods{a.cache, a.workers}, Lost: a.state.Lost, Log: a.log}
 	a.removals.adoption = a.adoption
 	return nil
 }
@@ -50,19 +45,6 @@ func (a *Agent) wirePolicies() error {
 type knownPods struct {
 	*pleg.Cache
 	*worker.Pool
-}
-
-// nodeChecks puts those of the admitter's checks that need no room behind a gate.
-func (a *Agent) nodeChecks(g mux.Gate) gate.NodeChecks {
-	return gate.NodeChecks{Gate: g, Checks: admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}, Now: time.Now}
-}
-
-// filter is what may hold updates back, nil for an agent without policies.
-func (a *Agent) filter() mux.Filter {
-	if a.policies == nil {
-		return nil
-	}
-	return &gate.Filter{Policies: instrument.Filter{Policies: a.policies, Meters: a.meters}, Adoption: a.adoption}
 }
 
 // openDecisions opens what is on record of decisions, where each owner of pods has

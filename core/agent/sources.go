@@ -7,7 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/instrument"
@@ -29,10 +28,9 @@ func (a *Agent) muxConfig() mux.Config {
 	if a.cfg.Conflicts.Rule == config.ConflictsPrecedence {
 		c.Precedence = a.cfg.Conflicts.Precedence
 	}
-	c.Gate, c.UpdatesOnly = a.nodeChecks(gate.Open{}), true
-	if a.adoption != nil {
-		c.UpdatesOnly = false
-		c.Gate, c.Resolver, c.Resolutions = a.adoption, instrument.Resolver{Resolver: a.policies.Rules().Telling(a.meters.Verdicts.Spent), Meters: a.meters}, a.state.Resolutions()
+	c.Gate, c.Filter, c.UpdatesOnly = a.gates(), a.filter(), a.policies == nil
+	if a.policies != nil {
+		c.Resolver, c.Resolutions = instrument.Resolver{Resolver: a.policies.Rules().Telling(a.meters.Verdicts.Spent), Meters: a.meters}, a.state.Resolutions()
 	}
 	return c
 }

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Reasons of the agent's own conditions.
@@ -16,11 +18,6 @@ const (
 	reasonPodCompleted             = "PodCompleted"
 	reasonPodFailed                = "PodFailed"
 )
-
-// Condition is the condition of st of this type, nil if there is none.
-func Condition(st *v1.PodStatus, kind v1.PodConditionType) *v1.PodCondition {
-	return findCondition(st.Conditions, kind)
-}
 
 // conditionReason is why a condition is not True; the zero value is a condition that is True.
 type conditionReason struct{ reason, message string }
@@ -47,7 +44,7 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 			ObservedGeneration: in.Pod.Generation,
 			LastTransitionTime: metav1.NewTime(in.Now),
 		}
-		switch old := Condition(&in.Previous, kind); {
+		switch old := api.Condition(&in.Previous, kind); {
 		case old == nil:
 			c.LastTransitionTime.Time = before.transitionTime(kind, status, st.StartTime.Time, in.Now)
 		case old.Status == status:

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func ready(st v1.ContainerStatus) v1.ContainerStatus {
@@ -148,13 +150,13 @@ func TestConditions(t *testing.T) {
 		}, {
 			name: "marks are copied neither from the API server nor from the store",
 			in: Input{Observed: runs, Previous: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
-				{Type: ConditionAdmitted, Status: "False"},
-				{Type: ConditionUpdateAdmitted, Status: "False"},
+				{Type: api.ConditionAdmitted, Status: "False"},
+				{Type: api.ConditionUpdateAdmitted, Status: "False"},
 			}}},
 			edit: func(p *v1.Pod) {
 				p.Status.Conditions = []v1.PodCondition{
-					{Type: ConditionAdmitted, Status: "False"},
-					{Type: ConditionUpdateAdmitted, Status: "False"},
+					{Type: api.ConditionAdmitted, Status: "False"},
+					{Type: api.ConditionUpdateAdmitted, Status: "False"},
 				}
 			},
 			want: []shown{
@@ -204,7 +206,7 @@ func TestTransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
 		{"what never changed keeps the first time", third, v1.PodScheduled, 1},
 	} {
 		want := metav1.NewTime(noon.Add(time.Duration(tt.minute) * time.Minute))
-		if got := Condition(&tt.st, tt.kind).LastTransitionTime; !got.Equal(&want) {
+		if got := api.Condition(&tt.st, tt.kind).LastTransitionTime; !got.Equal(&want) {
 			t.Errorf("%s: %s, want %s", tt.name, got, want)
 		}
 	}

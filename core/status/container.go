@@ -8,10 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReasonWaitingForPredecessor is why the containers of a pod wait that starts
-// when another pod has ended.
-const ReasonWaitingForPredecessor = "WaitingForPredecessor"
-
 // Waiting reasons of a container that has not been tried yet.
 const (
 	reasonContainerCreating = "ContainerCreating"

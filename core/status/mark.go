@@ -7,27 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-)
 
-// Types of marks: conditions that policy's answers give a pod. They say what
-// is true now and nothing else, so that no status keeps them on its own.
-const (
-	// ConditionAdmitted is False while a pod of which nothing runs is held.
-	ConditionAdmitted v1.PodConditionType = "wardlet.dev/Admitted"
-	// ConditionUpdateAdmitted is False while a newer version of a pod that
-	// runs is held or denied.
-	ConditionUpdateAdmitted v1.PodConditionType = "wardlet.dev/UpdateAdmitted"
-	// ConditionPolicyWarning is True for a pod that policy lets pass with a
-	// warning.
-	ConditionPolicyWarning v1.PodConditionType = "wardlet.dev/PolicyWarning"
-	// ConditionMutated is True for a pod that policies have changed.
-	ConditionMutated v1.PodConditionType = "wardlet.dev/Mutated"
-	// ConditionPolicyViolation is True for a pod that runs and that policy would not
-	// admit if it came now.
-	ConditionPolicyViolation v1.PodConditionType = "wardlet.dev/PolicyViolation"
-	// ConditionEditIgnored is True for a pod that has ended and whose document has been
-	// edited since, in what its containers would be made from.
-	ConditionEditIgnored v1.PodConditionType = "wardlet.dev/EditIgnored"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // isMark reports whether conditions of this type are set only by SetWaiting, SetPolicyWarning,
@@ -37,16 +18,16 @@ func isMark(kind v1.PodConditionType) bool {
 }
 
 func isWait(kind v1.PodConditionType) bool {
-	return kind == ConditionAdmitted || kind == ConditionUpdateAdmitted
+	return kind == api.ConditionAdmitted || kind == api.ConditionUpdateAdmitted
 }
 
-func isWarning(kind v1.PodConditionType) bool { return kind == ConditionPolicyWarning }
+func isWarning(kind v1.PodConditionType) bool { return kind == api.ConditionPolicyWarning }
 
-func isMutated(kind v1.PodConditionType) bool { return kind == ConditionMutated }
+func isMutated(kind v1.PodConditionType) bool { return kind == api.ConditionMutated }
 
-func isViolation(kind v1.PodConditionType) bool { return kind == ConditionPolicyViolation }
+func isViolation(kind v1.PodConditionType) bool { return kind == api.ConditionPolicyViolation }
 
-func isEditIgnored(kind v1.PodConditionType) bool { return kind == ConditionEditIgnored }
+func isEditIgnored(kind v1.PodConditionType) bool { return kind == api.ConditionEditIgnored }
 
 // SetWaiting replaces the conditions ConditionAdmitted and ConditionUpdateAdmitted of a pod;
 // without any it removes them. They show in every status of the pod, once it has one, and Set
@@ -59,22 +40,22 @@ func (s *Store) SetWaiting(uid types.UID, conditions ...v1.PodCondition) {
 // SetPolicyWarning sets ConditionPolicyWarning to True, like SetWaiting; an empty message
 // removes it. This method and the following ones each leave the other conditions as they are.
 func (s *Store) SetPolicyWarning(uid types.UID, reason, message string, since time.Time) {
-	s.setConditions(uid, trueCondition(ConditionPolicyWarning, reason, message, since), isWarning)
+	s.setConditions(uid, trueCondition(api.ConditionPolicyWarning, reason, message, since), isWarning)
 }
 
 // SetMutated is SetPolicyWarning for ConditionMutated.
 func (s *Store) SetMutated(uid types.UID, reason, message string, since time.Time) {
-	s.setConditions(uid, trueCondition(ConditionMutated, reason, message, since), isMutated)
+	s.setConditions(uid, trueCondition(api.ConditionMutated, reason, message, since), isMutated)
 }
 
 // SetPolicyViolation is SetPolicyWarning for ConditionPolicyViolation.
 func (s *Store) SetPolicyViolation(uid types.UID, reason, message string, since time.Time) {
-	s.setConditions(uid, trueCondition(ConditionPolicyViolation, reason, message, since), isViolation)
+	s.setConditions(uid, trueCondition(api.ConditionPolicyViolation, reason, message, since), isViolation)
 }
 
 // SetEditIgnored is SetPolicyWarning for ConditionEditIgnored.
 func (s *Store) SetEditIgnored(uid types.UID, reason, message string, since time.Time) {
-	s.setConditions(uid, trueCondition(ConditionEditIgnored, reason, message, since), isEditIgnored)
+	s.setConditions(uid, trueCondition(api.ConditionEditIgnored, reason, message, since), isEditIgnored)
 }
 
 // trueCondition returns a condition that is True, none for an empty message.

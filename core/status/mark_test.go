@@ -9,19 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // held is the mark of a held pod, made some minutes after noon.
 func held(message string, minute int) v1.PodCondition {
 	return v1.PodCondition{
-		Type: ConditionAdmitted, Status: v1.ConditionFalse, Reason: "PolicyHeld", Message: message,
+		Type: api.ConditionAdmitted, Status: v1.ConditionFalse, Reason: "PolicyHeld", Message: message,
 		LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(minute) * time.Minute)),
 	}
 }
 
 func updateHeld(message string) v1.PodCondition {
 	c := held(message, 0)
-	c.Type = ConditionUpdateAdmitted
+	c.Type = api.ConditionUpdateAdmitted
 	return c
 }
 
@@ -138,7 +140,7 @@ func TestAMarkKeepsItsTransitionTimeWhileItsStatusStays(t *testing.T) {
 	} {
 		s.SetWaiting("u1", step.marks...)
 		st, _ := s.Get("u1")
-		c := Condition(&st, ConditionAdmitted)
+		c := api.Condition(&st, api.ConditionAdmitted)
 		if step.marks == nil {
 			if c != nil {
 				t.Errorf("%s: the mark is still there: %+v", step.name, c)
@@ -176,7 +178,7 @@ func TestMarkingChangesNothingThatWasGivenOut(t *testing.T) {
 	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
 	// Two conditions in room for four: an append would write behind them.
 	conditions := append(make([]v1.PodCondition, 0, 4),
-		v1.PodCondition{Type: v1.PodReady, Status: "True"}, v1.PodCondition{Type: ConditionAdmitted, Status: "True"})
+		v1.PodCondition{Type: v1.PodReady, Status: "True"}, v1.PodCondition{Type: api.ConditionAdmitted, Status: "True"})
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: conditions})
 	before, _ := s.Get("u1")
 	copied := before.DeepCopy()
@@ -229,7 +231,7 @@ func TestMarkingIsSafeForConcurrentUse(t *testing.T) {
 					t.Error(err)
 				}
 				st, _ := s.Get("u1")
-				if c := Condition(&st, ConditionAdmitted); c != nil && c.Reason != "PolicyHeld" {
+				if c := api.Condition(&st, api.ConditionAdmitted); c != nil && c.Reason != "PolicyHeld" {
 					t.Errorf("a mark that nobody made: %+v", c)
 				}
 				s.Snapshot()
@@ -246,7 +248,7 @@ func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning})
 	warning := func(message string) v1.PodCondition {
 		return v1.PodCondition{
-			Type: ConditionPolicyWarning, Status: v1.ConditionTrue, Reason: "PolicyWarning", Message: message, LastTransitionTime: metav1.NewTime(noon),
+			Type: api.ConditionPolicyWarning, Status: v1.ConditionTrue, Reason: "PolicyWarning", Message: message, LastTransitionTime: metav1.NewTime(noon),
 		}
 	}
 	check := func(step string, want ...v1.PodCondition) {
@@ -263,14 +265,14 @@ func TestWarningsAndMarksLeaveEachOther(t *testing.T) {
 	s.SetWaiting("u1")
 	check("without the mark", warning("two"))
 	changed := warning("p changed /a")
-	changed.Type, changed.Reason = ConditionMutated, "PolicyMutated"
+	changed.Type, changed.Reason = api.ConditionMutated, "PolicyMutated"
 	s.SetMutated("u1", "PolicyMutated", "p changed /a", noon)
 	check("with what was changed", changed, warning("two"))
 	s.SetWaiting("u1")
 	s.SetPolicyWarning("u1", "PolicyWarning", "", noon)
 	check("without the warning", changed)
 	edited := warning("spec has changed")
-	edited.Type, edited.Reason = ConditionEditIgnored, "HasEnded"
+	edited.Type, edited.Reason = api.ConditionEditIgnored, "HasEnded"
 	s.SetEditIgnored("u1", "HasEnded", "spec has changed", noon)
 	check("with an edit that is ignored", edited, changed)
 	s.SetMutated("u1", "PolicyMutated", "", noon)

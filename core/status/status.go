@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -198,7 +199,7 @@ func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.Condit
 // has failed.
 func Finish(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	st = *st.DeepCopy()
-	initialized := Condition(&st, v1.PodInitialized)
+	initialized := api.Condition(&st, v1.PodInitialized)
 	if len(p.Spec.InitContainers) == 0 || (initialized != nil && initialized.Status == v1.ConditionTrue) {
 		for i := range st.ContainerStatuses {
 			c := &st.ContainerStatuses[i]

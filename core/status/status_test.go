@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func TestGenerate(t *testing.T) {
@@ -114,7 +116,7 @@ func TestAPodThatFailedForAReasonHasFailed(t *testing.T) {
 			if tt.want.Phase == v1.PodSucceeded {
 				want = reasonPodCompleted
 			}
-			if c := Condition(&got, v1.PodReady); c.Status != v1.ConditionFalse || c.Reason != want {
+			if c := api.Condition(&got, v1.PodReady); c.Status != v1.ConditionFalse || c.Reason != want {
 				t.Errorf("condition Ready is %+v", c)
 			}
 		})
@@ -303,7 +305,7 @@ func TestTheTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 			minutes := func(of metav1.Time) int { return int(of.Sub(noon).Minutes()) }
 			got := times{minutes(*st.StartTime)}
 			for i, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.PodReadyToStartContainers, v1.ContainersReady, v1.PodReady} {
-				got[i+1] = minutes(Condition(&st, kind).LastTransitionTime)
+				got[i+1] = minutes(api.Condition(&st, kind).LastTransitionTime)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -11,6 +11,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 func set(t *testing.T, s *Store, p *v1.Pod, st v1.PodStatus) bool {
@@ -205,7 +207,7 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 	}{
 		"a new status":             {func(s *Store) { set(t, s, p, v1.PodStatus{Phase: v1.PodFailed}) }, true},
 		"the same status":          {func(s *Store) { set(t, s, p, v1.PodStatus{Phase: v1.PodRunning}) }, false},
-		"a mark":                   {func(s *Store) { s.SetWaiting(p.UID, v1.PodCondition{Type: ConditionAdmitted}) }, true},
+		"a mark":                   {func(s *Store) { s.SetWaiting(p.UID, v1.PodCondition{Type: api.ConditionAdmitted}) }, true},
 		"a warning":                {func(s *Store) { s.SetPolicyWarning(p.UID, "R", "m", noon) }, true},
 		"a pod that is forgotten":  {func(s *Store) { s.Delete(p.UID) }, true},
 		"a pod that has not ended": {func(s *Store) { s.DeleteEnded(p.UID) }, false},

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // limited is a pod that may be active for some seconds.
@@ -26,7 +26,7 @@ func expectExceeded(t *testing.T, b *bench) {
 	if st.Phase != v1.PodFailed || st.Reason != "DeadlineExceeded" || st.Message != "Pod was active on the node longer than the specified deadline" {
 		t.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
 	}
-	if c := status.Condition(&st, v1.PodReady); c == nil || c.Status != v1.ConditionFalse || c.Reason != "PodFailed" {
+	if c := api.Condition(&st, v1.PodReady); c == nil || c.Status != v1.ConditionFalse || c.Reason != "PodFailed" {
 		t.Errorf("condition Ready is %+v", c)
 	}
 	if b.state("1") != Finished {

@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -47,7 +48,7 @@ func (p *Pool) publishWaiting(rec *record, why string) {
 		c := &rec.pod.Spec.Containers[i]
 		st.ContainerStatuses = append(st.ContainerStatuses, v1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Started: new(false),
-			State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: status.ReasonWaitingForPredecessor, Message: why}},
+			State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: api.ReasonWaitingForPredecessor, Message: why}},
 		})
 	}
 	p.setStatus(rec.pod, st)

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -182,7 +183,7 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 		expectRunning(t, b, map[string]bool{"1": false, "2": false, "3": true})
 		st, _ := b.store.Get(successor.UID)
 		if len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Waiting == nil ||
-			st.ContainerStatuses[0].State.Waiting.Reason != status.ReasonWaitingForPredecessor {
+			st.ContainerStatuses[0].State.Waiting.Reason != api.ReasonWaitingForPredecessor {
 			t.Errorf("status of a pod that waits = %+v, want it to say so", st)
 		}
 		close(held)

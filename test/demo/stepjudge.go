@@ -7,7 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/harness"
 )
 
@@ -103,10 +103,10 @@ func (t *tour) updateDenied(ctx context.Context) error {
 	}
 	p := pods[nameOf(web)]
 	for _, c := range p.Status.Conditions {
-		if c.Type == status.ConditionUpdateAdmitted && c.Status == v1.ConditionFalse && names(c.Message, forbiddenImage) {
+		if c.Type == api.ConditionUpdateAdmitted && c.Status == v1.ConditionFalse && names(c.Message, forbiddenImage) {
 			return nil
 		}
 	}
 	return fmt.Errorf("pod %s is %s, with no condition %s that names policy and image",
-		nameOf(web), strings.Join(summary(&p), ", "), status.ConditionUpdateAdmitted)
+		nameOf(web), strings.Join(summary(&p), ", "), api.ConditionUpdateAdmitted)
 }

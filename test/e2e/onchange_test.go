@@ -13,7 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // crowd is how many pods run where a policy comes that denies them all, and what it may
@@ -108,7 +108,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	}
 	for _, name := range names {
 		a.pod(t, name, func(p *v1.Pod) error {
-			if status.Condition(&p.Status, status.ConditionPolicyViolation) != nil || p.Status.Phase != v1.PodRunning {
+			if api.Condition(&p.Status, api.ConditionPolicyViolation) != nil || p.Status.Phase != v1.PodRunning {
 				return fmt.Errorf("phase %s, conditions %+v", p.Status.Phase, p.Status.Conditions)
 			}
 			return nil
@@ -120,7 +120,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 // with these words in its message.
 func violating(words ...string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
-		c := status.Condition(&p.Status, status.ConditionPolicyViolation)
+		c := api.Condition(&p.Status, api.ConditionPolicyViolation)
 		if c == nil || p.Status.Phase != v1.PodRunning {
 			return fmt.Errorf("phase %s, conditions %+v", p.Status.Phase, p.Status.Conditions)
 		}

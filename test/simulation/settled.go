@@ -10,7 +10,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // crashWait is for how long a container that ends again and again may be away.
@@ -199,7 +198,7 @@ func (w *world) unexplained(a *agent, s *source, d *document) string {
 	}
 	said, known := w.policy.answers[instanceOf(p)]
 	st := a.status(p.UID)
-	admitted := status.Condition(&st, status.ConditionAdmitted)
+	admitted := api.Condition(&st, api.ConditionAdmitted)
 	switch {
 	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != api.Hold || len(st.ContainerStatuses) > 0):
 	case admitted != nil && admitted.Status == v1.ConditionFalse && admitted.Reason != "":
@@ -224,7 +223,7 @@ func (g *group) runsAs(source, name string) bool {
 // updateWaits reports whether the agent says that a newer version of the pod waits.
 func (a *agent) updateWaits(uid types.UID) bool {
 	st := a.status(uid)
-	c := status.Condition(&st, status.ConditionUpdateAdmitted)
+	c := api.Condition(&st, api.ConditionUpdateAdmitted)
 	return c != nil && c.Status == v1.ConditionFalse && c.Reason != ""
 }
 
@@ -255,7 +254,7 @@ func (w *world) outranked(p *v1.Pod) bool {
 // waitsForName reports whether a static pod waits for another one of its name, which
 // is to run, and says so.
 func (w *world) waitsForName(p *v1.Pod, st *v1.PodStatus, stays func(types.UID) bool) bool {
-	if !pod.IsStatic(p) || !slices.Contains(waitingReasons(st), status.ReasonWaitingForPredecessor) {
+	if !pod.IsStatic(p) || !slices.Contains(waitingReasons(st), api.ReasonWaitingForPredecessor) {
 		return false
 	}
 	for _, c := range w.runtime.containers {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -25,7 +26,7 @@ func (a *Adoption) Untouched(uid types.UID) bool {
 // counts, and not that it waits to be admitted. seen returns what was seen of the pod
 // last, also where that is some time ago.
 func (a *Adoption) Shown(p *v1.Pod, st v1.PodStatus, seen func(types.UID) status.ObservedPod) v1.PodStatus {
-	admitted := status.Condition(&st, status.ConditionAdmitted)
+	admitted := api.Condition(&st, api.ConditionAdmitted)
 	if st.Phase != v1.PodPending || admitted == nil || admitted.Status != v1.ConditionFalse || !a.Untouched(p.UID) {
 		return st
 	}
@@ -54,7 +55,7 @@ func asItRuns(p *v1.Pod, st *v1.PodStatus, observed status.ObservedPod) v1.PodSt
 	previous := v1.PodStatus{Phase: v1.PodPending, StartTime: new(metav1.NewTime(begun))}
 	out := status.Generate(status.Input{Pod: p, Observed: observed, Previous: previous, Now: newest, RuntimeName: status.RuntimeName})
 	for i := range st.Conditions {
-		if status.Condition(&out, st.Conditions[i].Type) == nil {
+		if api.Condition(&out, st.Conditions[i].Type) == nil {
 			out.Conditions = append(out.Conditions, st.Conditions[i])
 		}
 	}

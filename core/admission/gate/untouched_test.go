@@ -74,7 +74,7 @@ func TestAHeldPodThatRunsOnUntouchedIsShownAsItRuns(t *testing.T) {
 				})
 			}
 			st := shown()
-			if st.Phase != test.phase || (status.Condition(&st, status.ConditionAdmitted) == nil) != test.passed {
+			if st.Phase != test.phase || (api.Condition(&st, api.ConditionAdmitted) == nil) != test.passed {
 				t.Errorf("status %+v", st)
 			}
 			if test.want == nil {
@@ -84,7 +84,7 @@ func TestAHeldPodThatRunsOnUntouchedIsShownAsItRuns(t *testing.T) {
 				return
 			}
 			if !st.StartTime.Time.Equal(created) || len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].Ready != test.ready ||
-				(status.Condition(&st, v1.PodReady).Status == v1.ConditionTrue) != test.ready || st.ContainerStatuses[0].RestartCount != 2 {
+				(api.Condition(&st, v1.PodReady).Status == v1.ConditionTrue) != test.ready || st.ContainerStatuses[0].RestartCount != 2 {
 				t.Errorf("status %+v", st)
 			}
 			if diff := cmp.Diff(*test.want, st.ContainerStatuses[0].State); diff != "" {

@@ -1,0 +1,38 @@
+package api
+
+import v1 "k8s.io/api/core/v1"
+
+// The conditions that Wardlet adds to the status of a pod, mostly for what policies
+// answer. They say what is true now.
+const (
+	// ConditionAdmitted is False while a pod of which nothing runs is held.
+	ConditionAdmitted v1.PodConditionType = "wardlet.dev/Admitted"
+	// ConditionUpdateAdmitted is False while a newer version of a pod that
+	// runs is held or denied.
+	ConditionUpdateAdmitted v1.PodConditionType = "wardlet.dev/UpdateAdmitted"
+	// ConditionPolicyWarning is True for a pod that policy lets pass with a
+	// warning.
+	ConditionPolicyWarning v1.PodConditionType = "wardlet.dev/PolicyWarning"
+	// ConditionMutated is True for a pod that policies have changed.
+	ConditionMutated v1.PodConditionType = "wardlet.dev/Mutated"
+	// ConditionPolicyViolation is True for a pod that runs and that policy would not
+	// admit if it came now.
+	ConditionPolicyViolation v1.PodConditionType = "wardlet.dev/PolicyViolation"
+	// ConditionEditIgnored is True for a pod that has ended and whose document has been
+	// edited since, in what its containers would be made from.
+	ConditionEditIgnored v1.PodConditionType = "wardlet.dev/EditIgnored"
+)
+
+// ReasonWaitingForPredecessor is the waiting reason of the containers of a pod that starts
+// when another pod has ended.
+const ReasonWaitingForPredecessor = "WaitingForPredecessor"
+
+// Condition returns the condition of st of this type, nil if there is none.
+func Condition(st *v1.PodStatus, kind v1.PodConditionType) *v1.PodCondition {
+	for i := range st.Conditions {
+		if st.Conditions[i].Type == kind {
+			return &st.Conditions[i]
+		}
+	}
+	return nil
+}
