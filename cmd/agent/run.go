@@ -30,7 +30,7 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			}
 			logger, level := newLogger(a.errOut, cfg)
-			node, err := agent.New(cfg, agent.Options{
+			node, err := agent.Open(cfg, agent.Options{
 				Logger: logger, Version: version,
 				Reload:    &reload.Reload{Path: a.configPath, Level: level, Asked: asked},
 				LookupEnv: os.LookupEnv,

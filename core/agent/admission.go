@@ -19,42 +19,42 @@ import (
 // admitter judges whether a pod may start on this node: its handlers in their
 // order, of which the first that refuses counts. After what policy said come a
 // kubelet's, in a kubelet's order.
-func (a *Agent) admitter() admission.Chain {
+func (n *Node) admitter() admission.Chain {
 	return admission.Chain{
 		admission.StoredVerdict{},
-		a.priorities(),
-		a.sysctls(),
-		admission.Fit{Node: a.nodeNow, Critical: criticality(a.cfg, a.node)},
+		n.priorities(),
+		n.sysctls(),
+		admission.Fit{Node: n.nodeNow, Critical: criticality(n.cfg, n.node)},
 		admission.AppArmor("/"),
 	}
 }
 
-func (a *Agent) priorities() admission.Handler {
-	return admission.Priorities{Tenant: priorities(a.cfg.Tenants)}
+func (n *Node) priorities() admission.Handler {
+	return admission.Priorities{Tenant: priorities(n.cfg.Tenants)}
 }
 
-func (a *Agent) sysctls() admission.Handler {
-	return admission.Sysctls(a.kernel(), a.cfg.Runtime.AllowedUnsafeSysctls)
+func (n *Node) sysctls() admission.Handler {
+	return admission.Sysctls(n.kernel(), n.cfg.Runtime.AllowedUnsafeSysctls)
 }
 
 // describeNode finds out what the node is, for pods and policies alike.
-func (a *Agent) describeNode() (err error) {
-	c := &a.cfg.Node
-	a.machine, err = node.Machine(&node.Description{
-		Name: a.node, Labels: c.LabelMap(), Taints: c.TaintList(), Extended: c.Extended(), MaxPods: c.MaxPods,
-		Storage: a.cfg.Paths.PodRoot,
+func (n *Node) describeNode() (err error) {
+	c := &n.cfg.Node
+	n.machine, err = node.Machine(&node.Description{
+		Name: n.node, Labels: c.LabelMap(), Taints: c.TaintList(), Extended: c.Extended(), MaxPods: c.MaxPods,
+		Storage: n.cfg.Paths.PodRoot,
 	})
 	return err
 }
 
 // nodeNow is the node as handlers of admission judge by it.
-func (a *Agent) nodeNow() *v1.Node { return a.machine }
+func (n *Node) nodeNow() *v1.Node { return n.machine }
 
 // kernel is the version of the kernel, nil where it does not say.
-func (a *Agent) kernel() *version.Version {
+func (n *Node) kernel() *version.Version {
 	v, err := admission.KernelVersion()
 	if err != nil {
-		a.log.Warn("sysctls that are safe only from some kernel on are refused", "err", err)
+		n.log.Warn("sysctls that are safe only from some kernel on are refused", "err", err)
 		return nil
 	}
 	return v
@@ -90,7 +90,7 @@ func criticality(cfg *config.Config, nodeName string) pod.Criticality {
 
 // begun reports whether an earlier agent has begun with a pod: whether it has a
 // directory, which is the first thing made for it.
-func (a *Agent) begun(uid types.UID) bool {
-	_, err := os.Stat(parts.Layout(a.cfg).PodDir(uid))
+func (n *Node) begun(uid types.UID) bool {
+	_, err := os.Stat(parts.Layout(n.cfg).PodDir(uid))
 	return err == nil
 }

@@ -76,7 +76,7 @@ func TestAnAgentHasBegunWithAPodThatHasADirectory(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
 	cfg.Paths.PodRoot = t.TempDir()
-	a := &Agent{cfg: cfg}
+	a := &Node{cfg: cfg}
 	if a.begun("u1") {
 		t.Error("there is nothing of it yet")
 	}
@@ -94,7 +94,7 @@ func TestTheOrderInWhichAPodIsJudged(t *testing.T) {
 	n.Source(t, "static", nil)
 	n.Cfg.Node.Labels = []string{"site=north"}
 	n.Cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"shop"}, MaxPriority: 5}}
-	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

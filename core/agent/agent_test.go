@@ -15,7 +15,7 @@ import (
 func wired(t *testing.T, n *site.Site) (installation, name string, lost bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+		a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			defer a.close()
 			return a.state.Installation(), a.node, a.state.Lost()

@@ -39,7 +39,7 @@ func TestRecordsThatCannotBeOpenedAreNoReasonNotToStart(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			a := &Agent{state: dir, cfg: config.Default()}
+			a := &Node{state: dir, cfg: config.Default()}
 			records := a.openDecisions()
 			errs := records.Append("", []state.DecisionEntry{{Record: &state.DecisionRecord{}}})
 			if got := errs[0] != nil && strings.Contains(errs[0].Error(), "not a directory"); len(errs) != 1 || got != broken || (a.decisions == nil) != broken {

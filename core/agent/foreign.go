@@ -13,16 +13,16 @@ const foreignPoll = 5 * time.Second
 // watchForeign logs, once the runtime answers, what of it is in the agent's way:
 // pods that a kubelet made, and a cgroup driver with which no pod starts. It
 // returns when ctx ends.
-func (a *Agent) watchForeign(ctx context.Context) {
+func (n *Node) watchForeign(ctx context.Context) {
 	tick := time.NewTicker(foreignPoll)
 	defer tick.Stop()
 	for {
-		kubelet, err := a.runtime.ForeignKubelet(ctx)
+		kubelet, err := n.runtime.ForeignKubelet(ctx)
 		if err == nil {
 			if kubelet {
-				a.log.Warn(runtime.KubeletWarning) //nolint:sloglint // a constant of another package
+				n.log.Warn(runtime.KubeletWarning) //nolint:sloglint // a constant of another package
 			}
-			a.logDriver(ctx)
+			n.logDriver(ctx)
 			<-ctx.Done()
 			return
 		}
@@ -36,12 +36,12 @@ func (a *Agent) watchForeign(ctx context.Context) {
 
 // logDriver logs an error if the runtime's cgroup driver is not the agent's. A
 // runtime that does not report its driver is not logged: its pods may start.
-func (a *Agent) logDriver(ctx context.Context) {
-	driver, err := a.client.CgroupDriver(ctx)
+func (n *Node) logDriver(ctx context.Context) {
+	driver, err := n.client.CgroupDriver(ctx)
 	if err != nil {
 		return
 	}
-	if mismatch := runtime.DriverMismatch(driver, a.cfg.Runtime.CgroupDriver); mismatch != nil {
-		a.log.Error("no pod can start", "err", mismatch)
+	if mismatch := runtime.DriverMismatch(driver, n.cfg.Runtime.CgroupDriver); mismatch != nil {
+		n.log.Error("no pod can start", "err", mismatch)
 	}
 }

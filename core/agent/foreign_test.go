@@ -49,7 +49,7 @@ func TestLogDriver_namesTheRemedyOfAnotherDriver(t *testing.T) {
 			n := site.New(t)
 			n.Cfg.Runtime.Endpoint = cri.Endpoint()
 			var log locked
-			a, err := New(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			a, err := Open(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,31 +18,43 @@ import (
 //	              for what ran before the agent started
 //
 // The mux writes the answer to the disk before it takes effect.
-func (a *Agent) gates() mux.Gate {
-	if a.policies == nil {
-		return gate.Through(gate.Open{}, a.nodeChecked)
+func (n *Node) gates() mux.Gate {
+	if n.policies == nil {
+		return gate.Through(gate.Open{}, n.nodeChecked)
 	}
-	return gate.Through(a.policies, a.counted, a.nodeChecked, a.adopted)
+	return gate.Through(n.policies, n.counted, n.nodeChecked, n.adopted)
 }
 
-func (a *Agent) counted(next mux.Gate) mux.Gate {
-	return instrument.Gate{Gate: next, Meters: a.meters}
+func (n *Node) counted(next mux.Gate) mux.Gate {
+	return instrument.Gate{Gate: next, Meters: n.meters}
 }
 
 // nodeChecked asks those of the admitter's checks that need no room.
-func (a *Agent) nodeChecked(next mux.Gate) mux.Gate {
-	return gate.NodeChecks{Gate: next, Checks: admission.Chain{a.priorities(), a.sysctls(), admission.AppArmor("/")}, Now: time.Now}
+func (n *Node) nodeChecked(next mux.Gate) mux.Gate {
+	return gate.NodeChecks{Gate: next, Checks: admission.Chain{n.priorities(), n.sysctls(), admission.AppArmor("/")}, Now: time.Now}
 }
 
-func (a *Agent) adopted(next mux.Gate) mux.Gate {
-	a.adoption.Gate = next
-	return a.adoption
+func (n *Node) adopted(next mux.Gate) mux.Gate {
+	n.adoption.Gate = next
+	return n.adoption
+}
+
+// judge adds to the mux's configuration what judges pods. It asks parts of the agent.
+func (n *Node) judge(a *Agent, c *mux.Config) error {
+	if err := n.wirePolicies(a); err != nil {
+		return err
+	}
+	c.Gate, c.Filter, c.UpdatesOnly = n.gates(), n.filter(), n.policies == nil
+	if n.policies != nil {
+		c.Resolver, c.Resolutions = instrument.Resolver{Resolver: n.policies.Rules().Telling(n.meters.Verdicts.Spent), Meters: n.meters}, n.state.Resolutions()
+	}
+	return nil
 }
 
 // filter returns what may hold updates back, nil for an agent without policies.
-func (a *Agent) filter() mux.Filter {
-	if a.policies == nil {
+func (n *Node) filter() mux.Filter {
+	if n.policies == nil {
 		return nil
 	}
-	return &gate.Filter{Policies: instrument.Filter{Policies: a.policies, Meters: a.meters}, Adoption: a.adoption}
+	return &gate.Filter{Policies: instrument.Filter{Policies: n.policies, Meters: n.meters}, Adoption: n.adoption}
 }

@@ -17,31 +17,31 @@ import (
 
 // newMeters makes the meters, before anything that they measure. What is read when
 // somebody asks for it is read from the parts.
-func (a *Agent) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
+func (n *Node) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 	m := instrument.New(instrument.Options{
-		Node: a.node, Version: api.NewVersion(a.version).Version, Tenants: a.cfg.Tenants, CgroupV2: v2, Policies: a.cfg.HasPolicies(), Logger: a.log,
+		Node: n.node, Version: api.NewVersion(n.version).Version, Tenants: n.cfg.Tenants, CgroupV2: v2, Policies: n.cfg.HasPolicies(), Logger: n.log,
 	})
-	m.Metrics.Pods(a.countPods)
-	m.Metrics.Sources(func() []api.SourceState { return a.mux.Sources() })
-	m.Metrics.Waits(m.Tenants, func() []api.Waiting { return a.asking().List() }, func() []api.Conflict { return a.mux.Conflicts() })
+	m.Metrics.Pods(n.countPods)
+	m.Metrics.Sources(func() []api.SourceState { return n.mux.Sources() })
+	m.Metrics.Waits(m.Tenants, func() []api.Waiting { return n.asking().List() }, func() []api.Conflict { return n.mux.Conflicts() })
 	if m.Verdicts != nil {
-		m.Metrics.Policies(func() []api.PolicySet { return a.policies.Sets() })
+		m.Metrics.Policies(func() []api.PolicySet { return n.policies.Sets() })
 	}
-	return m, m.Metrics.PLEG(func() time.Time { return a.pleg.Listed() })
+	return m, m.Metrics.PLEG(func() time.Time { return n.pleg.Listed() })
 }
 
 // meteredAdmitter is the agent's admitter, whose preemptions are counted.
-func (a *Agent) meteredAdmitter() syncloop.Admitter {
-	return instrument.Admitter{Admitter: a.admitter(), Fit: admission.Fit{Node: a.nodeNow}, Rejections: a.meters.Rejections}
+func (n *Node) meteredAdmitter() syncloop.Admitter {
+	return instrument.Admitter{Admitter: n.admitter(), Fit: admission.Fit{Node: n.nodeNow}, Rejections: n.meters.Rejections}
 }
 
 // countPods counts them as they are now.
-func (a *Agent) countPods() metrics.PodCounts {
+func (n *Node) countPods() metrics.PodCounts {
 	c := metrics.PodCounts{
 		Desired: map[bool]int{}, Active: map[bool]int{}, Containers: map[string]int{}, Working: map[metrics.Work]int{},
 	}
 	wanted := map[string]bool{}
-	for _, d := range a.mux.Pods() {
+	for _, d := range n.mux.Pods() {
 		if pod.IsMirror(d.Pod) {
 			c.Mirrors++
 			continue
@@ -50,25 +50,25 @@ func (a *Agent) countPods() metrics.PodCounts {
 		static := pod.IsStatic(d.Pod)
 		c.Desired[static]++
 		// One for which there is no room yet has no worker.
-		if a.uses(d.Pod.UID, d.Admitted && a.workers.Has(d.Pod.UID) && !a.hasEnded(d.Pod)) {
+		if n.uses(d.Pod.UID, d.Admitted && n.workers.Has(d.Pod.UID) && !n.hasEnded(d.Pod)) {
 			c.Active[static]++
 		}
-		if a.workers.Has(d.Pod.UID) {
-			c.Working[metrics.Work{Lifecycle: a.lifecycle(d.Pod.UID), Config: metrics.WorkDesired, Static: staticLabel(static)}]++
+		if n.workers.Has(d.Pod.UID) {
+			c.Working[metrics.Work{Lifecycle: n.lifecycle(d.Pod.UID), Config: metrics.WorkDesired, Static: staticLabel(static)}]++
 		}
 	}
-	for _, e := range a.workers.TerminatingPods() {
+	for _, e := range n.workers.TerminatingPods() {
 		if wanted[string(e.Pod.UID)] {
 			continue
 		}
 		static := pod.IsStatic(e.Pod)
-		if a.uses(e.Pod.UID, false) {
+		if n.uses(e.Pod.UID, false) {
 			c.Active[static]++
 		}
-		c.Working[metrics.Work{Lifecycle: a.lifecycle(e.Pod.UID), Config: metrics.WorkOrphan, Static: staticLabel(static)}]++
+		c.Working[metrics.Work{Lifecycle: n.lifecycle(e.Pod.UID), Config: metrics.WorkOrphan, Static: staticLabel(static)}]++
 	}
-	c.Working[metrics.Work{Lifecycle: metrics.WorkTerminating, Config: metrics.WorkRuntimeOnly, Static: metrics.WorkUnknown}] = len(a.workers.Orphans())
-	observed, _ := a.cache.Pods()
+	c.Working[metrics.Work{Lifecycle: metrics.WorkTerminating, Config: metrics.WorkRuntimeOnly, Static: metrics.WorkUnknown}] = len(n.workers.Orphans())
+	observed, _ := n.cache.Pods()
 	for i := range observed {
 		countObserved(&c, &observed[i])
 	}
@@ -89,22 +89,22 @@ func countObserved(c *metrics.PodCounts, p *status.ObservedPod) {
 }
 
 // uses reports whether a pod may use the node: it is being ended, or is to run.
-func (a *Agent) uses(uid types.UID, runs bool) bool {
-	return !a.workers.KnownTerminated(uid) && (runs || a.workers.TerminationRequested(uid))
+func (n *Node) uses(uid types.UID, runs bool) bool {
+	return !n.workers.KnownTerminated(uid) && (runs || n.workers.TerminationRequested(uid))
 }
 
 // hasEnded reports whether the pod's phase is one it never leaves.
-func (a *Agent) hasEnded(p *v1.Pod) bool {
-	st, _ := a.statuses.Get(p.UID)
+func (n *Node) hasEnded(p *v1.Pod) bool {
+	st, _ := n.statuses.Get(p.UID)
 	return pod.IsTerminal(p.Status.Phase) || pod.IsTerminal(st.Phase)
 }
 
 // lifecycle is how far a pod with a worker is.
-func (a *Agent) lifecycle(uid types.UID) string {
+func (n *Node) lifecycle(uid types.UID) string {
 	switch {
-	case a.workers.KnownTerminated(uid):
+	case n.workers.KnownTerminated(uid):
 		return metrics.WorkTerminated
-	case a.workers.TerminationRequested(uid):
+	case n.workers.TerminationRequested(uid):
 		return metrics.WorkTerminating
 	}
 	return metrics.WorkSync

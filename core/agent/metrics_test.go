@@ -27,7 +27,7 @@ func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 	n.Source(t, "static", nil)
 	n.Cfg.Policy.Dir = n.Path("policies")
 	n.Cfg.Tenants = []config.Tenant{{Name: "a", Namespaces: []string{"a"}, PolicyDir: n.Path("a"), FuelPerSecond: 1_000_000}}
-	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 
 // runParts runs some stages of an agent until the test ends, and gives the names of
 // all.
-func runParts(t *testing.T, a *Agent, names ...string) (all []string) {
+func runParts(t *testing.T, a *Node, names ...string) (all []string) {
 	t.Helper()
 	stages, err := a.stages()
 	if err != nil {
@@ -81,9 +81,9 @@ func runParts(t *testing.T, a *Agent, names ...string) (all []string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var ran sync.WaitGroup
 	for _, s := range stages {
-		all = append(all, s.name)
-		if slices.Contains(names, s.name) {
-			ran.Go(func() { _ = s.run(ctx) })
+		all = append(all, s.Name)
+		if slices.Contains(names, s.Name) {
+			ran.Go(func() { _ = s.Run(ctx) })
 		}
 	}
 	t.Cleanup(func() {
@@ -97,7 +97,7 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	t.Parallel()
 	n := site.New(t)
 	n.Source(t, "static", map[string]string{"db.yaml": strings.ReplaceAll(site.GoodPod, "web", "db")})
-	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestMetricsAreAnsweredAtTheAddressOfTheConfiguration(t *testing.T) {
 		n := site.New(t)
 		n.Source(t, "static", nil)
 		n.Cfg.Metrics.Listen = address
-		a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+		a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine.Status.Allocatable[v1.ResourceMemory] = resource.MustParse("3Gi")
-	a := &Agent{node: "edge", machine: machine, statuses: status.NewStore(), outcomes: outcomes}
+	a := &Node{Agent: &Agent{statuses: status.NewStore()}, node: "edge", machine: machine, outcomes: outcomes}
 	a.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: "static", Kind: api.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,

@@ -20,24 +20,23 @@ import (
 
 // wirePolicies makes the plane that judges pods, and what stands before it.
 // Without a directory of policies there is none, and every pod passes.
-func (a *Agent) wirePolicies() error {
-	if !a.cfg.HasPolicies() {
+func (n *Node) wirePolicies(a *Agent) error {
+	if !n.cfg.HasPolicies() {
 		return nil
 	}
-	engine, err := parts.Engine(a.state.Path(), &a.cfg.Policy, a.log, parts.Budgets(a.cfg.Tenants)...)
+	engine, err := parts.Engine(n.state.Path(), &n.cfg.Policy, n.log, parts.Budgets(n.cfg.Tenants)...)
 	if err != nil {
 		return err
 	}
-	a.engine = engine
-	c, err := parts.PolicyConfig(a.cfg, a.node, policy.Sandbox(engine), a.log)
+	n.engine = engine
+	c, err := parts.PolicyConfig(n.cfg, n.node, policy.Sandbox(engine), n.log)
 	if err != nil {
 		return err
 	}
-	c.Kept, c.Opinions, c.Version, c.Facts = a.state.PolicySets(), a.state.Opinions(), a.version, a.nodeFacts()
-	c.Records, c.Running, c.Evictions = a.openDecisions(), &runningPods{a}, a.state.EvictionCounts()
-	a.policies = policy.New(c)
-	a.adoption = &gate.Adoption{Runtime: knownPods{a.cache, a.workers}, Lost: a.state.Lost, Log: a.log}
-	a.removals.adoption = a.adoption
+	c.Kept, c.Opinions, c.Version, c.Facts = n.state.PolicySets(), n.state.Opinions(), n.version, n.nodeFacts()
+	c.Records, c.Running, c.Evictions = n.openDecisions(), &runningPods{n}, n.state.EvictionCounts()
+	n.policies = policy.New(c)
+	n.adoption = &gate.Adoption{Runtime: knownPods{a.cache, a.workers}, Lost: n.state.Lost, Log: n.log}
 	return nil
 }
 
@@ -49,12 +48,12 @@ type knownPods struct {
 
 // openDecisions opens what is on record of decisions, where each owner of pods has
 // its share. A disk on which that fails is no reason not to start.
-func (a *Agent) openDecisions() policy.Records {
-	log, err := a.state.Decisions(recordLimits(a.cfg))
+func (n *Node) openDecisions() policy.Records {
+	log, err := n.state.Decisions(recordLimits(n.cfg))
 	if err != nil {
 		return brokenRecords{err}
 	}
-	a.decisions = log
+	n.decisions = log
 	return log
 }
 
@@ -87,30 +86,30 @@ func (b brokenRecords) Newest(int) ([]state.DecisionRecord, error) { return nil,
 
 // nodeFacts is what policies may know of the node: the pods that were admitted,
 // mirror pods aside, and have not ended. It asks the mux, which is made later.
-func (a *Agent) nodeFacts() *policy.Node {
+func (n *Node) nodeFacts() *policy.Node {
 	allocatable := map[string]string{}
-	for name, q := range a.machine.Status.Allocatable {
+	for name, q := range n.machine.Status.Allocatable {
 		allocatable[string(name)] = q.String()
 	}
 	return &policy.Node{
-		Labels:      a.machine.Labels,
+		Labels:      n.machine.Labels,
 		Allocatable: allocatable,
-		Pods:        a.admittedPods,
-		Wanted:      func(uid types.UID, instance string) bool { return a.mux.WantedAs(uid, instance) },
-		Ended:       func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || a.outcomes.Ended(p) },
+		Pods:        n.admittedPods,
+		Wanted:      func(uid types.UID, instance string) bool { return n.mux.WantedAs(uid, instance) },
+		Ended:       func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || n.outcomes.Ended(p) },
 	}
 }
 
 // admittedPods are the pods of nodeFacts. Among them are those that policies let
 // through and for which the node has no room yet: they start once there is some,
 // without being judged again.
-func (a *Agent) admittedPods() []policy.NodePod {
+func (n *Node) admittedPods() []policy.NodePod {
 	var pods []policy.NodePod
-	for _, d := range a.mux.Pods() {
+	for _, d := range n.mux.Pods() {
 		if !d.Admitted || pod.IsMirror(d.Pod) || pod.IsTerminal(d.Pod.Status.Phase) {
 			continue
 		}
-		if st, ok := a.statuses.Get(d.Pod.UID); ok && pod.IsTerminal(st.Phase) {
+		if st, ok := n.statuses.Get(d.Pod.UID); ok && pod.IsTerminal(st.Phase) {
 			continue
 		}
 		pods = append(pods, policy.NodePod{Pod: d.Pod, Source: d.Origin.Source})
@@ -120,12 +119,12 @@ func (a *Agent) admittedPods() []policy.NodePod {
 
 // runningPods are the pods that run, for policies that judge them again when they
 // change. They ask the mux, which is made later.
-type runningPods struct{ agent *Agent }
+type runningPods struct{ node *Node }
 
 // Pods implements policy.Running.
 func (r *runningPods) Pods() []policy.RunningPod {
 	var pods []policy.RunningPod
-	for _, d := range r.agent.mux.Pods() {
+	for _, d := range r.node.mux.Pods() {
 		if !d.HandedOn || !d.Admitted || pod.IsMirror(d.Pod) || d.Pod.DeletionTimestamp != nil || r.over(d.Pod) {
 			continue
 		}
@@ -136,26 +135,26 @@ func (r *runningPods) Pods() []policy.RunningPod {
 
 // over reports whether a pod has ended or is being ended.
 func (r *runningPods) over(p *v1.Pod) bool {
-	if st, ok := r.agent.statuses.Get(p.UID); ok && pod.IsTerminal(st.Phase) {
+	if st, ok := r.node.statuses.Get(p.UID); ok && pod.IsTerminal(st.Phase) {
 		return true
 	}
-	return pod.IsTerminal(p.Status.Phase) || r.agent.workers.TerminationRequested(p.UID)
+	return pod.IsTerminal(p.Status.Phase) || r.node.workers.TerminationRequested(p.UID)
 }
 
 // Violates implements policy.Running.
 func (r *runningPods) Violates(p *v1.Pod, v policy.Violation) {
-	r.agent.statuses.SetPolicyViolation(p.UID, v.Reason, v.Message, time.Now())
+	r.node.statuses.SetPolicyViolation(p.UID, v.Reason, v.Message, time.Now())
 }
 
 // Tell implements policy.Running.
 func (r *runningPods) Tell(p *v1.Pod, reason, message string) {
-	r.agent.recorder.Event(p, v1.EventTypeWarning, reason, message)
+	r.node.recorder.Event(p, v1.EventTypeWarning, reason, message)
 }
 
 // Judged implements policy.Running.
-func (r *runningPods) Judged(opinions []api.Opinion) { r.agent.meters.Verdicts.Spent(opinions) }
+func (r *runningPods) Judged(opinions []api.Opinion) { r.node.meters.Verdicts.Spent(opinions) }
 
 // Evict implements policy.Running.
 func (r *runningPods) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
-	return r.agent.mux.Evict(ctx, p, v)
+	return r.node.mux.Evict(ctx, p, v)
 }

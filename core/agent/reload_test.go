@@ -39,7 +39,7 @@ func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: &slog.LevelVar{}}})
+	a, err := Open(cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: &slog.LevelVar{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var ran sync.WaitGroup
 	for _, s := range stages {
-		if s.name == "configuration" || s.name == "local API" || s.name == "policies" {
-			ran.Go(func() { _ = s.run(ctx) })
+		if s.Name == "configuration" || s.Name == "local API" || s.Name == "policies" {
+			ran.Go(func() { _ = s.Run(ctx) })
 		}
 	}
 	defer ran.Wait()
@@ -105,7 +105,7 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 	n.Source(t, "static", nil)
 	n.Write(t, "agent.toml", oneSource)
 	level := &slog.LevelVar{}
-	a, err := New(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: level}})
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler), Reload: &reload.Reload{Path: n.Path("agent.toml"), Level: level}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 	var ran sync.WaitGroup
 	for _, s := range stages {
 		// The local API closes its socket; the others would want a runtime.
-		if s.name == "configuration" || s.name == "local API" {
-			ran.Go(func() { _ = s.run(ctx) })
+		if s.Name == "configuration" || s.Name == "local API" {
+			ran.Go(func() { _ = s.Run(ctx) })
 		}
 	}
 	n.Write(t, "agent.toml", "log_level = \"debug\"\n"+oneSource)
@@ -142,7 +142,7 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 
 func TestReloadConfig_withoutAFile(t *testing.T) {
 	t.Parallel()
-	if _, err := (&Agent{}).ReloadConfig(t.Context()); !errors.Is(err, errNotFollowed) {
+	if _, err := (&Node{}).ReloadConfig(t.Context()); !errors.Is(err, errNotFollowed) {
 		t.Errorf("error %v, want %v", err, errNotFollowed)
 	}
 }

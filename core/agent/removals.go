@@ -7,31 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
-	"github.com/wardlet/wardlet/core/admission/gate"
-	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/gc"
-	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/status"
-	"github.com/wardlet/wardlet/core/volume"
+	"github.com/wardlet/wardlet/core/worker"
 )
 
-// removals ties workers and garbage collection together, which know nothing
-// of each other.
-type removals struct {
-	collector *gc.Collector
-	waits     *admission.Waits
-	outcomes  *checkpoint.Outcomes
-	// adoption is nil for an agent without policies.
-	adoption *gate.Adoption
-}
-
-// workerGone says that a pod is done with. Its status went with the worker,
+// removed is called when the worker of a pod is removed. The pod's status went with it,
 // also where a pod of the same UID waits for a verdict.
-func (r *removals) workerGone(uid types.UID) {
-	r.waits.Forgotten(uid)
-	r.outcomes.Forget(uid)
-	r.adoption.Ended(uid)
-	r.collector.Ended(uid)
+func (a *Agent) removed(uid types.UID) {
+	a.waits.Forgotten(uid)
+	a.deps.Outcomes.Forget(uid)
+	if a.deps.Workers.OnRemoved != nil {
+		a.deps.Workers.OnRemoved(uid)
+	}
+	a.garbage.Ended(uid)
 }
 
 // shownStatuses are statuses of which a pod that waits keeps its own.
@@ -49,13 +38,13 @@ func (s shownStatuses) DeleteEnded(uid types.UID) {
 // awaitedVolumes sets volumes up once nothing of an earlier life of the pod is
 // being removed any more. Setup is the first thing a worker makes on the node.
 type awaitedVolumes struct {
-	*volume.Volumes
-	removals *removals
+	worker.Volumes
+	agent *Agent
 }
 
 // Setup waits and then sets up.
 func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
-	if err := v.removals.collector.Wait(ctx, p.UID); err != nil {
+	if err := v.agent.garbage.Wait(ctx, p.UID); err != nil {
 		return err
 	}
 	return v.Volumes.Setup(ctx, p)
@@ -65,17 +54,17 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 // containers have ended, and is the last thing its worker gives back: what the pod
 // leaves may go from then on, if nobody wants the pod any more.
 type endedCgroups struct {
-	instrument.PodCgroups
-	removals *removals
+	worker.Cgroups
+	agent *Agent
 }
 
 // Remove removes a pod's cgroup, with what the runtime has forgotten in it, and
 // has the rest collected.
 func (c *endedCgroups) Remove(ctx context.Context, uid types.UID) error {
-	if err := c.End(ctx, uid); err != nil {
+	if err := c.Cgroups.Remove(ctx, uid); err != nil {
 		return err
 	}
-	c.removals.collector.Ended(uid)
+	c.agent.garbage.Ended(uid)
 	return nil
 }
 

@@ -48,13 +48,13 @@ func TestWhichPodsMayGo(t *testing.T) {
 // failingCgroups cannot remove one that is busy.
 type failingCgroups struct{ err error }
 
-func (failingCgroups) Ensure(*v1.Pod) (string, error)         { return "", nil }
-func (c failingCgroups) End(context.Context, types.UID) error { return c.err }
+func (failingCgroups) Ensure(*v1.Pod) (string, error)            { return "", nil }
+func (c failingCgroups) Remove(context.Context, types.UID) error { return c.err }
 
 func TestACgroupThatStaysSaysNothingOfThePodsEnd(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("in use")
-	c := &endedCgroups{PodCgroups: failingCgroups{busy}, removals: &removals{}} // without a collector to tell
+	c := &endedCgroups{failingCgroups{busy}, &Agent{}} // without a collector to tell
 	if err := c.Remove(t.Context(), "u"); !errors.Is(err, busy) {
 		t.Errorf("got %v", err)
 	}

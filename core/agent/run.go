@@ -14,63 +14,57 @@ import (
 )
 
 // stages lists the parts in the order they start.
-func (a *Agent) stages() ([]stage, error) {
-	if err := a.lockCgroups(); err != nil {
+func (n *Node) stages() ([]Stage, error) {
+	if err := n.lockCgroups(); err != nil {
 		return nil, err
 	}
-	listener, err := server.Listen(a.cfg.Paths.Socket)
+	listener, err := server.Listen(n.cfg.Paths.Socket)
 	if err != nil {
 		return nil, err
 	}
-	listener = server.Lasting(listener, a.cfg.Paths.Socket, a.log)
+	listener = server.Lasting(listener, n.cfg.Paths.Socket, n.log)
 	options := server.Options{
-		Pods: a, PodChanges: &a.podChanges, Metrics: a.meters.Metrics.Handler(), Sources: a.mux, Events: a.events, Waiting: a.asking(), Updates: a.mux, Foreign: a.runtime,
-		Version: api.NewVersion(a.version), Logger: a.log, Node: a.node, Origins: a.origins, Verdicts: a.verdicts, Now: time.Now, Started: time.Now(),
+		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
+		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
 	}
-	if a.policies != nil {
-		options.Policies = a.policies
+	if n.policies != nil {
+		options.Policies = n.policies
 	}
 	api := server.New(options)
-	api.ServeReload(func(ctx context.Context) (any, error) { return a.ReloadConfig(ctx) })
-	stages := []stage{
+	api.ServeReload(func(ctx context.Context) (any, error) { return n.ReloadConfig(ctx) })
+	stages := []Stage{
 		{"local API", func(ctx context.Context) error { return api.Serve(ctx, listener) }},
-		{"runtime status", endless(a.health.Run)},
-		{"pleg", a.pleg.Run},
-		{"garbage collection", endless(a.garbage.Run)},
-		{"outcomes", a.outcomes.Run},
-		{"endings", a.endings.Run},
-		{"workers", a.runWorkers},
-		{"sync loop", a.loop.Run},
-		{"foreign pods", endless(a.watchForeign)},
+		{"runtime status", endless(n.health.Run)},
 	}
-	if address := a.cfg.Metrics.Listen; address != "" {
-		stages = append(stages, stage{"metrics", endless(func(ctx context.Context) { a.meters.Metrics.Serve(ctx, address) })})
+	stages = append(stages, n.runtimeStages()...)
+	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
+	stages = append(stages, n.podStages()...)
+	stages = append(stages, Stage{"foreign pods", endless(n.watchForeign)})
+	if address := n.cfg.Metrics.Listen; address != "" {
+		stages = append(stages, Stage{"metrics", endless(func(ctx context.Context) { n.meters.Metrics.Serve(ctx, address) })})
 	}
-	if a.reload != nil {
-		stages = append(stages, stage{"configuration", a.reload.Run})
+	if n.reload != nil {
+		stages = append(stages, Stage{"configuration", n.reload.Run})
 	}
-	if a.policies != nil {
-		stages = append(stages, stage{"policies", a.policies.Run}, stage{"adoption", a.adoption.Run})
+	if n.policies != nil {
+		stages = append(stages, Stage{"policies", n.policies.Run}, Stage{"adoption", n.adoption.Run})
 	}
-	stages = append(stages, stage{"mux", a.mux.Run})
-	for i, s := range a.sources {
-		stages = append(stages, stage{"source " + a.cfg.Sources[i].Name, s.Run})
-	}
-	return append(stages, stage{"watchdog", a.watchdog().Run}), nil
+	stages = append(stages, n.sourceStages()...)
+	return append(stages, Stage{"watchdog", n.watchdog().Run}), nil
 }
 
 // lockCgroups keeps other agents from the cgroups of this one. Where there is no place
 // for a lock it goes on without.
-func (a *Agent) lockCgroups() error {
-	lock, err := node.LockRoot(node.LocksDir, a.cfg.Paths.CgroupRoot)
+func (n *Node) lockCgroups() error {
+	lock, err := node.LockRoot(node.LocksDir, n.cfg.Paths.CgroupRoot)
 	if errors.Is(err, node.ErrRootTaken) {
 		return err
 	}
 	if err != nil {
-		a.log.Warn("other agents are not kept from the cgroups of this one", "err", err)
+		n.log.Warn("other agents are not kept from the cgroups of this one", "err", err)
 		return nil
 	}
-	a.cgroupLock = lock
+	n.cgroupLock = lock
 	return nil
 }
 
@@ -82,25 +76,17 @@ func endless(run func(context.Context)) func(context.Context) error {
 	}
 }
 
-// runWorkers has nothing to do but to stop the workers in time, and with them what
-// else has calls in flight: they start with the first request for their pod.
-func (a *Agent) runWorkers(ctx context.Context) error {
-	<-ctx.Done()
-	finishCalls(context.WithoutCancel(ctx), a.workers, a.garbage)
-	return ctx.Err()
-}
-
-// stage is a part that runs for as long as the agent does.
-type stage struct {
-	name string
-	// run works until ctx ends. Coming back earlier is a failure.
-	run func(ctx context.Context) error
+// Stage is a part that runs for as long as the agent does.
+type Stage struct {
+	Name string
+	// Run works until ctx ends. If it returns earlier, that is a failure.
+	Run func(ctx context.Context) error
 }
 
 // runStages starts all stages in order. When ctx ends, or one of them ends by
 // itself, they are stopped in the reverse order, each one waited for. It gives
 // the failure, nil where ctx was the reason.
-func runStages(ctx context.Context, stages []stage) error {
+func runStages(ctx context.Context, stages []Stage) error {
 	failed := make(chan error, len(stages))
 	stops := make([]func(), 0, len(stages))
 	for _, s := range stages {
@@ -108,9 +94,9 @@ func runStages(ctx context.Context, stages []stage) error {
 		own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		var done sync.WaitGroup
 		done.Go(func() {
-			err := s.run(own)
+			err := s.Run(own)
 			if own.Err() == nil {
-				failed <- fmt.Errorf("%s ended: %w", s.name, errors.Join(err, errStage))
+				failed <- fmt.Errorf("%s ended: %w", s.Name, errors.Join(err, errStage))
 			}
 		})
 		stops = append(stops, func() { cancel(); done.Wait() })
@@ -133,16 +119,19 @@ var errStage = errors.New("it should run for as long as the agent does")
 // to end.
 const callsTimeout = 10 * time.Second
 
+// endCalls bounds the calls that are in flight at the end.
+func endCalls(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, callsTimeout)
+}
+
 // stopper is what has calls to the runtime in flight that change something. Stop
 // begins no more of them and waits for those there are, at most until ctx ends.
 type stopper interface {
 	Stop(ctx context.Context)
 }
 
-// finishCalls stops all, at once: together they have callsTimeout.
+// finishCalls stops all, at once.
 func finishCalls(ctx context.Context, all ...stopper) {
-	ctx, cancel := context.WithTimeout(ctx, callsTimeout)
-	defer cancel()
 	var stopping sync.WaitGroup
 	for _, s := range all {
 		stopping.Go(func() { s.Stop(ctx) })

@@ -32,7 +32,9 @@ func TestCallsInFlightHaveTenSecondsTogether(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				finishCalls(t.Context(), tt.calls...)
+				ctx, cancel := endCalls(t.Context())
+				defer cancel()
+				finishCalls(ctx, tt.calls...)
 				if took := time.Since(begun); took != tt.want {
 					t.Errorf("took %s, want %s", took, tt.want)
 				}

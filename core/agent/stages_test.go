@@ -13,8 +13,8 @@ func TestStagesStopInReverseOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var stopped []string
-		until := func(name string) stage {
-			return stage{name: name, run: func(ctx context.Context) error {
+		until := func(name string) Stage {
+			return Stage{Name: name, Run: func(ctx context.Context) error {
 				<-ctx.Done()
 				stopped = append(stopped, name)
 				return ctx.Err()
@@ -22,7 +22,7 @@ func TestStagesStopInReverseOrder(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- runStages(ctx, []stage{until("server"), until("loop"), until("source")}) }()
+		go func() { ended <- runStages(ctx, []Stage{until("server"), until("loop"), until("source")}) }()
 		synctest.Wait()
 		cancel()
 		if err := <-ended; err != nil {
@@ -41,9 +41,9 @@ func TestAStageThatEndsByItselfEndsTheAgent(t *testing.T) {
 	for name, gives := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := runStages(t.Context(), []stage{
-				{name: "server", run: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
-				{name: "loop", run: func(context.Context) error { return gives }},
+			err := runStages(t.Context(), []Stage{
+				{Name: "server", Run: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+				{Name: "loop", Run: func(context.Context) error { return gives }},
 			})
 			if !errors.Is(err, errStage) || gives != nil && !errors.Is(err, gives) {
 				t.Errorf("runStages = %v", err)

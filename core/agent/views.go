@@ -18,22 +18,22 @@ import (
 // PodList gives the pods of this node with their statuses, ordered by
 // namespace and name: those that are wanted, and those that are being ended,
 // which bear a deletion timestamp.
-func (a *Agent) PodList() *v1.PodList {
+func (n *Node) PodList() *v1.PodList {
 	list := &v1.PodList{}
 	wanted := map[string]bool{}
-	failed := lastFailures(a.events.List())
-	for _, d := range a.mux.Pods() {
+	failed := lastFailures(n.events.List())
+	for _, d := range n.mux.Pods() {
 		if pod.IsMirror(d.Pod) {
 			continue // a picture of another one; nothing of it runs
 		}
 		wanted[string(d.Pod.UID)] = true
-		list.Items = append(list.Items, a.reported(d.Pod, d.Known, failed))
+		list.Items = append(list.Items, n.reported(d.Pod, d.Known, failed))
 	}
-	for _, e := range a.workers.TerminatingPods() {
+	for _, e := range n.workers.TerminatingPods() {
 		if wanted[string(e.Pod.UID)] {
 			continue
 		}
-		p := a.reported(e.Pod, e.Origin.FirstSeen, failed)
+		p := n.reported(e.Pod, e.Origin.FirstSeen, failed)
 		if p.DeletionTimestamp == nil {
 			p.DeletionTimestamp = new(metav1.NewTime(e.Since))
 			p.DeletionGracePeriodSeconds = &e.Grace
@@ -48,10 +48,10 @@ func (a *Agent) PodList() *v1.PodList {
 
 // reported is p with its newest status. The pod itself is shared; what is
 // changed here is a shallow copy.
-func (a *Agent) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod {
+func (n *Node) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod {
 	out := *p
-	if st, ok := a.statuses.Get(p.UID); ok {
-		out.Status = a.shown(p, st)
+	if st, ok := n.statuses.Get(p.UID); ok {
+		out.Status = n.shown(p, st)
 		failed.explain(p.UID, &out.Status)
 	}
 	if out.CreationTimestamp.IsZero() {
@@ -70,9 +70,9 @@ func createdAt(firstSeen time.Time, started *metav1.Time) metav1.Time {
 }
 
 // shown is the status of a pod as it is given out.
-func (a *Agent) shown(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
-	return a.adoption.Shown(p, st, func(uid types.UID) status.ObservedPod {
-		seen, _ := a.cache.Get(uid)
+func (n *Node) shown(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
+	return n.adoption.Shown(p, st, func(uid types.UID) status.ObservedPod {
+		seen, _ := n.cache.Get(uid)
 		return seen
 	})
 }
@@ -92,10 +92,10 @@ type asked struct {
 }
 
 // asking are the waits of this agent.
-func (a *Agent) asking() *asked {
-	s := &asked{waits: a.waits, questions: a.mux, adoption: a.adoption}
-	if a.policies != nil {
-		s.plane = a.policies
+func (n *Node) asking() *asked {
+	s := &asked{waits: n.waits, questions: n.mux, adoption: n.adoption}
+	if n.policies != nil {
+		s.plane = n.policies
 	}
 	return s
 }
@@ -137,21 +137,21 @@ func (s *asked) explain(x *api.Waiting) {
 
 // origins are where the pods of this node come from, by UID: those that are wanted,
 // and those that are being ended.
-func (a *Agent) origins() map[types.UID]api.Origin {
+func (n *Node) origins() map[types.UID]api.Origin {
 	from := map[types.UID]api.Origin{}
-	for _, e := range a.workers.TerminatingPods() {
+	for _, e := range n.workers.TerminatingPods() {
 		from[e.Pod.UID] = e.Origin
 	}
-	for _, d := range a.mux.Pods() {
+	for _, d := range n.mux.Pods() {
 		from[d.Pod.UID] = d.Origin
 	}
 	return from
 }
 
 // verdicts are those that are stored with the pods of this node, by UID.
-func (a *Agent) verdicts() map[types.UID]*api.Verdict {
+func (n *Node) verdicts() map[types.UID]*api.Verdict {
 	stored := map[types.UID]*api.Verdict{}
-	for _, d := range a.mux.Pods() {
+	for _, d := range n.mux.Pods() {
 		if d.Verdict != nil {
 			stored[d.Pod.UID] = d.Verdict
 		}

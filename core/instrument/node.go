@@ -25,15 +25,15 @@ type Cgroups struct {
 	Metrics *metrics.Cgroups
 }
 
-// Ensure implements PodCgroups.
+// Ensure implements worker.Cgroups.
 func (c Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	began := time.Now()
 	defer func() { c.Metrics.Created(time.Since(began)) }()
 	return c.PodCgroups.Ensure(p)
 }
 
-// End implements PodCgroups.
-func (c Cgroups) End(ctx context.Context, uid types.UID) error {
+// Remove implements worker.Cgroups: it ends what is left in the cgroup.
+func (c Cgroups) Remove(ctx context.Context, uid types.UID) error {
 	began := time.Now()
 	defer func() { c.Metrics.Destroyed(time.Since(began)) }()
 	return c.PodCgroups.End(ctx, uid)

@@ -39,7 +39,7 @@ func TestWhatIsDoneWithCgroupsIsTimedWellOrNot(t *testing.T) {
 		if parent, err := c.Ensure(nil); parent != "parent" || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%q, %v", parent, err)
 		}
-		if err := c.End(t.Context(), "u"); !errors.Is(err, errors.ErrUnsupported) {
+		if err := c.Remove(t.Context(), "u"); !errors.Is(err, errors.ErrUnsupported) {
 			t.Error(err)
 		}
 	})

@@ -10,8 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	product "github.com/wardlet/wardlet/core/agent"
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
@@ -19,14 +22,13 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// agent is one life of the agent: the parts of core/agent, wired in its order.
+// agent is one life of the agent: core/agent, on a world instead of a machine.
 type agent struct {
 	*link
+	*product.Agent
 	gate     *gate
 	filter   *filter
 	statuses *status.Store
-	waits    *admission.Waits
-	mux      *mux.Mux
 	stages   []stage
 	// stopping is true once the parts are told to end. It is guarded by the world's
 	// lock.
@@ -40,90 +42,96 @@ type stage struct {
 	done   chan struct{}
 }
 
-// newAgent wires an agent and starts it.
+// newAgent makes an agent and starts it.
 func newAgent(w *world) (*agent, error) {
 	a := &agent{link: &link{world: w, gone: make(chan struct{}), endings: map[types.UID]*ending{}, after: map[types.UID]types.UID{}}}
-	log, now, layout := slog.New(&faultLog{w}), w.clock.now, pod.Layout{PodRoot: "/nowhere/pods", LogRoot: "/nowhere/logs"}
-
-	cache := pleg.NewCache()
-	generator := pleg.New(pleg.Config{Runtime: a.link, Cache: cache, Logger: log, Now: now})
+	log, now, vols := slog.New(&faultLog{w}), w.clock.now, volumes{a.link}
 	a.statuses = status.NewStore()
-	events := status.NewEventBuffer(50, time.Minute, now)
-	a.waits = admission.NewWaits(a.statuses, events, now)
 	kept := &outcomes{link: a.link, lives: map[types.UID]lived{}}
-	vols := &volumes{link: a.link}
-	// The garbage collection is made last, and asked before that by nobody.
-	var garbage *gc.Collector
-	a.pool = worker.New(worker.Config{
-		Runtime: a.link, Images: images{a.link}, Volumes: vols, Cgroups: cgroups{a.link}, Cache: cache, Inspector: generator,
-		Statuses: a.statuses, Reasons: status.NewReasonCache(), Events: events, RuntimeName: "simulated", Layout: layout, Hash: hash,
-		SyncFrequency: w.set.frequency, Outcomes: kept, Log: log, Now: now, Jitter: w.jitter,
-		OnRemoved: func(uid types.UID) {
-			a.waits.Forgotten(uid)
-			kept.Forget(uid)
-			a.left(uid)
-			garbage.Nudge()
+	made, err := product.New(w.configuration(), &product.Deps{
+		Logger: log, Now: now, Jitter: w.jitter, Layout: pod.Layout{PodRoot: "/nowhere/pods", LogRoot: "/nowhere/logs"},
+		Statuses: a.statuses, Events: status.NewEventBuffer(50, time.Minute, now),
+		PLEG: pleg.Config{Runtime: a.link},
+		Workers: worker.Config{
+			Runtime: a.link, Images: images{a.link}, Volumes: vols, Cgroups: cgroups{a.link}, RuntimeName: "simulated", Hash: hash, OnRemoved: a.left,
 		},
+		Outcomes: kept, Mux: mux.Config{Documents: documents{a.link}}, Policies: a.judge, Source: a.source,
+		Loop:     syncloop.Config{Health: []func() error{a.Healthy}, Admitter: admission.Chain{admission.StoredVerdict{}}, Begun: a.begun},
+		Observe:  a.watchedWorkers,
+		Garbage:  gc.Config{Runtime: a.link, Volumes: vols, Cgroups: cgroups{a.link}},
+		CallsEnd: a.untilGone,
 	})
-
-	merging := mux.Config{Documents: documents{a.link}, Waits: a.waits, Jitter: w.jitter, StopDenied: w.set.stopDenied, Logger: log, Now: now}
-	for _, name := range sourceNames {
-		merging.Sources = append(merging.Sources, mux.Source{Name: name, Kind: name})
+	if err != nil {
+		return nil, err
 	}
-	if w.set.gated {
-		a.gate = newGate(a.link)
-		merging.Gate = a.gate
-	}
-	if w.set.filtered {
-		a.filter = &filter{a.link, make(chan struct{}, 1)}
-		merging.Filter = a.filter
-	}
-	if w.set.precedence {
-		merging.Precedence = sourceNames
-	}
-	a.mux = mux.New(merging)
-	kept.wanted = a.mux.Wanted
-	loop := syncloop.New(syncloop.Config{
-		Updates: a.mux.Updates(), Sources: sourceNames, Desired: a.mux, PLEG: generator, Workers: &requests{a.pool, a.link},
-		Statuses: shownStatuses{a.statuses, a.waits}, Events: events, Health: []func() error{a.Healthy, generator.Healthy},
-		Admitter: admission.Chain{admission.StoredVerdict{}}, Begun: a.begun, Outcomes: kept, Log: log, Now: now,
-	})
-	garbage = gc.New(gc.Config{Runtime: a.link, Volumes: vols, Cgroups: cgroups{a.link}, Pods: loop, Layout: layout, Log: log})
-	vols.collector = garbage
-
+	a.Agent, kept.wanted = made, made.Wanted
 	w.mu.Lock()
 	w.agent = a.link
 	for _, s := range w.sources {
 		s.pods = nil
 	}
 	w.mu.Unlock()
-	a.run("pleg", generator.Run)
-	a.run("garbage collection", func(ctx context.Context) error { garbage.Run(ctx); return nil })
-	a.run("workers", func(ctx context.Context) error {
-		<-ctx.Done()
-		stopping, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		defer cancel()
-		go func() {
-			select {
-			case <-a.gone:
-				cancel()
-			case <-stopping.Done():
-			}
-		}()
-		a.pool.Stop(stopping)
-		return nil
-	})
-	a.run("sync loop", loop.Run)
-	a.run("mux", a.mux.Run)
 	for _, s := range w.sources {
-		sink, err := a.mux.Sink(s.name)
-		if err != nil {
-			return nil, err
-		}
 		s.poke()
-		a.run("source "+s.name, (&reader{link: a.link, source: s, sink: sink}).run)
+	}
+	for _, s := range made.Stages() {
+		a.run(s.Name, s.Run)
 	}
 	return a, nil
+}
+
+// configuration is what agent.toml would say.
+func (w *world) configuration() *config.Config {
+	c := config.Default()
+	c.Sync.Frequency, c.Sources = w.set.frequency, nil
+	if w.set.stopDenied {
+		c.Sync.OnDeniedReplacement = config.DeniedStop
+	}
+	for _, name := range sourceNames {
+		c.Sources = append(c.Sources, config.Source{Name: name, Kind: name})
+	}
+	if w.set.precedence {
+		c.Conflicts.Rule, c.Conflicts.Precedence = config.ConflictsPrecedence, sourceNames
+	}
+	return c
+}
+
+// watchedWorkers are the workers as the sync loop has them.
+func (a *agent) watchedWorkers(pool *worker.Pool) syncloop.Workers {
+	a.pool = pool
+	return &requests{pool, a.link}
+}
+
+// judge adds what judges pods.
+func (a *agent) judge(_ *product.Agent, c *mux.Config) error {
+	if a.world.set.gated {
+		a.gate = newGate(a.link)
+		c.Gate = a.gate
+	}
+	if a.world.set.filtered {
+		a.filter = &filter{a.link, make(chan struct{}, 1)}
+		c.Filter = a.filter
+	}
+	return nil
+}
+
+// source makes the reader of a source of the world.
+func (a *agent) source(s *config.Source, sink *mux.Sink) (parts.Source, error) {
+	i := slices.IndexFunc(a.world.sources, func(x *source) bool { return x.name == s.Name })
+	return &reader{link: a.link, source: a.world.sources[i], sink: sink}, nil
+}
+
+// untilGone lets calls go on until the agent is killed.
+func (a *agent) untilGone(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-a.gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // begun reports whether there is something of a pod on the node.
@@ -190,18 +198,6 @@ func (w *world) jitter(d time.Duration) time.Duration {
 	return d + w.between("jitter", 0, d/2)
 }
 
-// shownStatuses are statuses of which a pod that waits keeps its own.
-type shownStatuses struct {
-	*status.Store
-	waits *admission.Waits
-}
-
-// DeleteEnded forgets a pod that has ended.
-func (s shownStatuses) DeleteEnded(uid types.UID) {
-	s.Store.DeleteEnded(uid)
-	s.waits.Forgotten(uid)
-}
-
 // faultLog takes the agent's log, in which it may find that it is wrong itself.
 type faultLog struct{ world *world }
 
@@ -238,12 +234,6 @@ func (f *faultLog) WithAttrs([]slog.Attr) slog.Handler { return f }
 
 // WithGroup implements slog.Handler.
 func (f *faultLog) WithGroup(string) slog.Handler { return f }
-
-// Delete forgets a pod.
-func (s shownStatuses) Delete(uid types.UID) {
-	s.Store.Delete(uid)
-	s.waits.Forgotten(uid)
-}
 
 // status is what an agent says of a pod.
 func (a *agent) status(uid types.UID) v1.PodStatus {

@@ -3,7 +3,7 @@
 // looks after every step whether what must never be is.
 //
 // The sources' sinks, mux, sync loop, workers, PLEG, statuses and garbage
-// collection are the product's, wired as core/agent wires them (agent.go). What
+// collection are those of core/agent, which wires them (agent.go). What
 // they stand on is the world: documents of three sources (documents.go), policies
 // and filters (policy.go), a container runtime (runtime.go), a disk (disk.go) and
 // a wall clock that jumps (clock.go). The world outlives the agent, which is

@@ -23,8 +23,8 @@ type reader struct {
 	whole bool
 }
 
-// run delivers until ctx ends.
-func (r *reader) run(ctx context.Context) error {
+// Run delivers until ctx ends.
+func (r *reader) Run(ctx context.Context) error {
 	w := r.world
 	w.mu.Lock()
 	delay := w.between("first reading of "+r.source.name, 0, 300*time.Millisecond)

@@ -81,7 +81,7 @@ func (w *world) yields(s *source, d *document, refused map[*document]bool) bool 
 // refused are documents that the agent shows as such: another one has their UID.
 func (a *agent) refused() map[*document]bool {
 	problems := map[string]bool{}
-	for _, s := range a.mux.Sources() {
+	for _, s := range a.Sources() {
 		for i := range s.Problems {
 			problems[s.Problems[i].Document] = true
 		}
@@ -230,7 +230,7 @@ func (a *agent) updateWaits(uid types.UID) bool {
 // shownBeside reports whether the agent says that the pod is to take the place of another
 // one of its name, which may never have started, and shows with that one that it waits.
 func (a *agent) shownBeside(s *source, p *v1.Pod) bool {
-	return slices.ContainsFunc(a.waits.List(), func(w api.Waiting) bool {
+	return slices.ContainsFunc(a.Waiting(), func(w api.Waiting) bool {
 		return w.Pod.UID == p.UID && w.Origin.Source == s.name && w.Running != nil && w.Running.Name == p.Name && a.updateWaits(w.Running.UID)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -18,10 +17,7 @@ import (
 // images, volumes and cgroups are a link under names that their methods clash in.
 type (
 	images  struct{ *link }
-	volumes struct {
-		*link
-		collector *gc.Collector
-	}
+	volumes struct{ *link }
 	cgroups struct{ *link }
 )
 
@@ -36,12 +32,8 @@ func (i images) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string,
 	return "sha256:" + c.Image, nil
 }
 
-// Setup implements worker.Volumes. It waits, as the agent has it, until nothing of an
-// earlier life of the pod is being removed.
-func (v *volumes) Setup(ctx context.Context, p *v1.Pod) error {
-	if err := v.collector.Wait(ctx, p.UID); err != nil {
-		return err
-	}
+// Setup implements worker.Volumes.
+func (v volumes) Setup(ctx context.Context, p *v1.Pod) error {
 	if err := v.pass(ctx, callSetup, p.UID); err != nil {
 		return err
 	}
@@ -54,7 +46,7 @@ func (v *volumes) Setup(ctx context.Context, p *v1.Pod) error {
 }
 
 // Mounts implements worker.Volumes.
-func (v *volumes) Mounts(p *v1.Pod, _ *v1.Container) ([]pod.Mount, error) {
+func (v volumes) Mounts(p *v1.Pod, _ *v1.Container) ([]pod.Mount, error) {
 	w := v.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,12 +57,12 @@ func (v *volumes) Mounts(p *v1.Pod, _ *v1.Container) ([]pod.Mount, error) {
 }
 
 // Teardown implements worker.Volumes and gc.Volumes.
-func (v *volumes) Teardown(ctx context.Context, uid types.UID) error {
+func (v volumes) Teardown(ctx context.Context, uid types.UID) error {
 	return v.giveBack(ctx, uid, "volumes", func(r *node) { delete(r.volumes, uid) })
 }
 
 // Remove implements gc.Volumes.
-func (v *volumes) Remove(ctx context.Context, uid types.UID) error {
+func (v volumes) Remove(ctx context.Context, uid types.UID) error {
 	return v.giveBack(ctx, uid, "directory", func(r *node) { delete(r.directories, uid) })
 }
 
@@ -91,7 +83,7 @@ func (l *link) giveBack(ctx context.Context, uid types.UID, what string, take fu
 }
 
 // Pods implements gc.Volumes.
-func (v *volumes) Pods() ([]types.UID, error) {
+func (v volumes) Pods() ([]types.UID, error) {
 	w := v.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +91,7 @@ func (v *volumes) Pods() ([]types.UID, error) {
 }
 
 // Owner implements gc.Volumes.
-func (v *volumes) Owner(uid types.UID) (*v1.Pod, error) {
+func (v volumes) Owner(uid types.UID) (*v1.Pod, error) {
 	w := v.world
 	w.mu.Lock()
 	defer w.mu.Unlock()

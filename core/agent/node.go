@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/admission/gate"
+	"github.com/wardlet/wardlet/core/checkpoint"
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
+	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/instrument"
+	"github.com/wardlet/wardlet/core/metrics"
+	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/syncloop"
+	"github.com/wardlet/wardlet/core/systemd"
+	"github.com/wardlet/wardlet/core/volume"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// Options are what a Node takes from the command beside its configuration.
+type Options struct {
+	Logger *slog.Logger
+	// Version is the release, empty for a build that is none.
+	Version string
+	// Reload is nil for an agent that does not follow its configuration.
+	Reload *reload.Reload
+	// LookupEnv gives variables of the environment, by which a service manager says
+	// where it is told how the agent is; nil for nobody.
+	LookupEnv func(name string) (value string, ok bool)
+}
+
+// Node is an agent on a node: what the agent stands on there, what tells of it, and what
+// follows its configuration. It is made and not yet running.
+type Node struct {
+	*Agent
+	cfg     *config.Config
+	version string
+	log     *slog.Logger
+	node    string
+	// machine is what pods and policies know of the node. It does not change.
+	machine *v1.Node
+
+	state    *state.Dir
+	client   *runtime.Client
+	health   *runtime.Status
+	runtime  *runtime.Runtime
+	events   *status.EventBuffer
+	recorder status.Recorder
+	outcomes *checkpoint.Outcomes
+	endings  *checkpoint.Endings
+	// policies and adoption are nil for an agent without policies.
+	policies *policy.Plane
+	// decisions is what is on record of decisions; nil where there are no policies.
+	decisions *state.DecisionLog
+	// engine runs the plugins of policies; nil where there are none.
+	engine   *wasm.Engine
+	adoption *gate.Adoption
+	// reload is nil where there is no file to follow.
+	reload *reload.Reloader
+	meters *instrument.Meters
+	// podChanges tells when PodList, or what waits, may be another than before.
+	podChanges status.Notifier
+	// cgroupLock is nil before Run, and where there is none.
+	cgroupLock io.Closer
+	// notify is nil where no service manager is to be told how the agent is.
+	notify *systemd.Notifier
+}
+
+// eventWindow is for how long an event that happens again only raises a counter.
+const eventWindow = 10 * time.Minute
+
+// Open makes the agent of this node. It takes the state directory, which no other agent may
+// use until Run has ended, and nothing else: the runtime need not be there.
+func Open(cfg *config.Config, opts Options) (_ *Node, err error) {
+	n := &Node{cfg: cfg, version: opts.Version, log: opts.Logger}
+	n.state, err = state.Open(cfg.Paths.StateRoot, n.log, state.WithIdentity(parts.Layout(cfg).IdentityDir()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	name, differs, err := n.state.NodeName(cfg.NodeName, os.Hostname)
+	if err != nil {
+		return nil, err
+	}
+	if differs != "" {
+		n.log.Warn("node name differs", "node", name, "detail", differs)
+	}
+	n.node = name
+	n.wireNotify(opts.LookupEnv)
+	if err := n.wire(); err != nil {
+		return nil, err
+	}
+	n.wireReload(opts.Reload)
+	return n, nil
+}
+
+// wire makes what the agent stands on, and the agent.
+func (n *Node) wire() error {
+	cfg, log, now := n.cfg, n.log, time.Now
+	layout := parts.Layout(cfg)
+	if err := n.describeNode(); err != nil {
+		return err
+	}
+	memory := n.machine.Status.Capacity.Memory().Value()
+	cgroups, err := node.NewCgroups(node.Driver(cfg.Runtime.CgroupDriver), cfg.Paths.CgroupRoot)
+	if err != nil {
+		return err
+	}
+	volumes, err := volume.New(layout, memory)
+	if err != nil {
+		return err
+	}
+	var lists *metrics.PLEG
+	n.meters, lists = n.newMeters(cgroups.V2())
+	n.client, err = runtime.Dial(cfg.Runtime.Endpoint, cfg.Runtime.RequestTimeout, runtime.WithObserver(n.meters.Operations))
+	if err != nil {
+		return err
+	}
+
+	n.events = status.NewEventBufferPerOwner(eventShare(len(cfg.Tenants)), eventWindow, now, n.meters.Tenants.Of)
+	n.recorder = status.MultiRecorder{status.NewLogRecorder(log), n.events, n.meters.Events}
+	statuses := status.NewStore()
+	statuses.OnChange(n.podChanges.Notify)
+	n.health = runtime.NewStatus(n.client, log, now)
+	n.runtime = runtime.New(runtime.Config{
+		Client: n.client, Status: n.health, Installation: n.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
+		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
+		Events: n.recorder, Logger: log, Now: now,
+	})
+	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
+	n.endings = checkpoint.NewEndings(n.state.Endings(), log)
+
+	n.Agent, err = New(cfg, &Deps{
+		Logger: log, Now: now, Jitter: parts.Jitter, Layout: layout, Statuses: statuses, Events: n.recorder,
+		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
+		Workers: worker.Config{
+			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
+			Volumes: volumes, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
+			RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash,
+			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: func(uid types.UID) { n.adoption.Ended(uid) },
+		},
+		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},
+		Mux:      mux.Config{Documents: n.state.Documents(), Changed: n.podChanges.Notify},
+		Policies: n.judge, Source: n.newSource,
+		Loop:     syncloop.Config{Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
+		Observe:  func(w *worker.Pool) syncloop.Workers { return instrument.Workers{Workers: w, Meters: n.meters} },
+		Garbage:  gc.Config{Runtime: n.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, n.runtime.Idle}},
+		CallsEnd: endCalls,
+	})
+	if err != nil {
+		return err
+	}
+	n.endings.Remains = n.remains
+	n.outcomes.Wanted, n.outcomes.Removable = n.mux.Wanted, n.loop.Removable
+	return nil
+}
+
+// newSource makes a source of the configuration.
+func (n *Node) newSource(s *config.Source, sink *mux.Sink) (parts.Source, error) {
+	return parts.NewSource(s, parts.SourceSetting{
+		Node: n.node, Namespaces: n.cfg.Namespaces(s), Sink: sink, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
+	})
+}
+
+// Run works until ctx ends, which is no error, or until a part fails. Every
+// pod is left running. It must be called once.
+func (n *Node) Run(ctx context.Context) error {
+	defer n.close()
+	stages, err := n.stages()
+	if err != nil {
+		return err
+	}
+	n.log.Info("agent starts", "node", n.node, "runtime", n.client.Endpoint(), "version", n.version)
+	err = runStages(ctx, stages)
+	n.log.Info("agent has stopped; pods run on")
+	return err
+}
+
+func (n *Node) close() {
+	if n.client != nil {
+		n.client.Close()
+	}
+	if n.engine != nil {
+		if err := n.engine.Close(); err != nil {
+			n.log.Warn("the sandbox of plugins was not closed cleanly", "err", err)
+		}
+	}
+	if n.decisions != nil {
+		if err := n.decisions.Close(); err != nil {
+			n.log.Warn("the log of decisions was not closed cleanly", "err", err)
+		}
+	}
+	if n.cgroupLock != nil {
+		if err := n.cgroupLock.Close(); err != nil {
+			n.log.Warn("failed to release the lock of the cgroup root", "err", err)
+		}
+	}
+	if err := n.state.Close(); err != nil {
+		n.log.Warn("state directory was not given back", "err", err)
+	}
+}
+
+// Child does the work of a process that the agent has started to compile a plugin, if
+// this process is one: isChild reports so, and status is its exit code. Every program
+// that makes an Agent, or checks a configuration, calls it before anything else.
+func Child() (status int, isChild bool) { return parts.Child() }
