@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"flag"
 	"reflect"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 // rounds is how often a module is asked everything: what a call leaves behind,
 // one of the next must not find.
-const rounds = 3
+var rounds = flag.Int("rounds", 2, "how often a module is asked everything; make soak takes 3")
 
 // TestAttacksEndAsTheyMust loads every module into an engine of each kind and
 // asks it everything, several times. Nothing runs beside it, so that what each
@@ -81,7 +82,7 @@ func attack(t *testing.T, r *runner, m *Module) outcomes {
 func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 	t.Helper()
 	all := outcomes{}
-	n := rounds
+	n := *rounds
 	if len(m.Questions) > 3 {
 		n = 1 // more broken instances than a plugin gets at once would only take time
 	}

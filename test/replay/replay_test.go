@@ -134,20 +134,23 @@ func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	}
 
 	wardlet := product(t)
-	same(t, "by another process", decisions, replays(t, wardlet, "--state", dir))
-	same(t, "on the interpreter", decisions, replays(t, wardlet, "--state", dir, "--interpreter"))
-	elsewhere := t.TempDir()
-	for _, flags := range [][]string{nil, {"--redact"}} {
-		bundle := filepath.Join(elsewhere, "bundle.zip")
-		args := append([]string{"policy", "export", "--state", dir, "--to", bundle}, flags...)
-		out, err := exec.CommandContext(t.Context(), wardlet, args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		same(t, "from a bundle", decisions, replays(t, wardlet, "--bundle", bundle))
-		must(t, os.Remove(bundle))
+	for name, flags := range map[string][]string{"another process": nil, "the interpreter": {"--interpreter"}} {
+		t.Run("by "+name, func(t *testing.T) {
+			same(t, name, decisions, replays(t, wardlet, append([]string{"--state", dir}, flags...)...))
+		})
 	}
-	everyDamageIsNoticed(t, dir)
+	for name, flags := range map[string][]string{"a bundle": nil, "a redacted bundle": {"--redact"}} {
+		t.Run("from "+name, func(t *testing.T) {
+			bundle := filepath.Join(t.TempDir(), "bundle.zip")
+			args := append([]string{"policy", "export", "--state", dir, "--to", bundle}, flags...)
+			out, err := exec.CommandContext(t.Context(), wardlet, args...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			same(t, name, decisions, replays(t, wardlet, "--bundle", bundle))
+		})
+	}
+	t.Run("every damage is noticed", func(t *testing.T) { everyDamageIsNoticed(t, dir) })
 }
 
 // everyDamageIsNoticed changes a byte of the records at a time, at places that are

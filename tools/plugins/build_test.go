@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -156,8 +157,10 @@ func elsewhere(t *testing.T) string {
 	return dir
 }
 
-// Two checkouts in different places, each with a build cache of its own and
-// an environment that would change the build, give the same bytes. Each
+var caches = flag.Bool("caches", false, "build each checkout with an empty build cache, as make soak does")
+
+// Two checkouts in different places, each with an environment that would change the
+// build, give the same bytes. Each
 // plugin's module has been checked against what agents offer (checkModule).
 func TestTheSamePoliciesComeOutOfEveryCheckout(t *testing.T) {
 	var first string
@@ -169,7 +172,9 @@ func TestTheSamePoliciesComeOutOfEveryCheckout(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Setenv("GOCACHE", filepath.Join(base, "cache"))
+		if *caches {
+			t.Setenv("GOCACHE", filepath.Join(base, "cache"))
+		}
 		t.Setenv("GOFLAGS", []string{"-mod=mod -tags=a", "-race"}[i])
 		t.Setenv("GOWASM", []string{"", "satconv,signext"}[i])
 		t.Setenv("CPATH", []string{"", elsewhere(t)}[i])

@@ -115,6 +115,7 @@ func TestMap_changesOfOneKeyAreWrittenOnce(t *testing.T) {
 		}
 		stop()
 		f.expect(t, "at the end", 2, map[string]int{"a": 4})
+		synctest.Wait()
 		if len(m.entries) != 1 {
 			t.Errorf("%d entries are left", len(m.entries))
 		}
@@ -156,6 +157,7 @@ func TestMap_failuresAreRetried(t *testing.T) {
 		f.expect(t, "in the end", 4, map[string]int{"old": 1, "a": 1})
 		time.Sleep(time.Hour)
 		f.expect(t, "for good", 4, map[string]int{"old": 1, "a": 1})
+		synctest.Wait()
 		if want := []error{errFull, errFull, errFull, nil}; !cmp.Equal(want, reports, cmp.Comparer(errors.Is)) {
 			t.Errorf("reports are %v, want %v", reports, want)
 		}
@@ -184,6 +186,7 @@ func TestMap_whatAFailedWriteMayHaveLeftIsRemoved(t *testing.T) {
 				f.fail(nil, false)
 				time.Sleep(time.Minute)
 				f.expect(t, "in the end", test.writes, test.left)
+				synctest.Wait()
 				if len(m.entries) != 1 {
 					t.Errorf("%d entries are left", len(m.entries))
 				}
