@@ -22,9 +22,9 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
-	"github.com/wardlet/wardlet/core/policy/wasm" //nolint:depguard // the same
-	"github.com/wardlet/wardlet/core/state"       //nolint:depguard // who keeps the records
-	"github.com/wardlet/wardlet/test/wasmtest"    //nolint:depguard // a plugin to load
+	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // decided has a policy decide about a few pods, which denies those with a value in a

@@ -36,7 +36,7 @@ func (c Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 func (c Cgroups) Remove(ctx context.Context, uid types.UID) error {
 	began := time.Now()
 	defer func() { c.Metrics.Destroyed(time.Since(began)) }()
-	return c.PodCgroups.End(ctx, uid)
+	return c.End(ctx, uid)
 }
 
 // Admitter counts the pods that give way to others.
