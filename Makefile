@@ -64,7 +64,7 @@ test-race: ## the race detector over the packages where goroutines meet, and ove
 
 test-e2e: build plugins ## the tests on a real containerd, with the agent as it ships (as root)
 	@tools/setup.sh runtime cluster
-	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 4 -timeout 25m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file \
+	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 30m ./core/internal/rmtree ./core/volume ./core/node ./core/source/file \
 		./core/state ./test/demo ./test/e2e/...
 	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 10m ./test/chaos
 
