@@ -82,7 +82,7 @@ net: ## what must stay the same while code moves: decisions on record, traces of
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame' \
 		./test/replay ./test/simulation ./test/surface ./cmd/agent
 
-soak: ## every proof at its full size, most with the race detector, in about two hours; how long each part took (as root)
+soak: ## every proof at its full size, most with the race detector, for hours; how long each part took (as root)
 	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e
 
 soak-unit: # the race detector over all unit tests

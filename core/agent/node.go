@@ -40,7 +40,7 @@ type Options struct {
 	// Reload is nil for an agent that does not follow its configuration.
 	Reload *reload.Reload
 	// LookupEnv gives variables of the environment, by which a service manager says
-	// where it is told how the agent is; nil for nobody.
+	// where it is told how the agent is; nil for an agent that tells none.
 	LookupEnv func(name string) (value string, ok bool)
 }
 

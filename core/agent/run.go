@@ -84,7 +84,7 @@ type Stage struct {
 }
 
 // runStages starts all stages in order. When ctx ends, or one of them ends by
-// itself, they are stopped in the reverse order, each one waited for. It gives
+// itself, they are stopped in the reverse order, each one waited for. It returns
 // the failure, nil where ctx was the reason.
 func runStages(ctx context.Context, stages []Stage) error {
 	failed := make(chan error, len(stages))

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// PodList gives the pods of this node with their statuses, ordered by
+// PodList returns the pods of this node with their statuses, ordered by
 // namespace and name: those that are wanted, and those that are being ended,
 // which bear a deletion timestamp.
 func (n *Node) PodList() *v1.PodList {
@@ -100,7 +100,7 @@ func (n *Node) asking() *asked {
 	return s
 }
 
-// List gives what waits, ordered by namespace and name of the waiting pod.
+// List returns what waits, ordered by namespace and name of the waiting pod.
 func (s *asked) List() []api.Waiting {
 	list := s.waits.List()
 	for _, x := range s.questions.Asked() {
