@@ -6,7 +6,7 @@
 #   tools/setup.sh kubelet   the kubelet that benchmarks stand beside
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
-#   tools/setup.sh lint      golangci-lint and gofumpt
+#   tools/setup.sh lint      golangci-lint
 #
 # Several may be named at once. One line per thing it installs or builds; silent when all is there. Safe to run several
 # times at the same time.
@@ -54,7 +54,7 @@ build() {
 		stale "$tools/$name" "$source" "$module/go.mod" "$module/go.sum" || continue
 		echo "setup: building $name"
 		(cd "$module" && CGO_ENABLED=0 logged go build -buildvcs=false -trimpath -ldflags="-s -w $values" \
-			-tags "no_btrfs no_devmapper no_zfs no_aufs" -o "$tools/.new" "$package")
+			-tags "grpcnotrace no_btrfs no_devmapper no_zfs no_aufs" -o "$tools/.new" "$package")
 		touch "$tools/.new"
 		mv "$tools/.new" "$tools/$name"
 	done
@@ -119,15 +119,17 @@ runtime() {
 	build "$root" "$root/test/privateruntime" privateruntime=./test/privateruntime/ctl
 }
 
-# kubernetes NAME: builds a program of Kubernetes that knows which version it is.
+# kubernetes NAME: builds a program of Kubernetes that knows which version it is. Its module is that of the comparison with
+# a kubelet: what both are made of is compiled once.
 kubernetes() {
-	stale "$tools/$1" "$root/tools/kubernetes" || return 0
+	module=$root/test/parity
+	stale "$tools/$1" "$module/go.mod" || return 0
 	echo "setup: $1 takes some minutes the first time"
 	version=k8s.io/component-base/version
-	release=$(cd "$root/tools/kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+	release=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
 	minor=${release#v*.}
 	values="-X $version.gitVersion=$release -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
-	build "$root/tools/kubernetes" "$root/tools/kubernetes" "$1=k8s.io/kubernetes/cmd/$1"
+	build "$module" "$module/go.mod" "$1=k8s.io/kubernetes/cmd/$1"
 	values=
 }
 
@@ -150,8 +152,7 @@ guests() {
 }
 
 lint() {
-	build "$root/tools/lint" "$root/tools/lint" \
-		golangci-lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint gofumpt=mvdan.cc/gofumpt
+	build "$root/tools/lint" "$root/tools/lint" golangci-lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 }
 
 usage() {

@@ -17,7 +17,7 @@ import (
 )
 
 // Needs root. Uses the hierarchies of this machine, below a root of its own.
-func TestTheKernelsCgroups(t *testing.T) {
+func TestCgroupsForReal(t *testing.T) {
 	t.Parallel()
 	root := fmt.Sprintf("/wardlet-test-%d", os.Getpid())
 	c, err := NewCgroups(DriverCgroupfs, root)

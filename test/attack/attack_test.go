@@ -13,6 +13,10 @@ import (
 // one of the next must not find.
 var rounds = flag.Int("rounds", 2, "how often a module is asked everything; make soak takes 3")
 
+// whole has the interpreter, which is so much slower, run what never ends for all
+// of its fuel.
+var whole = flag.Bool("whole", false, "give modules on the interpreter all the fuel that they are to use up, as make soak does")
+
 // TestAttacksEndAsTheyMust loads every module into an engine of each kind and
 // asks it everything, several times. Nothing runs beside it, so that what each
 // takes can be told. Both engines must give the same, to the last unit of fuel.

@@ -29,7 +29,10 @@ type runner struct {
 func runners(t *testing.T) []*runner {
 	t.Helper()
 	compiler := &runner{name: "compiler", slower: 1, fuelPart: 1}
-	interpreter := &runner{name: "interpreter", slower: 10, fuelPart: interpretedPart}
+	interpreter := &runner{name: "interpreter", slower: 10, fuelPart: 20}
+	if *whole {
+		interpreter.fuelPart = 1
+	}
 	compiler.Engine, compiler.log = engine(t, patient)
 	interpreter.Engine, interpreter.log = engine(t, patient, wasm.WithInterpreter())
 	all := []*runner{compiler, interpreter}
@@ -59,8 +62,7 @@ func (r *runner) fueled(m *Module) *Module {
 var costlyInit = map[string]bool{"trap-after-costly-init": true}
 
 // endless says that a module uses up the fuel of its initialisation, which no
-// policy can change, in an engine that runs modules only in part. With the race
-// detector it would take the interpreter minutes: without it they run whole.
+// policy can change, in an engine that runs modules only in part.
 func (r *runner) endless(m *Module) bool {
 	return r.fuelPart > 1 && (costlyInit[m.Name] || m.Refused != nil && m.Refused.Code == wasm.FuelExhausted)
 }

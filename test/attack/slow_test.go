@@ -2,7 +2,4 @@
 
 package attack
 
-const (
-	slowdown        = 1
-	interpretedPart = 1
-)
+const slowdown = 1

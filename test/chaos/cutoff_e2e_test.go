@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
+
+var cuts = flag.Int("cuts", 5, "how many starts are cut off; make soak takes 10")
 
 // A container whose start is cut off, by the agent's end while containerd stands still, may be one that containerd keeps:
 // of ten there are some in most runs.
@@ -30,7 +33,7 @@ func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.
 		options: options{form: formFor(time.Minute), out: t.Output(), report: t.Output(), logs: "../../build/chaos"},
 		node:    node, ledger: newLedger(shapes(), time.Now()), findings: &findings{}, timeline: &timeline{out: t.Output()}, slow: 2,
 	}
-	for i := range 10 {
+	for i := range *cuts {
 		if err := cutOff(ctx, node, shapes()[0], fmt.Sprintf("cut-%02d", i)); err != nil {
 			r.keep()
 			t.Fatal(err)

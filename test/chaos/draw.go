@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// fewest is how many pods are asked for at least.
-const fewest = 40
+// fewest is how many of so many pods are asked for at least.
+func fewest(all int) int { return all * 4 / 5 }
 
 // draw gives a disturbance of a pod, a manifest or the policy; not ok where the one drawn makes no sense now.
 func (a *author) draw() (s step, ok bool) {
@@ -75,5 +75,5 @@ func (a *author) remove() (step, bool) {
 			there++
 		}
 	}
-	return step{Kind: removeManifest, Pod: w.name, File: w.file}, w.present() && there > fewest
+	return step{Kind: removeManifest, Pod: w.name, File: w.file}, w.present() && there > fewest(len(a.ledger.order))
 }

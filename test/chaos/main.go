@@ -35,7 +35,7 @@ func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	err := play(ctx, &options{
-		form: formFor(*whole), seed: *seed, wardlet: *wardlet, policies: *policies, logs: *logs, out: os.Stdout, report: os.Stderr,
+		form: formFor(*whole), shapes: shapes(), seed: *seed, wardlet: *wardlet, policies: *policies, logs: *logs, out: os.Stdout, report: os.Stderr,
 	})
 	if err == nil {
 		return 0

@@ -20,7 +20,9 @@ import (
 // options say what to do.
 type options struct {
 	form form
-	seed uint64
+	// shapes are the pods.
+	shapes []*shape
+	seed   uint64
 	// wardlet is the program, policies the directory `make plugins` wrote.
 	wardlet, policies string
 	// logs is where logs are kept after a failure.
@@ -52,9 +54,9 @@ const (
 	compiling  = 10 * time.Minute
 	firstStart = 4 * time.Minute
 	answering  = 30 * time.Second
-	// ordinary is how long the first start of all pods takes at most on a machine that nothing else uses. Where it takes
-	// longer all that is waited for is waited for longer, by as many times.
-	ordinary = 6 * time.Second
+	// ordinary is how long the first start of a pod among others takes at most on a machine that nothing else uses. Where
+	// it takes longer all that is waited for is waited for longer, by as many times.
+	ordinary = 120 * time.Millisecond
 	// emptying is how long it may take until nothing is left.
 	emptying = 30 * time.Second
 	// lateness is how long what was missing in the quiet is waited for, to tell whether it ever comes.
@@ -79,7 +81,7 @@ func play(ctx context.Context, o *options) (err error) {
 			err = errors.Join(err, fmt.Errorf("take it all away: %w", failed))
 		}
 	}()
-	r.ledger = newLedger(shapes(), time.Now())
+	r.ledger = newLedger(r.shapes, time.Now())
 	r.witness = newWitness(r.node.Runtime.CRI, r.node.Cgroup(), r.ledger, r.findings)
 	err = r.watched(ctx, r.whole)
 	r.node.readLogs(r.findings)
@@ -111,7 +113,7 @@ func (r *run) whole(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	for number, steps := range newScript(r.form, r.seed, shapes()) {
+	for number, steps := range newScript(r.form, r.seed, r.shapes) {
 		r.timeline.add("round %d of %d", number+1, r.form.rounds)
 		if err := r.disturb(ctx, steps); err != nil {
 			return err
@@ -150,7 +152,7 @@ func (r *run) begin(ctx context.Context) error {
 		return errors.New("not all pods came to run before anything was disturbed")
 	}
 	took := time.Since(began)
-	r.slow = max(1, took.Seconds()/ordinary.Seconds())
+	r.slow = max(1, took.Seconds()/ordinary.Seconds()/float64(len(r.ledger.order)))
 	r.timeline.add("%d pods run after %.1f s, so all must be as it should %.1f s after quiet", len(r.ledger.order), took.Seconds(), r.patient(r.form.settle).Seconds())
 	return nil
 }

@@ -22,7 +22,8 @@ func formFor(whole time.Duration) form {
 		return form{rounds: int(long), disturb: 70 * time.Second, freeze: 30 * time.Second, settle: settle}
 	}
 	const rounds = 2
-	return form{rounds: rounds, disturb: max(whole/rounds-settle, 15*time.Second), freeze: 10 * time.Second, settle: settle}
+	disturb := max(whole/rounds-settle, 15*time.Second)
+	return form{rounds: rounds, disturb: disturb, freeze: min(10*time.Second, disturb/2), settle: settle}
 }
 
 // author writes a script.

@@ -96,6 +96,14 @@ func shapes() []*shape {
 	}
 }
 
+// fewer is a part of some pods, at least one of each shape.
+func fewer(all []*shape, part int) []*shape {
+	for _, s := range all {
+		s.count = max(1, s.count/part)
+	}
+	return all
+}
+
 // labelVersion is the label that tells versions of a pod apart, in manifests and on sandboxes.
 const labelVersion = "version"
 

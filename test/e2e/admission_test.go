@@ -17,6 +17,7 @@ import (
 // This one has no test beside it, and its agent compiles the plugin itself, which
 // takes long with the race detector.
 func TestPolicyDecidesAndAChangeOfItTakesEffectWithoutARestart(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "judged")
 	a.cold = true

@@ -79,6 +79,7 @@ func unknown(p *v1.Pod) error {
 }
 
 func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsRemoved(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "forgetful")
 	a.withPolicies(t)
@@ -141,6 +142,7 @@ func TestPodsThatPoliciesHaveChangedRunOnWhenTheStateIsRemoved(t *testing.T) {
 }
 
 func TestKilledAtAnyStepOfAReloadAndWithoutItsStateTheNextStartHasTheNewSetWhole(t *testing.T) {
+	t.Parallel()
 	a := newCrashing(t, "forgetting")
 	for i, point := range reloadPoints {
 		a.armed(t, point)
@@ -160,6 +162,7 @@ func TestKilledAtAnyStepOfAReloadAndWithoutItsStateTheNextStartHasTheNewSetWhole
 }
 
 func TestKilledBetweenAVerdictAndTheStartOfItsPodAndWithoutItsStateThePodRunsOnce(t *testing.T) {
+	t.Parallel()
 	a := newCrashing(t, "restarting")
 	files := []string{"steady.yaml"}
 	for i, point := range startPoints {

@@ -166,8 +166,9 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 		return all
 	}
 	now := pods["web"]
+	// It may be earlier now: what the runtime says instead of what a busy agent has seen late.
 	for i, at := range times(&now) {
-		if was := times(&web)[i]; at.Sub(was).Abs() > 2*time.Second {
+		if was := times(&web)[i]; at.Sub(was) > 2*time.Second || at.Before(web.Status.StartTime.Time) {
 			t.Errorf("time %d of the pod without a deadline was %s and is %s", i, was, at)
 		}
 	}

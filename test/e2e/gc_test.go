@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// manyPods is how many are removed at once.
-const manyPods = 60
+// many is how many pods are removed at once, and how many two agents get at once.
+var many = flag.Int("many", 20, "how many pods there are where they are many; make soak takes 60")
 
 // leftBehind counts what is left of an agent's pods in the runtime, in its
 // directories and as cgroups.
@@ -45,7 +46,7 @@ func TestWhatManyPodsLeaveGoesAtOnce(t *testing.T) {
 	a.Program = binary
 	a.start(t)
 	var names, files []string
-	for i := range manyPods {
+	for i := range *many {
 		name := fmt.Sprintf("web-%d", i)
 		names, files = append(names, name), append(files, name+".yaml")
 		a.manifest(t, name+".yaml", hostPod(name, "sleep"))
@@ -69,7 +70,7 @@ func TestWhatManyPodsLeaveGoesAtOnce(t *testing.T) {
 		return nil
 	})
 	took := time.Since(stopped)
-	t.Logf("%d pods: the last container stopped after %s, nothing was left %s later", manyPods, stopped.Sub(begun).Round(time.Millisecond), took.Round(time.Millisecond))
+	t.Logf("%d pods: the last container stopped after %s, nothing was left %s later", *many, stopped.Sub(begun).Round(time.Millisecond), took.Round(time.Millisecond))
 	// What is not collected at once waits for a minute. How long it takes is for
 	// `make bench` to say, beside a kubelet.
 	if limit := 20 * time.Second; took > limit {

@@ -111,7 +111,7 @@ func (a *agent) strays(t *testing.T) []string {
 
 func TestManifestsDroppedAtOnceAllRunBesideAnotherAgentAndAForeignPod(t *testing.T) {
 	t.Parallel()
-	const count = 20
+	count := *many / 2
 	n := startNode(t)
 	foreign := n.run(t, podSpec{name: "foreign", hostNetwork: true, args: []string{"sleep"}})
 	agents := []*agent{newAgent(t, n, "left"), newAgent(t, n, "right")}

@@ -19,8 +19,8 @@ import (
 // crowd is how many pods run where a policy comes that denies them all, and what it may
 // evict of them.
 const (
-	crowd     = 50
-	crowdGoes = 5
+	crowd     = 30
+	crowdGoes = 3
 )
 
 // evictedOf tells which pods run, which were evicted, and which have something else.
@@ -87,8 +87,8 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	a.start(t)
 	a.evicts(t, crowdGoes)
 	const waits = `"wardlet policy confirm deny-all"`
-	a.says(t, "get policies", "5 of 50 pods evicted, 43 wait for "+waits, "would not admit 45 of the 45 running pods")
-	p := a.pod(t, "p20", violating("5 of 50 pods were evicted, this one waits for "+waits))
+	a.says(t, "get policies", "3 of 30 pods evicted, 25 wait for "+waits, "would not admit 27 of the 27 running pods")
+	p := a.pod(t, "p20", violating("3 of 30 pods were evicted, this one waits for "+waits))
 	a.pod(t, "p00", violating("the pod is exempt and runs on"))
 	a.says(t, "explain pod "+p.Namespace+"/"+p.Name, "REVIEW: deny", "this one waits for "+waits)
 	a.says(t, "get events", "p20", waits)
@@ -100,7 +100,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 		}
 	}
 
-	a.says(t, "policy confirm deny-all", "deny-all is confirmed, 5 of 50 pods evicted, 43 wait")
+	a.says(t, "policy confirm deny-all", "deny-all is confirmed, 3 of 30 pods evicted, 25 wait")
 	a.evicts(t, crowdGoes+2)
 	a.says(t, "policy replay", " decisions made again: ", " the same\n")
 	if err := os.Remove(a.Path("policies", "deny-all.toml")); err != nil {

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -20,8 +21,6 @@ const (
 	// fuelPerSecond is what decisions about a tenant's pods may take unless
 	// agent.toml says otherwise.
 	fuelPerSecond = 500_000_000
-	// attackTime is how long the hostile tenant does its worst.
-	attackTime = 25 * time.Second
 	// reloadPeriod is how often the operator and the calm tenant change their sets
 	// meanwhile.
 	reloadPeriod = time.Second
@@ -29,6 +28,9 @@ const (
 	// for what a decision takes must not change either.
 	firstNumber = 100_001
 )
+
+// attackTime is how long the hostile tenant does its worst.
+var attackTime = flag.Duration("attack", 10*time.Second, "how long a tenant does its worst; make soak takes 25s")
 
 // neighbours are an operator, a calm tenant and a hostile one on a node.
 type neighbours struct {
@@ -150,7 +152,7 @@ func TestIsolation(t *testing.T) {
 	}
 	before := map[string]int{"": n.set("").Generation, "calm": n.set("calm").Generation}
 
-	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
+	ctx, cancel := context.WithTimeout(t.Context(), *attackTime)
 	defer cancel()
 	var running sync.WaitGroup
 	var asked, reloads int
@@ -184,7 +186,7 @@ func TestIsolation(t *testing.T) {
 			n.hostile.made, n.hostile.rewrote, reloads, asked)
 	}
 	t.Logf("in %s the hostile tenant made %d pods and wrote %d sets, of which %d came into force; the others changed theirs %d times; %d questions of the calm tenant",
-		attackTime, n.hostile.made, n.hostile.rewrote, evil.Generation, reloads, asked)
+		*attackTime, n.hostile.made, n.hostile.rewrote, evil.Generation, reloads, asked)
 }
 
 // judgeRecords looks for the newest decisions of the calm tenant on record.

@@ -35,7 +35,7 @@ const (
 )
 
 // rewrites is how often the directory is rewritten.
-var rewrites = flag.Int("rewrites", 300, "how often the directory is rewritten; make soak takes 1000")
+var rewrites = flag.Int("rewrites", 200, "how often the directory is rewritten; make soak takes 1000")
 
 // storm is the writer of the operator's directory, and what it wrote.
 type storm struct {

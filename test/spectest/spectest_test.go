@@ -2,9 +2,7 @@ package spectest
 
 import (
 	"flag"
-	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -119,9 +117,7 @@ func (s *totals) add(suite int, engine, change string, r *Result, took time.Dura
 	s.runs[key].all.add(r)
 }
 
-// check prints what was run, and compares it with what must be. It prints to the
-// standard output: go test shows that of a test that passes too, if it is run
-// in the folder of its package, as make test-unit does.
+// check logs what was run, which go test -v shows, and compares it with what must be.
 func (s *totals) check(t *testing.T) {
 	t.Helper()
 	if t.Failed() {
@@ -142,13 +138,13 @@ func (s *totals) check(t *testing.T) {
 					got = &total{}
 				}
 				modules, assertions, text = modules+got.all.Modules, assertions+got.all.Assertions, text+got.all.Text
-				fmt.Fprintf(os.Stdout, "%s %s %s: %d scripts, %d modules, %d assertions, %d of them run, %.1f s\n",
+				t.Logf("%s %s %s: %d scripts, %d modules, %d assertions, %d of them run, %.1f s",
 					want.name, e.name, change, got.files, got.all.Modules, got.all.Assertions, got.all.Assertions-got.all.Text, got.took.Seconds())
 				if !partly {
 					want.check(t, got)
 				}
 			}
-			fmt.Fprintf(os.Stdout, "all %s %s: %d modules, %d assertions, %d of them run; the others are of the text format\n",
+			t.Logf("all %s %s: %d modules, %d assertions, %d of them run; the others are of the text format",
 				e.name, change, modules, assertions, assertions-text)
 			if !partly && (modules != 2_379 || assertions != 70_668) {
 				t.Errorf("%s %s: %d modules and %d assertions were run, want 2379 and 70668", e.name, change, modules, assertions)

@@ -19,12 +19,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// modules are all attacks, assembled once.
+var modules = sync.OnceValues(func() ([]*attack.Module, error) {
+	dir, err := os.MkdirTemp("", "wardlet-interference-")
+	if err != nil {
+		return nil, err
+	}
+	all, err := attack.Modules(context.Background(), dir)
+	return all, errors.Join(err, os.RemoveAll(dir))
+})
+
 // loaded is the attack of that name, as a tenant has it.
 func loaded(t *testing.T, name string) (*wasm.Engine, *target) {
 	t.Helper()
 	engine, err := wasm.NewEngine(t.TempDir()+"/compiled", slog.New(slog.DiscardHandler))
 	must(t, err)
-	all, err := attack.Modules(t.Context(), t.TempDir())
+	all, err := modules()
 	must(t, err)
 	for _, m := range all {
 		if m.Name != name {

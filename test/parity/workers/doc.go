@@ -12,11 +12,9 @@
 // what Known gives, which pods were to be set up, which call hangs, and with
 // which grace period and status a pod was stopped.
 //
-// A kubelet's constructor of workers is not exported and its package needs
-// modules that this one does not have. So a program is made of testdata/theirs
-// and of the files that both sides share (script.go, world.go): the overlay of
-// go test lays them into the module tools/kubernetes, which builds the kubelet
-// itself, and they reach the constructor by its name. It plays histories that
-// come in over its input. Ours are played first; they decide what of a history
-// makes sense: see play.go.
+// A kubelet's constructor of workers is not exported. So a program is made of
+// testdata/theirs and of the files that both sides share (script.go, world.go):
+// the overlay of go test makes a package of them, and they reach the constructor
+// by its name. It plays histories that come in over its input. Ours are played
+// first; they decide what of a history makes sense: see play.go.
 package workers

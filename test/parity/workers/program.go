@@ -26,10 +26,9 @@ func build(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	module := filepath.Join(here, "..", "..", "..", "tools", "kubernetes")
 	replace := map[string]string{}
 	for name, source := range sources {
-		replace[filepath.Join(module, name)] = filepath.Join(here, source)
+		replace[filepath.Join(here, "theirs", name)] = filepath.Join(here, source)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -39,11 +38,10 @@ func build(dir string) (string, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
-	// As the kubelet of the benchmarks is built, so that what is built can be shared.
-	command := exec.Command("go", "test", "-c", "-buildvcs=false", "-trimpath", "-ldflags=-s -w",
-		"-overlay", overlay, "-o", program, ".")
-	command.Dir = module
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "PWD="+module)
+	// As make and tools/setup.sh build, so that what is built can be shared.
+	command := exec.Command("go", "test", "-c", "-buildvcs=false", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w",
+		"-overlay", overlay, "-o", program, "./theirs")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building a kubelet's workers: %w\n%s", err, out)
 	}

@@ -50,7 +50,7 @@ func TestAFullDiskCostsNoPluginForReal(t *testing.T) {
 	}
 }
 
-func TestCodeRunsFromADiskThatNothingMayRunFrom(t *testing.T) {
+func TestCodeRunsFromADiskThatNothingMayRunFromForReal(t *testing.T) {
 	t.Parallel()
 	mount := t.TempDir()
 	check(t, unix.Mount("tmpfs", mount, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755"))

@@ -3,10 +3,14 @@ package memory
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 )
+
+// modelSteps is how much is done to memories at random.
+var modelSteps = flag.Int("steps", 9000, "how much is done to memories at random; make soak takes 30000")
 
 // actor is one instance, with a model of what its memory holds.
 type actor struct {
@@ -31,7 +35,7 @@ type world struct {
 
 func TestMemoriesHoldWhatAModelHolds(t *testing.T) {
 	t.Parallel()
-	const steps = 30_000
+	steps := *modelSteps
 	impatient := func(l *Linear) { l.patience = patience{keep: 20 * pageSize, waste: 200 * pageSize, calls: 50} }
 	noFile := without(func(k *kernel) { k.newFile = func() (int, error) { return -1, errNone } })
 	for name, options := range map[string][]Option{

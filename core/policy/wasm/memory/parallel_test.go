@@ -8,7 +8,8 @@ import (
 // Instances of one plugin begin, are asked and end on many goroutines.
 func TestInstancesShareASnapshotInParallel(t *testing.T) {
 	t.Parallel()
-	const goroutines, instances, calls = 8, 20, 50
+	const goroutines, calls = 8, 50
+	instances := *modelSteps / 1500
 	for _, method := range methods {
 		t.Run(method.String(), func(t *testing.T) {
 			t.Parallel()
