@@ -75,16 +75,16 @@ test-e2e: build plugins ## the tests on a real containerd, with the agent as it 
 test-parity: ## what a kubelet's own packages make of the same input, and whether that finds faults
 	cd test/parity && $(GO) test -timeout 20m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
-		$(GO) test -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
-		cd test/parity && $(GO) test -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
+		$(GO) test -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && $(GO) test -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./history ./pleg ./workers
 
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
-	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame' \
-		./test/replay ./test/simulation ./test/surface ./cmd/agent
+	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
+		./test/replay ./test/simulation ./test/surface ./cmd/agent ./core/metrics ./core/agent
 
 soak: ## every proof at its full size, most with the race detector, for hours; how long each part took (as root)
 	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e
@@ -112,8 +112,8 @@ soak-parity: # parity, and whether all finds faults, with the race detector
 	@tools/setup.sh race
 	cd test/parity && $(RACE) -timeout 30m ./...
 	overlay=$$($(GO) run ./test/mutants/overlay -out $(BUILD)/mutants) && \
-		$(RACE) -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./test/simulation && \
-		cd test/parity && $(RACE) -tags $(TAGS),mutants -overlay $$overlay -run TestEveryFaultIsFound ./history ./pleg ./workers
+		$(RACE) -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./test/simulation && \
+		cd test/parity && $(RACE) -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./history ./pleg ./workers
 
 soak-e2e: build plugins # tests and agents with the race detector, on a real containerd
 	@tools/setup.sh race runtime cluster

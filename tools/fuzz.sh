@@ -1,9 +1,8 @@
 #!/bin/sh
 # Runs every fuzz target of the repository for the given time each (default
 # 20s), in the module it belongs to. Each package is compiled once, so that
-# `tools/fuzz.sh 300x` (so many inputs, instead of a time) is short enough for
-# every test run. A time as short as that may end as "context deadline exceeded",
-# a fault of Go's fuzzer.
+# `tools/fuzz.sh 300x` (so many inputs, instead of a time) takes minutes. A time as
+# short as that may end as "context deadline exceeded", a fault of Go's fuzzer.
 # What fails is written to the package's testdata/fuzz, to be committed with
 # the fix. What else is of interest stays in Go's cache, and a run begins with
 # it; one of less than ten seconds would get no further than that, so it begins

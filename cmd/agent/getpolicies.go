@@ -161,7 +161,7 @@ func shadowInWords(set *api.PolicySet, s *api.PolicyState) string {
 	x := s.Shadow
 	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
 	if x.Skipped > 0 {
-		text += ", " + plural(int(x.Skipped), "was", "were") + " skipped" //nolint:gosec // far from that many
+		text += ", " + plural(int(x.Skipped), "was", "were") + " skipped"
 	}
 	if n := len(x.Differences); n > 0 {
 		d := &x.Differences[n-1]

@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
+	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/worker"
@@ -32,7 +33,7 @@ type Agent struct {
 	waits   *admission.Waits
 	workers *worker.Pool
 	mux     *mux.Mux
-	sources []parts.Source
+	sources []source.Source
 	loop    *syncloop.Loop
 	garbage *gc.Collector
 }

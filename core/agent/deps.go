@@ -8,9 +8,9 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/worker"
@@ -39,7 +39,7 @@ type Deps struct {
 	Mux      mux.Config
 	Policies func(a *Agent, c *mux.Config) error
 	// Source makes a source of the configuration.
-	Source func(s *config.Source, sink *mux.Sink) (parts.Source, error)
+	Source func(s *config.Source, sink *mux.Sink) (source.Source, error)
 	Loop   syncloop.Config
 	// Observe returns the workers as the sync loop has them; nil for the pool itself.
 	Observe func(w *worker.Pool) syncloop.Workers

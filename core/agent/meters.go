@@ -16,7 +16,7 @@ import (
 )
 
 // newMeters makes the meters, before anything that they measure. What is read when
-// somebody asks for it is read from the parts.
+// it is scraped is read from the parts.
 func (n *Node) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 	m := instrument.New(instrument.Options{
 		Node: n.node, Version: api.NewVersion(n.version).Version, Tenants: n.cfg.Tenants, CgroupV2: v2, Policies: n.cfg.HasPolicies(), Logger: n.log,

@@ -24,6 +24,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
@@ -39,7 +40,7 @@ type Options struct {
 	Version string
 	// Reload is nil for an agent that does not follow its configuration.
 	Reload *reload.Reload
-	// LookupEnv gives variables of the environment, by which a service manager says
+	// LookupEnv returns variables of the environment, by which a service manager says
 	// where it is told how the agent is; nil for an agent that tells none.
 	LookupEnv func(name string) (value string, ok bool)
 }
@@ -57,7 +58,7 @@ type Node struct {
 
 	state    *state.Dir
 	client   *runtime.Client
-	health   *runtime.Status
+	health   *runtime.Health
 	runtime  *runtime.Runtime
 	events   *status.EventBuffer
 	recorder status.Recorder
@@ -140,9 +141,9 @@ func (n *Node) wire() error {
 	n.recorder = status.MultiRecorder{status.NewLogRecorder(log), n.events, n.meters.Events}
 	statuses := status.NewStore()
 	statuses.OnChange(n.podChanges.Notify)
-	n.health = runtime.NewStatus(n.client, log, now)
+	n.health = runtime.NewHealth(n.client, log, now)
 	n.runtime = runtime.New(runtime.Config{
-		Client: n.client, Status: n.health, Installation: n.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
+		Client: n.client, Health: n.health, Installation: n.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
 		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
 		Events: n.recorder, Logger: log, Now: now,
 	})
@@ -175,7 +176,7 @@ func (n *Node) wire() error {
 }
 
 // newSource makes a source of the configuration.
-func (n *Node) newSource(s *config.Source, sink *mux.Sink) (parts.Source, error) {
+func (n *Node) newSource(s *config.Source, sink *mux.Sink) (source.Source, error) {
 	return parts.NewSource(s, parts.SourceSetting{
 		Node: n.node, Namespaces: n.cfg.Namespaces(s), Sink: sink, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
 	})

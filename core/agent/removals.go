@@ -52,7 +52,7 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 
 // endedCgroups are the cgroups of pods, for workers. A pod's goes when all of its
 // containers have ended, and is the last thing its worker gives back: what the pod
-// leaves may go from then on, if nobody wants the pod any more.
+// leaves may go from then on, if no source wants the pod any more.
 type endedCgroups struct {
 	worker.Cgroups
 	agent *Agent
@@ -83,7 +83,7 @@ type removable struct {
 	}
 }
 
-// Removable implements gc.Pods. A pod that nobody wants and whose worker has seen
+// Removable implements gc.Pods. A pod that no source wants and whose worker has seen
 // it end needs no housekeeping to go.
 func (r removable) Removable(uid types.UID, source string) bool {
 	if source != "" && r.workers.KnownTerminated(uid) && r.mux.Seen(source) && !r.mux.Wanted(uid) {

@@ -77,7 +77,7 @@ func (n *Node) shown(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	})
 }
 
-// asked gives the versions of pods that wait, as they are shown: also those about
+// asked returns the versions of pods that wait, as they are shown: also those about
 // which nothing was answered yet, and with what the answer waits for.
 type asked struct {
 	// waits have what was answered, questions what was not.

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// minInterval is the least time between two passes, retryInterval the
-	// most after one that met an error, maxInterval the most at all.
-	minInterval   = time.Second
+	// retryInterval is the most time between two passes after one that met an
+	// error, maxInterval the most at all.
 	retryInterval = 5 * time.Second
 	maxInterval   = 30 * time.Second
 	// lookInterval is how often what is known is compared with the limits.
@@ -101,7 +100,6 @@ type Config struct {
 // Collector removes what pods leave behind.
 type Collector struct {
 	cfg   Config
-	nudge chan struct{}
 	retry chan struct{}
 	wake  chan struct{}
 	slots chan struct{}
@@ -152,7 +150,6 @@ func New(cfg Config) *Collector {
 	}
 	c := &Collector{
 		cfg:    cfg,
-		nudge:  make(chan struct{}, 1),
 		retry:  make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 		slots:  make(chan struct{}, parallel),
@@ -170,10 +167,6 @@ func New(cfg Config) *Collector {
 	return c
 }
 
-// Nudge says that something may have become removable: the next pass comes
-// within a second. It does not block.
-func (c *Collector) Nudge() { signal(c.nudge) }
-
 func signal(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
@@ -181,8 +174,7 @@ func signal(ch chan<- struct{}) {
 	}
 }
 
-// Run passes over all pods, at once and then after each Nudge and every 30
-// seconds, and looks at what is known every second, until ctx ends and Stop has
+// Run passes over all pods, at once and then every 30 seconds, and looks at what is known every second, until ctx ends and Stop has
 // returned.
 func (c *Collector) Run(ctx context.Context) {
 	defer c.Stop(context.WithoutCancel(ctx))
@@ -190,7 +182,7 @@ func (c *Collector) Run(ctx context.Context) {
 	defer timer.Stop()
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
-	var last, next time.Time
+	var next time.Time
 	soonest := func(at time.Time) {
 		if at.Before(next) {
 			next = at
@@ -201,8 +193,6 @@ func (c *Collector) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.nudge:
-			soonest(last.Add(minInterval))
 		case <-c.retry:
 			soonest(time.Now().Add(retryInterval))
 		case <-c.wake:
@@ -211,8 +201,7 @@ func (c *Collector) Run(ctx context.Context) {
 			c.look()
 		case <-timer.C:
 			c.pass(ctx)
-			last = time.Now()
-			next = last.Add(maxInterval)
+			next = time.Now().Add(maxInterval)
 			timer.Reset(maxInterval)
 		}
 	}

@@ -33,11 +33,11 @@ func (n *fakeNode) count() int {
 	return n.passes
 }
 
-func TestPassesComeAfterANudgeAndElseEveryHalfMinute(t *testing.T) {
+func TestPassesComeEveryHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode()
-		c, _, stop := start(t, n)
+		_, _, stop := start(t, n)
 		defer stop()
 		want := func(passes int) {
 			t.Helper()
@@ -47,20 +47,12 @@ func TestPassesComeAfterANudgeAndElseEveryHalfMinute(t *testing.T) {
 			}
 		}
 		want(1)
-		// Nudges at once are one, a second after the pass before.
-		c.Nudge()
-		c.Nudge()
-		want(1)
-		time.Sleep(minInterval)
-		want(2)
 		time.Sleep(maxInterval - time.Millisecond)
-		want(2)
+		want(1)
 		time.Sleep(time.Millisecond)
+		want(2)
+		time.Sleep(maxInterval)
 		want(3)
-		// After a quiet time a nudge is followed at once.
-		time.Sleep(10 * time.Second)
-		c.Nudge()
-		want(4)
 	})
 }
 
@@ -119,15 +111,14 @@ func TestAPassThatMetABusyPodIsMadeUpFor(t *testing.T) {
 		n := newNode()
 		n.add("u", []string{"c2 a exited s", "c1 a exited s"}, []string{"s ready"})
 		n.hang["container c1"] = true
-		c, _, stop := start(t, n)
+		_, _, stop := start(t, n)
 		defer stop()
 		synctest.Wait()
 		// While the living pod is trimmed, it ends.
 		n.mu.Lock()
 		n.removable["u"] = "files"
 		n.mu.Unlock()
-		c.Nudge()
-		time.Sleep(2 * time.Second)
+		time.Sleep(maxInterval + time.Second)
 		n.set(n.hang, "container c1", false)
 		time.Sleep(podTimeout)
 		synctest.Wait()

@@ -27,7 +27,7 @@ func (n *fakeNode) knows() {
 func quietly(t *testing.T, n *fakeNode) (c *Collector, stop func()) {
 	t.Helper()
 	c, _, stop = start(t, n)
-	time.Sleep(minInterval / 2)
+	time.Sleep(lookInterval / 2)
 	synctest.Wait()
 	n.mu.Lock()
 	n.calls = nil

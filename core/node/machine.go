@@ -89,6 +89,6 @@ func fileSystemSize(path string) (int64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("reading the size of the file system of %s: %w", path, err)
 		}
-		return int64(st.Blocks) * int64(st.Bsize), nil //nolint:unconvert,gosec // the types differ by platform; no disk is that large
+		return int64(st.Blocks) * int64(st.Bsize), nil //nolint:unconvert // the types differ by platform; no disk is that large
 	}
 }

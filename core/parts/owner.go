@@ -30,5 +30,5 @@ func OwnerOf(tenants []config.Tenant) func(namespace string) string {
 // Jitter stretches a delay by up to half of it, so that what was started
 // together does not come back together.
 func Jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Float64()*0.5*float64(d)) //nolint:gosec // no secret depends on it
+	return d + time.Duration(rand.Float64()*0.5*float64(d))
 }

@@ -1,7 +1,6 @@
 package parts
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,12 +12,6 @@ import (
 	"github.com/wardlet/wardlet/core/source/file"
 	"github.com/wardlet/wardlet/core/source/http"
 )
-
-// Source is a source of any kind. Run reads and delivers until ctx is done;
-// then it ends with nil.
-type Source interface {
-	Run(ctx context.Context) error
-}
 
 // SourceNames returns the names of the sources, in the order of agent.toml.
 func SourceNames(cfg *config.Config) []string {
@@ -63,7 +56,7 @@ type SourceSetting struct {
 }
 
 // NewSource makes a source of its kind.
-func NewSource(s *config.Source, with SourceSetting) (Source, error) {
+func NewSource(s *config.Source, with SourceSetting) (source.Source, error) {
 	switch s.Kind {
 	case config.KindFile:
 		return file.New(file.Config{

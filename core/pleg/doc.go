@@ -6,10 +6,10 @@
 // through the Cache, figures to an Observer.
 //
 // An event of the runtime means that its pod is inspected, at once or, where
-// nothing of it runs and nobody waits, within a second; nothing else of it is
+// nothing of it runs and no caller waits, within a second; nothing else of it is
 // believed. While events come, a full list every minute finds what they did not
 // tell; while they do not, lists come every second. A few inspections run at a
-// time; one that waits for its turn is for all who ask before it begins. Only a
+// time; one that waits for its turn serves all that ask before it begins. Only a
 // full list says that a pod does not exist, and only an inspection or a list
 // that shows it unchanged makes what is known of one newer.
 //

@@ -22,7 +22,7 @@ const (
 )
 
 // containerChanged is a change to a state that says nothing: the pod is
-// inspected, but nobody is told.
+// inspected, and no event follows.
 const containerChanged EventType = "ContainerChanged"
 
 // Event is one step in the life of a pod.

@@ -52,7 +52,7 @@ func (g *Generator) handleRequests(ctx context.Context) {
 // would be, or a delayed inspection is enough.
 func (g *Generator) handleRequest(ctx context.Context, uid types.UID, r inspectRequest) {
 	rec := g.record(uid)
-	// Where nothing runs nothing can end, and who starts something asks about it.
+	// Where nothing runs nothing can end, and a worker that starts something asks about it.
 	// What an inspection under way will show to run is not known.
 	soon := r.delayable || !r.asked && !rec.inFlight && rec.old.allExited()
 	now := g.cfg.Now()
@@ -190,7 +190,7 @@ func (g *Generator) applyInspection(rec *record, i inspection) {
 	}
 }
 
-// keepAddresses gives a pod whose sandbox has ended the addresses it had: its status
+// keepAddresses returns a pod whose sandbox has ended the addresses it had: its status
 // goes on naming them.
 func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	if len(p.IPs) > 0 {
@@ -205,12 +205,12 @@ func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	p.IPs = before.IPs
 }
 
-// othersTurn is which turn is for a pod that nobody waits for, while there are
-// pods somebody waits for.
+// othersTurn is which turn is for a pod without a caller that waits, while there are
+// pods with one.
 const othersTurn = 4
 
-// queue are the pods whose inspection waits for a slot: first those that somebody
-// asked about, and of these and the others the first that came. A pod may be in it
+// queue are the pods whose inspection waits for a slot: first those that a
+// caller asked about, and of these and the others the first that came. A pod may be in it
 // more often than its turn comes; its record says whether it still has one.
 type queue struct {
 	asked, others []types.UID

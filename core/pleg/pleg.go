@@ -25,10 +25,10 @@ type Config struct {
 	Runtime Runtime
 	Cache   *Cache
 	Logger  *slog.Logger
-	// Now is the clock; its times carry a monotonic reading. It is the clock of
-	// who reads the Cache too.
+	// Now is the clock; its times carry a monotonic reading. It is also
+	// the clock of readers of the Cache.
 	Now func() time.Time
-	// Observer is nil where nobody wants to know.
+	// Observer is nil for none.
 	Observer Observer
 	// Period is the pause between two full lists while the runtime's events are
 	// not relied on, 1 s by default; SafetyPeriod while they are, 60 s.
@@ -202,10 +202,10 @@ func (g *Generator) withFault(err error) error {
 // soon after their context ends; an inspection that does not is given up, and its
 // pod cannot be inspected until it does.
 type Runtime interface {
-	// ListPods gives every pod that has a sandbox or a container, whether
+	// ListPods returns every pod that has a sandbox or a container, whether
 	// running or not. It bounds its own time: the next list waits for it.
 	ListPods(ctx context.Context) ([]status.ObservedPod, error)
-	// InspectPod gives all there is to know of one pod. A pod the runtime
+	// InspectPod returns all there is to know of one pod. A pod the runtime
 	// does not have is one without sandboxes and containers, not an error.
 	InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error)
 	// WatchPods tells of changes until the stream of them ends, and then why it

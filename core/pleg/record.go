@@ -30,8 +30,8 @@ type record struct {
 	begun    time.Time
 	cancel   context.CancelFunc
 	// queued is true while an inspection waits for a slot, again where one is to
-	// follow the one in flight. It has to be newer than newer, and somebody asked
-	// for it where asked is true; it was first wanted at since.
+	// follow the one in flight. It has to be newer than newer; asked is
+	// true where a caller waits for it; it was first wanted at since.
 	queued, again, asked bool
 	newer, since         time.Time
 	// stale says that the pod was gone from a list after the inspection in

@@ -115,7 +115,7 @@ func (g *Generator) applyList(ctx context.Context, l list) {
 		g.removeGone(ctx, l.at)
 	}
 	g.cfg.Cache.setList(l.pods, g.unchanged, l.at)
-	g.listedAt.Store(&l.at) // who is told that all is well finds the list
+	g.listedAt.Store(&l.at) // Healthy is true only after this
 }
 
 // removeGone removes the pods that the last list does not have. Of a pod that was

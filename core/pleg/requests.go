@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -198,7 +199,8 @@ func (g *Generator) delayInspection(uid types.UID, rec *record) {
 	case rec.failed:
 		g.delayed.add(uid, now.Add(g.cfg.Period), now, false)
 	case rec.old.unsettled():
-		rec.pause = min(max(2*rec.pause, g.cfg.Period), g.cfg.SafetyPeriod)
+		pauses := backoff.Exponential{Min: min(g.cfg.Period, g.cfg.SafetyPeriod), Max: g.cfg.SafetyPeriod}
+		rec.pause = pauses.Next(rec.pause)
 		g.delayed.add(uid, now.Add(rec.pause), now, false)
 	default:
 		rec.pause = 0

@@ -49,7 +49,7 @@ func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error
 		return nil, err
 	}
 	if bytes.Equal(before, now) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil
 	}
 	var a, b any
 	if err := decodeNumbers(before, &a); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func numberedKey(n int) (key decisionKey) {
-	binary.BigEndian.PutUint64(key[:], uint64(n)) //nolint:gosec // small
+	binary.BigEndian.PutUint64(key[:], uint64(n))
 	return key
 }
 

@@ -40,7 +40,7 @@ type Client struct {
 	endpoint string
 	// timeout is that of an ordinary call.
 	timeout atomic.Int64
-	// observer is told of every call, nil for nobody.
+	// observer records every call; nil for none.
 	observer Observer
 	conn     *grpc.ClientConn
 	runtime  runtimeapi.RuntimeServiceClient
@@ -112,7 +112,7 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return Version{Name: v.GetRuntimeName(), Version: v.GetRuntimeVersion(), APIVersion: v.GetRuntimeApiVersion()}, nil
 }
 
-// call gives every CRI call its deadline and turns gRPC's errors into ones
+// call returns every CRI call its deadline and turns gRPC's errors into ones
 // that say what is wrong.
 func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if limit := deadline(request, time.Duration(c.timeout.Load())); limit > 0 {
@@ -150,8 +150,8 @@ func deadline(request any, ordinary time.Duration) time.Duration {
 	}
 }
 
-// Observer is told how the calls to the runtime go. Its method is called by who
-// makes the call, and returns at once.
+// Observer records how the calls to the runtime go. Its method is called on the goroutine
+// of the call, and returns at once.
 type Observer interface {
 	// Called says that a call has ended, and whether with an error. operation is
 	// what a kubelet calls it.

@@ -7,8 +7,8 @@
 // and events. What does not carry this installation's mark is never listed
 // and never touched.
 //
-// Client is the connection, Status the poll of the runtime's health, Runtime
-// everything else; a few sandboxes and containers are made at a time. Status.Run
+// Client is the connection, Health the poll of the runtime's health, Runtime
+// everything else; a few sandboxes and containers are made at a time. Health.Run
 // is the package's only goroutine and belongs to the caller; gRPC's own end with
 // Client.Close. All methods are safe for concurrent use.
 package runtime

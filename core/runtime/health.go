@@ -21,8 +21,8 @@ const (
 	maxSilence = 30 * time.Second
 )
 
-// Status knows whether the runtime is well, by polling it.
-type Status struct {
+// Health knows whether the runtime is well, by polling it.
+type Health struct {
 	endpoint string
 	poll     func(context.Context) (*runtimeapi.RuntimeStatus, error)
 	logger   *slog.Logger
@@ -34,16 +34,16 @@ type Status struct {
 	networkErr error
 }
 
-// NewStatus makes the status of a runtime, unknown until Run has polled it.
-func NewStatus(client *Client, logger *slog.Logger, now func() time.Time) *Status {
-	return newStatus(client.endpoint, logger, now, func(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
+// NewHealth returns the health of a runtime, unknown until Run has polled it.
+func NewHealth(client *Client, logger *slog.Logger, now func() time.Time) *Health {
+	return newHealth(client.endpoint, logger, now, func(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
 		answer, err := client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
 		return answer.GetStatus(), err
 	})
 }
 
-func newStatus(endpoint string, logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.RuntimeStatus, error)) *Status {
-	return &Status{
+func newHealth(endpoint string, logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.RuntimeStatus, error)) *Health {
+	return &Health{
 		endpoint:   endpoint,
 		poll:       poll,
 		logger:     logger,
@@ -55,7 +55,7 @@ func newStatus(endpoint string, logger *slog.Logger, now func() time.Time, poll 
 
 // Run polls until ctx ends: at once, then every 5 s, every second while the
 // runtime or its network is not well.
-func (s *Status) Run(ctx context.Context) {
+func (s *Health) Run(ctx context.Context) {
 	for {
 		s.pollOnce(ctx)
 		period := pollPeriod
@@ -74,7 +74,7 @@ func (s *Status) Run(ctx context.Context) {
 
 // Healthy says why the runtime cannot be used; nil if it can. A poll that
 // hangs counts after 30 s, one that fails at once.
-func (s *Status) Healthy() error {
+func (s *Health) Healthy() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runtimeErr != nil {
@@ -88,14 +88,14 @@ func (s *Status) Healthy() error {
 
 // NetworkReady says why pods cannot have a network of their own; nil if they
 // can.
-func (s *Status) NetworkReady() error {
+func (s *Health) NetworkReady() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.networkErr
 }
 
 // pollOnce polls once. A poll that fails leaves the network's state as it was.
-func (s *Status) pollOnce(ctx context.Context) {
+func (s *Health) pollOnce(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, maxSilence)
 	defer cancel()
 	answer, err := s.poll(limited)
@@ -121,7 +121,7 @@ func (s *Status) pollOnce(ctx context.Context) {
 	}
 }
 
-func (s *Status) runtimeError(answer *runtimeapi.RuntimeStatus, err error) error {
+func (s *Health) runtimeError(answer *runtimeapi.RuntimeStatus, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w; waiting", err)
 	}

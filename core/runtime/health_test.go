@@ -49,11 +49,11 @@ func (p *polled) poll(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
 	return answer, nil
 }
 
-// watch runs a Status on a runtime in a bubble.
-func watch(t *testing.T, p *polled, body func(s *Status)) {
+// watch runs a Health on a runtime in a bubble.
+func watch(t *testing.T, p *polled, body func(s *Health)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStatus("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, p.poll)
+		s := newHealth("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, p.poll)
 		ctx, cancel := context.WithCancel(t.Context())
 		var done sync.WaitGroup
 		done.Go(func() { s.Run(ctx) })
@@ -78,7 +78,7 @@ func expectError(t *testing.T, err error, parts ...string) {
 
 func TestStatusIsUnknownBeforeTheFirstPoll(t *testing.T) {
 	t.Parallel()
-	s := newStatus("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, nil)
+	s := newHealth("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, nil)
 	expectError(t, s.Healthy(), "unix:///run/x.sock", "not been asked yet")
 	expectError(t, s.NetworkReady(), "network is not ready")
 }
@@ -86,7 +86,7 @@ func TestStatusIsUnknownBeforeTheFirstPoll(t *testing.T) {
 func TestStatusPollsAtOnceAndEvery5Seconds(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
-	watch(t, p, func(s *Status) {
+	watch(t, p, func(s *Health) {
 		synctest.Wait()
 		if err := errors.Join(s.Healthy(), s.NetworkReady()); err != nil {
 			t.Error(err)
@@ -100,7 +100,7 @@ func TestStatusPollsAtOnceAndEvery5Seconds(t *testing.T) {
 func TestStatusOfARuntimeThatFails(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
-	watch(t, p, func(s *Status) {
+	watch(t, p, func(s *Health) {
 		synctest.Wait()
 		p.set(func(p *polled) {
 			p.err = errors.New("container runtime at unix:///run/x.sock does not answer: no such file")
@@ -122,7 +122,7 @@ func TestStatusOfARuntimeThatFails(t *testing.T) {
 func TestStatusOfARuntimeThatHangs(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
-	watch(t, p, func(s *Status) {
+	watch(t, p, func(s *Health) {
 		synctest.Wait()
 		p.set(func(p *polled) { p.hangs = true })
 		time.Sleep(29 * time.Second)
@@ -143,7 +143,7 @@ func TestStatusOfARuntimeThatHangs(t *testing.T) {
 func TestStatusOfConditionsThatDoNotHold(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: false, network: false}
-	watch(t, p, func(s *Status) {
+	watch(t, p, func(s *Health) {
 		synctest.Wait()
 		expectError(t, s.Healthy(), "unix:///run/x.sock is not ready: Broken: no shim; waiting")
 		expectError(t, s.NetworkReady(), "network is not ready: NoCNI: no configuration")
@@ -196,7 +196,7 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 				p := newPullQueue(now)
 				key := pullKey{uid: "u", image: "i"}
 				p.recordFailure(key, errors.New("no route"))
-				health := newStatus("unix:///x", slog.New(slog.DiscardHandler), now, func(context.Context) (*runtimeapi.RuntimeStatus, error) {
+				health := newHealth("unix:///x", slog.New(slog.DiscardHandler), now, func(context.Context) (*runtimeapi.RuntimeStatus, error) {
 					return &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
 						{Type: runtimeapi.RuntimeReady, Status: true}, {Type: runtimeapi.NetworkReady, Status: true},
 					}}, nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -209,10 +210,7 @@ func (p *pullQueue) recordFailure(key pullKey, err error) {
 			delete(p.failures, k)
 		}
 	}
-	delay := pullBackOff
-	if f, ok := p.failures[key]; ok {
-		delay = min(2*f.delay, pullBackOffMax)
-	}
+	delay := backoff.Exponential{Min: pullBackOff, Max: pullBackOffMax}.Next(p.failures[key].delay)
 	p.failures[key] = pullFailure{at: now, delay: delay, err: err}
 }
 

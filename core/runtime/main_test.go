@@ -65,7 +65,7 @@ func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runt
 	logger := slog.New(slog.DiscardHandler)
 	return New(Config{
 		Client:         client,
-		Status:         NewStatus(client, logger, time.Now),
+		Health:         NewHealth(client, logger, time.Now),
 		Installation:   installation,
 		Layout:         pod.Layout{PodRoot: filepath.Join(root, "lib"), LogRoot: filepath.Join(root, "log")},
 		ResolvConf:     "testdata/resolv.conf",

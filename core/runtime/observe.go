@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// ListPods gives all pods of this installation, running or not, newest first,
+// ListPods returns all pods of this installation, running or not, newest first,
 // in the detail of a listing.
 func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	pods, err := r.list(ctx, nil)
@@ -28,7 +28,7 @@ func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	return pods, nil
 }
 
-// InspectPod gives one pod in full detail, but for sandboxes that have ended: of
+// InspectPod returns one pod in full detail, but for sandboxes that have ended: of
 // these the listing says all that counts. A pod the runtime does not know has only
 // its UID. What disappears meanwhile is left out.
 func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error) {

@@ -16,8 +16,8 @@ import (
 // Config is what a Runtime stands on.
 type Config struct {
 	Client *Client
-	// Status answers NetworkReady.
-	Status *Status
+	// Health answers NetworkReady.
+	Health *Health
 	// Installation is the installation ID: the mark on all that is ours.
 	Installation string
 	// AdoptForeign takes what a kubelet made, and bears no mark, for ours too.
@@ -65,7 +65,7 @@ func New(config Config) *Runtime {
 
 // NetworkReady says why pods cannot have a network of their own; nil if they
 // can.
-func (r *Runtime) NetworkReady() error { return r.config.Status.NetworkReady() }
+func (r *Runtime) NetworkReady() error { return r.config.Health.NetworkReady() }
 
 // owns reports whether a sandbox or container is this installation's: by its mark or,
 // where foreign pods are adopted, because a kubelet made it.

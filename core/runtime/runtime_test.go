@@ -199,16 +199,16 @@ func TestNetworkReadyIsTheLastPolls(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	expectError(t, r.NetworkReady(), "not been asked")
-	r.config.Status.pollOnce(t.Context())
+	r.config.Health.pollOnce(t.Context())
 	if err := r.NetworkReady(); err != nil {
 		t.Error(err)
 	}
 	r.cri.SetReady(true, false)
-	r.config.Status.pollOnce(t.Context())
+	r.config.Health.pollOnce(t.Context())
 	expectError(t, r.NetworkReady(), "network is not ready: NetworkReadyMissing")
 	r.cri.Stop()
-	r.config.Status.pollOnce(t.Context())
-	expectError(t, r.config.Status.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
+	r.config.Health.pollOnce(t.Context())
+	expectError(t, r.config.Health.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
 }
 
 func TestPodsAreNotChanged(t *testing.T) {

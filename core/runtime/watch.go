@@ -25,7 +25,7 @@ var errStreamEnded = errors.New("the runtime has ended its stream of events")
 // all of its work for a reader that does not keep up.
 //
 // Of a pod whose sandbox the runtime has removed an event may carry nothing but
-// the ID of the container or sandbox; then nobody knows whose it was, and it is
+// the ID of the container or sandbox; then its pod is unknown, and it is
 // handed on. Other events of pods that are not ours are left out. The error is
 // status.ErrNoEvents where the runtime has no such stream.
 func (r *Runtime) WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error {

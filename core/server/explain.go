@@ -22,7 +22,7 @@ func (s *Server) serveExplain(o *Options) {
 			refuse(w, http.StatusBadRequest, "name the pod: /v1/explain?namespace=NAMESPACE&name=NAME")
 			return
 		}
-		t := tale{o: o, story: api.Timeline{Namespace: namespace, Name: name}}
+		t := timeline{o: o, story: api.Timeline{Namespace: namespace, Name: name}}
 		if o.Now != nil {
 			t.story.At = o.Now()
 		}
@@ -35,8 +35,8 @@ func (s *Server) serveExplain(o *Options) {
 	})
 }
 
-// tale is a story while it is put together.
-type tale struct {
+// timeline is a story while it is put together.
+type timeline struct {
 	o     *Options
 	story api.Timeline
 	// waits are all versions of pods that wait.
@@ -55,7 +55,7 @@ type tale struct {
 }
 
 // gather collects what is known of the name; false where that is nothing.
-func (t *tale) gather() bool {
+func (t *timeline) gather() bool {
 	t.uids, t.documents, t.origins = map[types.UID]bool{}, map[string]string{}, map[types.UID]api.Origin{}
 	if t.o.Origins != nil {
 		t.origins = t.o.Origins()
@@ -86,7 +86,7 @@ func (t *tale) gather() bool {
 	return t.refused || len(t.pods)+len(t.waiting)+len(s.Decisions)+len(s.Conflicts)+len(s.Updates)+len(s.Events) > 0
 }
 
-func (t *tale) gatherRest() {
+func (t *timeline) gatherRest() {
 	s := &t.story
 	s.Decisions, s.Conflicts, s.Updates, s.Events = []api.Decision{}, []api.Conflict{}, []api.WaitingUpdate{}, []api.Event{}
 	for _, source := range t.o.Sources.Sources() {
@@ -137,7 +137,7 @@ func (t *tale) gatherRest() {
 }
 
 // from notes where a pod comes from.
-func (t *tale) from(o api.Origin) {
+func (t *timeline) from(o api.Origin) {
 	if o.Document != "" {
 		t.documents[o.Document] = o.Source
 	}
@@ -145,20 +145,20 @@ func (t *tale) from(o api.Origin) {
 
 // isNamed reports whether a name is the one that was asked for, or that of the pod
 // which such a manifest makes.
-func (t *tale) isNamed(name string) bool {
+func (t *timeline) isNamed(name string) bool {
 	return name == t.story.Name || t.o.Node != "" && name == t.story.Name+"-"+t.o.Node
 }
 
-func (t *tale) isOf(p *v1.Pod) bool {
+func (t *timeline) isOf(p *v1.Pod) bool {
 	return p.Namespace == t.story.Namespace && (t.isNamed(p.Name) || pod.Identity(p).Name == t.story.Name)
 }
 
-func (t *tale) isIn(namespace, name string, uid types.UID) bool {
+func (t *timeline) isIn(namespace, name string, uid types.UID) bool {
 	return t.uids[uid] || namespace == t.story.Namespace && t.isNamed(name)
 }
 
 // unknown says that there is no such pod, and which names are like it.
-func (t *tale) unknown() string {
+func (t *timeline) unknown() string {
 	text := fmt.Sprintf("nothing is known of a pod %s/%s", t.story.Namespace, t.story.Name)
 	known := slices.Compact(slices.Sorted(slices.Values(t.known)))
 	for _, name := range known {

@@ -183,7 +183,7 @@ func (n *Notifier) Notify() {
 	}
 }
 
-// Listen gives a channel that has a value once something has changed after the
+// Listen returns a channel that has a value once something has changed after the
 // call, and after the last value was taken. It is never closed; stop ends it.
 func (n *Notifier) Listen() (changed <-chan struct{}, stop func()) {
 	listener := make(chan struct{}, 1)

@@ -103,7 +103,7 @@ func (s *Store) withMarks(uid types.UID, st v1.PodStatus) v1.PodStatus {
 	return st
 }
 
-// withoutMarks drops marks from conditions that belong to nobody else.
+// withoutMarks drops marks from conditions that no other part owns.
 func withoutMarks(conditions []v1.PodCondition) []v1.PodCondition {
 	return slices.DeleteFunc(conditions, func(c v1.PodCondition) bool { return isMark(c.Type) })
 }

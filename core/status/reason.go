@@ -29,7 +29,7 @@ type Fault struct {
 // Error renders "Reason: detail".
 func (f *Fault) Error() string { return f.Reason + ": " + f.Err.Error() }
 
-// Unwrap gives the detail.
+// Unwrap returns the detail.
 func (f *Fault) Unwrap() error { return f.Err }
 
 // ReasonOf splits err into the reason and message of a waiting container.

@@ -125,7 +125,7 @@ func (l *Loop) trackOutcome(m member) {
 // reject keeps a pod from starting, with an event where that is news. It stays in
 // the set and gets no worker. What policy refuses, and a pod of an API server, is
 // shown as failed: something else may be made in its place. A static pod that this
-// node rejects waits: nobody would make another one, and nobody else may use what
+// node rejects waits: no controller makes another one, and no other pod may use what
 // policy has reserved for it.
 func (l *Loop) reject(m member, why admission.Result, news bool) {
 	m.rejected = true

@@ -8,18 +8,18 @@
 //
 // Loop.Run is the goroutine; it owns the set. Nothing it does waits for the
 // runtime: the only such call, the list that housekeeping asks for before it
-// ends a pod that nobody wants, runs beside it on one goroutine that Run waits
+// ends a pod that no source wants, runs beside it on one goroutine that Run waits
 // for. Removable and Healthy may be called from anywhere.
 //
 // A pod that is not admitted stays in the set without a worker until its source
 // takes it away: shown as failed, or, as a static pod that this node rejects, as
 // pending, and then it is judged again as soon as something has left the node.
 // Where others give way to a critical pod, that one starts when they have ended.
-// What policy says of a pod comes with it; the loop asks nobody. What an earlier
+// What policy says of a pod comes with it; the loop does not ask. What an earlier
 // agent has begun with is not judged again. A pod that comes back under its UID is judged
 // when nothing is left on the node of the one that went.
 //
 // Whether a pod is wanted is the mux's to say, and only once the pod's own
-// source has been heard: one source that is down keeps its pods, and holds up
-// nobody else's.
+// source is ready: one source that is down keeps its pods, and does not hold up
+// those of others.
 package syncloop

@@ -15,11 +15,11 @@ import (
 
 // housekeep makes the workers match the pods that are wanted, whatever was
 // missed: it lets go of workers that are done or whose pod is gone, makes
-// those that are missing, and looks for pods that run for nobody.
+// those that are missing, and looks for pods that run and that no source wants.
 func (l *Loop) housekeep(ctx context.Context) {
 	l.createMissingWorkers(l.cfg.Workers.SyncKnownPods(l.wanted))
 	l.forgetTerminated()
-	if l.relisting || len(l.strays()) == 0 {
+	if l.relisting || len(l.orphans()) == 0 {
 		return
 	}
 	// What the last list showed may be over: look again before anything ends.
@@ -44,8 +44,8 @@ func (l *Loop) createMissingWorkers(workers map[types.UID]worker.State) {
 	l.admitRecreated()
 }
 
-// killStrays ends the pods that run without a worker or a source, by a fresh list.
-func (l *Loop) killStrays(err error) {
+// killOrphans ends the pods that run without a worker or a source, by a fresh list.
+func (l *Loop) killOrphans(err error) {
 	l.relisting = false
 	if err != nil {
 		if l.unlisted.Due("", err.Error(), l.cfg.Now()) {
@@ -56,7 +56,7 @@ func (l *Loop) killStrays(err error) {
 	if l.unlisted.Over() {
 		l.cfg.Log.Info("the runtime can be listed again")
 	}
-	for _, s := range l.strays() {
+	for _, s := range l.orphans() {
 		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
 			"pod", s.Namespace+"/"+s.Name, "uid", s.UID, "source", s.Source)
 		l.terminating[s.UID] = time.Time{}
@@ -64,16 +64,16 @@ func (l *Loop) killStrays(err error) {
 	}
 }
 
-// strays are the pods without a worker that may be ended: the source each was made for
-// does not want it. As in unwanted, whether it was heard is asked first.
-func (l *Loop) strays() []worker.Orphan {
-	var strays []worker.Orphan
+// orphans returns the pods without a worker that may be ended: the source each was made for
+// does not want it. As in unwanted, whether that source is ready is checked first.
+func (l *Loop) orphans() []worker.Orphan {
+	var orphans []worker.Orphan
 	for _, s := range l.cfg.Workers.Orphans() {
-		if l.sources.heard(s.Source) && !l.cfg.Desired.WantedBy(s.UID, s.Source) && !l.pods.has(s.UID) {
-			strays = append(strays, s)
+		if l.sources.ready(s.Source) && !l.cfg.Desired.WantedBy(s.UID, s.Source) && !l.pods.has(s.UID) {
+			orphans = append(orphans, s)
 		}
 	}
-	return strays
+	return orphans
 }
 
 // wanted reports whether the pod is to run: by the mux, or by the set while
@@ -86,7 +86,7 @@ func (l *Loop) wanted(uid types.UID) bool {
 // is asked about first: a snapshot that comes between the two questions must
 // not make its own pods look unwanted.
 func (l *Loop) unwanted(uid types.UID, source string) bool {
-	return l.sources.heard(source) && !l.wanted(uid)
+	return l.sources.ready(source) && !l.wanted(uid)
 }
 
 // Removable reports whether everything a pod left on the node may be removed:
@@ -106,7 +106,7 @@ func (l *Loop) notStarted(uid types.UID) bool {
 	return (waits || m.recreated) && !l.cfg.Workers.Has(uid)
 }
 
-// sources says which sources have been heard. A source is heard once the loop
+// sources records which sources are ready. A source is ready once the loop
 // has handled its first snapshot, not merely when the mux has it: until then
 // what it took away may still be on its way here.
 type sources struct {
@@ -130,11 +130,11 @@ func (s *sources) markHandled(names []string) {
 	}
 }
 
-// heard reports whether the named source has said what it wants. With an empty
-// name, for a pod of which nobody knows the source, all must have.
-func (s *sources) heard(name string) bool {
+// ready reports whether the first snapshot of the named source has been handled. With an
+// empty name, for a pod of an unknown source, it reports whether those of all have.
+func (s *sources) ready(name string) bool {
 	if name == "" {
-		return !slices.ContainsFunc(s.configured, func(n string) bool { return !s.heard(n) })
+		return !slices.ContainsFunc(s.configured, func(n string) bool { return !s.ready(n) })
 	}
 	if slices.Contains(s.configured, name) && !s.isHandled(name) {
 		return false

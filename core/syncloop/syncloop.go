@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/internal/faultlog"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/worker"
@@ -110,7 +111,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-l.rejections.wake:
 			l.showDurable()
 		case err := <-l.relisted:
-			l.killStrays(err)
+			l.killOrphans(err)
 		}
 		l.recordStep()
 	}
@@ -159,8 +160,8 @@ const (
 	// without a warning: no runtime has been asked and listed at once.
 	startGrace     = 10 * time.Second
 	minHealthDelay = 100 * time.Millisecond
-	// maxHealthDelay is the most between two looks at the checks, which ask
-	// nobody: they know.
+	// maxHealthDelay is the most between two looks at the checks, which do not
+	// call the runtime.
 	maxHealthDelay = time.Second
 	// maxStep is how old the last step may be before the loop counts as stuck.
 	maxStep = 5 * time.Minute
@@ -168,14 +169,15 @@ const (
 
 // awaitHealth returns when all checks pass, or with ctx's error. Until then
 // nothing is taken in, so that nothing is done on a wrong picture and nothing
-// is lost: those who have news wait.
+// is lost: updates and events wait.
 func (l *Loop) awaitHealth(ctx context.Context) error {
 	var starting faultlog.Pace
 	quietUntil := time.Time{}
 	if l.lastStep.Load() == nil {
 		quietUntil = l.cfg.Now().Add(startGrace)
 	}
-	for delay := minHealthDelay; ; delay = min(2*delay, maxHealthDelay) {
+	delays := backoff.Exponential{Min: minHealthDelay, Max: maxHealthDelay}
+	for delay := delays.Min; ; delay = delays.Next(delay) {
 		err := l.checkHealth()
 		if err == nil {
 			if l.unhealthy.Over() {

@@ -83,7 +83,7 @@ type Images interface {
 type Volumes interface {
 	// Setup makes all volumes of p ready; those that are stay as they are.
 	Setup(ctx context.Context, p *v1.Pod) error
-	// Mounts gives the mounts of c, once Setup has succeeded.
+	// Mounts returns the mounts of c, once Setup has succeeded.
 	Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error)
 	// Teardown unmounts and removes what Setup made.
 	Teardown(ctx context.Context, uid types.UID) error
@@ -93,14 +93,14 @@ type Volumes interface {
 type Cgroups interface {
 	// Ensure makes the pod's cgroup and gives its name as the runtime wants it.
 	Ensure(p *v1.Pod) (parent string, err error)
-	// Remove removes the cgroup of a pod whose containers have stopped. What is left
-	// in it nobody knows of, and it may be ended; if it stays, Remove fails.
+	// Remove removes the cgroup of a pod whose containers have stopped. A process that is
+	// left in it may be ended; if it stays, Remove fails.
 	Remove(ctx context.Context, uid types.UID) error
 }
 
 // Cache holds what the runtime last showed.
 type Cache interface {
-	// Get gives what is known now, an empty pod if that is nothing.
+	// Get returns what is known now, an empty pod if that is nothing.
 	Get(uid types.UID) (status.ObservedPod, error)
 	// GetNewerThan waits for an observation made after t. One that is there
 	// already is given even when ctx has ended.

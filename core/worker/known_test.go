@@ -107,8 +107,8 @@ func TestARemovedPodLeavesNothingBehind(t *testing.T) {
 			t.Error("the reason cache remembers the pod")
 		}
 		p2 := b.pool
-		if len(p2.records)+len(p2.queue.due)+len(p2.backoff.entries)+len(p2.gate.holders)+len(p2.gate.waiting) != 0 {
-			t.Errorf("records %v, queue %v, backoff %v, gate %+v; want nothing", p2.records, p2.queue.due, p2.backoff.entries, p2.gate)
+		if len(p2.records)+len(p2.queue.due)+len(p2.backoff.entries)+len(p2.names.holders)+len(p2.names.waiting) != 0 {
+			t.Errorf("records %v, queue %v, backoff %v, names %+v; want nothing", p2.records, p2.queue.due, p2.backoff.entries, p2.names)
 		}
 	})
 }

@@ -92,7 +92,7 @@ type failures []error
 // Error renders all of them.
 func (f failures) Error() string { return errors.Join(f...).Error() }
 
-// Unwrap gives all of them.
+// Unwrap returns all of them.
 func (f failures) Unwrap() []error { return f }
 
 // retryDelay returns the time between a failed iteration and the next: the shortest that one

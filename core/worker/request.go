@@ -184,7 +184,7 @@ func (p *Pool) addWorker(r *Request) *record {
 	p.records[rec.uid] = rec
 	if r.Pod != nil && pod.IsStatic(r.Pod) && !rec.started {
 		rec.fullName = pod.FullName(r.Pod)
-		p.gate.enqueue(rec.fullName, rec.uid)
+		p.names.enqueue(rec.fullName, rec.uid)
 	}
 	if _, known := p.records[rec.replaces]; known && !rec.started {
 		p.successors[rec.replaces] = append(p.successors[rec.replaces], rec.uid)

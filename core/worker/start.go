@@ -11,58 +11,58 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// startGate lets static pods of one full name run one after the other: the
+// nameQueue lets static pods of one full name run one after the other: the
 // next starts only when the one before has left, that is, when its containers,
 // volumes and cgroup are gone. It is guarded by the pool's lock.
-type startGate struct {
+type nameQueue struct {
 	// holders are several only where an earlier agent left them so, or where it is
 	// in doubt which of them runs.
 	holders map[string][]types.UID
 	waiting map[string][]types.UID
 }
 
-func newStartGate() startGate {
-	return startGate{holders: map[string][]types.UID{}, waiting: map[string][]types.UID{}}
+func newNameQueue() nameQueue {
+	return nameQueue{holders: map[string][]types.UID{}, waiting: map[string][]types.UID{}}
 }
 
 // enqueue adds uid to the end of the queue for name.
-func (g *startGate) enqueue(name string, uid types.UID) {
-	g.waiting[name] = append(g.waiting[name], uid)
+func (q *nameQueue) enqueue(name string, uid types.UID) {
+	q.waiting[name] = append(q.waiting[name], uid)
 }
 
 // tryAcquire reports whether uid holds name now. uid gets a name without holders when it is
 // the first in the queue; UIDs for which live is false lose their place.
-func (g *startGate) tryAcquire(name string, uid types.UID, live func(types.UID) bool) bool {
-	if holders := g.holders[name]; len(holders) > 0 {
+func (q *nameQueue) tryAcquire(name string, uid types.UID, live func(types.UID) bool) bool {
+	if holders := q.holders[name]; len(holders) > 0 {
 		return slices.Contains(holders, uid)
 	}
-	line := slices.DeleteFunc(g.waiting[name], func(w types.UID) bool { return w != uid && !live(w) })
-	setOrDelete(g.waiting, name, line)
+	line := slices.DeleteFunc(q.waiting[name], func(w types.UID) bool { return w != uid && !live(w) })
+	setOrDelete(q.waiting, name, line)
 	if len(line) == 0 || line[0] != uid {
 		return false
 	}
-	g.acquire(name, uid)
+	q.acquire(name, uid)
 	return true
 }
 
 // acquire makes uid a holder of name, out of turn, beside other holders. The empty name has no
 // holders.
-func (g *startGate) acquire(name string, uid types.UID) {
+func (q *nameQueue) acquire(name string, uid types.UID) {
 	if name == "" {
 		return
 	}
-	if !slices.Contains(g.holders[name], uid) {
-		g.holders[name] = append(g.holders[name], uid)
+	if !slices.Contains(q.holders[name], uid) {
+		q.holders[name] = append(q.holders[name], uid)
 	}
-	setOrDelete(g.waiting, name, without(g.waiting[name], uid))
+	setOrDelete(q.waiting, name, without(q.waiting[name], uid))
 }
 
 // release removes uid from the holders and the queue of name, and returns the UIDs that still
 // wait for it.
-func (g *startGate) release(name string, uid types.UID) []types.UID {
-	setOrDelete(g.holders, name, without(g.holders[name], uid))
-	setOrDelete(g.waiting, name, without(g.waiting[name], uid))
-	return g.waiting[name]
+func (q *nameQueue) release(name string, uid types.UID) []types.UID {
+	setOrDelete(q.holders, name, without(q.holders[name], uid))
+	setOrDelete(q.waiting, name, without(q.waiting[name], uid))
+	return q.waiting[name]
 }
 
 // setOrDelete stores a queue, and deletes an empty one.
@@ -93,7 +93,7 @@ func (p *Pool) tryStart(rec *record) bool {
 		// Nothing of it runs, but how it ended is shown, and kept for the next agent.
 		rec.state = Terminated
 	case rec.state != Syncing, observed.Running():
-		p.gate.acquire(rec.fullName, rec.uid)
+		p.names.acquire(rec.fullName, rec.uid)
 	default:
 		if why := p.startBlocker(rec); why != "" {
 			p.log.Info("pod waits", append(logPod(rec.pod, rec.uid), "why", why)...)
@@ -112,7 +112,7 @@ func (p *Pool) startBlocker(rec *record) string {
 	if rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces) {
 		return "starts when the pod whose place it takes has ended, uid " + string(rec.replaces)
 	}
-	if rec.fullName != "" && (p.nameInUse(rec) || !p.gate.tryAcquire(rec.fullName, rec.uid, p.canStart)) {
+	if rec.fullName != "" && (p.nameInUse(rec) || !p.names.tryAcquire(rec.fullName, rec.uid, p.canStart)) {
 		return "starts when another pod of its name has ended; static pods of one name run one after the other"
 	}
 	return ""
@@ -135,7 +135,7 @@ func (p *Pool) canStart(uid types.UID) bool {
 }
 
 // nameInUse reports whether a static pod of the same full name exists that an earlier agent
-// left and that the start gate does not know: it runs and has not started here, or it is being
+// left and that the queue of its name does not know: it runs and has not started here, or it is being
 // terminated and was never known. Its sandbox names the source of a pod.
 func (p *Pool) nameInUse(rec *record) bool {
 	listed, _ := p.cfg.Cache.Pods()
@@ -148,7 +148,7 @@ func (p *Pool) nameInUse(rec *record) bool {
 		switch {
 		case !known, other.pod == nil:
 			return true
-		case other.started: // the start gate knows it
+		case other.started: // the queue of its name knows it
 		case other.state == Syncing && !o.Running(): // it is in the line itself
 		default:
 			return true
@@ -158,7 +158,7 @@ func (p *Pool) nameInUse(rec *record) bool {
 }
 
 // addSuccessors registers the pods that already wait for this one, from before it had a
-// record, and this one with the pods of its name that only the runtime knows: the start gate
+// record, and this one with the pods of its name that only the runtime knows: the queue of its name
 // knows none of these. It also wakes waiting pods of the same name, which this one may have
 // blocked.
 func (p *Pool) addSuccessors(rec *record, observed *status.ObservedPod) {
@@ -193,7 +193,7 @@ func (p *Pool) wakeSuccessors(rec *record) {
 	waiting := p.successors[rec.uid]
 	delete(p.successors, rec.uid)
 	if rec.fullName != "" {
-		waiting = append(waiting, p.gate.release(rec.fullName, rec.uid)...)
+		waiting = append(waiting, p.names.release(rec.fullName, rec.uid)...)
 	}
 	for _, uid := range waiting {
 		if next, known := p.records[uid]; known {

@@ -14,9 +14,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-func TestStartGate(t *testing.T) {
+func TestNameQueue(t *testing.T) {
 	t.Parallel()
-	g := newStartGate()
+	g := newNameQueue()
 	dead := map[types.UID]bool{}
 	live := func(uid types.UID) bool { return !dead[uid] }
 	for _, uid := range []types.UID{"a", "b", "c", "d"} {
@@ -40,13 +40,13 @@ func TestStartGate(t *testing.T) {
 	check("c", true)  // b cannot start any more
 	g.release("web", "d")
 	if len(g.release("web", "c")) != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
-		t.Errorf("the gate keeps something: %+v", g)
+		t.Errorf("the queue keeps something: %+v", g)
 	}
 }
 
 func TestANameIsFreeWhenAllThatRanUnderItHaveLeft(t *testing.T) {
 	t.Parallel()
-	g := newStartGate()
+	g := newNameQueue()
 	live := func(types.UID) bool { return true }
 	for _, uid := range []types.UID{"a", "b", "c"} {
 		g.enqueue("web", uid)

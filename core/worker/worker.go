@@ -42,7 +42,7 @@ type Pool struct {
 	records map[types.UID]*record
 	// successors are the pods that start once the pod with the UID is gone.
 	successors map[types.UID][]types.UID
-	gate       startGate
+	names      nameQueue
 }
 
 // New makes a pool without workers.
@@ -54,7 +54,7 @@ func New(cfg Config) *Pool {
 		backoff:    newRestartBackoff(cfg.Now),
 		records:    map[types.UID]*record{},
 		successors: map[types.UID][]types.UID{},
-		gate:       newStartGate(),
+		names:      newNameQueue(),
 	}
 	p.draining, p.drain = context.WithCancel(context.Background())
 	p.calls, p.cancelCalls = context.WithCancel(context.Background())
@@ -172,7 +172,7 @@ func (p *Pool) busyPods() []string {
 // record is what the pool knows of one pod. It is guarded by the pool's lock.
 type record struct {
 	uid types.UID
-	// fullName is the name of a static pod in the start gate, empty for pods that may
+	// fullName is the name of a static pod in the queue of its name, empty for pods that may
 	// start at any time.
 	fullName string
 	// replaces is the pod that must be gone before this one starts, empty for none.
@@ -193,7 +193,7 @@ type record struct {
 	// are lower bounds for the attempts of the next instances, by container.
 	terminalAtStart bool
 	minAttempts     map[string]uint32
-	// started is true once the start gate has let the pod pass.
+	// started is true once the queue of its name has let the pod pass.
 	started bool
 	// activeSince is when the pod became active, with a monotonic reading; zero before.
 	activeSince time.Time

@@ -230,7 +230,7 @@ func TestHammer(t *testing.T) {
 			var wg sync.WaitGroup
 			for g := range uint64(4) {
 				wg.Go(func() {
-					random := rand.New(rand.NewPCG(seed, g)) //nolint:gosec // repeatable on purpose
+					random := rand.New(rand.NewPCG(seed, g))
 					for range 100 {
 						n := random.IntN(6)
 						p := newPod(fmt.Sprint("web-", n/2), types.UID(strconv.Itoa(n)), "a", "b")
@@ -262,8 +262,8 @@ func TestHammer(t *testing.T) {
 					}
 				}
 			}
-			if g := b.pool.gate; len(g.holders)+len(g.waiting) != 0 {
-				t.Errorf("seed %d: the gate keeps %+v", seed, g)
+			if g := b.pool.names; len(g.holders)+len(g.waiting) != 0 {
+				t.Errorf("seed %d: the queue keeps %+v", seed, g)
 			}
 		})
 	}

@@ -94,7 +94,7 @@ func TestTheArchiveHoldsTheSDKs(t *testing.T) {
 	if !*update {
 		t.Fatal("sdk.zip is not what plugins/sdk has: run go generate ./plugins/scaffold, and commit it")
 	}
-	if err := os.WriteFile("sdk.zip", pack(t, want), 0o644); err != nil { //nolint:gosec // a source file
+	if err := os.WriteFile("sdk.zip", pack(t, want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -30,7 +30,7 @@ func mainCode() int {
 		return 1
 	}
 	if *seed == 0 {
-		*seed = rand.Uint64()>>40 + 1 //nolint:gosec // no secret
+		*seed = rand.Uint64()>>40 + 1
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -39,7 +39,7 @@ type author struct {
 // newScript says what is done in each round, decided by the seed alone.
 func newScript(f form, seed uint64, all []*shape) [][]step {
 	began := time.Unix(0, 0)
-	a := &author{form: f, random: rand.New(rand.NewPCG(seed, seed)), ledger: newLedger(all, began), began: began} //nolint:gosec // no secret
+	a := &author{form: f, random: rand.New(rand.NewPCG(seed, seed)), ledger: newLedger(all, began), began: began}
 	script := make([][]step, f.rounds)
 	for round := range script {
 		script[round] = a.round(round)

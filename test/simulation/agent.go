@@ -14,9 +14,9 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/mux"
-	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
+	coresource "github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/worker"
@@ -116,7 +116,7 @@ func (a *agent) judge(_ *product.Agent, c *mux.Config) error {
 }
 
 // source makes the reader of a source of the world.
-func (a *agent) source(s *config.Source, sink *mux.Sink) (parts.Source, error) {
+func (a *agent) source(s *config.Source, sink *mux.Sink) (coresource.Source, error) {
 	i := slices.IndexFunc(a.world.sources, func(x *source) bool { return x.name == s.Name })
 	return &reader{link: a.link, source: a.world.sources[i], sink: sink}, nil
 }

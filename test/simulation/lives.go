@@ -49,7 +49,7 @@ func awayAndBack(s *script) {
 	if s.seed%16 >= 4 {
 		return
 	}
-	r := rand.New(rand.NewPCG(s.seed, 1)) //nolint:gosec // repeatable on purpose
+	r := rand.New(rand.NewPCG(s.seed, 1))
 	for i := range stepsPerScript / 8 {
 		at, source, place := len(s.steps), r.IntN(len(sourceNames)-1), r.IntN(places)
 		if i%2 == 0 {

@@ -142,7 +142,7 @@ const stepsPerScript = 100
 
 // generate makes the script of a seed.
 func generate(seed uint64) *script {
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
+	r := rand.New(rand.NewPCG(seed, 0))
 	s := &script{seed: seed, set: settings{
 		gated: r.IntN(4) > 0, filtered: r.IntN(3) == 0, precedence: r.IntN(4) == 0, stopDenied: r.IntN(6) == 0, events: r.IntN(4) > 0,
 		frequency: pick(r, time.Minute, time.Hour),

@@ -58,7 +58,7 @@ func escaped(path string) string {
 func readGolden(path string) (*golden, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -107,10 +107,10 @@ func (g *golden) write(path string) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text.Bytes()) {
 		return false, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as the author's other folders
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return false, err
 	}
-	return true, os.WriteFile(path, text.Bytes(), 0o644) //nolint:gosec // as the author's other files
+	return true, os.WriteFile(path, text.Bytes(), 0o644)
 }
 
 // differs says what is another than in the golden file, empty where nothing is.

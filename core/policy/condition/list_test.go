@@ -8,7 +8,7 @@ import (
 )
 
 // Not parallel: it goes by what the whole process allocates.
-func TestGoingThroughObjectsCostsOnlyThoseThatAreLookedAt(t *testing.T) { //nolint:paralleltest // see above
+func TestGoingThroughObjectsCostsOnlyThoseThatAreLookedAt(t *testing.T) {
 	p := webPod()
 	p.Spec.Containers = make([]corev1.Container, 100_000)
 	c := compiled(t, "object.spec.containers.exists(c, c.name == '')")

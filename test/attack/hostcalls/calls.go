@@ -348,7 +348,7 @@ func deepSettings(keys int) map[string]any {
 		table["m"] = at
 		at = table
 	}
-	return at.(map[string]any) //nolint:forcetypeassert // as it was made
+	return at.(map[string]any)
 }
 
 // longKey is one of many keys that differ late.

@@ -52,7 +52,7 @@ func TestTable_isWhatContainerdReads(t *testing.T) {
 		fmt.Fprintf(now, "%s\t%s\n", given, got)
 	}
 	if *update {
-		if err := os.WriteFile(table, now.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the repository
+		if err := os.WriteFile(table, now.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ func allocated(binary []byte) uint64 {
 	return least
 }
 
-//nolint:paralleltest // it measures what the whole process allocates
+// It measures what the whole process allocates.
 func TestNothingIsAllocatedByDeclaredSizes(t *testing.T) {
 	const most = "\xff\xff\xff\xff\x0f" // 2^32-1
 	big := strings.Repeat("\x00", 200)
@@ -59,9 +59,7 @@ func TestNothingIsAllocatedByDeclaredSizes(t *testing.T) {
 }
 
 // What is not capped by the number of a section's elements must not take many
-// times the module's size.
-//
-//nolint:paralleltest // it measures what the whole process allocates
+// times the module's size. It measures what the whole process allocates.
 func TestWhatIsReadTakesLittleMoreThanTheModule(t *testing.T) {
 	const size = 1 << 20
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -45,7 +45,7 @@ func TestOfASuppressedUpdateIsSaidWhenTheFilterIsAskedAgainAndWhenItPasses(t *te
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{story: api.Timeline{Updates: []api.WaitingUpdate{test.update}}}
+			s := timeline{story: api.Timeline{Updates: []api.WaitingUpdate{test.update}}}
 			s.tellWaiting()
 			if diff := cmp.Diff([]api.Entry{{Part: api.PartWait, Text: test.want}}, s.story.Now); diff != "" {
 				t.Errorf("what is said (-want +got):\n%s", diff)
@@ -78,7 +78,7 @@ func TestWhatIsAskedIsToldWithWhatTheAnswerWaitsFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{waiting: []api.Waiting{test.waits}}
+			s := timeline{waiting: []api.Waiting{test.waits}}
 			if test.update != nil {
 				s.story.Updates = []api.WaitingUpdate{*test.update}
 			}
@@ -120,7 +120,7 @@ func TestAStoredVerdictIsToldWhereNoDecisionTellsIt(t *testing.T) {
 			if test.verdict != nil {
 				verdicts["u1"] = test.verdict
 			}
-			s := tale{
+			s := timeline{
 				o:     &Options{Verdicts: func() map[types.UID]*api.Verdict { return verdicts }},
 				pods:  []v1.Pod{{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}},
 				story: api.Timeline{Decisions: test.decisions},
@@ -155,7 +155,7 @@ func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tale{o: &Options{Started: test.started}, story: api.Timeline{Moments: []api.Entry{{At: test.at}}}}
+			s := timeline{o: &Options{Started: test.started}, story: api.Timeline{Moments: []api.Entry{{At: test.at}}}}
 			s.tellStart()
 			last := s.story.Moments[len(s.story.Moments)-1]
 			if last.Before != test.marked || (len(s.story.Moments) == 2) != test.marked {
@@ -212,7 +212,7 @@ func TestAStoryIsInOrder(t *testing.T) {
 			Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(at(900))},
 		}}},
 	}}
-	s := tale{
+	s := timeline{
 		o: &Options{Sources: known{}}, pods: []v1.Pod{p},
 		// It was denied, and counts as new since other policies judged it.
 		origins: map[types.UID]api.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
@@ -275,7 +275,7 @@ func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := &known{pods: func() *v1.PodList { return &v1.PodList{Items: test.pods} }, sources: []api.SourceState{{Name: "s", Seen: true, Problems: problems}}}
-			s := tale{
+			s := timeline{
 				o: &Options{
 					Pods: k, Sources: k, Events: k, Node: "edge",
 					Origins: func() map[types.UID]api.Origin {

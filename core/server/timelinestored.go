@@ -10,7 +10,7 @@ import (
 
 // tellStored tells the verdicts that pods have where the decisions that are still
 // shown do not: it is stored with a pod for as long as that runs.
-func (t *tale) tellStored() {
+func (t *timeline) tellStored() {
 	if t.o.Verdicts == nil {
 		return
 	}
@@ -32,14 +32,14 @@ func (t *tale) tellStored() {
 }
 
 // tells reports whether a verdict is that of a decision which is told.
-func (t *tale) tells(v *api.Verdict, p *v1.Pod) bool {
+func (t *timeline) tells(v *api.Verdict, p *v1.Pod) bool {
 	return slices.ContainsFunc(t.story.Decisions, func(d api.Decision) bool {
 		return d.Hook == api.PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)
 	})
 }
 
 // tellStart marks what was before the agent started.
-func (t *tale) tellStart() {
+func (t *timeline) tellStart() {
 	started, before := t.o.Started, false
 	for i := range t.story.Moments {
 		m := &t.story.Moments[i]

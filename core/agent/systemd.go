@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/systemd"
 )
 
-// wireNotify finds out who is to be told how the agent is. An environment that makes
+// wireNotify finds out which service manager to notify of the health of the agent. An environment that makes
 // no sense is no reason not to start.
 func (n *Node) wireNotify(lookup func(string) (string, bool)) {
 	if lookup == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // tellStatus tells what the runtime did with a pod, and how that stands.
-func (t *tale) tellStatus(p *v1.Pod) {
+func (t *timeline) tellStatus(p *v1.Pod) {
 	st := &p.Status
 	if st.StartTime != nil {
 		t.happened(api.Entry{At: t.within(st.StartTime.Time), Part: api.PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node", p.Name)})
@@ -41,7 +41,7 @@ func (t *tale) tellStatus(p *v1.Pod) {
 
 // within is a time that has whole seconds, after what came before it in that second: a
 // pod is known and judged before the node admits it.
-func (t *tale) within(second time.Time) time.Time {
+func (t *timeline) within(second time.Time) time.Time {
 	at := second
 	for i := range t.story.Moments {
 		m := &t.story.Moments[i]
@@ -54,7 +54,7 @@ func (t *tale) within(second time.Time) time.Time {
 
 // tellContainer tells of the starts and ends of a container that are known: the
 // newest, and the one before it.
-func (t *tale) tellContainer(c *v1.ContainerStatus) {
+func (t *timeline) tellContainer(c *v1.ContainerStatus) {
 	for _, state := range []*v1.ContainerState{&c.LastTerminationState, &c.State} {
 		if r := state.Running; r != nil && !r.StartedAt.IsZero() {
 			t.happened(api.Entry{At: r.StartedAt.Time, Part: api.PartRuntime, Text: fmt.Sprintf("container %s started", c.Name)})

@@ -6,6 +6,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
+// Source is a source of any kind. Run reads and delivers until ctx is done;
+// then it ends with nil.
+type Source interface {
+	Run(ctx context.Context) error
+}
+
 // Sink takes what a source reads. The mux gives each source one of its own.
 // A source calls it from one goroutine at a time; Replace and Apply block
 // until the mux has taken the delivery (back-pressure, never drops) and fail

@@ -14,7 +14,7 @@ import (
 )
 
 // tell makes the moments of the story.
-func (t *tale) tell() {
+func (t *timeline) tell() {
 	t.tellSources()
 	t.tellConflicts()
 	for i := range t.story.Decisions {
@@ -43,12 +43,12 @@ func (t *tale) tell() {
 	}
 }
 
-func (t *tale) happened(m api.Entry) { t.story.Moments = append(t.story.Moments, m) }
+func (t *timeline) happened(m api.Entry) { t.story.Moments = append(t.story.Moments, m) }
 
-func (t *tale) stands(m api.Entry) { t.story.Now = append(t.story.Now, m) }
+func (t *timeline) stands(m api.Entry) { t.story.Now = append(t.story.Now, m) }
 
 // tellSources tells which documents the pods come from, and what is wrong with these.
-func (t *tale) tellSources() {
+func (t *timeline) tellSources() {
 	for i := range t.pods {
 		p := &t.pods[i]
 		o, ok := t.origins[p.UID]
@@ -89,7 +89,7 @@ func (t *tale) tellSources() {
 
 // knownSince is when a pod came at the latest that counts as new since then: what policies
 // denied counts as new when other policies judge it.
-func (t *tale) knownSince(uid types.UID, since time.Time) time.Time {
+func (t *timeline) knownSince(uid types.UID, since time.Time) time.Time {
 	for i := range t.story.Decisions {
 		if d := &t.story.Decisions[i]; d.UID == uid && d.First.Before(since) {
 			since = d.First
@@ -100,7 +100,7 @@ func (t *tale) knownSince(uid types.UID, since time.Time) time.Time {
 
 // concerns reports whether a problem is one of a document the pods come from, or of one
 // of the same manifest that does not say which pod it is.
-func (t *tale) concerns(source string, problem *api.Problem) bool {
+func (t *timeline) concerns(source string, problem *api.Problem) bool {
 	if t.documents[problem.Document] == source {
 		return true
 	}
@@ -116,7 +116,7 @@ func (t *tale) concerns(source string, problem *api.Problem) bool {
 	return false
 }
 
-func (t *tale) isSource(name string) bool {
+func (t *timeline) isSource(name string) bool {
 	for _, source := range t.documents {
 		if source == name {
 			return true
@@ -126,7 +126,7 @@ func (t *tale) isSource(name string) bool {
 }
 
 // tellConflicts tells who claims the identity, and who won.
-func (t *tale) tellConflicts() {
+func (t *timeline) tellConflicts() {
 	became := map[api.ClaimState]string{
 		api.ClaimRuns: "runs", api.ClaimWaits: "waits", api.ClaimGivesWay: "gives way", api.ClaimRefused: "is denied", api.ClaimLost: "does not run",
 	}
@@ -145,7 +145,7 @@ func (t *tale) tellConflicts() {
 }
 
 // tellDecision tells what policies said, each with what it read and what it took.
-func (t *tale) tellDecision(d *api.Decision) {
+func (t *timeline) tellDecision(d *api.Decision) {
 	v := &d.Verdict
 	text := string(v.Answer)
 	if d.Op != "" {
@@ -219,7 +219,7 @@ func opinion(o *api.Opinion) []string {
 }
 
 // tellWaiting tells what waits, for whom and until when.
-func (t *tale) tellWaiting() {
+func (t *timeline) tellWaiting() {
 	for i := range t.waiting {
 		w := &t.waiting[i]
 		if w.Suppressed {
@@ -287,7 +287,7 @@ func askedAgain(u *api.WaitingUpdate) string {
 }
 
 // tellEvents tells what the agent said of the pods.
-func (t *tale) tellEvents() {
+func (t *timeline) tellEvents() {
 	for i := range t.story.Events {
 		e := &t.story.Events[i]
 		m := api.Entry{At: e.First, Part: api.PartEvent, Text: said(e.Reason, e.Message)}
