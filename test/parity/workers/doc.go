@@ -14,7 +14,7 @@
 //
 // A kubelet's constructor of workers is not exported. So a program is made of
 // testdata/theirs and of the files that both sides share (script.go, world.go):
-// the overlay of go test makes a package of them, and they reach the constructor
-// by its name. It plays histories that come in over its input. Ours are played
+// an overlay of go test lays those beside it, and they reach the constructor by
+// its name. It plays histories that come in over its input. Ours are played
 // first; they decide what of a history makes sense: see play.go.
 package workers

@@ -13,22 +13,21 @@ import (
 	"sync"
 )
 
-// sources are the files of the program, by their names in its package.
-var sources = map[string]string{
-	"script.go": "script.go", "world.go": "world.go",
-	"theirs_test.go": "testdata/theirs/theirs_test.go", "linkname.s": "testdata/theirs/linkname.s",
-}
+// theirSources is the package of the program, shared are the files that it has of this one.
+const theirSources = "testdata/theirs"
+
+var shared = []string{"script.go", "world.go"}
 
 // build makes in dir the program that has a kubelet's workers, and gives its
-// path. The files of its package are nowhere but in the overlay.
+// path.
 func build(dir string) (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	replace := map[string]string{}
-	for name, source := range sources {
-		replace[filepath.Join(here, "theirs", name)] = filepath.Join(here, source)
+	for _, name := range shared {
+		replace[filepath.Join(here, theirSources, name)] = filepath.Join(here, name)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -40,7 +39,7 @@ func build(dir string) (string, error) {
 	}
 	// As make and tools/setup.sh build, so that what is built can be shared.
 	command := exec.Command("go", "test", "-c", "-buildvcs=false", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w",
-		"-overlay", overlay, "-o", program, "./theirs")
+		"-overlay", overlay, "-o", program, "./"+theirSources)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building a kubelet's workers: %w\n%s", err, out)
