@@ -28,7 +28,7 @@ var edits = []edit{
 
 	{"core/syncloop/admit.go", "v.Answer != api.Allow", `{} && !forgets("policy has refused the pod")`},
 	{"core/syncloop/admit.go", "past && !refused(m.verdict)", `(past || forgets("policy has refused the pod")) && !refused(m.verdict)`},
-	{"core/syncloop/housekeeping.go", "len(l.strays()) == 0", `{} || forgets("a pod runs for nobody")`},
+	{"core/syncloop/housekeeping.go", "len(l.orphans()) == 0", `{} || forgets("a pod runs for nobody")`},
 	{"core/syncloop/housekeeping.go", "case has, arrives, m.recreated", `{}, forgets("a pod has no worker")`},
 	{"core/syncloop/syncloop.go", "e.Type != pleg.ContainerRemoved", `{} && !forgets("the runtime tells of something")`},
 	{"core/syncloop/syncloop.go", "if m, ok := l.pods.get(uid); ok", `{} && !forgets("a pod is due")`},
