@@ -63,6 +63,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 		switch e.Action {
 		case "output", "build-output":
 			switch {
+			case e.Output == "PASS\n": // go test says "ok" of the package
 			case e.Test == "" || e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
 			case said[name] == nil:
