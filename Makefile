@@ -51,7 +51,7 @@ test: ## all tests, in order, and how long each part took (as root)
 RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/gc ./core/internal/... ./core/mux \
 	./core/pleg ./core/policy ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
 
-# The packages with tests that need a root's rights or a disk of their own: their names end in ForReal.
+# The packages with tests that need root or a disk of their own, whose names end in ForReal.
 KERNEL := ./core/internal/rmtree ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume
 
 test-unit: ## the unit tests of every module; a test that takes longer than a minute fails

@@ -69,7 +69,7 @@ func priorities(tenants []config.Tenant) func(namespace string) (string, int32, 
 		if i < 0 {
 			return "", 0, false
 		}
-		return tenants[i].Name, int32(tenants[i].MaxPriority), true
+		return tenants[i].Name, int32(tenants[i].MaxPriority), true // the configuration is checked
 	}
 }
 

@@ -190,7 +190,7 @@ func (g *Generator) applyInspection(rec *record, i inspection) {
 	}
 }
 
-// keepAddresses returns a pod whose sandbox has ended the addresses it had: its status
+// keepAddresses sets the addresses that a pod whose sandbox has ended had: its status
 // goes on naming them.
 func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	if len(p.IPs) > 0 {

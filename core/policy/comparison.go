@@ -171,7 +171,7 @@ func (c *comparison) show() *api.PolicyShadow {
 	// A quotient is the number next to the true one, as is the limit that was written: a part
 	// that is met exactly equals it. A product need not.
 	switch left := t.MinTime - c.now().Sub(c.since); {
-	case x.Decisions < uint64(t.MinDecisions):
+	case x.Decisions < uint64(t.MinDecisions): // 1 to a million
 		x.Waits = fmt.Sprintf("it was asked in %d of %d decisions", x.Decisions, t.MinDecisions)
 	case left > 0:
 		x.Waits = fmt.Sprintf("it is to be compared for %s more", left.Round(time.Second))

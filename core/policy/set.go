@@ -214,7 +214,7 @@ func (s *set) release() {
 func (d *document) loads(node string) wasm.Options {
 	return wasm.Options{
 		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
-		MemoryPages: uint32(d.Limits.MemoryPages),
+		MemoryPages: uint32(d.Limits.MemoryPages), // 1 to maxMemoryPages
 		Fuel:        int64(d.Limits.Fuel),
 		OutputBytes: d.Limits.OutputBytes, Capabilities: d.Capabilities,
 		Node: node,

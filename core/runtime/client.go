@@ -112,7 +112,7 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return Version{Name: v.GetRuntimeName(), Version: v.GetRuntimeVersion(), APIVersion: v.GetRuntimeApiVersion()}, nil
 }
 
-// call returns every CRI call its deadline and turns gRPC's errors into ones
+// call sets the deadline of every CRI call and turns gRPC's errors into ones
 // that say what is wrong.
 func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if limit := deadline(request, time.Duration(c.timeout.Load())); limit > 0 {

@@ -76,14 +76,14 @@ func expectError(t *testing.T, err error, parts ...string) {
 	}
 }
 
-func TestStatusIsUnknownBeforeTheFirstPoll(t *testing.T) {
+func TestHealthIsUnknownBeforeTheFirstPoll(t *testing.T) {
 	t.Parallel()
 	s := newHealth("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, nil)
 	expectError(t, s.Healthy(), "unix:///run/x.sock", "not been asked yet")
 	expectError(t, s.NetworkReady(), "network is not ready")
 }
 
-func TestStatusPollsAtOnceAndEvery5Seconds(t *testing.T) {
+func TestHealthPollsAtOnceAndEvery5Seconds(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
 	watch(t, p, func(s *Health) {
@@ -97,7 +97,7 @@ func TestStatusPollsAtOnceAndEvery5Seconds(t *testing.T) {
 	})
 }
 
-func TestStatusOfARuntimeThatFails(t *testing.T) {
+func TestHealthOfARuntimeThatFails(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
 	watch(t, p, func(s *Health) {
@@ -119,7 +119,7 @@ func TestStatusOfARuntimeThatFails(t *testing.T) {
 	})
 }
 
-func TestStatusOfARuntimeThatHangs(t *testing.T) {
+func TestHealthOfARuntimeThatHangs(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: true, network: true}
 	watch(t, p, func(s *Health) {
@@ -140,7 +140,7 @@ func TestStatusOfARuntimeThatHangs(t *testing.T) {
 	})
 }
 
-func TestStatusOfConditionsThatDoNotHold(t *testing.T) {
+func TestHealthOfConditionsThatDoNotHold(t *testing.T) {
 	t.Parallel()
 	p := &polled{runtime: false, network: false}
 	watch(t, p, func(s *Health) {

@@ -96,7 +96,7 @@ func (s *startLimiter) holdSlot() (done func()) {
 	}
 }
 
-// startNext returns a slot to the first that waits. The caller holds mu.
+// startNext hands a slot to the first that waits. The caller holds mu.
 func (s *startLimiter) startNext() {
 	for _, queue := range []*[]chan struct{}{&s.containers, &s.sandboxes} {
 		if len(*queue) > 0 {

@@ -64,7 +64,7 @@ func (r *archiveReader) manifest() (*bundleManifest, error) {
 	}
 	if err != nil {
 		r.damaged = append(r.damaged, err)
-		return nil, nil
+		return nil, nil // it is among what is damaged
 	}
 	if m.Version != manifestVersion {
 		return nil, fmt.Errorf("its manifest has the version %d, known is %d: use the wardlet that wrote it", m.Version, manifestVersion)

@@ -14,8 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// This one has no test beside it, and its agent compiles the plugin itself, which
-// takes long with the race detector.
+// Its agent compiles the plugin itself, which takes long with the race detector.
 func TestPolicyDecidesAndAChangeOfItTakesEffectWithoutARestart(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -220,7 +220,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	a.put(t, a.Path("policies"), "never", "filter", wasmtest.Filtering(2, 1000, "Never", "not yet"), "[limits]\nmax_suppress = \"4s\"\n")
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed of the orders of the kinds:", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(seed, 0)) // to be repeated, not to be kept secret
 	// rule has the kinds win in a random order, and gives the first.
 	rule := func() (winner string) {
 		t.Helper()

@@ -34,7 +34,7 @@ func rewriter(dir string) int {
 		defer close(ended)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	random := rand.New(rand.NewPCG(5, uint64(rewrote)))
+	random := rand.New(rand.NewPCG(5, uint64(rewrote))) // it is not below 0
 	kinds := slices.Sorted(maps.Keys(faults))
 	for {
 		rewrote++

@@ -37,7 +37,7 @@ func used(t *testing.T) usage {
 	debug.FreeOSMemory() // what the first one finalised
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed}
+	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed} // far below
 	u.resident = owned(t)
 	u.goroutines, u.files = opened(t)
 	for range 20 { // what was told to end has some time for it

@@ -64,7 +64,7 @@ func TestANewerVersionOfAPodThatRunsNeedsTheNodesConsent(t *testing.T) {
 	}
 }
 
-func TestStanding_apiPodKeepsWhatItIsMadeFrom(t *testing.T) {
+func TestNodeChecks_apiPodKeepsWhatItIsMadeFrom(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		source string

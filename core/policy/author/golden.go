@@ -107,10 +107,10 @@ func (g *golden) write(path string) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text.Bytes()) {
 		return false, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // as the author's other folders
 		return false, err
 	}
-	return true, os.WriteFile(path, text.Bytes(), 0o644)
+	return true, os.WriteFile(path, text.Bytes(), 0o644) // as the author's other files
 }
 
 // differs says what is another than in the golden file, empty where nothing is.

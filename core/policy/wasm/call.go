@@ -15,7 +15,7 @@ const maxKept = 256 << 10
 // call is what the host functions work on while the guest runs. A hook's call
 // is used again for the next one: renew empties it, and its buffers stay.
 type call struct {
-	ctx context.Context
+	ctx context.Context // of the one call under way, for its log lines
 	// declared is what the guest declares, nil where it may not.
 	declared *projection
 	// refused is why the last path was not taken.

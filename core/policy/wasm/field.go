@@ -146,7 +146,7 @@ var foundFields sync.Map
 // findField looks a JSON name up in a struct and in what is inlined in it.
 func findField(t reflect.Type, name string) (structField, bool) {
 	if found, ok := foundFields.Load(fieldOf{t, name}); ok {
-		return found.(structField), true
+		return found.(structField), true // nothing else is stored
 	}
 	f, ok := searchField(t, name)
 	if ok {

@@ -92,7 +92,7 @@ type tank struct {
 	asked time.Time
 	told  int64
 	// ctx ends a call at the end of a slice.
-	ctx context.Context
+	ctx context.Context // of the one call under way
 }
 
 // fill begins a call.

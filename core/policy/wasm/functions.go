@@ -72,7 +72,7 @@ func offer(ctx context.Context, runtime wazero.Runtime) error {
 // guestContext is the context of all calls of an instance: it leads the host's
 // functions back to it.
 type guestContext struct {
-	context.Context
+	context.Context // a context that is made for one instance
 
 	instance *instance
 }

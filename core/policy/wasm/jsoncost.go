@@ -31,7 +31,7 @@ var jsonCosts sync.Map
 
 func jsonCostOf(t reflect.Type) *jsonCost {
 	if c, ok := jsonCosts.Load(t); ok {
-		return c.(*jsonCost)
+		return c.(*jsonCost) // nothing else is stored
 	}
 	c := &jsonCost{jsonExtra + int64(jsonFields(t))*jsonFieldExtra, quantitiesIn(t)}
 	jsonCosts.Store(t, c)

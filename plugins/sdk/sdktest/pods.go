@@ -49,7 +49,7 @@ func checked(name, of string, value any) (any, error) {
 // pod is checked for a pod, which may be missing.
 func pod(name string, value any) (any, error) {
 	if value == nil {
-		return nil, nil
+		return nil, nil // nil is what a pod that is not there looks like
 	}
 	return checked(name, "Pod", value)
 }

@@ -348,7 +348,7 @@ func deepSettings(keys int) map[string]any {
 		table["m"] = at
 		at = table
 	}
-	return at.(map[string]any)
+	return at.(map[string]any) // as it was made
 }
 
 // longKey is one of many keys that differ late.

@@ -38,7 +38,7 @@ type declared struct {
 
 // guestContext leads the functions of the ABI back to the guest.
 type guestContext struct {
-	context.Context
+	context.Context // a context that is made for one guest
 
 	guest *Guest
 }

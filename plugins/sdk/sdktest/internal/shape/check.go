@@ -20,7 +20,7 @@ import (
 // stays as it is. Path names the value in errors; every fault is reported.
 func Check(value any, t *Type, path string) (any, error) {
 	if value == nil {
-		return nil, nil
+		return nil, nil // nil is what a value that is not there looks like
 	}
 	switch t.Kind {
 	case Pointer:
