@@ -47,22 +47,23 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 test: ## all tests, in order, and how long each part took (as root)
 	@tools/timed.sh test-unit test-race test-e2e test-parity test-cluster
 
-# The packages where goroutines meet; make soak has the race detector look at all.
+# The packages where goroutines meet: their tests run once, with the race detector. make soak runs all tests with it.
 RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/gc ./core/internal/... ./core/mux \
 	./core/pleg ./core/policy ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
 
 # The packages with tests that need root or a disk of their own, whose names end in ForReal.
 KERNEL := ./core/internal/rmtree ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume
 
-test-unit: ## the unit tests of every module; a test that takes longer than a minute fails
+test-unit: ## the unit tests of every module but what test-race runs; a test that takes longer than a minute fails
 	@tools/setup.sh guests
-	$(GO) test -json -timeout 15m ./... | $(GO) run ./tools/slowtests -limit 60s
+	raced=$$($(GO) list $(RACED)) && \
+		$(GO) test -json -timeout 15m $$($(GO) list ./... | grep -vxF "$$raced") | $(GO) run ./tools/slowtests -limit 60s
 	for module in tools/images plugins/sdk plugins/examples test/bench/policies; do (cd $$module && $(GO) test ./...) || exit; done
 	plugins/sdk/c/test.sh plugins/sdk/c/test plugins/examples/allowed-images-c
 
-test-race: ## the race detector over the packages where goroutines meet, and over simulated nodes
+test-race: ## the tests of the packages where goroutines meet, and simulated nodes, with the race detector
 	@tools/setup.sh race guests
-	$(RACE) -timeout 15m $(RACED)
+	$(RACE) -json -timeout 15m $(RACED) | $(GO) run ./tools/slowtests -limit 60s
 	$(RACE) -timeout 15m -run TestNothingEverGoesWrong ./test/simulation -steps 20000
 
 test-e2e: build plugins ## the tests on a real containerd, with the agent as it ships (as root)
