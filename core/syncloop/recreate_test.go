@@ -244,6 +244,37 @@ func TestWhatStillRunsOfAFormerLifeEndsWhenThePodHasComeBack(t *testing.T) {
 	})
 }
 
+func TestRecreate_newerVersionDoesNotReachTheWorkerOfTheFormerLife(t *testing.T) {
+	t.Parallel()
+	newer := api.Change{Op: api.UpdateOp, New: newStatic("1")}
+	t.Run("which ends", func(t *testing.T) {
+		t.Parallel()
+		comesBack(t, newStatic("1"), func(w *world) {
+			w.send(newer)
+			w.expect(t)
+		})
+	})
+	t.Run("which ends without anything known of it but what runs", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld("file")
+			w.run(t, func() {
+				w.send(added(newStatic("1")))
+				w.send(removed(newStatic("1")))
+				w.set(func() {
+					delete(w.workers, "1")
+					w.remains["1"], w.strays = true, []worker.Orphan{stray("1", "file")}
+				})
+				w.send(added(newStatic("1")))
+				untilRetry()
+				w.expect(t, "create 1", "kill 1", "kill stray 1")
+				w.send(newer)
+				w.expect(t)
+			})
+		})
+	})
+}
+
 func TestWhatIsLeftOfAPodThatNeverWentIsItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, op := range map[string]api.Op{"one that is restored": api.Restore, "one whose state was lost": api.Add} {

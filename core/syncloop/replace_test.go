@@ -87,7 +87,7 @@ func TestUpdate_backAndForthReplacesOnce(t *testing.T) {
 			w.send(added(one))
 			w.send(edits(one, two))
 			w.send(edits(two, one))
-			w.expect(t, "create 1", "kill 1", "return 1", "update 1")
+			w.expect(t, "create 1", "kill 1", "return 1")
 			w.set(func() { w.workers["1"] = worker.Finished })
 			untilHousekeeping()
 			w.expect(t, "create 1")

@@ -144,8 +144,8 @@ func (l *Loop) request(kind worker.Kind, m member) {
 	switch {
 	case kind == worker.Sync && m.rejected && !l.cfg.Workers.Has(uid):
 		return
-	case m.recreated && !l.cfg.Workers.Has(uid):
-		return
+	case m.recreated && (kind == worker.Update || !l.cfg.Workers.Has(uid)):
+		return // a worker there is of the pod before it
 	case !arrives:
 	case m.pod.DeletionTimestamp != nil:
 		delete(l.pendingPreemptors, uid)
