@@ -45,6 +45,9 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 		p.failSandboxLost(it)
 		return true, nil
 	}
+	if (actions.KillPod || len(actions.Stop) > 0) && p.superseded(it) {
+		return false, nil // the next iteration begins at once
+	}
 	tried, err := p.execute(ctx, it, &actions, observed)
 	it.rec.lastChange = p.cfg.Now()
 	if tried {
@@ -52,6 +55,13 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 		p.cfg.Inspector.Refresh(it.uid)
 	}
 	return false, err
+}
+
+// superseded reports whether a newer version of the pod has come since the iteration began.
+func (p *Pool) superseded(it syncIteration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return it.rec.pod != it.pod
 }
 
 // setUpVolumes makes the directories and volumes of the pod.

@@ -332,3 +332,27 @@ func TestAnAgentThatFindsAPodHalfStartedWithoutItsSandboxEndsIt(t *testing.T) {
 		expectEnd(t, b, v1.PodFailed, reasonSandboxLost)
 	})
 }
+
+// TestSync_stopsNothingForAVersionThatIsNotTheNewest: what was restored may be older than what runs,
+// and the source says so while volumes are set up.
+func TestSync_stopsNothingForAVersionThatIsNotTheNewest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		newest := newPod("web", "1", "a")
+		b.create(newest)
+		synctest.Wait()
+		b.taken()
+		older := newest.DeepCopy()
+		older.Spec.Containers[0].Image = "older"
+		held := make(chan struct{})
+		b.mu.Lock()
+		b.hold["setup web"] = held
+		b.mu.Unlock()
+		b.update(older)
+		synctest.Wait()
+		b.update(newest)
+		close(held)
+		expectCalls(t, b)
+	})
+}
