@@ -227,6 +227,9 @@ func (p *player) disturb(st *step) {
 	case amnesia: // where policies judge, another part of the agent makes up for that
 		if p.agent == nil && !w.set.gated && !w.set.filtered {
 			clear(w.disk.records)
+			for uid := range w.subjects {
+				w.unknown(uid)
+			}
 		}
 	case setClock:
 		w.clock.jump(time.Duration(st.n-2048) * 42 * time.Hour) // ten years at most
@@ -254,6 +257,15 @@ func (w *world) lose(st *step) {
 	for _, s := range slices.Clone(g.sandboxes) {
 		w.endSandbox(s)
 		w.runtime.dropSandbox(s)
+	}
+	w.unknown(gone[st.n%len(gone)])
+}
+
+// unknown lets a pod run again of which nothing is left: where the documents and what the runtime had
+// are both gone, an agent cannot tell whether how it ended is how this one did. mu is held.
+func (w *world) unknown(uid types.UID) {
+	if len(w.disk.records) == 0 && len(w.runtime.group(uid).containers) == 0 {
+		clear(w.subject(uid).ended)
 	}
 }
 
