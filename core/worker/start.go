@@ -83,7 +83,6 @@ func without(line []types.UID, uid types.UID) []types.UID {
 // an evicted one publishes its status first. Other pods wait until the pod that they replace
 // is gone and, if they are static, until no other pod of their full name is left.
 func (p *Pool) tryStart(rec *record) bool {
-	observed := p.lastObserved(rec.uid)
 	switch {
 	case rec.fullName == "" && rec.replaces == "":
 	case rec.state != Syncing && !p.active(rec.uid) && !rec.evicted:
@@ -92,7 +91,7 @@ func (p *Pool) tryStart(rec *record) bool {
 	case rec.state != Syncing && !p.active(rec.uid):
 		// Nothing of it runs, but how it ended is shown, and kept for the next agent.
 		rec.state = Terminated
-	case rec.state != Syncing, observed.Running():
+	case rec.state != Syncing, p.willAdopt(rec.uid):
 		p.names.acquire(rec.fullName, rec.uid)
 	default:
 		if why := p.startBlocker(rec); why != "" {
@@ -104,6 +103,13 @@ func (p *Pool) tryStart(rec *record) bool {
 	}
 	rec.started = true
 	return true
+}
+
+// willAdopt reports whether a worker that has not started takes the pod for one that an earlier agent
+// left running: its name is taken out of turn then.
+func (p *Pool) willAdopt(uid types.UID) bool {
+	observed := p.lastObserved(uid)
+	return observed.Running()
 }
 
 // startBlocker returns why the pod has to wait for another one. It returns "" where it has
@@ -138,6 +144,11 @@ func (p *Pool) canStart(uid types.UID) bool {
 // left and that the queue of its name does not know: it runs and has not started here, or it is being
 // terminated and was never known. Its sandbox names the source of a pod.
 func (p *Pool) nameInUse(rec *record) bool {
+	for uid, other := range p.records {
+		if other.fullName == rec.fullName && uid != rec.uid && !other.started && other.state == Syncing && p.willAdopt(uid) {
+			return true
+		}
+	}
 	listed, _ := p.cfg.Cache.Pods()
 	for i := range listed {
 		o := &listed[i]
@@ -148,8 +159,7 @@ func (p *Pool) nameInUse(rec *record) bool {
 		switch {
 		case !known, other.pod == nil:
 			return true
-		case other.started: // the queue of its name knows it
-		case other.state == Syncing && !o.Running(): // it is in the line itself
+		case other.started, other.state == Syncing: // the queue of its name knows it
 		default:
 			return true
 		}

@@ -267,6 +267,35 @@ func TestAPodLeftRunningIsNotMadeToWait(t *testing.T) {
 	})
 }
 
+// TestStart_ofTheViewsOfAPodTheOneThatShowsItRunningCounts: the list may be newer than what is known
+// of the pod itself, by which its worker takes it for one that runs.
+func TestStart_ofTheViewsOfAPodTheOneThatShowsItRunningCounts(t *testing.T) {
+	t.Parallel()
+	for range 100 { // which worker begins first is chance
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			old, successor := newPod("web", "1", "a"), newPod("web", "2", "a")
+			running(b, old)
+			b.create(successor)
+			synctest.Wait()
+			inspected, err := b.cache.Get(old.UID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := time.Now()
+			time.Sleep(time.Second)
+			b.exit("a-1", 1)
+			b.cache.Set(inspected, seen)
+			b.create(old)
+			b.sync(successor)
+			synctest.Wait()
+			b.look(old.UID)
+			b.sync(old)
+			expectRunning(t, b, map[string]bool{"1": true, "2": false})
+		})
+	}
+}
+
 func TestAPodLeftRunningAndRemovedAtOnceEndsProperly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
