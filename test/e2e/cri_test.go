@@ -16,6 +16,7 @@ import (
 
 // A pod in the host's network is reached at the host's address.
 func TestHostNetworkPod(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	port := freePort(t)
 	p := n.run(t, podSpec{name: "host", hostNetwork: true, args: []string{"serve", "-port", strconv.Itoa(port), "-message", "on the host"}})
@@ -31,6 +32,7 @@ func TestHostNetworkPod(t *testing.T) {
 
 // A pod of its own network is reached at its address in the runtime's subnet, and at a port of the host.
 func TestBridgedPod(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	port := freePort(t)
 	p := n.run(t, podSpec{
@@ -53,6 +55,7 @@ func TestBridgedPod(t *testing.T) {
 
 // Pods of one runtime reach each other.
 func TestPodReachesPod(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	server := n.run(t, podSpec{name: "server"})
 	url := "http://" + n.address(t, server) + ":8080/"
@@ -63,6 +66,7 @@ func TestPodReachesPod(t *testing.T) {
 
 // A runtime that is stopped takes pods away that nobody stopped, also their cgroups.
 func TestStopTakesPodsAway(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	for i := range 3 {
 		cgroup := ""

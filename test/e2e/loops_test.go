@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,13 +26,14 @@ const (
 	// greedyPods how many of them arrive at once.
 	burners    = 10
 	greedyPods = 200
-	// loopRounds is how many rounds there are, each one of control and one loud;
-	// where they miss the limit there are so many again, loopTries times at most.
-	loopRounds = 3
-	loopTries  = 2
+	// loopTries is how often there are rounds at most, where all so far miss the limit.
+	loopTries = 3
 	// maxDelay is how many times its value in the control a time may be.
 	maxDelay = 1.5
 )
+
+// loopRounds is how many rounds there are at once, each one of control and one loud.
+var loopRounds = flag.Int("loops", 1, "how many rounds it is timed at once what loops do; make soak takes 3")
 
 // burning is a plugin that burns nearly all the fuel a policy gives it by default,
 // and then denies the pod.
@@ -89,8 +91,8 @@ namespaces = ["calm"]
 
 	var control, loud []delays
 	for try := range loopTries {
-		for i := range loopRounds {
-			number := 1 + 2*(try*loopRounds+i)
+		for i := range *loopRounds {
+			number := 1 + 2*(try**loopRounds+i)
 			idle := burnOutside(t)
 			control = append(control, l.round(t, number, nothing))
 			idle()

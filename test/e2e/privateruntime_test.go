@@ -19,6 +19,7 @@ import (
 
 // Runtimes live side by side: taking one down leaves the other's pods and network alone.
 func TestTwoRuntimes(t *testing.T) {
+	t.Parallel()
 	first, second := startNode(t), startNode(t)
 	if first.Subnet().Overlaps(second.Subnet()) {
 		t.Fatalf("both runtimes have subnet %s", first.Subnet())
@@ -38,6 +39,7 @@ func TestTwoRuntimes(t *testing.T) {
 
 // Another process can take a runtime away after containerd was killed under its pods.
 func TestDownAfterKill(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	bridged := n.run(t, podSpec{name: "bridged"})
 	answers(t, "http://"+n.address(t, bridged)+":8080/", "hello from bridged\n")
@@ -55,6 +57,7 @@ func TestDownAfterKill(t *testing.T) {
 
 // Without a containerd to ask for it, force alone leaves nothing.
 func TestDownByForce(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	bridged := n.run(t, podSpec{name: "bridged"})
 	answers(t, "http://"+n.address(t, bridged)+":8080/", "hello from bridged\n")
@@ -71,6 +74,7 @@ func TestDownByForce(t *testing.T) {
 
 // Pods outlive a crash of containerd, and the runtime goes on with them.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	p := n.run(t, podSpec{name: "steady"})
 	url := "http://" + n.address(t, p) + ":8080/"
@@ -87,6 +91,7 @@ func TestResume(t *testing.T) {
 
 // A name belongs to one runtime, and is free again afterwards; taking away what is not there is success.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	_, err := privateruntime.Start(t.Context(), privateruntime.Options{Name: n.Name(), Dir: t.TempDir()})
 	if !errors.Is(err, privateruntime.ErrRunning) {
@@ -101,6 +106,7 @@ func TestNames(t *testing.T) {
 
 // Several runtimes come up at the same time, each with a subnet of its own.
 func TestStartAtOnce(t *testing.T) {
+	t.Parallel()
 	const number = 4
 	runtimes, failed := make([]*privateruntime.Runtime, number), make([]error, number)
 	dirs := make([]string, number)
@@ -144,6 +150,7 @@ func TestStartAtOnce(t *testing.T) {
 
 // Of those who bring one name up at the same time one gets it, and the others leave it alone.
 func TestStartOneNameAtOnce(t *testing.T) {
+	t.Parallel()
 	const number = 3
 	name := "same-" + strconv.Itoa(os.Getpid())
 	runtimes, failed := make([]*privateruntime.Runtime, number), make([]error, number)
@@ -176,6 +183,7 @@ const starterVariable = "WARDLET_TEST_STARTER"
 
 // A runtime whose starter was killed, at whatever point, is taken away by another process.
 func TestDownAfterStarterKilled(t *testing.T) {
+	t.Parallel()
 	if name := os.Getenv(starterVariable); name != "" {
 		if _, err := privateruntime.Start(t.Context(), privateruntime.Options{Name: name}); err != nil {
 			t.Fatal(err)

@@ -114,7 +114,7 @@ func decide(t *testing.T, dir string, decisions int) {
 }
 
 // size is how many decisions are made.
-var size = flag.Int("decisions", 1000, "how many decisions are made; make soak takes 10000")
+var size = flag.Int("decisions", 600, "how many decisions are made; make soak takes 10000")
 
 func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
