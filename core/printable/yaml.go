@@ -6,17 +6,30 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v2"
 )
 
 // WriteYAML writes v as YAML, in which every character without a shape is an
 // escape in a text in double quotes.
 func WriteYAML(w io.Writer, v any) error {
-	data, err := normalized(v)
+	data, err := json.Marshal(v)
+	var values any
 	if err == nil {
-		data, err = yaml.JSONToYAML(coded(data))
+		// Not as YAML, in which the key of an object may have 1024 characters.
+		values, err = valuesOf(data)
+	}
+	if err == nil {
+		// Once more, for a raw message may hold halves of surrogate pairs.
+		data, err = json.Marshal(values)
+	}
+	if err == nil {
+		values, err = valuesOf(coded(data))
+	}
+	if err == nil {
+		data, err = yaml.Marshal(numbered(values))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot print as yaml: %w", err)
@@ -25,20 +38,38 @@ func WriteYAML(w io.Writer, v any) error {
 	return err
 }
 
-// normalized returns v as JSON without escapes that YAML does not have: a raw message
-// may hold halves of surrogate pairs.
-func normalized(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
+// valuesOf returns what JSON says.
+func valuesOf(data []byte) (values any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var values any
-	if err := d.Decode(&values); err != nil {
-		return nil, err
+	err = d.Decode(&values)
+	return values, err
+}
+
+// numbered returns values with numbers in the place of their texts.
+func numbered(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = numbered(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = numbered(v[i])
+		}
+	case json.Number:
+		text := v.String()
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return n
+		}
+		if n, err := v.Float64(); err == nil {
+			return n
+		}
 	}
-	return json.Marshal(values)
+	return v
 }
 
 // The library reads no C1 controls and writes characters that turn the direction of
