@@ -183,7 +183,6 @@ const starterVariable = "WARDLET_TEST_STARTER"
 
 // A runtime whose starter was killed, at whatever point, is taken away by another process.
 func TestDownAfterStarterKilled(t *testing.T) {
-	t.Parallel()
 	if name := os.Getenv(starterVariable); name != "" {
 		if _, err := privateruntime.Start(t.Context(), privateruntime.Options{Name: name}); err != nil {
 			t.Fatal(err)

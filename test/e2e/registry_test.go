@@ -12,7 +12,6 @@ import (
 
 // Images are pulled from a registry of this machine, with and without a login.
 func TestPull(t *testing.T) {
-	t.Parallel()
 	for name, login := range map[string]privateruntime.Login{
 		"open":  {},
 		"login": {User: "web", Password: "secret"},
