@@ -26,8 +26,10 @@ type Process struct {
 	ended   chan struct{}
 	// err is how it ended, once ended is closed.
 	err error
-	// told is the signal that ended it first, 0 for none.
-	told atomic.Int32
+	// told is the signal that ended it first, 0 for none; early is whether it had hardly begun then.
+	told  atomic.Int32
+	early atomic.Bool
+	begun time.Time
 }
 
 // StartProcess starts a command in a session of its own, where no signal of the terminal reaches it; it ends with this
@@ -43,7 +45,7 @@ func StartProcess(log string, command *exec.Cmd) (*Process, error) {
 		command.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	command.SysProcAttr.Setsid, command.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
-	p := &Process{command: command, ended: make(chan struct{})}
+	p := &Process{command: command, ended: make(chan struct{}), begun: time.Now()}
 	started := make(chan error)
 	go func() {
 		defer close(p.ended)
@@ -94,8 +96,17 @@ func (p *Process) Crashed() error {
 	return p.Gone()
 }
 
-// Clean is an error for a process that ended after SIGTERM with another exit status than 0.
+// listenTime is how long a process may take until it listens for signals, on a busy machine.
+const listenTime = time.Second
+
+// Clean is an error for a process that ended after SIGTERM with another exit status than 0. One that
+// had hardly begun may end by the signal itself: it does not listen yet, and has done nothing.
 func (p *Process) Clean() error {
+	if exit, ok := errors.AsType[*exec.ExitError](p.Failure()); ok && p.early.Load() {
+		if how, ok := exit.Sys().(syscall.WaitStatus); ok && how.Signaled() && how.Signal() == syscall.SIGTERM {
+			return nil
+		}
+	}
 	if err := p.Failure(); err != nil && p.told.Load() == int32(syscall.SIGTERM) {
 		return fmt.Errorf("the agent, process %d, ended after SIGTERM with: %w", p.PID(), err)
 	}
@@ -110,7 +121,9 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	default:
 	}
 	if signal == syscall.SIGTERM || signal == syscall.SIGKILL {
-		p.told.CompareAndSwap(0, int32(signal))
+		if p.told.CompareAndSwap(0, int32(signal)) {
+			p.early.Store(time.Since(p.begun) < listenTime)
+		}
 	}
 	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %s to the agent: %w", signal, err)

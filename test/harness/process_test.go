@@ -201,6 +201,23 @@ func TestAnAgentsEnd(t *testing.T) {
 	}
 }
 
+// TestClean_ofOneThatDoesNotListenYet: the signal ends it, as any program, and nothing was begun.
+func TestClean_ofOneThatDoesNotListenYet(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		begun time.Duration
+		want  string
+	}{{0, ""}, {2 * listenTime, "ended after SIGTERM with: signal: terminated"}} {
+		p, log := run(t, "echo begun; exec sleep 60")
+		said(t, log, "begun")
+		p.begun = p.begun.Add(-test.begun)
+		if err := p.End(syscall.SIGTERM, time.Minute); err != nil {
+			t.Error(err)
+		}
+		says(t, p.Clean(), test.want)
+	}
+}
+
 func TestStop_wantsACleanEndOfAProcessThatRuns(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
