@@ -15,17 +15,10 @@ import (
 // WriteYAML writes v as YAML, in which every character without a shape is an
 // escape in a text in double quotes.
 func WriteYAML(w io.Writer, v any) error {
-	data, err := json.Marshal(v)
+	data, err := normalized(v)
 	var values any
 	if err == nil {
-		// Not as YAML, in which the key of an object may have 1024 characters.
-		values, err = valuesOf(data)
-	}
-	if err == nil {
-		// Once more, for a raw message may hold halves of surrogate pairs.
-		data, err = json.Marshal(values)
-	}
-	if err == nil {
+		// Read as YAML, the key of an object could have 1024 characters only.
 		values, err = valuesOf(coded(data))
 	}
 	if err == nil {
@@ -38,7 +31,21 @@ func WriteYAML(w io.Writer, v any) error {
 	return err
 }
 
-// valuesOf returns what JSON says.
+// normalized returns v as JSON without escapes that YAML does not have: a raw message
+// may hold halves of surrogate pairs.
+func normalized(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	values, err := valuesOf(data)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(values)
+}
+
+// valuesOf returns what JSON says, with numbers as their texts.
 func valuesOf(data []byte) (values any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

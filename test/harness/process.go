@@ -26,10 +26,11 @@ type Process struct {
 	ended   chan struct{}
 	// err is how it ended, once ended is closed.
 	err error
+	// begun is when it was started.
+	begun time.Time
 	// told is the signal that ended it first, 0 for none; early is whether it had hardly begun then.
 	told  atomic.Int32
 	early atomic.Bool
-	begun time.Time
 }
 
 // StartProcess starts a command in a session of its own, where no signal of the terminal reaches it; it ends with this
@@ -120,10 +121,8 @@ func (p *Process) Signal(signal syscall.Signal) error {
 		return nil
 	default:
 	}
-	if signal == syscall.SIGTERM || signal == syscall.SIGKILL {
-		if p.told.CompareAndSwap(0, int32(signal)) {
-			p.early.Store(time.Since(p.begun) < listenTime)
-		}
+	if (signal == syscall.SIGTERM || signal == syscall.SIGKILL) && p.told.CompareAndSwap(0, int32(signal)) {
+		p.early.Store(time.Since(p.begun) < listenTime)
 	}
 	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %s to the agent: %w", signal, err)
