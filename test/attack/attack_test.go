@@ -50,6 +50,25 @@ func TestAttacksEndAsTheyMust(t *testing.T) {
 	}
 }
 
+// attempts is how often a question may take more than its bound before it counts: the kernel charges a process also
+// for what its host and its neighbours cost it, and an attack that is not stopped takes too much each time.
+const attempts = 3
+
+// ask asks p one question, again if that took more than most. It returns the last outcome and what that took.
+func ask(t *testing.T, m *Module, p *wasm.Plugin, q *Question, most usage) (outcome Outcome, took usage, err error) {
+	t.Helper()
+	for range attempts {
+		before := used(t)
+		if outcome, err = m.Ask(t.Context(), p, q); err != nil {
+			return outcome, took, err
+		}
+		if took = before.since(t); !took.beyond(most) {
+			break
+		}
+	}
+	return outcome, took, nil
+}
+
 // attack loads a module and asks it everything.
 func attack(t *testing.T, r *runner, m *Module) outcomes {
 	t.Helper()
@@ -94,16 +113,14 @@ func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 		for i := range m.Questions {
 			q := &m.Questions[i]
 			key := string(q.Hook) + " asked about " + q.Image
-			before := used(t)
-			outcome, err := m.Ask(t.Context(), p, q)
-			took := before.since(t)
+			outcome, took, err := ask(t, m, p, q, bound(m, slower))
 			if err != nil {
 				t.Error(err)
 				continue
 			}
 			if most := bound(m, slower); took.beyond(most) {
-				t.Errorf("asked about %s it took %v (at most %v), %d bytes (at most %d) and %d page faults (at most %d) of %v",
-					q.Image, took.cpu, most.cpu, took.allocated, most.allocated, took.faults, most.faults, faultCPU())
+				t.Errorf("asked about %s it took %v (at most %v), %d bytes (at most %d) and %d page faults (at most %d) of %v, %d times",
+					q.Image, took.cpu, most.cpu, took.allocated, most.allocated, took.faults, most.faults, faultCPU(), attempts)
 			}
 			if first, ok := all[key]; ok {
 				if !reflect.DeepEqual(outcome, first) {
