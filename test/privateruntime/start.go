@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 )
 
@@ -55,60 +57,72 @@ func Start(ctx context.Context, options Options) (*Runtime, error) {
 
 // claim makes the runtime's directories, so that no other gets its name or subnet, and returns with its lock held.
 func claim(ctx context.Context, options Options, repository string) (claimed instance, before machine, held lock, err error) {
-	claimed, before, err = claimUnlocked(ctx, options, repository)
+	shared, err := lockMachine(ctx)
 	if err != nil {
 		return instance{}, machine{}, lock{}, err
 	}
-	// Not under the machine's lock: who takes a runtime down waits for that one with this one held.
-	held, err = lockInstance(ctx, claimed.Name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("taken away while it started: %w", err)
-	}
-	return claimed, before, held, err
-}
-
-func claimUnlocked(ctx context.Context, options Options, repository string) (instance, machine, error) {
-	shared, err := lockMachine(ctx)
-	if err != nil {
-		return instance{}, machine{}, err
-	}
 	defer shared.release()
-	before, err := recordMachine(ctx)
-	if err != nil {
-		return instance{}, machine{}, err
+	if before, err = recordMachine(ctx); err != nil {
+		return instance{}, machine{}, lock{}, err
 	}
-	claimed, err := makeInstance(options, repository)
+	claimed, held, err = makeInstance(ctx, options, repository)
 	if err != nil {
 		// Without a runtime the record of the machine has no use.
-		return instance{}, machine{}, errors.Join(err, leaveMachine(ctx, traces{}))
+		return instance{}, machine{}, lock{}, errors.Join(err, leaveMachine(ctx, traces{}))
 	}
-	return claimed, before, nil
+	return claimed, before, held, nil
 }
 
-// makeInstance chooses a subnet and makes the runtime's directories. The machine's lock must be held.
-func makeInstance(options Options, repository string) (instance, error) {
+// makeInstance chooses a subnet and makes the runtime's directories, with its lock held. The machine's lock must be held.
+func makeInstance(ctx context.Context, options Options, repository string) (instance, lock, error) {
 	used, err := usedSubnets()
 	if err != nil {
-		return instance{}, err
+		return instance{}, lock{}, err
 	}
 	subnet, err := chooseSubnet(used)
 	if err != nil {
-		return instance{}, err
+		return instance{}, lock{}, err
 	}
 	claimed := instance{Name: options.Name, Dir: options.Dir, Repository: repository, Subnet: subnet, Created: time.Now().UTC()}
-	if err := os.Mkdir(claimed.stateDir(), 0o700); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%w: %w", ErrRunning, err)
-		}
-		return instance{}, err
+	held, err := claimed.makeStateDir(ctx)
+	if err != nil {
+		return instance{}, lock{}, err
 	}
 	if claimed.MadeDir, err = claimed.emptyDir(options.reclaim); err == nil {
 		err = claimed.write()
 	}
 	if err != nil {
-		return instance{}, errors.Join(err, os.RemoveAll(claimed.stateDir()))
+		err = errors.Join(err, os.RemoveAll(claimed.stateDir()))
+		held.release()
+		return instance{}, lock{}, err
 	}
-	return claimed, nil
+	return claimed, held, nil
+}
+
+// makeStateDir makes the runtime's directory in runDir, which has its lock before it has its name: who brings the same
+// name up at the same time would else take it for that of a dead one. A name that is taken is ErrRunning.
+func (i instance) makeStateDir(ctx context.Context) (lock, error) {
+	fresh := filepath.Join(runDir, ".new")
+	if err := os.RemoveAll(fresh); err != nil {
+		return lock{}, fmt.Errorf("make the runtime's directory: %w", err)
+	}
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return lock{}, fmt.Errorf("make the runtime's directory: %w", err)
+	}
+	held, err := lockPath(ctx, fresh, os.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return lock{}, err
+	}
+	err = unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, i.stateDir(), unix.RENAME_NOREPLACE)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: %w", ErrRunning, err)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(fresh))
+		held.release()
+		return lock{}, err
+	}
+	return held, nil
 }
 
 // emptyDir makes the runtime's directory, or accepts an empty one; made tells which. With reclaim set the directory is
