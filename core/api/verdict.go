@@ -51,6 +51,8 @@ const (
 	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.
 	ReasonAdopted = "Adopted"
+	// ReasonUnsupportedField: the pod asks for what this version does not do.
+	ReasonUnsupportedField = "UnsupportedField"
 )
 
 // Verdict is what the policies together say about one instance of a pod. It is

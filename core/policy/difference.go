@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -95,7 +96,7 @@ func decider(v *api.Verdict) (o *api.Opinion) {
 func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 	v := record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
-		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
+		if at := strings.LastIndex(v.Message, pacing.Note); at >= 0 {
 			v.Message = v.Message[:at]
 		}
 		v.Answer, v.RetryAfter = api.Deny, made.RetryAfter
@@ -107,7 +108,7 @@ func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 func asPaced(record *state.DecisionRecord, made api.Verdict) api.Verdict {
 	v := &record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
-		if at := strings.LastIndex(v.Message, pacedNote); at >= 0 {
+		if at := strings.LastIndex(v.Message, pacing.Note); at >= 0 {
 			made.Message += v.Message[at:]
 		}
 		made.Answer, made.RetryAfter = v.Answer, v.RetryAfter

@@ -65,7 +65,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		}
 		if d.request.Kind == kindAPI && !p.terms.Load().DenyAtOnce {
 			judged := v.Answer
-			v = p.pacing.pace(q, v, now)
+			v = p.pacing.Pace(q, v, now)
 			paced = v.Answer != judged
 		}
 	case d.exempt:

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -19,9 +20,9 @@ import (
 // Node is what is known of the node beside the decisions under way. Its
 // functions may be called from several goroutines and do not block.
 type Node struct {
-	Labels map[string]string
-	// Allocatable are quantities by resource: what pods may use.
-	Allocatable map[string]string
+	// Is returns the node's labels, and by resource the quantities that pods may use; nil for a node that has
+	// neither. It does not block, and what it returned before is never changed.
+	Is func() (labels, allocatable map[string]string)
 	// Pods are the pods that were admitted and handed on to run, and have not
 	// ended, in no order.
 	Pods func() []NodePod
@@ -90,7 +91,10 @@ func (l *ledger) look() *sight {
 // see is look with the lock held.
 func (l *ledger) see() *sight {
 	pods := l.sweep()
-	s := &sight{labels: l.node.Labels, capacity: l.node.Allocatable, shown: map[string]*wasm.NodeFacts{}}
+	s := &sight{shown: map[string]*wasm.NodeFacts{}}
+	if l.node.Is != nil {
+		s.labels, s.capacity = l.node.Is()
+	}
 	known := make(map[types.UID]fact, len(pods))
 	for uid, p := range pods {
 		f, ok := l.facts[uid]
@@ -192,7 +196,8 @@ func (l *ledger) current(d *decision) bool {
 	now := l.see()
 	for tenant, before := range d.saw.shown {
 		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
-		if !slices.EqualFunc(before.Pods, d.sees(tenant, now).Pods, same) {
+		if !maps.Equal(before.Labels, now.labels) || !maps.Equal(before.Allocatable, now.capacity) ||
+			!slices.EqualFunc(before.Pods, d.sees(tenant, now).Pods, same) {
 			return false
 		}
 	}

@@ -34,7 +34,9 @@ type aNode struct {
 
 func (n *aNode) node() *Node {
 	return &Node{
-		Labels: map[string]string{"zone": "a"}, Allocatable: map[string]string{"cpu": "4"},
+		Is: func() (labels, allocatable map[string]string) {
+			return map[string]string{"zone": "a"}, map[string]string{"cpu": "4"}
+		},
 		Pods: func() []NodePod {
 			n.mu.Lock()
 			defer n.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -23,7 +24,7 @@ type Plane struct {
 	lasts     lasts
 	instances instances
 	ledger    ledger
-	pacing    pacing
+	pacing    pacing.Pacing
 	budgets   *budgets
 	// terms are those in force; setting is held while they change.
 	terms   atomic.Pointer[Terms]
@@ -46,7 +47,7 @@ func New(c Config) *Plane {
 	terms := c.Terms()
 	p.terms.Store(&terms)
 	p.readers.changed = make(chan struct{}, 1)
-	p.pacing.tenant = p.cfg.tenant
+	p.pacing.Tenant = p.cfg.tenant
 	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
 	if c.Records != nil {
 		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)

@@ -19,7 +19,7 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
 	c := testConfig(d, s)
 	c.Records, c.Version, c.Tenants = log, "v1", []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
-	c.Facts = &Node{Labels: map[string]string{"zone": "1"}, Pods: func() []NodePod { return nil }}
+	c.Facts = &Node{Is: func() (labels, allocatable map[string]string) { return map[string]string{"zone": "1"}, nil }, Pods: func() []NodePod { return nil }}
 	c.ClockSynchronized = func() bool { return true }
 	p := New(c)
 	stop := run(t, p)

@@ -76,7 +76,9 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
 	c.Facts = &Node{
-		Labels: map[string]string{"zone": "1"}, Allocatable: map[string]string{"cpu": "4"},
+		Is: func() (labels, allocatable map[string]string) {
+			return map[string]string{"zone": "1"}, map[string]string{"cpu": "4"}
+		},
 		Pods:   func() []NodePod { return []NodePod{{somePod("other"), "static"}} },
 		Wanted: func(types.UID, string) bool { return true },
 	}

@@ -111,7 +111,7 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 // the mux has handed on. They run until they are taken back.
 func (r *rig) nodeFacts() *policy.Node {
 	return &policy.Node{
-		Allocatable: map[string]string{"pods": "110"},
+		Is: func() (labels, allocatable map[string]string) { return nil, map[string]string{"pods": "110"} },
 		Pods: func() (pods []policy.NodePod) {
 			for _, d := range r.mux.Pods() {
 				if d.Admitted {

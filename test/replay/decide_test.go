@@ -53,7 +53,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": api.KindFile, "cluster": pod.SourceAPI},
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
 		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
-		Facts:  &policy.Node{Labels: map[string]string{"zone": "1"}, Allocatable: map[string]string{"pods": "110"}, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
+		Facts:  &policy.Node{Is: nodeIs, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
 		Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -149,4 +149,8 @@ func (p *plane) one(i int, answered func()) {
 	default:
 		p.Judge(api.Question{Op: api.Add, Pod: x, Origin: origin}, func(api.Verdict) { answered() })
 	}
+}
+
+func nodeIs() (labels, allocatable map[string]string) {
+	return map[string]string{"zone": "1"}, map[string]string{"pods": "110"}
 }

@@ -231,6 +231,9 @@ func checkValid(t *testing.T, p *v1.Pod, fromAPI bool) {
 	if d.Err != nil {
 		t.Fatalf("the result is not valid: %v", d.Err)
 	}
+	if err := manifest.Unsupported(d.Pod); fromAPI && err != nil {
+		t.Fatalf("the result is not valid: %v", err)
+	}
 	if d.Pod.Annotations[pod.AnnotationHash] != p.Annotations[pod.AnnotationHash] {
 		d.Pod.Annotations[pod.AnnotationHash] = p.Annotations[pod.AnnotationHash]
 	}

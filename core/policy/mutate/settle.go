@@ -93,5 +93,8 @@ func fromAPI(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	if d.Err != nil {
 		return nil, d.Err.Err
 	}
+	if err := manifest.Unsupported(d.Pod); err != nil {
+		return nil, err
+	}
 	return d.Pod, nil
 }

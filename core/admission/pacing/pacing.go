@@ -1,4 +1,8 @@
-package policy
+// Package pacing slows down controllers that make a new pod as soon as one is denied.
+//
+// Comes in: a verdict about a pod. Goes out: the same, or a hold that comes before the denial. The package owns no
+// goroutine; Pacing is safe for concurrent use.
+package pacing
 
 import (
 	"container/list"
@@ -27,12 +31,12 @@ const (
 // denialDelays is how long each further denial waits.
 var denialDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
-// pacing slows down controllers that make a new pod as soon as one is denied,
+// Pacing slows down controllers that make a new pod as soon as one is denied,
 // which that will be, too. The first denial counts at once. Each further one is
-// shown as a hold before it does. It is safe for concurrent use.
-type pacing struct {
-	// tenant is whose pods are those of a namespace; nil: all are the operator's.
-	tenant func(namespace string) string
+// shown as a hold before it does.
+type Pacing struct {
+	// Tenant returns whose pods are those of a namespace; nil: all are the operator's.
+	Tenant func(namespace string) string
 
 	mu sync.Mutex
 	// paces are by whose the pods are: nobody's push out another's.
@@ -73,12 +77,12 @@ type wait struct {
 	since, due time.Time
 }
 
-// pacedNote begins what is added to the message of a denial that is put off.
-const pacedNote = " (denied in "
+// Note begins what is added to the message of a denial that is put off.
+const Note = " (denied in "
 
-// pace gives a denial of a new pod of a controller, or a hold that comes before
+// Pace returns a denial of a new pod of a controller, or a hold that comes before
 // it. Other verdicts are left as they are.
-func (c *pacing) pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict {
+func (c *Pacing) Pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict {
 	controller := metav1.GetControllerOfNoCopy(q.Pod)
 	if v.Answer != api.Deny || q.Op != api.Add || controller == nil {
 		return v
@@ -91,16 +95,16 @@ func (c *pacing) pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict
 		return v
 	}
 	v.Answer, v.RetryAfter = api.Hold, left
-	v.Message += fmt.Sprintf(pacedNote+"%s: other pods of %s %s were denied for it less than %s ago)",
+	v.Message += fmt.Sprintf(Note+"%s: other pods of %s %s were denied for it less than %s ago)",
 		left.Round(time.Second), controller.Kind, controller.Name, paceWindow)
 	return v
 }
 
 // of gives the loops of whose pods are those of a namespace.
-func (c *pacing) of(namespace string) *paces {
+func (c *Pacing) of(namespace string) *paces {
 	tenant := ""
-	if c.tenant != nil {
-		tenant = c.tenant(namespace)
+	if c.Tenant != nil {
+		tenant = c.Tenant(namespace)
 	}
 	p := c.paces[tenant]
 	if p == nil {
