@@ -29,6 +29,8 @@ func (c *Config) check(report strict.Report) {
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Node.check(report)
+	c.Cluster.check(report)
+	c.checkNodeAPI(report)
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	c.Policy.check(report)

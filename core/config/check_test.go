@@ -85,9 +85,9 @@ func TestLoadRefuses(t *testing.T) {
 			strings.Replace(source, "/etc/wardlet/manifests", "/var/lib/wardlet/state/manifests", 1),
 			`agent.toml:4: source.path: /var/lib/wardlet/state/manifests lies in paths.state_root (/var/lib/wardlet/state)`,
 		},
-		"a token among the pods": {
-			source + api + "token_file = \"/var/lib/wardlet/pods/token\"\nexperimental = true\n",
-			`agent.toml:9: source.token_file: /var/lib/wardlet/pods/token lies in /var/lib/wardlet/pods, from which`,
+		"a kubeconfig among the pods": {
+			source + "[cluster]\nkubeconfig = \"/var/lib/wardlet/pods/kubeconfig\"\n",
+			`agent.toml:6: cluster.kubeconfig: /var/lib/wardlet/pods/kubeconfig lies in /var/lib/wardlet/pods, from which`,
 		},
 		"state where the agent keeps who it is": {
 			source + "[paths]\nstate_root = \"/var/lib/wardlet/identity\"\n",

@@ -11,7 +11,7 @@ import (
 )
 
 func (c *Config) checkSources(report strict.Report) {
-	if len(c.Sources) == 0 {
+	if len(c.Sources) == 0 && c.Cluster.Kubeconfig == "" {
 		report("", "no source of pods; add one, for example:\n"+
 			"[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/etc/wardlet/manifests\"")
 	}
@@ -21,17 +21,19 @@ func (c *Config) checkSources(report strict.Report) {
 		within := func(key, format string, args ...any) {
 			report(fmt.Sprintf("source[%d].%s", i, key), format, args...)
 		}
+		if s.Kind == KindAPI {
+			within("kind", "%s", s.replacement())
+			continue
+		}
 		s.checkName(within, seen)
 		seen[s.Name] = true
-		oneOf(within, "kind", s.Kind, nil, KindFile, KindHTTP, KindAPI)
+		oneOf(within, "kind", s.Kind, nil, KindFile, KindHTTP)
 		s.checkKeys(within)
 		switch s.Kind {
 		case KindFile:
 			s.checkFile(within)
 		case KindHTTP:
 			s.checkHTTP(within)
-		case KindAPI:
-			s.checkAPI(within)
 		}
 		if s.Tenant != "" && c.tenant(s.Tenant) == nil {
 			within("tenant", "no [[tenant]] is named %q; add one with its namespaces", s.Tenant)
@@ -43,10 +45,8 @@ func (s *Source) checkName(report strict.Report, seen map[string]bool) {
 	switch {
 	case s.Name == "":
 		report("name", `missing; it marks the pods of this source, for example name = "static"`)
-	case s.Name == NameAPI && s.Kind != KindAPI:
+	case s.Name == NameAPI:
 		report("name", `"api" is kept for the API server; give this source another name`)
-	case s.Name != NameAPI && s.Kind == KindAPI:
-		report("name", `a source of kind "api" is named "api", found %q`, s.Name)
 	case seen[s.Name]:
 		report("name", "%q is the name of another source; give each its own", s.Name)
 	default:
@@ -58,7 +58,7 @@ func (s *Source) checkName(report strict.Report, seen map[string]bool) {
 
 // checkKeys refuses the keys that a source of this kind does not have.
 func (s *Source) checkKeys(report strict.Report) {
-	if !slices.Contains([]string{KindFile, KindHTTP, KindAPI}, s.Kind) {
+	if s.Kind != KindFile && s.Kind != KindHTTP {
 		return
 	}
 	for _, key := range []struct {
@@ -68,18 +68,22 @@ func (s *Source) checkKeys(report strict.Report) {
 	}{
 		{"path", s.Path != "", []string{KindFile}},
 		{"missing_path", s.MissingPath != "", []string{KindFile}},
-		{"url", s.URL != "", []string{KindHTTP, KindAPI}},
+		{"url", s.URL != "", []string{KindHTTP}},
 		{"period", s.Period != unset, []string{KindFile, KindHTTP}},
 		{"timeout", s.Timeout != unset, []string{KindHTTP}},
 		{"header_file", s.HeaderFile != "", []string{KindHTTP}},
-		{"ca_file", s.CAFile != "", []string{KindHTTP, KindAPI}},
-		{"client_cert_file", s.ClientCertFile != "", []string{KindHTTP, KindAPI}},
-		{"client_key_file", s.ClientKeyFile != "", []string{KindHTTP, KindAPI}},
-		{"token_file", s.TokenFile != "", []string{KindAPI}},
-		{"experimental", s.Experimental, []string{KindAPI}},
+		{"ca_file", s.CAFile != "", []string{KindHTTP}},
+		{"client_cert_file", s.ClientCertFile != "", []string{KindHTTP}},
+		{"client_key_file", s.ClientKeyFile != "", []string{KindHTTP}},
+		{"token_file", s.TokenFile != "", nil},
+		{"experimental", s.Experimental, nil},
 		{"tenant", s.Tenant != "", []string{KindFile, KindHTTP}},
 	} {
-		if key.said && !slices.Contains(key.kinds, s.Kind) {
+		switch {
+		case !key.said || slices.Contains(key.kinds, s.Kind):
+		case key.kinds == nil:
+			report(key.name, "unknown key; it was one of an API server's source, which [cluster] replaces")
+		default:
 			report(key.name, `key %s is for sources of kind "%s"`, key.name, strings.Join(key.kinds, `" or "`))
 		}
 	}
@@ -112,24 +116,6 @@ func (s *Source) checkHTTP(report strict.Report) {
 func (s *Source) checkPeriod(report strict.Report) {
 	if s.Period != unset && s.Period < leastPeriod {
 		report("period", "want at least %s, found %s", leastPeriod, s.Period)
-	}
-}
-
-func (s *Source) checkAPI(report strict.Report) {
-	if s.URL == "" {
-		report("url", `missing; name the API server, for example url = "https://10.0.0.1:6443"`)
-	} else if u, err := checkURL(s.URL); err != nil {
-		report("url", "%v", err)
-	} else if u.RawQuery != "" || u.ForceQuery {
-		report("url", "want the address of an API server, which has no query; remove all from the ?")
-	} else if u.Scheme == "http" && !loopback(u.Hostname()) {
-		report("url", "http is for an API server on this machine; write https://%s", u.Host)
-	} else {
-		s.checkTLS(report, u.Scheme == "https")
-	}
-	if !s.Experimental {
-		report("experimental", "this version writes no status to the API server, so pods that are deleted there never finish deletion; "+
-			"set experimental = true to try it")
 	}
 }
 

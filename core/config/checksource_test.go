@@ -11,6 +11,8 @@ import (
 const (
 	server = "[[source]]\nname = \"fleet\"\nkind = \"http\"\nurl = \"https://fleet.example/a.yaml\"\n"
 	api    = "[[source]]\nname = \"api\"\nkind = \"api\"\nurl = \"https://10.0.0.1:6443\"\n"
+	// member is the table that replaces api.
+	member = "[cluster]\nkubeconfig = \"/etc/wardlet/kubeconfig\"\n"
 )
 
 // with is a source that says another thing in line 4.
@@ -26,7 +28,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		"one without name and kind": {
 			"[[source]]\n",
 			"agent.toml:1: source.name: missing; it marks the pods of this source, for example name = \"static\"\n" +
-				"agent.toml:1: source.kind: missing; want \"file\", \"http\" or \"api\"\n",
+				"agent.toml:1: source.kind: missing; want \"file\" or \"http\"\n",
 		},
 		"two of one name": {
 			source + "\n" + source,
@@ -44,17 +46,9 @@ func TestSourcesThatAreRefused(t *testing.T) {
 			strings.Replace(server, "fleet", "api", 1),
 			`agent.toml:2: source.name: "api" is kept for the API server; give this source another name`,
 		},
-		"the API server under another name": {
-			strings.Replace(api, `"api"`, `"cluster"`, 1) + "experimental = true\n",
-			"agent.toml:2: source.name: a source of kind \"api\" is named \"api\", found \"cluster\"\n",
-		},
-		"two API servers": {
-			api + "experimental = true\n" + api + "experimental = true\n",
-			"agent.toml:7: source.name: \"api\" is the name of another source; give each its own\n",
-		},
 		"a kind that never was": {
 			strings.Replace(source, `"file"`, `"ftp"`, 1),
-			"agent.toml:3: source.kind: want \"file\", \"http\" or \"api\", found \"ftp\"\n",
+			"agent.toml:3: source.kind: want \"file\" or \"http\", found \"ftp\"\n",
 		},
 		"another meaning of a missing path": {
 			source + "missing_path = \"ignore\"\n",
@@ -69,39 +63,25 @@ func TestSourcesThatAreRefused(t *testing.T) {
 			with(server, ""),
 			"agent.toml:1: source.url: missing; name where the manifest is, for example url = \"https://fleet.example/node.yaml\"\n",
 		},
-		"an API server without a URL": {
-			with(api, "experimental = true"),
-			"agent.toml:1: source.url: missing; name the API server, for example url = \"https://10.0.0.1:6443\"\n",
-		},
 
 		"keys of other kinds, for files": {
 			source + "url = \"https://h\"\ntimeout = \"1s\"\nheader_file = \"h\"\nca_file = \"c\"\nclient_cert_file = \"c\"\n" +
 				"client_key_file = \"k\"\ntoken_file = \"t\"\nexperimental = true\n",
-			"agent.toml:5: source.url: key url is for sources of kind \"http\" or \"api\"\n" +
+			"agent.toml:5: source.url: key url is for sources of kind \"http\"\n" +
 				"agent.toml:6: source.timeout: key timeout is for sources of kind \"http\"\n" +
 				"agent.toml:7: source.header_file: key header_file is for sources of kind \"http\"\n" +
-				"agent.toml:8: source.ca_file: key ca_file is for sources of kind \"http\" or \"api\"\n" +
-				"agent.toml:9: source.client_cert_file: key client_cert_file is for sources of kind \"http\" or \"api\"\n" +
-				"agent.toml:10: source.client_key_file: key client_key_file is for sources of kind \"http\" or \"api\"\n" +
-				"agent.toml:11: source.token_file: key token_file is for sources of kind \"api\"\n" +
-				"agent.toml:12: source.experimental: key experimental is for sources of kind \"api\"\n",
+				"agent.toml:8: source.ca_file: key ca_file is for sources of kind \"http\"\n" +
+				"agent.toml:9: source.client_cert_file: key client_cert_file is for sources of kind \"http\"\n" +
+				"agent.toml:10: source.client_key_file: key client_key_file is for sources of kind \"http\"\n" +
+				"agent.toml:11: source.token_file: unknown key; it was one of an API server's source, which [cluster] replaces\n" +
+				"agent.toml:12: source.experimental: unknown key; it was one of an API server's source, which [cluster] replaces\n",
 		},
 		"keys of other kinds, for a server": {
 			server + "path = \"/m\"\nmissing_path = \"error\"\ntoken_file = \"t\"\nexperimental = true\n",
 			"agent.toml:5: source.path: key path is for sources of kind \"file\"\n" +
 				"agent.toml:6: source.missing_path: key missing_path is for sources of kind \"file\"\n" +
-				"agent.toml:7: source.token_file: key token_file is for sources of kind \"api\"\n" +
-				"agent.toml:8: source.experimental: key experimental is for sources of kind \"api\"\n",
-		},
-		"keys of other kinds, for an API server": {
-			api + "experimental = true\npath = \"/m\"\nmissing_path = \"error\"\nperiod = \"20s\"\ntimeout = \"10s\"\nheader_file = \"h\"\ntenant = \"a\"\n" +
-				"[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\n",
-			"agent.toml:6: source.path: key path is for sources of kind \"file\"\n" +
-				"agent.toml:7: source.missing_path: key missing_path is for sources of kind \"file\"\n" +
-				"agent.toml:8: source.period: key period is for sources of kind \"file\" or \"http\"\n" +
-				"agent.toml:9: source.timeout: key timeout is for sources of kind \"http\"\n" +
-				"agent.toml:10: source.header_file: key header_file is for sources of kind \"http\"\n" +
-				"agent.toml:11: source.tenant: key tenant is for sources of kind \"file\" or \"http\"\n",
+				"agent.toml:7: source.token_file: unknown key; it was one of an API server's source, which [cluster] replaces\n" +
+				"agent.toml:8: source.experimental: unknown key; it was one of an API server's source, which [cluster] replaces\n",
 		},
 
 		"a listing without end": {
@@ -121,7 +101,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 			"agent.toml:1: source.client_key_file: missing; client_cert_file needs it\n",
 		},
 		"the other half": {
-			api + "experimental = true\nclient_key_file = \"key\"\n",
+			server + "client_key_file = \"key\"\n",
 			"agent.toml:1: source.client_cert_file: missing; client_key_file needs it\n",
 		},
 		"certificates for a connection without": {
@@ -130,22 +110,13 @@ func TestSourcesThatAreRefused(t *testing.T) {
 				"agent.toml:6: source.client_cert_file: is for https, and url is http://fleet.example\n" +
 				"agent.toml:7: source.client_key_file: is for https, and url is http://fleet.example\n",
 		},
-		"an API server that nobody consented to": {
-			api,
-			"agent.toml:1: source.experimental: this version writes no status to the API server, " +
-				"so pods that are deleted there never finish deletion; set experimental = true to try it\n",
-		},
-		"an API server that nobody consented to, in so many words": {
-			api + "experimental = false\n",
-			"agent.toml:5: source.experimental: this version writes no status to the API server, ",
-		},
-		"an API server that is sent a token in the clear": {
-			with(api, `url = "http://10.0.0.1:8080"`) + "experimental = true\n",
-			"agent.toml:4: source.url: http is for an API server on this machine; write https://10.0.0.1:8080\n",
-		},
-		"an API server with a query": {
-			with(api, `url = "https://10.0.0.1?a=b"`) + "experimental = true\n",
-			"agent.toml:4: source.url: want the address of an API server, which has no query; remove all from the ?\n",
+		"an API server, with what replaces it": {
+			api + "token_file = \"/t\"\nca_file = \"/ca\"\nexperimental = true\n",
+			"agent.toml:3: source.kind: the pods of an API server come with [cluster]; replace this source by\n" + member +
+				"and write to that file:\napiVersion: v1\nkind: Config\ncurrent-context: node\n" +
+				"contexts: [{name: node, context: {cluster: node, user: node}}]\n" +
+				"clusters: [{name: node, cluster: {server: \"https://10.0.0.1:6443\", certificate-authority: \"/ca\"}}]\n" +
+				"users: [{name: node, user: {tokenFile: \"/t\"}}]\n",
 		},
 		"a tenant that nobody knows": {
 			source + "tenant = \"b\"\n[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\n",
@@ -215,16 +186,8 @@ func TestSourcesThatAreTaken(t *testing.T) {
 			Source{Name: "fleet", Kind: KindHTTP, URL: "http://[::1]:80/a?b=c", Period: 20 * time.Second, Timeout: 10 * time.Second, HeaderFile: "/h"},
 		},
 		"an API server": {
-			api + "token_file = \"/t\"\nca_file = \"/ca\"\nexperimental = true\n",
-			Source{Name: "api", Kind: KindAPI, URL: "https://10.0.0.1:6443", CAFile: "/ca", TokenFile: "/t", Experimental: true},
-		},
-		"an API server on this machine": {
-			with(api, `url = "http://localhost:8080"`) + "experimental = true\n",
-			Source{Name: "api", Kind: KindAPI, URL: "http://localhost:8080", Experimental: true},
-		},
-		"an API server on this machine, by its address": {
-			with(api, `url = "http://[::1]:8080"`) + "experimental = true\n",
-			Source{Name: "api", Kind: KindAPI, URL: "http://[::1]:8080", Experimental: true},
+			member,
+			Source{Name: "api", Kind: KindAPI, Path: "/etc/wardlet/kubeconfig"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +206,7 @@ func TestSourcesThatAreTaken(t *testing.T) {
 func TestLocationOfASource(t *testing.T) {
 	t.Parallel()
 	for _, s := range []Source{
-		{Kind: KindFile, Path: "here"}, {Kind: KindHTTP, URL: "here"}, {Kind: KindAPI, URL: "here"},
+		{Kind: KindFile, Path: "here"}, {Kind: KindHTTP, URL: "here"}, {Kind: KindAPI, Path: "here"},
 	} {
 		if got := s.Location(); got != "here" {
 			t.Errorf("%s: %q", s.Kind, got)

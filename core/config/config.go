@@ -16,9 +16,11 @@ type Config struct {
 	Paths     Paths   `toml:"paths"`
 	Runtime   Runtime `toml:"runtime"`
 	Node      Node    `toml:"node"`
+	Cluster   Cluster `toml:"cluster"`
+	NodeAPI   NodeAPI `toml:"node_api"`
 	Sync      Sync    `toml:"sync"`
 	Policy    Policy  `toml:"policy"`
-	// Sources are those of all kinds, in the order of the file.
+	// Sources are those of all kinds, in the order of the file, the API server of Cluster last.
 	Sources   []Source  `toml:"source"`
 	Tenants   []Tenant  `toml:"tenant"`
 	Conflicts Conflicts `toml:"conflicts"`
@@ -60,6 +62,8 @@ type Runtime struct {
 	// AllowedUnsafeSysctls are sysctls that pods may set beside those that change
 	// nothing of other pods: names, or with a * at the end their beginnings.
 	AllowedUnsafeSysctls []string `toml:"allowed_unsafe_sysctls"`
+	// SeccompDefault gives containers that name no seccomp profile that of the runtime.
+	SeccompDefault bool `toml:"seccomp_default"`
 	// AdoptForeign takes over the pods that a kubelet made.
 	AdoptForeign bool `toml:"adopt_foreign"`
 }
@@ -146,7 +150,9 @@ func Default() *Config {
 			CgroupDriver:   CgroupFS,
 			ResolvConf:     "/etc/resolv.conf",
 		},
-		Node: Node{MaxPods: defaultMaxPods},
+		Node:    Node{MaxPods: defaultMaxPods},
+		Cluster: Cluster{Domain: DefaultDomain},
+		NodeAPI: NodeAPI{Listen: DefaultNodeAPI},
 		Sync: Sync{
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,

@@ -35,8 +35,10 @@ func TestCommentedConfiguration(t *testing.T) {
 	full.Sources = []Source{
 		static,
 		{Name: "fleet", Kind: KindHTTP, URL: "https://fleet.example/nodes/edge-1.yaml", Period: 20 * time.Second, Timeout: 10 * time.Second},
-		{Name: "api", Kind: KindAPI, URL: "https://10.0.0.1:6443", Experimental: true},
+		{Name: "api", Kind: KindAPI, Path: "/etc/wardlet/kubeconfig"},
 	}
+	full.Cluster.Kubeconfig = "/etc/wardlet/kubeconfig"
+	full.NodeAPI.CertFile, full.NodeAPI.KeyFile, full.NodeAPI.ClientCAFile = "/etc/wardlet/node.crt", "/etc/wardlet/node.key", "/etc/wardlet/clients.crt"
 	full.Tenants = []Tenant{{Name: "a", Namespaces: []string{"tenant-a-*"}, MaxPriority: 1_000_000_000, MaxSuppress: 5 * time.Minute, FuelPerSecond: 500_000_000, CompilePerHour: 2 * time.Minute, LogBytesPerSecond: 4 << 10, PolicyMemory: 64 << 20, RecordBytes: 8 << 20}}
 
 	file, err := os.ReadFile("../../agent.toml")
@@ -71,7 +73,7 @@ func TestCommentedConfiguration(t *testing.T) {
 	t.Run("shows every key", func(t *testing.T) {
 		t.Parallel()
 		var code []byte
-		for _, name := range []string{"config.go", "node.go", "source.go", "tenant.go", "conflicts.go"} {
+		for _, name := range []string{"config.go", "node.go", "cluster.go", "nodeapi.go", "source.go", "tenant.go", "conflicts.go"} {
 			text, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
@@ -83,6 +85,9 @@ func TestCommentedConfiguration(t *testing.T) {
 			t.Fatalf("only %d keys found", len(tags))
 		}
 		for _, tag := range tags {
+			if former := string(tag[1]); former == "token_file" || former == "experimental" {
+				continue
+			}
 			if !regexp.MustCompile(`(?m)^(` + string(tag[1]) + ` = |\[+` + string(tag[1]) + `\])`).MatchString(everything) {
 				t.Errorf("agent.toml does not show %s", tag[1])
 			}
@@ -95,13 +100,13 @@ func TestLoadTakesRelativePathsFromTheFilesDirectory(t *testing.T) {
 	path := write(t, "[paths]\nstate_root = \"state\"\nsocket = \"../w.sock\"\n[[source]]\nname = \"a\"\nkind = \"file\"\npath = \"manifests/\"\n"+
 		"[[source]]\nname = \"b\"\nkind = \"http\"\nurl = \"https://h\"\nheader_file = \"headers\"\nca_file = \"ca\"\n"+
 		"client_cert_file = \"cert\"\nclient_key_file = \"key\"\n"+
-		"[[source]]\nname = \"api\"\nkind = \"api\"\nurl = \"https://h\"\ntoken_file = \"token\"\nexperimental = true\n")
+		"[cluster]\nkubeconfig = \"kubeconfig\"\n")
 	dir := filepath.Dir(path)
 	c, err := load(path, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{c.Paths.StateRoot, c.Paths.Socket, c.Sources[0].Path, c.Paths.PodRoot}
+	got := []string{c.Paths.StateRoot, c.Paths.Socket, c.Sources[0].Path, c.Cluster.Kubeconfig, c.Paths.PodRoot}
 	for i, s := range c.Sources {
 		for _, key := range s.fileKeys() {
 			if key.path != "" {
@@ -109,8 +114,8 @@ func TestLoadTakesRelativePathsFromTheFilesDirectory(t *testing.T) {
 			}
 		}
 	}
-	want := []string{filepath.Join(dir, "state"), filepath.Join(filepath.Dir(dir), "w.sock"), filepath.Join(dir, "manifests"), "/var/lib/wardlet"}
-	for _, key := range []string{"1 header_file headers", "1 ca_file ca", "1 client_cert_file cert", "1 client_key_file key", "2 token_file token"} {
+	want := []string{filepath.Join(dir, "state"), filepath.Join(filepath.Dir(dir), "w.sock"), filepath.Join(dir, "manifests"), filepath.Join(dir, "kubeconfig"), "/var/lib/wardlet"}
+	for _, key := range []string{"1 header_file headers", "1 ca_file ca", "1 client_cert_file cert", "1 client_key_file key"} {
 		at := strings.LastIndexByte(key, ' ') + 1
 		want = append(want, key[:at]+filepath.Join(dir, key[at:]))
 	}

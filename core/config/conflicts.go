@@ -38,6 +38,7 @@ func (c *Config) checkConflicts(report strict.Report) {
 		switch {
 		case slices.Contains(names[:i], name):
 			report("conflicts.precedence", "%q is named twice", name)
+		case name == NameAPI && c.Cluster.Kubeconfig != "":
 		case !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }):
 			report("conflicts.precedence", "no source is named %q", name)
 		}

@@ -43,6 +43,9 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	for i := range c.Sources {
 		c.Sources[i].complete()
 	}
+	if c.Cluster.Kubeconfig != "" {
+		c.Sources = append(c.Sources, Source{Name: NameAPI, Kind: KindAPI, Path: c.Cluster.Kubeconfig})
+	}
 	if endpoint := getenv(EndpointVariable); endpoint != "" {
 		if err := checkEndpoint(endpoint); err != nil {
 			return nil, fmt.Errorf("environment variable %s: %w", EndpointVariable, err)
@@ -54,7 +57,7 @@ func load(path string, getenv func(string) string) (*Config, error) {
 
 // resolve makes the paths of files absolute and clean.
 func (c *Config) resolve(dir string) {
-	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir}
+	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile}
 	for i := range c.Tenants {
 		paths = append(paths, &c.Tenants[i].PolicyDir)
 	}

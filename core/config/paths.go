@@ -65,6 +65,16 @@ func (c *Config) checkPaths(report strict.Report) {
 		}
 		places = append(places, p)
 	}
+	for _, p := range []keyedPath{
+		{"cluster.kubeconfig", c.Cluster.Kubeconfig},
+		{"node_api.cert_file", c.NodeAPI.CertFile},
+		{"node_api.key_file", c.NodeAPI.KeyFile},
+		{"node_api.client_ca_file", c.NodeAPI.ClientCAFile},
+	} {
+		if p.path != "" {
+			places = append(places, p)
+		}
+	}
 	if c.Runtime.ResolvConf != "" {
 		places = append(places, keyedPath{"runtime.resolv_conf", c.Runtime.ResolvConf})
 	}

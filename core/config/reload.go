@@ -35,6 +35,7 @@ const (
 	whyRuntime   = "the connection to the runtime is made once, when the agent starts"
 	whyPods      = "pods that run were made with it"
 	whyAdmission = "what is admitted is settled when the agent starts"
+	whyCluster   = "the node is registered once, when the agent starts"
 	whyMux       = "what was decided about pods that run depends on it"
 	whyPolicies  = "the plane that judges pods is made with it"
 	whySources   = "sources are made once, when the agent starts"
@@ -58,6 +59,7 @@ var restartKeys = map[string]string{
 	"runtime.cgroup_driver":          whyPods,
 	"runtime.resolv_conf":            whyPods,
 	"runtime.allowed_unsafe_sysctls": whyAdmission,
+	"runtime.seccomp_default":        whyPods,
 	"runtime.adopt_foreign":          whyRuntime,
 
 	"node.labels":                   whyAdmission,
@@ -66,6 +68,16 @@ var restartKeys = map[string]string{
 	"node.extended_resources":       whyAdmission,
 	"node.critical":                 whyAdmission,
 	"node.static_pods_are_critical": whyAdmission,
+
+	"cluster.kubeconfig": whyCluster,
+	"cluster.node_ip":    whyCluster,
+	"cluster.dns":        whyPods,
+	"cluster.domain":     whyPods,
+
+	"node_api.listen":         whyOpened,
+	"node_api.cert_file":      whyOpened,
+	"node_api.key_file":       whyOpened,
+	"node_api.client_ca_file": whyOpened,
 
 	"policy.dir":               whyPolicies,
 	"policy.allow_unpinned":    whyPolicies,

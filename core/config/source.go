@@ -8,17 +8,15 @@ import (
 // Source is a place documents come from. Which keys a kind has is told at each
 // field; the others are empty.
 type Source struct {
-	// Name is a DNS label, unique among the sources; NameAPI for KindAPI and
-	// for no other.
+	// Name is a DNS label, unique among the sources; NameAPI for KindAPI and for no other.
 	Name string `toml:"name"`
-	// Kind is KindFile, KindHTTP or KindAPI.
+	// Kind is KindFile or KindHTTP, or KindAPI for the source that comes with Cluster.
 	Kind string `toml:"kind"`
-	// Path is a file or a directory of manifests, absolute (file).
+	// Path is a file or a directory of manifests, absolute (file), or the kubeconfig (api).
 	Path string `toml:"path"`
 	// MissingPath is MissingError or MissingEmpty (file).
 	MissingPath string `toml:"missing_path"`
-	// URL is where manifests are answered (http), or the API server (api),
-	// without user, password and fragment.
+	// URL is where manifests are answered, without user, password and fragment (http).
 	URL string `toml:"url"`
 	// Period is the time from one reading to the next, without being told of a
 	// change; positive (file), at least a second (http).
@@ -29,19 +27,19 @@ type Source struct {
 	// for none (http).
 	HeaderFile string `toml:"header_file"`
 	// CAFile has the authorities that the server's certificate may come from,
-	// as PEM; empty for those of the system (http and api).
+	// as PEM; empty for those of the system (http).
 	CAFile string `toml:"ca_file"`
 	// ClientCertFile and ClientKeyFile are what the agent shows the server, as
-	// PEM: both or neither (http and api).
+	// PEM: both or neither (http).
 	ClientCertFile string `toml:"client_cert_file"`
 	ClientKeyFile  string `toml:"client_key_file"`
-	// TokenFile has the bearer token; empty for none (api).
-	TokenFile string `toml:"token_file"`
-	// Experimental consents to what this version does not do yet (api).
-	Experimental bool `toml:"experimental"`
-	// Tenant is the name of a Tenant, to whose namespaces the source is bound;
-	// empty for all namespaces (file and http).
+	// Tenant is the name of a Tenant, to whose namespaces the source is bound; empty for all namespaces (file and
+	// http).
 	Tenant string `toml:"tenant"`
+	// TokenFile and Experimental are keys that a source of KindAPI had in former versions: they are read to say
+	// what replaces it.
+	TokenFile    string `toml:"token_file"`
+	Experimental bool   `toml:"experimental"`
 }
 
 // The kinds of sources.
@@ -105,7 +103,7 @@ func (s *Source) complete() {
 
 // Location is what a source reads: a path or a URL.
 func (s *Source) Location() string {
-	if s.Kind == KindFile {
+	if s.Path != "" {
 		return s.Path
 	}
 	return s.URL
@@ -121,6 +119,5 @@ func (s *Source) fileKeys() []keyPath {
 		{"ca_file", s.CAFile},
 		{"client_cert_file", s.ClientCertFile},
 		{"client_key_file", s.ClientKeyFile},
-		{"token_file", s.TokenFile},
 	}
 }

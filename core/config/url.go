@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -37,10 +36,4 @@ func checkURL(text string) (*url.URL, error) {
 		}
 	}
 	return u, nil
-}
-
-// loopback reports whether a host is this machine's own, by its name alone.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/core/source/file"
@@ -50,6 +51,8 @@ type SourceSetting struct {
 	Sink       source.Sink
 	// Ignored takes what a directory holds that is not read.
 	Ignored func(*api.Ignored)
+	// API is the client of the API server; nil where no source is of its kind.
+	API *kube.Client
 	// Place and Log are nil for a source that is read once.
 	Place file.Place
 	Log   *slog.Logger
@@ -73,8 +76,7 @@ func NewSource(s *config.Source, with SourceSetting) (source.Source, error) {
 		}), nil
 	case config.KindAPI:
 		return apiserver.New(apiserver.Config{
-			Name: s.Name, NodeName: with.Node, Server: s.URL, CAFile: s.CAFile, TokenFile: s.TokenFile,
-			CertFile: s.ClientCertFile, KeyFile: s.ClientKeyFile, Sink: with.Sink, Logger: with.Log, Now: time.Now,
+			Name: s.Name, NodeName: with.Node, Client: with.API, Sink: with.Sink, Logger: with.Log, Now: time.Now,
 		})
 	}
 	return nil, fmt.Errorf("kind %q has no reader", s.Kind)

@@ -34,11 +34,7 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	first := &firstReading{done: cancel, err: fmt.Errorf("%s was not read within %s; %s", s.Location(), patience, doubt)}
-	run, err := parts.NewSource(s, parts.SourceSetting{Node: node, Namespaces: cfg.Namespaces(s), Sink: first, Ignored: func(i *api.Ignored) { first.ignored = i }})
-	if err == nil {
-		err = errors.Join(run.Run(ctx), first.err)
-	}
-	if err != nil {
+	if err := readOnce(ctx, cfg, s, node, first); err != nil {
 		return Finding{LevelFail, subject, err.Error()}
 	}
 	documents, bad, faults := faultsOf(first.documents)
@@ -53,6 +49,24 @@ func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node
 		return Finding{LevelFail, subject, message + "\n" + strings.Join(faults, "\n")}
 	}
 	return Finding{LevelOK, subject, message}
+}
+
+// readOnce runs a source until first was called.
+func readOnce(ctx context.Context, cfg *config.Config, s *config.Source, node string, first *firstReading) error {
+	setting := parts.SourceSetting{Node: node, Namespaces: cfg.Namespaces(s), Sink: first, Ignored: func(i *api.Ignored) { first.ignored = i }}
+	if s.Kind == config.KindAPI {
+		client, err := parts.APIClient(cfg, nil)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		setting.API = client
+	}
+	run, err := parts.NewSource(s, setting)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run.Run(ctx), first.err)
 }
 
 // firstReading is a sink that takes one reading, or the first error instead.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,8 +184,14 @@ func TestCheckSourceOfAnAPIServer(t *testing.T) {
 			t.Parallel()
 			srv := httptest.NewServer(test.answer)
 			t.Cleanup(srv.Close)
-			s := &config.Source{Name: config.NameAPI, Kind: config.KindAPI, URL: srv.URL, Experimental: true}
-			found := checkSource(t.Context(), config.Default(), s, "edge", DefaultCheckTimeout)
+			cfg := config.Default()
+			cfg.Cluster.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+			kubeconfig := "current-context: a\ncontexts: [{name: a, context: {cluster: a}}]\nclusters: [{name: a, cluster: {server: \"" + srv.URL + "\"}}]\n"
+			if err := os.WriteFile(cfg.Cluster.Kubeconfig, []byte(kubeconfig), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := &config.Source{Name: config.NameAPI, Kind: config.KindAPI, Path: cfg.Cluster.Kubeconfig}
+			found := checkSource(t.Context(), cfg, s, "edge", DefaultCheckTimeout)
 			got := string(found.Level) + " " + found.Subject + ": " + strings.ReplaceAll(found.Message, srv.URL, "URL")
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("finding %q, want %q", got, test.want)

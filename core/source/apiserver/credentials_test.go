@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
@@ -53,9 +54,9 @@ func newGuarded(t *testing.T) *guarded {
 	})
 	g.breaks(g.refuse)
 	g.set("a", "img:1")
-	g.sink, g.source = newSource(t, Config{
-		Server: g.URL, CAFile: g.ca, TokenFile: g.token, CertFile: g.cert, KeyFile: g.key, Logger: g.logs.logger(),
-	})
+	g.sink, g.source = newSource(t, kube.Config{Server: g.URL, Credentials: kube.Credentials{
+		CA: kube.Material{File: g.ca}, Token: kube.Material{File: g.token}, Cert: kube.Material{File: g.cert}, Key: kube.Material{File: g.key},
+	}}, Config{Logger: g.logs.logger()})
 	return g
 }
 
@@ -155,7 +156,7 @@ func TestRotation(t *testing.T) {
 				t.Helper()
 				g.accept("two", "first")
 				g.cut(false)
-				g.awaitHealth(t, "renew what the token or certificate file holds")
+				g.awaitHealth(t, "renew the token or the certificate")
 				g.giveToken(t, "two")
 			},
 		},
@@ -173,7 +174,7 @@ func TestRotation(t *testing.T) {
 				next := authority(t)
 				g.serveAs(t, next)
 				g.CloseClientConnections()
-				g.awaitHealth(t, "check that the certificate authority file is this server's")
+				g.awaitHealth(t, "check that the certificate authority is this server's")
 				g.giveCA(t, next)
 			},
 		},

@@ -51,12 +51,6 @@ func TestDeliveries(t *testing.T) {
 			want:   []string{"= default/a", "-default/a", "+default/a"},
 			has:    []string{"default/a img:2"},
 		},
-		"a pod that asks for what is not honoured is a bad document": {
-			before: []string{"a"},
-			then:   func(s *fakeServer) { s.set("a", "img:2", func(p *v1.Pod) { p.Spec.Hostname = "x" }) },
-			want:   []string{"= default/a", "+default/a"},
-			has:    []string{"default/a BAD spec.hostname: not supported by this version yet"},
-		},
 		"a pod of another node is a bad document": {
 			then: func(s *fakeServer) { s.set("a", "img:1", func(p *v1.Pod) { p.Spec.NodeName = "other" }) },
 			want: []string{"=", "+default/a"},

@@ -5,8 +5,8 @@
 // pods with the field selector spec.nodeName. Goes out: one document per pod,
 // "namespace/name", through a source.Sink; its version is the pod's
 // resourceVersion. A pod that asks for what this version does not honour is a
-// bad document. Run owns the goroutines of the list, the watch and the
-// connections, and waits for them.
+// bad document. Run waits for the goroutines of the list and the watch, which are
+// package kube's.
 //
 // # What is delivered
 //
@@ -26,17 +26,4 @@
 // middle of an event is listed anew. Between attempts lies an exponential
 // back-off. A sink that blocks stops the reading; a server that will not wait
 // that long ends the watch, and what was not read is read again.
-//
-// A connection that nothing comes from is asked for a sign of life after
-// quietTime and given up pingTimeout later.
-//
-// # Credentials
-//
-// Token, client certificate with key, and certificate authorities are read
-// from their files before every request, which is a few times in an hour.
-// What cannot be read or used is left aside for what was read last. A watch
-// that is open goes on with the credentials it began with until its server
-// ends it, 5 to 10 minutes after it began.
-//
-// The token is sent to the configured server only: redirects are refused.
 package apiserver

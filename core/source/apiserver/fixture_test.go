@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -179,21 +179,25 @@ func newFixture(t *testing.T, pods ...string) fixture {
 	for _, name := range pods {
 		f.set(name, "img:1")
 	}
-	f.sink, f.source = newSource(t, Config{Server: f.URL})
+	f.sink, f.source = newSource(t, kube.Config{Server: f.URL}, Config{})
 	return f
 }
 
 // newSource makes a source that tries again at once.
-func newSource(t *testing.T, c Config) (*sink, *Source) {
+func newSource(t *testing.T, server kube.Config, c Config) (*sink, *Source) {
 	t.Helper()
+	server.MaxAnswer, server.MaxEvent, server.Logger = 1<<20, 1<<20, c.Logger
+	client, err := kube.New(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
 	k := &sink{t: t, holds: map[string]string{}}
-	c.Name, c.NodeName, c.Sink = "api", testNode, k
+	c.Name, c.NodeName, c.Sink, c.Client, c.MaxBackoff = "api", testNode, k, client, 20*time.Millisecond
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.client.transport.maxList, s.client.transport.maxEvent = 1<<20, 1<<20
-	s.backoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 20 * time.Millisecond, Factor: 2, Steps: 10}
 	return k, s
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -34,7 +35,7 @@ var badAnswers = map[string]struct {
 	"an empty 200 that claims JSON":   {say(200, "application/json", ""), `0-length response`},
 	"an empty object":                 {say(200, "application/json", "{}"), `no list of pods: it has no resourceVersion; check that the URL`},
 	"a list without a version":        {say(200, "application/json", `{"kind":"PodList","apiVersion":"v1","items":[]}`), `no resourceVersion`},
-	"a list of something else":        {say(200, "application/json", `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`), `NodeList`},
+	"a list of something else":        {say(200, "application/json", `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`), `the answer is no list of pods`},
 	"a status that says success":      {say(200, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Success"}`), `.`},
 	"an array":                        {say(200, "application/json", `[]`), `.`},
 	"a list that breaks off":          {say(200, "application/json", `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`), `unexpected`},
@@ -44,7 +45,7 @@ var badAnswers = map[string]struct {
 	"a body without end":              {endless, `more than 1048576 bytes`},
 	"an error of the server":          {say(500, "text/plain", "out of order"), `out of order`},
 	"an error that never ends":        {endlessError, `more than 1048576 bytes|error`},
-	"credentials that are refused":    {say(401, "text/plain", ""), `asked for the client to provide credentials.*; renew what the token or certificate file holds`},
+	"credentials that are refused":    {say(401, "text/plain", ""), `asked for the client to provide credentials.*; renew the token or the certificate`},
 	"a node that may not":             {say(403, "text/plain", ""), `; the credentials must be those of system:node:NODE`},
 	"too many requests":               {retryLater, `too many requests`},
 	"a redirect":                      {redirect("http://192.0.2.1/"), `redirects to http://192.0.2.1/; redirects are not followed`},
@@ -298,7 +299,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, "a")
-			f.source.backoff.Duration, f.source.backoff.Cap = 1e12, 1e12
+			f.source.cfg.MaxBackoff = time.Hour
 			test.before(f)
 			stop := run(t, f.source)
 			eventually(t, true, func() bool { return test.busy(f) })

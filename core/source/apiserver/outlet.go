@@ -89,7 +89,6 @@ func (o *outlet) bad(err error) {
 	if o.ctx.Err() != nil {
 		return
 	}
-	err = explain(o.server, err)
 	o.sink.Health(err)
 	if o.told == "" {
 		o.since = o.now()

@@ -1,12 +1,12 @@
-package apiserver
+package kube
 
 import (
 	"context"
 	"log/slog"
 )
 
-// quiet takes what client-go logs. It tells of every attempt; the source tells
-// of an outage itself, once, so that all but errors is for debugging.
+// quiet takes what client-go logs. It logs every attempt; whoever follows a resource logs an outage itself, once, so
+// that all but errors is for debugging.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {

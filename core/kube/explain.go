@@ -1,4 +1,4 @@
-package apiserver
+package kube
 
 import (
 	"context"
@@ -12,7 +12,17 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// explain says which server an error is about and what to do.
+// Explain says which server an error is about and what to do; nil for none.
+func (c *Client) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if more := c.transport.problem(); more != nil && !errors.Is(err, more) {
+		err = fmt.Errorf("%w (%w)", err, more)
+	}
+	return explain(c.server, err)
+}
+
 func explain(server string, err error) error {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err
@@ -30,9 +40,9 @@ func adviceFor(err error) string {
 	case errors.As(err, new(*credentialError)):
 		return ""
 	case refused || unknown:
-		return "check that the certificate authority file is this server's"
+		return "check that the certificate authority is this server's"
 	case apierrors.IsUnauthorized(err):
-		return "renew what the token or certificate file holds; it is read before every attempt"
+		return "renew the token or the certificate; files are read before every attempt"
 	case apierrors.IsForbidden(err):
 		return "the credentials must be those of system:node:NODE with this node's name, in the group system:nodes"
 	case utilnet.IsConnectionRefused(err):

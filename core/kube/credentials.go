@@ -1,4 +1,4 @@
-package apiserver
+package kube
 
 import (
 	"bytes"
@@ -13,8 +13,35 @@ import (
 // maxCredential is the greatest size of a file of credentials, in bytes.
 const maxCredential = 1 << 20
 
-// credentialFiles are where credentials lie; empty paths are not used.
-type credentialFiles struct{ ca, token, cert, key string }
+// Material is one credential: a file that holds it, or the credential itself. The zero value is none.
+type Material struct{ File, Data string }
+
+func (m Material) given() bool { return m != Material{} }
+
+// place says where the credential stands, for errors.
+func (m Material) place() string {
+	if m.File == "" {
+		return "in the kubeconfig"
+	}
+	return "file " + m.File
+}
+
+func (m Material) read() ([]byte, error) {
+	if m.File == "" {
+		return []byte(m.Data), nil
+	}
+	return readFile(m.File)
+}
+
+// Credentials are what a client shows an API server, and what the server's certificate must be signed by.
+type Credentials struct {
+	// CA has certificate authorities as PEM; the default are those of the system.
+	CA Material
+	// Token is a bearer token.
+	Token Material
+	// Cert and Key are a client certificate and its key as PEM, both or neither.
+	Cert, Key Material
+}
 
 // credentials are what the files held when all was well with them.
 type credentials struct {
@@ -24,29 +51,32 @@ type credentials struct {
 	pair          *tls.Certificate
 }
 
-// credentialError is a file that cannot be used.
+// credentialError is a credential that cannot be used.
 type credentialError struct {
-	what, file string
-	err        error
+	what string
+	of   Material
+	err  error
 }
 
-func (e *credentialError) Error() string { return fmt.Sprintf("%s file %s: %v", e.what, e.file, e.err) }
+func (e *credentialError) Error() string {
+	return fmt.Sprintf("%s %s: %v", e.what, e.of.place(), e.err)
+}
 
 func (e *credentialError) Unwrap() error { return e.err }
 
-// read gives what the files hold. Of a file that cannot be used it gives what
-// was read last, and an error beside it.
-func (f credentialFiles) read(last credentials) (credentials, error) {
+// read returns what the files hold. Of a file that cannot be used it returns what was read last, and an error
+// beside it.
+func (f *Credentials) read(last credentials) (credentials, error) {
 	next := last
 	return next, errors.Join(f.readAuthorities(&next), f.readToken(&next), f.readPair(&next))
 }
 
-func (f credentialFiles) readAuthorities(c *credentials) error {
-	if f.ca == "" {
+func (f *Credentials) readAuthorities(c *credentials) error {
+	if !f.CA.given() {
 		return nil
 	}
-	bad := func(err error) error { return &credentialError{"certificate authority", f.ca, err} }
-	text, err := readFile(f.ca)
+	bad := func(err error) error { return &credentialError{"certificate authority", f.CA, err} }
+	text, err := f.CA.read()
 	if err != nil {
 		return bad(err)
 	}
@@ -61,12 +91,12 @@ func (f credentialFiles) readAuthorities(c *credentials) error {
 	return nil
 }
 
-func (f credentialFiles) readToken(c *credentials) error {
-	if f.token == "" {
+func (f *Credentials) readToken(c *credentials) error {
+	if !f.Token.given() {
 		return nil
 	}
-	bad := func(err error) error { return &credentialError{"token", f.token, err} }
-	text, err := readFile(f.token)
+	bad := func(err error) error { return &credentialError{"token", f.Token, err} }
+	text, err := f.Token.read()
 	if err != nil {
 		return bad(err)
 	}
@@ -81,24 +111,24 @@ func (f credentialFiles) readToken(c *credentials) error {
 	return nil
 }
 
-func (f credentialFiles) readPair(c *credentials) error {
-	if f.cert == "" {
+func (f *Credentials) readPair(c *credentials) error {
+	if !f.Cert.given() {
 		return nil
 	}
-	cert, err := readFile(f.cert)
+	cert, err := f.Cert.read()
 	if err != nil {
-		return &credentialError{"client certificate", f.cert, err}
+		return &credentialError{"client certificate", f.Cert, err}
 	}
-	key, err := readFile(f.key)
+	key, err := f.Key.read()
 	if err != nil {
-		return &credentialError{"client key", f.key, err}
+		return &credentialError{"client key", f.Key, err}
 	}
 	if bytes.Equal(cert, c.cert) && bytes.Equal(key, c.key) {
 		return nil
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return &credentialError{"client certificate", f.cert, fmt.Errorf("with the key in %s: %w", f.key, err)}
+		return &credentialError{"client certificate", f.Cert, fmt.Errorf("with the key %s: %w", f.Key.place(), err)}
 	}
 	c.cert, c.key, c.pair = cert, key, &pair
 	return nil
@@ -125,8 +155,8 @@ func (c *credentials) sameConnection(o *credentials) bool {
 	return bytes.Equal(c.ca, o.ca) && bytes.Equal(c.cert, o.cert) && bytes.Equal(c.key, o.key)
 }
 
-func (c *credentials) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.pool}
+func (c *credentials) tls(serverName string) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.pool, ServerName: serverName}
 	if c.pair != nil {
 		// Given whatever authorities the server names: it knows best.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.pair, nil }

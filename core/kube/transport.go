@@ -1,6 +1,7 @@
-package apiserver
+package kube
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -22,11 +23,6 @@ const (
 	pingTimeout = 10 * time.Second
 	// idleTime is how long a connection is kept that carries no request.
 	idleTime = 90 * time.Second
-	// maxList is the greatest size of an answer that is no watch, in bytes; a
-	// node's pods are a hundredth of that. maxEvent is the greatest size of an
-	// event of a watch.
-	maxList  = 64 << 20
-	maxEvent = 16 << 20
 )
 
 // outcomeKey is the key of an *outcome in a request's context.
@@ -42,9 +38,11 @@ type outcome struct {
 // transport sends requests with the credentials that the files hold at that
 // moment. Connections are made anew when what secures them has changed.
 type transport struct {
-	files             credentialFiles
-	log               *slog.Logger
-	maxList, maxEvent int64
+	files      Credentials
+	serverName string
+	log        *slog.Logger
+	// maxAnswer and maxEvent are Config's.
+	maxAnswer, maxEvent int64
 
 	mu   sync.Mutex
 	have credentials
@@ -55,8 +53,8 @@ type transport struct {
 
 func newTransport(c *Config) *transport {
 	return &transport{
-		files: credentialFiles{ca: c.CAFile, token: c.TokenFile, cert: c.CertFile, key: c.KeyFile},
-		log:   c.Logger, maxList: maxList, maxEvent: maxEvent,
+		files: c.Credentials, serverName: c.ServerName, log: c.Logger,
+		maxAnswer: cmp.Or(c.MaxAnswer, DefaultMaxAnswer), maxEvent: cmp.Or(c.MaxEvent, DefaultMaxEvent),
 	}
 }
 
@@ -65,7 +63,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.send(r)
 	var body *limitedBody
 	if err == nil {
-		limit := t.maxList
+		limit := t.maxAnswer
 		if answer.StatusCode == http.StatusOK && r.URL.Query().Has("watch") {
 			limit = t.maxEvent
 		}
@@ -106,10 +104,10 @@ func (t *transport) current() (*http.Transport, string, error) {
 		return t.base, next.token, nil
 	}
 	if t.base != nil {
-		t.log.Info("certificates of the API server source have changed; connecting anew")
+		t.log.Info("certificates for the API server have changed; connecting anew")
 		t.base.CloseIdleConnections()
 	}
-	t.have, t.base = next, connections(next.tls())
+	t.have, t.base = next, connections(next.tls(t.serverName))
 	return t.base, next.token, nil
 }
 
@@ -128,7 +126,7 @@ func (t *transport) problem() error {
 	return t.trouble
 }
 
-func (t *transport) close() {
+func (t *transport) closeIdle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base != nil {

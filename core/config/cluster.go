@@ -1,0 +1,79 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// Cluster makes the agent a node of a Kubernetes cluster. Without Kubeconfig it is none, and all else is empty.
+type Cluster struct {
+	// Kubeconfig is the file that names the API server and the node's credentials, absolute.
+	Kubeconfig string `toml:"kubeconfig"`
+	// NodeIP is the node's address for the cluster; empty for that of the interface with the default route.
+	NodeIP string `toml:"node_ip"`
+	// DNS are the addresses of the cluster's name servers, at most 3.
+	DNS []string `toml:"dns"`
+	// Domain is the domain of the cluster's names.
+	Domain string `toml:"domain"`
+}
+
+// DefaultDomain is the default of Cluster.Domain.
+const DefaultDomain = "cluster.local"
+
+// maxNameservers is how many name servers a resolver asks.
+const maxNameservers = 3
+
+func (c *Cluster) check(report strict.Report) {
+	for _, key := range []struct {
+		name string
+		said bool
+	}{{"node_ip", c.NodeIP != ""}, {"dns", len(c.DNS) > 0}, {"domain", c.Domain != DefaultDomain}} {
+		if key.said && c.Kubeconfig == "" {
+			report("cluster."+key.name, "is for a node of a cluster; name its kubeconfig in cluster.kubeconfig")
+		}
+	}
+	if _, err := netip.ParseAddr(c.NodeIP); c.NodeIP != "" && err != nil {
+		report("cluster.node_ip", "want an IP address, found %q", c.NodeIP)
+	}
+	if len(c.DNS) > maxNameservers {
+		report("cluster.dns", "want at most %d name servers, found %d", maxNameservers, len(c.DNS))
+	}
+	for i, address := range c.DNS {
+		if _, err := netip.ParseAddr(address); err != nil {
+			report(fmt.Sprintf("cluster.dns[%d]", i), "want an IP address, found %q", address)
+		}
+	}
+	for _, fault := range validation.IsDNS1123Subdomain(c.Domain) {
+		report("cluster.domain", "%q is no domain: %s", c.Domain, fault)
+	}
+}
+
+// replacement returns what to write instead of a source of KindAPI, which former versions had.
+func (s *Source) replacement() string {
+	var cluster, user []string
+	add := func(to *[]string, key, value string) {
+		if value != "" {
+			*to = append(*to, fmt.Sprintf("%s: %q", key, value))
+		}
+	}
+	add(&cluster, "server", s.URL)
+	add(&cluster, "certificate-authority", s.CAFile)
+	add(&user, "tokenFile", s.TokenFile)
+	add(&user, "client-certificate", s.ClientCertFile)
+	add(&user, "client-key", s.ClientKeyFile)
+	return fmt.Sprintf(`the pods of an API server come with [cluster]; replace this source by
+[cluster]
+kubeconfig = "/etc/wardlet/kubeconfig"
+and write to that file:
+apiVersion: v1
+kind: Config
+current-context: node
+contexts: [{name: node, context: {cluster: node, user: node}}]
+clusters: [{name: node, cluster: {%s}}]
+users: [{name: node, user: {%s}}]`, strings.Join(cluster, ", "), strings.Join(user, ", "))
+}

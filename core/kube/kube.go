@@ -1,0 +1,146 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// Config says which API server to talk to, and as whom.
+type Config struct {
+	// Server is the URL of the API server: https, or http to an address of this machine.
+	Server string
+	// ServerName is the name that the server's certificate must have; empty for the host of Server.
+	ServerName  string
+	Credentials Credentials
+	// MaxAnswer and MaxEvent are the greatest sizes of an answer that is no watch and of an event of a watch, in
+	// bytes; DefaultMaxAnswer and DefaultMaxEvent where they are 0.
+	MaxAnswer, MaxEvent int64
+	Logger              *slog.Logger
+}
+
+// The default sizes of answers: a node's pods are a hundredth of that.
+const (
+	DefaultMaxAnswer = 64 << 20
+	DefaultMaxEvent  = 16 << 20
+)
+
+// The requests of one client in a second, and how many more it may send at once, as a kubelet has them.
+const (
+	requestsPerSecond = 50
+	requestsAtOnce    = 100
+)
+
+// Client sends requests to one API server. It is safe for concurrent use. Make it with New, end it with Close.
+type Client struct {
+	server    string
+	transport *transport
+	groups    map[schema.GroupVersion]*rest.RESTClient
+	log       *slog.Logger
+}
+
+// New returns a client. It fails for what no later change of a file could mend; files are first read by a request.
+func New(c Config) (*Client, error) {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("API server %q: %w", withoutUser(c.Server), err)
+	}
+	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}}
+	limiter := flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestsAtOnce)
+	for _, gv := range groupVersions {
+		r, err := rest.RESTClientForConfigAndClient(&rest.Config{
+			Host:    c.Server,
+			APIPath: apiPath(gv),
+			ContentConfig: rest.ContentConfig{
+				GroupVersion:         &gv,
+				NegotiatedSerializer: codecs(),
+				ContentType:          runtime.ContentTypeProtobuf,
+				AcceptContentTypes:   runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+			},
+			UserAgent:      "wardlet",
+			RateLimiter:    limiter,
+			WarningHandler: rest.NoWarnings{},
+		}, &http.Client{Transport: k.transport, CheckRedirect: refuseRedirect})
+		if err != nil {
+			return nil, fmt.Errorf("API server %q: %w", c.Server, err)
+		}
+		k.groups[gv] = r
+	}
+	return k, nil
+}
+
+// apiPath is where a server has the resources of a group.
+func apiPath(gv schema.GroupVersion) string {
+	if gv.Group == "" {
+		return "/api"
+	}
+	return "/apis"
+}
+
+// check looks for what can only be a mistake.
+func (c *Config) check() error {
+	u, err := url.Parse(c.Server)
+	switch {
+	case err != nil:
+		return errors.Unwrap(err)
+	case u.Host == "":
+		return errors.New("not a URL with a host; write https://HOST:PORT")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return errors.New("user, query and fragment are not supported; use a token or a client certificate")
+	case c.Credentials.Cert.given() != c.Credentials.Key.given():
+		return errors.New("a client certificate needs both a certificate and a key")
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme != "http":
+		return fmt.Errorf("the scheme %q is not supported; use https", u.Scheme)
+	case c.Credentials != Credentials{}:
+		return errors.New("credentials and certificates are not used over http; use https")
+	case !loopback(u.Hostname()):
+		return errors.New("http is only for a proxy on this machine (127.0.0.1, ::1); use https")
+	}
+	return nil
+}
+
+// withoutUser returns a URL as far as it may be shown.
+func withoutUser(server string) string {
+	if _, shown, password := strings.Cut(server, "@"); password {
+		return shown
+	}
+	return server
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || net.ParseIP(host) == nil && host == "localhost"
+}
+
+func refuseRedirect(r *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("redirects to %s; redirects are not followed", r.URL.Redacted())
+}
+
+// Server returns the URL of the API server.
+func (c *Client) Server() string { return c.server }
+
+// Request returns a request with an HTTP method for a resource of gv, which must be in the scheme. It is sent once,
+// whatever the server answers.
+func (c *Client) Request(method string, gv schema.GroupVersion) *rest.Request {
+	return c.groups[gv].Verb(method).MaxRetries(0)
+}
+
+// Close closes the connections that carry no request. Requests and calls of Follow must have ended.
+func (c *Client) Close() { c.CloseIdle() }
+
+// CloseIdle closes the connections that carry no request now: the next request connects anew.
+func (c *Client) CloseIdle() { c.transport.closeIdle() }

@@ -1,0 +1,99 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Load reads a kubeconfig file: the cluster and user of its current context. Paths in it are relative to its
+// directory. It fails for what a node agent does not do: programs and plugins that make credentials, basic
+// authentication, impersonation, and servers whose certificate nobody checks.
+func Load(path string) (Config, error) {
+	file, err := clientcmd.LoadFromFile(path)
+	if err == nil {
+		err = clientcmd.ResolveLocalPaths(file)
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("kubeconfig %s: %w", path, err)
+	}
+	c, err := fromFile(file)
+	if err != nil {
+		return Config{}, fmt.Errorf("kubeconfig %s: %w", path, err)
+	}
+	return c, nil
+}
+
+func fromFile(file *clientcmdapi.Config) (Config, error) {
+	name := file.CurrentContext
+	if name == "" {
+		return Config{}, errors.New("current-context is missing; name one of its contexts")
+	}
+	current, err := named("context", file.Contexts, name)
+	if err != nil {
+		return Config{}, err
+	}
+	cluster, err := named("cluster", file.Clusters, current.Cluster)
+	if err != nil {
+		return Config{}, err
+	}
+	user := &clientcmdapi.AuthInfo{}
+	if current.AuthInfo != "" {
+		if user, err = named("user", file.AuthInfos, current.AuthInfo); err != nil {
+			return Config{}, err
+		}
+	}
+	for _, refused := range []struct {
+		said bool
+		key  string
+	}{
+		{cluster.InsecureSkipTLSVerify, "insecure-skip-tls-verify of the cluster: name the authority of its certificate in certificate-authority"},
+		{cluster.ProxyURL != "", "proxy-url of the cluster: set HTTPS_PROXY for the agent"},
+		{user.Exec != nil, "exec of the user: write the credentials to a file and name it in tokenFile or client-certificate"},
+		{user.AuthProvider != nil, "auth-provider of the user: name a file in tokenFile or client-certificate"},
+		{user.Username != "" || user.Password != "", "username and password of the user: use a token or a client certificate"},
+		{user.Impersonate != "", "as of the user: a node agent is itself"},
+	} {
+		if refused.said {
+			return Config{}, fmt.Errorf("not supported: %s", refused.key)
+		}
+	}
+	return Config{
+		Server: cluster.Server, ServerName: cluster.TLSServerName,
+		Credentials: Credentials{
+			CA:    material(cluster.CertificateAuthority, string(cluster.CertificateAuthorityData)),
+			Token: token(user),
+			Cert:  material(user.ClientCertificate, string(user.ClientCertificateData)),
+			Key:   material(user.ClientKey, string(user.ClientKeyData)),
+		},
+	}, nil
+}
+
+// named returns an entry of a kubeconfig.
+func named[T any](kind string, all map[string]*T, name string) (*T, error) {
+	if entry := all[name]; entry != nil {
+		return entry, nil
+	}
+	return nil, fmt.Errorf("no %s is named %q; there are: %s", kind, name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+}
+
+// material prefers what stands in the kubeconfig to the file that it names, as client-go does; a token's file, which is
+// renewed, to the token.
+func material(file, data string) Material {
+	if data != "" {
+		return Material{Data: data}
+	}
+	return Material{File: file}
+}
+
+func token(user *clientcmdapi.AuthInfo) Material {
+	if user.TokenFile != "" {
+		return Material{File: user.TokenFile}
+	}
+	return Material{Data: user.Token}
+}

@@ -1,0 +1,29 @@
+package kube
+
+import (
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+	coordination "k8s.io/api/coordination/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+)
+
+// groupVersions are those of which a client sends requests.
+var groupVersions = []schema.GroupVersion{v1.SchemeGroupVersion, coordination.SchemeGroupVersion, authentication.SchemeGroupVersion, authorization.SchemeGroupVersion}
+
+// codecs encode and decode what the agent reads and writes, watch events and an API server's errors, and nothing
+// else: types that are registered are linked with all their methods.
+func codecs() runtime.NegotiatedSerializer {
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(v1.SchemeGroupVersion, &v1.Pod{}, &v1.PodList{}, &v1.Node{}, &v1.NodeList{}, &v1.ConfigMap{}, &v1.ConfigMapList{}, &v1.Event{})
+	scheme.AddKnownTypes(authentication.SchemeGroupVersion, &authentication.TokenRequest{}, &authentication.TokenReview{})
+	scheme.AddKnownTypes(authorization.SchemeGroupVersion, &authorization.SubjectAccessReview{})
+	scheme.AddKnownTypes(coordination.SchemeGroupVersion, &coordination.Lease{})
+	for _, gv := range groupVersions {
+		metav1.AddToGroupVersion(scheme, gv)
+	}
+	return serializer.NewCodecFactory(scheme).WithoutConversion()
+}
