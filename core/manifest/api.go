@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -33,11 +32,8 @@ type APIFrom struct {
 // "namespace/name", its version the resourceVersion. It takes p over: the
 // caller must not use it again.
 //
-// A pod that asks for what this version does not honour is a bad document that
-// names the fields, by the table of docs/supported-fields.md; what has meaning
-// only for a scheduler or for the API server itself may say anything. Mirror
-// pods are bookkeeping, and pods that have ended or are to be ended are not
-// started: they are handed over whatever they ask for.
+// A pod that is not this node's, or that nothing on the node could be named after, is a bad document. What the pod asks
+// for is not judged here: see Unsupported.
 func FromAPI(p *v1.Pod, from APIFrom) api.Document {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	p.ManagedFields = nil
@@ -46,34 +42,39 @@ func FromAPI(p *v1.Pod, from APIFrom) api.Document {
 	}
 	p.Annotations[pod.AnnotationSource] = pod.SourceAPI
 	d := api.Document{Source: from.Source, ID: p.Namespace + "/" + p.Name, Version: p.ResourceVersion}
-	if err := checkAPIPod(p, from.NodeName); err != nil {
-		d.Err = &api.DocumentError{File: apiURL(p, from.Server), Err: err}
+	setDefault(&p.Spec.TerminationGracePeriodSeconds, new(int64(v1.DefaultTerminationGracePeriodSeconds)))
+	if errs := validateGiven(p, from.NodeName); len(errs) > 0 {
+		d.Err = &api.DocumentError{File: apiURL(p, from.Server), Err: told(errs)}
 		return d
+	}
+	if !startsNothing(p) && checkAPISpec(&p.Spec) == nil {
+		setDefaults(p)
 	}
 	d.Pod = p
 	return d
 }
 
-// apiURL is where the pod can be read.
-func apiURL(p *v1.Pod, server string) string {
-	return strings.TrimSuffix(server, "/") + "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name)
+// startsNothing reports whether a pod is bookkeeping, or has ended or is to end: it is handled whatever it asks for.
+func startsNothing(p *v1.Pod) bool {
+	return pod.IsMirror(p) || pod.IsTerminal(p.Status.Phase) || p.DeletionTimestamp != nil
 }
 
-// checkAPIPod fills in what is missing and checks the pod.
-func checkAPIPod(p *v1.Pod, node string) error {
-	setDefault(&p.Spec.TerminationGracePeriodSeconds, new(int64(v1.DefaultTerminationGracePeriodSeconds)))
-	if errs := validateGiven(p, node); len(errs) > 0 {
-		return told(errs)
-	}
-	if pod.IsMirror(p) || pod.IsTerminal(p.Status.Phase) || p.DeletionTimestamp != nil {
+// Unsupported returns what this version does not honour of an API server's pod, which FromAPI has handed over: the
+// fields, by the table of docs/supported-fields.md, and what is not valid; nil for a pod that may run. What has meaning
+// only for a scheduler or for the API server itself may say anything.
+func Unsupported(p *v1.Pod) error {
+	if startsNothing(p) {
 		return nil
 	}
 	if err := checkAPISpec(&p.Spec); err != nil {
 		return err
 	}
-	setDefaults(p)
-	errs := validateOwnAnnotations(p)
-	return told(append(errs, validate(p)...))
+	return told(append(validateOwnAnnotations(p), validate(p)...))
+}
+
+// apiURL is where the pod can be read.
+func apiURL(p *v1.Pod, server string) string {
+	return strings.TrimSuffix(server, "/") + "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name)
 }
 
 // validateGiven checks what places on the node are named after, and that the
@@ -144,26 +145,7 @@ func checkAPISpec(s *v1.PodSpec) error {
 	for _, f := range c.faults {
 		errs = append(errs, f.err)
 	}
-	if len(errs) > 0 && mountsToken(s) {
-		errs = append(errs, errors.New(
-			"the service account's token is a projected volume: set automountServiceAccountToken to false in the pod"))
-	}
 	return joined(errs)
-}
-
-// mountsToken reports whether a volume holds a service account's token, as the
-// API server adds it to every pod that does not decline.
-func mountsToken(s *v1.PodSpec) bool {
-	for i := range s.Volumes {
-		if projected := s.Volumes[i].Projected; projected != nil {
-			for j := range projected.Sources {
-				if projected.Sources[j].ServiceAccountToken != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 func told(errs field.ErrorList) error {

@@ -98,6 +98,13 @@ func TestAPIFieldsThatMayStand(t *testing.T) {
 		"another number for a class":            `{"spec":{"priority":5,"priorityClassName":"system-node-critical"}}`,
 		"sysctls that do not fit, to be judged": `{"spec":{"hostNetwork":true,"securityContext":{"sysctls":[{"name":"net.core.somaxconn","value":"1"}]}}}`,
 		"a profile":                             `{"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}}}}`,
+		"users and groups":                      `{"spec":{"securityContext":{"runAsUser":1,"runAsGroup":2,"runAsNonRoot":true,"fsGroup":3,"fsGroupChangePolicy":"Always","supplementalGroups":[4],"supplementalGroupsPolicy":"Strict","seccompProfile":{"type":"RuntimeDefault"}}}}`,
+		"privileges":                            `{"spec":{"hostPID":true,"hostIPC":true,"containers":[{"name":"c","image":"i","securityContext":{"privileged":true,"capabilities":{"add":["NET_ADMIN"],"drop":["ALL"]},"readOnlyRootFilesystem":true}}]}}`,
+		"names":                                 `{"spec":{"hostname":"a","subdomain":"b","setHostnameAsFQDN":true,"hostAliases":[{"ip":"192.0.2.1","hostnames":["a.b"]}]}}`,
+		"name servers":                          `{"spec":{"dnsPolicy":"None","dnsConfig":{"nameservers":["192.0.2.1"],"searches":["a.b"],"options":[{"name":"ndots","value":"2"},{"name":"rotate"}]}}}`,
+		"values of fields":                      `{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.labels['a']"}}},{"name":"B","valueFrom":{"resourceFieldRef":{"resource":"limits.cpu","divisor":"1m"}}}]}]}}`,
+		"the token of a service account":        `{"spec":{"volumes":[{"name":"kube-api-access-x","projected":{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"token","expirationSeconds":3607}},{"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}},{"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.namespace"}}]}}]}}]}}`,
+		"gates and another host name":           `{"spec":{"hostnameOverride":"a.b","readinessGates":[{"conditionType":"a/b"}]}}`,
 		"a deadline":                            `{"spec":{"activeDeadlineSeconds":5}}`,
 		"disks that are set aside":              `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"ephemeral-storage":"1Gi"}}}]}}`,
 		"how resources may change":              `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}},"resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"}]}]}}`,
@@ -111,9 +118,14 @@ func TestAPIFieldsThatMayStand(t *testing.T) {
 			t.Parallel()
 			p := apiPod(t)
 			merge(t, p, patch)
-			if d := FromAPI(p, testAPI); d.Err != nil {
-				t.Errorf("refused: %v", d.Err)
-			} else if pod.IsStatic(d.Pod) {
+			d := FromAPI(p, testAPI)
+			if d.Err != nil {
+				t.Fatalf("refused: %v", d.Err)
+			}
+			if err := Unsupported(d.Pod); err != nil {
+				t.Errorf("unsupported: %v", err)
+			}
+			if pod.IsStatic(d.Pod) {
 				t.Error("taken for a static pod")
 			}
 		})
@@ -127,19 +139,14 @@ var refusals = map[string]struct{ patch, want string }{
 	"ephemeral containers":      {`{"spec":{"ephemeralContainers":[{"name":"i","image":"i"}]}}`, "spec.ephemeralContainers: not supported"},
 	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]}}`, "spec.containers[0].livenessProbe: not supported"},
 	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.containers[0].lifecycle: not supported"},
-	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}]}}`, "spec.containers[0].env[0].valueFrom: not supported"},
+	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.configMapKeyRef: not supported"},
 	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
 	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never"}]}}`, "spec.containers[0].restartPolicy: not supported"},
-	"users":                     {`{"spec":{"securityContext":{"runAsUser":1}}}`, "spec.securityContext.runAsUser: not supported"},
-	"privilege":                 {`{"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true}}]}}`, "spec.containers[0].securityContext.privileged: true is not supported"},
 	"disks of a container":      {`{"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"ephemeral-storage":"1Gi"}}}]}}`, "spec.containers[0].resources.limits[ephemeral-storage]: not supported"},
 	"secrets":                   {`{"spec":{"volumes":[{"name":"a","secret":{"secretName":"s"}}]}}`, "spec.volumes[0].secret: not supported"},
 	"claims":                    {`{"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"s"}}]}}`, "spec.volumes[0].persistentVolumeClaim: not supported"},
 	"pull secrets":              {`{"spec":{"imagePullSecrets":[{"name":"s"}]}}`, "spec.imagePullSecrets: not supported"},
-	"a host name":               {`{"spec":{"hostname":"a","subdomain":"b"}}`, "spec.hostname: not supported by this version yet; spec.subdomain: not supported by this version yet"},
-	"name servers":              {`{"spec":{"dnsPolicy":"None","dnsConfig":{"nameservers":["192.0.2.1"]}}}`, "spec.dnsConfig: not supported by this version yet; spec.dnsPolicy: None is not supported"},
 	"a deadline that is none":   {`{"spec":{"activeDeadlineSeconds":0}}`, "spec.activeDeadlineSeconds: Invalid value: 0"},
-	"readiness gates":           {`{"spec":{"readinessGates":[{"conditionType":"a/b"}]}}`, "spec.readinessGates: not supported"},
 	"a runtime class":           {`{"spec":{"runtimeClassName":"a","overhead":{"cpu":"1"}}}`, "spec.overhead: not supported by this version yet; spec.runtimeClassName: not supported"},
 	"a system that is none":     {`{"spec":{"os":{"name":"plan9"}}}`, `spec.os.name: Unsupported value: "plan9"`},
 	"another node":              {`{"spec":{"nodeName":"node-2"}}`, `spec.nodeName: Invalid value: "node-2": this node is "node-1"; what answers does not honour the field selector`},
@@ -152,15 +159,10 @@ var refusals = map[string]struct{ patch, want string }{
 	"an identity that is none":  {`{"metadata":{"annotations":{"wardlet.dev/identity":"a/b"}}}`, `metadata.annotations[wardlet.dev/identity]: Invalid value: "a/b"`},
 	"no containers":             {`{"spec":{"containers":[]}}`, "spec.containers: Required value"},
 	"what an API server denies": {`{"spec":{"containers":[{"name":"c","image":"i"},{"name":"c","image":"i"}]}}`, "spec.containers[1].name: Duplicate value"},
-	"the token of a service account": {
-		`{"spec":{"volumes":[{"name":"kube-api-access-x","projected":{"sources":[{"serviceAccountToken":{"path":"token"}}]}}]}}`,
-		"spec.volumes[0].projected: not supported by this version yet; the service account's token is a projected volume: " +
-			"set automountServiceAccountToken to false in the pod",
-	},
 }
 
-// TestAPIFieldsThatAreRefused: what a version does not honour is refused, with
-// the field and the pod's URL; it is never left out.
+// TestAPIFieldsThatAreRefused: what a version does not honour is named, with its field; what is not this node's, or
+// cannot be named on it, is a bad document with the pod's URL.
 func TestAPIFieldsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range refusals {
@@ -170,13 +172,17 @@ func TestAPIFieldsThatAreRefused(t *testing.T) {
 			merge(t, p, test.patch)
 			place := "https://192.0.2.1:6443/api/v1/namespaces/" + p.Namespace + "/pods/" + strings.ReplaceAll(p.Name, "/", "%2F") + ": "
 			d := FromAPI(p, testAPI)
-			switch {
-			case d.Err == nil:
-				t.Error("accepted")
-			case !strings.Contains(d.Err.Error(), test.want) || !strings.HasPrefix(d.Err.Error(), place):
-				t.Errorf("got  %v\nwant %s%s", d.Err, place, test.want)
-			case d.Pod != nil || d.ID != p.Namespace+"/"+p.Name || d.Version != p.ResourceVersion:
+			if d.ID != p.Namespace+"/"+p.Name || d.Version != p.ResourceVersion {
 				t.Errorf("document %+v", d)
+			}
+			if d.Err == nil {
+				if err := Unsupported(d.Pod); err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("got  %v\nwant %s", err, test.want)
+				}
+				return
+			}
+			if !strings.Contains(d.Err.Error(), test.want) || !strings.HasPrefix(d.Err.Error(), place) || d.Pod != nil {
+				t.Errorf("got  %v\nwant %s%s", d.Err, place, test.want)
 			}
 		})
 	}
@@ -202,7 +208,7 @@ func TestAPIPodsThatStartNothing(t *testing.T) {
 				merge(t, p, test.patch)
 				volumes := len(p.Spec.Volumes)
 				change(p)
-				if d := FromAPI(p, testAPI); d.Err != nil {
+				if d := FromAPI(p, testAPI); d.Err != nil || Unsupported(d.Pod) != nil {
 					t.Errorf("%s: refused: %v", what, d.Err)
 				} else if len(d.Pod.Spec.Volumes) != volumes || volumes > 0 && d.Pod.Spec.Volumes[0].EmptyDir != nil {
 					t.Errorf("%s: changed: %+v", what, d.Pod.Spec)
@@ -248,5 +254,6 @@ func FuzzFromAPI(f *testing.F) {
 		if _, err := pod.Instance(d.Pod); err != nil {
 			t.Fatal(err)
 		}
+		_ = Unsupported(d.Pod) // says something of any pod, and does not panic
 	})
 }

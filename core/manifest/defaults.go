@@ -19,9 +19,10 @@ func setDefaults(p *v1.Pod) {
 	setDefault(&s.SecurityContext, new(v1.PodSecurityContext{}))
 	for i := range s.Volumes {
 		source := &s.Volumes[i].VolumeSource
-		if source.HostPath != nil {
+		switch {
+		case source.HostPath != nil:
 			setDefault(&source.HostPath.Type, new(v1.HostPathUnset))
-		} else {
+		case source.Projected == nil:
 			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
 		}
 	}

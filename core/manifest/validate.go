@@ -55,11 +55,8 @@ func validate(p *v1.Pod) field.ErrorList {
 		errs = append(errs, field.Invalid(specPath.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
 	}
 	errs = append(errs, validateOS(s)...)
-	if c := s.SecurityContext; c != nil {
-		at := specPath.Child("securityContext")
-		errs = append(errs, validateSysctls(c.Sysctls, at.Child("sysctls"))...)
-		errs = append(errs, validateAppArmor(c.AppArmorProfile, at.Child("appArmorProfile"))...)
-	}
+	errs = append(errs, validatePodSecurity(s, specPath.Child("securityContext"))...)
+	errs = append(errs, validateNames(s)...)
 	volumes, more := validateVolumes(s.Volumes, specPath.Child("volumes"))
 	errs = append(errs, more...)
 	return append(errs, validateContainers(s, volumes, specPath.Child("containers"))...)

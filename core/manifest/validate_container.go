@@ -34,26 +34,11 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) 
 		if len(c.TerminationMessagePath) > maxPath {
 			errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
 		}
-		errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+		errs = append(errs, validateEnv(s, c.Env, at.Child("env"))...)
 		errs = append(errs, validatePorts(c.Ports, s.HostNetwork, hostPorts, at.Child("ports"))...)
 		errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
 		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
-		if c.SecurityContext != nil {
-			errs = append(errs, validateAppArmor(c.SecurityContext.AppArmorProfile, at.Child("securityContext", "appArmorProfile"))...)
-		}
-	}
-	return errs
-}
-
-func validateEnv(env []v1.EnvVar, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i := range env {
-		name, at := env[i].Name, at.Index(i).Child("name")
-		if name == "" {
-			errs = append(errs, field.Required(at, ""))
-			continue
-		}
-		errs = append(errs, invalid(at, name, validation.IsRelaxedEnvVarName(name))...)
+		errs = append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
 	}
 	return errs
 }

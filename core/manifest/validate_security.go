@@ -3,9 +3,11 @@ package manifest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/node/util/sysctl"
 )
@@ -83,4 +85,93 @@ func validateAppArmor(p *v1.AppArmorProfile, at *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(name, *p.LocalhostProfile, "can only be set when type is Localhost"))
 	}
 	return errs
+}
+
+// validatePodSecurity checks what a pod says of who its processes are and what they may do.
+func validatePodSecurity(s *v1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.ShareProcessNamespace != nil && *s.ShareProcessNamespace && s.HostPID {
+		errs = append(errs, field.Invalid(specPath.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
+	}
+	of := s.SecurityContext
+	if of == nil {
+		return errs
+	}
+	errs = append(errs, validateUser(of.RunAsUser, of.RunAsGroup, at)...)
+	errs = append(errs, validateID(of.FSGroup, at.Child("fsGroup"), validation.IsValidGroupID)...)
+	for i := range of.SupplementalGroups {
+		errs = append(errs, validateID(&of.SupplementalGroups[i], at.Child("supplementalGroups").Index(i), validation.IsValidGroupID)...)
+	}
+	if p := of.FSGroupChangePolicy; p != nil {
+		errs = append(errs, oneOf(at.Child("fsGroupChangePolicy"), *p, v1.FSGroupChangeOnRootMismatch, v1.FSGroupChangeAlways)...)
+	}
+	if p := of.SupplementalGroupsPolicy; p != nil {
+		errs = append(errs, oneOf(at.Child("supplementalGroupsPolicy"), *p, v1.SupplementalGroupsPolicyMerge, v1.SupplementalGroupsPolicyStrict)...)
+	}
+	errs = append(errs, validateSysctls(of.Sysctls, at.Child("sysctls"))...)
+	errs = append(errs, validateSeccomp(of.SeccompProfile, at.Child("seccompProfile"))...)
+	return append(errs, validateAppArmor(of.AppArmorProfile, at.Child("appArmorProfile"))...)
+}
+
+// validateContainerSecurity checks the same of a container.
+func validateContainerSecurity(of *v1.SecurityContext, at *field.Path) field.ErrorList {
+	if of == nil {
+		return nil
+	}
+	errs := validateUser(of.RunAsUser, of.RunAsGroup, at)
+	errs = append(errs, validateSeccomp(of.SeccompProfile, at.Child("seccompProfile"))...)
+	errs = append(errs, validateAppArmor(of.AppArmorProfile, at.Child("appArmorProfile"))...)
+	if of.AllowPrivilegeEscalation == nil || *of.AllowPrivilegeEscalation {
+		return errs
+	}
+	if of.Privileged != nil && *of.Privileged {
+		errs = append(errs, field.Invalid(at, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
+	}
+	if of.Capabilities != nil && slices.Contains(of.Capabilities.Add, "CAP_SYS_ADMIN") {
+		errs = append(errs, field.Invalid(at, "", "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
+	}
+	return errs
+}
+
+func validateUser(user, group *int64, at *field.Path) field.ErrorList {
+	return append(validateID(user, at.Child("runAsUser"), validation.IsValidUserID), validateID(group, at.Child("runAsGroup"), validation.IsValidGroupID)...)
+}
+
+func validateID(id *int64, at *field.Path, check func(int64) []string) field.ErrorList {
+	if id == nil {
+		return nil
+	}
+	return invalid(at, *id, check(*id))
+}
+
+func validateSeccomp(p *v1.SeccompProfile, at *field.Path) field.ErrorList {
+	if p == nil {
+		return nil
+	}
+	name := at.Child("localhostProfile")
+	switch p.Type {
+	case "":
+		return field.ErrorList{field.Required(at.Child("type"), "type is required when seccompProfile is set")}
+	case v1.SeccompProfileTypeLocalhost:
+		if p.LocalhostProfile == nil {
+			return field.ErrorList{field.Required(name, "must be set when seccomp type is Localhost")}
+		}
+		return validateLocalPath(*p.LocalhostProfile, name)
+	}
+	errs := oneOf(at.Child("type"), p.Type, v1.SeccompProfileTypeLocalhost, v1.SeccompProfileTypeRuntimeDefault, v1.SeccompProfileTypeUnconfined)
+	if len(errs) == 0 && p.LocalhostProfile != nil {
+		errs = append(errs, field.Invalid(name, p, "can only be set when seccomp type is Localhost"))
+	}
+	return errs
+}
+
+// validateLocalPath takes a path that stays below the directory it is joined to.
+func validateLocalPath(path string, at *field.Path) field.ErrorList {
+	switch {
+	case strings.HasPrefix(path, "/"):
+		return field.ErrorList{field.Invalid(at, path, "must be a relative path")}
+	case slices.Contains(strings.Split(path, "/"), ".."):
+		return field.ErrorList{field.Invalid(at, path, "must not contain '..'")}
+	}
+	return nil
 }

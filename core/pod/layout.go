@@ -41,6 +41,9 @@ func (l Layout) ContainerDir(uid types.UID, container string) string {
 	return filepath.Join(l.PodDir(uid), "containers", container)
 }
 
+// SeccompDir holds the seccomp profiles of type Localhost.
+func (l Layout) SeccompDir() string { return filepath.Join(l.PodRoot, "seccomp") }
+
 // HostsFile is the pod's /etc/hosts.
 func (l Layout) HostsFile(uid types.UID) string { return filepath.Join(l.PodDir(uid), "etc-hosts") }
 

@@ -34,7 +34,7 @@ const (
 // that is under way when ctx ends has 5 s to finish. Where many are made it waits
 // for its turn.
 func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
-	request, err := r.createRequest(&run)
+	request, err := r.createRequest(ctx, &run)
 	if err != nil {
 		return "", &status.Fault{Reason: "CreateContainerConfigError", Err: err}
 	}
@@ -59,12 +59,12 @@ func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (str
 	return id, nil
 }
 
-func (r *Runtime) createRequest(run *pod.ContainerRun) (*runtimeapi.CreateContainerRequest, error) {
+func (r *Runtime) createRequest(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.CreateContainerRequest, error) {
 	sandbox, _, err := r.sandboxConfig(&run.Sandbox)
 	if err != nil {
 		return nil, err
 	}
-	config, err := r.containerConfig(run)
+	config, err := r.containerConfig(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func extendContext(ctx context.Context, by time.Duration) (longer context.Contex
 
 // containerConfig is what a container is made with. It changes nothing; the
 // files its mounts name are written by prepareFiles.
-func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerConfig, error) {
+func (r *Runtime) containerConfig(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.ContainerConfig, error) {
 	p, c := run.Pod, run.Container
-	arguments, err := expandArguments(c)
+	arguments, err := r.expandArguments(run)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerC
 	if err != nil {
 		return nil, err
 	}
-	profile, oldProfile, err := appArmor(p, c)
+	security, err := r.containerSecurity(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -183,15 +183,8 @@ func (r *Runtime) containerConfig(run *pod.ContainerRun) (*runtimeapi.ContainerC
 		StdinOnce:   c.StdinOnce,
 		Tty:         c.TTY,
 		Linux: &runtimeapi.LinuxContainerConfig{
-			Resources: r.containerResources(p, c),
-			// Masked and read-only paths are the runtime's default; without a
-			// seccomp profile a container runs unconfined, as under a kubelet.
-			SecurityContext: &runtimeapi.LinuxContainerSecurityContext{
-				NamespaceOptions: namespaceOptions(p),
-				Apparmor:         profile,
-				ApparmorProfile:  oldProfile, //nolint:staticcheck // older runtimes know no other form
-				Seccomp:          &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined},
-			},
+			Resources:       r.containerResources(p, c),
+			SecurityContext: security,
 		},
 	}, nil
 }

@@ -18,8 +18,8 @@ const (
 	maxSearchesChar = 2048
 )
 
-// dnsConfig is the pod's resolver configuration, with what could not be had
-// as asked. There is no cluster: ClusterFirst gives the node's.
+// dnsConfig is the pod's resolver configuration, with what could not be had as asked. Without the name servers of a
+// cluster ClusterFirst gives the node's.
 func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) {
 	dns := &runtimeapi.DNSConfig{}
 	var notices []notice
@@ -29,10 +29,13 @@ func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) 
 			return nil, nil, err
 		}
 	}
-	if wantsClusterDNS(p) {
+	switch wants, explicit := wantsClusterDNS(p); {
+	case wants && len(r.config.ClusterDNS) > 0:
+		dns = r.clusterDNS(p, dns)
+	case explicit:
 		notices = append(notices, notice{
 			reason:  "MissingClusterDNS",
-			message: fmt.Sprintf("no cluster DNS is configured: dnsPolicy %s gives the node's DNS; set dnsPolicy: Default", p.Spec.DNSPolicy),
+			message: fmt.Sprintf("no cluster DNS is configured: dnsPolicy %s gives the node's DNS; set dnsPolicy: Default, or cluster.dns in agent.toml", p.Spec.DNSPolicy),
 		})
 	}
 	if c := p.Spec.DNSConfig; c != nil {
@@ -49,9 +52,27 @@ func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) 
 	return dns, notices, nil
 }
 
-// wantsClusterDNS reports whether a pod asks for a cluster's DNS in so many words.
-// ClusterFirst is the default: of nearly all pods it says nothing.
-func wantsClusterDNS(p *v1.Pod) bool { return p.Spec.DNSPolicy == v1.DNSClusterFirstWithHostNet }
+// wantsClusterDNS reports whether a pod is to have the cluster's DNS, and whether it says so itself: ClusterFirst is
+// the default, of nearly all pods it says nothing.
+func wantsClusterDNS(p *v1.Pod) (wants, explicit bool) {
+	switch p.Spec.DNSPolicy {
+	case v1.DNSClusterFirstWithHostNet:
+		return true, true
+	case v1.DNSClusterFirst:
+		return !p.Spec.HostNetwork, false
+	}
+	return false, false
+}
+
+// clusterDNS asks the cluster's name servers, for names of the pod's namespace first.
+func (r *Runtime) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.DNSConfig {
+	domain := r.config.ClusterDomain
+	return &runtimeapi.DNSConfig{
+		Servers:  slices.Clone(r.config.ClusterDNS),
+		Searches: unique(slices.Concat([]string{p.Namespace + ".svc." + domain, "svc." + domain, domain}, node.Searches)),
+		Options:  []string{"ndots:5"},
+	}
+}
 
 // nodeDNS is the node's resolver configuration. Without a resolv.conf names
 // are looked up nowhere, rather than where the runtime thinks fit.

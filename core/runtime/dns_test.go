@@ -94,6 +94,38 @@ func TestDNSPolicies(t *testing.T) {
 	}
 }
 
+func TestDNSConfig_ofACluster(t *testing.T) {
+	t.Parallel()
+	r := plainRuntime()
+	r.config.ClusterDNS, r.config.ClusterDomain = []string{"10.96.0.10"}, "cluster.local"
+	cluster := dnsParts{
+		[]string{"10.96.0.10"}, []string{"default.svc.cluster.local", "svc.cluster.local", "cluster.local", "example.org", "corp.example.org"}, []string{"ndots:5"},
+	}
+	node := dnsParts{[]string{"192.0.2.53"}, []string{"example.org", "corp.example.org"}, []string{"ndots:2", "edns0"}}
+	for name, test := range map[string]struct {
+		policy      v1.DNSPolicy
+		hostNetwork bool
+		want        dnsParts
+	}{
+		"ClusterFirst":                       {v1.DNSClusterFirst, false, cluster},
+		"ClusterFirst on the node's network": {v1.DNSClusterFirst, true, node},
+		"ClusterFirstWithHostNet":            {v1.DNSClusterFirstWithHostNet, true, cluster},
+		"Default":                            {v1.DNSDefault, false, node},
+		"None":                               {v1.DNSNone, false, dnsParts{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPod("web")
+			p.Spec.DNSPolicy, p.Spec.HostNetwork = test.policy, test.hostNetwork
+			dns, notices, err := r.dnsConfig(p)
+			if err != nil || len(notices) > 0 {
+				t.Fatal(notices, err)
+			}
+			mustEqual(t, "configuration", test.want, partsOf(dns))
+		})
+	}
+}
+
 func TestDNSWithoutResolvConfLooksUpNothing(t *testing.T) {
 	t.Parallel()
 	got, _, err := (&Runtime{}).dnsConfig(&v1.Pod{Spec: v1.PodSpec{DNSPolicy: v1.DNSDefault}})

@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // maxArguments bounds the environment, command and args of a container together, in
@@ -24,8 +26,12 @@ type arguments struct {
 
 // expandArguments expands a container's environment in order, its values by the
 // variables before them, and its command and args by all of them.
-func expandArguments(c *v1.Container) (*arguments, error) {
-	e := &expander{vars: make(map[string]string, len(c.Env)), remaining: maxArguments}
+func (r *Runtime) expandArguments(run *pod.ContainerRun) (*arguments, error) {
+	return expandArguments(run.Container, func(from *v1.EnvVarSource) (string, error) { return r.fieldValue(run, from) })
+}
+
+func expandArguments(c *v1.Container, field func(*v1.EnvVarSource) (string, error)) (*arguments, error) {
+	e := &expander{vars: make(map[string]string, len(c.Env)), remaining: maxArguments, field: field}
 	env, err := e.environment(c)
 	if err != nil {
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
@@ -47,6 +53,8 @@ type expander struct {
 	vars map[string]string
 	// remaining is how many bytes may still be built.
 	remaining int
+	// field returns the value of a variable that takes it from a field.
+	field func(*v1.EnvVarSource) (string, error)
 }
 
 func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) {
@@ -56,13 +64,10 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 	var list []*runtimeapi.KeyValue
 	for i := range c.Env {
 		v := &c.Env[i]
-		if v.ValueFrom != nil {
-			return nil, fmt.Errorf("env %q: valueFrom is not supported; give it a value", v.Name)
-		}
 		err := e.use(len(v.Name))
 		var value string
 		if err == nil {
-			value, err = e.expand(v.Value)
+			value, err = e.value(v)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("env %q: %w", v.Name, err)
@@ -71,6 +76,18 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 		list = append(list, &runtimeapi.KeyValue{Key: v.Name, Value: []byte(value)})
 	}
 	return list, nil
+}
+
+// value is that of a variable: a field's as it is, else what it says, expanded.
+func (e *expander) value(v *v1.EnvVar) (string, error) {
+	if v.ValueFrom == nil {
+		return e.expand(v.Value)
+	}
+	value, err := e.field(v.ValueFrom)
+	if err != nil {
+		return "", err
+	}
+	return value, e.use(len(value))
 }
 
 // expandAll expands the items of a field.

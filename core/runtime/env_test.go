@@ -64,6 +64,9 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
+// noField is for containers whose variables take nothing from fields.
+func noField(*v1.EnvVarSource) (string, error) { return "", errors.New("valueFrom") }
+
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	args, err := expandArguments(&v1.Container{
@@ -74,7 +77,7 @@ func TestEnvironment(t *testing.T) {
 			{Name: "HOST", Value: "$(HOST)2"},
 		},
 		Command: []string{"run", "$(LATE)"}, Args: []string{"$(HOST)", "$(URL)"},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func TestEnvironmentRefusesWhatItCannotResolve(t *testing.T) {
 		`container "app": env "A": valueFrom`: {Name: "app", Env: []v1.EnvVar{{Name: "A", ValueFrom: &v1.EnvVarSource{}}}},
 		`container "app": envFrom`:            {Name: "app", EnvFrom: []v1.EnvFromSource{{}}},
 	} {
-		if _, err := expandArguments(c); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := expandArguments(c, noField); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want one that says %q", err, name)
 		}
 	}
@@ -139,7 +142,7 @@ func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := time.Now()
-			_, err := expandArguments(&tc.container)
+			_, err := expandArguments(&tc.container, noField)
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			if took > 10*time.Second {

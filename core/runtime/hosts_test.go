@@ -40,6 +40,32 @@ func TestHostname(t *testing.T) {
 	}
 }
 
+func TestKernelName(t *testing.T) {
+	t.Parallel()
+	r := plainRuntime()
+	r.config.ClusterDomain = "cluster.local"
+	p := newPod("web")
+	p.Spec.Subdomain = "shop"
+	name := func() string {
+		t.Helper()
+		got, err := r.kernelName(p)
+		if err != nil {
+			return err.Error()
+		}
+		return got
+	}
+	mustEqual(t, "name", "web", name())
+	mustEqual(t, "names in the hosts file", "web.shop.default.svc.cluster.local\tweb", r.hostNames(p))
+	p.Spec.SetHostnameAsFQDN = new(true)
+	mustEqual(t, "name", "web.shop.default.svc.cluster.local", name())
+	p.Spec.Hostname = strings.Repeat("a", 40)
+	if got := name(); !strings.Contains(got, "more than the 64 characters") {
+		t.Errorf("a name that is too long: %s", got)
+	}
+	p.Spec.Subdomain = ""
+	mustEqual(t, "name", p.Spec.Hostname, name())
+}
+
 func TestHostsFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -26,6 +27,14 @@ type Config struct {
 	Layout pod.Layout
 	// ResolvConf is the node's resolv.conf. Empty: pods get no DNS.
 	ResolvConf string
+	// ClusterDNS are the name servers of the cluster, ClusterDomain its domain; both empty for none.
+	ClusterDNS    []string
+	ClusterDomain string
+	// Node returns the node as it is now, for variables that take its addresses and resources; nil for a node that
+	// has neither.
+	Node func() *v1.Node
+	// SeccompDefault gives containers that say nothing the runtime's seccomp profile.
+	SeccompDefault bool
 	// HostsFile is the node's /etc/hosts, for pods on the node's network.
 	HostsFile string
 	// MemoryCapacity is the node's memory in bytes; burstable pods' OOM

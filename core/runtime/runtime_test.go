@@ -218,7 +218,7 @@ func TestPodsAreNotChanged(t *testing.T) {
 	if _, _, err := plainRuntime().sandboxConfig(&run.Sandbox); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plainRuntime().containerConfig(&run); err != nil {
+	if _, err := plainRuntime().containerConfig(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
 	mustEqual(t, "pod", untouched, p)

@@ -62,6 +62,10 @@ func (r *Runtime) RemoveSandbox(ctx context.Context, id string) error {
 // resolv.conf and changes nothing.
 func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []notice, error) {
 	p := run.Pod
+	name, err := r.kernelName(p)
+	if err != nil {
+		return nil, nil, err
+	}
 	dns, notices, err := r.dnsConfig(p)
 	if err != nil {
 		return nil, nil, err
@@ -79,20 +83,17 @@ func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConf
 		Metadata: &runtimeapi.PodSandboxMetadata{
 			Name: p.Name, Namespace: p.Namespace, Uid: string(p.UID), Attempt: run.Attempt,
 		},
-		Hostname:     hostname(p),
+		Hostname:     name,
 		LogDirectory: r.config.Layout.LogDir(p),
 		DnsConfig:    dns,
 		PortMappings: ports,
 		Labels:       sandboxLabels(p),
 		Annotations:  annotations,
 		Linux: &runtimeapi.LinuxPodSandboxConfig{
-			CgroupParent: run.CgroupParent,
-			SecurityContext: &runtimeapi.LinuxSandboxSecurityContext{
-				NamespaceOptions: namespaceOptions(p),
-				Seccomp:          &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault},
-			},
-			Sysctls:   sysctls(p),
-			Resources: r.sandboxResources(p),
+			CgroupParent:    run.CgroupParent,
+			SecurityContext: sandboxSecurity(p),
+			Sysctls:         sysctls(p),
+			Resources:       r.sandboxResources(p),
 		},
 	}, notices, nil
 }

@@ -1,5 +1,5 @@
 // Package volume makes and removes the directory of a pod and the volumes in
-// it: emptyDir on disk or in memory, and hostPath.
+// it: emptyDir on disk or in memory, hostPath, and files that come from an API server.
 //
 // Comes in: a pod (Setup), a container of it (Mounts), a UID (Teardown,
 // Remove). Goes out: directories and mounts below the pod root, and host paths

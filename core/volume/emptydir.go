@@ -82,6 +82,18 @@ func makeWritable(parent *os.Root, name string, group int) error {
 // mountMemory mounts a tmpfs at path unless one is there, perhaps from before
 // the agent was restarted.
 func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path string) error {
+	// Without a size the kernel would take half of the memory.
+	options := []string{fmt.Sprintf("size=%d", v.memorySize(p, source))}
+	if group := fsGroup(p); group >= 0 {
+		options = append(options, "mode=2777", fmt.Sprintf("gid=%d", group))
+	} else {
+		options = append(options, "mode=0777")
+	}
+	return v.mountOnce(path, options)
+}
+
+// mountOnce mounts a tmpfs at path unless one is there.
+func (v *Volumes) mountOnce(path string, options []string) error {
 	mounts, err := v.kernel.mounts(path)
 	if err != nil {
 		return err
@@ -93,13 +105,6 @@ func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path s
 		case m.Point == path:
 			return fmt.Errorf("a %s is mounted at %s, not the volume: unmount it", m.Type, path)
 		}
-	}
-	// Without a size the kernel would take half of the memory.
-	options := []string{fmt.Sprintf("size=%d", v.memorySize(p, source))}
-	if group := fsGroup(p); group >= 0 {
-		options = append(options, "mode=2777", fmt.Sprintf("gid=%d", group))
-	} else {
-		options = append(options, "mode=0777")
 	}
 	if err := v.kernel.mount(path, strings.Join(options, ",")); err != nil {
 		return fmt.Errorf("mount a tmpfs at %s: %w", path, err)

@@ -22,7 +22,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.Mkdir(filepath.Join(dir, "pod root"), 0o700))
 	check(t, os.Symlink("pod root", filepath.Join(dir, "link")))
 	layout := pod.Layout{PodRoot: filepath.Join(dir, "link")}
-	v, err := New(layout, 1<<30)
+	v, err := New(layout, 1<<30, nil)
 	check(t, err)
 	p := newPod(emptyDir("fast", v1.StorageMediumMemory))
 	p.Spec.Volumes[0].EmptyDir.SizeLimit = new(resource.MustParse("1Mi"))
@@ -39,7 +39,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(path, "file"), []byte("x"), 0o600))
 
 	// After a restart of the agent the file is still there.
-	v, err = New(layout, 1<<30)
+	v, err = New(layout, 1<<30, nil)
 	check(t, err)
 	check(t, v.Setup(t.Context(), p))
 	wantMode(t, filepath.Join(path, "file"), 0o600)

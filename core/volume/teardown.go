@@ -77,7 +77,8 @@ func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
 	}
 	var foreign []string
 	for _, m := range mounts {
-		if m.Type != tmpfs || m.Point != v.layout.VolumeDir(uid, emptyDirPlugin, filepath.Base(m.Point)) {
+		own := func(plugin string) bool { return m.Point == v.layout.VolumeDir(uid, plugin, filepath.Base(m.Point)) }
+		if m.Type != tmpfs || !own(emptyDirPlugin) && !own(projectedPlugin) {
 			foreign = append(foreign, m.Point+" ("+m.Type+")")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,11 +19,14 @@ type Volumes struct {
 	layout pod.Layout
 	memory int64
 	kernel kernel
+	// objects is nil where no pod may have volumes of API objects.
+	objects Objects
 }
 
 // New makes the directory that holds the pods' directories. memory is the
-// node's memory in bytes, the most a volume in memory may take.
-func New(layout pod.Layout, memory int64) (*Volumes, error) {
+// node's memory in bytes, the most a volume in memory may take. objects is nil where
+// there is no API server.
+func New(layout pod.Layout, memory int64, objects Objects) (*Volumes, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
 	}
@@ -37,7 +41,7 @@ func New(layout pod.Layout, memory int64) (*Volumes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pod root: %w", err)
 	}
-	return &Volumes{layout: layout, memory: memory, kernel: linux{}}, nil
+	return &Volumes{layout: layout, memory: memory, kernel: linux{}, objects: objects}, nil
 }
 
 // makePodsDir makes the directory of the pods' directories.
@@ -67,8 +71,10 @@ func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 			err = v.setupEmptyDir(p, dir, volume)
 		case volume.HostPath != nil:
 			err = setupHostPath(volume.HostPath)
+		case volume.Projected != nil:
+			err = v.setupProjected(ctx, p, dir, volume)
 		default:
-			err = errors.New("only emptyDir and hostPath volumes are supported")
+			err = errors.New("only emptyDir, hostPath and projected volumes are supported")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("volume %q: %w", volume.Name, err))
@@ -90,9 +96,14 @@ func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join("/", target)
 		}
-		mounts = append(mounts, pod.Mount{HostPath: host, ContainerPath: target, ReadOnly: m.ReadOnly})
+		mounts = append(mounts, pod.Mount{HostPath: host, ContainerPath: target, ReadOnly: m.ReadOnly || isProjected(p, m.Name)})
 	}
 	return mounts, nil
+}
+
+// isProjected reports whether only the agent writes the files of a volume.
+func isProjected(p *v1.Pod, name string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Name == name && v.Projected != nil })
 }
 
 func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
@@ -112,8 +123,10 @@ func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
 			return v.layout.VolumeDir(p.UID, emptyDirPlugin, volume.Name), nil
 		case volume.HostPath != nil:
 			return volume.HostPath.Path, nil
+		case volume.Projected != nil:
+			return v.layout.VolumeDir(p.UID, projectedPlugin, volume.Name), nil
 		default:
-			return "", errors.New("only emptyDir and hostPath volumes are supported")
+			return "", errors.New("only emptyDir, hostPath and projected volumes are supported")
 		}
 	}
 	return "", errors.New("the pod has no volume of that name")

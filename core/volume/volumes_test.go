@@ -65,7 +65,7 @@ func (k *fakeKernel) unmount(path string) error {
 
 func newVolumes(t *testing.T) (*Volumes, *fakeKernel) {
 	t.Helper()
-	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30, nil)
 	check(t, err)
 	k := &fakeKernel{}
 	v.kernel = k
@@ -118,7 +118,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
 	check(t, os.Symlink("real", filepath.Join(dir, "link")))
-	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1, nil)
 	check(t, err)
 	if want := filepath.Join(dir, "real", "pods", "u"); v.layout.PodDir("u") != want {
 		t.Errorf("pod directory %s, want %s", v.layout.PodDir("u"), want)
@@ -127,7 +127,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 
 func TestNewRefusesAnUnknownAmountOfMemory(t *testing.T) {
 	t.Parallel()
-	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0)
+	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0, nil)
 	wantError(t, err, "0 bytes of memory")
 }
 
@@ -141,7 +141,7 @@ func TestSetupNamesEveryVolumeItCannotMake(t *testing.T) {
 		emptyDir("d", v1.StorageMediumDefault),
 	)
 	err := v.Setup(t.Context(), p)
-	for _, name := range []string{`volume "a": only emptyDir and hostPath`, `volume "b": emptyDir medium HugePages`, `volume "c": hostPath of type Directory`} {
+	for _, name := range []string{`volume "a": only emptyDir, hostPath and projected`, `volume "b": emptyDir medium HugePages`, `volume "c": hostPath of type Directory`} {
 		wantError(t, err, name)
 	}
 	wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "d"), os.ModeDir|0o777)
@@ -171,7 +171,7 @@ func TestMounts(t *testing.T) {
 			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs"},
 		},
 		"an unknown volume":     {mount: v1.VolumeMount{Name: "none"}, err: `mount "none" of container "main": the pod has no volume`},
-		"an unsupported volume": {mount: v1.VolumeMount{Name: "odd"}, err: "only emptyDir and hostPath"},
+		"an unsupported volume": {mount: v1.VolumeMount{Name: "odd"}, err: "only emptyDir, hostPath and projected"},
 		"subPath":               {mount: v1.VolumeMount{Name: "data", SubPath: "a"}, err: "subPath"},
 		"subPathExpr":           {mount: v1.VolumeMount{Name: "data", SubPathExpr: "$(A)"}, err: "subPath"},
 		"propagation":           {mount: v1.VolumeMount{Name: "data", MountPropagation: &both}, err: "mountPropagation Bidirectional"},

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -55,7 +56,13 @@ func (i *image) digest() string {
 }
 
 func (i *image) cri() *runtimeapi.Image {
-	return &runtimeapi.Image{Id: i.id(), RepoTags: []string{i.name}, RepoDigests: []string{i.digest()}, Size: i.size}
+	answer := &runtimeapi.Image{Id: i.id(), RepoTags: []string{i.name}, RepoDigests: []string{i.digest()}, Size: i.size}
+	if uid, err := strconv.ParseInt(i.program.User, 10, 64); err == nil {
+		answer.Uid = &runtimeapi.Int64Value{Value: uid}
+	} else {
+		answer.Username = i.program.User
+	}
+	return answer
 }
 
 // find gives a present image by ID, name or digest.

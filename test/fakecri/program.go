@@ -17,6 +17,8 @@ const annotationMessagePath = "io.kubernetes.container.terminationMessagePath"
 // Program is what the process of an image would do. The zero Program runs
 // until it is stopped.
 type Program struct {
+	// User is as whom the image runs, by number or name; empty where it does not say.
+	User string
 	// Exits makes the process end by itself, After its start, with Code.
 	Exits bool
 	After time.Duration

@@ -1,0 +1,94 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+var (
+	// envFields are the fields of a pod that a variable may take its value from.
+	envFields = []string{
+		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
+		"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
+	}
+	// envResources are the resources of a container that it may.
+	envResources = []string{
+		"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory",
+	}
+)
+
+func validateEnv(s *v1.PodSpec, env []v1.EnvVar, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range env {
+		v, at := &env[i], at.Index(i)
+		if v.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		} else {
+			errs = append(errs, invalid(at.Child("name"), v.Name, validation.IsRelaxedEnvVarName(v.Name))...)
+		}
+		if v.ValueFrom != nil {
+			errs = append(errs, validateValueFrom(s, v, at.Child("valueFrom"))...)
+		}
+	}
+	return errs
+}
+
+func validateValueFrom(s *v1.PodSpec, v *v1.EnvVar, at *field.Path) field.ErrorList {
+	from := v.ValueFrom
+	switch {
+	case v.Value != "":
+		return field.ErrorList{field.Invalid(at, "", "may not be specified when `value` is not empty")}
+	case (from.FieldRef != nil) == (from.ResourceFieldRef != nil):
+		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`")}
+	case from.FieldRef != nil:
+		return validateFieldRef(from.FieldRef, at.Child("fieldRef"))
+	default:
+		return validateResourceRef(s, from.ResourceFieldRef, at.Child("resourceFieldRef"))
+	}
+}
+
+func validateFieldRef(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList {
+	path := at.Child("fieldPath")
+	if r.FieldPath == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	of, key, subscript := pod.Subscript(r.FieldPath)
+	switch {
+	case !subscript && slices.Contains(envFields, r.FieldPath):
+		return nil
+	case subscript && of == "metadata.labels":
+		return invalid(path, key, validation.IsQualifiedName(key))
+	case subscript && of == "metadata.annotations":
+		return invalid(path, key, validation.IsQualifiedName(strings.ToLower(key)))
+	}
+	return field.ErrorList{field.NotSupported(path, r.FieldPath, envFields)}
+}
+
+func validateResourceRef(s *v1.PodSpec, r *v1.ResourceFieldSelector, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if r.Resource == "" {
+		return field.ErrorList{field.Required(at.Child("resource"), "")}
+	}
+	if !slices.Contains(envResources, r.Resource) {
+		errs = append(errs, field.NotSupported(at.Child("resource"), r.Resource, envResources))
+	}
+	if name := r.ContainerName; name != "" && !slices.ContainsFunc(s.Containers, func(c v1.Container) bool { return c.Name == name }) {
+		errs = append(errs, field.NotFound(at.Child("containerName"), name))
+	}
+	units := map[string][]string{
+		"cpu": {"1m", "1"}, "memory": {"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"},
+	}
+	units["ephemeral-storage"] = units["memory"]
+	_, name, _ := strings.Cut(r.Resource, ".")
+	if d := r.Divisor; !d.IsZero() && !slices.Contains(units[name], d.String()) && units[name] != nil {
+		errs = append(errs, field.Invalid(at.Child("divisor"), d.String(), fmt.Sprintf("only divisor's values %s are supported", strings.Join(units[name], ", "))))
+	}
+	return errs
+}

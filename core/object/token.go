@@ -1,0 +1,93 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	authentication "k8s.io/api/authentication/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// When a token is renewed, as a kubelet does it: when a fifth of its life is left, or a day after it was made.
+const (
+	renewShare = 5
+	renewAge   = 24 * time.Hour
+	// renewSpread is by how much earlier at most, so that tokens are not all renewed at once.
+	renewSpread = 10 * time.Second
+	// tokenTimeout is how long the server may take to make one.
+	tokenTimeout = 10 * time.Second
+)
+
+// tokenKey is what a token was asked for.
+type tokenKey struct {
+	pod               types.UID
+	account, audience string
+	seconds           int64
+}
+
+type token struct {
+	text         string
+	renew, until time.Time
+}
+
+// Token returns a token of a pod's service account, bound to the pod. One that cannot be renewed is returned as it was
+// last, with a line in the log.
+func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
+	key := tokenKey{pod: of.UID, account: of.Spec.ServiceAccountName, audience: what.Audience}
+	if what.ExpirationSeconds != nil {
+		key.seconds = *what.ExpirationSeconds
+	}
+	now := p.cfg.Now()
+	p.mu.Lock()
+	had := p.tokens[key]
+	p.mu.Unlock()
+	if had != nil && now.Before(had.renew) {
+		return had.text, nil
+	}
+	made, err := p.request(ctx, of, key)
+	if err != nil {
+		if had == nil {
+			return "", fmt.Errorf("token of service account %s/%s: %w", of.Namespace, key.account, p.cfg.Client.Explain(err))
+		}
+		p.cfg.Logger.Warn("a service account's token cannot be renewed; the pod keeps the one it has",
+			"pod", of.Namespace+"/"+of.Name, "account", key.account, "until", had.until, "err", p.cfg.Client.Explain(err))
+		return had.text, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tokens[key] = made
+	return made.text, nil
+}
+
+func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, error) {
+	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+	defer cancel()
+	ask := &authentication.TokenRequest{Spec: authentication.TokenRequestSpec{
+		BoundObjectRef: &authentication.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: of.Name, UID: of.UID},
+	}}
+	if key.audience != "" {
+		ask.Spec.Audiences = []string{key.audience}
+	}
+	if key.seconds > 0 {
+		ask.Spec.ExpirationSeconds = &key.seconds
+	}
+	answer := &authentication.TokenRequest{}
+	asked := p.cfg.Now()
+	if err := p.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(of.Namespace).Resource("serviceaccounts").
+		Name(key.account).SubResource("token").Body(ask).Do(ctx).Into(answer); err != nil {
+		return nil, err
+	}
+	return &token{text: answer.Status.Token, renew: renewAt(asked, answer.Status.ExpirationTimestamp.Time), until: answer.Status.ExpirationTimestamp.Time}, nil
+}
+
+// renewAt is when a token is renewed that was asked for at one time and is good until another. Both are compared by
+// the node's clock: one that is wrong by years only makes the token be renewed too early or when the server refuses it.
+func renewAt(asked, until time.Time) time.Time {
+	life := until.Sub(asked)
+	at := asked.Add(min(life-life/renewShare, renewAge))
+	return at.Add(-rand.N(renewSpread))
+}

@@ -1,0 +1,111 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// fieldValue is the value that an environment variable takes from a field of its pod or of its container's resources.
+func (r *Runtime) fieldValue(run *pod.ContainerRun, from *v1.EnvVarSource) (string, error) {
+	switch {
+	case from.FieldRef != nil:
+		return r.podField(run, from.FieldRef.FieldPath)
+	case from.ResourceFieldRef != nil:
+		return r.resourceField(run, from.ResourceFieldRef)
+	}
+	return "", errors.New("valueFrom is supported with fieldRef and resourceFieldRef only; give it a value")
+}
+
+// podField is a field of a pod by its path, as the downward API names it.
+func (r *Runtime) podField(run *pod.ContainerRun, path string) (string, error) {
+	if value, ok := pod.Field(run.Pod, path); ok {
+		return value, nil
+	}
+	switch path {
+	case "status.hostIP":
+		return first(r.hostIPs()), nil
+	case "status.hostIPs":
+		return strings.Join(r.hostIPs(), ","), nil
+	case "status.podIP":
+		return first(r.podIPs(run)), nil
+	case "status.podIPs":
+		return strings.Join(r.podIPs(run), ","), nil
+	}
+	return "", fmt.Errorf("unknown field %q", path)
+}
+
+func (r *Runtime) hostIPs() []string {
+	var ips []string
+	if r.config.Node == nil {
+		return nil
+	}
+	for _, a := range r.config.Node().Status.Addresses {
+		if a.Type == v1.NodeInternalIP {
+			ips = append(ips, a.Address)
+		}
+	}
+	return ips
+}
+
+func (r *Runtime) podIPs(run *pod.ContainerRun) []string {
+	if run.Pod.Spec.HostNetwork {
+		return r.hostIPs()
+	}
+	return run.SandboxIPs
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// resourceField is a resource of a container in units of its divisor, rounded up. A limit that is not set is what the
+// node has for pods.
+func (r *Runtime) resourceField(run *pod.ContainerRun, of *v1.ResourceFieldSelector) (string, error) {
+	c := run.Container
+	if of.ContainerName != "" {
+		i := slices.IndexFunc(run.Pod.Spec.Containers, func(c v1.Container) bool { return c.Name == of.ContainerName })
+		if i < 0 {
+			return "", fmt.Errorf("resourceFieldRef: no container %q", of.ContainerName)
+		}
+		c = &run.Pod.Spec.Containers[i]
+	}
+	kind, name, _ := strings.Cut(of.Resource, ".")
+	list := c.Resources.Requests
+	if kind == "limits" {
+		list = c.Resources.Limits
+	} else if kind != "requests" {
+		return "", fmt.Errorf("resourceFieldRef: unknown resource %q", of.Resource)
+	}
+	q, said := list[v1.ResourceName(name)]
+	if !said && kind == "limits" && r.config.Node != nil {
+		q = r.config.Node().Status.Allocatable[v1.ResourceName(name)]
+	}
+	return inUnits(v1.ResourceName(name), q, of.Divisor), nil
+}
+
+// inUnits is a quantity in units of a divisor, which is 1 where it is not set.
+func inUnits(name v1.ResourceName, q, divisor resource.Quantity) string {
+	if divisor.IsZero() {
+		divisor = resource.MustParse("1")
+	}
+	value, unit := q.Value(), divisor.Value()
+	if name == v1.ResourceCPU {
+		value, unit = q.MilliValue(), divisor.MilliValue()
+	}
+	units := value / unit
+	if value%unit > 0 {
+		units++
+	}
+	return strconv.FormatInt(units, 10)
+}

@@ -1,0 +1,147 @@
+package volume
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// content is a file of a volume. user and group less than 0 are root's.
+type content struct {
+	data        []byte
+	mode        os.FileMode
+	user, group int
+}
+
+// Names in a volume whose files change together, as a kubelet lays it out: dataLink leads to the directory with the
+// files as they are now; what a user sees are links through it.
+const (
+	dataLink    = "..data"
+	newDataLink = "..data_tmp"
+	dataPrefix  = ".."
+)
+
+// writeFiles makes a directory hold files and nothing else. Whoever reads it sees either all as they were or all as
+// they are to be. Where all is as it is to be nothing is written.
+func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
+	old, err := dir.Readlink(dataLink)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if old != "" && holdsFiles(dir, old, files) {
+		return linkFiles(dir, files)
+	}
+	fresh := dataPrefix + now.UTC().Format("2006_01_02_15_04_05.000000000")
+	if err := writeNew(dir, fresh, files); err != nil {
+		return errors.Join(err, dir.RemoveAll(fresh))
+	}
+	if err := dir.RemoveAll(newDataLink); err != nil {
+		return err
+	}
+	if err := dir.Symlink(fresh, newDataLink); err != nil {
+		return err
+	}
+	if err := dir.Rename(newDataLink, dataLink); err != nil {
+		return err
+	}
+	if err := linkFiles(dir, files); err != nil {
+		return err
+	}
+	if old == "" || old == fresh || path.Base(old) != old {
+		return nil
+	}
+	return dir.RemoveAll(old)
+}
+
+func writeNew(dir *os.Root, name string, files map[string]content) error {
+	if err := dir.Mkdir(name, 0o755); err != nil {
+		return err
+	}
+	if err := dir.Chmod(name, 0o755); err != nil {
+		return err
+	}
+	for file, c := range files {
+		at := filepath.Join(name, file)
+		if err := dir.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := dir.WriteFile(at, c.data, 0o600); err != nil {
+			return err
+		}
+		if c.user >= 0 || c.group >= 0 {
+			if err := dir.Chown(at, c.user, c.group); err != nil {
+				return err
+			}
+		}
+		if err := dir.Chmod(at, c.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdsFiles reports whether a directory has just these files, with their modes.
+func holdsFiles(dir *os.Root, name string, files map[string]content) bool {
+	found := 0
+	err := fs.WalkDir(dir.FS(), name, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(name, at)
+		if err != nil {
+			return err
+		}
+		c, wanted := files[rel]
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := dir.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		if !wanted || info.Mode().Perm() != c.mode.Perm() || !bytes.Equal(data, c.data) {
+			return errDiffers
+		}
+		found++
+		return nil
+	})
+	return err == nil && found == len(files)
+}
+
+var errDiffers = errors.New("differs")
+
+// linkFiles makes what a user sees: a link for the first part of each path, and none for what is gone.
+func linkFiles(dir *os.Root, files map[string]content) error {
+	wanted := map[string]bool{}
+	for file := range files {
+		first, _, _ := strings.Cut(file, "/")
+		wanted[first] = true
+	}
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, dataPrefix):
+		case wanted[name]:
+			delete(wanted, name)
+		default:
+			if err := dir.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	for name := range wanted {
+		if err := dir.Symlink(path.Join(dataLink, name), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// server has the objects of a test.
+type server struct {
+	maps  map[string]*v1.ConfigMap
+	token string
+}
+
+func (s *server) ConfigMap(_ context.Context, _ *v1.Pod, name string) (*v1.ConfigMap, error) {
+	if m := s.maps[name]; m != nil {
+		return m, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, name)
+}
+
+func (s *server) Token(context.Context, *v1.Pod, *v1.ServiceAccountTokenProjection) (string, error) {
+	if s.token == "" {
+		return "", errors.New("no token")
+	}
+	return s.token, nil
+}
+
+func accessVolume() v1.Volume {
+	return v1.Volume{Name: "access", VolumeSource: v1.VolumeSource{Projected: &v1.ProjectedVolumeSource{Sources: []v1.VolumeProjection{
+		{ServiceAccountToken: &v1.ServiceAccountTokenProjection{Path: "token"}},
+		{ConfigMap: &v1.ConfigMapProjection{LocalObjectReference: v1.LocalObjectReference{Name: "root-ca"}, Items: []v1.KeyToPath{{Key: "ca.crt", Path: "certs/ca.crt"}}}},
+		{ConfigMap: &v1.ConfigMapProjection{LocalObjectReference: v1.LocalObjectReference{Name: "none"}, Optional: new(true)}},
+		{DownwardAPI: &v1.DownwardAPIProjection{Items: []v1.DownwardAPIVolumeFile{
+			{Path: "namespace", FieldRef: &v1.ObjectFieldSelector{FieldPath: "metadata.namespace"}, Mode: new(int32(0o400))},
+			{Path: "labels", FieldRef: &v1.ObjectFieldSelector{FieldPath: "metadata.labels"}},
+		}}},
+	}}}}
+}
+
+func TestProjectedFiles(t *testing.T) {
+	t.Parallel()
+	s := &server{token: "t1", maps: map[string]*v1.ConfigMap{"root-ca": {Data: map[string]string{"ca.crt": "CA", "other": "x"}}}}
+	v := &Volumes{objects: s}
+	p := &v1.Pod{}
+	p.Namespace, p.Labels = "shop", map[string]string{"b": "2", "a": "1\n"}
+	p.Spec.Containers = []v1.Container{{}, {}}
+	source := accessVolume().Projected
+	show := func() map[string]string {
+		t.Helper()
+		files, err := v.projectedFiles(t.Context(), p, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := map[string]string{}
+		for path, c := range files {
+			shown[path] = c.mode.String() + " " + string(c.data)
+			if c.user >= 0 {
+				shown[path] += " of a user"
+			}
+		}
+		return shown
+	}
+	want := map[string]string{
+		"token": "-rw-r--r-- t1", "certs/ca.crt": "-rw-r--r-- CA", "namespace": "-r-------- shop", "labels": "-rw-r--r-- a=\"1\\n\"\nb=\"2\"",
+	}
+	if diff := cmp.Diff(want, show()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	p.Spec.SecurityContext = &v1.PodSecurityContext{RunAsUser: new(int64(7))}
+	if got := show()["token"]; got != "-rw------- t1 of a user" {
+		t.Errorf("the token of a pod of one user: %s", got)
+	}
+	p.Spec.SecurityContext = &v1.PodSecurityContext{FSGroup: new(int64(8))}
+	if got := show()["token"] + ", " + show()["namespace"]; got != "-rw-r----- t1, -r--r----- shop" {
+		t.Errorf("files of a group: %s", got)
+	}
+
+	source.Sources[1].ConfigMap.Items[0].Key = "missing"
+	if _, err := v.projectedFiles(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), `source 1: ConfigMap "root-ca" has no key "missing"`) {
+		t.Errorf("a missing key: %v", err)
+	}
+	s.token = ""
+	if _, err := v.projectedFiles(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), "source 0: no token") {
+		t.Errorf("no token: %v", err)
+	}
+}
+
+// testNow is a time later than the one before.
+var testNow = func() func() time.Time {
+	now := time.Unix(1e9, 0)
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+}()
+
+func TestWriteFiles(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	dir, err := os.OpenRoot(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	write := func(files map[string]string) string {
+		t.Helper()
+		all := map[string]content{}
+		for path, text := range files {
+			all[path] = content{data: []byte(text), mode: 0o640, user: -1, group: -1}
+		}
+		if err := writeFiles(dir, all, testNow()); err != nil {
+			t.Fatal(err)
+		}
+		link, err := os.Readlink(filepath.Join(at, dataLink))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return link
+	}
+	show := func() map[string]string {
+		t.Helper()
+		shown := map[string]string{}
+		entries, err := os.ReadDir(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), "..") {
+				continue
+			}
+			err := filepath.WalkDir(filepath.Join(at, e.Name())+"/.", func(path string, e os.DirEntry, err error) error {
+				if err != nil || e.IsDir() {
+					return err
+				}
+				rel, _ := filepath.Rel(at, path)
+				text, err := os.ReadFile(path)
+				shown[rel] = string(text)
+				return err
+			})
+			if err != nil {
+				text, err := os.ReadFile(filepath.Join(at, e.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown[e.Name()] = string(text)
+			}
+		}
+		return shown
+	}
+	first := map[string]string{"a": "1", "d/b": "2"}
+	one := write(first)
+	if diff := cmp.Diff(first, show()); diff != "" {
+		t.Fatalf("(-want +got):\n%s", diff)
+	}
+	if again := write(first); again != one {
+		t.Errorf("the same files are written again: %s, before %s", again, one)
+	}
+	second := map[string]string{"a": "3", "c": "4"}
+	if two := write(second); two == one {
+		t.Error("other files are in the same directory")
+	}
+	if diff := cmp.Diff(second, show()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	entries, _ := os.ReadDir(at)
+	if len(entries) != 4 { // ..data, what it leads to, and two links
+		t.Errorf("%d entries: %v", len(entries), entries)
+	}
+}
