@@ -66,6 +66,16 @@ func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	return pair, err
 }
 
+// Expired makes the same, of a certificate that was valid until a second ago.
+func (a *Authority) Expired(user string, groups ...string) (Pair, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: user, Organization: groups}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, NotAfter: time.Now().Add(-time.Second),
+	}
+	pair, _, _, err := sign(template, a.cert, a.key)
+	return pair, err
+}
+
 // Keys makes a key pair that signs tokens.
 func Keys() (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -91,7 +101,10 @@ func sign(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (Pair
 		return Pair{}, nil, nil, fmt.Errorf("make a serial number: %w", err)
 	}
 	template.SerialNumber = serial
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Minute), time.Now().Add(validity)
+	template.NotBefore = time.Now().Add(-time.Minute)
+	if template.NotAfter.IsZero() {
+		template.NotAfter = time.Now().Add(validity)
+	}
 	if parent == nil {
 		parent, parentKey = template, key
 	}

@@ -1,0 +1,189 @@
+package nodeapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+// How long answers of the API server are kept, as with a kubelet, and how many at most.
+const (
+	knownUser    = 2 * time.Minute
+	knownAllowed = 5 * time.Minute
+	knownDenied  = 30 * time.Second
+	maxKnown     = 1000
+	// askTimeout is how long the API server may take.
+	askTimeout = 10 * time.Second
+)
+
+// user is who a request is from.
+type user struct {
+	name, uid string
+	groups    []string
+	extra     map[string]authentication.ExtraValue
+}
+
+// authenticator finds out who a request is from.
+type authenticator struct {
+	client *kube.Client
+	now    func() time.Time
+
+	mu sync.Mutex
+	// known are the last answers by the digest of the token.
+	known map[string]review
+}
+
+// review is what the API server said of a token; user is nil for one that is nobody's.
+type review struct {
+	user  *user
+	until time.Time
+}
+
+var errUnknown = errors.New("neither a client certificate of the configured authority nor a token that the API server knows")
+
+func (a *authenticator) user(req *http.Request) (*user, error) {
+	if req.TLS != nil && len(req.TLS.VerifiedChains) > 0 {
+		subject := req.TLS.VerifiedChains[0][0].Subject
+		return &user{name: subject.CommonName, groups: append(slices.Clone(subject.Organization), "system:authenticated")}, nil
+	}
+	token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if token = strings.TrimSpace(token); !ok || token == "" {
+		return nil, errUnknown
+	}
+	sum := sha256.Sum256([]byte(token))
+	key := hex.EncodeToString(sum[:])
+	now := a.now()
+	a.mu.Lock()
+	r, known := a.known[key]
+	a.mu.Unlock()
+	if !known || now.After(r.until) {
+		var err error
+		if r, err = a.ask(req.Context(), token, now); err != nil {
+			return nil, err
+		}
+		a.mu.Lock()
+		keep(a.known, key, r)
+		a.mu.Unlock()
+	}
+	if r.user == nil {
+		return nil, errUnknown
+	}
+	return r.user, nil
+}
+
+func (a *authenticator) ask(ctx context.Context, token string, now time.Time) (review, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	answer := &authentication.TokenReview{}
+	err := a.client.Request(http.MethodPost, authentication.SchemeGroupVersion).Resource("tokenreviews").
+		Body(&authentication.TokenReview{Spec: authentication.TokenReviewSpec{Token: token}}).Do(ctx).Into(answer)
+	if err != nil {
+		return review{}, a.client.Explain(err)
+	}
+	r := review{until: now.Add(knownUser)}
+	if st := &answer.Status; st.Authenticated {
+		r.user = &user{name: st.User.Username, uid: st.User.UID, groups: st.User.Groups, extra: st.User.Extra}
+	}
+	return r, nil
+}
+
+// keep adds to answers that are known. Where there are too many it begins anew.
+func keep[K comparable, V any](known map[K]V, key K, value V) {
+	if len(known) >= maxKnown {
+		clear(known)
+	}
+	known[key] = value
+}
+
+// authorizer finds out whether somebody may.
+type authorizer struct {
+	client *kube.Client
+	node   string
+	now    func() time.Time
+
+	mu    sync.Mutex
+	known map[attributes]answer
+}
+
+// attributes are what the API server is asked about.
+type attributes struct{ user, groups, verb, subresource string }
+
+type answer struct {
+	allowed bool
+	until   time.Time
+}
+
+// proxySubresource is the right to everything that has no subresource of its own.
+const proxySubresource = "proxy"
+
+// fineGrained are rights of their own that stand beside proxy: either will do, as with a kubelet.
+var fineGrained = []string{"healthz", "pods", "configz"}
+
+// may reports whether a user may send requests of a method about a subresource of the node.
+func (z *authorizer) may(ctx context.Context, u *user, method, subresource string) (bool, error) {
+	allowed, err := z.one(ctx, u, verb(method), subresource)
+	if !allowed && err == nil && slices.Contains(fineGrained, subresource) {
+		allowed, err = z.one(ctx, u, verb(method), proxySubresource)
+	}
+	return allowed, err
+}
+
+func (z *authorizer) one(ctx context.Context, u *user, verb, subresource string) (bool, error) {
+	key := attributes{u.name + "\x00" + u.uid, strings.Join(u.groups, "\x00"), verb, subresource}
+	now := z.now()
+	z.mu.Lock()
+	a, known := z.known[key]
+	z.mu.Unlock()
+	if known && now.Before(a.until) {
+		return a.allowed, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	extra := map[string]authorization.ExtraValue{}
+	for key, value := range u.extra {
+		extra[key] = authorization.ExtraValue(value)
+	}
+	review := &authorization.SubjectAccessReview{}
+	err := z.client.Request(http.MethodPost, authorization.SchemeGroupVersion).Resource("subjectaccessreviews").
+		Body(&authorization.SubjectAccessReview{Spec: authorization.SubjectAccessReviewSpec{
+			User: u.name, UID: u.uid, Groups: u.groups, Extra: extra,
+			ResourceAttributes: &authorization.ResourceAttributes{Verb: verb, Version: "v1", Resource: "nodes", Subresource: subresource, Name: z.node},
+		}}).Do(ctx).Into(review)
+	if err != nil {
+		return false, z.client.Explain(err)
+	}
+	a = answer{allowed: review.Status.Allowed, until: now.Add(knownDenied)}
+	if a.allowed {
+		a.until = now.Add(knownAllowed)
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	keep(z.known, key, a)
+	return a.allowed, nil
+}
+
+// verb is what a method asks to do, as the API server calls it.
+func verb(method string) string {
+	switch method {
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		return "delete"
+	}
+	return "get"
+}
