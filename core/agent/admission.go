@@ -24,7 +24,7 @@ func (n *Node) admitter() admission.Chain {
 		admission.StoredVerdict{},
 		n.priorities(),
 		n.sysctls(),
-		admission.Fit{Node: n.nodeNow, Critical: criticality(n.cfg, n.node)},
+		admission.Fit{Node: n.object.Node, Critical: criticality(n.cfg, n.node)},
 		admission.AppArmor("/"),
 	}
 }
@@ -38,17 +38,18 @@ func (n *Node) sysctls() admission.Handler {
 }
 
 // describeNode finds out what the node is, for pods and policies alike.
-func (n *Node) describeNode() (err error) {
+func (n *Node) describeNode() error {
 	c := &n.cfg.Node
-	n.machine, err = node.Machine(&node.Description{
+	machine, err := node.Machine(&node.Description{
 		Name: n.node, Labels: c.LabelMap(), Taints: c.TaintList(), Extended: c.Extended(), MaxPods: c.MaxPods,
 		Storage: n.cfg.Paths.PodRoot,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	n.object = node.NewObject(machine)
+	return nil
 }
-
-// nodeNow is the node as handlers of admission judge by it.
-func (n *Node) nodeNow() *v1.Node { return n.machine }
 
 // kernel is the version of the kernel, nil where it does not say.
 func (n *Node) kernel() *version.Version {

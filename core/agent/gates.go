@@ -5,7 +5,10 @@ import (
 
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/admission/gate"
+	"github.com/wardlet/wardlet/core/admission/pacing"
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/instrument"
+	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/mux"
 )
 
@@ -14,15 +17,33 @@ import (
 //
 //	counted       changes nothing
 //	nodeChecked   makes the allowed edit a denied one, if the node refuses it
+//	supported     denies, without asking, what this version does not do for an API server's pod
 //	adopted       makes the denied version of a pod that runs a held one; answers itself
 //	              for what ran before the agent started
 //
 // The mux writes the answer to the disk before it takes effect.
 func (n *Node) gates() mux.Gate {
 	if n.policies == nil {
-		return gate.Through(gate.Open{}, n.nodeChecked)
+		return gate.Through(gate.Open{}, n.nodeChecked, n.supported)
 	}
-	return gate.Through(n.policies, n.counted, n.nodeChecked, n.adopted)
+	return gate.Through(n.policies, n.counted, n.nodeChecked, n.supported, n.adopted)
+}
+
+// supported lets through what this version does for pods; other agents than nodes of a cluster have no pods that it
+// is about.
+func (n *Node) supported(next mux.Gate) mux.Gate {
+	if n.member == nil {
+		return next
+	}
+	paced := &pacing.Pacing{Tenant: func(namespace string) string {
+		tenant, _, _ := priorities(n.cfg.Tenants)(namespace)
+		return tenant
+	}}
+	pace := paced.Pace
+	if !n.cfg.Policy.DenyPacing {
+		pace = func(_ *api.Question, v api.Verdict, _ time.Time) api.Verdict { return v }
+	}
+	return gate.Supported{Gate: next, Check: manifest.Unsupported, Pace: pace, Now: time.Now}
 }
 
 func (n *Node) counted(next mux.Gate) mux.Gate {
@@ -44,7 +65,7 @@ func (n *Node) judge(a *Agent, c *mux.Config) error {
 	if err := n.wirePolicies(a); err != nil {
 		return err
 	}
-	c.Gate, c.Filter, c.UpdatesOnly = n.gates(), n.filter(), n.policies == nil
+	c.Gate, c.Filter, c.UpdatesOnly = n.gates(), n.filter(), n.policies == nil && n.member == nil
 	if n.policies != nil {
 		c.Resolver, c.Resolutions = instrument.Resolver{Resolver: n.policies.Rules().Telling(n.meters.Verdicts.Spent), Meters: n.meters}, n.state.Resolutions()
 	}

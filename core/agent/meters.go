@@ -32,7 +32,7 @@ func (n *Node) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 
 // meteredAdmitter is the agent's admitter, whose preemptions are counted.
 func (n *Node) meteredAdmitter() syncloop.Admitter {
-	return instrument.Admitter{Admitter: n.admitter(), Fit: admission.Fit{Node: n.nodeNow}, Rejections: n.meters.Rejections}
+	return instrument.Admitter{Admitter: n.admitter(), Fit: admission.Fit{Node: n.object.Node}, Rejections: n.meters.Rejections}
 }
 
 // countPods counts them as they are now.

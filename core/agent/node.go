@@ -5,20 +5,21 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/checkpoint"
+	"github.com/wardlet/wardlet/core/cluster"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/instrument"
+	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/object"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/policy"
@@ -53,8 +54,9 @@ type Node struct {
 	version string
 	log     *slog.Logger
 	node    string
-	// machine is what pods and policies know of the node. It does not change.
-	machine *v1.Node
+	// object is what pods, policies and the cluster know of the node.
+	object    *node.Object
+	lastFacts atomic.Pointer[allocatableOf]
 
 	state    *state.Dir
 	client   *runtime.Client
@@ -78,6 +80,11 @@ type Node struct {
 	podChanges status.Notifier
 	// cgroupLock is nil before Run, and where there is none.
 	cgroupLock io.Closer
+	// apiClient, member, objects and apiEvents are nil for an agent that is no node of a cluster.
+	apiClient *kube.Client
+	member    *cluster.Member
+	objects   *object.Plane
+	apiEvents *cluster.Events
 	// notify is nil where no service manager is to be told how the agent is.
 	notify *systemd.Notifier
 }
@@ -121,12 +128,16 @@ func (n *Node) wire() error {
 	if err := n.describeNode(); err != nil {
 		return err
 	}
-	memory := n.machine.Status.Capacity.Memory().Value()
+	memory := n.object.Node().Status.Capacity.Memory().Value()
 	cgroups, err := node.NewCgroups(node.Driver(cfg.Runtime.CgroupDriver), cfg.Paths.CgroupRoot)
 	if err != nil {
 		return err
 	}
-	volumes, err := volume.New(layout, memory)
+	objects, err := n.wireAPI()
+	if err != nil {
+		return err
+	}
+	volumes, err := volume.New(layout, memory, objects)
 	if err != nil {
 		return err
 	}
@@ -138,15 +149,22 @@ func (n *Node) wire() error {
 	}
 
 	n.events = status.NewEventBufferPerOwner(eventShare(len(cfg.Tenants)), eventWindow, now, n.meters.Tenants.Of)
-	n.recorder = status.MultiRecorder{status.NewLogRecorder(log), n.events, n.meters.Events}
+	recorders := status.MultiRecorder{status.NewLogRecorder(log), n.events, n.meters.Events}
+	if n.apiClient != nil {
+		n.apiEvents = cluster.NewEvents(cluster.EventConfig{Client: n.apiClient, Node: n.node, Owner: n.meters.Tenants.Of, Now: now, Log: log})
+		recorders = append(recorders, ofClusterOnly{n.apiEvents})
+	}
+	n.recorder = recorders
 	statuses := status.NewStore()
-	statuses.OnChange(n.podChanges.Notify)
+	statuses.OnChange(n.statusChanged)
 	n.health = runtime.NewHealth(n.client, log, now)
 	n.runtime = runtime.New(runtime.Config{
 		Client: n.client, Health: n.health, Installation: n.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
-		ResolvConf: cfg.Runtime.ResolvConf, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
+		ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg), Node: n.object.Node,
+		SeccompDefault: cfg.Runtime.SeccompDefault, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
 		Events: n.recorder, Logger: log, Now: now,
 	})
+	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)
 
@@ -156,8 +174,8 @@ func (n *Node) wire() error {
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
 			Volumes: volumes, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
-			RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash,
-			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: func(uid types.UID) { n.adoption.Ended(uid) },
+			HostIPs: n.hostIPs(), RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash, OnFinished: n.finished,
+			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},
 		Mux:      mux.Config{Documents: n.state.Documents(), Changed: n.podChanges.Notify},
@@ -177,9 +195,13 @@ func (n *Node) wire() error {
 
 // newSource makes a source of the configuration.
 func (n *Node) newSource(s *config.Source, sink *mux.Sink) (source.Source, error) {
-	return parts.NewSource(s, parts.SourceSetting{
-		Node: n.node, Namespaces: n.cfg.Namespaces(s), Sink: sink, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
+	made, err := parts.NewSource(s, parts.SourceSetting{
+		Node: n.node, Namespaces: n.cfg.Namespaces(s), API: n.apiClient, Sink: sink, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
 	})
+	if err == nil && s.Kind == config.KindAPI {
+		made = registeredSource{made, sink, n.member.Registered()}
+	}
+	return made, err
 }
 
 // Run works until ctx ends, which is no error, or until a part fails. Every
@@ -197,6 +219,9 @@ func (n *Node) Run(ctx context.Context) error {
 }
 
 func (n *Node) close() {
+	if n.apiClient != nil {
+		n.apiClient.Close()
+	}
 	if n.client != nil {
 		n.client.Close()
 	}

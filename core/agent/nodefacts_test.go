@@ -55,7 +55,7 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine.Status.Allocatable[v1.ResourceMemory] = resource.MustParse("3Gi")
-	a := &Node{Agent: &Agent{statuses: status.NewStore()}, node: "edge", machine: machine, outcomes: outcomes}
+	a := &Node{Agent: &Agent{statuses: status.NewStore()}, node: "edge", object: node.NewObject(machine), outcomes: outcomes}
 	a.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: "static", Kind: api.KindFile}}, Documents: dir.Documents(), Gate: denyingOne{},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
@@ -122,8 +122,13 @@ func TestThePodsOfTheNodeAreThoseThatWereAdmittedAndHaveNotEnded(t *testing.T) {
 	if !n.Ended(newer) {
 		t.Error("a pod that has ended by its source has not")
 	}
-	if n.Labels[v1.LabelHostname] != "edge" || n.Labels[v1.LabelArchStable] != goruntime.GOARCH || n.Allocatable["memory"] != "3Gi" || n.Allocatable["cpu"] == "" ||
-		n.Labels["site"] != "north" || n.Allocatable["pods"] != "20" || n.Allocatable["ephemeral-storage"] == "" {
-		t.Errorf("labels %v, allocatable %v", n.Labels, n.Allocatable)
+	labels, allocatable := n.Is()
+	if labels[v1.LabelHostname] != "edge" || labels[v1.LabelArchStable] != goruntime.GOARCH || allocatable["memory"] != "3Gi" || allocatable["cpu"] == "" ||
+		labels["site"] != "north" || allocatable["pods"] != "20" || allocatable["ephemeral-storage"] == "" {
+		t.Errorf("labels %v, allocatable %v", labels, allocatable)
+	}
+	a.object.Update(func(is *v1.Node) { is.Labels = map[string]string{"site": "south"} })
+	if labels, _ := n.Is(); labels["site"] != "south" {
+		t.Errorf("labels %v of a node that has changed", labels)
 	}
 }

@@ -87,17 +87,32 @@ func (b brokenRecords) Newest(int) ([]state.DecisionRecord, error) { return nil,
 // nodeFacts is what policies may know of the node: the pods that were admitted,
 // mirror pods aside, and have not ended. It asks the mux, which is made later.
 func (n *Node) nodeFacts() *policy.Node {
-	allocatable := map[string]string{}
-	for name, q := range n.machine.Status.Allocatable {
+	return &policy.Node{
+		Is:     n.labelsAndAllocatable,
+		Pods:   n.admittedPods,
+		Wanted: func(uid types.UID, instance string) bool { return n.mux.WantedAs(uid, instance) },
+		Ended:  func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || n.outcomes.Ended(p) },
+	}
+}
+
+// labelsAndAllocatable are those of the node as it is now.
+func (n *Node) labelsAndAllocatable() (labels, allocatable map[string]string) {
+	is := n.object.Node()
+	if last := n.lastFacts.Load(); last != nil && last.of == is {
+		return is.Labels, last.allocatable
+	}
+	allocatable = map[string]string{}
+	for name, q := range is.Status.Allocatable {
 		allocatable[string(name)] = q.String()
 	}
-	return &policy.Node{
-		Labels:      n.machine.Labels,
-		Allocatable: allocatable,
-		Pods:        n.admittedPods,
-		Wanted:      func(uid types.UID, instance string) bool { return n.mux.WantedAs(uid, instance) },
-		Ended:       func(p *v1.Pod) bool { return pod.IsTerminal(p.Status.Phase) || n.outcomes.Ended(p) },
-	}
+	n.lastFacts.Store(&allocatableOf{is, allocatable})
+	return is.Labels, allocatable
+}
+
+// allocatableOf is what pods may use of one state of the node, as policies are shown it.
+type allocatableOf struct {
+	of          *v1.Node
+	allocatable map[string]string
 }
 
 // admittedPods are the pods of nodeFacts. Among them are those that policies let

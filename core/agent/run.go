@@ -25,7 +25,7 @@ func (n *Node) stages() ([]Stage, error) {
 	listener = server.Lasting(listener, n.cfg.Paths.Socket, n.log)
 	options := server.Options{
 		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
-		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
+		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
 	}
 	if n.policies != nil {
 		options.Policies = n.policies
@@ -48,6 +48,12 @@ func (n *Node) stages() ([]Stage, error) {
 	}
 	if n.policies != nil {
 		stages = append(stages, Stage{"policies", n.policies.Run}, Stage{"adoption", n.adoption.Run})
+	}
+	if n.member != nil {
+		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.member.Run)}, Stage{"objects", endless(n.objects.Run)}, Stage{"events", endless(n.apiEvents.Run)})
+	}
+	if api := n.nodeAPI(); api != nil {
+		stages = append(stages, Stage{"node API", endless(api.Run)})
 	}
 	stages = append(stages, n.sourceStages()...)
 	return append(stages, Stage{"watchdog", n.watchdog().Run}), nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
 )
@@ -46,4 +47,20 @@ func (m *Mux) Pods() []Desired {
 		}
 	}
 	return pods
+}
+
+// PodOf returns the pod of this UID as the sync loop has it, is about to get it, or would get it; nil where none is
+// wanted.
+func (m *Mux) PodOf(uid types.UID) *v1.Pod {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if sl := m.store.owner[uid]; sl != nil {
+		return sl.sent.final
+	}
+	for w := range m.store.parked {
+		if w.pod.UID == uid && w.running() == nil {
+			return w.final()
+		}
+	}
+	return nil
 }

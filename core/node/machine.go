@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
@@ -72,6 +73,16 @@ func memTotal(info string) (int64, error) {
 	var kib int64
 	if _, err := fmt.Sscanf(info, "MemTotal: %d kB", &kib); err != nil {
 		return 0, fmt.Errorf("reading the node's memory: /proc/meminfo does not begin with MemTotal: %w", err)
+	}
+	return kib << 10, nil
+}
+
+// memAvailable is the memory in bytes that new programs could have without others being swapped out.
+func memAvailable(info string) (int64, error) {
+	_, rest, _ := strings.Cut(info, "MemAvailable:")
+	var kib int64
+	if _, err := fmt.Sscanf(rest, " %d kB", &kib); err != nil {
+		return 0, fmt.Errorf("reading the node's memory: no MemAvailable in /proc/meminfo: %w", err)
 	}
 	return kib << 10, nil
 }

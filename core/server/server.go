@@ -52,6 +52,8 @@ type Options struct {
 	Logger     *slog.Logger
 	// Metrics answers with the agent's metrics; nil for an agent that has none.
 	Metrics http.Handler
+	// Object returns the node as the agent knows it; nil for an agent that does not say.
+	Object func() *v1.Node
 	// Node is the node's name: pods of its own sources are also known by their
 	// names without it.
 	Node string
@@ -89,6 +91,7 @@ type Server struct {
 //	/v1/decisions  []api.Decision, newest last; ?namespace=, name=, hook=, answer=, policy=, tenant=, since= (RFC 3339) and limit= narrow it
 //	/v1/explain    api.Timeline of the pod of ?namespace= and ?name=; refused where there is none, with names like it
 //	/v1/foreign    api.ForeignPods; refused when the runtime does not answer in 2 s
+//	/v1/node       a v1.Node, as pods and policies are judged by it
 //	/v1/version    api.Version
 //	/metrics       the agent's metrics as Prometheus reads them
 //
@@ -106,6 +109,9 @@ func New(o Options) *Server {
 	s.get("/v1/sources", func(*http.Request) any { return o.Sources.Sources() })
 	s.get("/v1/conflicts", func(*http.Request) any { return listed(o.Sources.Conflicts()) })
 	s.serveEvents(&o)
+	if o.Object != nil {
+		s.get("/v1/node", func(*http.Request) any { return o.Object() })
+	}
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
 	if o.Metrics != nil {
 		s.mux.Handle("GET /metrics", o.Metrics)

@@ -29,7 +29,7 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 	var out []v1.PodCondition
 	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
 		for _, c := range from {
-			if !isOwnCondition(c.Type) && findCondition(out, c.Type) == nil {
+			if !Owned(c.Type) && findCondition(out, c.Type) == nil {
 				out = append(out, c)
 			}
 		}
@@ -124,8 +124,8 @@ func initialized(phase v1.PodPhase) conditionReason {
 	return conditionReason{}
 }
 
-// isOwnCondition reports whether only the agent sets conditions of this type.
-func isOwnCondition(kind v1.PodConditionType) bool {
+// Owned reports whether only the agent sets conditions of this type: those of a kubelet, and its own marks.
+func Owned(kind v1.PodConditionType) bool {
 	switch kind {
 	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled:
 		return true

@@ -73,7 +73,7 @@ func (s *Store) setConditions(uid types.UID, conditions []v1.PodCondition, repla
 	marks := slices.Clone(conditions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.onChange()
+	defer s.onChange(uid)
 	for i := range s.marks[uid] {
 		if old := s.marks[uid][i]; !replaces(old.Type) {
 			marks = append(marks, old)

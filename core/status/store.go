@@ -22,18 +22,18 @@ type Store struct {
 	// statuses are without marks.
 	statuses map[types.UID]v1.PodStatus
 	marks    map[types.UID][]v1.PodCondition
-	// onChange is called when a status may have changed.
-	onChange func()
+	// onChange is called when the status of a pod may have changed.
+	onChange func(uid types.UID)
 }
 
 // NewStore makes an empty store.
 func NewStore() *Store {
-	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}, onChange: func() {}}
+	return &Store{statuses: map[types.UID]v1.PodStatus{}, marks: map[types.UID][]v1.PodCondition{}, onChange: func(types.UID) {}}
 }
 
-// OnChange sets the function that is called whenever a status or its marks may have changed.
-// It must not block, nor call the store. OnChange is called before the store is used.
-func (s *Store) OnChange(changed func()) { s.onChange = changed }
+// OnChange sets the function that is called whenever the status of a pod or its marks may have
+// changed. It must not block, nor call the store. OnChange is called before the store is used.
+func (s *Store) OnChange(changed func(uid types.UID)) { s.onChange = changed }
 
 // Set stores a copy of st, normalised and without marks, and reports whether
 // that says anything new. Start time and observed generation never go back. It
@@ -61,7 +61,7 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 		return false, nil
 	}
 	s.statuses[p.UID] = next
-	s.onChange()
+	s.onChange(p.UID)
 	return true, nil
 }
 
@@ -96,7 +96,7 @@ func (s *Store) DeleteEnded(uid types.UID) {
 func (s *Store) remove(uid types.UID) {
 	delete(s.statuses, uid)
 	delete(s.marks, uid)
-	s.onChange()
+	s.onChange(uid)
 }
 
 // Snapshot is every status by UID, with its marks, in a map of the caller's

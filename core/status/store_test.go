@@ -217,7 +217,7 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 			t.Parallel()
 			s, calls := NewStore(), 0
 			set(t, s, p, v1.PodStatus{Phase: v1.PodRunning})
-			s.OnChange(func() { calls++ })
+			s.OnChange(func(types.UID) { calls++ })
 			if tt.does(s); (calls > 0) != tt.want {
 				t.Errorf("told %d times, want news %v", calls, tt.want)
 			}

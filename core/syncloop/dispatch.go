@@ -55,7 +55,11 @@ func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 		case api.Evict:
 			l.evict(c)
 		case api.Reconcile:
-			l.trackOutcome(l.pods.update(c))
+			m := l.pods.update(c)
+			l.trackOutcome(m)
+			if pod.GatesChanged(c.Old, c.New) {
+				l.request(worker.Sync, m) // it may be ready now, or not any more
+			}
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
 		}

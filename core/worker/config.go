@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but OnRemoved, Outcomes, Terminations,
+// Config is what a Pool works with. All fields but OnRemoved, OnFinished, Outcomes, Terminations,
 // ActiveFor and Observer are needed.
 type Config struct {
 	Runtime   Runtime
@@ -37,6 +37,9 @@ type Config struct {
 	// OnRemoved, if not nil, is called when the worker of a pod is removed: what the pod left
 	// behind may be removed too. It is called with the pool locked and must not block.
 	OnRemoved func(uid types.UID)
+	// OnFinished, if not nil, is called when nothing of a pod is left to stop, unmount or remove. It is called with
+	// the pool locked and must not block.
+	OnFinished func(uid types.UID)
 	// Outcomes, if not nil, keep what must survive a restart of the agent.
 	Outcomes Outcomes
 	// Terminations, if not nil, keep which pods are being terminated.

@@ -140,6 +140,9 @@ func (p *Pool) finishWorker(rec *record) {
 	p.queue.remove(rec.uid)
 	p.finishTermination(rec, rec.removed || rec.deleted || rec.restartRequested)
 	p.wakeSuccessors(rec)
+	if p.cfg.OnFinished != nil {
+		p.cfg.OnFinished(rec.uid)
+	}
 }
 
 // warn records a warning event, unless the iteration was interrupted: then that is the only

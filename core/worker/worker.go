@@ -100,6 +100,17 @@ func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.
 // that it still wants.
 func (p *Pool) Due() []types.UID { return p.queue.popDue() }
 
+// Wake makes the next sync of a pod due: something that the pod uses has changed.
+func (p *Pool) Wake(uid types.UID) {
+	p.mu.Lock()
+	rec := p.records[uid]
+	syncs := rec != nil && rec.state == Syncing
+	p.mu.Unlock()
+	if syncs {
+		p.queue.add(uid, 0)
+	}
+}
+
 // interrupted returns an error where an iteration must make no further call: the pool is
 // stopping, or ctx has ended.
 func (p *Pool) interrupted(ctx context.Context) error {

@@ -18,6 +18,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/test/cluster/controlplane"
@@ -79,8 +80,7 @@ func put(t *testing.T, path string, text []byte) {
 func (r *rig) run(t *testing.T) (stop func()) {
 	t.Helper()
 	source, err := apiserver.New(apiserver.Config{
-		Name: "api", NodeName: r.node, Server: r.net.url(), CAFile: r.ca, TokenFile: r.token, CertFile: r.cert, KeyFile: r.key,
-		Sink: r.sink, MaxBackoff: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Name: "api", NodeName: r.node, Client: r.client(t), Sink: r.sink, MaxBackoff: 2 * time.Second, Logger: r.log(t),
 	})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -99,6 +99,22 @@ func (r *rig) run(t *testing.T) (stop func()) {
 	})
 	t.Cleanup(stop)
 	return stop
+}
+
+// client returns a client of the node's.
+func (r *rig) client(t *testing.T) *kube.Client {
+	t.Helper()
+	c, err := kube.New(kube.Config{Server: r.net.url(), Logger: r.log(t), Credentials: kube.Credentials{
+		CA: kube.Material{File: r.ca}, Token: kube.Material{File: r.token}, Cert: kube.Material{File: r.cert}, Key: kube.Material{File: r.key},
+	}})
+	must(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (r *rig) log(t *testing.T) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
 // do asks the server as its administrator.

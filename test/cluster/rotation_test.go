@@ -39,7 +39,7 @@ func TestTokenRotation(t *testing.T) {
 	r.converges(t)
 
 	restart("two")
-	r.says(t, "Unauthorized", "renew what the token or certificate file holds")
+	r.says(t, "Unauthorized", "renew the token or the certificate")
 	r.label(t, "web", "2")
 	r.add(t, "new")
 	put(t, r.token, []byte("two\n"))
@@ -76,7 +76,7 @@ func TestServiceAccountToken(t *testing.T) {
 	// The server remembers a good token for some seconds.
 	eventually(t, true, func() bool {
 		r.net.cut()
-		return strings.Contains(r.sink.lastHealth(), "Unauthorized; renew what the token or certificate file holds")
+		return strings.Contains(r.sink.lastHealth(), "Unauthorized; renew the token or the certificate")
 	})
 	r.label(t, "web", "2")
 	renew()
@@ -100,7 +100,7 @@ func TestCertificateRotation(t *testing.T) {
 	must(t, err)
 	must(t, plane.StartServer(t.Context()))
 	r.label(t, "web", "2")
-	r.says(t, "check that the certificate authority file is this server's")
+	r.says(t, "check that the certificate authority is this server's")
 	put(t, r.ca, plane.Serving.PEM)
 	r.says(t, "Unauthorized")
 	r.giveClient(t, plane.Clients)

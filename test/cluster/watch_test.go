@@ -12,6 +12,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // TestLife: a pod's whole life, as documents.
@@ -102,8 +104,7 @@ func TestAnotherNodesCredentials(t *testing.T) {
 	r.node = node
 }
 
-// TestUnsupported: what the server adds by itself is in no pod's way but for
-// the service account's token, and says what to do.
+// TestUnsupported: what the server adds by itself is in no pod's way.
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -115,25 +116,27 @@ func TestUnsupported(t *testing.T) {
 	r.add(t, "debugged")
 	r.run(t)
 	r.converges(t)
-	for name, want := range map[string]string{"plain": "", "debugged": "", "token": "set automountServiceAccountToken to false in the pod"} {
-		if d, ok := r.sink.document(r.space + "/" + name); !ok || want == "" && d.Err != nil ||
-			want != "" && (d.Err == nil || !strings.Contains(d.Err.Error(), want)) {
-			t.Errorf("%s: %+v", name, d)
+	says := func(name, want string) {
+		t.Helper()
+		d, ok := r.sink.document(r.space + "/" + name)
+		if !ok || d.Err != nil {
+			t.Fatalf("%s: %+v", name, d)
+		}
+		if err := manifest.Unsupported(d.Pod); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	// A pod that becomes bad is told of, and its end is, too.
+	says("plain", "")
+	says("debugged", "")
+	says("token", "")
 	r.do(t, http.MethodPatch, r.pods()+"/debugged/ephemeralcontainers", map[string]any{"spec": map[string]any{
 		"ephemeralContainers": []map[string]any{{"name": "debug", "image": "i"}},
 	}}, nil)
 	r.converges(t)
-	if d, _ := r.sink.document(r.space + "/debugged"); d.Err == nil || !strings.Contains(d.Err.Error(), "spec.ephemeralContainers") {
-		t.Errorf("debugged: %+v", d)
-	}
+	says("debugged", "spec.ephemeralContainers")
 	r.remove(t, "debugged")
 	r.converges(t)
-	if d, _ := r.sink.document(r.space + "/debugged"); d.Err != nil || d.Pod.DeletionTimestamp == nil {
-		t.Errorf("debugged, to be deleted: %+v", d)
-	}
+	says("debugged", "")
 }
 
 // TestSlowSink: a server does not wait long for a slow reader; nothing is lost.

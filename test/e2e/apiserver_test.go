@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,8 +20,7 @@ import (
 // clusterPrograms is where `tools/setup.sh cluster` builds to.
 const clusterPrograms = "../../build/tools"
 
-// withAPIServer gives the agent a server as a second source. It comes before
-// start.
+// withAPIServer makes the agent a node of the server's cluster. It comes before start.
 func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
 	t.Helper()
 	client, err := plane.Clients.Client("system:node:"+a.name, "system:nodes")
@@ -30,19 +30,18 @@ func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
 	a.write(t, a.Path("ca"), string(plane.Serving.PEM))
 	a.write(t, a.Path("cert"), string(client.Cert))
 	a.write(t, a.Path("key"), string(client.Key))
+	a.write(t, a.Path("kubeconfig"), fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: node
+contexts: [{name: node, context: {cluster: node, user: node}}]
+clusters: [{name: node, cluster: {server: "https://%s", certificate-authority: ca}}]
+users: [{name: node, user: {client-certificate: cert, client-key: key}}]
+`, plane.Address()))
 	config, err := os.ReadFile(a.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf(`[[source]]
-name = "api"
-kind = "api"
-experimental = true
-url = "https://%s"
-ca_file = %q
-client_cert_file = %q
-client_key_file = %q
-`, plane.Address(), a.Path("ca"), a.Path("cert"), a.Path("key")))
+	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf("[cluster]\nkubeconfig = %q\n", a.Path("kubeconfig")))
 }
 
 func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
@@ -81,6 +80,26 @@ func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
 	a.start(t)
 	container := a.running(t, "web")["web"].Status.ContainerStatuses[0].ContainerID
 
+	atServer := func(ctx context.Context, want func(*v1.Pod) error) error {
+		p := &v1.Pod{}
+		err := plane.Admin().Do(ctx, http.MethodGet, "/api/v1/namespaces/shop/pods/web-solo", nil, p)
+		if err != nil {
+			p = nil
+		}
+		return want(p)
+	}
+	eventually(t, "the API server has the pod's status", func(ctx context.Context) error {
+		return atServer(ctx, func(p *v1.Pod) error {
+			switch {
+			case p == nil:
+				return errors.New("it is gone")
+			case p.Status.Phase != v1.PodRunning || len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].ContainerID != container || p.Status.HostIP == "":
+				return fmt.Errorf("it is %+v", p.Status)
+			}
+			return nil
+		})
+	})
+
 	plane.StopServer(true)
 	a.kill()
 	a.start(t)
@@ -93,14 +112,14 @@ func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(http.MethodDelete, "/api/v1/namespaces/shop/pods/web-solo", nil)
-	eventually(t, "the pod has ended", func(ctx context.Context) error {
-		pods, err := a.pods(ctx)
-		if p, ok := pods["web-solo"]; err == nil && ok && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
-			err = fmt.Errorf("it is %s", p.Status.Phase)
-		}
-		return err
+	eventually(t, "the pod's object is gone", func(ctx context.Context) error {
+		return atServer(ctx, func(p *v1.Pod) error {
+			if p != nil {
+				return fmt.Errorf("it is %s", p.Status.Phase)
+			}
+			return nil
+		})
 	})
-	do(http.MethodDelete, "/api/v1/namespaces/shop/pods/web-solo?gracePeriodSeconds=0", nil)
 	a.remove(t, "db.yaml")
 	a.nothingLeft(t, n)
 	a.stop(t)

@@ -1,0 +1,247 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/cluster"
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/object"
+	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source"
+	"github.com/wardlet/wardlet/core/volume"
+)
+
+// wireAPI makes the client of the API server, and returns the objects that volumes take from there; neither for an agent
+// that is no node of a cluster.
+func (n *Node) wireAPI() (volume.Objects, error) {
+	client, err := parts.APIClient(n.cfg, n.log)
+	if err != nil || client == nil {
+		return nil, err
+	}
+	n.apiClient = client
+	n.objects = object.New(object.Config{Client: client, Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now})
+	return n.objects, nil
+}
+
+// workerRemoved says that the worker of a pod is removed.
+func (n *Node) workerRemoved(uid types.UID) {
+	n.adoption.Ended(uid)
+	if n.objects != nil {
+		n.objects.Release(uid)
+	}
+}
+
+// wireMember makes what keeps the node in its cluster.
+func (n *Node) wireMember() {
+	if n.apiClient == nil {
+		return
+	}
+	n.object.Update(func(is *v1.Node) {
+		// The names that these labels had first; some software still looks for them.
+		is.Labels[betaOS], is.Labels[betaArch] = is.Labels[v1.LabelOSStable], is.Labels[v1.LabelArchStable]
+		is.Status.NodeInfo = node.System()
+		is.Status.NodeInfo.KubeletVersion = kube.NodeVersion(api.NewVersion(n.version).Version)
+		is.Status.Addresses = cluster.Addresses(n.address(), n.node)
+		if n.cfg.NodeAPI.Served() {
+			is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.cfg.NodeAPI.Port())
+		}
+		n.setConditions(is)
+	})
+	n.member = cluster.New(cluster.Config{
+		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Logger: n.log, Now: time.Now,
+	})
+}
+
+const (
+	betaOS   = "beta.kubernetes.io/os"
+	betaArch = "beta.kubernetes.io/arch"
+)
+
+// address is the node's for its cluster; nil where it has none yet.
+func (n *Node) address() net.IP {
+	if ip := n.cfg.Cluster.NodeIP; ip != "" {
+		return net.ParseIP(ip)
+	}
+	ip, err := node.DefaultIP()
+	if err != nil {
+		n.log.Warn("the node has no address for its cluster", "err", err)
+	}
+	return ip
+}
+
+// clusterDomain is the domain of the cluster's names, empty outside a cluster.
+func clusterDomain(cfg *config.Config) string {
+	if cfg.Cluster.Kubeconfig == "" {
+		return ""
+	}
+	return cfg.Cluster.Domain
+}
+
+// hostIPs are the addresses that pods' statuses name; none outside a cluster, as with a kubelet.
+func (n *Node) hostIPs() []string {
+	for _, a := range n.object.Node().Status.Addresses {
+		if a.Type == v1.NodeInternalIP {
+			return []string{a.Address}
+		}
+	}
+	return nil
+}
+
+// nodePeriod is how often the node is looked at for its cluster, firstNodePeriod until it is ready, and runtimePeriod
+// how often the runtime is asked for its images.
+const (
+	nodePeriod      = 10 * time.Second
+	firstNodePeriod = 100 * time.Millisecond
+	runtimePeriod   = time.Minute
+)
+
+// watchNode keeps the node object new: its conditions, and what the runtime says of itself and of its images.
+func (n *Node) watchNode(ctx context.Context) {
+	var read time.Time
+	for {
+		n.object.Update(n.setConditions)
+		period := nodePeriod
+		switch now := time.Now(); {
+		case n.notReady() != "":
+			period = firstNodePeriod
+		case now.Sub(read) >= runtimePeriod:
+			read = now
+			n.readRuntime(ctx)
+		}
+		timer := time.NewTimer(period)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// readRuntime reads version and images. What the runtime does not say stays as it was.
+func (n *Node) readRuntime(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, nodePeriod)
+	defer cancel()
+	version, versionErr := n.client.Version(ctx)
+	images, imagesErr := n.runtime.NodeImages(ctx)
+	n.object.Update(func(is *v1.Node) {
+		if versionErr == nil {
+			is.Status.NodeInfo.ContainerRuntimeVersion = version.Name + "://" + version.Version
+		}
+		if imagesErr == nil {
+			is.Status.Images = images
+		}
+	})
+}
+
+func (n *Node) setConditions(is *v1.Node) {
+	node.SetConditions(&is.Status, n.notReady(), node.PressureNow(n.cfg.Paths.PodRoot), metav1.NewTime(time.Now().Truncate(time.Second)))
+}
+
+// notReady says why pods cannot start; empty if they can.
+func (n *Node) notReady() string {
+	if err := errors.Join(n.health.Healthy(), n.health.NetworkReady()); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// statusChanged says that the status of a pod may have changed.
+func (n *Node) statusChanged(uid types.UID) {
+	n.podChanges.Notify()
+	if n.member != nil {
+		n.member.Changed(uid)
+	}
+}
+
+// finished says that nothing of a pod is left.
+func (n *Node) finished(uid types.UID) {
+	if n.member != nil {
+		n.member.Changed(uid)
+	}
+}
+
+// registeredSource is a source that waits until the node is registered: labels and taints that others gave the node
+// are known then, and its pods are judged by them.
+type registeredSource struct {
+	source.Source
+	sink       source.Sink
+	registered <-chan struct{}
+}
+
+// Run implements source.Source.
+func (s registeredSource) Run(ctx context.Context) error {
+	select {
+	case <-s.registered:
+	default:
+		s.sink.Health(errNotRegistered)
+		select {
+		case <-s.registered:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return s.Source.Run(ctx)
+}
+
+var errNotRegistered = errors.New("the node is not registered at the API server yet; the log says why")
+
+// ofClusterOnly passes on events about pods that the API server knows.
+type ofClusterOnly struct{ events *cluster.Events }
+
+// Event implements status.Recorder.
+func (o ofClusterOnly) Event(p *v1.Pod, eventType, reason, message string) {
+	if isOfCluster(p) {
+		o.events.Event(p, eventType, reason, message)
+	}
+}
+
+// clusterPods are the pods that the API server knows of.
+type clusterPods struct{ *Node }
+
+// All implements cluster.Pods.
+func (c clusterPods) All() []*v1.Pod {
+	var pods []*v1.Pod
+	for _, d := range c.mux.Pods() {
+		if isOfCluster(d.Pod) {
+			pods = append(pods, d.Pod)
+		}
+	}
+	return pods
+}
+
+// Get implements cluster.Pods.
+func (c clusterPods) Get(uid types.UID) *v1.Pod {
+	if p := c.mux.PodOf(uid); p != nil && isOfCluster(p) {
+		return p
+	}
+	return nil
+}
+
+func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
+
+// Status implements cluster.Pods.
+func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
+	st, ok := c.statuses.Get(p.UID)
+	if !ok {
+		return v1.PodStatus{}, false
+	}
+	return c.shown(p, st), true
+}
+
+// MayRun implements cluster.Pods.
+func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }
+
+// Finished implements cluster.Pods.
+func (c clusterPods) Finished(uid types.UID) bool { return c.workers.Done(uid) }

@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+// Node is the node object of the agent; see package node.
+type Node interface {
+	// Get returns the node, which is shared, and its generation.
+	Get() (*v1.Node, uint64)
+	// Update has a copy of the node edited, and reports whether that changed it.
+	Update(edit func(*v1.Node)) bool
+	// Changed returns a channel that is closed with the next change.
+	Changed() <-chan struct{}
+}
+
+// Pods are the pods of this node that an API server may know of. The methods do not block.
+type Pods interface {
+	// All returns the pods of the API server, in no order.
+	All() []*v1.Pod
+	// Get returns a pod as its source gave it last, nil for one that is not the API server's or not known.
+	Get(uid types.UID) *v1.Pod
+	// Status returns the status of a pod as it is to be shown, false where there is none.
+	Status(p *v1.Pod) (v1.PodStatus, bool)
+	// MayRun reports whether a container of the pod may run.
+	MayRun(uid types.UID) bool
+	// Finished reports whether nothing of the pod is left to stop, unmount or remove.
+	Finished(uid types.UID) bool
+}
+
+// Config is what a Member works with.
+type Config struct {
+	Client *kube.Client
+	// Node has the node's name, and what is registered.
+	Node Node
+	// Taints are what the node has when it is registered.
+	Taints []v1.Taint
+	Pods   Pods
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// Member keeps the node in its cluster.
+type Member struct {
+	cfg  Config
+	name string
+	log  *slog.Logger
+
+	// remote is the node as the API server has it, nil before it is registered.
+	mu     sync.Mutex
+	remote *v1.Node
+
+	// registered is closed when the API server has the node for the first time.
+	registered chan struct{}
+	register   sync.Once
+
+	owed owed
+}
+
+// New returns a member that does nothing before Run.
+func New(cfg Config) *Member {
+	n, _ := cfg.Node.Get()
+	return &Member{
+		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
+		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
+	}
+}
+
+// Changed says that the status of a pod may have changed, or what is left of the pod. It does not block.
+func (m *Member) Changed(uid types.UID) { m.owed.add(uid) }
+
+// Run works until ctx is done. It runs once.
+func (m *Member) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, run := range []func(context.Context){m.followNode, m.reportNode, m.renewLease, m.reportPods} {
+		all.Go(func() { run(ctx) })
+	}
+}
+
+// Registered is closed when the API server has the node for the first time.
+func (m *Member) Registered() <-chan struct{} { return m.registered }
+
+// requestTimeout is how long one request may take.
+const requestTimeout = 10 * time.Second
+
+// sleep waits for a time that is spread by a share, and reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration, spread float64) bool {
+	d = time.Duration(float64(d) * (1 + spread*(2*rand.Float64()-1)))
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// trouble logs the beginning, each new reason and the end of a failure, instead of each attempt.
+type trouble struct {
+	log  *slog.Logger
+	what string
+	told string
+}
+
+// note takes the result of an attempt.
+func (t *trouble) note(err error) {
+	switch {
+	case err != nil && t.told != err.Error():
+		t.told = err.Error()
+		t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
+	case err == nil && t.told != "":
+		t.told = ""
+		t.log.Info("the API server takes what the node sends again", "what", t.what)
+	}
+}
+
+// Addresses returns those of a node object: its IP address, where it has one, and its name.
+func Addresses(ip net.IP, name string) []v1.NodeAddress {
+	var all []v1.NodeAddress
+	if ip != nil {
+		all = append(all, v1.NodeAddress{Type: v1.NodeInternalIP, Address: ip.String()})
+	}
+	return append(all, v1.NodeAddress{Type: v1.NodeHostName, Address: name})
+}

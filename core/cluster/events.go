@@ -1,0 +1,254 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+const (
+	// eventWindow is for how long an event that happens again only raises the counter of the one before.
+	eventWindow = 10 * time.Minute
+	// maxSimilar is how many events of one pod and reason differ by their message before they become one.
+	maxSimilar = 10
+	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
+	// forgotten.
+	maxEvents = 500
+	// eventBurst is how many events of one owner's pods are sent at once, eventPeriod the time from one to the next
+	// after that.
+	eventBurst  = 50
+	eventPeriod = time.Second
+	// sendPeriod is how often events are sent that had to wait.
+	sendPeriod = time.Second
+	// eventComponent is who events are from: what reads events knows a node's by this name.
+	eventComponent = "kubelet"
+)
+
+// EventConfig is what Events work with.
+type EventConfig struct {
+	Client *kube.Client
+	Node   string
+	// Owner returns whose the pods in a namespace are; each owner has a share of its own.
+	Owner func(namespace string) string
+	Now   func() time.Time
+	Log   Logger
+}
+
+// Logger takes lines for debugging; see slog.Logger.
+type Logger interface {
+	Debug(msg string, args ...any)
+}
+
+// Events writes events about pods to the API server. What happens again raises a counter; many events of one owner's
+// pods push out, and delay, only that owner's. Event does not block; Run sends.
+type Events struct {
+	cfg  EventConfig
+	wake chan struct{}
+
+	mu     sync.Mutex
+	owners map[string]*ownerEvents
+}
+
+// ownerEvents are the events of one owner's pods, by the last time they happened, the newest last.
+type ownerEvents struct {
+	events []*event
+	// tokens is how many may be sent now, filled since refilled.
+	tokens   int
+	refilled time.Time
+}
+
+// event is one that has happened, perhaps several times.
+type event struct {
+	about       v1.ObjectReference
+	kind        string
+	reason      string
+	message     string
+	first, last time.Time
+	count       int32
+	// similar is true for one that stands for many messages.
+	similar bool
+	// name is that of the object at the API server, empty before it is made; owed is true while it is not up to date.
+	name string
+	owed bool
+}
+
+// NewEvents returns events without any.
+func NewEvents(cfg EventConfig) *Events {
+	return &Events{cfg: cfg, wake: make(chan struct{}, 1), owners: map[string]*ownerEvents{}}
+}
+
+// Event records that something happened to a pod.
+func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
+	about := v1.ObjectReference{
+		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion,
+	}
+	now := e.cfg.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	owner := e.cfg.Owner(p.Namespace)
+	all := e.owners[owner]
+	if all == nil {
+		all = &ownerEvents{tokens: eventBurst, refilled: now}
+		e.owners[owner] = all
+	}
+	all.add(about, kind, reason, message, now)
+	select {
+	case e.wake <- struct{}{}:
+	default: // the one that waits says it too
+	}
+}
+
+// add adds an event, or counts it with one that it repeats.
+func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string, now time.Time) {
+	similar := 0
+	var is *event
+	for _, old := range slices.Backward(o.events) {
+		if now.Sub(old.last) > eventWindow {
+			break
+		}
+		if old.about.UID != about.UID || old.reason != reason || old.kind != kind {
+			continue
+		}
+		if old.similar || old.message == message {
+			is = old
+			break
+		}
+		similar++
+	}
+	switch {
+	case is == nil && similar >= maxSimilar:
+		is = &event{about: about, kind: kind, reason: reason, first: now, similar: true}
+	case is == nil:
+		is = &event{about: about, kind: kind, reason: reason, message: message, first: now}
+	default:
+		o.events = slices.DeleteFunc(o.events, func(old *event) bool { return old == is })
+	}
+	if is.similar {
+		is.message = "(combined from similar events): " + message
+	}
+	is.count++
+	is.last, is.owed = now, true
+	if len(o.events) >= maxEvents {
+		o.events = slices.Delete(o.events, 0, 1)
+	}
+	o.events = append(o.events, is)
+}
+
+// Run sends events until ctx is done. What was not sent then is lost, as with a kubelet.
+func (e *Events) Run(ctx context.Context) {
+	tick := time.NewTicker(sendPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		case <-tick.C:
+		}
+		for next := e.next(); next != nil; next = e.next() {
+			if err := e.send(ctx, next); err != nil {
+				e.cfg.Log.Debug("an event is not at the API server", "pod", next.about.Namespace+"/"+next.about.Name, "reason", next.reason, "err", err)
+				break
+			}
+		}
+	}
+}
+
+// next returns a copy of an event that is owed and whose owner may send one; nil for none.
+func (e *Events) next() *event {
+	now := e.cfg.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, o := range e.owners {
+		if more := int(now.Sub(o.refilled) / eventPeriod); more > 0 {
+			o.tokens, o.refilled = min(o.tokens+more, eventBurst), now
+		}
+		if o.tokens == 0 {
+			continue
+		}
+		for _, is := range o.events {
+			if is.owed {
+				o.tokens--
+				out := *is
+				return &out
+			}
+		}
+	}
+	return nil
+}
+
+// send makes the object of an event, or brings it up to date.
+func (e *Events) send(ctx context.Context, is *event) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	name := is.name
+	var err error
+	if name != "" {
+		err = e.update(ctx, is)
+	}
+	if name == "" || apierrors.IsNotFound(err) {
+		name, err = e.create(ctx, is)
+	}
+	switch {
+	case apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err):
+		// Of a namespace that is going, or one that the server does not take: it will not do so later.
+	case err != nil:
+		return e.cfg.Client.Explain(err)
+	}
+	e.sent(is, name)
+	return nil
+}
+
+// sent records that an event is at the API server as it was when it was sent.
+func (e *Events) sent(is *event, name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, o := range e.owners {
+		for _, known := range o.events {
+			if known.about.UID == is.about.UID && known.reason == is.reason && known.kind == is.kind && known.first.Equal(is.first) {
+				known.name, known.owed = name, known.count != is.count
+			}
+		}
+	}
+}
+
+func (e *Events) create(ctx context.Context, is *event) (string, error) {
+	object := &v1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.about.Namespace},
+		InvolvedObject: is.about, Reason: is.reason, Message: is.message, Type: is.kind, Count: is.count,
+		FirstTimestamp: metav1.NewTime(is.first), LastTimestamp: metav1.NewTime(is.last),
+		Source:              v1.EventSource{Component: eventComponent, Host: e.cfg.Node},
+		ReportingController: eventComponent, ReportingInstance: e.cfg.Node,
+	}
+	err := e.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Body(object).Do(ctx).Error()
+	if apierrors.IsAlreadyExists(err) {
+		err = nil
+	}
+	return object.Name, err
+}
+
+// eventName is a name that no other event has.
+func eventName(is *event) string {
+	return fmt.Sprintf("%s.%s", is.about.Name, strconv.FormatInt(is.first.UnixNano(), 16))
+}
+
+func (e *Events) update(ctx context.Context, is *event) error {
+	text, err := json.Marshal(map[string]any{"count": is.count, "lastTimestamp": metav1.NewTime(is.last), "message": is.message})
+	if err != nil {
+		return err
+	}
+	return e.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Name(is.name).
+		SetHeader("Content-Type", string(types.MergePatchType)).Body(text).Do(ctx).Error()
+}

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestEvents_aggregation(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	e := NewEvents(EventConfig{Owner: func(namespace string) string { return namespace }, Now: func() time.Time { return now }})
+	pod := func(namespace, name string) *v1.Pod {
+		p := &v1.Pod{}
+		p.Namespace, p.Name, p.UID = namespace, name, types.UID(namespace+name)
+		return p
+	}
+	web := pod("shop", "web")
+	for range 3 {
+		e.Event(web, v1.EventTypeWarning, "BackOff", "again")
+	}
+	first := e.next()
+	if first == nil || first.count != 3 || first.message != "again" {
+		t.Fatalf("event %+v", first)
+	}
+	e.sent(first, "object")
+	if more := e.next(); more != nil {
+		t.Errorf("sent again: %+v", more)
+	}
+	e.Event(web, v1.EventTypeWarning, "BackOff", "again")
+	if again := e.next(); again == nil || again.name != "object" || again.count != 4 {
+		t.Errorf("event %+v", again)
+	}
+	now = now.Add(eventWindow + time.Second)
+	e.Event(web, v1.EventTypeWarning, "BackOff", "again")
+	events := e.owners["shop"].events
+	if last := events[len(events)-1]; last.count != 1 || last.name != "" {
+		t.Errorf("after a while it is no new one: %+v", last)
+	}
+
+	for i := range maxSimilar + 5 {
+		e.Event(pod("shop", "db"), v1.EventTypeWarning, "Failed", fmt.Sprint("try ", i))
+	}
+	similar := 0
+	for _, is := range e.owners["shop"].events {
+		if is.about.Name == "db" {
+			similar++
+			if strings.HasPrefix(is.message, "(combined") && is.count != 5 {
+				t.Errorf("event %+v", is)
+			}
+		}
+	}
+	if similar != maxSimilar+1 {
+		t.Errorf("%d events of one reason", similar)
+	}
+}
+
+// One owner's flood neither pushes out another's events nor delays them.
+func TestEvents_shares(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	e := NewEvents(EventConfig{Owner: func(namespace string) string { return namespace }, Now: func() time.Time { return now }})
+	quiet := &v1.Pod{}
+	quiet.Namespace, quiet.UID = "quiet", "q"
+	e.Event(quiet, v1.EventTypeNormal, "Started", "well")
+	for i := range 2 * maxEvents {
+		p := &v1.Pod{}
+		p.Namespace, p.UID = "loud", types.UID(strconv.Itoa(i))
+		e.Event(p, v1.EventTypeNormal, "Started", "well")
+	}
+	sent := map[string]int{}
+	for next := e.next(); next != nil; next = e.next() {
+		sent[next.about.Namespace]++
+		e.sent(next, "x")
+	}
+	if sent["quiet"] != 1 || sent["loud"] != eventBurst {
+		t.Errorf("sent %v", sent)
+	}
+	now = now.Add(3 * eventPeriod)
+	for next := e.next(); next != nil; next = e.next() {
+		sent[next.about.Namespace]++
+		e.sent(next, "x")
+	}
+	if sent["loud"] != eventBurst+3 || len(e.owners["loud"].events) != maxEvents {
+		t.Errorf("sent %v, %d are known", sent, len(e.owners["loud"].events))
+	}
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// merge returns the status that the API server is to have, of what it has and what the agent says. Conditions that
+// others own stay as they are there. A pod does not become Succeeded or Failed while a container of it may run: its
+// controller would start another one.
+func merge(there, own *v1.PodStatus, mayRun bool) v1.PodStatus {
+	st := *own.DeepCopy()
+	st.Conditions = mergeConditions(there.Conditions, own.Conditions)
+	if mayRun && pod.IsTerminal(st.Phase) && !pod.IsTerminal(there.Phase) {
+		st.Phase, st.Reason, st.Message = there.Phase, there.Reason, there.Message
+	}
+	// What only the API server and controllers write.
+	st.NominatedNodeName, st.ResourceClaimStatuses = there.NominatedNodeName, there.ResourceClaimStatuses
+	st.ExtendedResourceClaimStatus = there.ExtendedResourceClaimStatus
+	if st.QOSClass == "" {
+		st.QOSClass = there.QOSClass
+	}
+	return st
+}
+
+// mergeConditions keeps the order that conditions have there: another order alone is nothing to send.
+func mergeConditions(there, own []v1.PodCondition) []v1.PodCondition {
+	var all []v1.PodCondition
+	known := map[v1.PodConditionType]bool{}
+	for _, c := range there {
+		if status.Owned(c.Type) {
+			is := find(own, c.Type)
+			if is == nil {
+				continue
+			}
+			c = *is
+		}
+		known[c.Type] = true
+		all = append(all, c)
+	}
+	for _, c := range own {
+		if status.Owned(c.Type) && !known[c.Type] {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func find(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.PodCondition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}

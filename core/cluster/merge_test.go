@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
+)
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	is := func(kind v1.PodConditionType, status v1.ConditionStatus) v1.PodCondition {
+		return v1.PodCondition{Type: kind, Status: status}
+	}
+	for name, test := range map[string]struct {
+		there, own v1.PodStatus
+		mayRun     bool
+		want       v1.PodStatus
+	}{
+		"conditions of others stay, the node's are its own, in the order of the server": {
+			there: v1.PodStatus{Conditions: []v1.PodCondition{is("gate/a", "True"), is(v1.PodReady, "False"), is(api.ConditionAdmitted, "False")}},
+			own:   v1.PodStatus{Conditions: []v1.PodCondition{is(v1.PodInitialized, "True"), is(v1.PodReady, "True"), is("gate/a", "False"), is("gate/b", "True")}},
+			want:  v1.PodStatus{Conditions: []v1.PodCondition{is("gate/a", "True"), is(v1.PodReady, "True"), is(v1.PodInitialized, "True")}},
+		},
+		"an end is not told while a container may run": {
+			there:  v1.PodStatus{Phase: v1.PodRunning, Reason: "a"},
+			own:    v1.PodStatus{Phase: v1.PodFailed, Reason: "b", Message: "m"},
+			mayRun: true,
+			want:   v1.PodStatus{Phase: v1.PodRunning, Reason: "a"},
+		},
+		"an end that is known stays known": {
+			there:  v1.PodStatus{Phase: v1.PodFailed, Reason: "a"},
+			own:    v1.PodStatus{Phase: v1.PodFailed, Reason: "b"},
+			mayRun: true,
+			want:   v1.PodStatus{Phase: v1.PodFailed, Reason: "b"},
+		},
+		"what a scheduler wrote stays": {
+			there: v1.PodStatus{NominatedNodeName: "n", QOSClass: v1.PodQOSBurstable},
+			own:   v1.PodStatus{Phase: v1.PodRunning},
+			want:  v1.PodStatus{Phase: v1.PodRunning, NominatedNodeName: "n", QOSClass: v1.PodQOSBurstable},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, merge(&test.there, &test.own, test.mayRun)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLabelPatch(t *testing.T) {
+	t.Parallel()
+	node := func(labels map[string]string) *v1.Node {
+		n := &v1.Node{}
+		n.Labels = labels
+		return n
+	}
+	if got := labelPatch(node(map[string]string{"a": "1", "b": "2"}), node(map[string]string{"a": "1"})); got != nil {
+		t.Errorf("a node that has its labels is patched with %v", got)
+	}
+	want := map[string]any{"metadata": map[string]any{"labels": map[string]string{"a": "1", "c": "3"}}}
+	if diff := cmp.Diff(want, labelPatch(node(map[string]string{"a": "0", "b": "2"}), node(map[string]string{"a": "1", "c": "3"}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

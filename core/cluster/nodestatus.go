@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+// The rhythm of node statuses, as a kubelet has it: what changed is sent at once, and if nothing did, the same is sent
+// again after reportAgain, which is spread so that the nodes of a cluster do not send at the same time.
+const (
+	reportRetry    = 10 * time.Second
+	reportAgain    = 5 * time.Minute
+	reportAttempts = 5
+)
+
+// reportNode writes the node's status until ctx is done.
+func (m *Member) reportNode(ctx context.Context) {
+	select {
+	case <-m.registered:
+	case <-ctx.Done():
+		return
+	}
+	problems := &trouble{log: m.log, what: "node status"}
+	failures := 0
+	for {
+		changed := m.cfg.Node.Changed()
+		next := reportAgain + time.Duration((rand.Float64()-0.5)*float64(reportAgain))
+		err := m.reportOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		problems.note(err)
+		if err != nil {
+			// A connection that nothing comes through any more looks like one that does not answer.
+			if failures++; failures%reportAttempts == 0 {
+				m.cfg.Client.CloseIdle()
+			}
+			next = reportRetry
+		} else {
+			failures = 0
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// reportOnce writes the status as it is now.
+func (m *Member) reportOnce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	there := m.serverCopy()
+	if there == nil {
+		return nil // it is being registered, with its status
+	}
+	is, _ := m.cfg.Node.Get()
+	next := &v1.Node{ObjectMeta: there.ObjectMeta, Spec: there.Spec, Status: nodeStatus(there, is, m.cfg.Now())}
+	patch, err := kube.NodeStatus.Patch(there, next)
+	if err != nil || patch == nil {
+		return err
+	}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	written := &v1.Node{}
+	if err := m.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Resource("nodes").Name(m.name).SubResource("status").
+		SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(written); err != nil {
+		return m.cfg.Client.Explain(err)
+	}
+	m.takeRemote(written)
+	return nil
+}
+
+// nodeStatus returns the status that the API server is to have: the node's own, and conditions that others wrote.
+func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
+	st := *there.Status.DeepCopy()
+	own := is.Status.DeepCopy()
+	st.Capacity, st.Allocatable, st.Addresses, st.NodeInfo, st.Images = own.Capacity, own.Allocatable, own.Addresses, own.NodeInfo, own.Images
+	st.DaemonEndpoints, st.RuntimeHandlers, st.Features = own.DaemonEndpoints, own.RuntimeHandlers, own.Features
+	for i := range own.Conditions {
+		c := own.Conditions[i]
+		at := slices.IndexFunc(st.Conditions, func(o v1.NodeCondition) bool { return o.Type == c.Type })
+		if at < 0 {
+			st.Conditions = append(st.Conditions, c)
+		} else {
+			st.Conditions[at] = c
+		}
+	}
+	beat(&st, now)
+	return st
+}
+
+// beat says when the conditions of the node itself were looked at.
+func beat(st *v1.NodeStatus, now time.Time) {
+	for i := range st.Conditions {
+		c := &st.Conditions[i]
+		if c.Type == v1.NodeNetworkUnavailable {
+			continue
+		}
+		c.LastHeartbeatTime = metav1.NewTime(now)
+	}
+}

@@ -1,0 +1,178 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+const (
+	// fullPass is how often all pods are compared with what the server has, as a kubelet does.
+	fullPass = 10 * time.Second
+	// firstRetry and lastRetry are the times between attempts while the server does not take statuses.
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = fullPass
+)
+
+// owed is the set of pods whose status the API server may not have. It is safe for concurrent use.
+type owed struct {
+	mu   sync.Mutex
+	uids map[types.UID]bool
+	wake chan struct{}
+}
+
+func (o *owed) add(uid types.UID) {
+	o.mu.Lock()
+	o.uids[uid] = true
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default: // the one that waits says it too
+	}
+}
+
+// take returns all that is owed, and leaves nothing.
+func (o *owed) take() map[types.UID]bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.uids
+	o.uids = map[types.UID]bool{}
+	return all
+}
+
+// reportPods writes the statuses of pods until ctx is done.
+func (m *Member) reportPods(ctx context.Context) {
+	problems := &trouble{log: m.log, what: "pod status"}
+	pass := time.NewTicker(fullPass)
+	defer pass.Stop()
+	delay := firstRetry
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.owed.wake:
+		case <-pass.C:
+			for _, p := range m.cfg.Pods.All() {
+				if m.stale(p) {
+					m.owed.add(p.UID)
+				}
+			}
+		}
+		failed := m.reportAll(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		problems.note(failed)
+		if failed == nil {
+			delay = firstRetry
+			continue
+		}
+		if !sleep(ctx, delay, 0.1) {
+			return
+		}
+		delay = min(2*delay, lastRetry)
+	}
+}
+
+// reportAll writes what is owed, and returns the last error; what failed is owed again.
+func (m *Member) reportAll(ctx context.Context) (failed error) {
+	for uid := range m.owed.take() {
+		p := m.cfg.Pods.Get(uid)
+		if p == nil {
+			continue
+		}
+		err := m.reportPod(ctx, p)
+		if err == nil {
+			continue
+		}
+		failed = fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, m.cfg.Client.Explain(err))
+		m.owed.add(uid)
+		if ctx.Err() != nil {
+			return failed
+		}
+	}
+	return failed
+}
+
+// stale reports whether the server's copy of a pod, as it came with the pod, is not what it should be.
+func (m *Member) stale(p *v1.Pod) bool {
+	st, ok := m.cfg.Pods.Status(p)
+	if !ok {
+		return false
+	}
+	next := merge(&p.Status, &st, m.cfg.Pods.MayRun(p.UID))
+	return !equality.Semantic.DeepEqual(&p.Status, &next) || m.deletable(p, &next)
+}
+
+// reportPod brings the server's copy of a pod up to date: its status and, once nothing of the pod is left, its end.
+func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
+	st, ok := m.cfg.Pods.Status(p)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	there := &v1.Pod{}
+	err := m.pod(http.MethodGet, p).Do(ctx).Into(there)
+	if apierrors.IsNotFound(err) || err == nil && there.UID != p.UID {
+		return nil // gone, or another one: nothing is owed
+	}
+	if err != nil {
+		return err
+	}
+	next := there.DeepCopy()
+	next.Status = merge(&there.Status, &st, m.cfg.Pods.MayRun(p.UID))
+	patch, err := kube.PodStatus.Patch(there, next)
+	if err != nil {
+		return err
+	}
+	if patch != nil {
+		patch["metadata"] = map[string]any{"uid": p.UID}
+		text, err := json.Marshal(patch)
+		if err != nil {
+			return err
+		}
+		err = m.pod(http.MethodPatch, p).SubResource("status").
+			SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(there)
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil // it went meanwhile
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !m.deletable(there, &there.Status) {
+		return nil
+	}
+	err = m.pod(http.MethodDelete, p).Body(&metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &p.UID},
+	}).Do(ctx).Error()
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// deletable reports whether the API object of a pod may go: it is being deleted, it has ended, and nothing of it is
+// left on the node.
+func (m *Member) deletable(there *v1.Pod, st *v1.PodStatus) bool {
+	return there.DeletionTimestamp != nil && pod.IsTerminal(st.Phase) && m.cfg.Pods.Finished(there.UID)
+}
+
+// pod returns a request about one pod.
+func (m *Member) pod(method string, p *v1.Pod) *rest.Request {
+	return m.cfg.Client.Request(method, v1.SchemeGroupVersion).Namespace(p.Namespace).Resource("pods").Name(p.Name)
+}

@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+// The times between attempts to register, as a kubelet has them.
+const (
+	firstRegistration = 100 * time.Millisecond
+	lastRegistration  = 7 * time.Second
+)
+
+// followNode registers the node, follows its object at the API server, and registers it again when that is gone.
+func (m *Member) followNode(ctx context.Context) {
+	if !m.registerNode(ctx) {
+		return
+	}
+	problems := &trouble{log: m.log, what: "node object"}
+	missing := make(chan struct{}, 1)
+	inner, cancel := context.WithCancel(ctx)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		m.cfg.Client.Follow(inner, &kube.Selection{
+			GroupVersion: v1.SchemeGroupVersion, Resource: "nodes",
+			FieldSelector: fields.OneTermEqualSelector("metadata.name", m.name).String(),
+			Object:        &v1.Node{}, List: &v1.NodeList{},
+			Good: func() {},
+			Bad:  func(err error) { m.log.Debug("node object cannot be followed", "err", err) },
+		}, &nodeStore{take: m.takeRemote, missing: missing})
+	}()
+	defer func() { cancel(); <-followed }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-missing:
+			m.log.Warn("the node's object was deleted at the API server; registering it again", "node", m.name)
+			m.takeRemote(nil)
+			if !m.registerNode(ctx) {
+				return
+			}
+			problems.note(nil)
+		}
+	}
+}
+
+// registerNode makes the node's object, or mends the one there is, until that succeeds; false when ctx ended before.
+func (m *Member) registerNode(ctx context.Context) bool {
+	problems := &trouble{log: m.log, what: "registration"}
+	for delay := firstRegistration; ; delay = min(2*delay, lastRegistration) {
+		err := m.registerOnce(ctx)
+		if ctx.Err() != nil {
+			return false
+		}
+		problems.note(err)
+		if err == nil {
+			return true
+		}
+		if !sleep(ctx, delay, 0.1) {
+			return false
+		}
+	}
+}
+
+func (m *Member) registerOnce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if err := m.cfg.Client.CheckServer(ctx); err != nil {
+		return err
+	}
+	is, _ := m.cfg.Node.Get()
+	made := &v1.Node{}
+	err := m.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Resource("nodes").Body(m.registration(is)).Do(ctx).Into(made)
+	if err == nil {
+		m.log.Info("node registered", "node", m.name, "server", m.cfg.Client.Server())
+		m.takeRemote(made)
+		return nil
+	}
+	if !apierrors.IsAlreadyExists(err) && !apierrors.IsForbidden(err) {
+		return m.cfg.Client.Explain(err)
+	}
+	there, getErr := m.getNode(ctx)
+	if getErr != nil {
+		return m.cfg.Client.Explain(err)
+	}
+	if patch := labelPatch(there, is); patch != nil {
+		text, err := json.Marshal(patch)
+		if err != nil {
+			return err
+		}
+		if err := m.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Resource("nodes").Name(m.name).
+			SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(there); err != nil {
+			return m.cfg.Client.Explain(err)
+		}
+	}
+	m.takeRemote(there)
+	return nil
+}
+
+func (m *Member) getNode(ctx context.Context) (*v1.Node, error) {
+	n := &v1.Node{}
+	err := m.cfg.Client.Request(http.MethodGet, v1.SchemeGroupVersion).Resource("nodes").Name(m.name).Do(ctx).Into(n)
+	return n, err
+}
+
+// registration is the object that a node is registered with.
+func (m *Member) registration(is *v1.Node) *v1.Node {
+	n := &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: is.Name, Labels: is.Labels, Annotations: is.Annotations},
+		Spec:       v1.NodeSpec{Taints: m.cfg.Taints},
+	}
+	is.Status.DeepCopyInto(&n.Status)
+	beat(&n.Status, m.cfg.Now())
+	return n
+}
+
+// labelPatch gives an object that was there already the labels of this node; nil where it has them. What others wrote
+// beside them stays, and so do its taints: they count only at the first registration.
+func labelPatch(there, is *v1.Node) map[string]any {
+	lacks := map[string]string{}
+	for key, value := range is.Labels {
+		if there.Labels[key] != value {
+			lacks[key] = value
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return map[string]any{"metadata": map[string]any{"labels": lacks}}
+}
+
+// takeRemote takes the node as the API server has it; nil if it has none. Labels, annotations and taints there are
+// those of the node from now on: a cluster's administrator changes them there.
+func (m *Member) takeRemote(n *v1.Node) {
+	m.mu.Lock()
+	m.remote = n
+	m.mu.Unlock()
+	if n == nil {
+		return
+	}
+	m.cfg.Node.Update(func(is *v1.Node) {
+		is.UID = n.UID
+		is.Labels, is.Annotations = maps.Clone(n.Labels), maps.Clone(n.Annotations)
+		is.Spec = *n.Spec.DeepCopy()
+	})
+	m.register.Do(func() { close(m.registered) })
+}
+
+// serverCopy returns the node as the API server has it, nil if it has none. It is shared.
+func (m *Member) serverCopy() *v1.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.remote
+}
+
+// nodeStore takes what kube.Client.Follow reads of one node.
+type nodeStore struct {
+	take    func(*v1.Node)
+	missing chan struct{}
+}
+
+// Replace takes a list: the node, or none.
+func (s *nodeStore) Replace(list []any, _ string) error {
+	if len(list) == 0 {
+		return s.Delete(nil)
+	}
+	return s.Update(list[0])
+}
+
+// Add takes a new object.
+func (s *nodeStore) Add(item any) error { return s.Update(item) }
+
+// Update takes a new version.
+func (s *nodeStore) Update(item any) error {
+	s.take(item.(*v1.Node))
+	return nil
+}
+
+// Delete says that the object is gone.
+func (s *nodeStore) Delete(any) error {
+	select {
+	case s.missing <- struct{}{}:
+	default: // the one that waits says it too
+	}
+	return nil
+}
+
+// Resync is never asked for.
+func (s *nodeStore) Resync() error { return nil }

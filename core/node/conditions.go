@@ -1,0 +1,81 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// When the node is under pressure: a kubelet's hard eviction thresholds.
+const (
+	// minMemory is the least available memory, in bytes.
+	minMemory = 100 << 20
+	// minDisk and minInodes are the least free shares of the file system of pods, in per cent.
+	minDisk   = 10
+	minInodes = 5
+)
+
+// Pressure is what of the node runs out; empty strings for what does not.
+type Pressure struct{ Memory, Disk string }
+
+// PressureNow reads what runs out of the machine's memory and of the file system that holds path. What cannot be read
+// does not count.
+func PressureNow(path string) Pressure {
+	var p Pressure
+	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
+		if free, err := memAvailable(string(info)); err == nil && free < minMemory {
+			p.Memory = fmt.Sprintf("%d MiB of memory are available, less than %d", free>>20, minMemory>>20)
+		}
+	}
+	var fs unix.Statfs_t
+	if unix.Statfs(path, &fs) == nil && fs.Blocks > 0 {
+		switch {
+		case fs.Bavail*100 < fs.Blocks*minDisk:
+			p.Disk = fmt.Sprintf("%d %% of the file system of %s are free, less than %d", fs.Bavail*100/fs.Blocks, path, minDisk)
+		case fs.Files > 0 && fs.Ffree*100 < fs.Files*minInodes:
+			p.Disk = fmt.Sprintf("%d %% of the inodes of the file system of %s are free, less than %d", fs.Ffree*100/fs.Files, path, minInodes)
+		}
+	}
+	return p
+}
+
+// SetConditions sets the conditions of a node whose pods cannot run for the given reason, empty where they can, and
+// that is under pressure. A condition whose status stays keeps its transition time.
+func SetConditions(st *v1.NodeStatus, notReady string, p Pressure, now metav1.Time) {
+	set := func(kind v1.NodeConditionType, is bool, reason, message string) {
+		c := v1.NodeCondition{Type: kind, Status: v1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: now}
+		if is {
+			c.Status = v1.ConditionTrue
+		}
+		i := slices.IndexFunc(st.Conditions, func(c v1.NodeCondition) bool { return c.Type == kind })
+		switch {
+		case i < 0:
+			st.Conditions = append(st.Conditions, c)
+		default:
+			if old := &st.Conditions[i]; old.Status == c.Status {
+				c.LastTransitionTime = old.LastTransitionTime
+			}
+			st.Conditions[i] = c
+		}
+	}
+	pressure := func(kind v1.NodeConditionType, why, low, well, enough string) {
+		if why == "" {
+			set(kind, false, well, enough)
+			return
+		}
+		set(kind, true, low, why)
+	}
+	pressure(v1.NodeMemoryPressure, p.Memory, "KubeletHasInsufficientMemory", "KubeletHasSufficientMemory", "kubelet has sufficient memory available")
+	pressure(v1.NodeDiskPressure, p.Disk, "KubeletHasDiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure")
+	// A kubelet has no threshold for process IDs unless one is configured.
+	set(v1.NodePIDPressure, false, "KubeletHasSufficientPID", "kubelet has sufficient PID available")
+	if notReady != "" {
+		set(v1.NodeReady, false, "KubeletNotReady", notReady)
+	} else {
+		set(v1.NodeReady, true, "KubeletReady", "kubelet is posting ready status")
+	}
+}

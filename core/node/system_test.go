@@ -1,0 +1,103 @@
+package node
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestDefaultIP(t *testing.T) {
+	t.Parallel()
+	const (
+		header = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+		lan    = "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+		out    = "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+		out6   = "00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     eth1\n"
+	)
+	addresses := func(name string) ([]net.IP, error) {
+		switch name {
+		case "eth0":
+			return []net.IP{net.ParseIP("fe80::1"), net.ParseIP("fd00::1"), net.ParseIP("192.0.2.7")}, nil
+		case "eth1":
+			return []net.IP{net.ParseIP("192.0.2.8"), net.ParseIP("fe80::2"), net.ParseIP("2001:db8::8")}, nil
+		}
+		return nil, errors.New("no such interface")
+	}
+	for name, test := range map[string]struct{ route, route6, want, err string }{
+		"IPv4":         {header + lan + out, "", "192.0.2.7", ""},
+		"IPv6 only":    {header + lan, out6, "2001:db8::8", ""},
+		"both":         {header + out, out6, "192.0.2.7", ""},
+		"none":         {header + lan, "", "", "name one in cluster.node_ip"},
+		"gone already": {strings.ReplaceAll(header+out, "eth0", "eth9"), "", "", "addresses of eth9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proc := t.TempDir()
+			for file, text := range map[string]string{"route": test.route, "ipv6_route": test.route6} {
+				if err := os.WriteFile(filepath.Join(proc, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ip, err := defaultIP(proc, addresses)
+			if test.err == "" && (err != nil || ip.String() != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Errorf("got %v, %v; want %s%s", ip, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+func TestOSImage(t *testing.T) {
+	t.Parallel()
+	at := filepath.Join(t.TempDir(), "os-release")
+	for text, want := range map[string]string{
+		"ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n": "Debian GNU/Linux 12",
+		"PRETTY_NAME='Edge OS'\n":                          "Edge OS",
+		"ID=other\n":                                       "Linux",
+	} {
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := osImage(at+".none", at); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSetConditions(t *testing.T) {
+	t.Parallel()
+	st := &v1.NodeStatus{}
+	at := func(second int64) metav1.Time { return metav1.Unix(second, 0) }
+	show := func() string {
+		var all []string
+		for _, c := range st.Conditions {
+			all = append(all, string(c.Type)+"="+string(c.Status)+" since "+c.LastTransitionTime.UTC().Format("05"))
+		}
+		return strings.Join(all, ", ")
+	}
+	SetConditions(st, "the runtime is away", Pressure{}, at(1))
+	want := "MemoryPressure=False since 01, DiskPressure=False since 01, PIDPressure=False since 01, Ready=False since 01"
+	if got := show(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	SetConditions(st, "", Pressure{Disk: "full"}, at(2))
+	want = "MemoryPressure=False since 01, DiskPressure=True since 02, PIDPressure=False since 01, Ready=True since 02"
+	if got := show(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestMemAvailable(t *testing.T) {
+	t.Parallel()
+	if got, err := memAvailable("MemTotal: 8 kB\nMemFree: 1 kB\nMemAvailable:       5 kB\n"); err != nil || got != 5<<10 {
+		t.Errorf("%d, %v", got, err)
+	}
+	if _, err := memAvailable("MemTotal: 8 kB\n"); err == nil {
+		t.Error("no error where the kernel does not say")
+	}
+}
