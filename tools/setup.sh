@@ -4,6 +4,7 @@
 #   tools/setup.sh runtime   Debian packages, containerd, the test images and the private-runtime control program
 #   tools/setup.sh cluster   kube-apiserver and etcd
 #   tools/setup.sh kubelet   the kubelet that benchmarks stand beside
+#   tools/setup.sh conformance  Kubernetes' end-to-end tests, the control plane and images that they need
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
 #   tools/setup.sh lint      golangci-lint
@@ -44,8 +45,8 @@ stale() {
 
 # build MODULE SOURCE NAME=PACKAGE...: builds the packages of the module directory into build/tools, each if it is missing
 # or older than the module files or the source directory. A running program is replaced, not overwritten. $values are
-# flags for the linker.
-values=
+# flags for the linker; with $tests set, the package's tests become the program.
+values= tests=
 build() {
 	module=$1 source=$2
 	shift 2
@@ -53,7 +54,8 @@ build() {
 		name=${program%%=*} package=${program#*=}
 		stale "$tools/$name" "$source" "$module/go.mod" "$module/go.sum" || continue
 		echo "setup: building $name"
-		(cd "$module" && CGO_ENABLED=0 logged go build -buildvcs=false -trimpath -ldflags="-s -w $values" \
+		# A program that is made of tests is not vetted: that takes longer than to build it.
+		(cd "$module" && CGO_ENABLED=0 logged go ${tests:-build} -buildvcs=false -trimpath -ldflags="-s -w $values" \
 			-tags "grpcnotrace no_btrfs no_devmapper no_zfs no_aufs" -o "$tools/.new" "$package")
 		touch "$tools/.new"
 		mv "$tools/.new" "$tools/$name"
@@ -72,6 +74,13 @@ missing_for() {
 	race)
 		command -v gcc >/dev/null || echo gcc
 		[ -e /usr/include/stdio.h ] || echo libc6-dev
+		;;
+	conformance)
+		command -v debootstrap >/dev/null || echo debootstrap
+		command -v make >/dev/null || echo make
+		command -v bzip2 >/dev/null || echo bzip2
+		command -v openssl >/dev/null || echo openssl
+		command -v curl >/dev/null || echo curl
 		;;
 	guests)
 		command -v clang-19 >/dev/null || echo clang-19
@@ -119,28 +128,48 @@ runtime() {
 	build "$root" "$root/test/privateruntime" privateruntime=./test/privateruntime/ctl
 }
 
-# kubernetes NAME: builds a program of Kubernetes that knows which version it is. Its module is that of the comparison with
-# a kubelet: what both are made of is compiled once.
+# kubernetes MODULE NAME=PACKAGE...: builds programs of Kubernetes that know which version they are.
 kubernetes() {
-	module=$root/test/parity
-	stale "$tools/$1" "$module/go.mod" || return 0
-	echo "setup: $1 takes some minutes the first time"
-	version=k8s.io/component-base/version
+	module=$1
+	shift
 	release=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
 	minor=${release#v*.}
-	values="-X $version.gitVersion=$release -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
-	build "$module" "$module/go.mod" "$1=k8s.io/kubernetes/cmd/$1"
+	for version in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+		values="$values -X $version.gitVersion=$release -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*} -X $version.gitTreeState=clean -X $version.buildDate=2026-01-01T00:00:00Z"
+	done
+	build "$module" "$module/go.mod" "$@"
 	values=
 }
 
 cluster() {
 	install_for race
 	build "$root/tools/etcd" "$root/tools/etcd" etcd=.
-	kubernetes kube-apiserver
+	kubernetes "$root/test/conformance/kubernetes" kube-apiserver=k8s.io/kubernetes/cmd/kube-apiserver
 }
 
 kubelet() {
-	kubernetes kubelet
+	# Its module is that of the comparison with a kubelet: what both are made of is compiled once.
+	kubernetes "$root/test/parity" kubelet=k8s.io/kubernetes/cmd/kubelet
+}
+
+conformance() {
+	install_for conformance
+	runtime
+	cluster
+	module=$root/test/conformance/kubernetes
+	kubernetes "$module" kube-controller-manager=k8s.io/kubernetes/cmd/kube-controller-manager \
+		kube-scheduler=k8s.io/kubernetes/cmd/kube-scheduler kubectl=k8s.io/kubernetes/cmd/kubectl \
+		agnhost=k8s.io/kubernetes/test/images/agnhost nonewprivs=k8s.io/kubernetes/test/images/nonewprivs \
+		ginkgo=github.com/onsi/ginkgo/v2/ginkgo
+	tests="test -c -vet=off"
+	kubernetes "$module" e2e.test=k8s.io/kubernetes/test/e2e
+	tests=
+	build "$root/tools/images" "$root/tools/images" conformance-mirror=./mirror
+	build "$root" "$root/test/conformance/report" conformance-report=./test/conformance/report
+	if [ ! -e "$root/build/conformance/img/.done" ]; then
+		echo "setup: building the images of the end-to-end tests"
+		logged "$root/test/conformance/images.sh"
+	fi
 }
 
 race() {
@@ -156,14 +185,14 @@ lint() {
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|cluster|kubelet|race|guests|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|kubelet|conformance|race|guests|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | cluster | kubelet | race | guests | lint) ;;
+	runtime | cluster | kubelet | conformance | race | guests | lint) ;;
 	*) usage ;;
 	esac
 done

@@ -1,0 +1,43 @@
+#!/bin/bash
+# node.sh [DIR]: starts wardlet (build/wardlet, or $WARDLET) as the node of an instance, and waits until the node is Ready.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+instance "${1:-}"
+alive "$D/node.pid" && { log "there is a node already: stop-node.sh"; exit 1; }
+WARDLET=${WARDLET:-$ROOT/build/wardlet}
+A=$D/wardlet
+mkdir -p "$A"
+cat >"$A/agent.toml" <<T
+node_name = "$NODE_NAME"
+log_level = "${LOG_LEVEL:-info}"
+
+[[source]]
+name = "static"
+kind = "file"
+path = "$STATIC_PODS"
+
+[cluster]
+kubeconfig = "$NODE_KUBECONFIG"
+node_ip = "$NODE_IP"
+dns = ["$CLUSTER_DNS"]
+
+[node_api]
+listen = "$NODE_IP:10250"
+cert_file = "$SERVING_CERT"
+key_file = "$SERVING_KEY"
+client_ca_file = "$CLIENT_CA"
+
+[paths]
+state_root = "$A/state"
+pod_root = "$AGENT_ROOT"
+log_root = "$(dirname "$POD_LOGS")/logs"
+socket = "$A/wardlet.sock"
+cgroup_root = "$CGROUP_ROOT/wardlet"
+
+[runtime]
+endpoint = "unix://$CRI_SOCK"
+${CONFIG_EXTRA:-}
+T
+setsid "$WARDLET" run --config "$A/agent.toml" >>"$D/node.log" 2>&1 </dev/null &
+record "$D/node.pid" $!
+exec "$HERE/wait-node.sh" "$D"

@@ -1,0 +1,83 @@
+// Conformance-mirror is a registry that has the images of archives, whatever registry their names say:
+//
+//	conformance-mirror ADDRESS DIR ARCHIVE...
+//
+// It keeps what the images are made of in DIR, and prints "ready" once it has them all.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+func main() {
+	if len(os.Args) < 4 {
+		fmt.Fprintln(os.Stderr, "usage: conformance-mirror ADDRESS DIR ARCHIVE...")
+		os.Exit(2)
+	}
+	if err := serve(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance-mirror:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(address, dir string, archives []string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	images := registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)), registry.Logger(log.New(io.Discard, "", 0)))
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		log.Print(r.Method, " ", r.URL)
+		images.ServeHTTP(w, r)
+	})}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	for _, archive := range archives {
+		if err := push(archive, listener.Addr().String()); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", archive, err), server.Close(), <-ended)
+		}
+	}
+	fmt.Println("ready", listener.Addr())
+	return <-ended
+}
+
+// push gives a registry the images of an archive, each under the path that its name has.
+func push(archive, address string) error {
+	manifest, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(archive) })
+	if err != nil {
+		return err
+	}
+	for _, tag := range manifest[0].RepoTags {
+		from, err := name.NewTag(tag)
+		if err != nil {
+			return err
+		}
+		to, err := name.ParseReference(address+"/"+from.RepositoryStr()+":"+from.TagStr(), name.Insecure)
+		if err != nil {
+			return err
+		}
+		image, err := tarball.ImageFromPath(archive, nil)
+		if err != nil {
+			return err
+		}
+		if err := remote.Write(to, image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
