@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -40,9 +40,10 @@ func serve(address, dir string, archives []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	images := registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)), registry.Logger(log.New(io.Discard, "", 0)))
+	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	images := registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)), registry.Logger(quiet))
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		log.Print(r.Method, " ", r.URL)
+		slog.Info("asked", "method", r.Method, "url", r.URL.String())
 		images.ServeHTTP(w, r)
 	})}
 	ended := make(chan error, 1)
@@ -52,7 +53,7 @@ func serve(address, dir string, archives []string) error {
 			return errors.Join(fmt.Errorf("%s: %w", archive, err), server.Close(), <-ended)
 		}
 	}
-	fmt.Println("ready", listener.Addr())
+	fmt.Fprintln(os.Stdout, "ready", listener.Addr())
 	return <-ended
 }
 
