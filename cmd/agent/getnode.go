@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,8 +20,10 @@ func (a *app) getNodeCommand() *cobra.Command {
 		Long: "Shows the node as pods are admitted by it, as policies are shown it and, on a node of a\n" +
 			"cluster, as the API server gets it: labels, taints, capacity, conditions. STATUS is as in\n" +
 			"kubectl on a node of a cluster, else -.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) > 0 {
+				return &usageError{fmt.Errorf("there is one node, which has no need of a name; found %q", names[0]), cmd.CommandPath()}
+			}
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
@@ -34,6 +37,7 @@ func (a *app) getNodeCommand() *cobra.Command {
 				if err := c.Get(ctx, "/v1/node", n); err != nil {
 					return listing{}, err
 				}
+				n.APIVersion, n.Kind = "v1", "Node"
 				g.names = []string{n.Name} // there is one: it is printed as an object, not as a list
 				return listing{entries: []entry{nodeEntry(n, a.now())}}, nil
 			}

@@ -59,6 +59,7 @@ type knowledge struct {
 	origins  map[types.UID]api.Origin
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
+	node     *v1.Node
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -194,7 +195,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 	s := server.New(server.Options{
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
-		Node: "edge", Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
+		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
 		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
