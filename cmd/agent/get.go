@@ -13,9 +13,10 @@ func (a *app) getCommand() *cobra.Command {
 		Short: "Show what the agent knows",
 		Long: "Shows what the running agent knows: pods and what happened to them, the policies that judge\n" +
 			"them and their decisions, the updates that wait for policies, the sources pods come from,\n" +
-			"where those are in conflict, and what the node is. For scripts, -o name prints a line KIND/NAME for each, of\n" +
-			"pods, updates and conflicts KIND/NAMESPACE/NAME and of decisions on record decision/ID, as\n" +
-			"other commands take it, and --no-headers prints tables without the line of headers.",
+			"where those are in conflict, and what the node is. For scripts, -o name prints a line\n" +
+			"KIND/NAME for each, of pods, updates and conflicts KIND/NAMESPACE/NAME and of decisions on\n" +
+			"record decision/ID, as other commands take it, and --no-headers prints tables without the\n" +
+			"line of headers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &usageError{errors.New("say what to get: pods, events, policies, decisions, updates, sources, conflicts or node"), cmd.CommandPath()}
