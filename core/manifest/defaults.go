@@ -35,6 +35,11 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 	setDefault(&c.TerminationMessagePath, v1.TerminationMessagePathDefault)
 	setDefault(&c.TerminationMessagePolicy, v1.TerminationMessageReadFile)
 	setDefault(&c.ImagePullPolicy, pod.PullPolicy(c.Image))
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+			setDefault(&from.FieldRef.APIVersion, "v1")
+		}
+	}
 	for i := range c.Ports {
 		port := &c.Ports[i]
 		setDefault(&port.Protocol, v1.ProtocolTCP)

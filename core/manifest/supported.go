@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // support is a field of the Pod API that this version honours.
 type support struct {
@@ -83,19 +86,6 @@ var supported = []support{
 	{"spec.volumes[].hostPath.type", "any type of the API", nil},
 	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
 	{"spec.volumes[].emptyDir.sizeLimit", "a quantity, only with medium `Memory`", nil},
-	{"spec.volumes[].projected.defaultMode", "0 to 0777 (511); projected volumes are for pods of an API server", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds", "600 or more", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.path", "a relative path without `..`", nil},
-	{"spec.volumes[].projected.sources[].configMap.name", "any", nil},
-	{"spec.volumes[].projected.sources[].configMap.optional", "any", nil},
-	{"spec.volumes[].projected.sources[].configMap.items[].key", "any", nil},
-	{"spec.volumes[].projected.sources[].configMap.items[].path", "a relative path without `..`", nil},
-	{"spec.volumes[].projected.sources[].configMap.items[].mode", "0 to 0777 (511)", nil},
-	{"spec.volumes[].projected.sources[].downwardAPI.items[].path", "a relative path without `..`", nil},
-	{"spec.volumes[].projected.sources[].downwardAPI.items[].mode", "0 to 0777 (511)", nil},
-	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.apiVersion", "", []string{"v1"}},
-	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.fieldPath", "`metadata.name`, `.namespace`, `.uid`, `.labels`, `.annotations`, `.labels['KEY']`, `.annotations['KEY']`", nil},
 	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
 	{"spec.readinessGates[].conditionType", "a condition that somebody sets at the API server", nil},
 	{"spec.terminationGracePeriodSeconds", "0 or more", nil},
@@ -162,11 +152,28 @@ var supported = []support{
 	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
 }
 
+// supportedOfAPI are the rows that only a pod of an API server may have.
+var supportedOfAPI = []support{
+	{"spec.volumes[].projected.defaultMode", "0 to 0777 (511)", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds", "600 or more", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.path", "a relative path without `..`", nil},
+	{"spec.volumes[].projected.sources[].configMap.name", "any", nil},
+	{"spec.volumes[].projected.sources[].configMap.optional", "any", nil},
+	{"spec.volumes[].projected.sources[].configMap.items[].key", "any", nil},
+	{"spec.volumes[].projected.sources[].configMap.items[].path", "a relative path without `..`", nil},
+	{"spec.volumes[].projected.sources[].configMap.items[].mode", "0 to 0777 (511)", nil},
+	{"spec.volumes[].projected.sources[].downwardAPI.items[].path", "a relative path without `..`", nil},
+	{"spec.volumes[].projected.sources[].downwardAPI.items[].mode", "0 to 0777 (511)", nil},
+	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.apiVersion", "", []string{"v1"}},
+	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.fieldPath", "`metadata.name`, `.namespace`, `.uid`, `.labels`, `.annotations`, `.labels['KEY']`, `.annotations['KEY']`", nil},
+}
+
 // supportRows are the table's rows by path, and every object and list on the
 // way to one of them.
 var supportRows = func() map[string]support {
 	rows := map[string]support{}
-	for _, s := range supported {
+	for _, s := range slices.Concat(supported, supportedOfAPI) {
 		rows[s.path] = s
 		for path := s.path; path != ""; {
 			if list, ok := strings.CutSuffix(path, "[]"); ok {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestTheDocumentedFieldsAreTheHonouredOnes(t *testing.T) {
 	}
 	documented := regexp.MustCompile("(?m)^\\| `.*$").FindAllString(string(text), -1)
 	var honoured []string
-	for _, s := range supported {
+	for _, s := range slices.Concat(supported, supportedOfAPI) {
 		honoured = append(honoured, rowOf(s))
 	}
 	if diff := cmp.Diff(honoured, documented); diff != "" {
@@ -40,7 +41,7 @@ func TestTheDocumentedFieldsAreTheHonouredOnes(t *testing.T) {
 
 func TestEverySupportedFieldIsOneOfThePodAPI(t *testing.T) {
 	t.Parallel()
-	for _, s := range supported {
+	for _, s := range slices.Concat(supported, supportedOfAPI) {
 		typ := reflect.TypeFor[v1.Pod]()
 		for step := range strings.SplitSeq(strings.ReplaceAll(s.path, "[]", ".[]"), ".") {
 			if typ.Kind() == reflect.Pointer {

@@ -34,7 +34,7 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) 
 		if len(c.TerminationMessagePath) > maxPath {
 			errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
 		}
-		errs = append(errs, validateEnv(s, c.Env, at.Child("env"))...)
+		errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
 		errs = append(errs, validatePorts(c.Ports, s.HostNetwork, hostPorts, at.Child("ports"))...)
 		errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
 		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)

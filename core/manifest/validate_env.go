@@ -24,7 +24,7 @@ var (
 	}
 )
 
-func validateEnv(s *v1.PodSpec, env []v1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnv(env []v1.EnvVar, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range env {
 		v, at := &env[i], at.Index(i)
@@ -34,13 +34,13 @@ func validateEnv(s *v1.PodSpec, env []v1.EnvVar, at *field.Path) field.ErrorList
 			errs = append(errs, invalid(at.Child("name"), v.Name, validation.IsRelaxedEnvVarName(v.Name))...)
 		}
 		if v.ValueFrom != nil {
-			errs = append(errs, validateValueFrom(s, v, at.Child("valueFrom"))...)
+			errs = append(errs, validateValueFrom(v, at.Child("valueFrom"))...)
 		}
 	}
 	return errs
 }
 
-func validateValueFrom(s *v1.PodSpec, v *v1.EnvVar, at *field.Path) field.ErrorList {
+func validateValueFrom(v *v1.EnvVar, at *field.Path) field.ErrorList {
 	from := v.ValueFrom
 	switch {
 	case v.Value != "":
@@ -50,7 +50,7 @@ func validateValueFrom(s *v1.PodSpec, v *v1.EnvVar, at *field.Path) field.ErrorL
 	case from.FieldRef != nil:
 		return validateFieldRef(from.FieldRef, at.Child("fieldRef"))
 	default:
-		return validateResourceRef(s, from.ResourceFieldRef, at.Child("resourceFieldRef"))
+		return validateResourceRef(from.ResourceFieldRef, at.Child("resourceFieldRef"))
 	}
 }
 
@@ -71,16 +71,13 @@ func validateFieldRef(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList
 	return field.ErrorList{field.NotSupported(path, r.FieldPath, envFields)}
 }
 
-func validateResourceRef(s *v1.PodSpec, r *v1.ResourceFieldSelector, at *field.Path) field.ErrorList {
+func validateResourceRef(r *v1.ResourceFieldSelector, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if r.Resource == "" {
 		return field.ErrorList{field.Required(at.Child("resource"), "")}
 	}
 	if !slices.Contains(envResources, r.Resource) {
 		errs = append(errs, field.NotSupported(at.Child("resource"), r.Resource, envResources))
-	}
-	if name := r.ContainerName; name != "" && !slices.ContainsFunc(s.Containers, func(c v1.Container) bool { return c.Name == name }) {
-		errs = append(errs, field.NotFound(at.Child("containerName"), name))
 	}
 	units := map[string][]string{
 		"cpu": {"1m", "1"}, "memory": {"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"},

@@ -39,10 +39,11 @@ var containerCases = []fieldCase{
 	{path: "spec.containers[0].securityContext.privileged", valid: []string{"false", "null"}, invalid: []string{"1"}},
 	{
 		path: "spec.containers[0].securityContext.privileged", with: [][2]string{{"spec.containers[0].securityContext.allowPrivilegeEscalation", "null"}},
-		differs: map[string]string{"true": unsupported},
+		valid: []string{"true"},
 	},
-	{path: "spec.containers[0].securityContext.allowPrivilegeEscalation", valid: []string{"true", "null"}, invalid: []string{"1"}, differs: map[string]string{"false": unsupported}},
-	{path: "spec.containers[0].securityContext.readOnlyRootFilesystem", valid: []string{"false", "null"}, invalid: []string{"1"}, differs: map[string]string{"true": unsupported}},
+	{path: "spec.containers[0].securityContext.allowPrivilegeEscalation", valid: []string{"true", "false", "null"}, invalid: []string{"1"}},
+	{path: "spec.containers[0].securityContext.allowPrivilegeEscalation", with: [][2]string{{"spec.containers[0].securityContext.privileged", "true"}}, invalid: []string{"false"}},
+	{path: "spec.containers[0].securityContext.readOnlyRootFilesystem", valid: []string{"true", "false", "null"}, invalid: []string{"1"}},
 	{path: "spec.containers[0].env", valid: []string{"[]", "null", "[{name: A}, {name: A, value: b}]"}, invalid: []string{"{}", "[7]", "[null]", "[A=b]"}},
 	{
 		path:    "spec.containers[0].env[0].name",

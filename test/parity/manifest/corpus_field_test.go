@@ -118,7 +118,7 @@ const (
 	reserved = "reserved-annotation"
 )
 
-var fieldCases = slices.Concat(metadataCases, specCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases)
+var fieldCases = slices.Concat(metadataCases, specCases, identityCases, nameCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases)
 
 var metadataCases = []fieldCase{
 	{path: "apiVersion", valid: []string{"v1"}, invalid: []string{"v2", "apps/v1", `""`, "1", "null", "[v1]", "V1"}},
@@ -204,7 +204,7 @@ var specCases = []fieldCase{
 	},
 	{
 		path: "spec.dnsPolicy", with: [][2]string{{"spec.dnsConfig", "{nameservers: [10.0.0.1]}"}},
-		differs: map[string]string{"None": unsupported, "Default": unsupported},
+		valid: []string{"None", "Default"},
 	},
 	{path: "spec.hostNetwork", valid: []string{"false", "null"}, invalid: []string{"true", `"true"`, "1", "yes and no"}},
 	{
@@ -218,12 +218,13 @@ var specCases = []fieldCase{
 	{path: "spec.enableServiceLinks", valid: []string{"true", "false", "null"}, invalid: []string{`"true"`}},
 	{path: "spec.automountServiceAccountToken", valid: []string{"false", "null"}, invalid: []string{"0"}, differs: map[string]string{"true": unsupported}},
 	{path: "spec.schedulerName", valid: []string{"default-scheduler", `""`}, invalid: []string{"7"}, differs: map[string]string{"mine": unsupported}},
-	{path: "spec.hostPID", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
+	{path: "spec.hostPID", valid: []string{"true", "false", "null"}, invalid: []string{"7"}},
 	{path: "spec.hostIPC", valid: []string{"false", "null"}, invalid: []string{"7", "true"}},
-	{path: "spec.hostIPC", with: [][2]string{{"spec.securityContext.sysctls", "null"}}, differs: map[string]string{"true": unsupported}},
+	{path: "spec.hostIPC", with: [][2]string{{"spec.securityContext.sysctls", "null"}}, valid: []string{"true"}},
 	{path: "spec.hostUsers", valid: []string{"true", "null"}, invalid: []string{"7"}, differs: map[string]string{"false": unsupported}},
-	{path: "spec.shareProcessNamespace", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
-	{path: "spec.setHostnameAsFQDN", valid: []string{"false", "null"}, invalid: []string{"7"}, differs: map[string]string{"true": unsupported}},
+	{path: "spec.shareProcessNamespace", valid: []string{"true", "false", "null"}, invalid: []string{"7"}},
+	{path: "spec.shareProcessNamespace", with: [][2]string{{"spec.hostPID", "true"}}, valid: []string{"false"}, invalid: []string{"true"}},
+	{path: "spec.setHostnameAsFQDN", valid: []string{"true", "false", "null"}, invalid: []string{"7"}},
 	{
 		path: "spec.priority", with: [][2]string{{"spec.priorityClassName", "null"}},
 		valid: []string{"0", "null", "1", "-2147483648", "2000000000", "2147483647"}, invalid: []string{`"0"`, "1.5", "2147483648"},
@@ -243,7 +244,7 @@ var specCases = []fieldCase{
 		with: [][2]string{{"spec.hostUsers", "null"}, {"spec.shareProcessNamespace", "null"}, {"spec.securityContext", "null"}, {"spec.containers[0].securityContext", "null"}},
 	},
 	{path: "spec.preemptionPolicy", valid: []string{"PreemptLowerPriority", "null"}, invalid: []string{`""`, "Sometimes"}, differs: map[string]string{"Never": unsupported}},
-	{path: "spec.securityContext", valid: []string{"{}", "null"}, invalid: []string{"[]"}, differs: map[string]string{"{runAsUser: 0}": unsupported, "{fsGroup: 5}": unsupported}},
+	{path: "spec.securityContext", valid: []string{"{}", "null", "{runAsUser: 0}", "{fsGroup: 5}"}, invalid: []string{"[]"}},
 	{path: "spec.containers", invalid: []string{"[]", "null", "{}", "[{}]", "[null]", "[7]", "[{name: c}]", "[{image: i}]"}},
 	{path: "spec.volumes", valid: []string{"[{name: logs}, {name: scratch}]"}, invalid: []string{"[]", "null", "[null]", "{}", "[{}]"}},
 	{path: "status", valid: []string{"{}", "null"}, invalid: []string{"[]", "7"}, differs: map[string]string{"{phase: Running}": unsupported, "{phase: Failed}": unsupported}},

@@ -241,15 +241,16 @@ func anywhere(text []byte, key string, form *regexp.Regexp) bool {
 
 var supportedRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*) \\|$")
 
-// supportedFields are the rows of docs/supported-fields.md: a path, and the
-// only values that are honoured, nil where any is.
+// supportedFields are the rows of docs/supported-fields.md for static pods: a path, and
+// the only values that are honoured, nil where any is.
 var supportedFields = sync.OnceValue(func() map[string][]string {
 	text, err := os.ReadFile("../../../docs/supported-fields.md")
 	if err != nil {
 		panic(err)
 	}
 	rows := map[string][]string{}
-	for _, m := range supportedRow.FindAllStringSubmatch(string(text), -1) {
+	static, _, _ := strings.Cut(string(text), "## Pods of an API server")
+	for _, m := range supportedRow.FindAllStringSubmatch(static, -1) {
 		rows[m[1]] = nil
 		if values, ok := strings.CutPrefix(m[2], "only "); ok {
 			values, _, _ = strings.Cut(values, ": ")
