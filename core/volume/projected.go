@@ -7,12 +7,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/wardlet/wardlet/core/internal/mountinfo"
 	"github.com/wardlet/wardlet/core/internal/rmtree"
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -43,6 +45,9 @@ func (v *Volumes) setupProjected(ctx context.Context, p *v1.Pod, dir *os.Root, v
 	}
 	files, err := v.projectedFiles(ctx, p, volume.Projected)
 	if err != nil {
+		if v.holdsProjected(p, volume.Name) {
+			return nil // what it holds stays: nothing is taken from a pod that has it
+		}
 		return err
 	}
 	path := v.layout.VolumeDir(p.UID, projectedPlugin, volume.Name)
@@ -65,6 +70,17 @@ func (v *Volumes) setupProjected(ctx context.Context, p *v1.Pod, dir *os.Root, v
 	}
 	defer inside.Close()
 	return writeFiles(inside, files, time.Now())
+}
+
+// holdsProjected reports whether a projected volume was made before, perhaps by an agent before this one.
+func (v *Volumes) holdsProjected(p *v1.Pod, name string) bool {
+	path := v.layout.VolumeDir(p.UID, projectedPlugin, name)
+	mounts, err := v.kernel.mounts(path)
+	if err != nil || !slices.ContainsFunc(mounts, func(m mountinfo.Mount) bool { return m.Point == path && m.Type == tmpfs }) {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(path, dataLink))
+	return err == nil
 }
 
 // projectedFiles are the files of a projected volume, by path.
