@@ -82,9 +82,11 @@ type Node struct {
 	cgroupLock io.Closer
 	// apiClient, member, objects and apiEvents are nil for an agent that is no node of a cluster.
 	apiClient *kube.Client
-	member    *cluster.Member
-	objects   *object.Plane
-	apiEvents *cluster.Events
+	// reviewClient asks who somebody is and what they may; nil where the node's API is not served.
+	reviewClient *kube.Client
+	member       *cluster.Member
+	objects      *object.Plane
+	apiEvents    *cluster.Events
 	// notify is nil where no service manager is to be told how the agent is.
 	notify *systemd.Notifier
 }
@@ -219,8 +221,10 @@ func (n *Node) Run(ctx context.Context) error {
 }
 
 func (n *Node) close() {
-	if n.apiClient != nil {
-		n.apiClient.Close()
+	for _, client := range []*kube.Client{n.apiClient, n.reviewClient} {
+		if client != nil {
+			client.Close()
+		}
 	}
 	if n.client != nil {
 		n.client.Close()

@@ -8,20 +8,27 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/nodeapi"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // nodeAPI returns the server of the node's API, nil for an agent that serves none.
-func (n *Node) nodeAPI() *nodeapi.Server {
+func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	c := &n.cfg.NodeAPI
 	if !c.Served() || n.apiClient == nil {
-		return nil
+		return nil, nil
 	}
+	// A client of its own: whoever reaches the port has it ask, which must not hold up the node's lease.
+	client, err := parts.APIClient(n.cfg, n.log)
+	if err != nil {
+		return nil, err
+	}
+	n.reviewClient = client
 	return nodeapi.New(nodeapi.Config{
 		Listen: c.Listen, Node: n.node, CertFile: c.CertFile, KeyFile: c.KeyFile, ClientCAFile: c.ClientCAFile,
-		Client: n.apiClient, Pods: n, Containers: streamed{n}, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
-	})
+		Client: client, Pods: n, Containers: streamed{n}, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
+	}), nil
 }
 
 // streamed are the containers of this node, for those who read their logs and run programs in them.

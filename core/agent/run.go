@@ -52,8 +52,12 @@ func (n *Node) stages() ([]Stage, error) {
 	if n.member != nil {
 		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.member.Run)}, Stage{"objects", endless(n.objects.Run)}, Stage{"events", endless(n.apiEvents.Run)})
 	}
-	if api := n.nodeAPI(); api != nil {
-		stages = append(stages, Stage{"node API", endless(api.Run)})
+	nodeAPI, err := n.nodeAPI()
+	if err != nil {
+		return nil, err
+	}
+	if nodeAPI != nil {
+		stages = append(stages, Stage{"node API", endless(nodeAPI.Run)})
 	}
 	stages = append(stages, n.sourceStages()...)
 	return append(stages, Stage{"watchdog", n.watchdog().Run}), nil

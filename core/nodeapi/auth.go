@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -39,9 +40,20 @@ type authenticator struct {
 	client *kube.Client
 	now    func() time.Time
 
+	// asking bounds how many tokens the API server is asked about at once: anybody can send one.
+	asking chan struct{}
+
 	mu sync.Mutex
-	// known are the last answers by the digest of the token.
-	known map[string]review
+	// known and refused are the last answers by the digest of the token: those who send many that are nobody's push out
+	// only what is known of such.
+	known, refused map[string]review
+}
+
+// maxAsking is how many tokens the API server is asked about at once.
+const maxAsking = 8
+
+func newAuthenticator(client *kube.Client, now func() time.Time) *authenticator {
+	return &authenticator{client: client, now: now, asking: make(chan struct{}, maxAsking), known: map[string]review{}, refused: map[string]review{}}
 }
 
 // review is what the API server said of a token; user is nil for one that is nobody's.
@@ -66,6 +78,9 @@ func (a *authenticator) user(req *http.Request) (*user, error) {
 	now := a.now()
 	a.mu.Lock()
 	r, known := a.known[key]
+	if !known {
+		r, known = a.refused[key]
+	}
 	a.mu.Unlock()
 	if !known || now.After(r.until) {
 		var err error
@@ -73,7 +88,12 @@ func (a *authenticator) user(req *http.Request) (*user, error) {
 			return nil, err
 		}
 		a.mu.Lock()
-		keep(a.known, key, r)
+		if delete(a.refused, key); r.user == nil {
+			delete(a.known, key)
+			keep(a.refused, key, r)
+		} else {
+			keep(a.known, key, r)
+		}
 		a.mu.Unlock()
 	}
 	if r.user == nil {
@@ -85,6 +105,12 @@ func (a *authenticator) user(req *http.Request) (*user, error) {
 func (a *authenticator) ask(ctx context.Context, token string, now time.Time) (review, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	select {
+	case a.asking <- struct{}{}:
+		defer func() { <-a.asking }()
+	case <-ctx.Done():
+		return review{}, ctx.Err()
+	}
 	answer := &authentication.TokenReview{}
 	err := a.client.Request(http.MethodPost, authentication.SchemeGroupVersion).Resource("tokenreviews").
 		Body(&authentication.TokenReview{Spec: authentication.TokenReviewSpec{Token: token}}).Do(ctx).Into(answer)
@@ -117,7 +143,7 @@ type authorizer struct {
 }
 
 // attributes are what the API server is asked about.
-type attributes struct{ user, groups, verb, subresource string }
+type attributes struct{ user, groups, extra, verb, subresource string }
 
 type answer struct {
 	allowed bool
@@ -140,7 +166,11 @@ func (z *authorizer) may(ctx context.Context, u *user, method, subresource strin
 }
 
 func (z *authorizer) one(ctx context.Context, u *user, verb, subresource string) (bool, error) {
-	key := attributes{u.name + "\x00" + u.uid, strings.Join(u.groups, "\x00"), verb, subresource}
+	more, err := json.Marshal(u.extra) // with its keys sorted
+	if err != nil {
+		return false, err
+	}
+	key := attributes{u.name + "\x00" + u.uid, strings.Join(u.groups, "\x00"), string(more), verb, subresource}
 	now := z.now()
 	z.mu.Lock()
 	a, known := z.known[key]
@@ -155,7 +185,7 @@ func (z *authorizer) one(ctx context.Context, u *user, verb, subresource string)
 		extra[key] = authorization.ExtraValue(value)
 	}
 	review := &authorization.SubjectAccessReview{}
-	err := z.client.Request(http.MethodPost, authorization.SchemeGroupVersion).Resource("subjectaccessreviews").
+	err = z.client.Request(http.MethodPost, authorization.SchemeGroupVersion).Resource("subjectaccessreviews").
 		Body(&authorization.SubjectAccessReview{Spec: authorization.SubjectAccessReviewSpec{
 			User: u.name, UID: u.uid, Groups: u.groups, Extra: extra,
 			ResourceAttributes: &authorization.ResourceAttributes{Verb: verb, Version: "v1", Resource: "nodes", Subresource: subresource, Name: z.node},

@@ -80,7 +80,7 @@ var routes = []route{
 	{"GET /healthz", "healthz", (*Server).healthz},
 	{"GET /pods", "pods", (*Server).pods},
 	{"GET /pods/{$}", "pods", (*Server).pods},
-	{"GET /containerLogs/{namespace}/{pod}/{container}", "log", (*Server).containerLogs},
+	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs},
 	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec},
 	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec},
 	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec},
@@ -91,7 +91,7 @@ var routes = []route{
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, files: &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile}, mux: http.NewServeMux(),
-		auth: &authenticator{client: cfg.Client, now: cfg.Now, known: map[string]review{}},
+		auth: newAuthenticator(cfg.Client, cfg.Now),
 		may:  &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
 	}
 	for _, r := range routes {
@@ -206,16 +206,19 @@ func (s *Server) pods(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(list) // a client that is gone needs no answer
 }
 
-// pod finds the pod that a request names.
-func (s *Server) pod(req *http.Request) *v1.Pod {
+// pod finds the pod that a request names. Of two of one name it is the one that is not being deleted.
+func (s *Server) pod(req *http.Request) (found *v1.Pod) {
 	list := s.cfg.Pods.PodList()
 	for i := range list.Items {
 		p := &list.Items[i]
 		if p.Namespace == req.PathValue("namespace") && p.Name == req.PathValue("pod") && (req.PathValue("uid") == "" || string(p.UID) == req.PathValue("uid")) {
-			return p
+			if p.DeletionTimestamp == nil {
+				return p
+			}
+			found = p
 		}
 	}
-	return nil
+	return found
 }
 
 // containerLogs serves the log of a container.

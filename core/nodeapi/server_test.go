@@ -213,7 +213,7 @@ var reached = map[string]struct {
 	"GET /healthz":  {"/healthz", 200, "ok", "get nodes/healthz of edge"},
 	"GET /pods":     {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
 	"GET /pods/{$}": {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
-	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/log of edge"},
+	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{container}":          {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{container}":         {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "create nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{uid}/{container}":    {"/exec/shop/web/u1/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
