@@ -52,12 +52,15 @@ func (n *Node) wireMember() {
 		is.Labels[betaOS], is.Labels[betaArch] = is.Labels[v1.LabelOSStable], is.Labels[v1.LabelArchStable]
 		is.Status.NodeInfo = node.System()
 		is.Status.NodeInfo.KubeletVersion = kube.NodeVersion(api.NewVersion(n.version).Version)
-		is.Status.Addresses = cluster.Addresses(n.address(), n.node)
+		is.Status.Addresses = cluster.Addresses(nil, n.node)
 		if n.cfg.NodeAPI.Served() {
 			is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.cfg.NodeAPI.Port())
 		}
-		n.setConditions(is)
 	})
+	if _, err := n.findAddress(); err != nil {
+		n.log.Warn("the node has no address for its cluster yet", "err", err)
+	}
+	n.lookAtNode()
 	n.member = cluster.New(cluster.Config{
 		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Logger: n.log, Now: time.Now,
 	})
@@ -68,16 +71,12 @@ const (
 	betaArch = "beta.kubernetes.io/arch"
 )
 
-// address is the node's for its cluster; nil where it has none yet.
-func (n *Node) address() net.IP {
+// findAddress returns the node's address for its cluster.
+func (n *Node) findAddress() (net.IP, error) {
 	if ip := n.cfg.Cluster.NodeIP; ip != "" {
-		return net.ParseIP(ip)
+		return net.ParseIP(ip), nil
 	}
-	ip, err := node.DefaultIP()
-	if err != nil {
-		n.log.Warn("the node has no address for its cluster", "err", err)
-	}
-	return ip
+	return node.DefaultIP()
 }
 
 // clusterDomain is the domain of the cluster's names, empty outside a cluster.
@@ -98,23 +97,27 @@ func (n *Node) hostIPs() []string {
 	return nil
 }
 
-// nodePeriod is how often the node is looked at for its cluster, firstNodePeriod until it is ready, and runtimePeriod
-// how often the runtime is asked for its images.
+// nodePeriod is how often the node is looked at for its cluster, firstNodePeriod until it is ready, for firstNodeTime at
+// most, and runtimePeriod how often the runtime is asked for its images.
 const (
 	nodePeriod      = 10 * time.Second
 	firstNodePeriod = 100 * time.Millisecond
+	firstNodeTime   = 2 * time.Minute
 	runtimePeriod   = time.Minute
 )
 
 // watchNode keeps the node object new: its conditions, and what the runtime says of itself and of its images.
 func (n *Node) watchNode(ctx context.Context) {
 	var read time.Time
+	began := time.Now()
 	for {
-		n.object.Update(n.setConditions)
+		n.lookAtNode()
 		period := nodePeriod
 		switch now := time.Now(); {
 		case n.notReady() != "":
-			period = firstNodePeriod
+			if period = time.Second; now.Sub(began) < firstNodeTime {
+				period = firstNodePeriod
+			}
 		case now.Sub(read) >= runtimePeriod:
 			read = now
 			n.readRuntime(ctx)
@@ -145,8 +148,17 @@ func (n *Node) readRuntime(ctx context.Context) {
 	})
 }
 
-func (n *Node) setConditions(is *v1.Node) {
-	node.SetConditions(&is.Status, n.notReady(), node.PressureNow(n.cfg.Paths.PodRoot), metav1.NewTime(time.Now().Truncate(time.Second)))
+// lookAtNode brings conditions and addresses up to date. All that may take its time is found out before the node object
+// is touched, which others wait for.
+func (n *Node) lookAtNode() {
+	notReady, pressure, now := n.notReady(), node.PressureNow(n.cfg.Paths.PodRoot), metav1.NewTime(time.Now().Truncate(time.Second))
+	ip, err := n.findAddress()
+	n.object.Update(func(is *v1.Node) {
+		node.SetConditions(&is.Status, notReady, pressure, now)
+		if err == nil { // else the one it had may come back
+			is.Status.Addresses = cluster.Addresses(ip, n.node)
+		}
+	})
 }
 
 // notReady says why pods cannot start; empty if they can.

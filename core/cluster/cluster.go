@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -56,9 +57,14 @@ type Member struct {
 	name string
 	log  *slog.Logger
 
+	// labels and annotations are the node's own: the API server lets it register with no others.
+	labels, annotations map[string]string
+
 	// remote is the node as the API server has it, nil before it is registered.
 	mu     sync.Mutex
 	remote *v1.Node
+	// report has a value when the API server's copy of the node's status is not the node's.
+	report chan struct{}
 
 	// registered is closed when the API server has the node for the first time.
 	registered chan struct{}
@@ -72,6 +78,7 @@ func New(cfg Config) *Member {
 	n, _ := cfg.Node.Get()
 	return &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
+		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 }

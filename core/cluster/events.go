@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -239,9 +240,13 @@ func (e *Events) create(ctx context.Context, is *event) (string, error) {
 	return object.Name, err
 }
 
+// maxEventName is how much of a pod's name the name of its event has: with the time it is no longer than names may be.
+const maxEventName = 236
+
 // eventName is a name that no other event has.
 func eventName(is *event) string {
-	return fmt.Sprintf("%s.%s", is.about.Name, strconv.FormatInt(is.first.UnixNano(), 16))
+	name := strings.TrimRight(is.about.Name[:min(len(is.about.Name), maxEventName)], "-.")
+	return fmt.Sprintf("%s.%s", name, strconv.FormatInt(is.first.UnixNano(), 16))
 }
 
 func (e *Events) update(ctx context.Context, is *event) error {

@@ -16,9 +16,13 @@ func merge(there, own *v1.PodStatus, mayRun bool) v1.PodStatus {
 	if mayRun && pod.IsTerminal(st.Phase) && !pod.IsTerminal(there.Phase) {
 		st.Phase, st.Reason, st.Message = there.Phase, there.Reason, there.Message
 	}
+	if pod.IsTerminal(st.Phase) && !pod.IsTerminal(there.Phase) {
+		st.Conditions = withDisruption(st.Conditions, own.Conditions)
+	}
 	// What only the API server and controllers write.
 	st.NominatedNodeName, st.ResourceClaimStatuses = there.NominatedNodeName, there.ResourceClaimStatuses
 	st.ExtendedResourceClaimStatus = there.ExtendedResourceClaimStatus
+	st.NodeAllocatableResourceClaimStatuses = there.NodeAllocatableResourceClaimStatuses
 	if st.QOSClass == "" {
 		st.QOSClass = there.QOSClass
 	}
@@ -46,6 +50,20 @@ func mergeConditions(there, own []v1.PodCondition) []v1.PodCondition {
 		}
 	}
 	return all
+}
+
+// withDisruption adds that the pod ends for a disruption: what controllers then do depends on it. It is said with the
+// end and not before.
+func withDisruption(conditions, own []v1.PodCondition) []v1.PodCondition {
+	is := find(own, v1.DisruptionTarget)
+	if is == nil {
+		return conditions
+	}
+	if there := find(conditions, v1.DisruptionTarget); there != nil {
+		*there = *is
+		return conditions
+	}
+	return append(conditions, *is)
 }
 
 func find(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.PodCondition {

@@ -36,6 +36,17 @@ func TestMerge(t *testing.T) {
 			mayRun: true,
 			want:   v1.PodStatus{Phase: v1.PodFailed, Reason: "b"},
 		},
+		"a disruption is told of with the end": {
+			there: v1.PodStatus{Phase: v1.PodRunning},
+			own:   v1.PodStatus{Phase: v1.PodFailed, Conditions: []v1.PodCondition{is(v1.DisruptionTarget, "True")}},
+			want:  v1.PodStatus{Phase: v1.PodFailed, Conditions: []v1.PodCondition{is(v1.DisruptionTarget, "True")}},
+		},
+		"and not before": {
+			there:  v1.PodStatus{Phase: v1.PodRunning},
+			own:    v1.PodStatus{Phase: v1.PodFailed, Conditions: []v1.PodCondition{is(v1.DisruptionTarget, "True")}},
+			mayRun: true,
+			want:   v1.PodStatus{Phase: v1.PodRunning},
+		},
 		"what a scheduler wrote stays": {
 			there: v1.PodStatus{NominatedNodeName: "n", QOSClass: v1.PodQOSBurstable},
 			own:   v1.PodStatus{Phase: v1.PodRunning},
@@ -58,11 +69,11 @@ func TestLabelPatch(t *testing.T) {
 		n.Labels = labels
 		return n
 	}
-	if got := labelPatch(node(map[string]string{"a": "1", "b": "2"}), node(map[string]string{"a": "1"})); got != nil {
+	if got := labelPatch(node(map[string]string{"a": "1", "b": "2"}), map[string]string{"a": "1"}); got != nil {
 		t.Errorf("a node that has its labels is patched with %v", got)
 	}
 	want := map[string]any{"metadata": map[string]any{"labels": map[string]string{"a": "1", "c": "3"}}}
-	if diff := cmp.Diff(want, labelPatch(node(map[string]string{"a": "0", "b": "2"}), node(map[string]string{"a": "1", "c": "3"}))); diff != "" {
+	if diff := cmp.Diff(want, labelPatch(node(map[string]string{"a": "0", "b": "2"}), map[string]string{"a": "1", "c": "3"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -53,6 +53,7 @@ func (m *Member) reportNode(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
+		case <-m.report: // somebody else wrote it, such as a controller that missed the lease
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -106,6 +107,17 @@ func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
 	}
 	beat(&st, now)
 	return st
+}
+
+// sameConditions reports whether the API server has the node's conditions as the node does.
+func sameConditions(there, is *v1.NodeStatus) bool {
+	for i := range is.Conditions {
+		c := &is.Conditions[i]
+		if !slices.ContainsFunc(there.Conditions, func(o v1.NodeCondition) bool { return o.Type == c.Type && o.Status == c.Status }) {
+			return false
+		}
+	}
+	return true
 }
 
 // beat says when the conditions of the node itself were looked at.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -59,26 +60,36 @@ func (m *Member) reportPods(ctx context.Context) {
 	pass := time.NewTicker(fullPass)
 	defer pass.Stop()
 	delay := firstRetry
+	// later are pods whose status was not taken while others' were: they are tried again with the next full pass.
+	later := map[types.UID]bool{}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-m.owed.wake:
 		case <-pass.C:
+			for uid := range later {
+				m.owed.add(uid)
+			}
+			clear(later)
 			for _, p := range m.cfg.Pods.All() {
 				if m.stale(p) {
 					m.owed.add(p.UID)
 				}
 			}
 		}
-		failed := m.reportAll(ctx)
+		failed, taken, err := m.reportAll(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		problems.note(failed)
-		if failed == nil {
+		problems.note(err)
+		if err == nil || taken > 0 {
 			delay = firstRetry
+			maps.Copy(later, failed)
 			continue
+		}
+		for uid := range failed {
+			m.owed.add(uid)
 		}
 		if !sleep(ctx, delay, 0.1) {
 			return
@@ -87,8 +98,9 @@ func (m *Member) reportPods(ctx context.Context) {
 	}
 }
 
-// reportAll writes what is owed, and returns the last error; what failed is owed again.
-func (m *Member) reportAll(ctx context.Context) (failed error) {
+// reportAll writes what is owed. It returns the pods whose status was not taken with the last error, and how many were.
+func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]bool, taken int, last error) {
+	failed = map[types.UID]bool{}
 	for uid := range m.owed.take() {
 		p := m.cfg.Pods.Get(uid)
 		if p == nil {
@@ -96,15 +108,15 @@ func (m *Member) reportAll(ctx context.Context) (failed error) {
 		}
 		err := m.reportPod(ctx, p)
 		if err == nil {
+			taken++
 			continue
 		}
-		failed = fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, m.cfg.Client.Explain(err))
-		m.owed.add(uid)
+		failed[uid], last = true, fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, m.cfg.Client.Explain(err))
 		if ctx.Err() != nil {
-			return failed
+			break
 		}
 	}
-	return failed
+	return failed, taken, last
 }
 
 // stale reports whether the server's copy of a pod, as it came with the pod, is not what it should be.

@@ -96,7 +96,7 @@ func (m *Member) registerOnce(ctx context.Context) error {
 	if getErr != nil {
 		return m.cfg.Client.Explain(err)
 	}
-	if patch := labelPatch(there, is); patch != nil {
+	if patch := labelPatch(there, m.labels); patch != nil {
 		text, err := json.Marshal(patch)
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func (m *Member) getNode(ctx context.Context) (*v1.Node, error) {
 // registration is the object that a node is registered with.
 func (m *Member) registration(is *v1.Node) *v1.Node {
 	n := &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: is.Name, Labels: is.Labels, Annotations: is.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Name: is.Name, Labels: m.labels, Annotations: m.annotations},
 		Spec:       v1.NodeSpec{Taints: m.cfg.Taints},
 	}
 	is.Status.DeepCopyInto(&n.Status)
@@ -129,9 +129,9 @@ func (m *Member) registration(is *v1.Node) *v1.Node {
 
 // labelPatch gives an object that was there already the labels of this node; nil where it has them. What others wrote
 // beside them stays, and so do its taints: they count only at the first registration.
-func labelPatch(there, is *v1.Node) map[string]any {
+func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	lacks := map[string]string{}
-	for key, value := range is.Labels {
+	for key, value := range labels {
 		if there.Labels[key] != value {
 			lacks[key] = value
 		}
@@ -157,6 +157,12 @@ func (m *Member) takeRemote(n *v1.Node) {
 		is.Spec = *n.Spec.DeepCopy()
 	})
 	m.register.Do(func() { close(m.registered) })
+	if is, _ := m.cfg.Node.Get(); !sameConditions(&n.Status, &is.Status) {
+		select {
+		case m.report <- struct{}{}:
+		default: // the one that waits says it too
+		}
+	}
 }
 
 // serverCopy returns the node as the API server has it, nil if it has none. It is shared.

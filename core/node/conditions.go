@@ -28,16 +28,16 @@ func PressureNow(path string) Pressure {
 	var p Pressure
 	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
 		if free, err := memAvailable(string(info)); err == nil && free < minMemory {
-			p.Memory = fmt.Sprintf("%d MiB of memory are available, less than %d", free>>20, minMemory>>20)
+			p.Memory = fmt.Sprintf("less than %d MiB of memory are available", minMemory>>20)
 		}
 	}
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) == nil && fs.Blocks > 0 {
 		switch {
 		case fs.Bavail*100 < fs.Blocks*minDisk:
-			p.Disk = fmt.Sprintf("%d %% of the file system of %s are free, less than %d", fs.Bavail*100/fs.Blocks, path, minDisk)
+			p.Disk = fmt.Sprintf("less than %d %% of the file system of %s is free", minDisk, path)
 		case fs.Files > 0 && fs.Ffree*100 < fs.Files*minInodes:
-			p.Disk = fmt.Sprintf("%d %% of the inodes of the file system of %s are free, less than %d", fs.Ffree*100/fs.Files, path, minInodes)
+			p.Disk = fmt.Sprintf("less than %d %% of the inodes of the file system of %s are free", minInodes, path)
 		}
 	}
 	return p

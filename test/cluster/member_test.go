@@ -127,7 +127,10 @@ func TestMember_node(t *testing.T) {
 	eventually(t, "7", func() string { return m.object.Node().Labels["rack"] })
 
 	r.do(t, http.MethodDelete, "/api/v1/nodes/"+r.node, nil, nil)
-	eventually(t, true, func() bool { n := r.getNode(t); return n != nil && n.UID != there.UID && n.Labels["rack"] == "7" })
+	eventually(t, true, func() bool { n := r.getNode(t); return n != nil && n.UID != there.UID && n.Labels["site"] == "north" })
+	if again := r.getNode(t); again.Labels["rack"] != "" {
+		t.Errorf("registered again with %v, which has labels that others gave the node before", again.Labels)
+	}
 
 	lease := &coordination.Lease{}
 	eventually(t, r.node, func() string {
