@@ -82,7 +82,7 @@ type Node struct {
 	cgroupLock io.Closer
 	// apiClient, member, objects and apiEvents are nil for an agent that is no node of a cluster.
 	apiClient *kube.Client
-	// reviewClient asks who somebody is and what they may; nil where the node's API is not served.
+	// reviewClient authenticates and authorizes callers of the node's API; nil where the node's API is not served.
 	reviewClient *kube.Client
 	member       *cluster.Member
 	objects      *object.Plane

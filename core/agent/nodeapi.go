@@ -19,7 +19,7 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	if !c.Served() || n.apiClient == nil {
 		return nil, nil
 	}
-	// A client of its own: whoever reaches the port has it ask, which must not hold up the node's lease.
+	// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
 	client, err := parts.APIClient(n.cfg, n.log)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func (m *Member) reportNode(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-m.report: // somebody else wrote it, such as a controller that missed the lease
+		case <-m.report: // it differs at the API server, as when the node lifecycle controller wrote it
 		case <-timer.C:
 		}
 		timer.Stop()

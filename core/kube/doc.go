@@ -7,7 +7,7 @@
 //
 // # Requests
 //
-// A request is sent once: whoever sends it knows better whether to send it again, and shows meanwhile that it did not
+// A request is sent once: the caller decides whether to send it again, and shows meanwhile that it did not
 // succeed. All requests of a client share one rate limit. Answers are
 // bounded.
 // The types of the scheme are those that the agent reads or writes: each type costs the binary all of its methods.

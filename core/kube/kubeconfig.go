@@ -13,7 +13,7 @@ import (
 
 // Load reads a kubeconfig file: the cluster and user of its current context. Paths in it are relative to its
 // directory. It fails for what a node agent does not do: programs and plugins that make credentials, basic
-// authentication, impersonation, and servers whose certificate nobody checks.
+// authentication, impersonation, and servers whose certificate is not verified.
 func Load(path string) (Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
 	if err == nil {

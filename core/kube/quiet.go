@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// quiet takes what client-go logs. It logs every attempt; whoever follows a resource logs an outage itself, once, so
-// that all but errors is for debugging.
+// quiet lowers all but errors of client-go's log to debug. client-go logs every attempt; the caller that follows a
+// resource logs an outage itself, once.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {

@@ -44,8 +44,8 @@ type authenticator struct {
 	asking chan struct{}
 
 	mu sync.Mutex
-	// known and refused are the last answers by the digest of the token: those who send many that are nobody's push out
-	// only what is known of such.
+	// known and refused are the last answers by the digest of the token: a client that sends many
+	// bad tokens pushes out only other refused ones.
 	known, refused map[string]review
 }
 
@@ -56,7 +56,7 @@ func newAuthenticator(client *kube.Client, now func() time.Time) *authenticator 
 	return &authenticator{client: client, now: now, asking: make(chan struct{}, maxAsking), known: map[string]review{}, refused: map[string]review{}}
 }
 
-// review is what the API server said of a token; user is nil for one that is nobody's.
+// review is what the API server said of a token; user is nil for one that it refused.
 type review struct {
 	user  *user
 	until time.Time
@@ -132,7 +132,7 @@ func keep[K comparable, V any](known map[K]V, key K, value V) {
 	known[key] = value
 }
 
-// authorizer finds out whether somebody may.
+// authorizer finds out whether a user may make a request.
 type authorizer struct {
 	client *kube.Client
 	node   string

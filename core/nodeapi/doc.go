@@ -5,10 +5,10 @@
 // containers wrote, and connections to the runtime's streams.
 // Server.Run owns the goroutines of the HTTP server and waits for them.
 //
-// # Who may
+// # Authentication and authorization
 //
-// Every request says who it is from: by a client certificate that the configured authority has signed, or by a bearer
-// token that the API server knows (TokenReview). Nobody is anonymous. The API server then says whether they may
-// (SubjectAccessReview); its answers are kept for a short time, so that a request costs it nothing in most cases. While
-// it cannot be asked nobody may.
+// A request is authenticated by a client certificate that the configured authority signed, or by a bearer token that the
+// API server accepts (TokenReview); there are no anonymous requests. The API server authorizes it
+// (SubjectAccessReview). Its answers are kept for a short time, so most requests cost it nothing. While it cannot be
+// reached, requests without a kept answer are refused.
 package nodeapi

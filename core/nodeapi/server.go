@@ -49,7 +49,7 @@ type Config struct {
 	// CertFile and KeyFile are the server's certificate and key, ClientCAFile has the authorities of clients; all PEM,
 	// and read anew when they change.
 	CertFile, KeyFile, ClientCAFile string
-	// Client asks the API server who somebody is and what they may.
+	// Client authenticates and authorizes callers at the API server.
 	Client     *kube.Client
 	Pods       Pods
 	Containers Containers
@@ -97,7 +97,7 @@ func New(cfg Config) *Server {
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
 	}
-	// What is not served is nobody's business who may not even ask for it.
+	// An unknown path is refused like any other to a client without the right to ask for it.
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		s.guarded(w, req, route{subresource: proxySubresource, serve: func(_ *Server, w http.ResponseWriter, req *http.Request) { http.NotFound(w, req) }})
 	})

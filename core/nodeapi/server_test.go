@@ -160,7 +160,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// caller is somebody who asks.
+// caller is a client with its credentials.
 type caller struct {
 	token string
 	cert  *tls.Certificate

@@ -26,8 +26,8 @@ const (
 	dataPrefix  = ".."
 )
 
-// writeFiles makes a directory hold files and nothing else. Whoever reads it sees either all as they were or all as
-// they are to be. Where all is as it is to be nothing is written.
+// writeFiles makes a directory hold files and nothing else. A reader sees either all as they were or all as they
+// are to be. Where all is as it is to be nothing is written.
 func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
 	old, err := dir.Readlink(dataLink)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -111,7 +111,7 @@ func (v *Volumes) projectedFiles(ctx context.Context, p *v1.Pod, of *v1.Projecte
 	return files, nil
 }
 
-// addToken adds a token. One that a single user of the pod is to read is nobody else's.
+// addToken adds a token. If a single user of the pod is to read it, the file belongs to that user alone.
 func (v *Volumes) addToken(ctx context.Context, p *v1.Pod, of *v1.ServiceAccountTokenProjection, mode os.FileMode, owner fileOwner, files map[string]content) error {
 	token, err := v.objects.Token(ctx, p, of)
 	if err != nil {

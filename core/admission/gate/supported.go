@@ -11,7 +11,7 @@ import (
 )
 
 // Supported is a gate that denies what an API server's pod asks for and this version does not do. Manifests say so
-// themselves where they are written; of an API server's pod nobody would learn it but by its status.
+// themselves where they are written; of an API server's pod only the status can say it.
 type Supported struct {
 	mux.Gate
 	// Check returns what the agent does not do for a pod, nil for nothing.
