@@ -255,5 +255,8 @@ func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
 // MayRun implements cluster.Pods.
 func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }
 
+// Begun implements cluster.Pods.
+func (c clusterPods) Begun(uid types.UID) bool { return c.workers.Has(uid) || c.workers.InRuntime(uid) }
+
 // Finished implements cluster.Pods.
 func (c clusterPods) Finished(uid types.UID) bool { return c.workers.Done(uid) }

@@ -35,6 +35,8 @@ type Pods interface {
 	Status(p *v1.Pod) (v1.PodStatus, bool)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
+	// Begun reports whether the node has begun with the pod: one that policy holds it has not.
+	Begun(uid types.UID) bool
 	// Finished reports whether nothing of the pod is left to stop, unmount or remove.
 	Finished(uid types.UID) bool
 }

@@ -121,7 +121,7 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]bool, take
 
 // stale reports whether the server's copy of a pod, as it came with the pod, is not what it should be.
 func (m *Member) stale(p *v1.Pod) bool {
-	st, ok := m.cfg.Pods.Status(p)
+	st, ok := m.status(p)
 	if !ok {
 		return false
 	}
@@ -129,10 +129,25 @@ func (m *Member) stale(p *v1.Pod) bool {
 	return !equality.Semantic.DeepEqual(&p.Status, &next) || m.deletable(p, &next)
 }
 
+// status returns the status of a pod as the server should have it, false where the node has nothing to say of it. A pod
+// that is deleted before the node has begun with it has failed: controllers wait for a phase that is final.
+func (m *Member) status(p *v1.Pod) (v1.PodStatus, bool) {
+	st, ok := m.cfg.Pods.Status(p)
+	if p.DeletionTimestamp == nil || m.cfg.Pods.Begun(p.UID) || !m.cfg.Pods.Finished(p.UID) {
+		return st, ok
+	}
+	if !ok {
+		st = *p.Status.DeepCopy()
+	}
+	if !pod.IsTerminal(st.Phase) {
+		st.Phase = v1.PodFailed
+	}
+	return st, true
+}
+
 // reportPod brings the server's copy of a pod up to date: its status and, once nothing of the pod is left, its end.
 func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
-	st, ok := m.cfg.Pods.Status(p)
-	if !ok {
+	if _, ok := m.status(p); !ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -144,6 +159,10 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	}
 	if err != nil {
 		return err
+	}
+	st, ok := m.status(there)
+	if !ok {
+		return nil
 	}
 	next := there.DeepCopy()
 	next.Status = merge(&there.Status, &st, m.cfg.Pods.MayRun(p.UID))

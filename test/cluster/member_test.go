@@ -27,6 +27,8 @@ type knownPods struct {
 	pods     map[types.UID]*v1.Pod
 	statuses map[types.UID]v1.PodStatus
 	running  bool
+	// held: the node has begun with no pod.
+	held bool
 }
 
 func (k *knownPods) All() []*v1.Pod {
@@ -54,6 +56,12 @@ func (k *knownPods) MayRun(types.UID) bool {
 	return k.running
 }
 
+func (k *knownPods) Begun(types.UID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.held
+}
+
 func (k *knownPods) Finished(types.UID) bool { return !k.MayRun("") }
 
 func (k *knownPods) set(p *v1.Pod, phase v1.PodPhase, running bool, conditions ...v1.PodCondition) {
@@ -61,6 +69,13 @@ func (k *knownPods) set(p *v1.Pod, phase v1.PodPhase, running bool, conditions .
 	defer k.mu.Unlock()
 	k.pods[p.UID], k.running = p, running
 	k.statuses[p.UID] = v1.PodStatus{Phase: phase, Conditions: conditions, QOSClass: v1.PodQOSBestEffort}
+}
+
+// forget makes the status of a pod one that is not known.
+func (k *knownPods) forget(uid types.UID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.statuses, uid)
 }
 
 // member is a node of a rig's server.
@@ -188,6 +203,25 @@ func TestMember_pods(t *testing.T) {
 	}
 	show(v1.PodFailed, false)
 	eventually(t, "gone", phase)
+}
+
+func TestMember_heldPodIsDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, shared(t))
+	m := r.member(t)
+	m.pods.held = true
+	eventually(t, v1.ConditionTrue, func() v1.ConditionStatus { return ready(r.getNode(t)) })
+	for name, shown := range map[string]bool{"held": true, "not-judged": false} {
+		r.add(t, name, func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(1)) })
+		r.remove(t, name)
+		p := r.listed(t)[r.space+"/"+name]
+		m.pods.set(p, v1.PodPending, false)
+		if !shown {
+			m.pods.forget(p.UID)
+		}
+		m.Changed(p.UID)
+		eventually(t, false, func() bool { return r.listed(t)[r.space+"/"+name] != nil })
+	}
 }
 
 // A status that nobody could send while the server was away is sent once it is there, the newest of each pod; a pod

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/test/cluster/controlplane"
+	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // clusterPrograms is where `tools/setup.sh cluster` builds to.
@@ -121,6 +122,58 @@ func TestPodsOfAnAPIServerOutliveItAndEndWhenItSaysSo(t *testing.T) {
 		})
 	})
 	a.remove(t, "db.yaml")
+	a.nothingLeft(t, n)
+	a.stop(t)
+}
+
+func TestAPodOfAnAPIServerThatWasNotLetPassGoesWhenItIsDeleted(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	plane := startPlane(t)
+	a := newAgent(t, n, "strict")
+	a.withPolicies(t)
+	a.withAPIServer(t, plane)
+	policy := func(name, hook string, module []byte) {
+		t.Helper()
+		a.put(t, a.Path("policies"), name, hook, module, fmt.Sprintf("[match]\nlabel_selector = \"do = %s\"\n", name))
+	}
+	policy("holds", "admit", wasmtest.Answering(holds, "Later", "not yet"))
+	policy("denies", "admit", wasmtest.Answering(denies, "Never", "not here"))
+	policy("defers", "filter", wasmtest.Filtering(2, 3_600_000, "NotNow", "not now"))
+	do := func(method, path string, in, out any) {
+		t.Helper()
+		if err := plane.Admin().Do(t.Context(), method, path, in, out); err != nil {
+			t.Fatalf("%s %s: %v", method, path, err)
+		}
+	}
+	do(http.MethodPost, "/api/v1/namespaces", &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, nil)
+	do(http.MethodPost, "/api/v1/namespaces/shop/serviceaccounts", &v1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, nil)
+	const pods = "/api/v1/namespaces/shop/pods/"
+	names := []string{"holds", "denies", "defers"}
+	for _, name := range names {
+		do(http.MethodPost, pods, &v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"do": name}},
+			Spec: v1.PodSpec{
+				NodeName: "strict", HostNetwork: true, AutomountServiceAccountToken: new(false),
+				Containers: []v1.Container{{Name: "main", Image: webOne, Args: []string{"sleep"}}},
+			},
+		}, nil)
+	}
+	a.start(t)
+	a.says(t, "get pods", "shop/defers: the new pod in shop/defers is suppressed", "shop/denies: denied by policy", "shop/holds: held")
+	for _, name := range names {
+		do(http.MethodDelete, pods+name, nil, nil)
+	}
+	eventually(t, "the API server has none of them", func(ctx context.Context) error {
+		var left v1.PodList
+		if err := plane.Admin().Do(ctx, http.MethodGet, pods, nil, &left); err != nil {
+			return err
+		}
+		for i := range left.Items {
+			return fmt.Errorf("%s is there, %s", left.Items[i].Name, left.Items[i].Status.Phase)
+		}
+		return nil
+	})
 	a.nothingLeft(t, n)
 	a.stop(t)
 }
