@@ -176,7 +176,7 @@ func (n *Node) wire() error {
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
 			Volumes: volumes, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
-			HostIPs: n.hostIPs(), RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash, OnFinished: n.finished,
+			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash, OnFinished: n.finished,
 			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},

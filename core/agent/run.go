@@ -38,6 +38,9 @@ func (n *Node) stages() ([]Stage, error) {
 	}
 	stages = append(stages, n.runtimeStages()...)
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
+	if n.objects != nil {
+		stages = append(stages, Stage{"objects", endless(n.objects.Run)}) // workers that stop may still want some
+	}
 	stages = append(stages, n.podStages()...)
 	stages = append(stages, Stage{"foreign pods", endless(n.watchForeign)})
 	if address := n.cfg.Metrics.Listen; address != "" {
@@ -50,7 +53,7 @@ func (n *Node) stages() ([]Stage, error) {
 		stages = append(stages, Stage{"policies", n.policies.Run}, Stage{"adoption", n.adoption.Run})
 	}
 	if n.member != nil {
-		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.member.Run)}, Stage{"objects", endless(n.objects.Run)}, Stage{"events", endless(n.apiEvents.Run)})
+		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.member.Run)}, Stage{"events", endless(n.apiEvents.Run)})
 	}
 	nodeAPI, err := n.nodeAPI()
 	if err != nil {

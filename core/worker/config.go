@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but OnRemoved, OnFinished, Outcomes, Terminations,
+// Config is what a Pool works with. All fields but HostIPs, OnRemoved, OnFinished, Outcomes, Terminations,
 // ActiveFor and Observer are needed.
 type Config struct {
 	Runtime   Runtime
@@ -24,8 +24,9 @@ type Config struct {
 	Statuses  *status.Store
 	Reasons   *status.ReasonCache
 	Events    status.Recorder
-	// HostIPs and RuntimeName go into statuses; see status.Input.
-	HostIPs     []string
+	// HostIPs returns the node's addresses as they are now, and must not block; nil for a node without. They and
+	// RuntimeName go into statuses; see status.Input.
+	HostIPs     func() []string
 	RuntimeName string
 	// Layout says where pod directories and logs lie.
 	Layout pod.Layout

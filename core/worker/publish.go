@@ -22,6 +22,10 @@ type progress struct {
 // publish generates the status of the pod and saves it.
 func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progress) v1.PodStatus {
 	previous, _ := p.cfg.Statuses.Get(it.uid)
+	var hostIPs []string
+	if p.cfg.HostIPs != nil {
+		hostIPs = p.cfg.HostIPs()
+	}
 	st := status.Generate(status.Input{
 		Pod:         it.pod,
 		Observed:    *observed,
@@ -31,7 +35,7 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 		Terminal:    ph.terminal,
 		Failure:     it.failure,
 		Now:         p.cfg.Now(),
-		HostIPs:     p.cfg.HostIPs,
+		HostIPs:     hostIPs,
 		RuntimeName: p.cfg.RuntimeName,
 	})
 	if it.statusFunc != nil && (ph.terminating || ph.terminal) {

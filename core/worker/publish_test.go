@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -338,4 +339,24 @@ func TestHowAPodEndsThatWasRemovedIsNotKeptForTheOneThatComesBack(t *testing.T) 
 			})
 		})
 	}
+}
+
+func TestStatus_followsTheNodesAddresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var address atomic.Pointer[string]
+		b.cfg.HostIPs = func() []string { return []string{*address.Load()} }
+		b.pool = New(b.cfg)
+		p := newPod("web", "1", "a")
+		for _, ip := range []string{"192.0.2.1", "192.0.2.2"} {
+			address.Store(&ip)
+			b.create(p)
+			b.sync(p)
+			synctest.Wait()
+			if st, _ := b.store.Get("1"); st.HostIP != ip {
+				t.Errorf("host IP = %q, the node has %q", st.HostIP, ip)
+			}
+		}
+	})
 }
