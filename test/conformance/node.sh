@@ -1,5 +1,6 @@
 #!/bin/bash
 # node.sh [DIR]: starts wardlet (build/wardlet, or $WARDLET) as the node of an instance, and waits until the node is Ready.
+# env: NODE_VIA (a kubeconfig instead of the node's own), CONFIG_EXTRA (what comes at the end of agent.toml)
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 instance "${1:-}"
@@ -17,7 +18,7 @@ kind = "file"
 path = "$STATIC_PODS"
 
 [cluster]
-kubeconfig = "$NODE_KUBECONFIG"
+kubeconfig = "${NODE_VIA:-$NODE_KUBECONFIG}"
 node_ip = "$NODE_IP"
 dns = ["$CLUSTER_DNS"]
 
