@@ -1,4 +1,5 @@
-// Package runtime drives a container runtime over the CRI. It is the only
+// Package runtime drives a container runtime over the CRI. With criconfig below
+// it, which says what sandboxes and containers are made with, it is the only
 // package that knows CRI types.
 //
 // Comes in: what workers, pleg, images and gc ask for, in the words of

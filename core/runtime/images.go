@@ -29,7 +29,7 @@ const (
 )
 
 // Ensure makes a container's image present, as its pull policy says, and
-// gives its ID. It may wait for other pulls and has no limit but ctx. Errors
+// returns its ID. It may wait for other pulls and has no limit but ctx. Errors
 // are *status.Fault with one of the reasons above, except where the runtime
 // is away or ctx has ended; one that is backing off says when to try again.
 func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
@@ -104,6 +104,22 @@ func (r *Runtime) imageStatus(ctx context.Context, image string) (*runtimeapi.Im
 		return nil, fmt.Errorf("inspect image %q: %w", image, err)
 	}
 	return answer.GetImage(), nil
+}
+
+// imageUser returns as which user an image runs: by name where it says one, else by number, which is 0 where it says
+// nothing.
+func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user string, err error) {
+	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: ref}})
+	switch image := answer.GetImage(); {
+	case err != nil:
+		return 0, "", err
+	case image == nil:
+		return 0, "", errors.New("the image is gone")
+	case image.GetUid() != nil:
+		return image.GetUid().GetValue(), "", nil
+	default:
+		return 0, image.GetUsername(), nil
+	}
 }
 
 func (r *Runtime) presentEvent(p *v1.Pod, image string) {

@@ -6,20 +6,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
 // maxFileName is the longest file name a file system takes, in bytes.
 const maxFileName = 255
-
-func logName(attempt uint32) string {
-	return strconv.FormatUint(uint64(attempt), 10) + ".log"
-}
 
 // logLink is where log collectors look for a container's log. The name is cut
 // like a kubelet's: collectors parse it.
@@ -32,7 +28,7 @@ func (r *Runtime) logLink(name, namespace, container, id string) string {
 
 // linkLog makes a started container's link, if the runtime writes a log.
 func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
-	target := filepath.Join(r.config.Layout.LogDir(run.Pod), logPath(run.Container.Name, run.Attempt))
+	target := filepath.Join(r.config.Layout.LogDir(run.Pod), criconfig.LogPath(run.Container.Name, run.Attempt))
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

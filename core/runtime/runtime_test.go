@@ -73,7 +73,7 @@ func TestWhatAKubeletMadeIsOursWhereItIsAdopted(t *testing.T) {
 		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
 		Config: &runtimeapi.ContainerConfig{
 			Metadata: &runtimeapi.ContainerMetadata{Name: "c"}, Image: &runtimeapi.ImageSpec{Image: appImage}, Labels: config.GetLabels(),
-			Annotations: map[string]string{annotationHash: "kubelet"},
+			Annotations: map[string]string{"io.kubernetes.container.hash": "kubelet"},
 		},
 	}); err != nil {
 		t.Fatal(err)
@@ -209,17 +209,4 @@ func TestNetworkReadyIsTheLastPolls(t *testing.T) {
 	r.cri.Stop()
 	r.config.Health.pollOnce(t.Context())
 	expectError(t, r.config.Health.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
-}
-
-func TestPodsAreNotChanged(t *testing.T) {
-	t.Parallel()
-	p, untouched := fullPod(), fullPod()
-	run := fullRun(p)
-	if _, _, err := plainRuntime().sandboxConfig(&run.Sandbox); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := plainRuntime().containerConfig(t.Context(), &run); err != nil {
-		t.Fatal(err)
-	}
-	mustEqual(t, "pod", untouched, p)
 }
