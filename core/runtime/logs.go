@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,19 @@ import (
 
 // maxFileName is the longest file name a file system takes, in bytes.
 const maxFileName = 255
+
+// LogPath returns where the log of a container is.
+func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
+	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
+	if err != nil {
+		return "", fmt.Errorf("container %s: %w", id, err)
+	}
+	c := answer.GetStatus()
+	if !r.owns(c.GetAnnotations(), c.GetLabels()) {
+		return "", fmt.Errorf("container %s: it is not one of this installation", id)
+	}
+	return c.GetLogPath(), nil
+}
 
 // logLink is where log collectors look for a container's log. The name is cut
 // like a kubelet's: collectors parse it.
