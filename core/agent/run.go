@@ -39,7 +39,7 @@ func (n *Node) stages() ([]Stage, error) {
 	stages = append(stages, n.runtimeStages()...)
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
 	stages = append(stages, n.podStages()...)
-	stages = append(stages, Stage{"foreign pods", endless(n.watchForeign)})
+	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)})
 	if address := n.cfg.Metrics.Listen; address != "" {
 		stages = append(stages, Stage{"metrics", endless(func(ctx context.Context) { n.meters.Metrics.Serve(ctx, address) })})
 	}

@@ -25,8 +25,8 @@ type Config struct {
 	AdoptForeign bool
 	// HostsFile is the node's /etc/hosts, for pods on the node's network.
 	HostsFile string
-	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: a start that
-	// fails is not explained by the runtime's driver.
+	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: it is not
+	// compared with the runtime's.
 	CgroupDriver string
 	Events       status.Recorder
 	Logger       *slog.Logger
@@ -98,38 +98,3 @@ func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
 	}
 	return true, nil
 }
-
-// Foreign counts the pods that are not this installation's.
-func (r *Runtime) Foreign(ctx context.Context) (int, error) {
-	sandboxes, err := r.listSandboxes(ctx, nil)
-	if err != nil {
-		return 0, err
-	}
-	foreign := map[string]bool{}
-	for _, s := range sandboxes {
-		if !r.owns(s.GetAnnotations(), s.GetLabels()) {
-			foreign[s.GetMetadata().GetUid()] = true
-		}
-	}
-	return len(foreign), nil
-}
-
-// ForeignKubelet reports whether there are pods that look like a kubelet's:
-// its labels, and no mark of any Wardlet. A kubelet ends runtime pods it does
-// not know, ours among them.
-func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
-	sandboxes, err := r.listSandboxes(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	for _, s := range sandboxes {
-		_, marked := s.GetAnnotations()[pod.AnnotationInstallation]
-		if madeByKubelet(s.GetLabels()) && !marked {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// KubeletWarning is for a runtime on which Runtime.ForeignKubelet is true.
-const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"
