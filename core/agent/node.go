@@ -25,6 +25,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/status"
@@ -161,9 +162,11 @@ func (n *Node) wire() error {
 	statuses.OnChange(n.statusChanged)
 	n.health = runtime.NewHealth(n.client, log, now)
 	n.runtime = runtime.New(runtime.Config{
-		Client: n.client, Health: n.health, Installation: n.state.Installation(), AdoptForeign: cfg.Runtime.AdoptForeign, Layout: layout,
-		ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg), Node: n.object.Node,
-		SeccompDefault: cfg.Runtime.SeccompDefault, HostsFile: "/etc/hosts", MemoryCapacity: memory, CgroupV2: cgroups.V2(), CgroupDriver: cfg.Runtime.CgroupDriver,
+		Config: criconfig.Config{
+			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
+			Node: n.object.Node, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+		},
+		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Events: n.recorder, Logger: log, Now: now,
 	})
 	n.wireMember()
@@ -176,7 +179,7 @@ func (n *Node) wire() error {
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
 			Volumes: volumes, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
-			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: runtime.ContainerHash, OnFinished: n.finished,
+			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, OnFinished: n.finished,
 			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},

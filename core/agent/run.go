@@ -42,7 +42,7 @@ func (n *Node) stages() ([]Stage, error) {
 		stages = append(stages, Stage{"objects", endless(n.objects.Run)}) // workers that stop may still want some
 	}
 	stages = append(stages, n.podStages()...)
-	stages = append(stages, Stage{"foreign pods", endless(n.watchForeign)})
+	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)})
 	if address := n.cfg.Metrics.Listen; address != "" {
 		stages = append(stages, Stage{"metrics", endless(func(ctx context.Context) { n.meters.Metrics.Serve(ctx, address) })})
 	}

@@ -37,6 +37,16 @@ func Field(p *v1.Pod, path string) (value string, ok bool) {
 	return "", false
 }
 
+// Subscript splits the path of a key of a map, such as metadata.labels['app'], into map and key; ok is false for any
+// other path.
+func Subscript(path string) (of, key string, ok bool) {
+	rest, ok := strings.CutSuffix(path, "']")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, "['")
+}
+
 // VolumeField is a field of a pod for a file of a volume, which may also have all labels or annotations.
 func VolumeField(p *v1.Pod, path string) (string, error) {
 	switch path {

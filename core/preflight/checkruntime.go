@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
 // checkRuntime asks the runtime what it is, whether it is well, how it makes
@@ -41,7 +42,7 @@ func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout 
 	case driver == "":
 		unknown = "the runtime does not report it, as containerd before 2.0"
 	}
-	r := runtime.New(runtime.Config{Client: client, Installation: id.installation, Now: time.Now})
+	r := runtime.New(runtime.Config{Config: criconfig.Config{Installation: id.installation}, Client: client, Now: time.Now})
 	foreign, err := r.Foreign(ctx)
 	if err != nil {
 		return fail(err)

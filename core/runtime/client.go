@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/experimental"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -21,7 +23,7 @@ import (
 )
 
 // DefaultTimeout is how long a call may take unless the caller of Dial says
-// otherwise. Some calls get more: see the deadlines in call.go.
+// otherwise. Some calls get more: see deadline.
 const DefaultTimeout = 2 * time.Minute
 
 // maxMessage bounds an answer of the runtime, in bytes.
@@ -31,6 +33,21 @@ const maxMessage = 16 << 20
 var reconnect = grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 	MinConnectTimeout: 5 * time.Second,
+}
+
+// What gRPC reads a message into comes from a pool, whose buffers have 32 KiB or,
+// for the next byte, 1 MiB. A list of 60 pods is longer than the one and much
+// shorter than the other, and what is in the pool stays over two garbage
+// collections: so the pool has the sizes between these, too.
+//
+// It is an init function because gRPC wants this to be set before anything uses it:
+// Dial is called later.
+func init() {
+	pool, err := mem.NewBinaryTieredBufferPool(8, 12, 14, 15, 16, 17, 18, 19, 20)
+	if err != nil {
+		return // it has the sizes it had
+	}
+	experimental.SetDefaultBufferPool(pool)
 }
 
 // Client is the connection to a container runtime. A runtime that is not

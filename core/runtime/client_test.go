@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -166,6 +167,17 @@ func TestLargeAnswersArrive(t *testing.T) {
 	r.runSandbox(t, p)
 	if _, err := r.ListPods(t.Context()); err != nil {
 		t.Errorf("an answer of 5 MiB: %v", err)
+	}
+}
+
+func TestAMessageTakesNoMoreThanTwiceItsSize(t *testing.T) {
+	t.Parallel()
+	for size := 16 << 10; size <= 1<<20; size += 5000 {
+		buffer := mem.DefaultBufferPool().Get(size)
+		if got := cap(*buffer); got > 2*size {
+			t.Errorf("%d bytes take %d", size, got)
+		}
+		mem.DefaultBufferPool().Put(buffer)
 	}
 }
 

@@ -3,13 +3,10 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -60,11 +57,11 @@ func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (str
 }
 
 func (r *Runtime) createRequest(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.CreateContainerRequest, error) {
-	sandbox, _, err := r.sandboxConfig(&run.Sandbox)
+	sandbox, _, err := r.configs.Sandbox(&run.Sandbox)
 	if err != nil {
 		return nil, err
 	}
-	config, err := r.containerConfig(ctx, run)
+	config, err := r.configs.Container(ctx, run, r.mounts(run))
 	if err != nil {
 		return nil, err
 	}
@@ -152,44 +149,8 @@ func extendContext(ctx context.Context, by time.Duration) (longer context.Contex
 	}
 }
 
-// containerConfig is what a container is made with. It changes nothing; the
-// files its mounts name are written by prepareFiles.
-func (r *Runtime) containerConfig(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.ContainerConfig, error) {
-	p, c := run.Pod, run.Container
-	arguments, err := r.expandArguments(run)
-	if err != nil {
-		return nil, err
-	}
-	annotations, err := r.containerAnnotations(run)
-	if err != nil {
-		return nil, err
-	}
-	security, err := r.containerSecurity(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	return &runtimeapi.ContainerConfig{
-		Metadata:    &runtimeapi.ContainerMetadata{Name: c.Name, Attempt: run.Attempt},
-		Image:       &runtimeapi.ImageSpec{Image: run.ImageRef, UserSpecifiedImage: c.Image},
-		Command:     arguments.command,
-		Args:        arguments.args,
-		WorkingDir:  c.WorkingDir,
-		Envs:        arguments.env,
-		Mounts:      r.mounts(run),
-		Labels:      containerLabels(p, c),
-		Annotations: annotations,
-		LogPath:     logPath(c.Name, run.Attempt),
-		Stdin:       c.Stdin,
-		StdinOnce:   c.StdinOnce,
-		Tty:         c.TTY,
-		Linux: &runtimeapi.LinuxContainerConfig{
-			Resources:       r.containerResources(p, c),
-			SecurityContext: security,
-		},
-	}, nil
-}
-
-// mounts are the volumes, then /etc/hosts, then the termination message file.
+// mounts are the volumes, then /etc/hosts, then the termination message file. The files they name are written by
+// prepareFiles.
 func (r *Runtime) mounts(run *pod.ContainerRun) []*runtimeapi.Mount {
 	var mounts []*runtimeapi.Mount
 	for _, m := range run.Mounts {
@@ -202,47 +163,4 @@ func (r *Runtime) mounts(run *pod.ContainerRun) []*runtimeapi.Mount {
 		mounts = append(mounts, &runtimeapi.Mount{HostPath: r.messageFile(run), ContainerPath: path})
 	}
 	return mounts
-}
-
-// logPath is a container's log below the sandbox's log directory.
-func logPath(container string, attempt uint32) string {
-	return filepath.Join(container, logName(attempt))
-}
-
-// appArmor is the profile of a container, in the form of today and in that of
-// older runtimes. A container of which nothing is said has the runtime's.
-func appArmor(p *v1.Pod, c *v1.Container) (profile *runtimeapi.SecurityProfile, old string, err error) {
-	said := pod.AppArmorProfile(p, c)
-	if said == nil {
-		return nil, "", nil
-	}
-	switch said.Type {
-	case v1.AppArmorProfileTypeRuntimeDefault:
-		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, "runtime/default", nil
-	case v1.AppArmorProfileTypeUnconfined:
-		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, "unconfined", nil
-	case v1.AppArmorProfileTypeLocalhost:
-		if said.LocalhostProfile == nil {
-			return nil, "", fmt.Errorf("container %q: the AppArmor profile has no name", c.Name)
-		}
-		name := *said.LocalhostProfile
-		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: name}, "localhost/" + name, nil
-	}
-	return nil, "", fmt.Errorf("container %q: unknown type %q of an AppArmor profile", c.Name, said.Type)
-}
-
-// ContainerHash is the definition hash of a container, over its name and
-// image, as 8 hex digits. A running container with another hash than its
-// definition's is replaced, so the algorithm must never change: an upgrade
-// would restart every container.
-func ContainerHash(c *v1.Container) string {
-	h := fnv.New32a()
-	_, _ = io.WriteString(h, c.Name+"\x00"+c.Image)
-	return fmt.Sprintf("%08x", h.Sum32())
-}
-
-func containerLabels(p *v1.Pod, c *v1.Container) map[string]string {
-	labels := podLabels(p)
-	labels[pod.LabelContainerName] = c.Name
-	return labels
 }

@@ -3,20 +3,20 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	wardlet "github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
@@ -88,6 +88,61 @@ func TestStartContainerFaults(t *testing.T) {
 			mustEqual(t, "message", tc.message, fault.Err.Error())
 			mustEqual(t, "ID of what was created", tc.created, id != "")
 		})
+	}
+}
+
+func TestAContainerThatIsTooLongDoesNotStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	vars := []v1.EnvVar{{Name: "V0", Value: "0123456789abcdef"}}
+	for i := 1; i < 30; i++ { // each is the one before, twice
+		before := fmt.Sprintf("$(V%d)", i-1)
+		vars = append(vars, v1.EnvVar{Name: fmt.Sprintf("V%d", i), Value: before + before})
+	}
+	p.Spec.Containers[0].Env = vars
+	run := containerRun(p, r.runSandbox(t, p), 0)
+	_, err := r.StartContainer(t.Context(), run)
+	var fault *wardlet.Fault
+	if !errors.As(err, &fault) || fault.Reason != "CreateContainerConfigError" || !strings.Contains(err.Error(), `env "V15"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStartContainer_asksTheRuntimeForTheUserOfTheImage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.Load(appImage, 1, fakecri.Program{User: "7"})
+	p := newPod("web")
+	p.Spec.Containers[0].SecurityContext = &v1.SecurityContext{RunAsNonRoot: new(true)}
+	if _, err := r.StartContainer(t.Context(), containerRun(p, r.runSandbox(t, p), 0)); err != nil {
+		t.Fatal(err)
+	}
+	made := r.cri.Calls("CreateContainer")[0].Request.(*runtimeapi.CreateContainerRequest)
+	mustEqual(t, "user", 7, made.GetConfig().GetLinux().GetSecurityContext().GetRunAsUser().GetValue())
+}
+
+func TestMounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	run := containerRun(p, "sandbox", 3)
+	run.Mounts = []pod.Mount{{HostPath: "/data", ContainerPath: "/srv/data", ReadOnly: true}, {HostPath: "/tmp/x", ContainerPath: "/x"}}
+	var got []string
+	for _, m := range r.mounts(&run) {
+		got = append(got, fmt.Sprintf("%s %s %t", m.GetHostPath(), m.GetContainerPath(), m.GetReadonly()))
+	}
+	mustEqual(t, "mounts", []string{
+		"/data /srv/data true",
+		"/tmp/x /x false",
+		r.layout.PodRoot + "/pods/uid-web/etc-hosts /etc/hosts false",
+		r.layout.PodRoot + "/pods/uid-web/containers/app/00000003 /dev/termination-log false",
+	}, got)
+
+	p.Spec.Containers[0].TerminationMessagePath = ""
+	run.Mounts, run.SandboxIPs = nil, nil
+	if none := r.mounts(&run); len(none) > 0 {
+		t.Errorf("a container that needs none has %v", none)
 	}
 }
 
@@ -173,95 +228,6 @@ func TestRemoveContainerRefusesWhatIsForeign(t *testing.T) {
 	expectError(t, other.RemoveContainer(t.Context(), p.UID, id), "refused")
 	expectError(t, r.RemoveContainer(t.Context(), "another-uid", id), "refused", "another-uid")
 	mustEqual(t, "container", id, r.cri.Newest("web", "app"))
-}
-
-func TestContainerConfig(t *testing.T) {
-	t.Parallel()
-	run := fullRun(fullPod())
-	config, err := plainRuntime().containerConfig(t.Context(), &run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "container-full.golden.json", asJSON(t, withoutCPUs(config)))
-
-	p := fullPod()
-	p.Spec.ShareProcessNamespace = new(true)
-	run = fullRun(p)
-	run.Container, run.Mounts, run.SandboxIPs = &p.Spec.Containers[1], nil, nil
-	if config, err = plainRuntime().containerConfig(t.Context(), &run); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "container-plain.golden.json", asJSON(t, withoutCPUs(config)))
-}
-
-// withoutCPUs leaves out the masked paths that are those of this machine's processors.
-func withoutCPUs(config *runtimeapi.ContainerConfig) *runtimeapi.ContainerConfig {
-	security := config.Linux.SecurityContext
-	security.MaskedPaths = slices.DeleteFunc(security.MaskedPaths, func(path string) bool { return strings.HasPrefix(path, "/sys/devices/system/cpu/") })
-	return config
-}
-
-// The hashes are those of the first release: were one to change, an upgrade
-// would restart every container.
-func TestContainerHashNeverChanges(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ name, image, want string }{
-		{"app", "registry.example/app:1", "b188a4f6"},
-		{"app", "registry.example/app:2", "b088a363"},
-		{"side", "registry.example/app:1", "289a5ae0"},
-		{"", "", "050c5d1f"},
-	} {
-		if got := ContainerHash(&v1.Container{Name: tc.name, Image: tc.image}); got != tc.want {
-			t.Errorf("%s %s: hash %s, want %s", tc.name, tc.image, got, tc.want)
-		}
-	}
-}
-
-func TestContainerHashCoversOnlyNameAndImage(t *testing.T) {
-	t.Parallel()
-	plain := &v1.Container{Name: "app", Image: "app:1"}
-	other := &v1.Container{Name: "app", Image: "app:1", Command: []string{"sh"}, Env: []v1.EnvVar{{Name: "A", Value: "b"}}, TTY: true}
-	if ContainerHash(plain) != ContainerHash(other) {
-		t.Error("a change of command, env or tty changes the hash")
-	}
-}
-
-func TestAContainerHasItsAppArmorProfile(t *testing.T) {
-	t.Parallel()
-	local := &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost, LocalhostProfile: new("mine")}
-	for name, tc := range map[string]struct {
-		profile *v1.AppArmorProfile
-		want    *runtimeapi.SecurityProfile
-		old     string
-		err     string
-	}{
-		"nothing is said":       {},
-		"the runtime's":         {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeRuntimeDefault}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, "runtime/default", ""},
-		"none":                  {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeUnconfined}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, "unconfined", ""},
-		"one that is loaded":    {local, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: "mine"}, "localhost/mine", ""},
-		"one without a name":    {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost}, nil, "", `container "app": the AppArmor profile has no name`},
-		"one of another system": {&v1.AppArmorProfile{Type: "Mine"}, nil, "", `container "app": unknown type "Mine" of an AppArmor profile`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := fullPod()
-			p.Spec.SecurityContext = &v1.PodSecurityContext{AppArmorProfile: tc.profile}
-			run := fullRun(p)
-			config, err := plainRuntime().containerConfig(t.Context(), &run)
-			if tc.err != "" {
-				expectError(t, err, tc.err)
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			is := config.GetLinux().GetSecurityContext()
-			if d := cmp.Diff(string(asJSON(t, tc.want)), string(asJSON(t, is.GetApparmor()))); d != "" {
-				t.Errorf("profile (-want +got):\n%s", d)
-			}
-			mustEqual(t, "in the form of older runtimes", tc.old, is.GetApparmorProfile()) //nolint:staticcheck // that is the form
-		})
-	}
 }
 
 func TestAContainerThatTheRuntimeDoesNotLetGoOf(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package runtime drives a container runtime over the CRI. It is the only
+// Package runtime drives a container runtime over the CRI. With criconfig below
+// it, which says what sandboxes and containers are made with, it is the only
 // package that knows CRI types.
 //
 // Comes in: what workers, pleg, images and gc ask for, in the words of
@@ -9,6 +10,6 @@
 //
 // Client is the connection, Health the poll of the runtime's health, Runtime
 // everything else; a few sandboxes and containers are made at a time. Health.Run
-// is the package's only goroutine and belongs to the caller; gRPC's own end with
-// Client.Close. All methods are safe for concurrent use.
+// and Runtime.WatchForeign are goroutines of the caller, and the package has no
+// others; gRPC's own end with Client.Close. All methods are safe for concurrent use.
 package runtime

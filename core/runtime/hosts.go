@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -62,7 +61,7 @@ func (r *Runtime) hostsContent(p *v1.Pod, ips []string) ([]byte, error) {
 		out.WriteString(hostsHeader)
 		out.WriteString(hostsLoopback)
 		for _, ip := range ips {
-			fmt.Fprintf(&out, "%s\t%s\n", ip, r.hostNames(p))
+			fmt.Fprintf(&out, "%s\t%s\n", ip, r.configs.HostNames(p))
 		}
 	}
 	if len(p.Spec.HostAliases) > 0 {
@@ -72,57 +71,4 @@ func (r *Runtime) hostsContent(p *v1.Pod, ips []string) ([]byte, error) {
 		fmt.Fprintf(&out, "%s\t%s\n", alias.IP, strings.Join(alias.Hostnames, "\t"))
 	}
 	return []byte(out.String()), nil
-}
-
-// hostNames are the names of a pod in its hosts file: its own, after the whole one where it has a subdomain.
-func (r *Runtime) hostNames(p *v1.Pod) string {
-	if whole := r.fqdn(p); whole != "" {
-		return whole + "\t" + hostname(p)
-	}
-	return hostname(p)
-}
-
-// fqdn is the whole name of a pod with a subdomain; empty for others.
-func (r *Runtime) fqdn(p *v1.Pod) string {
-	if p.Spec.Subdomain == "" || r.config.ClusterDomain == "" || p.Spec.HostnameOverride != nil {
-		return ""
-	}
-	return hostname(p) + "." + p.Spec.Subdomain + "." + p.Namespace + ".svc." + r.config.ClusterDomain
-}
-
-// kernelName is the name that a pod's kernel gives: its own, or its whole one where it asks for that.
-func (r *Runtime) kernelName(p *v1.Pod) (string, error) {
-	if p.Spec.HostNetwork || p.Spec.SetHostnameAsFQDN == nil || !*p.Spec.SetHostnameAsFQDN {
-		return hostname(p), nil
-	}
-	whole := r.fqdn(p)
-	switch {
-	case whole == "":
-		return hostname(p), nil
-	case len(whole) > maxFQDN:
-		return "", fmt.Errorf("setHostnameAsFQDN: %q has more than the %d characters that the kernel takes; shorten hostname or subdomain", whole, maxFQDN)
-	}
-	return whole, nil
-}
-
-// maxHostname is the kernel's limit less one, as a kubelet has it; maxFQDN is the kernel's.
-const (
-	maxHostname = 63
-	maxFQDN     = 64
-)
-
-// hostname is the name a pod's sandbox gets; empty on the node's network,
-// where the node's own holds.
-func hostname(p *v1.Pod) string {
-	name := cmp.Or(p.Spec.Hostname, p.Name)
-	switch {
-	case p.Spec.HostNetwork:
-		return ""
-	case p.Spec.HostnameOverride != nil:
-		name = *p.Spec.HostnameOverride
-	}
-	if len(name) > maxHostname {
-		name = strings.TrimRight(name[:maxHostname], "-.")
-	}
-	return name
 }

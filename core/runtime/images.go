@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +31,7 @@ const (
 )
 
 // Ensure makes a container's image present, as its pull policy says, and
-// gives its ID. It may wait for other pulls and has no limit but ctx. Errors
+// returns its ID. It may wait for other pulls and has no limit but ctx. Errors
 // are *status.Fault with one of the reasons above, except where the runtime
 // is away or ctx has ended; one that is backing off says when to try again.
 func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
@@ -104,6 +106,22 @@ func (r *Runtime) imageStatus(ctx context.Context, image string) (*runtimeapi.Im
 		return nil, fmt.Errorf("inspect image %q: %w", image, err)
 	}
 	return answer.GetImage(), nil
+}
+
+// imageUser returns as which user an image runs: by name where it says one, else by number, which is 0 where it says
+// nothing.
+func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user string, err error) {
+	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: ref}})
+	switch image := answer.GetImage(); {
+	case err != nil:
+		return 0, "", err
+	case image == nil:
+		return 0, "", errors.New("the image is gone")
+	case image.GetUid() != nil:
+		return image.GetUid().GetValue(), "", nil
+	default:
+		return 0, image.GetUsername(), nil
+	}
 }
 
 func (r *Runtime) presentEvent(p *v1.Pod, image string) {
@@ -218,4 +236,30 @@ func (p *pullQueue) recordSuccess(key pullKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.failures, key)
+}
+
+// How many images a node's status lists, and how many names of each, as with a kubelet.
+const (
+	maxNodeImages = 50
+	maxImageNames = 5
+)
+
+// NodeImages returns the images of the node, the largest first, as its status lists them.
+func (r *Runtime) NodeImages(ctx context.Context) ([]v1.ContainerImage, error) {
+	answer, err := r.images.ListImages(ctx, &runtimeapi.ListImagesRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("list images: %w", err)
+	}
+	var images []v1.ContainerImage
+	for _, i := range answer.GetImages() {
+		names := slices.Concat(i.GetRepoDigests(), i.GetRepoTags())
+		if len(names) == 0 {
+			continue // an image without a name cannot be asked for
+		}
+		images = append(images, v1.ContainerImage{Names: names[:min(len(names), maxImageNames)], SizeBytes: int64(i.GetSize())})
+	}
+	slices.SortFunc(images, func(a, b v1.ContainerImage) int {
+		return cmp.Or(cmp.Compare(b.SizeBytes, a.SizeBytes), slices.Compare(a.Names, b.Names))
+	})
+	return images[:min(len(images), maxNodeImages)], nil
 }

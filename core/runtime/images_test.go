@@ -338,3 +338,21 @@ func TestOldFailuresAreForgotten(t *testing.T) {
 	p.recordFailure(pullKey{"b", "x"}, context.Canceled)
 	mustEqual(t, "failures kept", 1, len(p.failures))
 }
+
+func TestImageUser(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for name, user := range map[string]string{"named:1": "app", "numbered:1": "7", "root:1": ""} {
+		r.cri.Load(name, 1, fakecri.Program{User: user})
+	}
+	for image, want := range map[string]struct {
+		uid  int64
+		user string
+	}{"named:1": {0, "app"}, "numbered:1": {7, ""}, "root:1": {0, ""}} {
+		if uid, user, err := r.imageUser(t.Context(), image); err != nil || uid != want.uid || user != want.user {
+			t.Errorf("%s runs as %d, %q, %v; want %v", image, uid, user, err, want)
+		}
+	}
+	_, _, err := r.imageUser(t.Context(), "gone")
+	expectError(t, err, "the image is gone")
+}

@@ -1,24 +1,34 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
 // maxFileName is the longest file name a file system takes, in bytes.
 const maxFileName = 255
 
-func logName(attempt uint32) string {
-	return strconv.FormatUint(uint64(attempt), 10) + ".log"
+// LogPath returns where the log of a container is.
+func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
+	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
+	if err != nil {
+		return "", fmt.Errorf("container %s: %w", id, err)
+	}
+	c := answer.GetStatus()
+	if !r.owns(c.GetAnnotations(), c.GetLabels()) {
+		return "", fmt.Errorf("container %s: it is not one of this installation", id)
+	}
+	return c.GetLogPath(), nil
 }
 
 // logLink is where log collectors look for a container's log. The name is cut
@@ -32,7 +42,7 @@ func (r *Runtime) logLink(name, namespace, container, id string) string {
 
 // linkLog makes a started container's link, if the runtime writes a log.
 func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
-	target := filepath.Join(r.config.Layout.LogDir(run.Pod), logPath(run.Container.Name, run.Attempt))
+	target := filepath.Join(r.config.Layout.LogDir(run.Pod), criconfig.LogPath(run.Container.Name, run.Attempt))
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

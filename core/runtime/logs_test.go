@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
@@ -77,14 +78,14 @@ func TestLinkLog_cutNameLeadsToTheNewestLog(t *testing.T) {
 	p := newPod(strings.Repeat("a", 200))
 	p.UID = "u"
 	for attempt := range uint32(2) {
-		log := filepath.Join(r.layout.LogDir(p), "app", logName(attempt))
+		log := filepath.Join(r.layout.LogDir(p), criconfig.LogPath("app", attempt))
 		if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(log, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		id := strings.Repeat("f", 60) + logName(attempt) // what tells it from others is cut off
+		id := strings.Repeat("f", 60) + filepath.Base(log) // what tells it from others is cut off
 		run := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Attempt: attempt}
 		if err := r.linkLog(&run, id); err != nil {
 			t.Fatal(err)

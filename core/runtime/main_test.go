@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -18,9 +17,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
@@ -64,16 +63,18 @@ func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runt
 	t.Cleanup(func() { _ = client.Close() })
 	logger := slog.New(slog.DiscardHandler)
 	return New(Config{
-		Client:         client,
-		Health:         NewHealth(client, logger, time.Now),
-		Installation:   installation,
-		Layout:         pod.Layout{PodRoot: filepath.Join(root, "lib"), LogRoot: filepath.Join(root, "log")},
-		ResolvConf:     "testdata/resolv.conf",
-		HostsFile:      "testdata/hosts",
-		MemoryCapacity: 8 << 30,
-		Events:         &events{},
-		Logger:         logger,
-		Now:            time.Now,
+		Config: criconfig.Config{
+			Installation:   installation,
+			Layout:         pod.Layout{PodRoot: filepath.Join(root, "lib"), LogRoot: filepath.Join(root, "log")},
+			ResolvConf:     "testdata/resolv.conf",
+			MemoryCapacity: 8 << 30,
+		},
+		Client:    client,
+		Health:    NewHealth(client, logger, time.Now),
+		HostsFile: "testdata/hosts",
+		Events:    &events{},
+		Logger:    logger,
+		Now:       time.Now,
 	})
 }
 
@@ -230,78 +231,4 @@ func mustEqual[T any](t *testing.T, what string, want, got T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
-}
-
-// fullPod uses everything the configurations are made from.
-func fullPod() *v1.Pod {
-	return &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "full", Namespace: "prod", UID: "0123456789abcdef0123456789abcdef",
-			Labels: map[string]string{"tier": "web", pod.LabelPodName: "forged"},
-			Annotations: map[string]string{
-				pod.AnnotationSource: "manifests", pod.AnnotationHash: "0123456789abcdef0123456789abcdef",
-				"note": "kept", pod.AnnotationInstallation: "forged",
-				pod.AnnotationInstance: "forged", pod.AnnotationFinal: "forged",
-			},
-			DeletionGracePeriodSeconds: new(int64(7)),
-		},
-		Spec: v1.PodSpec{
-			Hostname:                      "front",
-			DNSPolicy:                     v1.DNSClusterFirst,
-			DNSConfig:                     &v1.PodDNSConfig{Searches: []string{"pods.example.org"}},
-			TerminationGracePeriodSeconds: new(int64(30)),
-			HostAliases:                   []v1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"db"}}},
-			Containers: []v1.Container{
-				{
-					Name:            "app",
-					Image:           appImage,
-					ImagePullPolicy: v1.PullIfNotPresent,
-					Command:         []string{"/app", "--host=$(HOST)", "$$(HOST)"},
-					Args:            []string{"$(URL)", "$(NONE)"},
-					WorkingDir:      "/srv",
-					Env:             []v1.EnvVar{{Name: "HOST", Value: "h"}, {Name: "URL", Value: "http://$(HOST)"}},
-					Ports: []v1.ContainerPort{
-						{Name: "http", ContainerPort: 80, HostPort: 8080, HostIP: "192.0.2.1", Protocol: v1.ProtocolTCP},
-						{ContainerPort: 53, Protocol: v1.ProtocolUDP},
-					},
-					Resources: v1.ResourceRequirements{Requests: quantities("250m", "1Gi"), Limits: quantities("500m", "2Gi")},
-					Lifecycle: &v1.Lifecycle{PreStop: &v1.LifecycleHandler{HTTPGet: &v1.HTTPGetAction{Path: "/bye", Port: intstr.FromInt32(80)}}},
-					Stdin:     true, StdinOnce: true, TTY: true,
-					TerminationMessagePath:   "/dev/termination-log",
-					TerminationMessagePolicy: v1.TerminationMessageFallbackToLogsOnError,
-				},
-				{Name: "side", Image: "side:1", Ports: []v1.ContainerPort{{ContainerPort: 9, HostPort: 9, Protocol: v1.ProtocolSCTP}}},
-			},
-		},
-	}
-}
-
-func fullRun(p *v1.Pod) pod.ContainerRun {
-	return pod.ContainerRun{
-		Pod: p, Container: &p.Spec.Containers[0], SandboxID: "sandbox", SandboxIPs: []string{"10.88.0.3"},
-		Sandbox: pod.SandboxRun{
-			Pod: p, Attempt: 2, CgroupParent: "/wardlet/burstable/pod0123", Document: "web.yaml#1",
-			Seen: time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC),
-		},
-		Attempt:  3,
-		ImageRef: "sha256:0a",
-		Mounts:   []pod.Mount{{HostPath: "/data", ContainerPath: "/srv/data", ReadOnly: true}, {HostPath: "/tmp/x", ContainerPath: "/x"}},
-	}
-}
-
-// plainRuntime makes configurations only.
-func plainRuntime() *Runtime {
-	return &Runtime{config: Config{
-		Installation: "install-1", ResolvConf: "testdata/resolv.conf", MemoryCapacity: 8 << 30,
-		Layout: pod.Layout{PodRoot: "/var/lib/wardlet", LogRoot: "/var/log"},
-	}}
-}
-
-func asJSON(t *testing.T, v any) []byte {
-	t.Helper()
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(text, '\n')
 }

@@ -12,6 +12,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -201,7 +202,7 @@ func listedContainer(c *runtimeapi.Container) status.ObservedContainer {
 		CreatedAt:   timeOf(c.GetCreatedAt()),
 		Image:       imageName(c.GetImage()),
 		ImageRef:    c.GetImageRef(),
-		Hash:        definitionHash(c.GetAnnotations()),
+		Hash:        criconfig.DefinitionHash(c.GetAnnotations()),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),
 	}
@@ -224,7 +225,7 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 		Message:     c.GetMessage(),
 		Image:       imageName(c.GetImage()),
 		ImageRef:    c.GetImageRef(),
-		Hash:        definitionHash(c.GetAnnotations()),
+		Hash:        criconfig.DefinitionHash(c.GetAnnotations()),
 		LogPath:     c.GetLogPath(),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),

@@ -2,16 +2,20 @@ package runtime
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
 	grpcstatus "google.golang.org/grpc/status"
+	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
@@ -57,7 +61,7 @@ func TestListGroupsByUIDNewestFirst(t *testing.T) {
 	mustEqual(t, "ready", []bool{true, false}, []bool{p.Sandboxes[0].Ready, p.Sandboxes[1].Ready})
 	mustEqual(t, "containers", []string{containers[1], containers[0]}, []string{p.Containers[0].ID, p.Containers[1].ID})
 	mustEqual(t, "state", status.StateExited, p.Containers[0].State)
-	mustEqual(t, "hash", ContainerHash(&old.Spec.Containers[0]), p.Containers[0].Hash)
+	mustEqual(t, "hash", criconfig.ContainerHash(&old.Spec.Containers[0]), p.Containers[0].Hash)
 	mustEqual(t, "document", "app.yaml#0", p.Sandboxes[0].Annotations[pod.AnnotationDocument])
 	if !p.Containers[0].CreatedAt.Equal(time.Unix(1_700_000_002, 0)) {
 		t.Errorf("created at %v", p.Containers[0].CreatedAt)
@@ -120,7 +124,7 @@ func TestInspectFillsEverything(t *testing.T) {
 		Containers: []status.ObservedContainer{{
 			ID: id, SandboxID: sandbox, Name: "app", State: status.StateExited,
 			CreatedAt: began, StartedAt: began, FinishedAt: began.Add(time.Minute), ExitCode: 3, Reason: "Error", Message: "bye",
-			Image: appImage, Hash: ContainerHash(&p.Spec.Containers[0]), LogPath: r.layout.LogDir(p) + "/app/0.log",
+			Image: appImage, Hash: criconfig.ContainerHash(&p.Spec.Containers[0]), LogPath: r.layout.LogDir(p) + "/app/0.log",
 		}},
 	}
 	ignore := cmp.Options{
@@ -249,4 +253,62 @@ func TestImageNames(t *testing.T) {
 			mustEqual(t, "name", tc.want, imageName(&runtimeapi.ImageSpec{Image: tc.image, UserSpecifiedImage: tc.asked}))
 		})
 	}
+}
+
+// fill puts entries of that many bytes together into a map.
+func fill(into map[string]string, size int) {
+	for i := 0; size > 0; i++ {
+		key := fmt.Sprintf("example.com/k%07d", i)
+		into[key] = strings.Repeat("v", max(min(63, size-len(key)-pod.EntryCost), 0))
+		size -= len(key) + len(into[key]) + pod.EntryCost
+	}
+}
+
+// wireSize is how long a message of the runtime is.
+func wireSize(t *testing.T, message any) int {
+	t.Helper()
+	data, err := encoding.GetCodecV2("proto").Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Free()
+	return data.Len()
+}
+
+// A list of the runtime has a greatest length, for all pods of a node together. Each
+// may take its part of it, whatever it says.
+func TestAPodTakesNoMoreThanItsPartOfAList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cri.Load(appImage, 1000, fakecri.Program{})
+	p := newPod("web")
+	p.Labels, p.Annotations = map[string]string{}, map[string]string{pod.AnnotationSource: "files"}
+	fill(p.Labels, pod.MaxLabels)
+	fill(p.Annotations, 256<<10)
+	for range 10_000 {
+		p.Spec.Containers[0].Ports = append(p.Spec.Containers[0].Ports, v1.ContainerPort{ContainerPort: 80, Protocol: v1.ProtocolTCP})
+	}
+	p.Spec.Containers[0].Lifecycle = &v1.Lifecycle{PreStop: &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: []string{strings.Repeat("x", 1<<20)}}}}
+	if _, err := r.StartContainer(t.Context(), containerRun(p, r.runSandbox(t, p), 0)); err != nil {
+		t.Fatal(err)
+	}
+	sandboxes, err := r.Runtime.cri.ListPodSandbox(t.Context(), &runtimeapi.ListPodSandboxRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	containers, err := r.Runtime.cri.ListContainers(t.Context(), &runtimeapi.ListContainersRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := wireSize(t, sandboxes); size > maxMessage/200 {
+		t.Errorf("%d bytes of a list of sandboxes", size)
+	}
+	if size := wireSize(t, containers); size > 4<<10 {
+		t.Errorf("%d bytes of a list of containers", size)
+	}
+	pods, err := r.ListPods(t.Context())
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	mustEqual(t, "source", "files", pods[0].Source())
 }

@@ -6,45 +6,27 @@ import (
 	"log/slog"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
 )
 
 // Config is what a Runtime stands on.
 type Config struct {
+	// Config is what sandboxes and containers are made with.
+	criconfig.Config
 	Client *Client
 	// Health answers NetworkReady.
 	Health *Health
-	// Installation is the installation ID: the mark on all that is ours.
-	Installation string
 	// AdoptForeign takes what a kubelet made, and bears no mark, for ours too.
 	AdoptForeign bool
-	// Layout says where pods' files and logs lie.
-	Layout pod.Layout
-	// ResolvConf is the node's resolv.conf. Empty: pods get no DNS.
-	ResolvConf string
-	// ClusterDNS are the name servers of the cluster, ClusterDomain its domain; both empty for none.
-	ClusterDNS    []string
-	ClusterDomain string
-	// Node returns the node as it is now, for variables that take its addresses and resources; nil for a node that
-	// has neither.
-	Node func() *v1.Node
-	// SeccompDefault gives containers that say nothing the runtime's seccomp profile.
-	SeccompDefault bool
 	// HostsFile is the node's /etc/hosts, for pods on the node's network.
 	HostsFile string
-	// MemoryCapacity is the node's memory in bytes; burstable pods' OOM
-	// scores are shares of it.
-	MemoryCapacity int64
-	// CgroupV2 is true where the node has cgroup v2 only: a container that
-	// runs out of memory is then killed as a whole.
-	CgroupV2 bool
-	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: a start that
-	// fails is not explained by the runtime's driver.
+	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: it is not
+	// compared with the runtime's.
 	CgroupDriver string
 	Events       status.Recorder
 	Logger       *slog.Logger
@@ -54,6 +36,7 @@ type Config struct {
 // Runtime makes, ends and observes pods.
 type Runtime struct {
 	config  Config
+	configs *criconfig.Builder
 	cri     runtimeapi.RuntimeServiceClient
 	images  runtimeapi.ImageServiceClient
 	pulls   *pullQueue
@@ -63,13 +46,15 @@ type Runtime struct {
 
 // New makes a Runtime.
 func New(config Config) *Runtime {
-	return &Runtime{
+	r := &Runtime{
 		config:  config,
 		cri:     config.Client.runtime,
 		images:  config.Client.images,
 		pulls:   newPullQueue(config.Now),
 		limiter: newStartLimiter(),
 	}
+	r.configs = criconfig.New(config.Config, r.imageUser)
+	return r
 }
 
 // NetworkReady says why pods cannot have a network of their own; nil if they
@@ -113,38 +98,3 @@ func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
 	}
 	return true, nil
 }
-
-// Foreign counts the pods that are not this installation's.
-func (r *Runtime) Foreign(ctx context.Context) (int, error) {
-	sandboxes, err := r.listSandboxes(ctx, nil)
-	if err != nil {
-		return 0, err
-	}
-	foreign := map[string]bool{}
-	for _, s := range sandboxes {
-		if !r.owns(s.GetAnnotations(), s.GetLabels()) {
-			foreign[s.GetMetadata().GetUid()] = true
-		}
-	}
-	return len(foreign), nil
-}
-
-// ForeignKubelet reports whether there are pods that look like a kubelet's:
-// its labels, and no mark of any Wardlet. A kubelet ends runtime pods it does
-// not know, ours among them.
-func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
-	sandboxes, err := r.listSandboxes(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	for _, s := range sandboxes {
-		_, marked := s.GetAnnotations()[pod.AnnotationInstallation]
-		if madeByKubelet(s.GetLabels()) && !marked {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// KubeletWarning is for a runtime on which Runtime.ForeignKubelet is true.
-const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"

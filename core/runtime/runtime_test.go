@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -73,7 +72,7 @@ func TestWhatAKubeletMadeIsOursWhereItIsAdopted(t *testing.T) {
 		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
 		Config: &runtimeapi.ContainerConfig{
 			Metadata: &runtimeapi.ContainerMetadata{Name: "c"}, Image: &runtimeapi.ImageSpec{Image: appImage}, Labels: config.GetLabels(),
-			Annotations: map[string]string{annotationHash: "kubelet"},
+			Annotations: map[string]string{"io.kubernetes.container.hash": "kubelet"},
 		},
 	}); err != nil {
 		t.Fatal(err)
@@ -92,41 +91,6 @@ func TestWhatAKubeletMadeIsOursWhereItIsAdopted(t *testing.T) {
 	if foreign, err := r.Foreign(t.Context()); err != nil || foreign != 1 {
 		t.Errorf("%d foreign pods, %v; want the other Wardlet's", foreign, err)
 	}
-}
-
-func TestForeignKubelet(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	run := func(name string, labels map[string]string) {
-		t.Helper()
-		for attempt := range uint32(2) {
-			if _, err := r.config.Client.runtime.RunPodSandbox(context.Background(), &runtimeapi.RunPodSandboxRequest{Config: &runtimeapi.PodSandboxConfig{
-				Metadata: &runtimeapi.PodSandboxMetadata{Name: name, Uid: name, Attempt: attempt}, Labels: labels,
-			}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	check := func(pods int, kubelet bool) {
-		t.Helper()
-		if got, err := r.Foreign(t.Context()); err != nil || got != pods {
-			t.Errorf("%d foreign pods, %v; want %d", got, err, pods)
-		}
-		if got, err := r.ForeignKubelet(t.Context()); err != nil || got != kubelet {
-			t.Errorf("kubelet %v, %v; want %v", got, err, kubelet)
-		}
-	}
-	check(0, false)
-	run("by-hand", nil)
-	check(1, false)
-	run("a-kubelets", map[string]string{pod.LabelPodUID: "a-kubelets"})
-	check(2, true)
-
-	r.cri.Fail("ListPodSandbox", grpcstatus.Error(codes.Unknown, "broken"))
-	_, err := r.Foreign(t.Context())
-	expectError(t, err, "list sandboxes: broken")
-	_, err = r.ForeignKubelet(t.Context())
-	expectError(t, err, "list sandboxes: broken")
 }
 
 func TestAPodIsIdleWhereNothingOfItRunsAndNothingIsForeign(t *testing.T) {
@@ -209,17 +173,4 @@ func TestNetworkReadyIsTheLastPolls(t *testing.T) {
 	r.cri.Stop()
 	r.config.Health.pollOnce(t.Context())
 	expectError(t, r.config.Health.Healthy(), "container runtime at "+r.cri.Endpoint()+" does not answer", "; waiting")
-}
-
-func TestPodsAreNotChanged(t *testing.T) {
-	t.Parallel()
-	p, untouched := fullPod(), fullPod()
-	run := fullRun(p)
-	if _, _, err := plainRuntime().sandboxConfig(&run.Sandbox); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := plainRuntime().containerConfig(t.Context(), &run); err != nil {
-		t.Fatal(err)
-	}
-	mustEqual(t, "pod", untouched, p)
 }

@@ -3,22 +3,21 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-helpers/node/util/sysctl"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
-// RunSandbox makes and starts a sandbox and gives its ID. An attempt that was
+// RunSandbox makes and starts a sandbox and returns its ID. An attempt that was
 // made before is refused by the runtime. Where many are made it waits for its turn.
 func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
-	config, notices, err := r.sandboxConfig(&run)
+	config, notices, err := r.configs.Sandbox(&run)
 	if err != nil {
 		return "", fmt.Errorf("configure sandbox: %w", err)
 	}
@@ -58,129 +57,8 @@ func (r *Runtime) RemoveSandbox(ctx context.Context, id string) error {
 	return nil
 }
 
-// sandboxConfig is what a sandbox is made with. It reads the node's
-// resolv.conf and changes nothing.
-func (r *Runtime) sandboxConfig(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []notice, error) {
-	p := run.Pod
-	name, err := r.kernelName(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	dns, notices, err := r.dnsConfig(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	ports, err := portMappings(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	annotations, more, err := r.sandboxAnnotations(run)
-	if err != nil {
-		return nil, nil, err
-	}
-	notices = append(notices, more...)
-	return &runtimeapi.PodSandboxConfig{
-		Metadata: &runtimeapi.PodSandboxMetadata{
-			Name: p.Name, Namespace: p.Namespace, Uid: string(p.UID), Attempt: run.Attempt,
-		},
-		Hostname:     name,
-		LogDirectory: r.config.Layout.LogDir(p),
-		DnsConfig:    dns,
-		PortMappings: ports,
-		Labels:       sandboxLabels(p),
-		Annotations:  annotations,
-		Linux: &runtimeapi.LinuxPodSandboxConfig{
-			CgroupParent:    run.CgroupParent,
-			SecurityContext: sandboxSecurity(p),
-			Sysctls:         sysctls(p),
-			Resources:       r.sandboxResources(p),
-		},
-	}, notices, nil
-}
-
-func sandboxLabels(p *v1.Pod) map[string]string {
-	labels := maps.Clone(p.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, podLabels(p))
-	return labels
-}
-
-// podLabels tell whose a sandbox or container is.
-func podLabels(p *v1.Pod) map[string]string {
-	return map[string]string{
-		pod.LabelPodName:      p.Name,
-		pod.LabelPodNamespace: p.Namespace,
-		pod.LabelPodUID:       string(p.UID),
-	}
-}
-
-// namespaceOptions are the same for a sandbox and its containers.
-func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
-	options := &runtimeapi.NamespaceOption{
-		Network: runtimeapi.NamespaceMode_POD,
-		Pid:     runtimeapi.NamespaceMode_CONTAINER,
-		Ipc:     runtimeapi.NamespaceMode_POD,
-	}
-	if p.Spec.HostNetwork {
-		options.Network = runtimeapi.NamespaceMode_NODE
-	}
-	if p.Spec.HostIPC {
-		options.Ipc = runtimeapi.NamespaceMode_NODE
-	}
-	switch {
-	case p.Spec.HostPID:
-		options.Pid = runtimeapi.NamespaceMode_NODE
-	case p.Spec.ShareProcessNamespace != nil && *p.Spec.ShareProcessNamespace:
-		options.Pid = runtimeapi.NamespaceMode_POD
-	}
-	return options
-}
-
-// portMappings are all ports of all containers, as a kubelet hands them over;
-// the runtime acts on those with a host port.
-func portMappings(p *v1.Pod) ([]*runtimeapi.PortMapping, error) {
-	var mappings []*runtimeapi.PortMapping
-	for i := range p.Spec.Containers {
-		c := &p.Spec.Containers[i]
-		for _, port := range c.Ports {
-			protocol, ok := runtimeapi.Protocol_value[string(port.Protocol)]
-			if !ok && port.Protocol != "" {
-				return nil, fmt.Errorf("container %q: port %d: unknown protocol %q; use TCP, UDP or SCTP", c.Name, port.ContainerPort, port.Protocol)
-			}
-			mappings = append(mappings, &runtimeapi.PortMapping{
-				Protocol:      runtimeapi.Protocol(protocol),
-				ContainerPort: port.ContainerPort,
-				HostPort:      port.HostPort,
-				HostIp:        port.HostIP,
-			})
-		}
-	}
-	return mappings, nil
-}
-
-// sysctls are those of the pod's namespaces, by the names that the runtime
-// knows, which have dots.
-func sysctls(p *v1.Pod) map[string]string {
-	if p.Spec.SecurityContext == nil || len(p.Spec.SecurityContext.Sysctls) == 0 {
-		return nil
-	}
-	set := map[string]string{}
-	for _, s := range p.Spec.SecurityContext.Sysctls {
-		set[sysctl.NormalizeName(s.Name)] = s.Value
-	}
-	return set
-}
-
-// notice is something a pod's owner should know, and becomes an event.
-type notice struct {
-	reason  string
-	message string
-}
-
 // maxNoticed bounds what is remembered; beyond, it starts anew and at worst a
-// notice is given twice.
+// notice is repeated.
 const maxNoticed = 1000
 
 // noticeLog records which notices a pod has had, so that a sandbox that is tried again
@@ -211,10 +89,10 @@ func (n *noticeLog) first(uid types.UID, reason string) bool {
 }
 
 // emitNotices makes events of notices, each once per pod.
-func (r *Runtime) emitNotices(p *v1.Pod, notices []notice) {
+func (r *Runtime) emitNotices(p *v1.Pod, notices []criconfig.Notice) {
 	for _, n := range notices {
-		if r.notices.first(p.UID, n.reason) {
-			r.config.Events.Event(p, v1.EventTypeWarning, n.reason, n.message)
+		if r.notices.first(p.UID, n.Reason) {
+			r.config.Events.Event(p, v1.EventTypeWarning, n.Reason, n.Message)
 		}
 	}
 }

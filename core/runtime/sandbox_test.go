@@ -2,9 +2,9 @@ package runtime
 
 import (
 	"os"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/api/core/v1"
@@ -46,6 +46,23 @@ func TestMissingClusterDNSIsSaidOncePerPod(t *testing.T) {
 	mustEqual(t, "events", []string{"Warning MissingClusterDNS", "Warning MissingClusterDNS"}, r.events.reasons())
 }
 
+func TestAnnotationsThatAreNotOnTheSandboxAreToldOfOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	p.Annotations = map[string]string{"example.com/long": strings.Repeat("x", 16<<10)}
+	r.runSandbox(t, p)
+	run := sandboxRun(p)
+	run.Attempt = 1
+	if _, err := r.RunSandbox(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	got := r.events.take()
+	if len(got) != 1 || !strings.HasPrefix(got[0], "Warning AnnotationsTooLong: ") || !strings.Contains(got[0], `"example.com/long"`) {
+		t.Errorf("events %q", got)
+	}
+}
+
 func TestStoppingAndRemovingASandboxTwiceSucceeds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -77,53 +94,4 @@ func TestStopAndRemoveReportErrors(t *testing.T) {
 	r.cri.Fail("RemovePodSandbox", status.Error(codes.Unknown, "netns is busy"))
 	expectError(t, r.StopSandbox(t.Context(), "abc"), "stop sandbox abc: netns is busy")
 	expectError(t, r.RemoveSandbox(t.Context(), "abc"), "remove sandbox abc: netns is busy")
-}
-
-func TestSandboxConfig(t *testing.T) {
-	t.Parallel()
-	run := fullRun(fullPod()).Sandbox
-	config, notices, err := plainRuntime().sandboxConfig(&run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "sandbox-pod-network.golden.json", asJSON(t, config))
-	if len(notices) > 0 { // ClusterFirst is the default, and says nothing
-		t.Errorf("notices %v, want none", notices)
-	}
-
-	p := fullPod()
-	p.Spec.HostNetwork, p.Spec.HostPID, p.Spec.HostIPC = true, true, true
-	run.Pod = p
-	if config, _, err = plainRuntime().sandboxConfig(&run); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "sandbox-node-network.golden.json", asJSON(t, config))
-}
-
-func TestSandboxConfigRefusesAnUnknownProtocol(t *testing.T) {
-	t.Parallel()
-	p := newPod("web")
-	p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, Protocol: "HTTP"}}
-	run := sandboxRun(p)
-	_, _, err := plainRuntime().sandboxConfig(&run)
-	expectError(t, err, `container "app": port 80: unknown protocol "HTTP"`)
-}
-
-func TestASandboxHasThePodsSysctls(t *testing.T) {
-	t.Parallel()
-	p := newPod("web")
-	p.Spec.SecurityContext = &v1.PodSecurityContext{Sysctls: []v1.Sysctl{
-		{Name: "net.ipv4.tcp_syncookies", Value: "0"},
-		{Name: "net/ipv4/conf/eth0.100/rp_filter", Value: "1"},
-		{Name: "kernel/shm_rmid_forced", Value: ""},
-	}}
-	run := sandboxRun(p)
-	config, _, err := plainRuntime().sandboxConfig(&run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"net.ipv4.tcp_syncookies": "0", "net.ipv4.conf.eth0/100.rp_filter": "1", "kernel.shm_rmid_forced": ""}
-	if d := cmp.Diff(want, config.GetLinux().GetSysctls()); d != "" {
-		t.Errorf("sysctls (-want +got):\n%s", d)
-	}
 }

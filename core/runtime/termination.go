@@ -15,6 +15,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
 // How much of a termination message counts, in bytes; of a log that stands in
@@ -66,7 +67,7 @@ func (r *Runtime) removeMessageFile(uid types.UID, c *runtimeapi.ContainerStatus
 // mountedMessageFile is the host's side of the file a container was told to
 // write its message to, "" where there is none.
 func mountedMessageFile(c *runtimeapi.ContainerStatus) string {
-	path := c.GetAnnotations()[annotationMessagePath]
+	path := c.GetAnnotations()[criconfig.AnnotationMessagePath]
 	for _, m := range c.GetMounts() {
 		if path != "" && m.GetContainerPath() == path {
 			return m.GetHostPath()
@@ -90,7 +91,7 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 			return fmt.Sprintf("termination message cannot be read: %v", err)
 		}
 	}
-	fallBack := c.GetAnnotations()[annotationMessagePolicy] == string(v1.TerminationMessageFallbackToLogsOnError)
+	fallBack := c.GetAnnotations()[criconfig.AnnotationMessagePolicy] == string(v1.TerminationMessageFallbackToLogsOnError)
 	if len(message) > 0 || !fallBack || c.GetExitCode() == 0 {
 		return string(message)
 	}

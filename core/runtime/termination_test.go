@@ -12,6 +12,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
 func TestTerminationMessage(t *testing.T) {
@@ -44,7 +46,7 @@ func TestTerminationMessage(t *testing.T) {
 			}
 			got := terminationMessage(&runtimeapi.ContainerStatus{
 				ExitCode: tc.code, LogPath: log,
-				Annotations: map[string]string{annotationMessagePath: "/dev/termination-log", annotationMessagePolicy: tc.policy},
+				Annotations: map[string]string{criconfig.AnnotationMessagePath: "/dev/termination-log", criconfig.AnnotationMessagePolicy: tc.policy},
 				Mounts:      []*runtimeapi.Mount{{ContainerPath: "/x", HostPath: "/"}, {ContainerPath: "/dev/termination-log", HostPath: file}},
 			})
 			if tc.log == "-" {
@@ -76,11 +78,11 @@ func TestOnlyARegularFileIsReadForATerminationMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantMessage(t, "termination message cannot be read: "+path+" is not a regular file", &runtimeapi.ContainerStatus{
-				Annotations: map[string]string{annotationMessagePath: "/m"},
+				Annotations: map[string]string{criconfig.AnnotationMessagePath: "/m"},
 				Mounts:      []*runtimeapi.Mount{{ContainerPath: "/m", HostPath: path}},
 			})
 			wantMessage(t, "termination message cannot be read from the log: "+path+" is not a regular file", &runtimeapi.ContainerStatus{
-				Annotations: map[string]string{annotationMessagePolicy: string(v1.TerminationMessageFallbackToLogsOnError)},
+				Annotations: map[string]string{criconfig.AnnotationMessagePolicy: string(v1.TerminationMessageFallbackToLogsOnError)},
 				LogPath:     path, ExitCode: 1,
 			})
 		})

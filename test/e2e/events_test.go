@@ -21,6 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -80,7 +81,7 @@ func startWatcher(t *testing.T) *watcher {
 	t.Cleanup(func() { _ = client.Close() })
 	logger := slog.New(slog.DiscardHandler)
 	w := &watcher{node: n, cache: pleg.NewCache(), inspected: map[types.UID]int{}}
-	w.Runtime = runtime.New(runtime.Config{Client: client, Installation: "events", Logger: logger, Now: time.Now})
+	w.Runtime = runtime.New(runtime.Config{Config: criconfig.Config{Installation: "events"}, Client: client, Logger: logger, Now: time.Now})
 	w.pleg = pleg.New(pleg.Config{Runtime: w, Cache: w.cache, Logger: logger, Now: time.Now, Observer: w})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -1,19 +1,15 @@
-package runtime
+package criconfig
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/encoding"
 	v1 "k8s.io/api/core/v1"
-	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/test/fakecri"
 )
 
 func TestSeenHasNineDigits(t *testing.T) {
@@ -25,7 +21,7 @@ func TestSeenHasNineDigits(t *testing.T) {
 
 func annotationsOf(t *testing.T, run *pod.SandboxRun) map[string]string {
 	t.Helper()
-	annotations, _, err := plainRuntime().sandboxAnnotations(run)
+	annotations, _, err := plainBuilder().sandboxAnnotations(run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,86 +107,11 @@ func TestASandboxGetsTheAnnotationsThatFit(t *testing.T) {
 			mustEqual(t, "kept", tc.kept, slices.Sorted(maps.Keys(kept)))
 			got := ""
 			if len(notices) > 0 {
-				got = notices[0].message
+				got = notices[0].Message
 			}
 			if (tc.notice == "") != (got == "") || !strings.Contains(got, tc.notice) {
 				t.Errorf("notice %q, want %q", got, tc.notice)
 			}
 		})
-	}
-}
-
-// fill puts entries of that many bytes together into a map.
-func fill(into map[string]string, size int) {
-	for i := 0; size > 0; i++ {
-		key := fmt.Sprintf("example.com/k%07d", i)
-		into[key] = strings.Repeat("v", max(min(63, size-len(key)-pod.EntryCost), 0))
-		size -= len(key) + len(into[key]) + pod.EntryCost
-	}
-}
-
-// wireSize is how long a message of the runtime is.
-func wireSize(t *testing.T, message any) int {
-	t.Helper()
-	data, err := encoding.GetCodecV2("proto").Marshal(message)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Free()
-	return data.Len()
-}
-
-// A list of the runtime has a greatest length, for all pods of a node together. Each
-// may take its part of it, whatever it says.
-func TestAPodTakesNoMoreThanItsPartOfAList(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.cri.Load(appImage, 1000, fakecri.Program{})
-	p := newPod("web")
-	p.Labels, p.Annotations = map[string]string{}, map[string]string{pod.AnnotationSource: "files"}
-	fill(p.Labels, pod.MaxLabels)
-	fill(p.Annotations, 256<<10)
-	for range 10_000 {
-		p.Spec.Containers[0].Ports = append(p.Spec.Containers[0].Ports, v1.ContainerPort{ContainerPort: 80, Protocol: v1.ProtocolTCP})
-	}
-	p.Spec.Containers[0].Lifecycle = &v1.Lifecycle{PreStop: &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: []string{strings.Repeat("x", 1<<20)}}}}
-	if _, err := r.StartContainer(t.Context(), containerRun(p, r.runSandbox(t, p), 0)); err != nil {
-		t.Fatal(err)
-	}
-	sandboxes, err := r.Runtime.cri.ListPodSandbox(t.Context(), &runtimeapi.ListPodSandboxRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	containers, err := r.Runtime.cri.ListContainers(t.Context(), &runtimeapi.ListContainersRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if size := wireSize(t, sandboxes); size > maxMessage/200 {
-		t.Errorf("%d bytes of a list of sandboxes", size)
-	}
-	if size := wireSize(t, containers); size > 4<<10 {
-		t.Errorf("%d bytes of a list of containers", size)
-	}
-	pods, err := r.ListPods(t.Context())
-	if err != nil || len(pods) != 1 {
-		t.Fatalf("%d pods, %v", len(pods), err)
-	}
-	mustEqual(t, "source", "files", pods[0].Source())
-}
-
-func TestAnnotationsThatAreNotOnTheSandboxAreToldOfOnce(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	p := newPod("web")
-	p.Annotations = map[string]string{"example.com/long": strings.Repeat("x", maxAnnotationBytes)}
-	r.runSandbox(t, p)
-	run := sandboxRun(p)
-	run.Attempt = 1
-	if _, err := r.RunSandbox(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
-	got := r.events.take()
-	if len(got) != 1 || !strings.HasPrefix(got[0], "Warning AnnotationsTooLong: ") || !strings.Contains(got[0], `"example.com/long"`) {
-		t.Errorf("events %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"fmt"
@@ -79,15 +79,15 @@ func TestDNSPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &Runtime{config: Config{ResolvConf: "testdata/resolv.conf"}}
-			got, notices, err := r.dnsConfig(&v1.Pod{Spec: tc.spec})
+			b := New(Config{ResolvConf: "testdata/resolv.conf"}, nil)
+			got, notices, err := b.dnsConfig(&v1.Pod{Spec: tc.spec})
 			if err != nil {
 				t.Fatal(err)
 			}
 			mustEqual(t, "configuration", tc.want, partsOf(got))
 			var reasons []string
 			for _, n := range notices {
-				reasons = append(reasons, n.reason)
+				reasons = append(reasons, n.Reason)
 			}
 			mustEqual(t, "notices", tc.reasons, reasons)
 		})
@@ -96,8 +96,8 @@ func TestDNSPolicies(t *testing.T) {
 
 func TestDNSConfig_ofACluster(t *testing.T) {
 	t.Parallel()
-	r := plainRuntime()
-	r.config.ClusterDNS, r.config.ClusterDomain = []string{"10.96.0.10"}, "cluster.local"
+	b := plainBuilder()
+	b.config.ClusterDNS, b.config.ClusterDomain = []string{"10.96.0.10"}, "cluster.local"
 	cluster := dnsParts{
 		[]string{"10.96.0.10"}, []string{"default.svc.cluster.local", "svc.cluster.local", "cluster.local", "example.org", "corp.example.org"}, []string{"ndots:5"},
 	}
@@ -117,7 +117,7 @@ func TestDNSConfig_ofACluster(t *testing.T) {
 			t.Parallel()
 			p := newPod("web")
 			p.Spec.DNSPolicy, p.Spec.HostNetwork = test.policy, test.hostNetwork
-			dns, notices, err := r.dnsConfig(p)
+			dns, notices, err := b.dnsConfig(p)
 			if err != nil || len(notices) > 0 {
 				t.Fatal(notices, err)
 			}
@@ -128,14 +128,14 @@ func TestDNSConfig_ofACluster(t *testing.T) {
 
 func TestDNSWithoutResolvConfLooksUpNothing(t *testing.T) {
 	t.Parallel()
-	got, _, err := (&Runtime{}).dnsConfig(&v1.Pod{Spec: v1.PodSpec{DNSPolicy: v1.DNSDefault}})
+	got, _, err := New(Config{}, nil).dnsConfig(&v1.Pod{Spec: v1.PodSpec{DNSPolicy: v1.DNSDefault}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustEqual(t, "configuration", dnsParts{Servers: []string{"127.0.0.1"}, Searches: []string{"."}}, partsOf(got))
 
-	r := &Runtime{config: Config{ResolvConf: "testdata/none"}}
-	if _, _, err := r.dnsConfig(&v1.Pod{}); err == nil || !strings.Contains(err.Error(), "testdata/none") {
+	b := New(Config{ResolvConf: "testdata/none"}, nil)
+	if _, _, err := b.dnsConfig(&v1.Pod{}); err == nil || !strings.Contains(err.Error(), "testdata/none") {
 		t.Errorf("error %v, want one that names the missing file", err)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"errors"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/wardlet/wardlet/core/status"
 )
 
 func TestExpand(t *testing.T) {
@@ -162,18 +160,5 @@ func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})
-	}
-}
-
-func TestAContainerThatIsTooLongDoesNotStart(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	p := newPod("web")
-	p.Spec.Containers[0].Env = doubling(30)
-	run := containerRun(p, r.runSandbox(t, p), 0)
-	_, err := r.StartContainer(t.Context(), run)
-	var fault *status.Fault
-	if !errors.As(err, &fault) || fault.Reason != "CreateContainerConfigError" || !strings.Contains(err.Error(), `env "V15"`) {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ type arguments struct {
 
 // expandArguments expands a container's environment in order, its values by the
 // variables before them, and its command and args by all of them.
-func (r *Runtime) expandArguments(run *pod.ContainerRun) (*arguments, error) {
-	return expandArguments(run.Container, func(from *v1.EnvVarSource) (string, error) { return r.fieldValue(run, from) })
+func (b *Builder) expandArguments(run *pod.ContainerRun) (*arguments, error) {
+	return expandArguments(run.Container, func(from *v1.EnvVarSource) (string, error) { return b.fieldValue(run, from) })
 }
 
 func expandArguments(c *v1.Container, field func(*v1.EnvVarSource) (string, error)) (*arguments, error) {

@@ -1,8 +1,7 @@
-package runtime
+package criconfig
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	goruntime "runtime"
@@ -60,7 +59,7 @@ func either[T any](first, other *T) *T {
 }
 
 // supplementalGroups are the groups of a pod's processes beside their first: that of its volumes, then those it names.
-// strict: the groups that the image gives the user do not count.
+// strict: the groups that the user has in the image do not count.
 func supplementalGroups(of *v1.PodSecurityContext) (groups []int64, strict bool) {
 	if of.FSGroup != nil {
 		groups = append(groups, *of.FSGroup)
@@ -77,14 +76,14 @@ func groupsPolicy(strict bool) runtimeapi.SupplementalGroupsPolicy {
 }
 
 // containerSecurity is the security context a container is made with.
-func (r *Runtime) containerSecurity(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.LinuxContainerSecurityContext, error) {
+func (b *Builder) containerSecurity(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.LinuxContainerSecurityContext, error) {
 	p, c := run.Pod, run.Container
 	s := securityOf(p, c)
 	profile, oldProfile, err := appArmor(p, c)
 	if err != nil {
 		return nil, err
 	}
-	seccomp, err := r.seccompProfile(c, s.seccomp)
+	seccomp, err := b.seccompProfile(c, s.seccomp)
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +107,14 @@ func (r *Runtime) containerSecurity(ctx context.Context, run *pod.ContainerRun) 
 	if of := s.capabilities; of != nil {
 		context.Capabilities = &runtimeapi.Capability{AddCapabilities: names(of.Add), DropCapabilities: names(of.Drop)}
 	}
-	if err := r.setUser(ctx, run, &s, context); err != nil {
+	if err := b.setUser(ctx, run, &s, context); err != nil {
 		return nil, err
 	}
 	return context, nil
 }
 
 // setUser says as whom the container runs, where its pod or the node has a say in it; else the image does.
-func (r *Runtime) setUser(ctx context.Context, run *pod.ContainerRun, s *security, context *runtimeapi.LinuxContainerSecurityContext) error {
+func (b *Builder) setUser(ctx context.Context, run *pod.ContainerRun, s *security, context *runtimeapi.LinuxContainerSecurityContext) error {
 	name := run.Container.Name
 	if s.user != nil {
 		if s.nonRoot && *s.user == 0 {
@@ -123,7 +122,7 @@ func (r *Runtime) setUser(ctx context.Context, run *pod.ContainerRun, s *securit
 		}
 		context.RunAsUser = &runtimeapi.Int64Value{Value: *s.user}
 	} else if s.nonRoot || s.group != nil {
-		uid, user, err := r.imageUser(ctx, run.ImageRef)
+		uid, user, err := b.imageUser(ctx, run.ImageRef)
 		switch {
 		case err != nil:
 			return fmt.Errorf("container %q: user of the image: %w", name, err)
@@ -143,36 +142,42 @@ func (r *Runtime) setUser(ctx context.Context, run *pod.ContainerRun, s *securit
 	return nil
 }
 
-// imageUser returns as whom an image runs: by name where it says one, else by number, which is 0 where it says
-// nothing.
-func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user string, err error) {
-	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: ref}})
-	switch image := answer.GetImage(); {
-	case err != nil:
-		return 0, "", err
-	case image == nil:
-		return 0, "", errors.New("the image is gone")
-	case image.GetUid() != nil:
-		return image.GetUid().GetValue(), "", nil
-	default:
-		return 0, image.GetUsername(), nil
-	}
-}
-
 // seccompProfile is a container's: what is said, else what the node has for those that say nothing.
-func (r *Runtime) seccompProfile(c *v1.Container, said *v1.SeccompProfile) (*runtimeapi.SecurityProfile, error) {
+func (b *Builder) seccompProfile(c *v1.Container, said *v1.SeccompProfile) (*runtimeapi.SecurityProfile, error) {
 	switch {
-	case said == nil && r.config.SeccompDefault, said != nil && said.Type == v1.SeccompProfileTypeRuntimeDefault:
+	case said == nil && b.config.SeccompDefault, said != nil && said.Type == v1.SeccompProfileTypeRuntimeDefault:
 		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, nil
 	case said == nil, said.Type == v1.SeccompProfileTypeUnconfined:
 		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, nil
 	case said.Type == v1.SeccompProfileTypeLocalhost && said.LocalhostProfile != nil:
 		return &runtimeapi.SecurityProfile{
 			ProfileType:  runtimeapi.SecurityProfile_Localhost,
-			LocalhostRef: filepath.Join(r.config.Layout.SeccompDir(), *said.LocalhostProfile),
+			LocalhostRef: filepath.Join(b.config.Layout.SeccompDir(), *said.LocalhostProfile),
 		}, nil
 	}
 	return nil, fmt.Errorf("container %q: a seccomp profile of type %q without a name, or of an unknown type", c.Name, said.Type)
+}
+
+// appArmor is the profile of a container, in the form of today and in that of
+// older runtimes. A container of which nothing is said has the runtime's.
+func appArmor(p *v1.Pod, c *v1.Container) (profile *runtimeapi.SecurityProfile, old string, err error) {
+	said := pod.AppArmorProfile(p, c)
+	if said == nil {
+		return nil, "", nil
+	}
+	switch said.Type {
+	case v1.AppArmorProfileTypeRuntimeDefault:
+		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, "runtime/default", nil
+	case v1.AppArmorProfileTypeUnconfined:
+		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, "unconfined", nil
+	case v1.AppArmorProfileTypeLocalhost:
+		if said.LocalhostProfile == nil {
+			return nil, "", fmt.Errorf("container %q: the AppArmor profile has no name", c.Name)
+		}
+		name := *said.LocalhostProfile
+		return &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: name}, "localhost/" + name, nil
+	}
+	return nil, "", fmt.Errorf("container %q: unknown type %q of an AppArmor profile", c.Name, said.Type)
 }
 
 func selinux(of *v1.SELinuxOptions) *runtimeapi.SELinuxOption {

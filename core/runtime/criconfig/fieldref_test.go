@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 
 func TestFieldValue(t *testing.T) {
 	t.Parallel()
-	r := plainRuntime()
-	r.config.Node = func() *v1.Node {
+	b := plainBuilder()
+	b.config.Node = func() *v1.Node {
 		return &v1.Node{Status: v1.NodeStatus{
 			Addresses:   []v1.NodeAddress{{Type: v1.NodeHostName, Address: "n"}, {Type: v1.NodeInternalIP, Address: "192.0.2.7"}},
 			Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi")},
@@ -53,17 +53,17 @@ func TestFieldValue(t *testing.T) {
 		"limit that is the node's":  {of("limits.cpu", ""), "4"},
 		"request that is not there": {of("requests.memory", ""), "0"},
 	} {
-		if got, err := r.fieldValue(&run, test.from); err != nil || got != test.want {
+		if got, err := b.fieldValue(&run, test.from); err != nil || got != test.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
 		}
 	}
 	for _, from := range []*v1.EnvVarSource{{}, field("spec.containers"), field("spec.labels['a']"), of("cpu", "")} {
-		if got, err := r.fieldValue(&run, from); err == nil {
+		if got, err := b.fieldValue(&run, from); err == nil {
 			t.Errorf("%v is %q, want an error", from, got)
 		}
 	}
 	p.Spec.HostNetwork = true
-	if got, _ := r.fieldValue(&run, field("status.podIP")); got != "192.0.2.7" {
+	if got, _ := b.fieldValue(&run, field("status.podIP")); got != "192.0.2.7" {
 		t.Errorf("on the node's network the pod's address is %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"math"
@@ -37,7 +37,7 @@ func TestLinuxResources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := (&Runtime{}).linuxResources(tc.requests, tc.limits)
+			got := New(Config{}, nil).linuxResources(tc.requests, tc.limits)
 			mustEqual(t, "figures", tc.want, figures{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes})
 			mustEqual(t, "period", int64(100_000), got.CpuPeriod)
 			if len(got.Unified) > 0 {
@@ -49,7 +49,7 @@ func TestLinuxResources(t *testing.T) {
 
 func TestOutOfMemoryKillsTheWholeContainerOnCgroupV2(t *testing.T) {
 	t.Parallel()
-	got := (&Runtime{config: Config{CgroupV2: true}}).linuxResources(nil, nil)
+	got := New(Config{CgroupV2: true}, nil).linuxResources(nil, nil)
 	mustEqual(t, "unified", map[string]string{"memory.oom.group": "1"}, got.Unified)
 }
 
@@ -59,7 +59,7 @@ func TestSandboxResourcesAreThePods(t *testing.T) {
 		{Resources: v1.ResourceRequirements{Requests: quantities("250m", "10Mi"), Limits: quantities("1", "20Mi")}},
 		{Resources: v1.ResourceRequirements{Requests: quantities("250m", "10Mi"), Limits: quantities("1", "20Mi")}},
 	}}}
-	got := (&Runtime{}).sandboxResources(p)
+	got := New(Config{}, nil).sandboxResources(p)
 	mustEqual(t, "shares, quota, memory", []int64{512, 200_000, 40 << 20}, []int64{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes})
 	mustEqual(t, "OOM score", int64(0), got.OomScoreAdj)
 }

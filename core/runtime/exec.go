@@ -8,19 +8,6 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// LogPath returns where the log of a container is.
-func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
-	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
-	if err != nil {
-		return "", fmt.Errorf("container %s: %w", id, err)
-	}
-	c := answer.GetStatus()
-	if !r.owns(c.GetAnnotations(), c.GetLabels()) {
-		return "", fmt.Errorf("container %s: it is not one of this installation", id)
-	}
-	return c.GetLogPath(), nil
-}
-
 // ExecStreams are a command and the streams of it that are wanted.
 type ExecStreams struct {
 	Command                    []string

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	v1 "k8s.io/api/core/v1"
@@ -10,19 +10,19 @@ import (
 )
 
 // sandboxResources tell the runtime how large the whole pod is.
-func (r *Runtime) sandboxResources(p *v1.Pod) *runtimeapi.LinuxContainerResources {
+func (b *Builder) sandboxResources(p *v1.Pod) *runtimeapi.LinuxContainerResources {
 	options := resource.PodResourcesOptions{ExcludeOverhead: true}
-	return r.linuxResources(resource.PodRequests(p, options), resource.PodLimits(p, options))
+	return b.linuxResources(resource.PodRequests(p, options), resource.PodLimits(p, options))
 }
 
 // containerResources are the limits of a container's own cgroup.
-func (r *Runtime) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
-	resources := r.linuxResources(c.Resources.Requests, c.Resources.Limits)
-	resources.OomScoreAdj = oomScoreAdj(p, c, r.config.MemoryCapacity)
+func (b *Builder) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
+	resources := b.linuxResources(c.Resources.Requests, c.Resources.Limits)
+	resources.OomScoreAdj = oomScoreAdj(p, c, b.config.MemoryCapacity)
 	return resources
 }
 
-func (r *Runtime) linuxResources(requests, limits v1.ResourceList) *runtimeapi.LinuxContainerResources {
+func (b *Builder) linuxResources(requests, limits v1.ResourceList) *runtimeapi.LinuxContainerResources {
 	requested, ok := requests[v1.ResourceCPU]
 	if !ok {
 		requested = limits[v1.ResourceCPU]
@@ -33,7 +33,7 @@ func (r *Runtime) linuxResources(requests, limits v1.ResourceList) *runtimeapi.L
 		CpuQuota:           cpu.Quota(pod.Amount(v1.ResourceCPU, limits.Cpu())),
 		MemoryLimitInBytes: pod.Amount(v1.ResourceMemory, limits.Memory()),
 	}
-	if r.config.CgroupV2 {
+	if b.config.CgroupV2 {
 		resources.Unified = map[string]string{"memory.oom.group": "1"}
 	}
 	return resources

@@ -1,20 +1,29 @@
-package runtime
+package criconfig
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	"github.com/wardlet/wardlet/test/fakecri"
 )
 
 func TestContainerSecurity(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	for name, user := range map[string]string{"named:1": "app", "numbered:1": "7", "root:1": ""} {
-		r.cri.Load(name, 1, fakecri.Program{User: user})
+	b := plainBuilder()
+	b.imageUser = func(_ context.Context, ref string) (int64, string, error) {
+		switch ref {
+		case "named:1":
+			return 0, "app", nil
+		case "numbered:1":
+			return 7, "", nil
+		case "root:1":
+			return 0, "", nil
+		}
+		return 0, "", errors.New("the image is gone")
 	}
 	local := &v1.SeccompProfile{Type: v1.SeccompProfileTypeLocalhost, LocalhostProfile: new("a/b.json")}
 	for name, test := range map[string]struct {
@@ -32,7 +41,7 @@ func TestContainerSecurity(t *testing.T) {
 			pod: &v1.PodSecurityContext{RunAsUser: new(int64(1)), RunAsGroup: new(int64(2)), SeccompProfile: &v1.SeccompProfile{Type: v1.SeccompProfileTypeRuntimeDefault}},
 			of:  &v1.SecurityContext{RunAsUser: new(int64(3)), SeccompProfile: local},
 			check: func(c *runtimeapi.LinuxContainerSecurityContext) bool {
-				return c.RunAsUser.Value == 3 && c.RunAsGroup.Value == 2 && c.Seccomp.LocalhostRef == r.layout.SeccompDir()+"/a/b.json"
+				return c.RunAsUser.Value == 3 && c.RunAsGroup.Value == 2 && c.Seccomp.LocalhostRef == b.config.Layout.SeccompDir()+"/a/b.json"
 			},
 		},
 		"groups": {
@@ -75,7 +84,7 @@ func TestContainerSecurity(t *testing.T) {
 			p.Spec.SecurityContext, p.Spec.Containers[0].SecurityContext = test.pod, test.of
 			run := fullRun(p)
 			run.ImageRef = test.image
-			got, err := r.containerSecurity(t.Context(), &run)
+			got, err := b.containerSecurity(t.Context(), &run)
 			switch {
 			case test.err != "":
 				if err == nil || !strings.Contains(err.Error(), test.err) {
@@ -99,5 +108,43 @@ func TestSandboxSecurity(t *testing.T) {
 	if got.RunAsUser.Value != 1 || got.RunAsGroup.Value != 2 || got.SupplementalGroups[0] != 3 || !got.Privileged ||
 		got.Seccomp.ProfileType != runtimeapi.SecurityProfile_RuntimeDefault {
 		t.Errorf("security context %v", got)
+	}
+}
+
+func TestAContainerHasItsAppArmorProfile(t *testing.T) {
+	t.Parallel()
+	local := &v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost, LocalhostProfile: new("mine")}
+	for name, tc := range map[string]struct {
+		profile *v1.AppArmorProfile
+		want    *runtimeapi.SecurityProfile
+		old     string
+		err     string
+	}{
+		"nothing is said":       {},
+		"the runtime's":         {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeRuntimeDefault}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}, "runtime/default", ""},
+		"none":                  {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeUnconfined}, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Unconfined}, "unconfined", ""},
+		"one that is loaded":    {local, &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: "mine"}, "localhost/mine", ""},
+		"one without a name":    {&v1.AppArmorProfile{Type: v1.AppArmorProfileTypeLocalhost}, nil, "", `container "app": the AppArmor profile has no name`},
+		"one of another system": {&v1.AppArmorProfile{Type: "Mine"}, nil, "", `container "app": unknown type "Mine" of an AppArmor profile`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fullPod()
+			p.Spec.SecurityContext = &v1.PodSecurityContext{AppArmorProfile: tc.profile}
+			run := fullRun(p)
+			config, err := plainBuilder().Container(t.Context(), &run, nil)
+			if tc.err != "" {
+				expectError(t, err, tc.err)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := config.GetLinux().GetSecurityContext()
+			if d := cmp.Diff(string(asJSON(t, tc.want)), string(asJSON(t, is.GetApparmor()))); d != "" {
+				t.Errorf("profile (-want +got):\n%s", d)
+			}
+			mustEqual(t, "in the form of older runtimes", tc.old, is.GetApparmorProfile()) //nolint:staticcheck // that is the form
+		})
 	}
 }

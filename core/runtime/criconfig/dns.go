@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"fmt"
@@ -19,23 +19,23 @@ const (
 )
 
 // dnsConfig is the pod's resolver configuration, with what could not be had as asked. Without the name servers of a
-// cluster ClusterFirst gives the node's.
-func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) {
+// cluster ClusterFirst means the node's.
+func (b *Builder) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []Notice, error) {
 	dns := &runtimeapi.DNSConfig{}
-	var notices []notice
+	var notices []Notice
 	if p.Spec.DNSPolicy != v1.DNSNone {
 		var err error
-		if dns, err = r.nodeDNS(); err != nil {
+		if dns, err = b.nodeDNS(); err != nil {
 			return nil, nil, err
 		}
 	}
 	switch wants, explicit := wantsClusterDNS(p); {
-	case wants && len(r.config.ClusterDNS) > 0:
-		dns = r.clusterDNS(p, dns)
+	case wants && len(b.config.ClusterDNS) > 0:
+		dns = b.clusterDNS(p, dns)
 	case explicit:
-		notices = append(notices, notice{
-			reason:  "MissingClusterDNS",
-			message: fmt.Sprintf("no cluster DNS is configured: dnsPolicy %s gives the node's DNS; set dnsPolicy: Default, or cluster.dns in agent.toml", p.Spec.DNSPolicy),
+		notices = append(notices, Notice{
+			Reason:  "MissingClusterDNS",
+			Message: fmt.Sprintf("no cluster DNS is configured: dnsPolicy %s gives the node's DNS; set dnsPolicy: Default, or cluster.dns in agent.toml", p.Spec.DNSPolicy),
 		})
 	}
 	if c := p.Spec.DNSConfig; c != nil {
@@ -44,9 +44,9 @@ func (r *Runtime) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []notice, error) 
 		dns.Options = mergeOptions(dns.Options, c.Options)
 	}
 	if cut := limitDNS(dns); len(cut) > 0 {
-		notices = append(notices, notice{
-			reason:  "DNSConfigForming",
-			message: "DNS limits were exceeded and these entries omitted: " + strings.Join(cut, ", "),
+		notices = append(notices, Notice{
+			Reason:  "DNSConfigForming",
+			Message: "DNS limits were exceeded and these entries omitted: " + strings.Join(cut, ", "),
 		})
 	}
 	return dns, notices, nil
@@ -65,10 +65,10 @@ func wantsClusterDNS(p *v1.Pod) (wants, explicit bool) {
 }
 
 // clusterDNS asks the cluster's name servers, for names of the pod's namespace first.
-func (r *Runtime) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.DNSConfig {
-	domain := r.config.ClusterDomain
+func (b *Builder) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.DNSConfig {
+	domain := b.config.ClusterDomain
 	return &runtimeapi.DNSConfig{
-		Servers:  slices.Clone(r.config.ClusterDNS),
+		Servers:  slices.Clone(b.config.ClusterDNS),
 		Searches: unique(slices.Concat([]string{p.Namespace + ".svc." + domain, "svc." + domain, domain}, node.Searches)),
 		Options:  []string{"ndots:5"},
 	}
@@ -76,11 +76,11 @@ func (r *Runtime) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.
 
 // nodeDNS is the node's resolver configuration. Without a resolv.conf names
 // are looked up nowhere, rather than where the runtime thinks fit.
-func (r *Runtime) nodeDNS() (*runtimeapi.DNSConfig, error) {
-	if r.config.ResolvConf == "" {
+func (b *Builder) nodeDNS() (*runtimeapi.DNSConfig, error) {
+	if b.config.ResolvConf == "" {
 		return &runtimeapi.DNSConfig{Servers: []string{"127.0.0.1"}, Searches: []string{"."}}, nil
 	}
-	content, err := os.ReadFile(r.config.ResolvConf)
+	content, err := os.ReadFile(b.config.ResolvConf)
 	if err != nil {
 		return nil, fmt.Errorf("DNS of the node: %w", err)
 	}
@@ -107,7 +107,7 @@ func mergeOptions(options []string, own []v1.PodDNSConfigOption) []string {
 	return options
 }
 
-// limitDNS cuts what a resolver would not read and gives what was cut.
+// limitDNS cuts what a resolver would not read and returns what was cut.
 func limitDNS(dns *runtimeapi.DNSConfig) []string {
 	var cut []string
 	if len(dns.Servers) > maxNameservers {

@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"errors"
@@ -14,40 +14,40 @@ import (
 )
 
 // fieldValue is the value that an environment variable takes from a field of its pod or of its container's resources.
-func (r *Runtime) fieldValue(run *pod.ContainerRun, from *v1.EnvVarSource) (string, error) {
+func (b *Builder) fieldValue(run *pod.ContainerRun, from *v1.EnvVarSource) (string, error) {
 	switch {
 	case from.FieldRef != nil:
-		return r.podField(run, from.FieldRef.FieldPath)
+		return b.podField(run, from.FieldRef.FieldPath)
 	case from.ResourceFieldRef != nil:
-		return r.resourceField(run, from.ResourceFieldRef)
+		return b.resourceField(run, from.ResourceFieldRef)
 	}
 	return "", errors.New("valueFrom is supported with fieldRef and resourceFieldRef only; give it a value")
 }
 
 // podField is a field of a pod by its path, as the downward API names it.
-func (r *Runtime) podField(run *pod.ContainerRun, path string) (string, error) {
+func (b *Builder) podField(run *pod.ContainerRun, path string) (string, error) {
 	if value, ok := pod.Field(run.Pod, path); ok {
 		return value, nil
 	}
 	switch path {
 	case "status.hostIP":
-		return first(r.hostIPs()), nil
+		return first(b.hostIPs()), nil
 	case "status.hostIPs":
-		return strings.Join(r.hostIPs(), ","), nil
+		return strings.Join(b.hostIPs(), ","), nil
 	case "status.podIP":
-		return first(r.podIPs(run)), nil
+		return first(b.podIPs(run)), nil
 	case "status.podIPs":
-		return strings.Join(r.podIPs(run), ","), nil
+		return strings.Join(b.podIPs(run), ","), nil
 	}
 	return "", fmt.Errorf("unknown field %q", path)
 }
 
-func (r *Runtime) hostIPs() []string {
+func (b *Builder) hostIPs() []string {
 	var ips []string
-	if r.config.Node == nil {
+	if b.config.Node == nil {
 		return nil
 	}
-	for _, a := range r.config.Node().Status.Addresses {
+	for _, a := range b.config.Node().Status.Addresses {
 		if a.Type == v1.NodeInternalIP {
 			ips = append(ips, a.Address)
 		}
@@ -55,9 +55,9 @@ func (r *Runtime) hostIPs() []string {
 	return ips
 }
 
-func (r *Runtime) podIPs(run *pod.ContainerRun) []string {
+func (b *Builder) podIPs(run *pod.ContainerRun) []string {
 	if run.Pod.Spec.HostNetwork {
-		return r.hostIPs()
+		return b.hostIPs()
 	}
 	return run.SandboxIPs
 }
@@ -71,7 +71,7 @@ func first(list []string) string {
 
 // resourceField is a resource of a container in units of its divisor, rounded up. A limit that is not set is what the
 // node has for pods.
-func (r *Runtime) resourceField(run *pod.ContainerRun, of *v1.ResourceFieldSelector) (string, error) {
+func (b *Builder) resourceField(run *pod.ContainerRun, of *v1.ResourceFieldSelector) (string, error) {
 	c := run.Container
 	if of.ContainerName != "" {
 		i := slices.IndexFunc(run.Pod.Spec.Containers, func(c v1.Container) bool { return c.Name == of.ContainerName })
@@ -88,8 +88,8 @@ func (r *Runtime) resourceField(run *pod.ContainerRun, of *v1.ResourceFieldSelec
 		return "", fmt.Errorf("resourceFieldRef: unknown resource %q", of.Resource)
 	}
 	q, said := list[v1.ResourceName(name)]
-	if !said && kind == "limits" && r.config.Node != nil {
-		q = r.config.Node().Status.Allocatable[v1.ResourceName(name)]
+	if !said && kind == "limits" && b.config.Node != nil {
+		q = b.config.Node().Status.Allocatable[v1.ResourceName(name)]
 	}
 	return inUnits(v1.ResourceName(name), q, of.Divisor), nil
 }

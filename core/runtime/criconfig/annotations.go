@@ -1,4 +1,4 @@
-package runtime
+package criconfig
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
 const (
 	annotationHash             = "io.kubernetes.container.hash"
 	annotationRestartCount     = "io.kubernetes.container.restartCount"
-	annotationMessagePath      = "io.kubernetes.container.terminationMessagePath"
-	annotationMessagePolicy    = "io.kubernetes.container.terminationMessagePolicy"
+	AnnotationMessagePath      = "io.kubernetes.container.terminationMessagePath"
+	AnnotationMessagePolicy    = "io.kubernetes.container.terminationMessagePolicy"
 	annotationPreStop          = "io.kubernetes.container.preStopHandler"
 	annotationPorts            = "io.kubernetes.container.ports"
 	annotationDeletionGrace    = "io.kubernetes.pod.deletionGracePeriod"
@@ -31,7 +31,7 @@ const (
 // sandboxAnnotations are the pod's own and, over them, the marks of this
 // installation: what a document says in their place does not count.
 // With notices where not all of the pod's are there.
-func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []notice, error) {
+func (b *Builder) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []Notice, error) {
 	instance := run.Instance
 	if instance == "" {
 		var err error
@@ -49,7 +49,7 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []
 	}
 	annotations, notices := limitAnnotations(run.Pod.Annotations)
 	annotations[pod.AnnotationSeen] = run.Seen.Format(seenFormat)
-	annotations[pod.AnnotationInstallation] = r.config.Installation
+	annotations[pod.AnnotationInstallation] = b.config.Installation
 	annotations[pod.AnnotationDocument] = run.Document
 	annotations[pod.AnnotationInstance] = instance
 	annotations[pod.AnnotationFinal] = final
@@ -61,14 +61,14 @@ func (r *Runtime) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []
 	return annotations, notices, nil
 }
 
-func (r *Runtime) containerAnnotations(run *pod.ContainerRun) (map[string]string, error) {
+func (b *Builder) containerAnnotations(run *pod.ContainerRun) (map[string]string, error) {
 	p, c := run.Pod, run.Container
 	annotations := map[string]string{
 		annotationHash:             ContainerHash(c),
 		annotationRestartCount:     strconv.FormatUint(uint64(run.Attempt), 10),
-		annotationMessagePath:      c.TerminationMessagePath,
-		annotationMessagePolicy:    string(c.TerminationMessagePolicy),
-		pod.AnnotationInstallation: r.config.Installation,
+		AnnotationMessagePath:      c.TerminationMessagePath,
+		AnnotationMessagePolicy:    string(c.TerminationMessagePolicy),
+		pod.AnnotationInstallation: b.config.Installation,
 		pod.AnnotationDocument:     run.Sandbox.Document,
 	}
 	if grace := p.DeletionGracePeriodSeconds; grace != nil {
@@ -115,7 +115,7 @@ const maxKeysNamed = 3
 // limitAnnotations returns the annotations of a pod that its sandbox gets, with a
 // notice where that is not all: the shortest, and always the one that names the pod's
 // source.
-func limitAnnotations(annotations map[string]string) (map[string]string, []notice) {
+func limitAnnotations(annotations map[string]string) (map[string]string, []Notice) {
 	keys := slices.SortedFunc(maps.Keys(annotations), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a)+len(annotations[a]), len(b)+len(annotations[b])), cmp.Compare(a, b))
 	})
@@ -132,16 +132,16 @@ func limitAnnotations(annotations map[string]string) (map[string]string, []notic
 	if len(left) == 0 {
 		return kept, nil
 	}
-	return kept, []notice{{
-		reason: "AnnotationsTooLong",
-		message: fmt.Sprintf("the annotations have more than %d bytes together: %d of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (%q); shorten them if these need them",
+	return kept, []Notice{{
+		Reason: "AnnotationsTooLong",
+		Message: fmt.Sprintf("the annotations have more than %d bytes together: %d of them, the longest, are not on the sandbox, where CNI plugins and the runtime would read them (%q); shorten them if these need them",
 			maxAnnotationBytes, len(left), left[max(len(left)-maxKeysNamed, 0):]),
 	}}
 }
 
-// definitionHash is the hash a container of ours was made with. Of one that a
+// DefinitionHash returns the hash a container of ours was made with. Of one that a
 // kubelet made nothing is known: it passes for what its pod says.
-func definitionHash(annotations map[string]string) string {
+func DefinitionHash(annotations map[string]string) string {
 	if _, marked := annotations[pod.AnnotationInstallation]; !marked {
 		return ""
 	}

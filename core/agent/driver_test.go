@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/test/fakecri"
+	"github.com/wardlet/wardlet/test/site"
+)
+
+// locked is a log that is read while it is written.
+type locked struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func TestOpen_comparesItsCgroupDriverWithTheRuntimes(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	cri.SetCgroupDriver(runtimeapi.CgroupDriver_SYSTEMD.Enum())
+	n := site.New(t)
+	n.Cfg.Runtime.Endpoint = cri.Endpoint()
+	var log locked
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { a.runtime.WatchForeign(ctx) })
+	const want = "the runtime's cgroup driver is systemd, the agent's is cgroupfs"
+	for range 1000 {
+		if strings.Contains(log.String(), want) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	watching.Wait()
+	if got := log.String(); !strings.Contains(got, want) {
+		t.Errorf("log %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,77 @@
+package criconfig
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Container returns what a container is made with, its mounts as they are given. It may ask which user the
+// image runs as, and changes nothing.
+func (b *Builder) Container(ctx context.Context, run *pod.ContainerRun, mounts []*runtimeapi.Mount) (*runtimeapi.ContainerConfig, error) {
+	p, c := run.Pod, run.Container
+	arguments, err := b.expandArguments(run)
+	if err != nil {
+		return nil, err
+	}
+	annotations, err := b.containerAnnotations(run)
+	if err != nil {
+		return nil, err
+	}
+	security, err := b.containerSecurity(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return &runtimeapi.ContainerConfig{
+		Metadata:    &runtimeapi.ContainerMetadata{Name: c.Name, Attempt: run.Attempt},
+		Image:       &runtimeapi.ImageSpec{Image: run.ImageRef, UserSpecifiedImage: c.Image},
+		Command:     arguments.command,
+		Args:        arguments.args,
+		WorkingDir:  c.WorkingDir,
+		Envs:        arguments.env,
+		Mounts:      mounts,
+		Labels:      containerLabels(p, c),
+		Annotations: annotations,
+		LogPath:     LogPath(c.Name, run.Attempt),
+		Stdin:       c.Stdin,
+		StdinOnce:   c.StdinOnce,
+		Tty:         c.TTY,
+		Linux: &runtimeapi.LinuxContainerConfig{
+			Resources:       b.containerResources(p, c),
+			SecurityContext: security,
+		},
+	}, nil
+}
+
+func containerLabels(p *v1.Pod, c *v1.Container) map[string]string {
+	labels := podLabels(p)
+	labels[pod.LabelContainerName] = c.Name
+	return labels
+}
+
+// ContainerHash returns the definition hash of a container, over its name and
+// image, as 8 hex digits. A running container with another hash than its
+// definition's is replaced, so the algorithm must never change: an upgrade
+// would restart every container.
+func ContainerHash(c *v1.Container) string {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, c.Name+"\x00"+c.Image)
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// LogPath returns where the log of a container is, below the sandbox's log directory.
+func LogPath(container string, attempt uint32) string {
+	return filepath.Join(container, logName(attempt))
+}
+
+func logName(attempt uint32) string {
+	return strconv.FormatUint(uint64(attempt), 10) + ".log"
+}
