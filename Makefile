@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,7 +81,12 @@ test-parity: ## what a kubelet's own packages make of the same input, and whethe
 
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
-	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
+	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
+
+test-conformance: build ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
+	@tools/setup.sh conformance
+	PROCS=8 ONLY=passing test/conformance/conformance.sh
+	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 20m ./test/cluster/kubectl
 
 conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing for those that passed before
 	@tools/setup.sh conformance
@@ -126,7 +131,7 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/demo
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/e2e -raced -races 100 -many 60 -loops 3
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
-	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster/...
+	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

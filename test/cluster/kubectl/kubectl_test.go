@@ -258,7 +258,7 @@ spec:
     spec:
       restartPolicy: Never
       containers:
-      - {name: main, image: %q, command: [sh, -c, "sleep 1; echo done"]}
+      - {name: main, image: %q, command: [sh, -c, "sleep 2; echo done"]}
 ---
 apiVersion: batch/v1
 kind: Job
@@ -271,7 +271,12 @@ spec:
       containers:
       - {name: main, image: %q, command: [sh, -c, "exit 3"]}
 `, busybox, busybox))
-	s.kubectl("wait", "--for=condition=Ready", "pod", "-l", "job-name=sums", "--timeout=60s")
+	s.eventually("the first pods of the Job run", func() error {
+		if got := s.kubectl("get", "pods", "-l", "job-name=sums", "-o", "jsonpath={.items[*].status.phase}"); !strings.Contains(got, "Running") {
+			return fmt.Errorf("phases: %q", got)
+		}
+		return nil
+	})
 	s.kill()
 	s.kubectl("wait", "--for=condition=complete", "job/sums", "--timeout=120s")
 	s.kubectl("wait", "--for=condition=failed", "job/fails", "--timeout=120s")

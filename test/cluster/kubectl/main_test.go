@@ -87,12 +87,19 @@ func newSpace(t *testing.T) *space {
 			log := cluster.Log()
 			t.Logf("pods:\n%s\nthe end of the node's log:\n%s", out, log[max(0, len(log)-10_000):])
 		}
-		if _, err := cluster.Kubectl(ctx, "delete", "namespace", s.name, "--timeout=100s"); err != nil {
+		_, err := cluster.Kubectl(ctx, "delete", "namespace", s.name, "--timeout=60s")
+		if err != nil {
 			t.Error(err)
 		}
-		left, err := cluster.Ctr(ctx, "containers", "list", `labels."io.kubernetes.pod.namespace"==`+s.name)
-		if err != nil || strings.Count(left, "\n") > 1 {
-			t.Errorf("the runtime has left of the namespace: %v\n%s", err, left)
+		// What a pod leaves in the runtime goes after its object.
+		for left := "?"; left != ""; time.Sleep(200 * time.Millisecond) {
+			if ctx.Err() != nil {
+				t.Errorf("the runtime has left of the namespace:\n%s", left)
+				return
+			}
+			if left, err = cluster.Ctr(ctx, "containers", "list", "--quiet", `labels."io.kubernetes.pod.namespace"==`+s.name); err != nil {
+				left = err.Error()
+			}
 		}
 	})
 	return s

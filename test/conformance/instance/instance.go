@@ -145,14 +145,15 @@ func (i *Instance) KillNode() error {
 	return fmt.Errorf("process %d is still there 10 s after SIGKILL", pid)
 }
 
-// runs reports whether a process is there and is no zombie.
+// runs reports whether a process is there and is more than a zombie: as long as it has other threads its files are open.
 func runs(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
 	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	_, after, _ := strings.Cut(string(text), ") ")
-	return !strings.HasPrefix(after, "Z")
+	return err == nil && (len(threads) > 1 || !strings.HasPrefix(after, "Z"))
 }
 
 // RestartNode kills the node agent and starts it again.
