@@ -36,9 +36,12 @@ func explain(server string, err error) error {
 func adviceFor(err error) string {
 	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	invalid, _ := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
 	case errors.As(err, new(*credentialError)):
 		return ""
+	case invalid.Reason == x509.Expired: // or not valid yet
+		return "check the clock of this node, then renew the server's certificate"
 	case refused || unknown:
 		return "check that the certificate authority is this server's"
 	case apierrors.IsUnauthorized(err):

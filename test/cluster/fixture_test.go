@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,7 +31,9 @@ import (
 type rig struct {
 	plane *controlplane.Plane
 	net   *proxy
-	sink  *holder
+	// server is the URL that clients use where that is not net's.
+	server string
+	sink   *holder
 	// node is the node's name, space a namespace of the test's own.
 	node, space string
 	// ca, token, cert and key are the source's files; empty ones it does not
@@ -104,7 +107,7 @@ func (r *rig) run(t *testing.T) (stop func()) {
 // client returns a client of the node's.
 func (r *rig) client(t *testing.T) *kube.Client {
 	t.Helper()
-	c, err := kube.New(kube.Config{Server: r.net.url(), Logger: r.log(t), Credentials: kube.Credentials{
+	c, err := kube.New(kube.Config{Server: cmp.Or(r.server, r.net.url()), Logger: r.log(t), Credentials: kube.Credentials{
 		CA: kube.Material{File: r.ca}, Token: kube.Material{File: r.token}, Cert: kube.Material{File: r.cert}, Key: kube.Material{File: r.key},
 	}})
 	must(t, err)
@@ -194,7 +197,7 @@ func (r *rig) converges(t *testing.T) {
 		for id, p := range listed {
 			want[id] = p.ResourceVersion
 		}
-		return cmp.Diff(want, r.sink.versions())
+		return gocmp.Diff(want, r.sink.versions())
 	})
 	for id, want := range listed {
 		d, ok := r.sink.document(id)
@@ -207,7 +210,7 @@ func (r *rig) converges(t *testing.T) {
 			want.Annotations = map[string]string{}
 		}
 		want.Annotations[pod.AnnotationSource] = pod.SourceAPI
-		if diff := cmp.Diff(want, d.Pod); diff != "" {
+		if diff := gocmp.Diff(want, d.Pod); diff != "" {
 			t.Errorf("%s (-server +sink):\n%s", id, diff)
 		}
 	}
