@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -166,4 +168,74 @@ func FuzzCopy(f *testing.F) {
 			t.Error(fmt.Sprint(out.Len(), " bytes, at most ", limit))
 		}
 	})
+}
+
+// Many who follow a long log cost their buffers and no more, and a log without lines is no reason to hold it.
+func TestCopy_longLogManyReaders(t *testing.T) { // not beside others: it counts what is allocated
+	path := filepath.Join(t.TempDir(), "0.log")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	const length = 10 << 30 // sparse: it takes no room
+	if _, err := file.WriteAt([]byte("\n2026-01-02T03:04:05Z stdout F one\n2026-01-02T03:04:05Z stdout F two\n"), length); err != nil {
+		t.Fatal(err)
+	}
+	const readers = 50
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var outputs [readers]lockedBuffer
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range readers {
+		all.Go(func() {
+			out := Output{Stdout: &outputs[i]}
+			if err := Copy(ctx, path, Options{Follow: true, Tail: 2, Limit: -1}, out, func() bool { return true }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	defer func() { cancel(); all.Wait() }()
+	wait := func(want string) {
+		t.Helper()
+		for i := range readers {
+			for end := time.Now().Add(20 * time.Second); outputs[i].String() != want; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("reader %d has %q, want %q", i, outputs[i].String(), want)
+				}
+			}
+		}
+	}
+	wait("one\ntwo\n")
+	if _, err := file.Seek(0, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(file, "2026-01-02T03:04:06Z stdout F three\n"); err != nil {
+		t.Fatal(err)
+	}
+	wait("one\ntwo\nthree\n")
+	runtime.ReadMemStats(&after)
+	// Two blocks each, and what the test itself needs.
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > readers*4*blockSize+8<<20 {
+		t.Errorf("%d readers took %d bytes", readers, grown)
+	}
+}
+
+// lockedBuffer is a buffer of more than one goroutine.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

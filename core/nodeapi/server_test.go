@@ -83,6 +83,10 @@ type node struct {
 	serving *pki.Authority
 	server  *Server
 	address string
+	// streams is where the runtime streams programs; nil for a runtime that runs none.
+	streams *url.URL
+	// end ends the server and waits for it.
+	end func()
 }
 
 func (n *node) PodList() *v1.PodList {
@@ -106,6 +110,9 @@ func (n *node) LogPath(_ context.Context, id string) (string, error) {
 func (n *node) Runs(*v1.Pod, string) bool { return false }
 
 func (n *node) ExecURL(context.Context, string, *Exec) (*url.URL, error) {
+	if n.streams != nil {
+		return n.streams, nil
+	}
 	return nil, errors.New("the runtime runs nothing here")
 }
 
@@ -140,7 +147,8 @@ func newNode(t *testing.T) *node {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { n.server.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
+	n.end = func() { cancel(); running.Wait() }
+	t.Cleanup(n.end)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		c, err := net.Dial("tcp", n.address)
 		if err == nil {
@@ -317,4 +325,62 @@ func TestContainerLogs(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", path, code, text, want.code, want.text)
 		}
 	}
+}
+
+// Clients that never read what they wanted keep neither others from what they want nor the agent from its end.
+func TestServer_clientsThatNeverRead(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	written := make(chan struct{}, 20)
+	runtime := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+		block := make([]byte, 1<<20)
+		for range 64 { // more than connections hold
+			if _, err := conn.Write(block); err != nil {
+				written <- struct{}{}
+				return
+			}
+		}
+	}))
+	defer runtime.Close()
+	var err error
+	n.streams, err = url.Parse(runtime.URL)
+	must(t, err)
+	log, err := os.OpenFile(filepath.Join(n.dir, "log"), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	line := "2026-01-02T03:04:07Z stdout F " + strings.Repeat("x", 8<<10) + "\n"
+	for range 8 << 10 {
+		_, err := io.WriteString(log, line)
+		must(t, err)
+	}
+	must(t, log.Close())
+
+	cert := n.client(n.clients, "admin", "system:masters")
+	config := &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{*cert}} //nolint:gosec // whose server it is does not matter here
+	for range 20 {
+		for _, request := range []string{
+			"GET /containerLogs/shop/web/main?follow=true HTTP/1.1\r\nHost: node\r\n\r\n",
+			"POST /exec/shop/web/main?command=yes&output=1 HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
+		} {
+			conn, err := tls.Dial("tcp", n.address, config)
+			must(t, err)
+			defer conn.Close()
+			_, err = io.WriteString(conn, request)
+			must(t, err)
+		}
+	}
+	if code, text := n.ask(caller{token: "good"}, "GET", "/containerLogs/shop/web/main?limitBytes=4"); code != 200 || text != "one\n" {
+		t.Errorf("beside them: %d %.100q", code, text)
+	}
+	began := time.Now()
+	n.end()
+	if took := time.Since(began); took > 2*endTimeout {
+		t.Errorf("the server ended after %v", took)
+	}
+	<-written
 }
