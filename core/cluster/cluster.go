@@ -41,6 +41,14 @@ type Pods interface {
 	Finished(uid types.UID) bool
 }
 
+// Memory keeps over restarts of the agent what others gave the node at the API server: its pods are judged by that also
+// where the server cannot be reached.
+type Memory interface {
+	// Load returns the node as it was stored last, nil for none.
+	Load() (*v1.Node, error)
+	Store(n *v1.Node) error
+}
+
 // Config is what a Member works with.
 type Config struct {
 	Client *kube.Client
@@ -49,6 +57,7 @@ type Config struct {
 	// Taints are what the node has when it is registered.
 	Taints []v1.Taint
 	Pods   Pods
+	Memory Memory
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -65,6 +74,8 @@ type Member struct {
 	// remote is the node as the API server has it, nil before it is registered.
 	mu     sync.Mutex
 	remote *v1.Node
+	// stored is what Memory has.
+	stored *v1.Node
 	// report has a value when the API server's copy of the node's status is not the node's.
 	report chan struct{}
 
@@ -75,14 +86,16 @@ type Member struct {
 	owed owed
 }
 
-// New returns a member that does nothing before Run.
+// New returns a member that does nothing before Run. The node is from then on as Memory has it.
 func New(cfg Config) *Member {
 	n, _ := cfg.Node.Get()
-	return &Member{
+	m := &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
 		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
+	m.recall()
+	return m
 }
 
 // Changed says that the status of a pod may have changed, or what is left of the pod. It does not block.

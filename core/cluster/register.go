@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -151,11 +152,8 @@ func (m *Member) takeRemote(n *v1.Node) {
 	if n == nil {
 		return
 	}
-	m.cfg.Node.Update(func(is *v1.Node) {
-		is.UID = n.UID
-		is.Labels, is.Annotations = maps.Clone(n.Labels), maps.Clone(n.Annotations)
-		is.Spec = *n.Spec.DeepCopy()
-	})
+	m.cfg.Node.Update(func(is *v1.Node) { given(n, is) })
+	m.remember(n)
 	m.register.Do(func() { close(m.registered) })
 	if is, _ := m.cfg.Node.Get(); !sameConditions(&n.Status, &is.Status) {
 		select {
@@ -163,6 +161,48 @@ func (m *Member) takeRemote(n *v1.Node) {
 		default: // the one that waits says it too
 		}
 	}
+}
+
+// given writes into a node what the API server's copy of it has that others may change.
+func given(there, is *v1.Node) {
+	is.UID = there.UID
+	is.Labels, is.Annotations = maps.Clone(there.Labels), maps.Clone(there.Annotations)
+	is.Spec = *there.Spec.DeepCopy()
+}
+
+// remember stores what others gave the node, if it is not what is stored.
+func (m *Member) remember(n *v1.Node) {
+	next := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
+	given(n, next)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stored != nil && equality.Semantic.DeepEqual(m.stored, next) {
+		return
+	}
+	if err := m.cfg.Memory.Store(next); err != nil {
+		m.log.Warn("labels and taints that the cluster gave the node are not stored; a restart without the API server does not know them", "err", err)
+		return
+	}
+	m.stored = next
+}
+
+// recall gives the node what was stored of it, with the labels that it has now of its own.
+func (m *Member) recall() {
+	n, err := m.cfg.Memory.Load()
+	if err != nil {
+		m.log.Warn("labels and taints that the cluster gave the node cannot be read; they are not known until it is registered", "err", err)
+	}
+	if n == nil || n.Name != m.name {
+		return
+	}
+	m.stored = n
+	m.cfg.Node.Update(func(is *v1.Node) {
+		given(n, is)
+		if is.Labels == nil {
+			is.Labels = map[string]string{}
+		}
+		maps.Copy(is.Labels, m.labels)
+	})
 }
 
 // serverCopy returns the node as the API server has it, nil if it has none. It is shared.

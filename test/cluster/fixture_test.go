@@ -36,6 +36,8 @@ type rig struct {
 	sink   *holder
 	// node is the node's name, space a namespace of the test's own.
 	node, space string
+	// memory is what the members of the rig keep of the node.
+	memory memory
 	// ca, token, cert and key are the source's files; empty ones it does not
 	// use.
 	ca, token, cert, key string

@@ -93,7 +93,7 @@ func (r *rig) member(t *testing.T) *member {
 	node.SetConditions(&is.Status, "", node.Pressure{}, metav1.NewTime(time.Now().Truncate(time.Second)))
 	m.object = node.NewObject(is)
 	m.Member = cluster.New(cluster.Config{
-		Client: r.client(t), Node: m.object, Pods: m.pods, Logger: r.log(t), Now: time.Now,
+		Client: r.client(t), Node: m.object, Pods: m.pods, Memory: &r.memory, Logger: r.log(t), Now: time.Now,
 		Taints: []v1.Taint{{Key: "edge", Effect: v1.TaintEffectNoSchedule}},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,6 +101,43 @@ func (r *rig) member(t *testing.T) *member {
 	running.Go(func() { m.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return m
+}
+
+// memory keeps a node for the members of a rig.
+type memory struct {
+	mu   sync.Mutex
+	node *v1.Node
+}
+
+func (m *memory) Load() (*v1.Node, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.node, nil
+}
+
+func (m *memory) Store(n *v1.Node) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.node = n
+	return nil
+}
+
+// What others gave the node is known to an agent that starts without the server.
+func TestMember_restartWithoutServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, shared(t))
+	first := r.member(t)
+	eventually(t, v1.ConditionTrue, func() v1.ConditionStatus { return ready(r.getNode(t)) })
+	r.do(t, http.MethodPatch, "/api/v1/nodes/"+r.node, map[string]any{
+		"metadata": map[string]any{"labels": map[string]string{"rack": "7", "site": "south"}}, "spec": map[string]any{"unschedulable": true},
+	}, nil)
+	eventually(t, "7", func() string { return first.object.Node().Labels["rack"] })
+	eventually(t, true, func() bool { n, _ := r.memory.Load(); return n.Labels["rack"] == "7" })
+	r.net.refuse()
+	is := r.member(t).object.Node()
+	if is.Labels["rack"] != "7" || is.Labels["site"] != "north" || !is.Spec.Unschedulable {
+		t.Errorf("labels %v, spec %+v; the node's own labels come first", is.Labels, is.Spec)
+	}
 }
 
 func (r *rig) getNode(t *testing.T) *v1.Node {

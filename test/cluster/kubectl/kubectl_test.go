@@ -368,3 +368,33 @@ func TestDeployment_forbiddenImage(t *testing.T) {
 	}
 	t.Logf("%d pods after %v", s.count(), *loop)
 }
+
+func TestPod_ofAMegabyte(t *testing.T) {
+	s := newSpace(t)
+	var env strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&env, "    - {name: V%d, value: %q}\n", i, strings.Repeat("x", 100_000))
+	}
+	pod := func(name, env string) string {
+		return fmt.Sprintf(`apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers:
+  - name: main
+    image: %q
+    command: [sh, -c, %q]
+    env:
+%s`, name, busybox, endless, env)
+	}
+	if _, err := s.try(pod("huge", env.String()), "create", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.try(pod("small", "    - {name: V, value: x}\n"), "create", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	s.kubectl("wait", "--for=condition=Ready", "pod/huge", "pod/small", "--timeout=60s")
+	s.kill()
+	s.kubectl("delete", "pod", "huge", "small", "--timeout=60s")
+}
