@@ -1,6 +1,7 @@
 package state
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +11,7 @@ import (
 
 func TestNodeMemory(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := filepath.Join(t.TempDir(), "state")
 	d, _ := open(t, path)
 	if n, err := d.NodeMemory().Load(); n != nil || err != nil {
 		t.Errorf("before a node is stored: %v, %v", n, err)
