@@ -9,4 +9,4 @@ OUT=${OUT:-$D/results/$(date +%H%M%S)}; mkdir -p "$OUT"; DR=; P=${PROCS:-4}; [ -
 nice -n 10 "$BIN/ginkgo" run --procs="$P" --no-color $DR --timeout="${TIMEOUT:-60m}" --focus="$F" --skip="$SK" --output-dir="$OUT" --json-report=report.json ${GINKGO_EXTRA:-} "$BIN/e2e.test" -- \
   --kubeconfig="$KUBECONFIG" --provider=skeleton --num-nodes=1 --minStartupPods=0 --allowed-not-ready-nodes=0 --kubectl-path="$BIN/kubectl" \
   --dump-logs-on-failure=false --disable-log-dump=true --kubelet-root-dir="$AGENT_ROOT" ${E2E_EXTRA:-} >"$OUT/log" 2>&1
-rc=$?; "$BIN/conformance-report" "$OUT"; echo "rc=$rc, files in $OUT"; exit $rc
+rc=$?; "$BIN/conformance-report" "$OUT" "$HERE"; echo "rc=$rc, files in $OUT"; exit $rc

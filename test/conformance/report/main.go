@@ -1,9 +1,10 @@
 // Conformance-report reads what Ginkgo says of a run of Kubernetes' end-to-end tests:
 //
-//	conformance-report DIR
+//	conformance-report DIR [LISTS]
 //
 // It reads DIR/report.json, prints counts by group and why tests failed, and writes passed.txt, failed.txt, skipped.txt
-// and times.txt into DIR.
+// and times.txt into DIR. With a directory LISTS, which has passing.txt and failing.txt, it names the tests that failed and
+// are not expected to, and those that passed and were not.
 package main
 
 import (
@@ -21,11 +22,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: conformance-report DIR")
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: conformance-report DIR [LISTS]")
 		os.Exit(2)
 	}
-	if err := report(os.Args[1], os.Stdout); err != nil {
+	err := report(os.Args[1], os.Stdout)
+	if err == nil && len(os.Args) == 3 {
+		err = compare(os.Args[1], os.Args[2], os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance-report:", err)
 		os.Exit(1)
 	}
@@ -94,6 +99,50 @@ func report(dir string, out io.Writer) error {
 		errs = append(errs, os.WriteFile(filepath.Join(dir, name+".txt"), []byte(strings.Join(append(lists[name], ""), "\n")), 0o644))
 	}
 	return errors.Join(errs...)
+}
+
+// compare names what ended otherwise than the lists say.
+func compare(dir, lists string, out io.Writer) error {
+	expected := map[string]string{}
+	for _, list := range []string{"passing", "failing"} {
+		names, err := tests(filepath.Join(lists, list+".txt"))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			expected[name] = list
+		}
+	}
+	for list, wrong := range map[string]string{"failed": "passing", "passed": "failing"} {
+		names, err := tests(filepath.Join(dir, list+".txt"))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			switch expected[name] {
+			case wrong:
+				fmt.Fprintf(out, "%s, and is in %s.txt: %s\n", list, wrong, name)
+			case "":
+				fmt.Fprintf(out, "%s, and is in no list: %s\n", list, name)
+			}
+		}
+	}
+	return nil
+}
+
+// tests reads the names of a list. All other lines are comments.
+func tests(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "[") {
+			names = append(names, strings.TrimSpace(line))
+		}
+	}
+	return names, nil
 }
 
 func (c *count) print(out io.Writer, name string) {
