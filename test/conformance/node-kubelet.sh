@@ -1,6 +1,6 @@
 #!/bin/bash
 # node-kubelet.sh [DIR]: starts the real kubelet as the node of an instance, to compare with, and waits until the node is Ready.
-# env: NODE_VIA (a kubeconfig instead of the node's own)
+# env: NODE_VIA (a kubeconfig instead of the node's own), SECCOMP_DEFAULT (false)
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 instance "${1:-}"
@@ -31,6 +31,7 @@ serializeImagePulls: false
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi}
 makeIPTablesUtilChains: false
+seccompDefault: ${SECCOMP_DEFAULT:-false}
 Y
 setsid "$BIN/kubelet" --config="$D/kubelet.yaml" --kubeconfig="${NODE_VIA:-$NODE_KUBECONFIG}" --root-dir="$AGENT_ROOT" --cert-dir="$AGENT_ROOT/pki" \
 	--hostname-override="$NODE_NAME" --node-ip="$NODE_IP" --v="${V:-2}" >>"$D/node.log" 2>&1 </dev/null &

@@ -398,3 +398,23 @@ spec:
 	s.kill()
 	s.kubectl("delete", "pod", "huge", "small", "--timeout=60s")
 }
+
+func TestPod_seccompDefault(t *testing.T) {
+	s := newSpace(t)
+	for name, security := range map[string]string{"plain": "{}", "unconfined": "{seccompProfile: {type: Unconfined}}", "privileged": "{privileged: true}"} {
+		s.apply(fmt.Sprintf(`apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: %q, command: [grep, "^Seccomp:", /proc/self/status], securityContext: %s}
+`, name, busybox, security))
+	}
+	for name, want := range map[string]string{"plain": "Seccomp:\t2\n", "unconfined": "Seccomp:\t0\n", "privileged": "Seccomp:\t0\n"} {
+		s.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/"+name, "--timeout=60s")
+		if got := s.kubectl("logs", name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

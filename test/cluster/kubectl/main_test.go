@@ -51,7 +51,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	cluster.Extra = []string{"CONFIG_EXTRA=[policy]\ndir = \"" + filepath.Join(dir, "policies") + "\""}
+	cluster.Extra = []string{
+		"CONFIG_EXTRA=seccomp_default = true\n[policy]\ndir = \"" + filepath.Join(dir, "policies") + "\"", // it follows [runtime]
+		"SECCOMP_DEFAULT=true",
+	}
 	if err := cluster.StartNode(context.Background(), agent); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
