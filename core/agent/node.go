@@ -167,7 +167,7 @@ func (n *Node) wire() error {
 			Node: n.object.Node, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
-		Events: n.recorder, Logger: log, Now: now,
+		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
@@ -178,7 +178,7 @@ func (n *Node) wire() error {
 		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
-			Volumes: volumes, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
+			Volumes: classVolumes{volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
 			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, OnFinished: n.finished,
 			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},

@@ -28,6 +28,7 @@ func (c *Config) check(report strict.Report) {
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
+	c.Runtime.checkHandlers(report)
 	c.Node.check(report)
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)
@@ -77,6 +78,31 @@ func checkEndpoint(endpoint string) error {
 		return fmt.Errorf("%q names no absolute path; write unix:// and a path that begins with /", endpoint)
 	}
 	return nil
+}
+
+// checkHandlers wants the names that a RuntimeClass and its handler may have.
+func (r *Runtime) checkHandlers(report strict.Report) {
+	classes := map[string]bool{}
+	for i, h := range r.Handlers {
+		key := func(name string) string { return fmt.Sprintf("runtime.handler[%d].%s", i, name) }
+		faults := validation.IsDNS1123Subdomain(h.Class)
+		switch {
+		case h.Class == "":
+			report(key("class"), `missing; pods name it in spec.runtimeClassName, for example class = "gvisor"`)
+		case classes[h.Class]:
+			report(key("class"), "%q is the class of another handler; leave one of them", h.Class)
+		case len(faults) > 0:
+			report(key("class"), "%q is no name of a runtime class: %s", h.Class, faults[0])
+		case h.Handler == "" && len(validation.IsDNS1123Label(h.Class)) > 0:
+			report(key("handler"), "missing, and the class %q cannot be the runtime's name for it; write it, for example handler = \"runsc\"", h.Class)
+		}
+		classes[h.Class] = true
+		if h.Handler != "" {
+			for _, fault := range validation.IsDNS1123Label(h.Handler) {
+				report(key("handler"), "%q is no name of a runtime handler: %s", h.Handler, fault)
+			}
+		}
+	}
 }
 
 // checkCgroupRoot wants a cgroup of the agent's own: pods directly below the

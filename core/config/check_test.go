@@ -142,3 +142,50 @@ func TestLoadTakes(t *testing.T) {
 		})
 	}
 }
+
+func TestRuntimeHandlers_refused(t *testing.T) {
+	t.Parallel()
+	const handler = source + "[[runtime.handler]]\n"
+	for name, test := range map[string]struct{ text, want string }{
+		"without a class": {
+			handler + "handler = \"runsc\"\n",
+			`agent.toml:5: runtime.handler.class: missing; pods name it in spec.runtimeClassName, for example class = "gvisor"`,
+		},
+		"a class that is no name": {
+			handler + "class = \"gVisor\"\n", `agent.toml:6: runtime.handler.class: "gVisor" is no name of a runtime class: `,
+		},
+		"two of one class": {
+			handler + "class = \"a\"\n[[runtime.handler]]\nclass = \"a\"\nhandler = \"b\"\n",
+			`agent.toml:8: runtime.handler.class: "a" is the class of another handler; leave one of them`,
+		},
+		"a handler that is no name": {
+			handler + "class = \"a\"\nhandler = \"a.b\"\n", `agent.toml:7: runtime.handler.handler: "a.b" is no name of a runtime handler: `,
+		},
+		"a class that no handler can be called": {
+			handler + "class = \"a.b\"\n",
+			`agent.toml:5: runtime.handler.handler: missing, and the class "a.b" cannot be the runtime's name for it; write it, for example handler = "runsc"`,
+		},
+		"a key that is none": {
+			handler + "class = \"a\"\nhandlr = \"b\"\n", `agent.toml:7: runtime.handler.handlr: unknown key; did you mean "handler"?`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, test.text, test.want)
+		})
+	}
+}
+
+func TestRuntimeHandlers_byClass(t *testing.T) {
+	t.Parallel()
+	c, err := load(write(t, source+"[[runtime.handler]]\nclass = \"gvisor\"\nhandler = \"runsc\"\n[[runtime.handler]]\nclass = \"kata\"\n"+
+		"[[runtime.handler]]\nclass = \"a.b\"\nhandler = \"kata\"\n"), noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[string]string{"gvisor": "runsc", "kata": "kata", "a.b": "kata", "runsc": "", "": ""} {
+		if got, ok := c.Runtime.HandlerOf(class); got != want || ok != (want != "") {
+			t.Errorf("handler of %q: %q, %t; want %q", class, got, ok, want)
+		}
+	}
+}

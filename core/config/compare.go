@@ -110,7 +110,7 @@ func names(list reflect.Value) []string {
 	for i := range all {
 		all[i] = strconv.Itoa(i)
 		for j := range list.Type().Elem().NumField() {
-			if keyOf(list.Type().Elem().Field(j)) == "name" {
+			if key := keyOf(list.Type().Elem().Field(j)); key == "name" || key == "class" {
 				all[i] = list.Index(i).Field(j).String()
 			}
 		}

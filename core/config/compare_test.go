@@ -19,6 +19,7 @@ func TestComparedConfigurations(t *testing.T) {
 			{Name: "2", Kind: KindFile, Path: "/two", Tenant: "a"},
 		}
 		c.Tenants = []Tenant{{Name: "a", Namespaces: []string{"a-*", "b"}}, {Name: "c", Namespaces: []string{"c"}}}
+		c.Runtime.Handlers = []RuntimeHandler{{Class: "gvisor", Handler: "gvisor"}}
 		return c
 	}
 	long := strings.Repeat("ä", 300)
@@ -76,6 +77,16 @@ func TestComparedConfigurations(t *testing.T) {
 		"differ in a list": {
 			func(c *Config) { c.Tenants[0].Namespaces = []string{"a-*"} },
 			[]Change{{"tenant[a].namespaces", true, whyTenants, "a-*, b", "a-*"}},
+		},
+		"differ in a handler of the runtime, which bears its class": {
+			func(c *Config) { c.Runtime.Handlers[0].Handler = "runsc" },
+			[]Change{{"runtime.handler[gvisor].handler", true, whyPods, "gvisor", "runsc"}},
+		},
+		"have another handler, which may come first": {
+			func(c *Config) {
+				c.Runtime.Handlers = slices.Insert(c.Runtime.Handlers, 0, RuntimeHandler{Class: "kata", Handler: "kata"})
+			},
+			[]Change{{"runtime.handler[kata]", true, whyPods, absent, present}},
 		},
 		"have no list, and an empty one": {func(c *Config) { c.Conflicts.Precedence = []string{} }, nil},
 		"differ in a URL, whose query may be a secret": {

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // DefaultPath is where the agent looks for its configuration.
 const DefaultPath = "/etc/wardlet/agent.toml"
@@ -66,6 +69,25 @@ type Runtime struct {
 	SeccompDefault bool `toml:"seccomp_default"`
 	// AdoptForeign takes over the pods that a kubelet made.
 	AdoptForeign bool `toml:"adopt_foreign"`
+	// Handlers are the runtime classes that pods of the node's own sources may name.
+	Handlers []RuntimeHandler `toml:"handler"`
+}
+
+// RuntimeHandler is a runtime class of the node's own.
+type RuntimeHandler struct {
+	// Class is what pods name, a DNS subdomain, unique among the handlers.
+	Class string `toml:"class"`
+	// Handler is the runtime's name for it, a DNS label; Load sets it to Class where it is empty.
+	Handler string `toml:"handler"`
+}
+
+// HandlerOf returns the runtime's name for a runtime class, and ok as false where the node has no such class.
+func (r *Runtime) HandlerOf(class string) (handler string, ok bool) {
+	i := slices.IndexFunc(r.Handlers, func(h RuntimeHandler) bool { return h.Class == class })
+	if i < 0 {
+		return "", false
+	}
+	return r.Handlers[i].Handler, true
 }
 
 // CgroupFS is the cgroup driver that makes cgroups as directories.

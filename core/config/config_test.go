@@ -41,6 +41,8 @@ func TestCommentedConfiguration(t *testing.T) {
 	full.NodeAPI.CertFile, full.NodeAPI.KeyFile, full.NodeAPI.ClientCAFile = "/etc/wardlet/node.crt", "/etc/wardlet/node.key", "/etc/wardlet/clients.crt"
 	full.Tenants = []Tenant{{Name: "a", Namespaces: []string{"tenant-a-*"}, MaxPriority: 1_000_000_000, MaxSuppress: 5 * time.Minute, FuelPerSecond: 500_000_000, CompilePerHour: 2 * time.Minute, LogBytesPerSecond: 4 << 10, PolicyMemory: 64 << 20, RecordBytes: 8 << 20}}
 
+	full.Runtime.Handlers = []RuntimeHandler{{Class: "gvisor", Handler: "gvisor"}}
+
 	file, err := os.ReadFile("../../agent.toml")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,10 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	}
 	for i := range c.Sources {
 		c.Sources[i].complete()
+	}
+	for i := range c.Runtime.Handlers {
+		h := &c.Runtime.Handlers[i]
+		h.Handler = cmp.Or(h.Handler, h.Class)
 	}
 	if c.Cluster.Kubeconfig != "" {
 		c.Sources = append(c.Sources, Source{Name: NameAPI, Kind: KindAPI, Path: c.Cluster.Kubeconfig})

@@ -61,6 +61,9 @@ var restartKeys = map[string]string{
 	"runtime.allowed_unsafe_sysctls": whyAdmission,
 	"runtime.seccomp_default":        whyPods,
 	"runtime.adopt_foreign":          whyRuntime,
+	"runtime.handler[]":              whyPods,
+	"runtime.handler[].class":        whyPods,
+	"runtime.handler[].handler":      whyPods,
 
 	"node.labels":                   whyAdmission,
 	"node.taints":                   whyAdmission,

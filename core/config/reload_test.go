@@ -37,7 +37,7 @@ func everyKey() (c *Config, leaves []place, arrays []string) {
 				field.Set(reflect.MakeSlice(field.Type(), 1, 1))
 				element := field.Index(0)
 				for j := range element.NumField() {
-					if keyOf(element.Type().Field(j)) == "name" {
+					if key := keyOf(element.Type().Field(j)); key == "name" || key == "class" {
 						element.Field(j).SetString("n")
 					}
 				}
@@ -126,7 +126,7 @@ func TestEveryKeyThatChangesIsFound(t *testing.T) {
 			}
 			got := Compare(old, next)
 			want := []Change{{Key: leaf.key, Restart: !liveKeys[leaf.rule]}}
-			if array, isName := strings.CutSuffix(leaf.rule, "[].name"); isName {
+			if array, isName := strings.CutSuffix(strings.Replace(leaf.rule, "[].class", "[].name", 1), "[].name"); isName {
 				want = []Change{{Key: array + "[n]", Restart: true}, {Key: array + "[nx]", Restart: true}}
 			}
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Change{}, "Why", "From", "To")); diff != "" {

@@ -5,6 +5,7 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,7 +13,9 @@ import (
 )
 
 // groupVersions are those of which a client sends requests.
-var groupVersions = []schema.GroupVersion{v1.SchemeGroupVersion, coordination.SchemeGroupVersion, authentication.SchemeGroupVersion, authorization.SchemeGroupVersion}
+var groupVersions = []schema.GroupVersion{
+	v1.SchemeGroupVersion, coordination.SchemeGroupVersion, authentication.SchemeGroupVersion, authorization.SchemeGroupVersion, nodev1.SchemeGroupVersion,
+}
 
 // codecs encode and decode what the agent reads and writes, watch events and an API server's errors, and nothing
 // else: types that are registered are linked with all their methods.
@@ -22,6 +25,7 @@ func codecs() runtime.NegotiatedSerializer {
 	scheme.AddKnownTypes(authentication.SchemeGroupVersion, &authentication.TokenRequest{}, &authentication.TokenReview{})
 	scheme.AddKnownTypes(authorization.SchemeGroupVersion, &authorization.SubjectAccessReview{})
 	scheme.AddKnownTypes(coordination.SchemeGroupVersion, &coordination.Lease{})
+	scheme.AddKnownTypes(nodev1.SchemeGroupVersion, &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{})
 	for _, gv := range groupVersions {
 		metav1.AddToGroupVersion(scheme, gv)
 	}

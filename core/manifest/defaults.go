@@ -26,6 +26,7 @@ func setDefaults(p *v1.Pod) {
 			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
 		}
 	}
+	roundUp(s.Overhead)
 	for i := range s.Containers {
 		setContainerDefaults(&s.Containers[i], s.HostNetwork)
 	}
@@ -47,12 +48,8 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 			setDefault(&port.HostPort, port.ContainerPort)
 		}
 	}
-	for _, list := range []v1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
-		for name, quantity := range list {
-			quantity.RoundUp(resource.Milli)
-			list[name] = quantity
-		}
-	}
+	roundUp(c.Resources.Limits)
+	roundUp(c.Resources.Requests)
 	if c.Resources.Limits != nil && c.Resources.Requests == nil {
 		c.Resources.Requests = v1.ResourceList{}
 	}
@@ -60,6 +57,14 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 		if _, ok := c.Resources.Requests[name]; !ok {
 			c.Resources.Requests[name] = limit.DeepCopy()
 		}
+	}
+}
+
+// roundUp leaves what can be counted of quantities.
+func roundUp(list v1.ResourceList) {
+	for name, quantity := range list {
+		quantity.RoundUp(resource.Milli)
+		list[name] = quantity
 	}
 }
 

@@ -150,6 +150,10 @@ var supported = []support{
 	{"spec.priority", "any; default: that of the class, else none, which counts as 0", nil},
 	{"spec.priorityClassName", "2000000000 and 2000001000", []string{"system-cluster-critical", "system-node-critical"}},
 	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
+	{"spec.runtimeClassName", "a `[[runtime.handler]]` of agent.toml; for a pod of an API server, a RuntimeClass there", nil},
+	{"spec.overhead.cpu", "a quantity, counted beside what the containers request and as a part of the pod's limit", nil},
+	{"spec.overhead.memory", "as of cpu", nil},
+	{"spec.overhead.ephemeral-storage", "a quantity, counted beside what the containers request", nil},
 }
 
 // supportedOfAPI are the rows that only a pod of an API server may have.

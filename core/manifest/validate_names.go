@@ -19,7 +19,7 @@ const (
 	maxOverride = 64
 )
 
-// validateNames checks how a pod is called, and what names it looks up where.
+// validateNames checks how a pod is called, what names it looks up where, and that of its runtime class.
 func validateNames(s *v1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	if s.Hostname != "" {
@@ -29,6 +29,9 @@ func validateNames(s *v1.PodSpec) field.ErrorList {
 		errs = append(errs, invalid(specPath.Child("subdomain"), s.Subdomain, validation.IsDNS1123Label(s.Subdomain))...)
 	}
 	errs = append(errs, validateOverride(s, specPath.Child("hostnameOverride"))...)
+	if class := s.RuntimeClassName; class != nil {
+		errs = append(errs, invalid(specPath.Child("runtimeClassName"), *class, validation.IsDNS1123Subdomain(*class))...)
+	}
 	for i := range s.ReadinessGates {
 		at := specPath.Child("readinessGates").Index(i).Child("conditionType")
 		errs = append(errs, invalid(at, s.ReadinessGates[i].ConditionType, validation.IsQualifiedName(string(s.ReadinessGates[i].ConditionType)))...)

@@ -43,6 +43,15 @@ func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorLi
 	return errs
 }
 
+// validateOverhead checks what a sandbox takes beside the containers.
+func validateOverhead(overhead v1.ResourceList, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(overhead)) {
+		errs = append(errs, validateQuantity(name, overhead[name], at.Key(string(name)))...)
+	}
+	return errs
+}
+
 // validateQuantity checks how much of a resource is asked for. Extended ones are
 // counted, and their names become those of quotas.
 func validateQuantity(name v1.ResourceName, q resource.Quantity, at *field.Path) field.ErrorList {

@@ -101,6 +101,10 @@ func TestValidation(t *testing.T) {
 		{"an extended resource has a limit", manifest("    resources: {requests: {example.com/gpu: 1}}"), `9: spec.containers[0].resources.limits[example.com/gpu]: Required value: an extended resource needs a limit`},
 		{"an extended resource is not shared", manifest("    resources:", "      limits: {example.com/gpu: 2}", "      requests: {example.com/gpu: 1}"), `11: spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "1": must be equal to example.com/gpu limit of 2`},
 
+		{"an overhead is not negative", manifest("  overhead: {memory: -1}"), `9: spec.overhead[memory]: Invalid value: "-1": must be greater than or equal to 0`},
+		{"a runtime class has a name", manifest("  runtimeClassName: ''"), `9: spec.runtimeClassName: Invalid value: "": a lowercase RFC 1123 subdomain`},
+		{"a runtime class is a subdomain", manifest("  runtimeClassName: gVisor"), `9: spec.runtimeClassName: Invalid value: "gVisor": a lowercase RFC 1123 subdomain`},
+
 		{"a deadline", manifest("  activeDeadlineSeconds: 1"), ""},
 		{"a deadline is not at once", manifest("  activeDeadlineSeconds: 0"), "9: spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive"},
 		{"a deadline is not beyond all bounds", manifest("  activeDeadlineSeconds: 2147483648"), "9: spec.activeDeadlineSeconds: Invalid value: 2147483648: "},

@@ -94,3 +94,27 @@ func TestLimitsOf(t *testing.T) {
 		})
 	}
 }
+
+func TestLimitsOf_countsTheOverhead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		class             v1.PodQOSClass
+		requests, limited string
+		want              limits
+	}{
+		"beside what is requested, and on top of the limits": {
+			v1.PodQOSBurstable, "500m 64Mi", "1 64Mi", limits{shares: 1024, quota: 150_000, memory: 96 << 20},
+		},
+		"where there is a limit": {v1.PodQOSBurstable, "500m 64Mi", "- 64Mi", limits{shares: 1024, memory: 96 << 20}},
+		"not of best effort":     {v1.PodQOSBestEffort, "- -", "- -", limits{shares: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPod("u", [2]string{test.requests, test.limited})
+			p.Spec.Overhead = list("500m 32Mi")
+			if diff := cmp.Diff(test.want, limitsOf(p, test.class), cmp.AllowUnexported(limits{})); diff != "" {
+				t.Errorf("limits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

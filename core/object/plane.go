@@ -9,8 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/kube"
@@ -36,17 +36,17 @@ type Plane struct {
 
 	mu      sync.Mutex
 	ended   bool
-	objects map[types.NamespacedName]*watched
+	objects map[key]*watched
 	tokens  map[tokenKey]*token
 }
 
-// watched is a ConfigMap that pods name.
+// watched is an object that pods name.
 type watched struct {
 	users map[types.UID]bool
 	end   context.CancelFunc
 	// known is closed once the server has said whether there is such an object; object is nil for none.
 	known  chan struct{}
-	object *v1.ConfigMap
+	object metav1.Object
 	heard  bool
 	// failed is why nothing is known yet.
 	failed error
@@ -57,7 +57,7 @@ const patience = 2 * time.Second
 
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
-	p := &Plane{cfg: cfg, objects: map[types.NamespacedName]*watched{}, tokens: map[tokenKey]*token{}}
+	p := &Plane{cfg: cfg, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}}
 	p.watching, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -72,11 +72,10 @@ func (p *Plane) Run(ctx context.Context) {
 	p.watches.Wait()
 }
 
-// ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then on. The error is a
-// NotFound of package apierrors where the server has none, any other where that is not known yet.
-func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.ConfigMap, error) {
-	key := types.NamespacedName{Namespace: of.Namespace, Name: name}
-	w, err := p.use(key, of.UID)
+// get returns an object that a pod names, and watches it from then on. The error is a NotFound of package apierrors
+// where the server has none, any other where that is not known yet.
+func (p *Plane) get(ctx context.Context, of *v1.Pod, k key) (metav1.Object, error) {
+	w, err := p.use(k, of.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,44 +89,44 @@ func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.Con
 	defer p.mu.Unlock()
 	switch {
 	case !w.heard && w.failed != nil:
-		return nil, fmt.Errorf("ConfigMap %s is not known yet: %w", key, w.failed)
+		return nil, fmt.Errorf("%s is not known yet: %w", k, w.failed)
 	case !w.heard:
-		return nil, fmt.Errorf("ConfigMap %s is not known yet: the API server has not answered", key)
+		return nil, fmt.Errorf("%s is not known yet: the API server has not answered", k)
 	case w.object == nil:
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, name)
+		return nil, apierrors.NewNotFound(k.kind.resource.GroupResource(), k.Name)
 	}
 	return w.object, nil
 }
 
 // use records that a pod names an object, and begins to watch it.
-func (p *Plane) use(key types.NamespacedName, uid types.UID) (*watched, error) {
+func (p *Plane) use(k key, uid types.UID) (*watched, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
 		return nil, context.Canceled
 	}
-	w := p.objects[key]
+	w := p.objects[k]
 	if w == nil {
 		ctx, cancel := context.WithCancel(p.watching)
 		w = &watched{users: map[types.UID]bool{}, end: cancel, known: make(chan struct{})}
-		p.objects[key] = w
-		p.watches.Go(func() { p.watch(ctx, key, w) })
+		p.objects[k] = w
+		p.watches.Go(func() { p.watch(ctx, k, w) })
 	}
 	w.users[uid] = true
 	return w, nil
 }
 
-func (p *Plane) watch(ctx context.Context, key types.NamespacedName, w *watched) {
+func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 	p.cfg.Client.Follow(ctx, &kube.Selection{
-		GroupVersion: v1.SchemeGroupVersion, Resource: "configmaps", Namespace: key.Namespace,
-		FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name).String(),
-		Object:        &v1.ConfigMap{}, List: &v1.ConfigMapList{},
+		GroupVersion: k.kind.resource.GroupVersion(), Resource: k.kind.resource.Resource, Namespace: k.Namespace,
+		FieldSelector: fields.OneTermEqualSelector("metadata.name", k.Name).String(),
+		Object:        k.kind.object, List: k.kind.list,
 		Good: func() {},
 		Bad: func(err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			w.failed = err
-			p.cfg.Logger.Debug("object cannot be read; what is known of it stays", "kind", "ConfigMap", "object", key, "err", err)
+			p.cfg.Logger.Debug("object cannot be read; what is known of it stays", "kind", k.kind.name, "object", k.fullName(), "err", err)
 		},
 	}, &store{plane: p, of: w})
 }
@@ -136,25 +135,25 @@ func (p *Plane) watch(ctx context.Context, key types.NamespacedName, w *watched)
 func (p *Plane) Release(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, w := range p.objects {
+	for k, w := range p.objects {
 		delete(w.users, uid)
 		if len(w.users) == 0 {
 			w.end()
-			delete(p.objects, key)
+			delete(p.objects, k)
 		}
 	}
-	for key := range p.tokens {
-		if key.pod == uid {
-			delete(p.tokens, key)
+	for k := range p.tokens {
+		if k.pod == uid {
+			delete(p.tokens, k)
 		}
 	}
 }
 
 // take takes an object as it is now, nil for none.
-func (p *Plane) take(w *watched, object *v1.ConfigMap) {
+func (p *Plane) take(w *watched, object metav1.Object) {
 	p.mu.Lock()
 	first := !w.heard
-	changed := first || (w.object == nil) != (object == nil) || object != nil && w.object.ResourceVersion != object.ResourceVersion
+	changed := first || (w.object == nil) != (object == nil) || object != nil && w.object.GetResourceVersion() != object.GetResourceVersion()
 	w.object, w.heard, w.failed = object, true, nil
 	var users []types.UID
 	if changed {
@@ -190,8 +189,8 @@ func (s *store) Add(item any) error { return s.Update(item) }
 
 // Update takes a new version.
 func (s *store) Update(item any) error {
-	object := item.(*v1.ConfigMap)
-	object.ManagedFields = nil
+	object := item.(metav1.Object)
+	object.SetManagedFields(nil)
 	s.plane.take(s.of, object)
 	return nil
 }

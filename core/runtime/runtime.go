@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -28,9 +29,11 @@ type Config struct {
 	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: it is not
 	// compared with the runtime's.
 	CgroupDriver string
-	Events       status.Recorder
-	Logger       *slog.Logger
-	Now          func() time.Time
+	// Handler returns the runtime's name for the runtimeClassName of a pod that has one. It may wait for a short time.
+	Handler func(ctx context.Context, p *v1.Pod) (string, error)
+	Events  status.Recorder
+	Logger  *slog.Logger
+	Now     func() time.Time
 }
 
 // Runtime makes, ends and observes pods.

@@ -17,6 +17,10 @@ import (
 // RunSandbox makes and starts a sandbox and returns its ID. An attempt that was
 // made before is refused by the runtime. Where many are made it waits for its turn.
 func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
+	handler, err := r.handler(ctx, run.Pod)
+	if err != nil {
+		return "", err
+	}
 	config, notices, err := r.configs.Sandbox(&run)
 	if err != nil {
 		return "", fmt.Errorf("configure sandbox: %w", err)
@@ -30,11 +34,26 @@ func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, e
 		return "", fmt.Errorf("run sandbox: %w", err)
 	}
 	defer done()
-	answer, err := r.cri.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config})
-	if err != nil {
+	answer, err := r.cri.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config, RuntimeHandler: handler})
+	switch {
+	case err != nil && handler != "":
+		return "", fmt.Errorf("run sandbox with the runtime handler %q: %w", handler, r.explain(ctx, err))
+	case err != nil:
 		return "", fmt.Errorf("run sandbox: %w", r.explain(ctx, err))
 	}
 	return answer.GetPodSandboxId(), nil
+}
+
+// handler returns the name that the runtime has for the pod's class, empty for the runtime's default.
+func (r *Runtime) handler(ctx context.Context, p *v1.Pod) (string, error) {
+	if p.Spec.RuntimeClassName == nil || *p.Spec.RuntimeClassName == "" {
+		return "", nil
+	}
+	handler, err := r.config.Handler(ctx, p)
+	if err != nil {
+		return "", fmt.Errorf("runtimeClassName: %w", err)
+	}
+	return handler, nil
 }
 
 // StopSandbox ends whatever runs in a sandbox and frees its network. One that

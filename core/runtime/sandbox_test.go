@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/api/core/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 func TestRunSandboxMakesTheLogDirectory(t *testing.T) {
@@ -94,4 +97,57 @@ func TestStopAndRemoveReportErrors(t *testing.T) {
 	r.cri.Fail("RemovePodSandbox", status.Error(codes.Unknown, "netns is busy"))
 	expectError(t, r.StopSandbox(t.Context(), "abc"), "stop sandbox abc: netns is busy")
 	expectError(t, r.RemoveSandbox(t.Context(), "abc"), "remove sandbox abc: netns is busy")
+}
+
+func TestRunSandbox_usesTheHandlerOfTheClass(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		class *string
+		// handler and err are what Handler returns, want is the request's handler or the error.
+		handler string
+		err     error
+		want    string
+	}{
+		"no class":                  {nil, "", errors.New("called without a class"), ""},
+		"an empty class":            {new(""), "", errors.New("called without a class"), ""},
+		"a class":                   {new("gvisor"), "runsc", nil, "runsc"},
+		"a class of the default":    {new("plain"), "", nil, ""},
+		"a class that is not known": {new("lost"), "", errors.New("no class \"lost\"; make it"), "runtimeClassName: no class \"lost\"; make it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			p := newPod("web")
+			p.Spec.RuntimeClassName = test.class
+			r.config.Handler = func(_ context.Context, of *v1.Pod) (string, error) {
+				if of != p {
+					t.Errorf("handler of %s", of.Name)
+				}
+				return test.handler, test.err
+			}
+			id, err := r.RunSandbox(t.Context(), sandboxRun(p))
+			if test.err != nil && test.class != nil && *test.class != "" {
+				expectError(t, err, test.want)
+				if id != "" || r.cri.Count("RunPodSandbox") != 0 {
+					t.Errorf("sandbox %q", id)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEqual(t, "handler", test.want, r.cri.Calls("RunPodSandbox")[0].Request.(*runtimeapi.RunPodSandboxRequest).GetRuntimeHandler())
+		})
+	}
+}
+
+func TestRunSandbox_saysWhichHandlerIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	p.Spec.RuntimeClassName = new("gvisor")
+	r.config.Handler = func(context.Context, *v1.Pod) (string, error) { return "runsc", nil }
+	r.cri.Fail("RunPodSandbox", status.Error(codes.Unknown, `no runtime for "runsc" is configured`))
+	_, err := r.RunSandbox(t.Context(), sandboxRun(p))
+	expectError(t, err, `run sandbox with the runtime handler "runsc": no runtime for "runsc" is configured`)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,6 +77,55 @@ func TestObjects(t *testing.T) {
 	if other, err := plane.Token(t.Context(), p, &v1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(int64(3607))}); err != nil || other == token {
 		t.Errorf("the token of a pod that is gone is kept: %v", err)
 	}
+}
+
+// TestObjects_runtimeClass: a class that comes later is heard of, one that was made anew has its new handler, and one
+// that was deleted is gone.
+func TestObjects_runtimeClass(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, shared(t))
+	var changes atomic.Int32
+	plane := object.New(object.Config{Client: r.client(t), Changed: func(types.UID) { changes.Add(1) }, Logger: r.log(t), Now: time.Now})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { plane.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+
+	const classes = "/apis/node.k8s.io/v1/runtimeclasses"
+	name := r.space
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: r.space, Name: "web", UID: "u"}}
+	has := func() string {
+		class, err := plane.RuntimeClass(t.Context(), p, name)
+		switch {
+		case apierrors.IsNotFound(err):
+			return "none"
+		case err != nil:
+			return err.Error()
+		}
+		return class.Handler
+	}
+	be := func(handler string) {
+		t.Helper()
+		before := changes.Load()
+		r.do(t, http.MethodPost, classes, &nodev1.RuntimeClass{
+			TypeMeta: metav1.TypeMeta{APIVersion: "node.k8s.io/v1", Kind: "RuntimeClass"}, ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: handler,
+		}, nil)
+		eventually(t, handler, has)
+		if changes.Load() == before {
+			t.Errorf("handler %s: the pod is not woken", handler)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		r.do(t, http.MethodDelete, classes+"/"+name, nil, nil)
+		eventually(t, "none", has)
+	}
+	eventually(t, "none", has)
+	be("one")
+	remove()
+	be("two") // a handler changes only so
+	plane.Release(p.UID)
+	remove()
 }
 
 // TestEvents: events are at the server, and one that happens again is the same with a higher count.

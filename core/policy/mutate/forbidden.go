@@ -69,6 +69,8 @@ func forbiddenOfAPI(at pointer) (why string) {
 	switch at[1] {
 	case "serviceAccountName", "serviceAccount", "automountServiceAccountToken":
 		return "the service account is the API server's to give"
+	case "runtimeClassName", "overhead":
+		return "the scheduler chose the node by the runtime class and its overhead"
 	case "resources":
 		if len(at) > 2 && at[2] == "requests" {
 			return requests

@@ -133,6 +133,7 @@ func TestOfAnAPIPodNoPolicyMayChange(t *testing.T) {
 		ports   = "the ports are known to the API server"
 		account = "the service account is the API server's to give"
 		request = "the scheduler chose the node by the requests"
+		class   = "the scheduler chose the node by the runtime class and its overhead"
 	)
 	container := `{"name":"new","image":"i","imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","resources":{}}`
 	for name, test := range map[string]struct {
@@ -157,6 +158,8 @@ func TestOfAnAPIPodNoPolicyMayChange(t *testing.T) {
 		"requests that go with all limits": {step{"replace", "/spec/containers/0/resources", `{}`}, request},
 		"the service account":              {step{"replace", "/spec/serviceAccountName", `"x"`}, account},
 		"the service account's old name":   {step{"remove", "/spec/serviceAccount", ""}, account},
+		"the runtime class":                {step{"add", "/spec/runtimeClassName", `"x"`}, class},
+		"what a sandbox takes":             {step{"add", "/spec/overhead", `{"cpu":"1m"}`}, class},
 		"whether its token is mounted":     {step{"replace", "/spec/automountServiceAccountToken", `true`}, account},
 	} {
 		t.Run(name, func(t *testing.T) {

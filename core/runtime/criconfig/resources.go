@@ -15,6 +15,15 @@ func (b *Builder) sandboxResources(p *v1.Pod) *runtimeapi.LinuxContainerResource
 	return b.linuxResources(resource.PodRequests(p, options), resource.PodLimits(p, options))
 }
 
+// sandboxOverhead tells the runtime what a sandbox of the pod's runtime class takes beside the containers: that is set
+// aside, and a limit. nil is for none.
+func (b *Builder) sandboxOverhead(p *v1.Pod) *runtimeapi.LinuxContainerResources {
+	if len(p.Spec.Overhead) == 0 {
+		return nil
+	}
+	return b.linuxResources(p.Spec.Overhead, p.Spec.Overhead)
+}
+
 // containerResources are the limits of a container's own cgroup.
 func (b *Builder) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
 	resources := b.linuxResources(c.Resources.Requests, c.Resources.Limits)

@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 func quantities(cpu, memory string) v1.ResourceList {
@@ -62,6 +63,28 @@ func TestSandboxResourcesAreThePods(t *testing.T) {
 	got := New(Config{}, nil).sandboxResources(p)
 	mustEqual(t, "shares, quota, memory", []int64{512, 200_000, 40 << 20}, []int64{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes})
 	mustEqual(t, "OOM score", int64(0), got.OomScoreAdj)
+}
+
+func TestSandboxOverhead_isOfTheSandboxAlone(t *testing.T) {
+	t.Parallel()
+	p := &v1.Pod{Spec: v1.PodSpec{
+		Containers: []v1.Container{{Resources: v1.ResourceRequirements{Requests: quantities("250m", "10Mi"), Limits: quantities("1", "20Mi")}}},
+		Overhead:   quantities("500m", "30Mi"),
+	}}
+	b := New(Config{}, nil)
+	for what, test := range map[string]struct {
+		got  *runtimeapi.LinuxContainerResources
+		want []int64
+	}{
+		"overhead":   {b.sandboxOverhead(p), []int64{512, 50_000, 30 << 20}},
+		"containers": {b.sandboxResources(p), []int64{256, 100_000, 20 << 20}},
+	} {
+		mustEqual(t, what+": shares, quota, memory", test.want, []int64{test.got.CpuShares, test.got.CpuQuota, test.got.MemoryLimitInBytes})
+	}
+	p.Spec.Overhead = nil
+	if got := b.sandboxOverhead(p); got != nil {
+		t.Errorf("overhead of a pod without one: %v", got)
+	}
 }
 
 func TestOOMScore(t *testing.T) {

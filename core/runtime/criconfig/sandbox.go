@@ -47,6 +47,7 @@ func (b *Builder) Sandbox(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []
 			SecurityContext: sandboxSecurity(p),
 			Sysctls:         sysctls(p),
 			Resources:       b.sandboxResources(p),
+			Overhead:        b.sandboxOverhead(p),
 		},
 	}, notices, nil
 }

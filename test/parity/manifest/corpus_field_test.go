@@ -34,6 +34,8 @@ spec:
   priority: 2000000000
   priorityClassName: system-cluster-critical
   preemptionPolicy: PreemptLowerPriority
+  runtimeClassName: gvisor
+  overhead: {cpu: 250m, memory: 120Mi, ephemeral-storage: 1Gi}
   activeDeadlineSeconds: 600
   os: {name: linux}
   nodeSelector: {kubernetes.io/os: linux}
@@ -224,6 +226,14 @@ var specCases = []fieldCase{
 	{path: "spec.hostUsers", valid: []string{"true", "null"}, invalid: []string{"7"}, differs: map[string]string{"false": unsupported}},
 	{path: "spec.shareProcessNamespace", valid: []string{"true", "false", "null"}, invalid: []string{"7"}},
 	{path: "spec.shareProcessNamespace", with: [][2]string{{"spec.hostPID", "true"}}, valid: []string{"false"}, invalid: []string{"true"}},
+	{path: "spec.runtimeClassName", valid: []string{"mine", "a.b", "null", long(63)}, invalid: []string{"A", "a_b", "7", `""`}},
+	{
+		path: "spec.overhead", valid: []string{"{}", "null", "{cpu: 1m}", "{memory: null}", "{ephemeral-storage: 0}"}, invalid: []string{"{cpu: -1}", "{nonsense: 1}", "7"},
+		differs: map[string]string{"{example.com/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi, cpu: 1}": unsupported},
+	},
+	{path: "spec.overhead.cpu", valid: []string{"0", "1", "250m", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
+	{path: "spec.overhead.memory", valid: []string{"0", "1Gi", "null", "1n"}, invalid: []string{"-1", "lots"}},
+	{path: "spec.overhead.ephemeral-storage", valid: []string{"0", "1Gi", "null"}, invalid: []string{"-1", "lots"}},
 	{path: "spec.setHostnameAsFQDN", valid: []string{"true", "false", "null"}, invalid: []string{"7"}},
 	{
 		path: "spec.priority", with: [][2]string{{"spec.priorityClassName", "null"}},

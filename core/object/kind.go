@@ -1,0 +1,69 @@
+package object
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// kind is a kind of objects that pods name. package kube has its types in its scheme.
+type kind struct {
+	name         string
+	resource     schema.GroupVersionResource
+	object, list runtime.Object
+}
+
+var (
+	configMaps = &kind{"ConfigMap", v1.SchemeGroupVersion.WithResource("configmaps"), &v1.ConfigMap{}, &v1.ConfigMapList{}}
+
+	runtimeClasses = &kind{"RuntimeClass", nodev1.SchemeGroupVersion.WithResource("runtimeclasses"), &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{}}
+)
+
+// key is an object; its namespace is empty for one of the whole cluster.
+type key struct {
+	kind *kind
+	types.NamespacedName
+}
+
+func (k key) String() string { return k.kind.name + " " + k.fullName() }
+
+// fullName is the name, with the namespace where there is one.
+func (k key) fullName() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.NamespacedName.String()
+}
+
+// ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then on. The error is a
+// NotFound of package apierrors where the server has none, any other where that is not known yet. Callers do not
+// change what is returned.
+func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.ConfigMap, error) {
+	object, err := p.get(ctx, of, key{configMaps, types.NamespacedName{Namespace: of.Namespace, Name: name}})
+	if err != nil {
+		return nil, err
+	}
+	return object.(*v1.ConfigMap), nil
+}
+
+// RuntimeClass returns a RuntimeClass that the pod names, as ConfigMap does.
+func (p *Plane) RuntimeClass(ctx context.Context, of *v1.Pod, name string) (*nodev1.RuntimeClass, error) {
+	object, err := p.get(ctx, of, runtimeClass(name))
+	if err != nil {
+		return nil, err
+	}
+	return object.(*nodev1.RuntimeClass), nil
+}
+
+// WatchRuntimeClass watches a RuntimeClass that the pod names before it is needed, and does not wait for it.
+func (p *Plane) WatchRuntimeClass(of *v1.Pod, name string) {
+	_, _ = p.use(runtimeClass(name), of.UID) // the one error is that the plane ends
+}
+
+func runtimeClass(name string) key {
+	return key{runtimeClasses, types.NamespacedName{Name: name}}
+}

@@ -1,0 +1,162 @@
+package object
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	maps    = "/api/v1/namespaces/shop/configmaps"
+	classes = "/apis/node.k8s.io/v1/runtimeclasses"
+)
+
+// kinds are the kinds of objects: where the server has them, an object that says text, and what the plane says of one.
+var kinds = map[string]struct {
+	path   string
+	object func(text string) map[string]any
+	get    func(*testing.T, *rig, string) (string, error)
+	// named is how errors call the object "x".
+	named string
+}{
+	"ConfigMap": {
+		maps, func(text string) map[string]any { return map[string]any{"data": map[string]any{"text": text}} },
+		func(t *testing.T, r *rig, pod string) (string, error) {
+			t.Helper()
+			m, err := r.ConfigMap(t.Context(), newPod(pod), "x")
+			if err != nil {
+				return "", err
+			}
+			return m.Data["text"], nil
+		},
+		"ConfigMap shop/x",
+	},
+	"RuntimeClass": {
+		classes, func(text string) map[string]any { return map[string]any{"handler": text} },
+		func(t *testing.T, r *rig, pod string) (string, error) {
+			t.Helper()
+			c, err := r.RuntimeClass(t.Context(), newPod(pod), "x")
+			if err != nil {
+				return "", err
+			}
+			return c.Handler, nil
+		},
+		"RuntimeClass x",
+	},
+}
+
+func TestPlane_followsWhatAPodNames(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			says := func() string {
+				text, err := kind.get(t, r, "web")
+				if apierrors.IsNotFound(err) {
+					return "none"
+				}
+				if err != nil {
+					return err.Error()
+				}
+				return text
+			}
+			if got := says(); got != "none" {
+				t.Fatalf("before there is one: %s", got)
+			}
+			for _, text := range []string{"one", "two", "none", "three"} {
+				before := r.changesOf("uid-web")
+				if text == "none" {
+					r.server.set(kind.path, "x", nil)
+				} else {
+					r.server.set(kind.path, "x", kind.object(text))
+				}
+				eventually(t, "object", text, says)
+				eventually(t, "pod was woken after "+text, true, func() bool { return r.changesOf("uid-web") > before })
+			}
+			if want := []string{kind.path + " x"}; !slices.Equal(r.server.requests, want) {
+				t.Errorf("lists %q, want %q", r.server.requests, want)
+			}
+		})
+	}
+}
+
+func TestPlane_keepsWhatWasKnownWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.server.set(kind.path, "x", kind.object("one"))
+			if text, err := kind.get(t, r, "web"); text != "one" || err != nil {
+				t.Fatalf("got %q, %v", text, err)
+			}
+			r.server.turn(true)
+			eventually(t, "requests are refused", true, r.server.hasRefused)
+			for _, pod := range []string{"web", "another"} {
+				if text, err := kind.get(t, r, pod); text != "one" || err != nil {
+					t.Errorf("%s, while the server is away: %q, %v", pod, text, err)
+				}
+			}
+			r.server.set(kind.path, "x", kind.object("two"))
+			r.server.turn(false)
+			eventually(t, "object", "two", func() string { text, _ := kind.get(t, r, "web"); return text })
+		})
+	}
+}
+
+func TestPlane_saysWhyAnObjectIsNotKnownYet(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.server.turn(true)
+			_, err := kind.get(t, r, "web")
+			if err == nil || apierrors.IsNotFound(err) || !strings.HasPrefix(err.Error(), kind.named+" is not known yet: ") || !strings.Contains(err.Error(), "down for a while") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestPlane_dropsAnObjectWithTheLastPodThatNamesIt(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.server.set(kind.path, "x", kind.object("one"))
+			for _, pod := range []string{"web", "db"} {
+				if _, err := kind.get(t, r, pod); err != nil {
+					t.Fatal(err)
+				}
+			}
+			watches := func() int { return r.server.watched(kind.path, "x") }
+			eventually(t, "watches of an object that two pods name", 1, watches)
+			r.Release("uid-web")
+			before := r.changesOf("uid-web")
+			r.server.set(kind.path, "x", kind.object("two"))
+			eventually(t, "object of the pod that is left", "two", func() string { text, _ := kind.get(t, r, "db"); return text })
+			if r.changesOf("uid-web") != before {
+				t.Error("a pod that is gone was woken")
+			}
+			r.Release("uid-db")
+			eventually(t, "watches after the last pod", 0, watches)
+		})
+	}
+}
+
+func TestPlane_watchesARuntimeClassBeforeItIsNeeded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.server.set(classes, "x", map[string]any{"handler": "one"})
+	r.WatchRuntimeClass(newPod("web"), "x")
+	eventually(t, "watches", 1, func() int { return r.server.watched(classes, "x") })
+	r.server.turn(true)
+	if c, err := r.RuntimeClass(t.Context(), newPod("web"), "x"); err != nil || c.Handler != "one" {
+		t.Errorf("got %v, %v", c, err)
+	}
+}

@@ -1,0 +1,83 @@
+package object
+
+import (
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+const account = "/api/v1/namespaces/shop/serviceaccounts/clerk/token "
+
+func (r *rig) token(t *testing.T, pod, audience string) string {
+	t.Helper()
+	token, err := r.Token(t.Context(), newPod(pod), &v1.ServiceAccountTokenProjection{Audience: audience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestToken_isRenewedInTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		life, keeps, renews time.Duration
+	}{
+		"when a fifth of its life is left":         {time.Hour, 47 * time.Minute, 48*time.Minute + time.Second},
+		"after a day, however long it is good for": {365 * 24 * time.Hour, 24*time.Hour - time.Minute, 24*time.Hour + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.server.life = test.life
+			if got := r.token(t, "web", ""); got != account+"1" {
+				t.Fatalf("token %q", got)
+			}
+			r.advance(test.keeps)
+			if got := r.token(t, "web", ""); got != account+"1" {
+				t.Errorf("after %s: token %q", test.keeps, got)
+			}
+			r.advance(test.renews - test.keeps)
+			if got := r.token(t, "web", ""); got != account+"2" {
+				t.Errorf("after %s: token %q", test.renews, got)
+			}
+		})
+	}
+}
+
+func TestToken_isOfOnePodAndAudience(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i, of := range [][2]string{{"web", ""}, {"web", "vault"}, {"db", ""}} {
+		if got, want := r.token(t, of[0], of[1]), account+string(rune('1'+i)); got != want {
+			t.Errorf("token of %v: %q, want %q", of, got, want)
+		}
+	}
+	r.Release("uid-web")
+	if got := r.token(t, "db", ""); got != account+"3" {
+		t.Errorf("token of a pod that is there: %q", got)
+	}
+	if got := r.token(t, "web", ""); got != account+"4" {
+		t.Errorf("token after the pod is gone: %q", got)
+	}
+}
+
+func TestToken_staysWhileItCannotBeRenewed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if got := r.token(t, "web", ""); got != account+"1" {
+		t.Fatalf("token %q", got)
+	}
+	r.server.turn(true)
+	r.advance(2 * time.Hour)
+	if got := r.token(t, "web", ""); got != account+"1" {
+		t.Errorf("token %q", got)
+	}
+	if _, err := r.Token(t.Context(), newPod("db"), &v1.ServiceAccountTokenProjection{}); err == nil {
+		t.Error("a token that never was")
+	}
+	r.server.turn(false)
+	if got := r.token(t, "web", ""); got != account+"2" {
+		t.Errorf("token after the server is back: %q", got)
+	}
+}
