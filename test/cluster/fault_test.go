@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -91,9 +92,7 @@ func (f *faulty) serve(w http.ResponseWriter, req *http.Request) {
 }
 
 func repeat(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func TestDeployment(t *testing.T) {
 	s.kill()
 	s.settled("deployment/web")
 	s.waitCount(2)
-	for _, name := range strings.Fields(before) {
+	for name := range strings.FieldsSeq(before) {
 		if _, err := s.try("", "get", name); err == nil {
 			t.Errorf("%s of before the rollout is still there", name)
 		}
@@ -176,11 +177,11 @@ func TestExec(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan error, 1)
-		go func() {
-			ended <- cmd.Wait()
-			far.Close() // reading at the near end fails now
-		}()
+		var ended sync.WaitGroup
+		ended.Go(func() {
+			_ = cmd.Wait() // it is cut off with the agent
+			far.Close()    // reading at the near end fails now
+		})
 		var screen bytes.Buffer
 		buffer := make([]byte, 4096)
 		for {
@@ -199,7 +200,7 @@ func TestExec(t *testing.T) {
 				break
 			}
 		}
-		<-ended
+		ended.Wait()
 		return screen.String()
 	}
 	screen := session([2]string{"#", "stty size; echo one$((1+1))"}, [2]string{"one2", ""})
@@ -325,7 +326,8 @@ func TestDrain(t *testing.T) {
 		t.Error(err)
 	}
 	s.eventually("three new pods are pending", func() error {
-		if got := s.kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.phase}"); got != "Pending Pending Pending" {
+		got := s.kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.phase}")
+		if strings.Count(got, "Pending") != 3 || strings.Count(got, " ") != 2 {
 			return fmt.Errorf("phases: %q", got)
 		}
 		return nil
