@@ -30,6 +30,6 @@ func mainCode() int {
 	defer stop()
 	// A second signal ends a process that does not end by the first.
 	context.AfterFunc(ctx, stop)
-	a := &app{out: os.Stdout, errOut: os.Stderr, now: time.Now, poll: time.Second}
+	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr, now: time.Now, poll: time.Second}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -60,6 +62,8 @@ type knowledge struct {
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
 	node     *v1.Node
+	// logs and exec serve those of containers; nil for neither.
+	logs, exec http.Handler
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -196,7 +200,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
-		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started,
+		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
@@ -233,8 +237,13 @@ func wardletUntil(t *testing.T, text string, times int, args ...string) string {
 
 // wardletTelling is wardlet that tells of its output so far, whenever there is more.
 func wardletTelling(ctx context.Context, tell func(out string), args ...string) string {
+	return wardletReading(ctx, strings.NewReader(""), tell, args...)
+}
+
+// wardletReading is wardletTelling with standard input.
+func wardletReading(ctx context.Context, in io.Reader, tell func(out string), args ...string) string {
 	out, errOut := &telling{tell: tell}, &bytes.Buffer{}
-	a := &app{out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
+	a := &app{in: in, out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
 	code := a.execute(ctx, args)
 	text := out.String()
 	if errOut.Len() > 0 {
@@ -245,15 +254,17 @@ func wardletTelling(ctx context.Context, tell func(out string), args ...string) 
 
 // telling is a buffer that tells what is in it.
 type telling struct {
-	bytes.Buffer
+	text bytes.Buffer
 	tell func(string)
 }
 
 func (w *telling) Write(p []byte) (int, error) {
-	n, err := w.Buffer.Write(p)
+	n, err := w.text.Write(p)
 	w.tell(w.String())
 	return n, err
 }
+
+func (w *telling) String() string { return w.text.String() }
 
 // golden compares what a command did with testdata/NAME.golden. Each pair of
 // hide is a text and what stands for it in the file.

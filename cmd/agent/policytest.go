@@ -65,6 +65,9 @@ func (a *app) policyTestCommand() *cobra.Command {
 func likeGoTest(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
+		if arg == "--" {
+			break // the rest is a program's
+		}
 		if arg == "-update" {
 			args[i] = "--update"
 		}

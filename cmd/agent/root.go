@@ -24,8 +24,11 @@ const (
 
 // app is what all subcommands share.
 type app struct {
+	in          io.Reader
 	out, errOut io.Writer
-	now         func() time.Time
+	// rawOut and rawErr are out and errOut as they were given: for what a container writes.
+	rawOut, rawErr io.Writer
+	now            func() time.Time
 	// poll is how often a watch asks again.
 	poll time.Duration
 
@@ -46,6 +49,7 @@ func (e *usageError) Unwrap() error { return e.err }
 // execute runs one command line and returns the exit status. Whatever a command prints
 // reaches the terminal without characters that would steer it.
 func (a *app) execute(ctx context.Context, args []string) int {
+	a.rawOut, a.rawErr = a.out, a.errOut
 	out := &watched{Writer: printable.Writer{W: a.out}}
 	a.out, a.errOut = out, printable.Writer{W: a.errOut}
 	root := a.root()
@@ -59,6 +63,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	a.printError(err)
+	if ended, ok := errors.AsType[*programError](err); ok {
+		return ended.status
+	}
 	if wrong, ok := errors.AsType[*usageError](err); ok {
 		fmt.Fprintf(a.errOut, "See %q.\n", wrong.command+" --help")
 		return exitUsage
@@ -86,7 +93,8 @@ func (a *app) root() *cobra.Command {
 		Use:   "wardlet",
 		Short: "A Kubernetes node agent whose decisions are pluggable",
 		Long: "Wardlet runs the pods of a node: a kubelet at its core, whose policy points are\n" +
-			"WebAssembly plugins. The exit status is 0, 1 after an error, 2 for wrong usage.",
+			"WebAssembly plugins. The exit status is 0, 1 after an error, 2 for wrong usage;\n" +
+			"of exec it is that of the program it runs.",
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -97,7 +105,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
 	for name, hint := range elsewhere {
 		root.AddCommand(absentCommand(name, hint))
 	}
@@ -128,8 +136,6 @@ func refuseUnknownShells(root *cobra.Command) {
 
 // elsewhere are commands of kubectl that this program has not, with what to use instead.
 var elsewhere = map[string]string{
-	"logs":     "the logs of containers lie below log_root of agent.toml, by default /var/log/pods/NAMESPACE_NAME_UID/CONTAINER",
-	"exec":     "use crictl exec",
 	"attach":   "use crictl attach",
 	"describe": "use wardlet explain pod NAMESPACE/NAME",
 	"top":      "use crictl stats, or the metrics of the agent",

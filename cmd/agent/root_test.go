@@ -32,6 +32,17 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-release-two":      {"release", "default/web", "default/db"},
 		"usage-release-nowhere":  {"release", "web"},
 		"usage-release-no-name":  {"release", "default/"},
+		"usage-logs-tail":        {"logs", "shop/web", "--tail", "-2"},
+		"usage-logs-since":       {"logs", "shop/web", "--since", "5m", "--since-time", "2026-01-02T15:04:05Z"},
+		"usage-logs-since-none":  {"logs", "shop/web", "--since", "0s"},
+		"usage-logs-since-time":  {"logs", "shop/web", "--since-time", "yesterday"},
+		"usage-logs-limit":       {"logs", "shop/web", "--limit-bytes", "-1"},
+		"usage-logs-two":         {"logs", "shop/web", "main", "-c", "side"},
+		"usage-logs-nothing":     {"logs"},
+		"usage-exec-nothing":     {"exec", "shop/web"},
+		"usage-exec-no-dash":     {"exec", "shop/web", "ls"},
+		"usage-exec-no-command":  {"exec", "shop/web", "--"},
+		"usage-exec-no-pod":      {"exec", "--", "ls"},
 		"usage-release-differs":  {"release", "-n", "shop", "default/web"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +65,8 @@ func TestHelp(t *testing.T) {
 		"help-get-decisions": {"get", "decision", "--help"},
 		"help-get-sources":   {"help", "get", "source"},
 		"help-get-updates":   {"get", "update", "--help"},
+		"help-logs":          {"logs", "--help"},
+		"help-exec":          {"exec", "--help"},
 		"help-release":       {"release", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,6 +31,11 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	}), nil
 }
 
+// streams serve logs and programs in containers to those who may use the local socket.
+func (n *Node) streams() *nodeapi.Streams {
+	return &nodeapi.Streams{Pods: n, Containers: streamed{n}, Logger: n.log, Now: time.Now}
+}
+
 // streamed are the containers of this node, for those who read their logs and run programs in them.
 type streamed struct{ node *Node }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -23,7 +24,9 @@ func (n *Node) stages() ([]Stage, error) {
 		return nil, err
 	}
 	listener = server.Lasting(listener, n.cfg.Paths.Socket, n.log)
+	streams := n.streams()
 	options := server.Options{
+		Logs: http.HandlerFunc(streams.Logs), Exec: http.HandlerFunc(streams.Exec),
 		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
 		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
 	}

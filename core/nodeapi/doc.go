@@ -4,6 +4,7 @@
 // Comes in: requests of the API server and of others who may. Goes out: what the agent knows of its pods, what
 // containers wrote, and connections to the runtime's streams.
 // Server.Run owns the goroutines of the HTTP server and waits for them.
+// Streams serve logs and programs alone, without the guard: the agent's local socket has one of its own.
 //
 // # Authentication and authorization
 //

@@ -2,6 +2,7 @@ package nodeapi
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -9,9 +10,9 @@ import (
 	"time"
 )
 
-// exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
+// Exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
 // is, whichever protocol they speak.
-func (s *Server) exec(w http.ResponseWriter, req *http.Request) {
+func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
 	p := s.pod(req)
 	name := req.PathValue("container")
 	if p == nil || !hasContainer(p, name) {
@@ -28,7 +29,7 @@ func (s *Server) exec(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "you must specify at least 1 of stdin, stdout, stderr", http.StatusBadRequest)
 		return
 	}
-	target, err := s.cfg.Containers.ExecURL(req.Context(), bareID(st.ContainerID), what)
+	target, err := s.Containers.ExecURL(req.Context(), bareID(st.ContainerID), what)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -53,13 +54,14 @@ func execOf(query url.Values) *Exec {
 }
 
 // stream connects a client with a stream of the runtime, until one of them ends it.
-func (s *Server) stream(w http.ResponseWriter, req *http.Request, target *url.URL) {
+func (s *Streams) stream(w http.ResponseWriter, req *http.Request, target *url.URL) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL, r.Out.Host = target, target.Host
 			r.Out.Header.Del("Authorization") // it is for the node
 		},
 		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 		Transport:     &http.Transport{ResponseHeaderTimeout: time.Minute, DisableKeepAlives: true},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "the runtime's stream: "+err.Error(), http.StatusBadGateway)

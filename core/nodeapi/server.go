@@ -10,36 +10,18 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/kube"
-	"github.com/wardlet/wardlet/core/logs"
 )
 
 // Pods are the pods of this node.
 type Pods interface {
 	// PodList returns the pods with their statuses.
 	PodList() *v1.PodList
-}
-
-// Containers are what the runtime has.
-type Containers interface {
-	// LogPath returns where the log of a container is.
-	LogPath(ctx context.Context, id string) (string, error)
-	// Runs reports whether a container runs, for all that is known.
-	Runs(p *v1.Pod, id string) bool
-	// ExecURL returns where the runtime streams a program that it runs in a container.
-	ExecURL(ctx context.Context, id string, what *Exec) (*url.URL, error)
-}
-
-// Exec is a program to run in a container, and which of its streams are wanted.
-type Exec struct {
-	Command                    []string
-	Stdin, Stdout, Stderr, TTY bool
 }
 
 // Config is what a Server works with.
@@ -66,6 +48,8 @@ type Server struct {
 	auth  *authenticator
 	may   *authorizer
 	mux   *http.ServeMux
+	// streams serve what passes the guard.
+	streams *Streams
 }
 
 // route is one kind of request. subresource is what of the node a caller must have a right to.
@@ -91,8 +75,9 @@ var routes = []route{
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, files: &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile}, mux: http.NewServeMux(),
-		auth: newAuthenticator(cfg.Client, cfg.Now),
-		may:  &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
+		auth:    newAuthenticator(cfg.Client, cfg.Now),
+		may:     &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
+		streams: &Streams{Pods: cfg.Pods, Containers: cfg.Containers, Logger: cfg.Logger, Now: cfg.Now},
 	}
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
@@ -206,68 +191,6 @@ func (s *Server) pods(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(list) // a client that is gone needs no answer
 }
 
-// pod finds the pod that a request names. Of two of one name it is the one that is not being deleted.
-func (s *Server) pod(req *http.Request) (found *v1.Pod) {
-	list := s.cfg.Pods.PodList()
-	for i := range list.Items {
-		p := &list.Items[i]
-		if p.Namespace == req.PathValue("namespace") && p.Name == req.PathValue("pod") && (req.PathValue("uid") == "" || string(p.UID) == req.PathValue("uid")) {
-			if p.DeletionTimestamp == nil {
-				return p
-			}
-			found = p
-		}
-	}
-	return found
-}
+func (s *Server) containerLogs(w http.ResponseWriter, req *http.Request) { s.streams.Logs(w, req) }
 
-// containerLogs serves the log of a container.
-func (s *Server) containerLogs(w http.ResponseWriter, req *http.Request) {
-	o, code, err := logOptions(req.URL.Query(), s.cfg.Now())
-	if err != nil {
-		http.Error(w, err.Error(), code)
-		return
-	}
-	p := s.pod(req)
-	if p == nil {
-		http.Error(w, fmt.Sprintf("pod %q does not exist", req.PathValue("pod")), http.StatusNotFound)
-		return
-	}
-	name := req.PathValue("container")
-	if !hasContainer(p, name) {
-		http.Error(w, fmt.Sprintf("container %q not found in pod %q", name, p.Name), http.StatusNotFound)
-		return
-	}
-	id, err := logContainer(p, name, o.previous)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	path, err := s.cfg.Containers.LogPath(req.Context(), id)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	out := &flushed{w: w, control: http.NewResponseController(w)}
-	err = logs.Copy(req.Context(), path, o.Options, o.output(out), func() bool { return s.cfg.Containers.Runs(p, id) })
-	if err != nil && !out.wrote {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	}
-}
-
-// flushed sends what is written at once: who follows a log waits for it.
-type flushed struct {
-	w       io.Writer
-	control *http.ResponseController
-	wrote   bool
-}
-
-// Write implements io.Writer.
-func (f *flushed) Write(p []byte) (int, error) {
-	f.wrote = true
-	n, err := f.w.Write(p)
-	if err == nil {
-		err = f.control.Flush()
-	}
-	return n, err
-}
+func (s *Server) exec(w http.ResponseWriter, req *http.Request) { s.streams.Exec(w, req) }

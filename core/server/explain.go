@@ -1,17 +1,12 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/internal/nearest"
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // serveExplain puts together what everybody knows of a pod.
@@ -27,7 +22,7 @@ func (s *Server) serveExplain(o *Options) {
 			t.story.At = o.Now()
 		}
 		if !t.gather() {
-			refuse(w, http.StatusNotFound, t.unknown())
+			refuse(w, http.StatusNotFound, t.asked().unknown(t.known))
 			return
 		}
 		t.tell()
@@ -143,46 +138,15 @@ func (t *timeline) from(o api.Origin) {
 	}
 }
 
-// isNamed reports whether a name is the one that was asked for, or that of the pod
-// which such a manifest makes.
-func (t *timeline) isNamed(name string) bool {
-	return name == t.story.Name || t.o.Node != "" && name == t.story.Name+"-"+t.o.Node
+// asked is the pod that the story is about.
+func (t *timeline) asked() podName {
+	return podName{namespace: t.story.Namespace, name: t.story.Name, node: t.o.Node}
 }
 
-func (t *timeline) isOf(p *v1.Pod) bool {
-	return p.Namespace == t.story.Namespace && (t.isNamed(p.Name) || pod.Identity(p).Name == t.story.Name)
-}
+func (t *timeline) isNamed(name string) bool { return t.asked().is(name) }
+
+func (t *timeline) isOf(p *v1.Pod) bool { return t.asked().of(p) }
 
 func (t *timeline) isIn(namespace, name string, uid types.UID) bool {
 	return t.uids[uid] || namespace == t.story.Namespace && t.isNamed(name)
-}
-
-// unknown says that there is no such pod, and which names are like it.
-func (t *timeline) unknown() string {
-	text := fmt.Sprintf("nothing is known of a pod %s/%s", t.story.Namespace, t.story.Name)
-	known := slices.Compact(slices.Sorted(slices.Values(t.known)))
-	for _, name := range known {
-		if bare, ok := strings.CutSuffix(name, "-"+t.o.Node); ok && t.o.Node != "" {
-			known = append(known, bare)
-		}
-	}
-	asked := t.story.Namespace + "/" + t.story.Name
-	var near []string
-	for _, name := range known {
-		if strings.HasSuffix(name, "/"+t.story.Name) || strings.HasSuffix(name, "/"+t.story.Name+"-"+t.o.Node) {
-			near = append(near, name) // in another namespace
-		}
-	}
-	for range 3 - min(3, len(near)) {
-		name, ok := nearest.Word(asked, known)
-		if !ok {
-			break
-		}
-		near = append(near, name)
-		known = slices.DeleteFunc(known, func(k string) bool { return k == name })
-	}
-	if len(near) > 0 {
-		return text + "; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
-	}
-	return text + `; "wardlet get pods" shows those of this node`
 }

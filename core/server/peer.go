@@ -15,11 +15,14 @@ type peer struct {
 	err error
 }
 
-type peerKey struct{}
+type (
+	peerKey struct{}
+	connKey struct{}
+)
 
-// withPeer puts the peer of c into the context of its requests.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, peerKey{}, peerOf(c))
+// withConn puts c and its peer into the context of its requests.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(context.WithValue(ctx, connKey{}, c), peerKey{}, peerOf(c))
 }
 
 // peerOf asks the kernel, which remembers who connected.

@@ -52,6 +52,9 @@ type Options struct {
 	Logger     *slog.Logger
 	// Metrics answers with the agent's metrics; nil for an agent that has none.
 	Metrics http.Handler
+	// Logs serves the log of the container that the path values namespace, pod, uid and
+	// container name, Exec programs that run in it; each nil where none is served.
+	Logs, Exec http.Handler
 	// Object returns the node as the agent knows it; nil for an agent that does not say.
 	Object func() *v1.Node
 	// Node is the node's name: pods of its own sources are also known by their
@@ -76,11 +79,19 @@ type Server struct {
 	// they do.
 	watches atomic.Int32
 	ending  chan struct{}
+
+	// streams are logs and programs in containers that are being served.
+	streams      sync.WaitGroup
+	streamsMu    sync.Mutex
+	streamsEnded bool
 }
 
 // New makes a server of these endpoints:
 //
 //	/v1/pods       a v1.PodList; ?env=show leaves the values of variables in; ?watch=true goes on, an api.WatchLine each
+//	/v1/pods/NAMESPACE/POD            a v1.Pod; refused where there is none, with names like it
+//	/v1/logs/NAMESPACE/POD/CONTAINER  its log as text, narrowed as by a kubelet's /containerLogs: ?follow=, previous=, tailLines=, sinceSeconds=, sinceTime=, timestamps=, limitBytes= and stream=
+//	/v1/exec/NAMESPACE/POD/CONTAINER  also with POST, a program of ?command= for each word, with ?stdin=, stdout=, stderr= and tty=; goes on as SPDY or WebSocket, as with a kubelet
 //	/v1/waiting    []api.Waiting, also versions that are not judged yet; ?env=show as above
 //	/v1/updates    []api.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []api.SourceState
@@ -95,12 +106,13 @@ type Server struct {
 //	/v1/version    api.Version
 //	/metrics       the agent's metrics as Prometheus reads them
 //
-// and, with POST, of this one:
+// where POD may be the name in a manifest, without the node's; and, with POST, of this one:
 //
 //	/v1/release    []api.WaitingUpdate, those of ?namespace= and ?name= that pass now; refused where there are none
 func New(o Options) *Server {
 	s := &Server{mux: http.NewServeMux(), log: o.Logger, ending: make(chan struct{})}
 	s.servePods(&o)
+	s.serveStreams(&o)
 	s.get("/v1/waiting", func(r *http.Request) any { return waitingList(o.Waiting, showEnv(r)) })
 	s.serveUpdates(o.Updates, o.Waiting)
 	s.servePolicies(o.Policies, o.Node)
@@ -161,11 +173,11 @@ func refuse(w http.ResponseWriter, code int, message string) {
 }
 
 // Serve answers on l, which it closes, until ctx ends; answers under way then
-// have 2 s, and watches end. Nil is the ordinary end. It is called once.
+// have 2 s, and watches, logs and programs in containers end. Nil is the ordinary end. It is called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           ownerOnly(uint32(os.Geteuid()), s.mux),
-		ConnContext:       withPeer,
+		ConnContext:       withConn,
 		ReadHeaderTimeout: 5 * time.Second,
 		WriteTimeout:      time.Minute,
 		IdleTimeout:       time.Minute,
@@ -185,6 +197,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := srv.Serve(l)
 	cancel()
 	stopper.Wait()
+	s.endStreams()
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("local API on %s: %w", l.Addr(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -129,7 +130,11 @@ func (a *Agent) Start() error {
 // cgroup does. Compilers have the lowest priority in their session, and would hardly run where they compete with all that
 // runs beside.
 func (a *Agent) Command(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, a.Program, append(args, "--config", a.ConfigFile())...)
+	end := len(args)
+	if dash := slices.Index(args, "--"); dash >= 0 {
+		end = dash // the rest is a program's
+	}
+	command := exec.CommandContext(ctx, a.Program, slices.Insert(slices.Clone(args), end, "--config", a.ConfigFile())...)
 	command.Env = append(append(os.Environ(), QuickEnd), a.Env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return command

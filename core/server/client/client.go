@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -75,15 +77,39 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 	return nil
 }
 
-// refusal is why the agent does not answer as it was asked to.
+// Refusal is an answer of the agent that says why it does not do what it was asked to.
+type Refusal struct {
+	// Code is the status of HTTP.
+	Code            int
+	socket, message string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the agent at %s refused: %s", r.socket, r.message)
+}
+
+// maxRefusal bounds the text of a refusal, in bytes.
+const maxRefusal = 64 << 10
+
+// refusal is why the agent does not answer as it was asked to: as JSON, or as text where
+// logs and programs are served.
 func (c *Client) refusal(resp *http.Response) error {
+	r := &Refusal{Code: resp.StatusCode, socket: c.socket}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	var refusal struct {
 		Error string `json:"error"`
 	}
-	if json.NewDecoder(resp.Body).Decode(&refusal) != nil || refusal.Error == "" {
-		refusal.Error = resp.Status
+	switch {
+	case err == nil && json.Unmarshal(body, &refusal) == nil:
+		r.message = refusal.Error
+	case err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain"):
+		r.message = strings.TrimSpace(string(body))
 	}
-	return fmt.Errorf("the agent at %s refused: %s", c.socket, refusal.Error)
+	if r.message == "" {
+		r.message = resp.Status
+	}
+	return r
 }
 
 // explain says what to do about an agent that does not answer.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/printable"
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+// containerFlags name a container on the command line.
+type containerFlags struct{ namespace, container string }
+
+// add adds them to a command, where -c is the container as with kubectl, and not the
+// configuration as with other commands.
+func (o *containerFlags) add(a *app, cmd *cobra.Command) {
+	a.addSocketFlag(cmd)
+	cmd.Flags().StringVar(&a.configPath, "config", config.DefaultPath, "the agent's configuration")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&o.container, "container", "c", "", "the container; without it the one that the pod's annotation\n"+defaultContainer+" names, else the first one")
+}
+
+// defaultContainer is the annotation that says which container of a pod is meant where
+// none is named.
+const defaultContainer = "kubectl.kubernetes.io/default-container"
+
+// container is one of a pod, as the agent serves it.
+type container struct{ namespace, pod, name string }
+
+// find asks for the pod and decides on the container.
+func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, namespace, name string) (*container, error) {
+	var p v1.Pod
+	if err := c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), &p); err != nil {
+		return nil, err
+	}
+	of := &container{p.Namespace, p.Name, o.container}
+	if of.name == "" {
+		of.name = a.chooseContainer(&p)
+	}
+	return of, nil
+}
+
+// chooseContainer is the container that is meant where none is named, as kubectl has it.
+func (a *app) chooseContainer(p *v1.Pod) string {
+	var names, shown []string
+	add := func(name, kind string) { names, shown = append(names, name), append(shown, name+kind) }
+	for i := range p.Spec.Containers {
+		add(p.Spec.Containers[i].Name, "")
+	}
+	for i := range p.Spec.InitContainers {
+		add(p.Spec.InitContainers[i].Name, " (init)")
+	}
+	for i := range p.Spec.EphemeralContainers {
+		add(p.Spec.EphemeralContainers[i].Name, " (ephem)")
+	}
+	if name := p.Annotations[defaultContainer]; name != "" {
+		if slices.Contains(names, name) {
+			return name
+		}
+		fmt.Fprintf(a.errOut, "Default container name %q not found in pod %s\n", name, p.Name)
+	}
+	if len(names) > 1 {
+		fmt.Fprintf(a.errOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(shown, ", "))
+	}
+	return names[0]
+}
+
+// path is where the agent serves something of the container.
+func (c *container) path(of string, query url.Values) string {
+	return "/v1/" + of + "/" + url.PathEscape(c.namespace) + "/" + url.PathEscape(c.pod) + "/" + url.PathEscape(c.name) + "?" + query.Encode()
+}
+
+// explained adds to a refusal that is due to how the pod is where to read more.
+func (c *container) explained(err error) error {
+	if refused, ok := errors.AsType[*client.Refusal](err); ok && refused.Code == http.StatusBadRequest {
+		return fmt.Errorf("%w; \"wardlet explain pod %s/%s\" tells more", err, c.namespace, c.pod)
+	}
+	return err
+}
+
+// containerOut is where something that a container writes goes: to a terminal without
+// characters that would steer it, elsewhere as it is. The rest is to be flushed at the end.
+func containerOut(to io.Writer) (w io.Writer, flush func()) {
+	if !onTTY(to) {
+		return to, func() {}
+	}
+	whole := &wholeCharacters{to: printable.Writer{W: to}}
+	return whole, whole.flush
+}
+
+// onTTY reports whether a stream of this process is a terminal.
+func onTTY(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && isTerminal(file)
+}
+
+// wholeCharacters never cuts a character in two between calls of to.
+type wholeCharacters struct {
+	to   io.Writer
+	rest []byte
+}
+
+// Write implements io.Writer.
+func (w *wholeCharacters) Write(p []byte) (int, error) {
+	text := slices.Concat(w.rest, p)
+	end := len(text)
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				end -= i
+			}
+			break
+		}
+	}
+	w.rest = slices.Clone(text[end:])
+	if end == 0 {
+		return len(p), nil
+	}
+	if _, err := w.to.Write(text[:end]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *wholeCharacters) flush() {
+	if len(w.rest) > 0 {
+		_, _ = w.to.Write(w.rest) // nothing is left to tell of it
+	}
+	w.rest = nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/wardlet/wardlet/core/server/client"
+)
+
+func (a *app) execCommand() *cobra.Command {
+	var o execFlags
+	cmd := &cobra.Command{
+		Use:   "exec NAMESPACE/POD -- COMMAND [ARGUMENT...]",
+		Short: "Run a program in a container",
+		Long: "Runs a program in a container of a pod that runs, until the program ends, and has its exit\n" +
+			"status; that is 1 after an error, too. A pod of a manifest goes by the name in there, too.\n" +
+			"With -t what the program writes reaches the terminal as it is; else what would steer the\n" +
+			"terminal shows as escapes. -c is the container here, as with kubectl: name another\n" +
+			"configuration with --config.",
+		Example: "  wardlet exec default/web -- cat /etc/hosts\n  wardlet exec -it -n default web -c main -- sh\n" +
+			"  wardlet exec -i default/web -- sh -c 'cat >/tmp/file' <file",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exec(cmd, args, &o) },
+	}
+	o.add(a, cmd)
+	cmd.Flags().BoolVarP(&o.stdin, "stdin", "i", false, "pass standard input on to the program")
+	cmd.Flags().BoolVarP(&o.tty, "tty", "t", false, "run the program on a terminal, with -i")
+	return cmd
+}
+
+// execFlags are the flags of exec.
+type execFlags struct {
+	containerFlags
+
+	stdin, tty bool
+}
+
+// programError is the end of a program in a container with another status than 0.
+type programError struct{ status int }
+
+// Error implements error.
+func (e *programError) Error() string {
+	return fmt.Sprintf("command terminated with exit code %d", e.status)
+}
+
+func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
+	in, name, command, err := execArguments(cmd, o.namespace, args)
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	c, err := a.agentClient(cmd)
+	if err != nil {
+		return err
+	}
+	of, err := o.find(cmd.Context(), a, c, in, name)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"command": command, "stdout": {"true"}, "stderr": {"true"}}
+	var program client.Program
+	if o.stdin {
+		program.Stdin = a.in
+		query.Set("stdin", "true")
+	}
+	if o.tty && !o.stdin {
+		fmt.Fprintln(a.errOut, "Unable to use a TTY without standard input: -t goes with -i")
+	}
+	if o.tty && o.stdin {
+		if program.TTY = onTTY(a.in); !program.TTY {
+			fmt.Fprintln(a.errOut, "Unable to use a TTY - input is not a terminal or the right kind of file")
+		}
+	}
+	var status int
+	if program.TTY {
+		query.Set("tty", "true")
+		query.Del("stderr")
+		program.Stdout = a.rawOut
+		status, err = a.onTerminal(cmd.Context(), &program, func() (int, error) {
+			return c.Exec(cmd.Context(), of.path("exec", query), &program)
+		})
+	} else {
+		out, flush := containerOut(a.rawOut)
+		errOut, flushErr := containerOut(a.rawErr)
+		program.Stdout, program.Stderr = out, errOut
+		status, err = c.Exec(cmd.Context(), of.path("exec", query), &program)
+		if cmd.Context().Err() == nil {
+			flush()
+			flushErr()
+		}
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return errors.New("interrupted; the program may go on in the container")
+	case err != nil:
+		return of.explained(err)
+	case status != 0:
+		return &programError{status}
+	}
+	return nil
+}
+
+// execArguments are the pod and the command, which stands behind --.
+func execArguments(cmd *cobra.Command, namespace string, args []string) (in, name string, command []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case dash < 0 && len(args) > 1:
+		return "", "", nil, fmt.Errorf("put the command behind --, as in %s %s -- %s", cmd.CommandPath(), args[0], args[1])
+	case dash < 0 || dash == len(args):
+		return "", "", nil, fmt.Errorf("say what to run, as in %s NAMESPACE/POD -- COMMAND", cmd.CommandPath())
+	}
+	in, name, err = podArgument(namespace, args[:dash])
+	return in, name, args[dash:], err
+}
+
+// onTerminal runs a program with the terminal that is standard input: each key goes to the
+// program, and the size of the terminal whenever it changes.
+func (a *app) onTerminal(ctx context.Context, p *client.Program, run func() (int, error)) (status int, err error) {
+	file, ok := a.in.(*os.File)
+	if !ok {
+		return 0, errors.New("standard input is no terminal")
+	}
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return 0, fmt.Errorf("the terminal cannot be set up: %w; go on without -t", err)
+	}
+	defer func() { err = errors.Join(err, term.Restore(fd, before)) }()
+	ctx, cancel := context.WithCancel(ctx)
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, unix.SIGWINCH)
+	defer signal.Stop(changed)
+	sizes := make(chan client.Size)
+	p.Sizes = sizes
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer close(sizes)
+		for {
+			if width, height, err := term.GetSize(fd); err == nil {
+				select {
+				case sizes <- client.Size{Width: uint16(width), Height: uint16(height)}:
+				case <-ctx.Done():
+					return
+				}
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	defer func() { cancel(); watching.Wait() }()
+	return run()
+}

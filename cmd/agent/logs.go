@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) logsCommand() *cobra.Command {
+	var o logsFlags
+	cmd := &cobra.Command{
+		Use:   "logs NAMESPACE/POD [CONTAINER]",
+		Short: "Print what a container has written",
+		Long: "Prints the log of a container of a pod: of the one that runs, else of the last one that ran.\n" +
+			"A pod of a manifest goes by the name in there, too. Through a pipe or into a file the log\n" +
+			"goes as it is; on a terminal what would steer that shows as escapes. -c is the container\n" +
+			"here, as with kubectl: name another configuration with --config.",
+		Example: "  wardlet logs default/web\n  wardlet logs -n default web -c main -f --tail 20\n  wardlet logs default/web --previous\n" +
+			"  wardlet logs default/web --since 5m --timestamps | less -R",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.logs(cmd, args, &o) },
+	}
+	o.add(a, cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what is written later, until the container ends")
+	f.BoolVarP(&o.previous, "previous", "p", false, "the log of the container that ran before, if there was one")
+	f.BoolVar(&o.timestamps, "timestamps", false, "put the time before each line")
+	f.Int64Var(&o.tail, "tail", -1, "how many lines from the end; -1 for all")
+	f.Int64Var(&o.limit, "limit-bytes", 0, "how many bytes at most; 0 for all")
+	f.DurationVar(&o.since, "since", 0, "only what was written in the last 5s, 2m or 3h")
+	f.StringVar(&o.sinceTime, "since-time", "", "only what was written from this time on, as 2026-01-02T15:04:05Z")
+	return cmd
+}
+
+// logsFlags are the flags of logs.
+type logsFlags struct {
+	containerFlags
+
+	follow, previous, timestamps bool
+	tail, limit                  int64
+	since                        time.Duration
+	sinceTime                    string
+}
+
+// query is what the agent is asked for, or why that makes no sense.
+func (o *logsFlags) query(cmd *cobra.Command) (url.Values, error) {
+	query := url.Values{}
+	for name, on := range map[string]bool{"follow": o.follow, "previous": o.previous, "timestamps": o.timestamps} {
+		if on {
+			query.Set(name, "true")
+		}
+	}
+	if o.tail < -1 {
+		return nil, fmt.Errorf("--tail is %d; want a number of lines, or -1 for all", o.tail)
+	}
+	if o.tail >= 0 {
+		query.Set("tailLines", strconv.FormatInt(o.tail, 10))
+	}
+	if o.limit < 0 {
+		return nil, fmt.Errorf("--limit-bytes is %d; want a number of bytes, or 0 for all", o.limit)
+	}
+	if o.limit > 0 {
+		query.Set("limitBytes", strconv.FormatInt(o.limit, 10))
+	}
+	switch hasSince := cmd.Flags().Changed("since"); {
+	case hasSince && o.sinceTime != "":
+		return nil, errors.New("--since and --since-time exclude each other")
+	case o.since < 0 || hasSince && o.since == 0:
+		return nil, fmt.Errorf("--since is %s; want more than 0s", o.since)
+	case hasSince:
+		query.Set("sinceSeconds", strconv.FormatInt(int64((o.since+time.Second-1)/time.Second), 10))
+	case o.sinceTime != "":
+		if _, err := time.Parse(time.RFC3339, o.sinceTime); err != nil {
+			return nil, fmt.Errorf("--since-time is %q; want a time as 2026-01-02T15:04:05Z", o.sinceTime)
+		}
+		query.Set("sinceTime", o.sinceTime)
+	}
+	return query, nil
+}
+
+func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
+	query, err := o.query(cmd)
+	if err == nil && len(args) == 2 {
+		if o.container != "" && o.container != args[1] {
+			err = fmt.Errorf("the container is named twice, as %q and as %q", args[1], o.container)
+		}
+		o.container, args = cmp.Or(o.container, args[1]), args[:1]
+	}
+	var in, name string
+	if err == nil {
+		in, name, err = podArgument(o.namespace, args)
+	}
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	c, err := a.agentClient(cmd)
+	if err != nil {
+		return err
+	}
+	of, err := o.find(cmd.Context(), a, c, in, name)
+	if err != nil {
+		return err
+	}
+	out, flush := containerOut(a.rawOut)
+	err = c.Copy(cmd.Context(), of.path("logs", query), out)
+	flush()
+	if cmd.Context().Err() != nil && o.follow {
+		return nil // it breaks off, which is no error
+	}
+	return of.explained(err)
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/nodeapi"
+	"github.com/wardlet/wardlet/core/server/client"
+	"github.com/wardlet/wardlet/test/fakestream"
+)
+
+// containers are those of a runtime that runs functions in place of programs.
+type containers struct {
+	dir     string
+	runs    atomic.Bool
+	runtime *httptest.Server
+}
+
+func (c *containers) LogPath(_ context.Context, id string) (string, error) {
+	return filepath.Join(c.dir, id), nil
+}
+
+func (c *containers) Runs(*v1.Pod, string) bool { return c.runs.Load() }
+
+func (c *containers) ExecURL(_ context.Context, _ string, what *nodeapi.Exec) (*url.URL, error) {
+	query := url.Values{"command": what.Command}
+	for name, on := range map[string]bool{"stdin": what.Stdin, "stdout": what.Stdout, "stderr": what.Stderr, "tty": what.TTY} {
+		if on {
+			query.Set(name, "true")
+		}
+	}
+	return url.Parse(c.runtime.URL + "/?" + query.Encode())
+}
+
+// program is what containers run.
+func program(command []string, s *fakestream.Streams) (int, error) {
+	switch command[0] {
+	case "echo":
+		fmt.Fprintln(s.Stdout, strings.Join(command[1:], " "))
+	case "cat":
+		_, err := io.Copy(s.Stdout, s.Stdin)
+		return 0, err
+	case "fail":
+		fmt.Fprintln(s.Stderr, "it fails")
+		return 42, nil
+	case "size":
+		for {
+			var size client.Size
+			if err := s.Sizes.Decode(&size); err != nil {
+				return 0, err
+			}
+			fmt.Fprintf(s.Stdout, "%dx%d\r\n", size.Width, size.Height)
+			if size.Height == 50 {
+				return 3, nil
+			}
+		}
+	case "gone":
+		return fakestream.BreaksOff, nil
+	default:
+		return 0, fmt.Errorf("%q: no such file", command[0])
+	}
+	return 0, nil
+}
+
+// writing is an agent whose pods have written something.
+func writing(t *testing.T) (c *containers, socket string) {
+	t.Helper()
+	c = &containers{dir: t.TempDir(), runtime: httptest.NewServer(fakestream.Program(program))}
+	t.Cleanup(c.runtime.Close)
+	c.write(t, "m0", "2026-01-02T11:59:00Z stdout F before\n")
+	c.write(t, "m1", "2026-01-02T11:50:00Z stdout F one\n2026-01-02T11:59:30Z stderr F \x1b[31mtwo\n2026-01-02T11:59:59.5Z stdout F three\n")
+	c.write(t, "s1", "2026-01-02T11:50:00Z stdout F set up\n")
+	of := func(name, id string) v1.ContainerStatus {
+		return v1.ContainerStatus{Name: name, ContainerID: "fake://" + id, State: v1.ContainerState{Running: &v1.ContainerStateRunning{}}}
+	}
+	main := of("main", "m1")
+	main.LastTerminationState.Terminated = &v1.ContainerStateTerminated{ContainerID: "fake://m0"}
+	setup := of("setup", "s1")
+	setup.State = v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ContainerID: "fake://s1"}}
+	pods := []v1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-edge", UID: "u1"},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main"}, {Name: "side"}}, InitContainers: []v1.Container{{Name: "setup"}}},
+		Status: v1.PodStatus{
+			InitContainerStatuses: []v1.ContainerStatus{setup},
+			ContainerStatuses:     []v1.ContainerStatus{main, {Name: "side", State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}},
+		},
+	}, {
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db", UID: "u2", Annotations: map[string]string{defaultContainer: "second"}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "first"}, {Name: "second"}}},
+		Status:     v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{of("first", "s1"), of("second", "m0")}},
+	}, {
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "one", UID: "u3", Annotations: map[string]string{defaultContainer: "none"}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "only"}}},
+		Status:     v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{of("only", "m0")}},
+	}}
+	streams := &nodeapi.Streams{Pods: podsOnly(pods), Containers: c, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }}
+	socket, _ = serve(t, &knowledge{pods: [][]v1.Pod{pods}, logs: http.HandlerFunc(streams.Logs), exec: http.HandlerFunc(streams.Exec)})
+	return c, socket
+}
+
+type podsOnly []v1.Pod
+
+func (p podsOnly) PodList() *v1.PodList { return &v1.PodList{Items: p} }
+
+func (c *containers) write(t *testing.T, id, text string) {
+	t.Helper()
+	file, err := os.OpenFile(filepath.Join(c.dir, id), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	_, socket := writing(t)
+	for name, args := range map[string][]string{
+		"logs":                  {"shop/web"},
+		"logs-container":        {"-n", "shop", "web-edge", "-c", "main"},
+		"logs-second-argument":  {"pod/web", "setup", "-n", "shop"},
+		"logs-tail":             {"shop/web", "main", "--tail", "1", "--timestamps"},
+		"logs-tail-none":        {"shop/web", "main", "--tail=0"},
+		"logs-since":            {"shop/web", "main", "--since", "90s"},
+		"logs-since-time":       {"shop/web", "main", "--since-time", "2026-01-02T11:59:59Z"},
+		"logs-limit":            {"shop/web", "main", "--limit-bytes", "5"},
+		"logs-previous":         {"shop/web", "main", "-p"},
+		"logs-no-previous":      {"shop/one", "-p"},
+		"logs-default":          {"shop/db"},
+		"logs-default-missing":  {"shop/one"},
+		"logs-waiting":          {"shop/web", "-c", "side"},
+		"logs-no-container":     {"shop/web", "-c", "man"},
+		"logs-no-pod":           {"shop/wep"},
+		"logs-other-namespace":  {"-n", "default", "web"},
+		"logs-of-what-is-ended": {"shop/web", "setup", "-f"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, wardlet(t.Context(), append([]string{"logs", "--socket", socket}, args...)...), socket, "SOCKET")
+		})
+	}
+}
+
+func TestLogs_followUntilTheContainerEnds(t *testing.T) {
+	t.Parallel()
+	c, socket := writing(t)
+	c.runs.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	got := wardletTelling(ctx, func(out string) {
+		switch {
+		case strings.HasSuffix(out, "three\n"):
+			c.write(t, "m1", "2026-01-02T12:00:00Z stdout F four\n")
+		case strings.HasSuffix(out, "four\n"):
+			c.write(t, "m1", "2026-01-02T12:00:00Z stdout F five\n")
+			c.runs.Store(false)
+		}
+	}, "logs", "--socket", socket, "shop/web", "main", "-f", "--tail", "1")
+	if want := "three\nfour\nfive\n--- exit status 0\n"; got != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestLogs_endWellWhenAFollowerIsInterrupted(t *testing.T) {
+	t.Parallel()
+	c, socket := writing(t)
+	c.runs.Store(true)
+	got := wardletUntil(t, "three", 1, "logs", "--socket", socket, "shop/web", "main", "-f", "--tail", "1")
+	if want := "three\n--- exit status 0\n"; got != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestExec(t *testing.T) {
+	t.Parallel()
+	_, socket := writing(t)
+	for name, args := range map[string][]string{
+		"exec":                 {"shop/web", "--", "echo", "-n", "hello", "-update"},
+		"exec-stdin":           {"-i", "-n", "shop", "web", "-c", "main", "--", "cat"},
+		"exec-status":          {"shop/db", "--", "fail"},
+		"exec-no-terminal":     {"-it", "shop/db", "--", "cat"},
+		"exec-tty-alone":       {"-t", "shop/db", "--", "echo", "hello"},
+		"exec-no-program":      {"shop/db", "--", "nothing"},
+		"exec-breaks-off":      {"shop/db", "--", "gone"},
+		"exec-does-not-run":    {"shop/web", "-c", "side", "--", "echo"},
+		"exec-no-container":    {"shop/web", "-c", "man", "--", "echo"},
+		"exec-no-pod":          {"shop/bd", "--", "echo"},
+		"exec-default-missing": {"shop/one", "--", "echo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := wardletReading(t.Context(), strings.NewReader("from standard input\n"), func(string) {},
+				append([]string{"exec", "--socket", socket}, args...)...)
+			golden(t, name, got, socket, "SOCKET")
+		})
+	}
+}
+
+func TestContainerOut_keepsCharactersWhole(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	w := &wholeCharacters{to: &got}
+	for _, part := range []string{"a\xe2", "\x82", "\xac", "b\xff", "\xf0\x9f", "\x98"} {
+		before := got.String()
+		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("%q: %d, %v", part, n, err)
+		}
+		if part == "\xe2\x82" && got.String() != before {
+			t.Errorf("%q is written in part", part)
+		}
+	}
+	if want := "a€b\xff"; got.String() != want {
+		t.Errorf("written: %q, want %q", got.String(), want)
+	}
+	w.flush()
+	if want := "a€b\xff\xf0\x9f\x98"; got.String() != want {
+		t.Errorf("at the end: %q, want %q", got.String(), want)
+	}
+}
+
+func TestExec_hasTheTerminal(t *testing.T) {
+	t.Parallel()
+	_, socket := writing(t)
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer master.Close()
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err := errors.Join(err, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)); err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	fd := int(terminal.Fd())
+	resize := func(width, height uint16) {
+		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height}); err != nil {
+			t.Error(err)
+		}
+	}
+	resize(80, 24)
+	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := wardletReading(t.Context(), terminal, func(out string) {
+		if strings.HasSuffix(out, "80x24\r\n") {
+			during, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+			if err != nil || during.Lflag&(unix.ECHO|unix.ICANON|unix.ISIG) != 0 {
+				t.Errorf("the terminal handles keys: %v", err)
+			}
+			resize(132, 50)
+			_ = unix.Kill(os.Getpid(), unix.SIGWINCH) // it shows in what is printed
+		}
+	}, "exec", "--socket", socket, "-it", "shop/db", "--", "size")
+	want := "80x24\r\n132x50\r\n--- stderr\nwardlet: command terminated with exit code 3\n--- exit status 3\n"
+	if got != want {
+		t.Errorf("printed:\n%q\nwant:\n%q", got, want)
+	}
+	if after, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil || *after != *before {
+		t.Errorf("the terminal is not as it was: %v", err)
+	}
+	// Ends what still reads standard input.
+	if _, err := master.WriteString("\n"); err != nil {
+		t.Error(err)
+	}
+}

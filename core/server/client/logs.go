@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Copy asks for path ("/v1/logs/...") and writes the answer to w, until it ends or ctx
+// does. It waits for more for as long as that takes.
+func (c *Client) Copy(ctx context.Context, path string, w io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	// The head of the answer comes with the first line of a log, which may take long.
+	patient := &http.Client{Transport: &http.Transport{DialContext: c.dial, DisableKeepAlives: true}}
+	resp, err := patient.Do(req)
+	if err != nil {
+		return c.explain(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.refusal(resp)
+	}
+	from := &source{Reader: resp.Body}
+	_, err = io.Copy(w, from)
+	if from.err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the agent at %s has hung up: it was stopped; ask again", c.socket)
+	}
+	return err
+}
+
+// source notes why no more can be read.
+type source struct {
+	io.Reader
+
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}

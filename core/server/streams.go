@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// serveStreams serves a pod by its name, the logs of its containers and programs that
+// run in them.
+func (s *Server) serveStreams(o *Options) {
+	s.mux.HandleFunc("GET /v1/pods/{namespace}/{pod}", func(w http.ResponseWriter, r *http.Request) {
+		if p := namedPod(o, w, r); p != nil {
+			s.answer(w, "/v1/pods", podShown(p, showEnv(r)))
+		}
+	})
+	if o.Logs != nil {
+		s.mux.HandleFunc("GET /v1/logs/{namespace}/{pod}/{container}", s.stream(o, o.Logs))
+	}
+	if o.Exec != nil {
+		s.mux.HandleFunc("GET /v1/exec/{namespace}/{pod}/{container}", s.stream(o, o.Exec))
+		s.mux.HandleFunc("POST /v1/exec/{namespace}/{pod}/{container}", s.stream(o, o.Exec))
+	}
+}
+
+// namedPod finds the pod that the path names, or refuses and returns nil.
+func namedPod(o *Options, w http.ResponseWriter, r *http.Request) *v1.Pod {
+	asked := podName{namespace: r.PathValue("namespace"), name: r.PathValue("pod"), node: o.Node}
+	list := o.Pods.PodList()
+	if p := asked.find(list.Items); p != nil {
+		return p
+	}
+	known := make([]string, len(list.Items))
+	for i := range list.Items {
+		known[i] = list.Items[i].Namespace + "/" + list.Items[i].Name
+	}
+	refuse(w, http.StatusNotFound, asked.unknown(known))
+	return nil
+}
+
+// stream serves what may go on for as long as its client and the agent do. serve finds the
+// pod's own name and its UID in the path values. When the agent ends the connection breaks
+// off: an end that looks like any other would say that the container has ended.
+func (s *Server) stream(o *Options, serve http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.beginStream() {
+			refuse(w, http.StatusServiceUnavailable, "the agent is ending")
+			return
+		}
+		defer s.streams.Done()
+		p := namedPod(o, w, r)
+		if p == nil {
+			return
+		}
+		if names := containerNames(p); !slices.Contains(names, r.PathValue("container")) {
+			refuse(w, http.StatusNotFound, fmt.Sprintf("pod %s/%s has no container %q; it has %s",
+				p.Namespace, p.Name, r.PathValue("container"), strings.Join(names, ", ")))
+			return
+		}
+		r.SetPathValue("pod", p.Name)
+		r.SetPathValue("uid", string(p.UID))
+		// A client may read as slowly as it likes.
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
+			refuse(w, http.StatusInternalServerError, err.Error())
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			select {
+			case <-ctx.Done():
+			case <-s.ending:
+				if conn, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+					conn.Close()
+				}
+				cancel()
+			}
+		})
+		defer func() { cancel(); watching.Wait() }()
+		serve.ServeHTTP(w, r.WithContext(ctx))
+	}
+}
+
+// beginStream counts a stream, unless the server no longer waits for further ones.
+func (s *Server) beginStream() bool {
+	s.streamsMu.Lock()
+	defer s.streamsMu.Unlock()
+	if !s.streamsEnded {
+		s.streams.Add(1)
+	}
+	return !s.streamsEnded
+}
+
+// endStreams waits for the streams to end, which they do once the server does.
+func (s *Server) endStreams() {
+	s.streamsMu.Lock()
+	s.streamsEnded = true
+	s.streamsMu.Unlock()
+	s.streams.Wait()
+}
+
+// containerNames are the names of a pod's containers, the main ones first.
+func containerNames(p *v1.Pod) []string {
+	var names []string
+	for i := range p.Spec.Containers {
+		names = append(names, p.Spec.Containers[i].Name)
+	}
+	for i := range p.Spec.InitContainers {
+		names = append(names, p.Spec.InitContainers[i].Name)
+	}
+	for i := range p.Spec.EphemeralContainers {
+		names = append(names, p.Spec.EphemeralContainers[i].Name)
+	}
+	return names
+}
