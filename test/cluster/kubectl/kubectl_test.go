@@ -207,6 +207,10 @@ func TestExec(t *testing.T) {
 	if !strings.Contains(screen, "33 77") {
 		t.Errorf("the terminal has another size than 33 77: %q", screen)
 	}
+	s.eventually("the agent knows the pod again", func() error { // a kubelet is Ready before it does
+		_, err := s.try("", "exec", "shell", "--", "true")
+		return err
+	})
 	screen = session([2]string{"#", "echo two$((1+1)); exit"})
 	if !strings.Contains(screen, "two2") {
 		t.Errorf("after the restart of the agent: %q", screen)
