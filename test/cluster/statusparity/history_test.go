@@ -145,6 +145,7 @@ var (
 	instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 	hexID   = regexp.MustCompile(`[0-9a-f]{64}`)
 	pid     = regexp.MustCompile(`\bpid \d+`)
+	address = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+`)
 )
 
 // normalise returns what of a status is the same for each life that goes the same way.
@@ -206,12 +207,17 @@ func (p *play) word(pod *v1.Pod, text string) string {
 	if instant.MatchString(text) {
 		return "TIME"
 	}
-	for _, r := range [][2]string{{string(pod.UID), "UID"}, {p.Namespace, "NAMESPACE"}, {p.NodeIP, "NODE"}} {
-		text = strings.ReplaceAll(text, r[0], r[1])
-	}
-	if !pod.Spec.HostNetwork && pod.Status.PodIP != "" {
-		text = strings.ReplaceAll(text, pod.Status.PodIP, "POD")
-	}
+	text = strings.ReplaceAll(text, string(pod.UID), "UID")
+	text = strings.ReplaceAll(text, p.Namespace, "NAMESPACE")
+	text = address.ReplaceAllStringFunc(text, func(ip string) string {
+		switch ip {
+		case p.NodeIP:
+			return "NODE"
+		case pod.Status.PodIP:
+			return "POD"
+		}
+		return ip
+	})
 	return pid.ReplaceAllString(text, "pid N")
 }
 

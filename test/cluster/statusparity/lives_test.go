@@ -100,6 +100,10 @@ func (l *life) addContainer(r *rand.Rand, name string, i int, class v1.PodQOSCla
 	c := v1.Container{Name: name, Image: busybox, ImagePullPolicy: v1.PullIfNotPresent}
 	l.outcomes[name] = one(r, exits, exits, exits, runs, runs, cannotStart, cannotPull)
 	l.codes[name] = one(r, 0, 0, 1, 3, 42)
+	if i > 0 && l.loops(name) {
+		// Two back-offs would come to their ends in any order.
+		l.outcomes[name] = runs
+	}
 	script := "trap 'exit 9' TERM\n"
 	if r.IntN(4) == 0 {
 		script = "trap '' TERM\n"
@@ -135,6 +139,12 @@ func (l *life) addContainer(r *rand.Rand, name string, i int, class v1.PodQOSCla
 		c.Resources = v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceMemory: amounts[v1.ResourceMemory]}}
 	}
 	l.pod.Spec.Containers = append(l.pod.Spec.Containers, c)
+}
+
+// loops reports whether a container ends and starts again and again.
+func (l *life) loops(name string) bool {
+	of := l.outcomes[name]
+	return l.restarts(name) && (of == cannotStart || of == exits && l.when == settled)
 }
 
 // restarts reports whether a container starts again when it ends by itself.

@@ -146,12 +146,17 @@ func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]i
 // drop takes out of all states what rules say that only one agent writes.
 func (h *history) drop(theirs bool, met map[string]int) {
 	for _, r := range rules {
-		if r.drop == nil {
+		if r.drop == nil && r.unit == nil {
 			continue
 		}
 		for _, s := range h.states {
 			for unit, is := range s {
-				if of, ok := is.(value); ok && r.drop(theirs, unit, of) {
+				if r.unit != nil && r.unit(theirs, unit) {
+					delete(s, unit)
+					met[r.id]++
+					continue
+				}
+				if of, ok := is.(value); ok && r.drop != nil && r.drop(theirs, unit, of) {
 					met[r.id]++
 				}
 			}
