@@ -5,6 +5,7 @@ package statusparity
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,8 @@ type finding struct {
 	// is is what this agent wrote, others what the other did in the same stretch of the pod's life.
 	is     string
 	others []string
+	// whole is the status that it is a part of.
+	whole state
 }
 
 func (f *finding) String() string {
@@ -31,8 +34,14 @@ func (f *finding) String() string {
 	if f.last {
 		when = "at last"
 	}
-	return fmt.Sprintf("%s: %s %s: only the %s writes\n\t\t%s\n\tthe other\n\t\t%s", f.life.pod.Name, when, f.unit, side, f.is, strings.Join(f.others, "\n\t\t"))
+	return fmt.Sprintf("%s: %s: only the %s writes\n\t%s\nthe other\n\t%s", when, f.unit, side, short(f.is), short(strings.Join(f.others, "\n\t")))
 }
+
+// short leaves out of a part of a status what is in nearly each.
+func short(text string) string { return usual.ReplaceAllString(text, "") }
+
+var usual = regexp.MustCompile(`"(image|imageID|containerID)":"[^"]*",|"lastProbeTime":null,|"lastTransitionTime":"TIME",|` +
+	`,"user":\{"linux":\{"gid":0,"supplementalGroups":\[0,10\],"uid":0\}\}|,"volumeMounts":\[[^]]*\]`)
 
 // compare returns what differs in the histories of a pod, and how many states one agent alone has that are but merges of
 // what both wrote.
@@ -40,7 +49,7 @@ func compare(l *life, theirs, ours *history) (found []finding, merged int) {
 	a, b := theirs.final(), ours.final()
 	for _, unit := range units(a, b) {
 		if a.text(unit) != b.text(unit) {
-			found = append(found, finding{l, true, true, unit, a.text(unit), []string{b.text(unit)}})
+			found = append(found, finding{l, true, true, unit, a.text(unit), []string{b.text(unit)}, a})
 		}
 	}
 	for _, part := range stretches(theirs.states, ours.states) {
@@ -66,7 +75,7 @@ func strangers(l *life, theirs bool, s state, others []state) (found []finding) 
 			seen[o.text(unit)] = true
 		}
 		if !seen[s.text(unit)] {
-			found = append(found, finding{l, false, theirs, unit, s.text(unit), slices.Sorted(maps.Keys(seen))})
+			found = append(found, finding{l, false, theirs, unit, s.text(unit), slices.Sorted(maps.Keys(seen)), s})
 		}
 	}
 	return found

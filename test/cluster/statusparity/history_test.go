@@ -144,6 +144,7 @@ func (p *play) patched(method, path string) (name string, ok bool) {
 var (
 	instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 	hexID   = regexp.MustCompile(`[0-9a-f]{64}`)
+	token   = regexp.MustCompile(`kube-api-access-\w+`)
 	pid     = regexp.MustCompile(`\bpid \d+`)
 	address = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+`)
 )
@@ -205,6 +206,9 @@ func (p *play) normalise(pod *v1.Pod) (state, error) {
 // word is a text without what is of this pod alone.
 func (p *play) word(pod *v1.Pod, text string) string {
 	if instant.MatchString(text) {
+		if strings.HasPrefix(text, "1970-") {
+			return "EPOCH"
+		}
 		return "TIME"
 	}
 	text = strings.ReplaceAll(text, string(pod.UID), "UID")
@@ -218,6 +222,7 @@ func (p *play) word(pod *v1.Pod, text string) string {
 		}
 		return ip
 	})
+	text = token.ReplaceAllString(text, "kube-api-access")
 	return pid.ReplaceAllString(text, "pid N")
 }
 

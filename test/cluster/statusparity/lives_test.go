@@ -5,6 +5,7 @@ package statusparity
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,8 @@ type life struct {
 	// for the pod's.
 	after time.Duration
 	grace *int64
+	// rounds is how often a container that ends again and again has been started again by then: 2 is once after a back-off.
+	rounds int32
 	// opened says that the readiness gate is opened when the containers run.
 	opened bool
 }
@@ -86,10 +89,14 @@ func makeLife(r *rand.Rand, name string) *life {
 	}
 	l.when = one(r, settled, settled, early)
 	l.after = time.Duration(700+r.IntN(300)) * time.Millisecond
+	l.rounds = one[int32](r, 1, 1, 2)
 	l.grace = one(r, nil, nil, new(int64(0)), new(int64(1)), new(int64(2)))
 	class := one(r, v1.PodQOSBestEffort, v1.PodQOSBurstable, v1.PodQOSGuaranteed)
 	for i := range 1 + one(r, 0, 0, 0, 1, 1, 2) {
 		l.addContainer(r, string(rune('a'+i)), i, class)
+	}
+	if l.grace != nil && *l.grace == 0 && slices.ContainsFunc(l.pod.Spec.Containers, func(c v1.Container) bool { return l.loops(c.Name) }) {
+		l.grace = nil // what was said last of it would be chance
 	}
 	return l
 }
@@ -177,11 +184,25 @@ func (l *life) reached(st *v1.PodStatus) bool {
 		case of == runs, of == exits && l.when == early:
 			there = c.State.Running != nil
 		case l.restarts(c.Name):
-			there = waits == "CrashLoopBackOff"
+			// A kubelet says that it waits as late as when it does not any more.
+			there = c.RestartCount >= l.rounds && (c.State.Running == nil || c.RestartCount > l.rounds)
 		default:
 			there = c.State.Terminated != nil
 		}
 		if !there {
+			return false
+		}
+	}
+	return true
+}
+
+// ends reports whether a pod has ended by itself when it is deleted.
+func (l *life) ends() bool {
+	if l.when != settled {
+		return false
+	}
+	for name, of := range l.outcomes {
+		if l.restarts(name) || of == runs || of == cannotPull {
 			return false
 		}
 	}
