@@ -56,7 +56,7 @@ type life struct {
 	grace *int64
 	// rounds is how often a container that ends again and again has been started again by then: 2 is once after a back-off.
 	rounds int32
-	// opened says that the readiness gate is opened when the containers run.
+	// opened says that the readiness gate is opened when all containers run.
 	opened bool
 }
 
@@ -94,6 +94,9 @@ func makeLife(r *rand.Rand, name string) *life {
 	class := one(r, v1.PodQOSBestEffort, v1.PodQOSBurstable, v1.PodQOSGuaranteed)
 	for i := range 1 + one(r, 0, 0, 0, 1, 1, 2) {
 		l.addContainer(r, string(rune('a'+i)), i, class)
+	}
+	for _, of := range l.outcomes {
+		l.opened = l.opened && of == runs // only then is Ready False for the gate alone
 	}
 	if l.grace != nil && *l.grace == 0 && slices.ContainsFunc(l.pod.Spec.Containers, func(c v1.Container) bool { return l.loops(c.Name) }) {
 		l.grace = nil // what was said last of it would be chance
@@ -209,14 +212,16 @@ func (l *life) ends() bool {
 	return true
 }
 
-// running reports whether what can run of a pod does.
-func (l *life) running(st *v1.PodStatus) bool {
-	for i := range st.ContainerStatuses {
-		if st.ContainerStatuses[i].State.Running != nil {
-			return true
+// ready reports whether a pod is ready, or is not for a reason.
+func ready(reason string) func(*v1.PodStatus) bool {
+	return func(st *v1.PodStatus) bool {
+		for i := range st.Conditions {
+			if c := &st.Conditions[i]; c.Type == v1.PodReady {
+				return c.Reason == reason && (reason != "" || c.Status == v1.ConditionTrue)
+			}
 		}
+		return false
 	}
-	return false
 }
 
 // String describes a life for a reader.

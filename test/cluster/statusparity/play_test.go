@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -237,9 +236,9 @@ func (l *life) play(ctx context.Context, admin *administrator, w *witness, rec *
 	status := func(is func(*v1.PodStatus) bool) error {
 		return w.until(ctx, func() bool { return w.pods[name] != nil && is(&w.pods[name].Status) })
 	}
-	if l.opened && slices.Contains(slices.Collect(maps.Values(l.outcomes)), runs) {
-		if err := status(l.running); err != nil {
-			return fmt.Errorf("it does not run: %w", err)
+	if l.opened {
+		if err := status(ready("ReadinessGatesNotReady")); err != nil {
+			return fmt.Errorf("it does not wait for its gate: %w", err)
 		}
 		patch := map[string]any{"status": map[string]any{"conditions": []map[string]any{{"type": gate, "status": "True"}}}}
 		if err := admin.do(ctx, http.MethodPatch, pods+"/"+name+"/status", patch); err != nil {
@@ -250,6 +249,9 @@ func (l *life) play(ctx context.Context, admin *administrator, w *witness, rec *
 			return err
 		}
 		rec.Add(recorder.Request{Method: http.MethodPatch, Path: pods + "/" + name + "/status", Query: byUs, Code: http.StatusOK, Body: text})
+		if err := status(ready("")); err != nil {
+			return fmt.Errorf("it is not ready: %w", err)
+		}
 	}
 	if err := status(l.reached); err != nil {
 		w.mu.Lock()

@@ -95,6 +95,9 @@ var rules = []rule{
 				is := f.container().State
 				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // one that is made and not started
 			}
+			if f.isBut("observedGeneration") {
+				return true
+			}
 			kind, ok := strings.CutPrefix(f.unit, "condition ")
 			return ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue()
 		},
