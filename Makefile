@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -141,6 +141,10 @@ bench: ## figures beside a kubelet's and other policy engines', as a table and i
 	@tools/setup.sh guests
 	@$(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
+
+bench-cluster: ## what the node agent of a cluster costs beside a kubelet, in 20 minutes (as root): requests and bytes, starts of pods, idle time and memory
+	@$(GO) build -o $(TOOLS)/bench ./test/bench
+	@$(TOOLS)/bench -only cluster -out $(BUILD)/bench-cluster.json $(if $(ROUNDS),-rounds $(ROUNDS))
 
 bench-attack: plugins ## what expensive modules cost to read, and the attacks of two tenants a third and the process, in 15 minutes; fails where a limit is missed
 	@failed=0; for bench in passes hostcalls interference; do $(GO) run ./test/attack/$$bench || failed=1; done; exit $$failed

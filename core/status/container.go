@@ -118,8 +118,11 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 		ImageID:      o.ImageRef,
 		ContainerID:  containerID(in, o),
 	}
-	if o.User != nil {
+	switch {
+	case o.User != nil:
 		st.User = &v1.ContainerUser{Linux: o.User.DeepCopy()}
+	case old != nil && old.ContainerID == st.ContainerID:
+		st.User = old.User.DeepCopy() // containerd may not show it any more once the container has ended
 	}
 	if st.Image == "" {
 		st.Image = c.Image

@@ -188,6 +188,19 @@ func TestContainerStatus(t *testing.T) {
 				return st
 			}(),
 		}, {
+			name:     "has ended, and the runtime does not show its user any more",
+			observed: []ObservedContainer{instance("a", 0, StateExited, 1)},
+			old: func() *v1.ContainerStatus {
+				st := full("a-0", 0, running, none, yes)
+				st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
+				return &st
+			}(),
+			want: func() v1.ContainerStatus {
+				st := full("a-0", 0, exited("a-0", 1), none, no)
+				st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
+				return st
+			}(),
+		}, {
 			name:    "a reason of another container does not count",
 			reasons: map[string]Reason{"b": {Reason: "ErrImagePull"}},
 			want:    bare(0, waiting("ContainerCreating", ""), none),

@@ -194,6 +194,9 @@ func (p *play) normalise(pod *v1.Pod) (state, error) {
 			for _, c := range is.([]any) {
 				c := c.(value)
 				relate(c)
+				if c["state"].(value)["terminated"] != nil {
+					delete(c, "user") // containerd does not always know it then
+				}
 				s["container "+c["name"].(string)] = c
 			}
 		default:

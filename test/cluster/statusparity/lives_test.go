@@ -110,9 +110,8 @@ func (l *life) addContainer(r *rand.Rand, name string, i int, class v1.PodQOSCla
 	c := v1.Container{Name: name, Image: busybox, ImagePullPolicy: v1.PullIfNotPresent}
 	l.outcomes[name] = one(r, exits, exits, exits, runs, runs, cannotStart, cannotPull)
 	l.codes[name] = one(r, 0, 0, 1, 3, 42)
-	if i > 0 && l.loops(name) {
-		// Two back-offs would come to their ends in any order.
-		l.outcomes[name] = runs
+	if i > 0 && (l.loops(name) || l.outcomes[name] == cannotPull && l.loops("a")) {
+		l.outcomes[name] = runs // two back-offs would come to their ends in any order
 	}
 	script := "trap 'exit 9' TERM\n"
 	if r.IntN(4) == 0 {
@@ -171,7 +170,7 @@ func (l *life) restarts(name string) bool {
 
 // reached reports whether the moment of the deletion has come.
 func (l *life) reached(st *v1.PodStatus) bool {
-	if len(st.ContainerStatuses) < len(l.pod.Spec.Containers) {
+	if len(st.ContainerStatuses) < len(l.pod.Spec.Containers) || l.ends() && st.Phase != v1.PodSucceeded && st.Phase != v1.PodFailed {
 		return false
 	}
 	for i := range st.ContainerStatuses {
@@ -201,11 +200,8 @@ func (l *life) reached(st *v1.PodStatus) bool {
 
 // ends reports whether a pod has ended by itself when it is deleted.
 func (l *life) ends() bool {
-	if l.when != settled {
-		return false
-	}
 	for name, of := range l.outcomes {
-		if l.restarts(name) || of == runs || of == cannotPull {
+		if l.restarts(name) || of == runs || of == cannotPull || of == exits && l.when == early {
 			return false
 		}
 	}

@@ -88,18 +88,21 @@ var rules = []rule{
 	{
 		id: "each-change-is-said",
 		accept: func(f *finding) bool {
-			if f.last || f.theirs {
+			if f.last {
+				return false
+			}
+			kind, ok := strings.CutPrefix(f.unit, "condition ")
+			if ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue() {
+				return true
+			}
+			if f.theirs {
 				return false
 			}
 			if strings.HasPrefix(f.unit, "container ") {
 				is := f.container().State
 				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // one that is made and not started
 			}
-			if f.isBut("observedGeneration") {
-				return true
-			}
-			kind, ok := strings.CutPrefix(f.unit, "condition ")
-			return ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue()
+			return f.isBut("observedGeneration") || f.unit == "phase" && f.is == `{"phase":"Running"}`
 		},
 	},
 	{
@@ -141,8 +144,8 @@ func (f *finding) container() (c v1.ContainerStatus) {
 // normal makes times of what stands for them.
 var normal = strings.NewReplacer(`"TIME"`, `"2026-01-01T00:00:00Z"`, `"EPOCH"`, "null")
 
-// readyIsTrue reports whether a condition names those containers of its status that are not ready, or holds where there
-// are none.
+// readyIsTrue reports whether a condition names those containers of its status that are not ready, and none
+// where there are none.
 func (f *finding) readyIsTrue() bool {
 	var unready []string
 	for unit, is := range f.whole {
@@ -152,7 +155,7 @@ func (f *finding) readyIsTrue() bool {
 	}
 	slices.Sort(unready)
 	if unready == nil {
-		return strings.Contains(f.is, `"status":"True"`)
+		return strings.Contains(f.is, `"status":"True"`) || strings.Contains(f.is, `"reason":"ReadinessGatesNotReady"`)
 	}
 	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,9 +95,16 @@ func judge(t *testing.T, all []*life, theirs, ours *play) {
 	for id, n := range met {
 		t.Logf("rule %s: %d times", id, n)
 	}
+	document, err := os.ReadFile("../../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range rules {
 		if met[r.id] == 0 {
 			t.Errorf("rule %s is never met", r.id)
+		}
+		if !strings.Contains(string(document), "\n| `"+r.id+"` |") {
+			t.Errorf("rule %s has no line in docs/differences.md", r.id)
 		}
 	}
 	for _, path := range paths {
