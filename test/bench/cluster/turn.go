@@ -52,12 +52,17 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 		}
 	}
 	for n := range b.many {
-		if err := t.remove(ctx, crowd(n)); err != nil {
+		if err := t.end(ctx, crowd(n)); err != nil {
 			return err
 		}
 	}
 	waiting, stop := context.WithTimeout(ctx, clearing)
 	defer stop()
+	for n := range b.many {
+		if err := pods.UntilGone(waiting, crowd(n)); err != nil {
+			return err
+		}
+	}
 	err = errors.Join(b.i.NothingLeft(waiting), b.i.StopNode(ctx))
 	_, failed := b.i.Kubectl(ctx, "delete", "node", b.i.Env["NODE_NAME"])
 	return errors.Join(err, failed)
@@ -216,10 +221,15 @@ func (t *turn) runs(ctx context.Context, name string) error {
 	return t.pods.Until(ctx, name, func(st *v1.PodStatus) bool { return st.Phase == v1.PodRunning })
 }
 
+// end begins the end of a pod.
+func (t *turn) end(ctx context.Context, name string) error {
+	return t.admin.Do(ctx, http.MethodDelete, instance.PodsPath(t.namespace)+"/"+name, map[string]any{"apiVersion": "v1", "kind": "DeleteOptions"})
+}
+
 func (t *turn) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := t.admin.Do(ctx, http.MethodDelete, instance.PodsPath(t.namespace)+"/"+name, nil); err != nil {
+	if err := t.end(ctx, name); err != nil {
 		return err
 	}
 	return t.pods.UntilGone(ctx, name)
