@@ -18,7 +18,7 @@ type finding struct {
 	// theirs says that it is the kubelet's, else it is Wardlet's.
 	theirs bool
 	unit   string
-	// is is what this agent wrote, others what the other did in the same stretch of the pod's life.
+	// is has what this agent wrote, others what the other did in the same stretch of the pod's life.
 	is     string
 	others []string
 	// whole is the status that it is a part of.
@@ -103,8 +103,8 @@ func stretches(a, b []state) (all []stretch) {
 	for i := range length {
 		length[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
+	for i := range slices.Backward(a) {
+		for j := range slices.Backward(b) {
 			if same(i, j) {
 				length[i][j] = length[i+1][j+1] + 1
 			} else {

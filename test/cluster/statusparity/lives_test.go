@@ -179,7 +179,7 @@ func (l *life) reached(st *v1.PodStatus) bool {
 		if c.State.Waiting != nil {
 			waits = c.State.Waiting.Reason
 		}
-		there := false
+		var there bool
 		switch of := l.outcomes[c.Name]; {
 		case of == cannotPull:
 			there = waits == "ImagePullBackOff"

@@ -54,14 +54,15 @@ func playAll(ctx context.Context, i *instance.Instance, rec *recorder.Recorder, 
 		return nil, err
 	}
 	var all sync.WaitGroup
-	failures := make([]error, len(lives))
+	var failed error
+	ended := make([]error, len(lives))
 	slots := make(chan struct{}, atOnce)
 	for n, l := range lives {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
 			if err := l.play(ctx, admin, w, rec, p.Namespace); err != nil {
-				failures[n] = fmt.Errorf("%s: %s: %w", name, l, err)
+				ended[n] = fmt.Errorf("%s: %s: %w", name, l, err)
 			}
 		})
 	}
@@ -70,7 +71,7 @@ func playAll(ctx context.Context, i *instance.Instance, rec *recorder.Recorder, 
 	waiting, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	if err := i.NothingLeft(waiting); err != nil {
-		failures = append(failures, fmt.Errorf("%s: %w", name, err))
+		failed = fmt.Errorf("%s: %w", name, err)
 	}
 	for _, q := range rec.Requests() {
 		if q.Method == http.MethodPatch {
@@ -79,10 +80,10 @@ func playAll(ctx context.Context, i *instance.Instance, rec *recorder.Recorder, 
 	}
 	p.First, p.Gone = w.Bound(), w.Ended()
 	if err := i.StopNode(ctx); err != nil {
-		failures = append(failures, err)
+		failed = errors.Join(failed, err)
 	}
 	_, err = i.Kubectl(ctx, "delete", "node", i.Env["NODE_NAME"])
-	return p, errors.Join(append(failures, err)...)
+	return p, errors.Join(errors.Join(ended...), failed, err)
 }
 
 // play plays one life.

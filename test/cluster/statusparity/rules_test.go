@@ -46,7 +46,7 @@ var rules = []rule{
 	},
 	{
 		id: "never-started-at-no-time",
-		drop: func(theirs bool, unit string, is value) (dropped bool) {
+		drop: func(theirs bool, _ string, is value) (dropped bool) {
 			for _, key := range []string{"state", "lastState"} {
 				of, _ := is[key].(value)
 				if ended, ok := of["terminated"].(value); ok && theirs && ended["startedAt"] == "EPOCH" {
@@ -123,12 +123,6 @@ var rules = []rule{
 				}
 			}
 			return false
-		},
-	},
-	{
-		id: "ended-pod-goes-at-once",
-		accept: func(f *finding) bool {
-			return f.theirs && f.life.ends() && f.unit != "phase" && !strings.HasPrefix(f.unit, "container ") && f.isBut("observedGeneration")
 		},
 	},
 }

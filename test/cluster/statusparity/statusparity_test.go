@@ -122,6 +122,10 @@ func judge(t *testing.T, all []*life, theirs, ours *play) {
 	}
 }
 
+// lostLog is what a kubelet says of a container when it has removed the log before it looked for the message there. A life
+// in which that race occurs is set aside: there are at most a few, so that a rule for it would be a dead one in most runs.
+const lostLog = "Error on reading termination message from logs"
+
 // differences returns what no rule explains. met counts by rule.
 func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]int) (found []finding, paths []string) {
 	t.Helper()
@@ -133,11 +137,15 @@ func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]i
 	if err != nil {
 		t.Fatal(err)
 	}
-	states, merges := 0, 0
+	states, merges, spoiled := 0, 0, 0
 	for _, l := range all {
 		name := l.pod.Name
 		if a[name] == nil || b[name] == nil {
 			t.Errorf("%s was not seen", name)
+			continue
+		}
+		if strings.Contains(a[name].final().String(), lostLog) {
+			spoiled++
 			continue
 		}
 		a[name].drop(true, met)
@@ -147,7 +155,10 @@ func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]i
 		merges += merged
 		found = append(found, slices.DeleteFunc(differ, func(f finding) bool { return explained(&f, met) })...)
 	}
-	t.Logf("%d states, of which %d are but what the other wrote in another order", states, merges)
+	if 50*spoiled > len(all) {
+		t.Errorf("in %d lives a kubelet has removed a log before it read it", spoiled)
+	}
+	t.Logf("%d states, of which %d are but what the other wrote in another order; %d lives set aside", states, merges, spoiled)
 	return found, pathDifferences(t, theirs, ours, met)
 }
 

@@ -12,7 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -107,7 +107,7 @@ func Start(i *instance.Instance) (*Recorder, error) {
 		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // an agent that is killed leaves watches
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // an agent that is killed leaves watches
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -117,7 +117,7 @@ func Start(i *instance.Instance) (*Recorder, error) {
 		Handler:           r.recording(proxy),
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{serving}, MinVersion: tls.VersionTLS12},
 		ReadHeaderTimeout: time.Minute,
-		ErrorLog:          log.New(io.Discard, "", 0),
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
 		defer close(r.done)

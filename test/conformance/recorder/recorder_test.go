@@ -141,7 +141,7 @@ func TestRecorder_recordsWhatItForwards(t *testing.T) {
 func TestRecorder_passesAWatchOnAtOnce(t *testing.T) {
 	t.Parallel()
 	next := make(chan struct{})
-	_, client, url := started(t, func(w http.ResponseWriter, q *http.Request) {
+	_, client, url := started(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range next {
 			fmt.Fprintln(w, "event")
 			if err := http.NewResponseController(w).Flush(); err != nil {
