@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e bench bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,7 +97,7 @@ net: ## what must stay the same while code moves: decisions on record, traces of
 		./test/replay ./test/simulation ./test/surface ./cmd/agent ./core/metrics ./core/agent
 
 soak: ## every proof at its full size, most with the race detector, for hours; how long each part took (as root)
-	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e
+	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster
 
 soak-unit: # the race detector over all unit tests
 	@tools/setup.sh race guests
@@ -133,10 +133,18 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
+soak-cluster: build # what the API server hears of 300 pods from Wardlet, beside what it hears from a kubelet
+	@tools/setup.sh conformance kubelet
+	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 30m ./test/cluster/statusparity -lives 300
+
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
 	@$(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
+
+bench-cluster: ## what the node agent of a cluster costs beside a kubelet, in 20 minutes (as root): requests and bytes, starts of pods, idle time and memory
+	@$(GO) build -o $(TOOLS)/bench ./test/bench
+	@$(TOOLS)/bench -only cluster -out $(BUILD)/bench-cluster.json $(if $(ROUNDS),-rounds $(ROUNDS))
 
 bench-attack: plugins ## what expensive modules cost to read, and the attacks of two tenants a third and the process, in 15 minutes; fails where a limit is missed
 	@failed=0; for bench in passes hostcalls interference; do $(GO) run ./test/attack/$$bench || failed=1; done; exit $$failed

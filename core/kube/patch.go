@@ -64,7 +64,7 @@ func (k MergeKeys) object(path string, before, after map[string]any) map[string]
 		switch key := k[at]; {
 		case ok && both:
 			patch[name] = k.object(at, wasObject, isObject)
-		case key != "":
+		case key != "" && had:
 			was, _ := was.([]any)
 			is, _ := is.([]any)
 			changed, order := mergeList(key, was, is)

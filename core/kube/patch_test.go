@@ -25,7 +25,7 @@ func TestMergeKeys_Patch(t *testing.T) {
 		},
 		"a first condition": {
 			`{"status":{}}`, `{"status":{"conditions":[{"type":"A"}]}}`,
-			`{"status":{"$setElementOrder/conditions":[{"type":"A"}],"conditions":[{"type":"A"}]}}`,
+			`{"status":{"conditions":[{"type":"A"}]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -229,6 +230,9 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 		LogPath:     c.GetLogPath(),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),
+	}
+	if u := c.GetUser().GetLinux(); u != nil {
+		observed.User = &v1.LinuxContainerUser{UID: u.GetUid(), GID: u.GetGid(), SupplementalGroups: u.GetSupplementalGroups()}
 	}
 	if observed.State == status.StateExited {
 		if left := terminationMessage(c); left != "" {

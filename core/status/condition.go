@@ -100,19 +100,21 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 	return conditionReason{reasonContainersNotReady, strings.Join(parts, ", ")}
 }
 
-// gatesReady is empty when every readiness gate is open, else names those
-// that are not.
+// gatesReady is empty when every readiness gate is open, else says of each that is not what a kubelet says.
 func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 	var closed []string
 	for _, gate := range p.Spec.ReadinessGates {
-		if c := findCondition(foreign, gate.ConditionType); c == nil || c.Status != v1.ConditionTrue {
-			closed = append(closed, string(gate.ConditionType))
+		switch c := findCondition(foreign, gate.ConditionType); {
+		case c == nil:
+			closed = append(closed, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType))
+		case c.Status != v1.ConditionTrue:
+			closed = append(closed, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %s", gate.ConditionType, c.Status))
 		}
 	}
 	if closed == nil {
 		return conditionReason{}
 	}
-	return conditionReason{reasonReadinessGatesNotReady, fmt.Sprintf("readiness gates not met: %v", closed)}
+	return conditionReason{reasonReadinessGatesNotReady, strings.Join(closed, ", ")}
 }
 
 // initialized says why a pod counts as initialised. A pod without init

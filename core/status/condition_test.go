@@ -124,7 +124,25 @@ func TestConditions(t *testing.T) {
 			want: []shown{
 				{v1.PodReadyToStartContainers, "True", "", ""},
 				{v1.PodInitialized, "True", "", ""},
-				{v1.PodReady, "False", "ReadinessGatesNotReady", "readiness gates not met: [example.com/Gate]"},
+				{v1.PodReady, "False", "ReadinessGatesNotReady", `corresponding condition of pod readiness gate "example.com/Gate" does not exist.`},
+				{v1.ContainersReady, "True", "", ""},
+				{v1.PodScheduled, "True", "", ""},
+			},
+		}, {
+			name: "a readiness gate that is said to be closed",
+			in:   Input{Observed: runs},
+			edit: func(p *v1.Pod) {
+				p.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: gate}, {ConditionType: "x/Y"}}
+				p.Status.Conditions = []v1.PodCondition{{Type: gate, Status: "Unknown"}}
+			},
+			want: []shown{
+				{gate, "Unknown", "", ""},
+				{v1.PodReadyToStartContainers, "True", "", ""},
+				{v1.PodInitialized, "True", "", ""},
+				{
+					v1.PodReady, "False", "ReadinessGatesNotReady", `the status of pod readiness gate "example.com/Gate" is not "True", but Unknown, ` +
+						`corresponding condition of pod readiness gate "x/Y" does not exist.`,
+				},
 				{v1.ContainersReady, "True", "", ""},
 				{v1.PodScheduled, "True", "", ""},
 			},

@@ -55,10 +55,14 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 		st = noInstanceStatus(in, c, old)
 	} else {
 		st = instanceStatus(in, c, newest, old)
-		if before != nil && before.State == StateExited {
+		switch {
+		case before != nil && before.State == StateExited:
 			st.LastTerminationState = terminated(in, before)
+		case before == nil:
+			st.LastTerminationState = lastEnd(&st, old)
 		}
 	}
+	st.VolumeMounts = volumeMounts(c)
 
 	reason, failed := in.Reasons[c.Name]
 	if failed && !in.ending() && ShouldStart(in.Pod, c, newest) {
@@ -77,6 +81,34 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 	return st
 }
 
+// lastEnd returns how the instance before ended, which the runtime does not show any more, from what was last reported.
+func lastEnd(st, old *v1.ContainerStatus) v1.ContainerState {
+	if old == nil {
+		return v1.ContainerState{}
+	}
+	if old.ContainerID != st.ContainerID && old.State.Terminated != nil {
+		return *old.State.DeepCopy()
+	}
+	last := old.LastTerminationState
+	if last.Terminated == nil || last.Terminated.ContainerID == st.ContainerID {
+		return v1.ContainerState{} // it was reported as waiting to start again
+	}
+	return *last.DeepCopy()
+}
+
+// volumeMounts are those of a container. None is read-only recursively: a manifest cannot ask for that.
+func volumeMounts(c *v1.Container) (all []v1.VolumeMountStatus) {
+	for i := range c.VolumeMounts {
+		m := &c.VolumeMounts[i]
+		st := v1.VolumeMountStatus{Name: m.Name, MountPath: m.MountPath, ReadOnly: m.ReadOnly}
+		if m.ReadOnly {
+			st.RecursiveReadOnly = new(v1.RecursiveReadOnlyDisabled)
+		}
+		all = append(all, st)
+	}
+	return all
+}
+
 // instanceStatus returns the status of a container from its newest instance.
 func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.ContainerStatus) v1.ContainerStatus {
 	st := v1.ContainerStatus{
@@ -85,6 +117,12 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 		Image:        o.Image,
 		ImageID:      o.ImageRef,
 		ContainerID:  containerID(in, o),
+	}
+	switch {
+	case o.User != nil:
+		st.User = &v1.ContainerUser{Linux: o.User.DeepCopy()}
+	case old != nil && old.ContainerID == st.ContainerID:
+		st.User = old.User.DeepCopy() // containerd may not show it any more once the container has ended
 	}
 	if st.Image == "" {
 		st.Image = c.Image

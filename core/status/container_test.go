@@ -106,7 +106,7 @@ func TestContainerStatus(t *testing.T) {
 			name:     "lost by the runtime and never seen to run: waits",
 			observed: []ObservedContainer{instance("a", 1, StateUnknown, 0)},
 			old:      new(full("a-0", 0, exited("a-0", 1), none, no)),
-			want:     full("a-1", 1, waiting("", ""), none, no),
+			want:     full("a-1", 1, waiting("", ""), exited("a-0", 1), no),
 		}, {
 			name: "vanished while it ran: killed, and one restart more",
 			old:  new(full("a-1", 1, running, exited("a-0", 1), yes)),
@@ -151,6 +151,55 @@ func TestContainerStatus(t *testing.T) {
 			reasons:  crash,
 			edit:     func(in *Input) { in.Terminal = true },
 			want:     full("a-1", 1, exited("a-1", 1), none, no),
+		}, {
+			name:     "runs again, and the runtime does not show the instance before",
+			observed: []ObservedContainer{instance("a", 2, StateRunning, 0)},
+			old:      new(full("a-1", 1, exited("a-1", 1), exited("a-0", 1), no)),
+			want:     full("a-2", 2, running, exited("a-1", 1), yes),
+		}, {
+			name:     "goes on running, and the runtime does not show the instance before",
+			observed: []ObservedContainer{instance("a", 2, StateRunning, 0)},
+			old:      new(full("a-2", 2, running, exited("a-1", 1), yes)),
+			want:     full("a-2", 2, running, exited("a-1", 1), yes),
+		}, {
+			name:     "its own end is not that of the instance before",
+			observed: []ObservedContainer{instance("a", 2, StateExited, 1)},
+			old:      new(full("a-2", 2, waiting("CrashLoopBackOff", ""), exited("a-2", 1), no)),
+			want:     full("a-2", 2, exited("a-2", 1), none, no),
+		}, {
+			name: "has the user that the runtime shows, and the mounts of the spec",
+			observed: func() []ObservedContainer {
+				o := instance("a", 0, StateRunning, 0)
+				o.User = &v1.LinuxContainerUser{UID: 1, GID: 2, SupplementalGroups: []int64{2, 3}}
+				return []ObservedContainer{o}
+			}(),
+			edit: func(in *Input) {
+				in.Pod.Spec.Containers[0].VolumeMounts = []v1.VolumeMount{
+					{Name: "x", MountPath: "/x", SubPath: "y"}, {Name: "z", MountPath: "/z", ReadOnly: true},
+				}
+			},
+			want: func() v1.ContainerStatus {
+				st := full("a-0", 0, running, none, yes)
+				st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1, GID: 2, SupplementalGroups: []int64{2, 3}}}
+				st.VolumeMounts = []v1.VolumeMountStatus{
+					{Name: "x", MountPath: "/x"},
+					{Name: "z", MountPath: "/z", ReadOnly: true, RecursiveReadOnly: new(v1.RecursiveReadOnlyDisabled)},
+				}
+				return st
+			}(),
+		}, {
+			name:     "has ended, and the runtime does not show its user any more",
+			observed: []ObservedContainer{instance("a", 0, StateExited, 1)},
+			old: func() *v1.ContainerStatus {
+				st := full("a-0", 0, running, none, yes)
+				st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
+				return &st
+			}(),
+			want: func() v1.ContainerStatus {
+				st := full("a-0", 0, exited("a-0", 1), none, no)
+				st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
+				return st
+			}(),
 		}, {
 			name:    "a reason of another container does not count",
 			reasons: map[string]Reason{"b": {Reason: "ErrImagePull"}},

@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -57,6 +58,8 @@ type ObservedContainer struct {
 	// Labels and Annotations are those the container was created with.
 	Labels      map[string]string
 	Annotations map[string]string
+	// User is the first process's, nil where the runtime shows none.
+	User *v1.LinuxContainerUser
 }
 
 // ContainerState is the runtime's word for what a container is doing.

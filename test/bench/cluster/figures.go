@@ -1,0 +1,122 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	ours    = "wardlet"
+	kubelet = "kubelet"
+	direct  = "floor"
+)
+
+// message is one line of the output: all figures of what was measured so far.
+type message struct {
+	// Done is the share of the work that is done.
+	Done    float64  `json:"done"`
+	Figures []figure `json:"figures"`
+}
+
+// figure is one result, as test/bench reads it.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	// Unit is that of Value and PeerValue: ns, bytes, count or ratio.
+	Unit      string   `json:"unit"`
+	Peer      string   `json:"peer"`
+	PeerValue *float64 `json:"peer_value"`
+	// Limit is what Value may be at most, null for a figure that is for information.
+	Limit *float64 `json:"limit"`
+}
+
+// series are the values of all rounds, by what and side.
+type series map[string][]float64
+
+func (s series) add(what, side string, value float64) {
+	s[what+" "+side] = append(s[what+" "+side], value)
+}
+
+// has reports whether all sides have a value.
+func (s series) has(what string, sides ...string) bool {
+	return !slices.ContainsFunc(sides, func(side string) bool { return len(s[what+" "+side]) == 0 })
+}
+
+func (s series) middle(what, side string) float64 { return median(s[what+" "+side]) }
+
+// ratio is the median of the ratios of the rounds.
+func (s series) ratio(what string) float64 {
+	var all []float64
+	for i := range min(len(s[what+" "+ours]), len(s[what+" "+kubelet])) {
+		if theirs := s[what+" "+kubelet][i]; theirs > 0 {
+			all = append(all, s[what+" "+ours][i]/theirs)
+		}
+	}
+	return median(all)
+}
+
+// median is the middle of the values, of two middles the mean.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[n/2] + sorted[(n-1)/2]) / 2
+}
+
+// What is measured.
+const (
+	starting = "start"
+	requests = "requests"
+	traffic  = "bytes"
+	cpu      = "cpu"
+	resident = "resident"
+	alone    = "alone"
+)
+
+// overFloor is what a start may take beyond the calls to the runtime, idleAgent what an agent without pods may have.
+const (
+	overFloor = 60 * time.Millisecond
+	idleAgent = 48 << 20
+)
+
+// figures are those of what was measured so far, with their limits.
+func (s series) figures() (all []figure) {
+	add := func(name, what, unit string, limit func(theirs float64) float64) {
+		if !s.has(what, ours, kubelet) {
+			return
+		}
+		theirs := s.middle(what, kubelet)
+		f := figure{Name: name, Value: s.middle(what, ours), Unit: unit, Peer: kubelet, PeerValue: &theirs}
+		if limit != nil {
+			f.Limit = new(limit(theirs))
+		}
+		all = append(all, f)
+	}
+	atMost := func(name, what string, limit float64) {
+		if s.has(what, ours, kubelet) {
+			all = append(all, figure{Name: name, Value: s.ratio(what), Unit: "ratio", Limit: &limit})
+		}
+	}
+	if s.has(alone, ours) {
+		f := figure{Name: "cluster-idle-agent", Value: s.middle(alone, ours), Unit: "bytes", Limit: new(float64(idleAgent))}
+		if s.has(alone, kubelet) {
+			f.Peer, f.PeerValue = kubelet, new(s.middle(alone, kubelet))
+		}
+		all = append(all, f)
+	}
+	if s.has(starting, direct) {
+		floor := s.middle(starting, direct)
+		add("cluster-pod-start", starting, "ns", func(theirs float64) float64 { return max(0.7*theirs, floor+float64(overFloor)) })
+		all = append(all, figure{Name: "cluster-pod-start-floor", Value: floor, Unit: "ns"})
+	}
+	same := func(theirs float64) float64 { return theirs }
+	add("cluster-idle-cpu-per-second", cpu, "ns", nil)
+	atMost("cluster-idle-cpu", cpu, 0.25)
+	add("cluster-idle-resident", resident, "bytes", nil)
+	atMost("cluster-idle-rss", resident, 0.5)
+	add("cluster-api-requests", requests, "count", same)
+	add("cluster-api-bytes", traffic, "bytes", same)
+	return all
+}

@@ -1,0 +1,183 @@
+//go:build e2e
+
+package statusparity
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// rule is a decided difference: its line in docs/differences.md has the reason.
+type rule struct {
+	id string
+	// drop removes from a part of a status what only one agent writes, and reports whether there was any.
+	drop func(theirs bool, unit string, is value) bool
+	// unit reports whether a whole part is written by one agent alone.
+	unit func(theirs bool, unit string) bool
+	// accept reports whether a finding is this difference.
+	accept func(f *finding) bool
+	// path reports whether a field that only one agent ever writes is this difference.
+	path func(theirs bool, path string) bool
+}
+
+// rules are the decided differences, by their IDs in docs/differences.md.
+var rules = []rule{
+	{
+		id: "no-resources-in-status",
+		drop: func(theirs bool, unit string, is value) bool {
+			if !theirs || !strings.HasPrefix(unit, "container ") {
+				return false
+			}
+			n := len(is)
+			delete(is, "resources")
+			delete(is, "allocatedResources")
+			return len(is) < n
+		},
+		unit: func(theirs bool, unit string) bool {
+			return theirs && (unit == "resources" || unit == "allocatedResources")
+		},
+		path: func(theirs bool, path string) bool {
+			return theirs && (strings.Contains(path, ".resources") || strings.Contains(path, ".allocatedResources"))
+		},
+	},
+	{
+		id: "never-started-at-no-time",
+		drop: func(theirs bool, _ string, is value) (dropped bool) {
+			for _, key := range []string{"state", "lastState"} {
+				of, _ := is[key].(value)
+				if ended, ok := of["terminated"].(value); ok && theirs && ended["startedAt"] == "EPOCH" {
+					ended["startedAt"], dropped = nil, true
+				}
+			}
+			return dropped
+		},
+	},
+	{
+		id: "last-state-is-of-another",
+		accept: func(f *finding) bool {
+			ended := f.container().State.Terminated
+			return ended != nil && f.container().RestartCount > 0 && f.isBut("lastState")
+		},
+	},
+	{
+		id: "waiting-is-said-at-once",
+		accept: func(f *finding) bool {
+			c := f.container()
+			if f.last || c.Name == "" {
+				return false
+			}
+			of := f.life.outcomes[c.Name]
+			switch w := c.State.Waiting; {
+			case w == nil:
+				// What a kubelet has said by then of one that Wardlet says waits to start again.
+				return f.theirs && f.life.loops(c.Name) && c.State.Terminated != nil
+			case w.Reason == "CrashLoopBackOff":
+				return f.life.loops(c.Name)
+			case w.Reason == "RunContainerError":
+				return of == cannotStart
+			case w.Reason == "ErrImagePull", w.Reason == "ImagePullBackOff":
+				return of == cannotPull
+			}
+			return false
+		},
+	},
+	{
+		id: "each-change-is-said",
+		accept: func(f *finding) bool {
+			if f.last {
+				return false
+			}
+			kind, ok := strings.CutPrefix(f.unit, "condition ")
+			if ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue() {
+				return true
+			}
+			if f.theirs {
+				return false
+			}
+			if strings.HasPrefix(f.unit, "container ") {
+				is := f.container().State
+				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // one that is made and not started
+			}
+			return f.isBut("observedGeneration") || f.unit == "phase" && f.is == `{"phase":"Running"}`
+		},
+	},
+	{
+		id: "own-words",
+		drop: func(theirs bool, _ string, is value) bool {
+			state, _ := is["state"].(value)
+			for _, of := range state {
+				of := of.(value)
+				if words := ownWords[fmt.Sprint(of["reason"])]; words[0] != "" {
+					begins := words[1]
+					if theirs {
+						begins = words[0]
+					}
+					if text, _ := of["message"].(string); strings.HasPrefix(text, begins) {
+						of["message"] = "own words"
+						return true
+					}
+				}
+			}
+			return false
+		},
+	},
+}
+
+// container is the container that a finding is about, the zero value for another part.
+func (f *finding) container() (c v1.ContainerStatus) {
+	if strings.HasPrefix(f.unit, "container ") {
+		_ = json.Unmarshal([]byte(normal.Replace(f.is)), &c) // one that cannot be read is no such container
+	}
+	return c
+}
+
+// normal makes times of what stands for them.
+var normal = strings.NewReplacer(`"TIME"`, `"2026-01-01T00:00:00Z"`, `"EPOCH"`, "null")
+
+// readyIsTrue reports whether a condition names those containers of its status that are not ready, and none
+// where there are none.
+func (f *finding) readyIsTrue() bool {
+	var unready []string
+	for unit, is := range f.whole {
+		if name, ok := strings.CutPrefix(unit, "container "); ok && is.(value)["ready"] != true {
+			unready = append(unready, name)
+		}
+	}
+	slices.Sort(unready)
+	if unready == nil {
+		return strings.Contains(f.is, `"status":"True"`) || strings.Contains(f.is, `"reason":"ReadinessGatesNotReady"`)
+	}
+	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
+}
+
+// ownWords has by reason how a message begins that a kubelet and Wardlet write each in its own words.
+var ownWords = map[string][2]string{
+	"ErrImagePull":     {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
+	"ImagePullBackOff": {"Back-off pulling image ", "backing off pulling image "},
+	"ContainerStatusUnknown": {
+		"The container could not be located when the pod was ", "the runtime no longer knows how this container ended",
+	},
+}
+
+// isBut reports whether a value is one of the other agent's but for fields of it.
+func (f *finding) isBut(fields ...string) bool {
+	without := func(text string) string {
+		var is any
+		if err := json.Unmarshal([]byte(text), &is); err != nil {
+			return text
+		}
+		of, ok := is.(value)
+		if !ok && slices.Contains(fields, f.unit) {
+			return ""
+		}
+		for _, field := range fields {
+			delete(of, field)
+		}
+		return state(of).String()
+	}
+	return slices.ContainsFunc(f.others, func(other string) bool { return without(other) == without(f.is) })
+}
