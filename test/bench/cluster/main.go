@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,16 +26,19 @@ type bench struct {
 	rounds int
 	// starts is how many pods come one after the other, few and many how many there are at rest.
 	starts, few, many int
-	// settle is how long an agent has after a change, idle how long processor time is measured, rest how long requests
-	// are counted.
-	settle, idle, rest time.Duration
-	progress           io.Writer
-	out                *json.Encoder
-	measured           series
-	steps, done        int
-	i                  *instance.Instance
-	admin              *instance.Admin
-	rec                *recorder.Recorder
+	// settle is how long an agent has after a change at least, calm how long it then has no requests about pods before what
+	// is measured begins. idle is how long processor time is measured, rest how long requests are
+	// counted.
+	settle, calm, idle, rest time.Duration
+	// parts are those of a turn that are measured.
+	parts       []string
+	progress    io.Writer
+	out         *json.Encoder
+	measured    series
+	steps, done int
+	i           *instance.Instance
+	admin       *instance.Admin
+	rec         *recorder.Recorder
 }
 
 func main() { os.Exit(mainCode()) }
@@ -45,13 +50,16 @@ func mainCode() int {
 	flag.IntVar(&b.starts, "starts", 30, "how many pods come one after the other")
 	flag.IntVar(&b.few, "few", 60, "how many pods there are while processor time and memory are read")
 	flag.IntVar(&b.many, "many", 100, "how many pods there are while requests are counted")
-	flag.DurationVar(&b.settle, "settle", 45*time.Second, "how long an agent has to settle")
+	flag.DurationVar(&b.settle, "settle", 45*time.Second, "how long an agent has after a change, at least")
+	flag.DurationVar(&b.calm, "calm", 30*time.Second, "how long there is no request about pods before anything is measured at rest")
 	flag.DurationVar(&b.idle, "idle", 2*time.Minute, "how long processor time is measured")
 	flag.DurationVar(&b.rest, "rest", 3*time.Minute, "how long requests are counted")
+	part := flag.String("part", "empty,start,idle,rest", "measure these parts only")
 	short := flag.Bool("short", false, "few pods and short times, to see whether it works; its figures mean nothing")
 	flag.Parse()
+	b.parts = strings.Split(*part, ",")
 	if *short {
-		b.starts, b.few, b.many, b.settle, b.idle, b.rest = 3, 4, 6, 2*time.Second, 5*time.Second, 5*time.Second
+		b.starts, b.few, b.many, b.settle, b.calm, b.idle, b.rest = 3, 4, 6, 2*time.Second, 2*time.Second, 5*time.Second, 5*time.Second
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -91,10 +99,12 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.rec.Close()) }()
 	b.i.Extra = []string{"NODE_VIA=" + b.rec.Kubeconfig}
-	b.steps = b.rounds * (1 + len(sides)*stepsOfTurn)
+	b.steps = b.rounds * (1 + len(sides)*len(b.parts))
 	for round := range b.rounds {
-		if err := b.floor(ctx); err != nil {
-			return fmt.Errorf("floor: %w", err)
+		if slices.Contains(b.parts, "start") {
+			if err := b.floor(ctx); err != nil {
+				return fmt.Errorf("floor: %w", err)
+			}
 		}
 		for n := range sides {
 			side := sides[(n+round)%len(sides)]

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// stepsOfTurn is how often a turn reports.
-	stepsOfTurn = 4
 	// patience is how long a pod may take to come or go, clearing how long all of them may take to leave the runtime.
 	patience, clearing = time.Minute, 3 * time.Minute
+	// busy is how long an agent may have requests about pods at rest.
+	busy = 10 * time.Minute
 	// ticks is how many units of processor time in /proc make a second.
 	ticks = 100
 )
@@ -43,7 +43,11 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 		return err
 	}
 	t := &turn{bench: b, side: side, namespace: namespace, pods: pods}
-	for _, measure := range []func(context.Context) error{t.empty, t.starting, t.idle, t.atRest} {
+	for _, part := range b.parts {
+		measure, ok := map[string]func(context.Context) error{"empty": t.empty, "start": t.starting, "idle": t.idle, "rest": t.atRest}[part]
+		if !ok {
+			return fmt.Errorf("no part is named %q", part)
+		}
 		if err := measure(ctx); err != nil {
 			return err
 		}
@@ -51,14 +55,14 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 			return err
 		}
 	}
-	for n := range b.many {
+	for n := range t.there {
 		if err := t.end(ctx, crowd(n)); err != nil {
 			return err
 		}
 	}
 	waiting, stop := context.WithTimeout(ctx, clearing)
 	defer stop()
-	for n := range b.many {
+	for n := range t.there {
 		if err := pods.UntilGone(waiting, crowd(n)); err != nil {
 			return err
 		}
@@ -73,6 +77,8 @@ type turn struct {
 	*bench
 	side, namespace string
 	pods            *instance.Pods
+	// there is how many pods of the crowd there are.
+	there int
 }
 
 // empty measures the memory of an agent without pods.
@@ -118,7 +124,7 @@ func (t *turn) starting(ctx context.Context) error {
 
 // idle measures processor time and memory with few pods at rest.
 func (t *turn) idle(ctx context.Context) error {
-	if err := t.crowd(ctx, 0, t.few); err != nil {
+	if err := t.crowd(ctx, t.few); err != nil {
 		return err
 	}
 	before, err := t.processorTime()
@@ -145,7 +151,7 @@ func (t *turn) idle(ctx context.Context) error {
 
 // atRest counts requests with many pods at rest.
 func (t *turn) atRest(ctx context.Context) error {
-	if err := t.crowd(ctx, t.few, t.many); err != nil {
+	if err := t.crowd(ctx, t.many); err != nil {
 		return err
 	}
 	t.rec.Requests()
@@ -181,9 +187,11 @@ func (t *turn) explain(all []recorder.Request) {
 	}
 }
 
-// crowd makes pods with the numbers from, up to but not to, and waits until they run and the agent has settled.
-func (t *turn) crowd(ctx context.Context, from, to int) error {
-	for n := from; n < to; n++ {
+// crowd makes so many pods of those that are there, and waits until they run and the agent has settled.
+func (t *turn) crowd(ctx context.Context, to int) error {
+	from := t.there
+	for ; t.there < to; t.there++ {
+		n := t.there
 		if err := t.create(ctx, crowd(n)); err != nil {
 			return err
 		}
@@ -194,7 +202,27 @@ func (t *turn) crowd(ctx context.Context, from, to int) error {
 		}
 	}
 	t.say("%s has %d pods", t.side, to)
-	return wait(ctx, t.settle)
+	return t.settles(ctx)
+}
+
+// settles waits until an agent has said all it has to say of pods that have come: a kubelet says more of each when it comes
+// to it a minute later, and Wardlet sends events one by one.
+func (t *turn) settles(ctx context.Context) error {
+	began := time.Now()
+	if err := wait(ctx, t.settle); err != nil {
+		return err
+	}
+	for end := time.Now().Add(busy); time.Now().Before(end); {
+		t.rec.Requests()
+		if err := wait(ctx, t.calm); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(t.rec.Requests(), func(q recorder.Request) bool { return strings.Contains(q.Path, t.namespace) }) {
+			t.say("%s has settled after %s", t.side, time.Since(began).Round(time.Second))
+			return nil
+		}
+	}
+	return fmt.Errorf("after %s there are still requests about pods", busy)
 }
 
 func crowd(n int) string { return fmt.Sprintf("crowd-%03d", n) }
