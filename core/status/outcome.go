@@ -22,7 +22,7 @@ func Outcome(st *v1.PodStatus) v1.PodStatus {
 		switch {
 		case ended:
 			kept.Image, kept.ImageID, kept.ContainerID = c.Image, c.ImageID, c.ContainerID
-			kept.State.Terminated = c.State.Terminated.DeepCopy()
+			kept.State.Terminated, kept.User = c.State.Terminated.DeepCopy(), c.User.DeepCopy()
 		case c.ContainerID == "":
 			// A restart that has not happened yet may be counted already.
 			continue
