@@ -56,7 +56,7 @@ func TestOutcome(t *testing.T) {
 				ContainerStatuses: []v1.ContainerStatus{
 					{
 						Name: "a", RestartCount: 2, Image: "img:1", ImageID: "sha256:1", ContainerID: "containerd://a",
-						User:  &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}},
+						User: &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}},
 						State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
 							ExitCode: 3, Reason: "Error", Message: "bye", StartedAt: started, FinishedAt: started, ContainerID: "containerd://a",
 						}},
