@@ -71,6 +71,6 @@ func resumeContainer(p *v1.Pod, c *v1.Container, st *v1.PodStatus, had *v1.Conta
 		return
 	}
 	is.State = *had.State.DeepCopy()
-	is.Image, is.ImageID, is.ContainerID = had.Image, had.ImageID, had.ContainerID
+	is.Image, is.ImageID, is.ContainerID, is.User = had.Image, had.ImageID, had.ContainerID, had.User.DeepCopy()
 	is.Ready, is.Started = false, new(false)
 }

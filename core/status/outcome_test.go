@@ -12,6 +12,7 @@ import (
 // made is a container status of an instance that was made.
 func made(st v1.ContainerStatus, restarts int32) v1.ContainerStatus {
 	st.ContainerID, st.Image, st.ImageID, st.RestartCount = "containerd://"+st.Name, "img:1", "sha256:1", restarts
+	st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
 	return st
 }
 
