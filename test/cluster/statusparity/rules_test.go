@@ -95,6 +95,9 @@ var rules = []rule{
 			if ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue() {
 				return true
 			}
+			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
+				return true // it has ended by the time its pod is looked at
+			}
 			if f.theirs {
 				return false
 			}

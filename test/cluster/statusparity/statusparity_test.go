@@ -129,11 +129,11 @@ const lostLog = "Error on reading termination message from logs"
 // differences returns what no rule explains. met counts by rule.
 func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]int) (found []finding, paths []string) {
 	t.Helper()
-	a, err := theirs.histories()
+	a, err := theirs.histories(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ours.histories()
+	b, err := ours.histories(all)
 	if err != nil {
 		t.Fatal(err)
 	}
