@@ -27,10 +27,10 @@ const (
 	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
 	// forgotten.
 	maxEvents = 500
-	// eventBurst is how many events of one owner's pods are sent at once, eventPeriod the time from one to the next
-	// after that.
-	eventBurst  = 50
-	eventPeriod = time.Second
+	// eventBurst is how many events of one owner's pods are sent at once, as with a kubelet; eventPeriod is the time from
+	// one to the next after that: a fifth of the requests that all of the agent may make.
+	eventBurst  = 100
+	eventPeriod = 100 * time.Millisecond
 	// sendPeriod is how often events are sent that had to wait.
 	sendPeriod = time.Second
 	// eventComponent is who events are from: what reads events knows a node's by this name.
