@@ -39,7 +39,7 @@ const defaultContainer = "kubectl.kubernetes.io/default-container"
 // container is one of a pod, as the agent serves it.
 type container struct{ namespace, pod, name string }
 
-// find asks for the pod and decides on the container.
+// find reads the pod and decides on the container.
 func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, namespace, name string) (*container, error) {
 	var p v1.Pod
 	if err := c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), &p); err != nil {

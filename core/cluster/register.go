@@ -186,7 +186,7 @@ func (m *Member) remember(n *v1.Node) {
 	m.stored = next
 }
 
-// recall gives the node what was stored of it, with the labels that it has now of its own.
+// recall lays over the node what was stored of it, with the labels that it has now of its own.
 func (m *Member) recall() {
 	n, err := m.cfg.Memory.Load()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // execTimeout is how long the agent and the runtime may take to start a program: the
-// agent gives the runtime a minute.
+// agent waits a minute for the runtime.
 const execTimeout = 90 * time.Second
 
 // Size is that of a terminal, in characters.

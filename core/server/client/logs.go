@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// Copy asks for path ("/v1/logs/...") and writes the answer to w, until it ends or ctx
+// Copy requests path ("/v1/logs/...") and writes the answer to w, until it ends or ctx
 // does. It waits for more for as long as that takes.
 func (c *Client) Copy(ctx context.Context, path string, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)

@@ -19,7 +19,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Admin asks the API server in JSON as an administrator, for what kubectl is too slow for. It is safe for concurrent use.
+// Admin sends requests in JSON to the API server as an administrator, for what kubectl is too slow for. It is safe for concurrent use.
 type Admin struct {
 	base string
 	http *http.Client
@@ -107,7 +107,7 @@ func (a *Admin) Watch(ctx context.Context, namespace string) (*Pods, error) {
 	return p, nil
 }
 
-// next takes in one event of a watch, and reports whether there may be more.
+// next reads one event of a watch, and reports whether there may be more.
 func (p *Pods) next(stream *json.Decoder) bool {
 	var event struct {
 		Type   string

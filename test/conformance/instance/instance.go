@@ -111,7 +111,7 @@ func (i *Instance) StartNode(ctx context.Context, a Agent) error {
 	return err
 }
 
-// StopNode asks the node agent to end, and waits for it. Its pods go on.
+// StopNode tells the node agent to end, and waits for it. Its pods go on.
 func (i *Instance) StopNode(ctx context.Context) error {
 	_, err := i.script(ctx, "stop-node.sh", i.Dir)
 	return err
