@@ -142,7 +142,7 @@ bench: ## figures beside a kubelet's and other policy engines', as a table and i
 	@$(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench $(if $(ROUNDS),-rounds $(ROUNDS))
 
-bench-cluster: ## what the node agent of a cluster costs beside a kubelet, in half an hour (as root): requests and bytes, starts of pods, idle time and memory
+bench-cluster: ## what the node agent of a cluster costs beside a kubelet, in 40 minutes (as root): requests and bytes, starts of pods, idle time and memory
 	@$(GO) build -o $(TOOLS)/bench ./test/bench
 	@$(TOOLS)/bench -only cluster -out $(BUILD)/bench-cluster.json $(if $(ROUNDS),-rounds $(ROUNDS))
 

@@ -10,7 +10,7 @@ import (
 )
 
 // clusterRound is what a round of the cluster takes on two cores.
-const clusterRound = 26 * time.Minute
+const clusterRound = 40 * time.Minute
 
 // buildCluster builds the program and all that it runs.
 func buildCluster(ctx context.Context, r *run) error {

@@ -53,7 +53,7 @@ func mainCode() int {
 	flag.DurationVar(&b.settle, "settle", 45*time.Second, "how long an agent has after a change, at least")
 	flag.DurationVar(&b.calm, "calm", 30*time.Second, "how long there is no request about pods before anything is measured at rest")
 	flag.DurationVar(&b.idle, "idle", 2*time.Minute, "how long processor time is measured")
-	flag.DurationVar(&b.rest, "rest", 3*time.Minute, "how long requests are counted")
+	flag.DurationVar(&b.rest, "rest", 10*time.Minute, "how long requests are counted: whole periods of the status of a node, 5 minutes")
 	part := flag.String("part", "empty,start,idle,rest", "measure these parts only")
 	short := flag.Bool("short", false, "few pods and short times, to see whether it works; its figures mean nothing")
 	flag.Parse()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -182,8 +183,8 @@ func (t *turn) explain(all []recorder.Request) {
 		count[q.Method+" "+path]++
 		size[q.Method+" "+path] += q.BytesIn + q.BytesOut
 	}
-	for what, n := range count {
-		t.say("  %s: %d times, %d bytes of bodies", what, n, size[what])
+	for _, what := range slices.Sorted(maps.Keys(count)) {
+		t.say("  %s: %d times, %d bytes of bodies", what, count[what], size[what])
 	}
 }
 
