@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // change makes one of each: a changed, an ending, a removed, a replaced and a
@@ -112,24 +114,30 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
-// TestServerRestored: etcd comes back with nothing. The server answers, so the
-// pods are gone; what is new is seen although its versions are lower.
+// TestServerRestored: etcd comes back with nothing, so the server is of another cluster: the pods stay, and the reason is
+// said. A source that starts then is of the new one.
 func TestServerRestored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, own(t, nil))
 	r.before(t)
-	r.run(t)
+	stop := r.run(t)
 	r.converges(t)
+	before := r.sink.versions()
 	r.plane.StopServer(true)
 	must(t, r.plane.StopEtcd(true))
 	must(t, r.plane.StartEtcd(t.Context()))
 	must(t, r.plane.StartServer(t.Context()))
-	r.converges(t)
-	if n := len(r.sink.versions()); n != 0 {
-		t.Errorf("%d pods of a server that has none", n)
-	}
+	eventually(t, true, func() bool {
+		return strings.Contains(r.sink.lastHealth(), "is another cluster: its service default/kubernetes has the UID")
+	})
 	r.addNamespace(t, r.space)
 	r.add(t, "new")
+	time.Sleep(3 * time.Second)
+	if diff := cmp.Diff(before, r.sink.versions()); diff != "" {
+		t.Errorf("pods of a node whose server is another cluster's (-want +got):\n%s", diff)
+	}
+	stop()
+	r.run(t)
 	r.converges(t)
 	if n := len(r.sink.versions()); n != 1 {
 		t.Errorf("%d pods of a server that has one", n)

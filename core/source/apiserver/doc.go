@@ -15,9 +15,10 @@
 // one that is no list, or while the server cannot be reached: an outage ends
 // nothing, it only makes Health say so. The first list of a process is read
 // from the server's storage and not from a cache of it that may lag behind, so
-// that a restarted agent never goes back in time. A server that gives an empty
-// list, for instance because it was restored from nothing, has answered: its
-// pods are gone.
+// that a restarted agent never goes back in time. A server that returns an empty
+// list has answered: its pods are gone. Only a list with none of the pods, from
+// a server whose cluster is not theirs any more (it was set up anew at the same
+// address), is not delivered until the agent starts again.
 //
 // # When the watch breaks
 //

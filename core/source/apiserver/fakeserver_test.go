@@ -37,6 +37,8 @@ type fakeServer struct {
 	compacted int
 	// page is the greatest number of pods of an answer, 0 for no limit.
 	page int
+	// cluster is the UID of its service default/kubernetes; a server without one has no such service.
+	cluster string
 	// fault answers in place of the server if it returns true.
 	fault func(http.ResponseWriter, *http.Request) bool
 	// watches counts the watches ever opened, open those that are; cut makes
@@ -81,6 +83,15 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	for s.paused {
 		s.wake.Wait()
+	}
+	if r.URL.Path == "/api/v1/namespaces/default/services/kubernetes" {
+		defer s.mu.Unlock()
+		if s.cluster == "" {
+			status(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such service")
+			return
+		}
+		fmt.Fprintf(w, `{"kind":"Service","apiVersion":"v1","metadata":{"name":"kubernetes","uid":%q}}`, s.cluster)
+		return
 	}
 	s.requests = append(s.requests, fmt.Sprintf("%s %s rv=%s", verb(r), r.URL.Path, q.Get("resourceVersion")))
 	fault := s.fault
@@ -265,6 +276,13 @@ func (s *fakeServer) compact() {
 	defer s.mu.Unlock()
 	s.version++
 	s.compacted = s.version
+}
+
+// moveTo makes it a server of another cluster.
+func (s *fakeServer) moveTo(cluster string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cluster = cluster
 }
 
 // reset makes it a server that was restored from nothing.

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/manifest"
@@ -29,6 +30,9 @@ type Config struct {
 	// Now is the clock for what is logged. The default is time.Now.
 	Now func() time.Time
 }
+
+// clusterTimeout is how long the server may take to say which cluster it is of.
+const clusterTimeout = 10 * time.Second
 
 // Source watches the pods of this node. Make it with New.
 type Source struct {
@@ -62,7 +66,11 @@ func (s *Source) Run(ctx context.Context) error {
 		FieldSelector: fields.OneTermEqualSelector("spec.nodeName", s.cfg.NodeName).String(),
 		Object:        &v1.Pod{}, List: &v1.PodList{},
 		Good: s.out.good, Bad: s.out.bad, MaxBackoff: s.cfg.MaxBackoff,
-	}, &store{out: s.out, from: s.from()})
+	}, &store{out: s.out, from: s.from(), cluster: cluster{pods: map[types.UID]bool{}, uid: func() (types.UID, error) {
+		ctx, cancel := context.WithTimeout(inner, clusterTimeout)
+		defer cancel()
+		return s.cfg.Client.ClusterUID(ctx)
+	}}})
 	if ctx.Err() != nil {
 		return nil
 	}
