@@ -68,6 +68,7 @@ func median(values []float64) float64 {
 // What is measured.
 const (
 	starting = "start"
+	bursting = "burst"
 	requests = "requests"
 	traffic  = "bytes"
 	cpu      = "cpu"
@@ -111,6 +112,7 @@ func (s series) figures() (all []figure) {
 		add("cluster-pod-start", starting, "ns", func(theirs float64) float64 { return max(0.7*theirs, floor+float64(overFloor)) })
 		all = append(all, figure{Name: "cluster-pod-start-floor", Value: floor, Unit: "ns"})
 	}
+	add("cluster-pods-at-once", bursting, "ns", nil)
 	same := func(theirs float64) float64 { return theirs }
 	add("cluster-idle-cpu-per-second", cpu, "ns", nil)
 	atMost("cluster-idle-cpu", cpu, 0.25)

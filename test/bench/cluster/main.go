@@ -24,7 +24,7 @@ type bench struct {
 	root string
 	// rounds is how often each agent has its turn.
 	rounds int
-	// starts is how many pods come one after the other, few and many how many there are at rest.
+	// starts is how many pods come one after the other, and then at once, few and many how many there are at rest.
 	starts, few, many int
 	// settle is how long an agent has after a change at least, calm how long it then has no requests about pods before what
 	// is measured begins. idle is how long processor time is measured, rest how long requests are
@@ -47,14 +47,14 @@ func mainCode() int {
 	b := &bench{progress: os.Stderr, out: json.NewEncoder(os.Stdout), measured: series{}}
 	flag.StringVar(&b.root, "root", ".", "the project's directory")
 	flag.IntVar(&b.rounds, "rounds", 1, "how often each agent has its turn")
-	flag.IntVar(&b.starts, "starts", 30, "how many pods come one after the other")
+	flag.IntVar(&b.starts, "starts", 30, "how many pods come one after the other, and then at once")
 	flag.IntVar(&b.few, "few", 60, "how many pods there are while processor time and memory are read")
 	flag.IntVar(&b.many, "many", 100, "how many pods there are while requests are counted")
 	flag.DurationVar(&b.settle, "settle", 45*time.Second, "how long an agent has after a change, at least")
 	flag.DurationVar(&b.calm, "calm", 30*time.Second, "how long there is no request about pods before anything is measured at rest")
 	flag.DurationVar(&b.idle, "idle", 2*time.Minute, "how long processor time is measured")
 	flag.DurationVar(&b.rest, "rest", 10*time.Minute, "how long requests are counted: whole periods of the status of a node, 5 minutes")
-	part := flag.String("part", "empty,start,idle,rest", "measure these parts only")
+	part := flag.String("part", "empty,start,burst,idle,rest", "measure these parts only")
 	short := flag.Bool("short", false, "few pods and short times, to see whether it works; its figures mean nothing")
 	flag.Parse()
 	b.parts = strings.Split(*part, ",")

@@ -45,7 +45,7 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 	}
 	t := &turn{bench: b, side: side, namespace: namespace, pods: pods}
 	for _, part := range b.parts {
-		measure, ok := map[string]func(context.Context) error{"empty": t.empty, "start": t.starting, "idle": t.idle, "rest": t.atRest}[part]
+		measure, ok := map[string]func(context.Context) error{"empty": t.empty, "start": t.starting, "burst": t.burst, "idle": t.idle, "rest": t.atRest}[part]
 		if !ok {
 			return fmt.Errorf("no part is named %q", part)
 		}
@@ -120,6 +120,30 @@ func (t *turn) starting(ctx context.Context) error {
 	t.measured.add(starting, t.side, median(all))
 	t.say("%s: a pod runs after %s (from %s to %s)", t.side, time.Duration(median(all)).Round(time.Millisecond),
 		time.Duration(slices.Min(all)).Round(time.Millisecond), time.Duration(slices.Max(all)).Round(time.Millisecond))
+	return nil
+}
+
+// burst measures pods that all come at once, until the last of them runs.
+func (t *turn) burst(ctx context.Context) error {
+	began := time.Now()
+	for n := range t.starts {
+		if err := t.create(ctx, "burst-"+strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
+	for n := range t.starts {
+		if err := t.runs(ctx, "burst-"+strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
+	took := time.Since(began)
+	t.measured.add(bursting, t.side, float64(took))
+	t.say("%s: %d pods at once run after %s", t.side, t.starts, took.Round(time.Millisecond))
+	for n := range t.starts {
+		if err := t.remove(ctx, "burst-"+strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
