@@ -359,3 +359,18 @@ func TestAnInstanceThatCannotBeRemovedIsLoggedOnceAMinute(t *testing.T) {
 		}
 	})
 }
+
+// What a pod uses may change while a sync fails for the lack of it.
+func TestAWakeDuringASyncThatFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		held := make(chan struct{})
+		b.fail["run-sandbox web#0"], b.hold["run-sandbox web#0"] = errBroken, held
+		b.create(newPod("web", "1", "a"))
+		expectCalls(t, b, "run-sandbox web#0")
+		b.pool.Wake("1")
+		close(held)
+		expectCalls(t, b, "run-sandbox web#0")
+	})
+}

@@ -100,13 +100,16 @@ func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.
 // that it still wants.
 func (p *Pool) Due() []types.UID { return p.queue.popDue() }
 
-// Wake makes the next sync of a pod due: something that the pod uses has changed.
+// Wake makes the next sync of a pod due: something that the pod uses has changed. A sync under way may have read what was
+// there before, so it is followed by another one, whatever it ends with.
 func (p *Pool) Wake(uid types.UID) {
 	p.mu.Lock()
-	rec := p.records[uid]
-	syncs := rec != nil && rec.state == Syncing
-	p.mu.Unlock()
-	if syncs {
+	defer p.mu.Unlock()
+	switch rec := p.records[uid]; {
+	case rec == nil || rec.state != Syncing:
+	case rec.cancel != nil:
+		p.syncAgain(rec)
+	default:
 		p.queue.add(uid, 0)
 	}
 }
