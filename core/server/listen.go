@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,15 +26,20 @@ func Listen(socket string) (net.Listener, error) {
 	if err := removeStale(socket); err != nil {
 		return nil, fmt.Errorf("local API: %w", err)
 	}
-	l, err := net.Listen("unix", socket)
+	config := net.ListenConfig{Control: restrict}
+	l, err := config.Listen(context.Background(), "unix", socket)
 	if err != nil {
 		return nil, fmt.Errorf("local API: %w", err)
 	}
-	if err := os.Chmod(socket, 0o600); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("local API: %w", err)
-	}
 	return l, nil
+}
+
+// restrict gives a socket the mode 0600 before it has a name: there is no moment with another one.
+func restrict(_, _ string, conn syscall.RawConn) (err error) {
+	if controlErr := conn.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); controlErr != nil {
+		return controlErr
+	}
+	return err
 }
 
 // checkDir refuses a directory where somebody else could put another socket.
