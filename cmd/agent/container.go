@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -56,14 +57,16 @@ func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, nam
 func (a *app) chooseContainer(p *v1.Pod) string {
 	var names, shown []string
 	add := func(name, kind string) { names, shown = append(names, name), append(shown, name+kind) }
-	for i := range p.Spec.Containers {
+	for i := range p.Spec.Containers { // kubectl names them first
 		add(p.Spec.Containers[i].Name, "")
 	}
-	for i := range p.Spec.InitContainers {
-		add(p.Spec.InitContainers[i].Name, " (init)")
-	}
-	for i := range p.Spec.EphemeralContainers {
-		add(p.Spec.EphemeralContainers[i].Name, " (ephem)")
+	for c, kind := range pod.Containers(p) {
+		switch kind {
+		case pod.InitContainer, pod.Sidecar:
+			add(c.Name, " (init)")
+		case pod.EphemeralContainer:
+			add(c.Name, " (ephem)")
+		}
 	}
 	if name := p.Annotations[defaultContainer]; name != "" {
 		if slices.Contains(names, name) {

@@ -155,8 +155,8 @@ func fileOf(document string) string { return strings.TrimSuffix(document, "#0") 
 
 // predecessor says for which pod p waits, "" for any other pod.
 func predecessor(p *v1.Pod) string {
-	for i := range p.Status.ContainerStatuses {
-		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason == api.ReasonWaitingForPredecessor {
+	for c := range pod.Statuses(&p.Status) {
+		if w := c.State.Waiting; w != nil && w.Reason == api.ReasonWaitingForPredecessor {
 			return printable.Joined(w.Message)
 		}
 	}
@@ -166,15 +166,14 @@ func predecessor(p *v1.Pod) string {
 // notStarted says why containers of p cannot be started, once for those that wait for
 // the same. A container that was started and is restarted later speaks for itself.
 func notStarted(p *v1.Pod) (lines []string) {
-	for i := range p.Status.ContainerStatuses {
-		c := &p.Status.ContainerStatuses[i]
+	for c := range pod.Statuses(&p.Status) {
 		w := c.State.Waiting
 		if w == nil || w.Message == "" {
 			continue
 		}
 		var line string
 		switch w.Reason {
-		case api.ReasonWaitingForPredecessor, "CrashLoopBackOff":
+		case api.ReasonWaitingForPredecessor, "CrashLoopBackOff", "PodInitializing":
 			continue
 		case "ContainerCreating":
 			line = "not started yet: " + printable.Joined(w.Message)

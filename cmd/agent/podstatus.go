@@ -51,9 +51,8 @@ func summarize(p *v1.Pod) summary {
 // done their work count only as long as others have not.
 func (s *summary) addInit(p *v1.Pod) (starting bool) {
 	sidecars := map[string]bool{}
-	for i := range p.Spec.InitContainers {
-		c := &p.Spec.InitContainers[i]
-		if c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways {
+	for c, kind := range pod.Containers(p) {
+		if kind == pod.Sidecar {
 			sidecars[c.Name] = true
 			s.total++
 		}

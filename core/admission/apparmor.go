@@ -29,15 +29,13 @@ func (h appArmor) Admit(a *Attributes) Result {
 	if !h.enabled {
 		return unenforceable("AppArmor is not enabled on the host")
 	}
-	for _, list := range [][]v1.Container{a.Pod.Spec.InitContainers, a.Pod.Spec.Containers} {
-		for i := range list {
-			p := pod.AppArmorProfile(a.Pod, &list[i])
-			if p == nil || p.Type != v1.AppArmorProfileTypeLocalhost {
-				continue
-			}
-			if p.LocalhostProfile == nil || strings.TrimSpace(*p.LocalhostProfile) == "" {
-				return unenforceable(fmt.Sprintf("invalid empty AppArmor profile name: %q", p))
-			}
+	for c := range pod.Containers(a.Pod) {
+		p := pod.AppArmorProfile(a.Pod, c)
+		if p == nil || p.Type != v1.AppArmorProfileTypeLocalhost {
+			continue
+		}
+		if p.LocalhostProfile == nil || strings.TrimSpace(*p.LocalhostProfile) == "" {
+			return unenforceable(fmt.Sprintf("invalid empty AppArmor profile name: %q", p))
 		}
 	}
 	return Result{Admitted: true}

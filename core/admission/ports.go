@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // hostPort is a port of the node.
@@ -44,20 +46,15 @@ func hostPorts(p *v1.Pod, _ *v1.Node, users []*v1.Pod) *fault {
 // those of its containers and sidecars.
 func hostPortsOf(p *v1.Pod) []hostPort {
 	var ports []hostPort
-	take := func(c *v1.Container) {
+	for c, kind := range pod.Containers(p) {
+		if kind != pod.RegularContainer && kind != pod.Sidecar {
+			continue
+		}
 		for i := range c.Ports {
 			if port := &c.Ports[i]; port.HostPort > 0 {
 				ports = append(ports, hostPort{cmp.Or(port.Protocol, v1.ProtocolTCP), cmp.Or(port.HostIP, everyIP), port.HostPort})
 			}
 		}
-	}
-	for i := range p.Spec.InitContainers {
-		if c := &p.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways {
-			take(c)
-		}
-	}
-	for i := range p.Spec.Containers {
-		take(&p.Spec.Containers[i])
 	}
 	return ports
 }

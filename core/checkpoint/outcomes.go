@@ -175,8 +175,7 @@ func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	if kept.StartTime.IsZero() && !next.StartTime.IsZero() {
 		return true
 	}
-	for i := range next.ContainerStatuses {
-		c := &next.ContainerStatuses[i]
+	for c := range pod.Statuses(next) {
 		if c.RestartCount > restarts(&kept, c.Name) {
 			return true
 		}
@@ -186,17 +185,14 @@ func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 
 // raise lets no restart count of next be less than it was.
 func raise(next, kept *v1.PodStatus) {
-	for i := range next.ContainerStatuses {
-		c := &next.ContainerStatuses[i]
+	for c := range pod.Statuses(next) {
 		c.RestartCount = max(c.RestartCount, restarts(kept, c.Name))
 	}
 }
 
 func restarts(st *v1.PodStatus, container string) int32 {
-	for i := range st.ContainerStatuses {
-		if st.ContainerStatuses[i].Name == container {
-			return st.ContainerStatuses[i].RestartCount
-		}
+	if c := pod.ContainerStatus(st, container); c != nil {
+		return c.RestartCount
 	}
 	return 0
 }

@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -71,8 +70,8 @@ func (o Outcomes) Discard(p *v1.Pod, st *v1.PodStatus) { o.count(p, st) }
 func (o Outcomes) count(p *v1.Pod, st *v1.PodStatus) {
 	o.Meters.starts.is(p.UID, st.Phase, time.Now())
 	before, _ := o.Shown(p.UID)
-	for i := range st.ContainerStatuses {
-		if c := &st.ContainerStatuses[i]; c.State.Terminated != nil && !endedIn(&before, c.Name) {
+	for c := range pod.Statuses(st) {
+		if c.State.Terminated != nil && !endedIn(&before, c.Name) {
 			o.Meters.Terminations.Terminated(c.State.Terminated.ExitCode, c.State.Terminated.Reason)
 		}
 	}
@@ -80,9 +79,8 @@ func (o Outcomes) count(p *v1.Pod, st *v1.PodStatus) {
 
 // endedIn reports whether a status shows the container as ended.
 func endedIn(st *v1.PodStatus, name string) bool {
-	return slices.ContainsFunc(st.ContainerStatuses, func(c v1.ContainerStatus) bool {
-		return c.Name == name && c.State.Terminated != nil
-	})
+	c := pod.ContainerStatus(st, name)
+	return c != nil && c.State.Terminated != nil
 }
 
 // Runtime counts what is made of sandboxes and containers.

@@ -132,11 +132,13 @@ func checkAPISpec(s *v1.PodSpec) error {
 	for _, name := range takenAsTheyAre {
 		delete(spec, name)
 	}
-	containers, _ := spec["containers"].([]any)
-	for i := range containers {
-		if c, ok := containers[i].(map[string]any); ok {
-			// Only says how resources may change in place, which they do not.
-			delete(c, "resizePolicy")
+	for _, list := range []string{"containers", "initContainers"} {
+		containers, _ := spec[list].([]any)
+		for i := range containers {
+			if c, ok := containers[i].(map[string]any); ok {
+				// Only says how resources may change in place, which they do not.
+				delete(c, "resizePolicy")
+			}
 		}
 	}
 	c := newFieldCheck(tree{root: new(yaml.Node)})

@@ -27,8 +27,8 @@ func setDefaults(p *v1.Pod) {
 		}
 	}
 	roundUp(s.Overhead)
-	for i := range s.Containers {
-		setContainerDefaults(&s.Containers[i], s.HostNetwork)
+	for c := range pod.Containers(p) {
+		setContainerDefaults(c, s.HostNetwork)
 	}
 }
 

@@ -177,11 +177,12 @@ func isSupported(row string) bool {
 }
 
 // mayBeEmpty are the unsupported fields that may be an empty object: status is
-// no part of what a pod asks for, and stands in what kubectl writes.
-var mayBeEmpty = []string{"status"}
+// no part of what a pod asks for, and stands in what kubectl writes; an API server
+// writes resources also where there are none.
+var mayBeEmpty = []string{"status", "spec.ephemeralContainers[].resources"}
 
 // ofAPI are the fields that only pods of an API server may have.
-var ofAPI = []string{"spec.volumes[].projected"}
+var ofAPI = []string{"spec.volumes[].projected", "spec.ephemeralContainers"}
 
 // refuses adds a fault where the field of type t says something this version
 // does not honour, once for all that is below it.

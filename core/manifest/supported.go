@@ -81,6 +81,7 @@ var supported = []support{
 	{"spec.containers[].securityContext.seLinuxOptions.level", "any", nil},
 	{"spec.containers[].securityContext.appArmorProfile.type", "`RuntimeDefault`, `Localhost`, `Unconfined`", nil},
 	{"spec.containers[].securityContext.appArmorProfile.localhostProfile", "a profile that the node has loaded, only with type `Localhost`", nil},
+	{"spec.initContainers[].restartPolicy", "makes the container a sidecar; all else of an init container is as of `spec.containers[]`", []string{"Always"}},
 	{"spec.volumes[].name", "a DNS label", nil},
 	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
 	{"spec.volumes[].hostPath.type", "any type of the API", nil},
@@ -158,6 +159,7 @@ var supported = []support{
 
 // supportedOfAPI are the rows that only a pod of an API server may have.
 var supportedOfAPI = []support{
+	{"spec.ephemeralContainers[].targetContainerName", "a container of the pod, whose processes the container sees; all else but `ports` and `resources` is as of `spec.containers[]`", nil},
 	{"spec.volumes[].projected.defaultMode", "0 to 0777 (511)", nil},
 	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
 	{"spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds", "600 or more", nil},
@@ -173,11 +175,27 @@ var supportedOfAPI = []support{
 	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.fieldPath", "`metadata.name`, `.namespace`, `.uid`, `.labels`, `.annotations`, `.labels['KEY']`, `.annotations['KEY']`", nil},
 }
 
+// rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which
+// have no ports and no resources.
+func rowsOfKinds() (rows []support) {
+	for _, s := range supported {
+		name, ok := strings.CutPrefix(s.path, "spec.containers[].")
+		if !ok {
+			continue
+		}
+		rows = append(rows, support{"spec.initContainers[]." + name, s.values, s.only})
+		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") {
+			rows = append(rows, support{"spec.ephemeralContainers[]." + name, s.values, s.only})
+		}
+	}
+	return rows
+}
+
 // supportRows are the table's rows by path, and every object and list on the
 // way to one of them.
 var supportRows = func() map[string]support {
 	rows := map[string]support{}
-	for _, s := range slices.Concat(supported, supportedOfAPI) {
+	for _, s := range slices.Concat(supported, supportedOfAPI, rowsOfKinds()) {
 		rows[s.path] = s
 		for path := s.path; path != ""; {
 			if list, ok := strings.CutSuffix(path, "[]"); ok {

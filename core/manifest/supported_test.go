@@ -70,8 +70,8 @@ func TestUnsupportedFields(t *testing.T) {
 		// want is the refusal, empty where the field is accepted.
 		want string
 	}{
-		{"an unsupported field is refused", "  initContainers: [{name: a}]", "9: spec.initContainers: not supported by this version yet"},
-		{"an unsupported field is refused when it is an empty list", "  initContainers: []", "9: spec.initContainers: not supported by this version yet"},
+		{"an unsupported field is refused", "  topologySpreadConstraints: [{maxSkew: 1}]", "9: spec.topologySpreadConstraints: not supported by this version yet"},
+		{"an unsupported field is refused when it is an empty list", "  topologySpreadConstraints: []", "9: spec.topologySpreadConstraints: not supported by this version yet"},
 		{"and when it is an empty object", "  affinity: {podAffinity: {}}", "9: spec.affinity.podAffinity: not supported by this version yet"},
 		{"the pod's security context may be empty, as kubectl writes it", "  securityContext: {}", ""},
 		{"a part of it that is not honoured", "  securityContext: {windowsOptions: {}}", "9: spec.securityContext.windowsOptions: not supported by this version yet"},
@@ -83,8 +83,13 @@ func TestUnsupportedFields(t *testing.T) {
 		{"an empty field within a supported one", "    securityContext: {windowsOptions: {}}", "9: spec.containers[0].securityContext.windowsOptions: not supported by this version yet"},
 		{"an unsupported field with an empty one below is refused once", "    lifecycle: {preStop: {exec: {}}}", "9: spec.containers[0].lifecycle: not supported by this version yet"},
 		{"supported objects and lists may be empty", "    resources: {limits: {}}\n    securityContext: {}\n    env: []\n  volumes: []", ""},
-		{"null", "  initContainers: null", ""},
+		{"null", "  topologySpreadConstraints: null", ""},
 		{"an empty string where the API tells it from none", "    restartPolicy: \"\"", "9: spec.containers[0].restartPolicy: not supported by this version yet"},
+		{"an init container", "  initContainers: [{name: i, image: i, ports: [{containerPort: 80}]}, {name: s, image: s, restartPolicy: Always}]", ""},
+		{"an init container with a policy that is not honoured", "  initContainers: [{name: i, image: i, restartPolicy: Never}]", "9: spec.initContainers[0].restartPolicy: Never is not supported by this version yet; supported: Always"},
+		{"a field of an init container that is not honoured", "  initContainers: [{name: i, image: i, startupProbe: {}}]", "9: spec.initContainers[0].startupProbe: not supported by this version yet"},
+		{"an init container with the name of another container", "  initContainers: [{name: app, image: i}]", `9: spec.initContainers[0].name: Duplicate value: "app"`},
+		{"an ephemeral container, which only the API server adds", "  ephemeralContainers: [{name: i, image: i}]", "9: spec.ephemeralContainers: not supported by this version yet"},
 		{"an empty string where only one value is", "  preemptionPolicy: \"\"", `9: spec.preemptionPolicy: "" is not supported by this version yet; supported: PreemptLowerPriority`},
 		{"a null volume of an unsupported kind", "  volumes: [{name: v, hostPath: {path: /v}, secret: null}]", ""},
 		{"empty string", "  serviceAccountName: \"\"", ""},

@@ -60,7 +60,7 @@ func validate(p *v1.Pod) field.ErrorList {
 	errs = append(errs, validateOverhead(s.Overhead, specPath.Child("overhead"))...)
 	volumes, more := validateVolumes(s.Volumes, specPath.Child("volumes"))
 	errs = append(errs, more...)
-	return append(errs, validateContainers(s, volumes, specPath.Child("containers"))...)
+	return append(errs, validateContainers(s, volumes)...)
 }
 
 // invalid gives one error for each message.

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -13,34 +14,58 @@ import (
 // maxPath is how long a path may be for the kernel, in bytes.
 const maxPath = 4096
 
-func validateContainers(s *v1.PodSpec, volumes map[string]bool, at *field.Path) field.ErrorList {
+// validateContainers checks the containers of all kinds, whose names are unique together.
+func validateContainers(s *v1.PodSpec, volumes map[string]bool) field.ErrorList {
 	if len(s.Containers) == 0 {
-		return field.ErrorList{field.Required(at, "")}
+		return field.ErrorList{field.Required(specPath.Child("containers"), "")}
 	}
 	var errs field.ErrorList
-	names, hostPorts := map[string]bool{}, map[string]bool{}
+	check := containerCheck{spec: s, volumes: volumes, names: map[string]bool{}}
+	hostPorts := map[string]bool{}
 	for i := range s.Containers {
-		c, at := &s.Containers[i], at.Index(i)
-		errs = append(errs, uniqueLabel(at.Child("name"), c.Name, names)...)
-		if c.Image == "" {
-			errs = append(errs, field.Required(at.Child("image"), ""))
-		} else if strings.TrimSpace(c.Image) != c.Image {
-			errs = append(errs, field.Invalid(at.Child("image"), c.Image, "must not have leading or trailing whitespace"))
+		errs = append(errs, check.container(&s.Containers[i], hostPorts, specPath.Child("containers").Index(i))...)
+	}
+	for i := range s.InitContainers {
+		errs = append(errs, check.container(&s.InitContainers[i], map[string]bool{}, specPath.Child("initContainers").Index(i))...)
+	}
+	for i := range s.EphemeralContainers {
+		c, at := &s.EphemeralContainers[i], specPath.Child("ephemeralContainers").Index(i)
+		errs = append(errs, check.container((*v1.Container)(&c.EphemeralContainerCommon), nil, at)...)
+		if target := c.TargetContainerName; target != "" && !slices.ContainsFunc(s.Containers, func(c v1.Container) bool { return c.Name == target }) {
+			errs = append(errs, field.NotFound(at.Child("targetContainerName"), target))
 		}
-		errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
-			v1.PullAlways, v1.PullIfNotPresent, v1.PullNever)...)
-		errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
-			v1.TerminationMessageReadFile, v1.TerminationMessageFallbackToLogsOnError)...)
-		if len(c.TerminationMessagePath) > maxPath {
-			errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
-		}
-		errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
-		errs = append(errs, validatePorts(c.Ports, s.HostNetwork, hostPorts, at.Child("ports"))...)
-		errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
-		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
-		errs = append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
 	}
 	return errs
+}
+
+// containerCheck is what the containers of a pod are checked by together.
+type containerCheck struct {
+	spec    *v1.PodSpec
+	volumes map[string]bool
+	// names are those that containers have already.
+	names map[string]bool
+}
+
+// container checks one container; hostPorts are those of the containers that run beside it.
+func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, at *field.Path) field.ErrorList {
+	errs := uniqueLabel(at.Child("name"), c.Name, k.names)
+	if c.Image == "" {
+		errs = append(errs, field.Required(at.Child("image"), ""))
+	} else if strings.TrimSpace(c.Image) != c.Image {
+		errs = append(errs, field.Invalid(at.Child("image"), c.Image, "must not have leading or trailing whitespace"))
+	}
+	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
+		v1.PullAlways, v1.PullIfNotPresent, v1.PullNever)...)
+	errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
+		v1.TerminationMessageReadFile, v1.TerminationMessageFallbackToLogsOnError)...)
+	if len(c.TerminationMessagePath) > maxPath {
+		errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
+	}
+	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+	errs = append(errs, validatePorts(c.Ports, k.spec.HostNetwork, hostPorts, at.Child("ports"))...)
+	errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
+	errs = append(errs, validateMounts(c.VolumeMounts, k.volumes, at.Child("volumeMounts"))...)
+	return append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
 }
 
 // validatePorts checks one container's ports; hostPorts are those of the

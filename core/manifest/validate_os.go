@@ -31,15 +31,19 @@ func validateOS(s *v1.PodSpec) field.ErrorList {
 		forbid(c.AppArmorProfile != nil, specPath.Child("securityContext", "appArmorProfile"))
 		forbid(len(c.Sysctls) > 0, specPath.Child("securityContext", "sysctls"))
 	}
-	for i := range s.Containers {
-		c, at := s.Containers[i].SecurityContext, specPath.Child("containers").Index(i).Child("securityContext")
-		if c == nil {
-			continue
+	forbidAll := func(list []v1.Container, path *field.Path) {
+		for i := range list {
+			c, at := list[i].SecurityContext, path.Index(i).Child("securityContext")
+			if c == nil {
+				continue
+			}
+			forbid(c.AppArmorProfile != nil, at.Child("appArmorProfile"))
+			forbid(c.Privileged != nil, at.Child("privileged"))
+			forbid(c.AllowPrivilegeEscalation != nil, at.Child("allowPrivilegeEscalation"))
+			forbid(c.ReadOnlyRootFilesystem != nil, at.Child("readOnlyRootFilesystem"))
 		}
-		forbid(c.AppArmorProfile != nil, at.Child("appArmorProfile"))
-		forbid(c.Privileged != nil, at.Child("privileged"))
-		forbid(c.AllowPrivilegeEscalation != nil, at.Child("allowPrivilegeEscalation"))
-		forbid(c.ReadOnlyRootFilesystem != nil, at.Child("readOnlyRootFilesystem"))
 	}
+	forbidAll(s.Containers, specPath.Child("containers"))
+	forbidAll(s.InitContainers, specPath.Child("initContainers"))
 	return errs
 }

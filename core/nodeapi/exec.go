@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
@@ -19,7 +21,7 @@ func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, fmt.Sprintf("pod %q or its container %q does not exist", req.PathValue("pod"), name), http.StatusNotFound)
 		return
 	}
-	st := statusOf(p, name)
+	st := pod.ContainerStatus(&p.Status, name)
 	if st == nil || st.State.Running == nil {
 		http.Error(w, fmt.Sprintf("container %q of pod %q does not run", name, p.Name), http.StatusBadRequest)
 		return

@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/logs"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // logRequest is which log is wanted, and which part of it.
@@ -104,15 +105,14 @@ func (o *logRequest) output(w io.Writer) logs.Output {
 }
 
 func hasContainer(p *v1.Pod, name string) bool {
-	return slices.ContainsFunc(p.Spec.Containers, func(c v1.Container) bool { return c.Name == name }) ||
-		slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return c.Name == name }) ||
-		slices.ContainsFunc(p.Spec.EphemeralContainers, func(c v1.EphemeralContainer) bool { return c.Name == name })
+	c, _ := pod.Container(p, name)
+	return c != nil
 }
 
 // logContainer returns the ID of the container whose log is meant: the one that ended before, or the one that runs,
 // else the last there was.
 func logContainer(p *v1.Pod, name string, previous bool) (string, error) {
-	st := statusOf(p, name)
+	st := pod.ContainerStatus(&p.Status, name)
 	if st == nil {
 		return "", fmt.Errorf("container %q in pod %q is not available", name, p.Name)
 	}
@@ -139,15 +139,4 @@ func logContainer(p *v1.Pod, name string, previous bool) (string, error) {
 		return "", fmt.Errorf("container %q in pod %q is waiting to start: %s", name, p.Name, waiting.Reason)
 	}
 	return "", fmt.Errorf("container %q in pod %q is waiting to start - no logs yet", name, p.Name)
-}
-
-func statusOf(p *v1.Pod, name string) *v1.ContainerStatus {
-	for _, list := range [][]v1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses} {
-		for i := range list {
-			if list[i].Name == name {
-				return &list[i]
-			}
-		}
-	}
-	return nil
 }

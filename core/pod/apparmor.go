@@ -44,11 +44,9 @@ func NeedsAppArmor(p *v1.Pod) bool {
 	if s := p.Spec.SecurityContext; s != nil && confined(s.AppArmorProfile) {
 		return true
 	}
-	for _, list := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range list {
-			if s := list[i].SecurityContext; s != nil && confined(s.AppArmorProfile) {
-				return true
-			}
+	for c := range Containers(p) {
+		if s := c.SecurityContext; s != nil && confined(s.AppArmorProfile) {
+			return true
 		}
 	}
 	for key, value := range p.Annotations {

@@ -9,13 +9,14 @@ func QOS(p *v1.Pod) v1.PodQOSClass {
 		return p.Status.QOSClass
 	}
 	requested, guaranteed := false, true
-	for _, list := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range list {
-			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
-				request, limit := list[i].Resources.Requests[name], list[i].Resources.Limits[name]
-				requested = requested || request.Sign() > 0 || limit.Sign() > 0
-				guaranteed = guaranteed && limit.Sign() > 0 && request.Cmp(limit) == 0
-			}
+	for c, kind := range Containers(p) {
+		if kind == EphemeralContainer {
+			continue // it has no resources of its own
+		}
+		for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+			request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
+			requested = requested || request.Sign() > 0 || limit.Sign() > 0
+			guaranteed = guaranteed && limit.Sign() > 0 && request.Cmp(limit) == 0
 		}
 	}
 	switch {

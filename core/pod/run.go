@@ -33,6 +33,8 @@ type ContainerRun struct {
 	// Sandbox is what the sandbox was made with; the runtime's protocol
 	// wants it again.
 	Sandbox SandboxRun
+	// TargetID is the container whose processes this one sees, an ephemeral one; empty for none.
+	TargetID string
 	// Attempt is the restart count, from 0.
 	Attempt uint32
 	// ImageRef is the image's ID as the runtime reported it.

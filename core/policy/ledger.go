@@ -240,12 +240,10 @@ func factOf(p NodePod) wasm.NodePod {
 	for name, amount := range resource.PodRequests(p.Pod, resource.PodResourcesOptions{}) {
 		f.Requests[string(name)] = amount.String()
 	}
-	for _, containers := range [][]v1.Container{p.Pod.Spec.InitContainers, p.Pod.Spec.Containers} {
-		for i := range containers {
-			for _, port := range containers[i].Ports {
-				if port.HostPort != 0 {
-					f.HostPorts = append(f.HostPorts, port.HostPort)
-				}
+	for c := range pod.Containers(p.Pod) {
+		for _, port := range c.Ports {
+			if port.HostPort != 0 {
+				f.HostPorts = append(f.HostPorts, port.HostPort)
 			}
 		}
 	}

@@ -78,16 +78,8 @@ func (x *Redactor) pod(p *v1.Pod) {
 			p.Annotations[key] = x.value(value)
 		}
 	}
-	for i := range p.Spec.InitContainers {
-		x.container(&p.Spec.InitContainers[i])
-	}
-	for i := range p.Spec.Containers {
-		x.container(&p.Spec.Containers[i])
-	}
-	for i := range p.Spec.EphemeralContainers {
-		c := v1.Container(p.Spec.EphemeralContainers[i].EphemeralContainerCommon)
-		x.container(&c)
-		p.Spec.EphemeralContainers[i].EphemeralContainerCommon = v1.EphemeralContainerCommon(c)
+	for c := range pod.Containers(p) {
+		x.container(c)
 	}
 	for i := range p.Spec.Volumes {
 		x.volume(&p.Spec.Volumes[i])

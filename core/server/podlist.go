@@ -2,6 +2,8 @@ package server
 
 import (
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Redacted stands for the value of an environment variable.
@@ -46,18 +48,9 @@ func redact(p *v1.Pod) {
 
 // eachEnv visits the environment variables of all containers of p.
 func eachEnv(p *v1.Pod, visit func(*v1.EnvVar)) {
-	all := func(env []v1.EnvVar) {
-		for i := range env {
-			visit(&env[i])
+	for c := range pod.Containers(p) {
+		for i := range c.Env {
+			visit(&c.Env[i])
 		}
-	}
-	for i := range p.Spec.InitContainers {
-		all(p.Spec.InitContainers[i].Env)
-	}
-	for i := range p.Spec.Containers {
-		all(p.Spec.Containers[i].Env)
-	}
-	for i := range p.Spec.EphemeralContainers {
-		all(p.Spec.EphemeralContainers[i].Env)
 	}
 }

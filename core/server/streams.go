@@ -11,6 +11,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // serveStreams serves a pod by its name, the logs of its containers and programs that
@@ -106,17 +108,10 @@ func (s *Server) endStreams() {
 	s.streams.Wait()
 }
 
-// containerNames are the names of a pod's containers, the main ones first.
-func containerNames(p *v1.Pod) []string {
-	var names []string
-	for i := range p.Spec.Containers {
-		names = append(names, p.Spec.Containers[i].Name)
-	}
-	for i := range p.Spec.InitContainers {
-		names = append(names, p.Spec.InitContainers[i].Name)
-	}
-	for i := range p.Spec.EphemeralContainers {
-		names = append(names, p.Spec.EphemeralContainers[i].Name)
+// containerNames are the names of a pod's containers.
+func containerNames(p *v1.Pod) (names []string) {
+	for c := range pod.Containers(p) {
+		names = append(names, c.Name)
 	}
 	return names
 }

@@ -64,7 +64,7 @@ func TestLogs_findThePodByEitherName(t *testing.T) {
 		"/v1/logs/shop/db-edge/main":  "db-edge db main",
 		"/v1/logs/shop/dbb/main":      "the agent at SOCKET refused: nothing is known of a pod shop/dbb; did you mean shop/db or shop/web?",
 		"/v1/logs/other/db/main":      "the agent at SOCKET refused: nothing is known of a pod other/db; did you mean shop/db-edge or shop/db?",
-		"/v1/logs/shop/db/man":        `the agent at SOCKET refused: pod shop/db-edge has no container "man"; it has main, setup`,
+		"/v1/logs/shop/db/man":        `the agent at SOCKET refused: pod shop/db-edge has no container "man"; it has setup, main`,
 		"/v1/exec/shop/db/main":       "the agent at SOCKET refused: this agent does not know GET /v1/exec/shop/db/main",
 	} {
 		var out strings.Builder

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // tellStatus tells what the runtime did with a pod, and how that stands.
@@ -15,10 +16,8 @@ func (t *timeline) tellStatus(p *v1.Pod) {
 	if st.StartTime != nil {
 		t.happened(api.Entry{At: t.within(st.StartTime.Time), Part: api.PartRuntime, Text: fmt.Sprintf("pod %s was admitted by the node", p.Name)})
 	}
-	for _, list := range [][]v1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
-		for i := range list {
-			t.tellContainer(&list[i])
-		}
+	for c := range pod.Statuses(st) {
+		t.tellContainer(c)
 	}
 	text := fmt.Sprintf("pod %s (UID %s): phase %s", p.Name, p.UID, orUnknown(string(st.Phase)))
 	if st.Reason != "" {
@@ -33,8 +32,8 @@ func (t *timeline) tellStatus(p *v1.Pod) {
 			m.Details = append(m.Details, conditionText(c))
 		}
 	}
-	for i := range st.ContainerStatuses {
-		m.Details = append(m.Details, containerText(&st.ContainerStatuses[i]))
+	for c := range pod.Statuses(st) {
+		m.Details = append(m.Details, containerText(c))
 	}
 	t.stands(m)
 }

@@ -66,8 +66,7 @@ func (o *Outcome) usable() error {
 	if phase := o.Status.Phase; phase != "" && !pod.IsTerminal(phase) {
 		return fmt.Errorf("the phase %q is no end", phase)
 	}
-	for i := range o.Status.ContainerStatuses {
-		c := &o.Status.ContainerStatuses[i]
+	for c := range pod.Statuses(&o.Status) {
 		if c.Name == "" {
 			return errors.New("a container has no name")
 		}

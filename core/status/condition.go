@@ -8,12 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Reasons of the agent's own conditions.
 const (
 	reasonUnknownContainerStatuses = "UnknownContainerStatuses"
 	reasonContainersNotReady       = "ContainersNotReady"
+	reasonContainersNotInitialized = "ContainersNotInitialized"
 	reasonReadinessGatesNotReady   = "ReadinessGatesNotReady"
 	reasonPodCompleted             = "PodCompleted"
 	reasonPodFailed                = "PodFailed"
@@ -59,7 +61,8 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 	}
 
 	add(v1.PodReadyToStartContainers, conditionStatus(!NeedsSandbox(in.Pod, &in.Observed)), conditionReason{})
-	add(v1.PodInitialized, v1.ConditionTrue, initialized(st.Phase))
+	init, initializing := initialized(in.Pod, st)
+	add(v1.PodInitialized, conditionStatus(init), initializing)
 	add(v1.PodReady, conditionStatus(ready == conditionReason{}), ready)
 	add(v1.ContainersReady, conditionStatus(containers == conditionReason{}), containers)
 	add(v1.PodScheduled, v1.ConditionTrue, conditionReason{})
@@ -72,13 +75,15 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 		return conditionReason{reason: reasonUnknownContainerStatuses}
 	}
 	var unknown, unready []string
-	for i := range p.Spec.Containers {
-		name := p.Spec.Containers[i].Name
-		switch c := findContainer(st.ContainerStatuses, name); {
-		case c == nil:
-			unknown = append(unknown, name)
-		case !c.Ready:
-			unready = append(unready, name)
+	for c, kind := range pod.Containers(p) {
+		if kind != pod.RegularContainer && kind != pod.Sidecar {
+			continue
+		}
+		switch own := pod.ContainerStatus(st, c.Name); {
+		case own == nil:
+			unknown = append(unknown, c.Name)
+		case !own.Ready:
+			unready = append(unready, c.Name)
 		}
 	}
 	if st.Phase == v1.PodFailed {
@@ -87,17 +92,22 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 	if st.Phase == v1.PodSucceeded && unknown == nil {
 		return conditionReason{reason: reasonPodCompleted}
 	}
+	if message := notYet(unknown, unready, "unready"); message != "" {
+		return conditionReason{reasonContainersNotReady, message}
+	}
+	return conditionReason{}
+}
+
+// notYet says which containers are not known, and which are not what they should be; empty for none.
+func notYet(unknown, short []string, word string) string {
 	var parts []string
 	if unknown != nil {
 		parts = append(parts, fmt.Sprintf("containers with unknown status: %v", unknown))
 	}
-	if unready != nil {
-		parts = append(parts, fmt.Sprintf("containers with unready status: %v", unready))
+	if short != nil {
+		parts = append(parts, fmt.Sprintf("containers with %s status: %v", word, short))
 	}
-	if parts == nil {
-		return conditionReason{}
-	}
-	return conditionReason{reasonContainersNotReady, strings.Join(parts, ", ")}
+	return strings.Join(parts, ", ")
 }
 
 // gatesReady is empty when every readiness gate is open, else says of each that is not what a kubelet says.
@@ -117,13 +127,41 @@ func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 	return conditionReason{reasonReadinessGatesNotReady, strings.Join(closed, ", ")}
 }
 
-// initialized says why a pod counts as initialised. A pod without init
-// containers always does.
-func initialized(phase v1.PodPhase) conditionReason {
-	if phase == v1.PodSucceeded {
-		return conditionReason{reason: reasonPodCompleted}
+// initialized reports whether the init containers of a pod have done their work, and why it is so or not. A pod of which a
+// regular container runs or has run stays initialised while sidecars start again.
+func initialized(p *v1.Pod, st *v1.PodStatus) (bool, conditionReason) {
+	var unknown, incomplete []string
+	for c, kind := range pod.Containers(p) {
+		if kind != pod.InitContainer && kind != pod.Sidecar {
+			continue
+		}
+		switch own := pod.ContainerStatus(st, c.Name); {
+		case own == nil:
+			unknown = append(unknown, c.Name)
+		case !isInitialized(own, kind == pod.Sidecar):
+			incomplete = append(incomplete, c.Name)
+		}
 	}
-	return conditionReason{}
+	if st.Phase == v1.PodSucceeded && unknown == nil {
+		return true, conditionReason{reason: reasonPodCompleted}
+	}
+	for i := range st.ContainerStatuses {
+		if s := &st.ContainerStatuses[i].State; s.Running != nil || s.Terminated != nil {
+			return true, conditionReason{}
+		}
+	}
+	if message := notYet(unknown, incomplete, "incomplete"); message != "" {
+		return false, conditionReason{reasonContainersNotInitialized, message}
+	}
+	return true, conditionReason{}
+}
+
+// isInitialized reports whether an init container lets the next one start: it has ended well, or is a sidecar that has started.
+func isInitialized(c *v1.ContainerStatus, sidecar bool) bool {
+	if sidecar {
+		return c.Started != nil && *c.Started
+	}
+	return c.Ready
 }
 
 // Owned reports whether only the agent sets conditions of this type: those of a kubelet, and its own marks.

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Waiting reasons of a container that has not been tried yet.
@@ -21,22 +23,25 @@ const (
 	exitCodeStatusUnknown = 137
 )
 
-// containerStatuses makes the statuses of the regular containers, by name.
-func containerStatuses(in *Input) []v1.ContainerStatus {
-	out := make([]v1.ContainerStatus, 0, len(in.Pod.Spec.Containers))
-	for i := range in.Pod.Spec.Containers {
-		c := &in.Pod.Spec.Containers[i]
-		out = append(out, containerStatus(in, c, findContainer(in.Previous.ContainerStatuses, c.Name)))
+// messageInitGone is what is said of an init container that the runtime does not know any more, as a kubelet says it.
+const messageInitGone = "Unable to get init container status from container runtime and pod has been initialized, treat it as exit normally"
+
+// setContainers makes the statuses of all containers: those of init containers in the order of the spec, others by name.
+func setContainers(in *Input, st *v1.PodStatus) {
+	st.ContainerStatuses = make([]v1.ContainerStatus, 0, len(in.Pod.Spec.Containers))
+	for c, kind := range pod.Containers(in.Pod) {
+		list := pod.StatusList(st, kind)
+		*list = append(*list, containerStatus(in, c, kind, pod.ContainerStatus(&in.Previous, c.Name)))
 	}
-	slices.SortFunc(out, byName)
-	return out
+	slices.SortFunc(st.ContainerStatuses, byName)
+	slices.SortFunc(st.EphemeralContainerStatuses, byName)
 }
 
 func byName(a, b v1.ContainerStatus) int { return strings.Compare(a.Name, b.Name) }
 
 // containerStatus makes the status of one container. old is what was last
 // reported, nil if nothing was.
-func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
+func containerStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1.ContainerStatus) v1.ContainerStatus {
 	var newest, before *ObservedContainer
 	for i := range in.Observed.Containers {
 		o := &in.Observed.Containers[i]
@@ -52,7 +57,7 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 
 	var st v1.ContainerStatus
 	if newest == nil {
-		st = noInstanceStatus(in, c, old)
+		st = noInstanceStatus(in, c, kind, old)
 	} else {
 		st = instanceStatus(in, c, newest, old)
 		switch {
@@ -65,7 +70,7 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 	st.VolumeMounts = volumeMounts(c)
 
 	reason, failed := in.Reasons[c.Name]
-	if failed && !in.ending() && ShouldStart(in.Pod, c, newest) {
+	if failed && !in.ending() && ShouldStart(in.Pod, c, newest) && !hasInitializedWell(kind, newest) {
 		if st.State.Terminated != nil {
 			st.LastTerminationState = st.State
 		}
@@ -77,8 +82,22 @@ func containerStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.Con
 	// Without probes a container that runs has started and is ready.
 	running := st.State.Running != nil
 	st.Started = new(running)
-	st.Ready = running
+	switch kind {
+	case pod.InitContainer:
+		st.Ready = st.State.Terminated != nil && st.State.Terminated.ExitCode == 0
+	case pod.EphemeralContainer:
+		st.Started, st.Ready = nil, false
+	default:
+		st.Ready = running
+	}
 	return st
+}
+
+// hasInitializedWell reports whether the newest instance is that of an init container that has ended well. A kubelet says so
+// of a sidecar as well.
+func hasInitializedWell(kind pod.ContainerKind, newest *ObservedContainer) bool {
+	return (kind == pod.InitContainer || kind == pod.Sidecar) &&
+		newest != nil && newest.State == StateExited && newest.ExitCode == 0
 }
 
 // lastEnd returns how the instance before ended, which the runtime does not show any more, from what was last reported.
@@ -144,10 +163,20 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 }
 
 // noInstanceStatus returns the status of a container without an instance in the runtime: not
-// made yet, or gone. An end reported before stays.
-func noInstanceStatus(in *Input, c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
+// made yet, or gone. An end reported before stays; an init container that is gone from a pod that
+// is initialised has ended well.
+func noInstanceStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1.ContainerStatus) v1.ContainerStatus {
 	if old != nil && old.State.Terminated != nil {
 		return *old.DeepCopy()
+	}
+	if kind == pod.InitContainer && in.initialized() {
+		st := v1.ContainerStatus{Name: c.Name, Image: c.Image, State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+			Reason: "Completed", Message: messageInitGone,
+		}}}
+		if old != nil {
+			st.RestartCount = old.RestartCount
+		}
+		return st
 	}
 	waiting := &v1.ContainerStateWaiting{Reason: reasonContainerCreating}
 	if len(in.Pod.Spec.InitContainers) > 0 {

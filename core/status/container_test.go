@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 func TestContainerStatus(t *testing.T) {
@@ -216,7 +218,7 @@ func TestContainerStatus(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&in)
 			}
-			got := containerStatus(&in, &in.Pod.Spec.Containers[0], tt.old)
+			got := containerStatus(&in, &in.Pod.Spec.Containers[0], pod.RegularContainer, tt.old)
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("status (-want +got):\n%s", d)
 			}
@@ -227,8 +229,10 @@ func TestContainerStatus(t *testing.T) {
 func TestContainerStatusesComeByName(t *testing.T) {
 	t.Parallel()
 	in := Input{Pod: testPod(v1.RestartPolicyAlways, "", "c", "a", "b")}
+	var of v1.PodStatus
+	setContainers(&in, &of)
 	var got []string
-	for _, st := range containerStatuses(&in) {
+	for _, st := range of.ContainerStatuses {
 		got = append(got, st.Name)
 	}
 	if d := cmp.Diff([]string{"a", "b", "c"}, got); d != "" {

@@ -16,8 +16,16 @@ func Outcome(st *v1.PodStatus) v1.PodStatus {
 		out.Phase, out.Reason, out.Message = st.Phase, st.Reason, st.Message
 		out.StartTime = st.StartTime.DeepCopy()
 	}
-	for i := range st.ContainerStatuses {
-		c := &st.ContainerStatuses[i]
+	out.InitContainerStatuses = containerOutcomes(st.InitContainerStatuses, ended)
+	out.ContainerStatuses = containerOutcomes(st.ContainerStatuses, ended)
+	out.EphemeralContainerStatuses = containerOutcomes(st.EphemeralContainerStatuses, ended)
+	normalize(&out)
+	return out
+}
+
+func containerOutcomes(list []v1.ContainerStatus, ended bool) (out []v1.ContainerStatus) {
+	for i := range list {
+		c := &list[i]
 		kept := v1.ContainerStatus{Name: c.Name, RestartCount: c.RestartCount}
 		switch {
 		case ended:
@@ -27,9 +35,8 @@ func Outcome(st *v1.PodStatus) v1.PodStatus {
 			// A restart that has not happened yet may be counted already.
 			continue
 		}
-		out.ContainerStatuses = append(out.ContainerStatuses, kept)
+		out = append(out, kept)
 	}
-	normalize(&out)
 	return out
 }
 
@@ -50,21 +57,21 @@ func Resume(p *v1.Pod, kept *v1.PodStatus) v1.PodStatus {
 	if st.StartTime.IsZero() {
 		st.StartTime = kept.StartTime.DeepCopy()
 	}
-	for i := range p.Spec.Containers {
-		c := &p.Spec.Containers[i]
-		if had := findContainer(kept.ContainerStatuses, c.Name); had != nil {
-			resumeContainer(p, c, &st, had)
+	for c, kind := range pod.Containers(p) {
+		if had := pod.ContainerStatus(kept, c.Name); had != nil {
+			resumeContainer(p, c, kind, &st, had)
 		}
 	}
 	return st
 }
 
 // resumeContainer lays what was kept of one container over st.
-func resumeContainer(p *v1.Pod, c *v1.Container, st *v1.PodStatus, had *v1.ContainerStatus) {
-	is := findContainer(st.ContainerStatuses, c.Name)
+func resumeContainer(p *v1.Pod, c *v1.Container, kind pod.ContainerKind, st *v1.PodStatus, had *v1.ContainerStatus) {
+	is := pod.ContainerStatus(st, c.Name)
 	if is == nil {
-		st.ContainerStatuses = append(st.ContainerStatuses, noInstanceStatus(&Input{Pod: p}, c, nil))
-		is = &st.ContainerStatuses[len(st.ContainerStatuses)-1]
+		list := pod.StatusList(st, kind)
+		*list = append(*list, noInstanceStatus(&Input{Pod: p}, c, kind, nil))
+		is = &(*list)[len(*list)-1]
 	}
 	is.RestartCount = max(is.RestartCount, had.RestartCount)
 	if had.State.Terminated == nil {
@@ -72,5 +79,5 @@ func resumeContainer(p *v1.Pod, c *v1.Container, st *v1.PodStatus, had *v1.Conta
 	}
 	is.State = *had.State.DeepCopy()
 	is.Image, is.ImageID, is.ContainerID, is.User = had.Image, had.ImageID, had.ContainerID, had.User.DeepCopy()
-	is.Ready, is.Started = false, new(false)
+	is.Ready, is.Started = kind == pod.InitContainer && had.State.Terminated.ExitCode == 0, new(false)
 }

@@ -9,22 +9,38 @@ import (
 // containerCounts counts the containers of a pod by their statuses. Each kind of container is
 // added by its own rules; the phase follows from the sums.
 type containerCounts struct {
+	// initializing are init containers that have not done their work, starting are sidecars that have not started, failed are
+	// init containers that have failed for good.
+	initializing, starting, failed int
+	// The others are of regular containers, and of sidecars.
 	unknown, waiting, running int
 	// stopped have run and run no more; succeeded and restartable are parts
 	// of them.
 	stopped, succeeded, restartable int
 }
 
-// phaseOf is the phase of a pod with these container statuses. A pod that is
+// phaseOf is the phase of a pod with the container statuses in st. A pod that
+// has been initialized stays so while its sidecars start again. A pod that is
 // terminal has been stopped for good: restart policies no longer count. Being
 // stopped alone never makes a static pod terminal.
-func phaseOf(p *v1.Pod, statuses []v1.ContainerStatus, terminal bool) v1.PodPhase {
+func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal bool) v1.PodPhase {
 	var t containerCounts
-	for i := range p.Spec.Containers {
-		c := &p.Spec.Containers[i]
-		t.addRegular(p, c, findContainer(statuses, c.Name))
+	for c, kind := range pod.Containers(p) {
+		own := pod.ContainerStatus(st, c.Name)
+		switch kind {
+		case pod.InitContainer:
+			t.addInit(p, c, own)
+		case pod.Sidecar:
+			t.addSidecar(own)
+		case pod.RegularContainer:
+			t.addRegular(p, c, own)
+		}
 	}
 	switch {
+	case t.failed > 0:
+		return v1.PodFailed
+	case t.initializing > 0 || t.starting > 0 && !initialized:
+		return v1.PodPending
 	case t.waiting > 0 || t.unknown > 0:
 		return v1.PodPending
 	case t.running > 0:
@@ -37,6 +53,44 @@ func phaseOf(p *v1.Pod, statuses []v1.ContainerStatus, terminal bool) v1.PodPhas
 		return v1.PodSucceeded
 	default:
 		return v1.PodFailed
+	}
+}
+
+// addInit counts an init container that is no sidecar.
+func (t *containerCounts) addInit(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus) {
+	var ended *v1.ContainerStateTerminated
+	switch {
+	case st == nil:
+	case st.State.Terminated != nil:
+		ended = st.State.Terminated
+	case st.State.Waiting != nil:
+		ended = st.LastTerminationState.Terminated
+	}
+	switch {
+	case ended == nil:
+		t.initializing++
+	case ended.ExitCode != 0 && !Restartable(p, c, ended.ExitCode):
+		t.failed++
+	}
+}
+
+// addSidecar counts a sidecar. One that has ended does not count: it starts again.
+func (t *containerCounts) addSidecar(st *v1.ContainerStatus) {
+	switch {
+	case st == nil:
+		t.unknown++
+	case st.State.Running != nil:
+		t.running++
+		if st.Started == nil || !*st.Started {
+			t.starting++
+		}
+	case st.State.Terminated != nil, st.State.Waiting != nil && st.LastTerminationState.Terminated != nil:
+	case st.State.Waiting != nil:
+		t.waiting++
+		t.starting++
+	default:
+		t.unknown++
+		t.starting++
 	}
 }
 
@@ -65,14 +119,4 @@ func (t *containerCounts) addRegular(p *v1.Pod, c *v1.Container, st *v1.Containe
 	default:
 		t.unknown++
 	}
-}
-
-// findContainer is the status of the named container, nil if there is none.
-func findContainer(statuses []v1.ContainerStatus, name string) *v1.ContainerStatus {
-	for i := range statuses {
-		if statuses[i].Name == name {
-			return &statuses[i]
-		}
-	}
-	return nil
 }

@@ -52,8 +52,8 @@ func Generate(in Input) v1.PodStatus {
 		ObservedGeneration: in.Pod.Generation,
 		QOSClass:           pod.QOS(in.Pod),
 		StartTime:          in.Previous.StartTime,
-		ContainerStatuses:  containerStatuses(&in),
 	}
+	setContainers(&in, &st)
 	before := in.runtimeTimes()
 	if st.StartTime.IsZero() {
 		st.StartTime = new(metav1.NewTime(in.Now))
@@ -71,7 +71,7 @@ func Generate(in Input) v1.PodStatus {
 // terminal phase is never left, and the API server's wins. Reason and message
 // stay while the phase does.
 func setPhase(in *Input, st *v1.PodStatus) {
-	st.Phase = phaseOf(in.Pod, st.ContainerStatuses, in.Terminal)
+	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal)
 	if !pod.IsTerminal(st.Phase) && pod.IsTerminal(in.Previous.Phase) {
 		st.Phase = in.Previous.Phase
 	}
@@ -91,6 +91,21 @@ func setPhase(in *Input, st *v1.PodStatus) {
 // ending reports whether nothing of the pod will be started again.
 func (in *Input) ending() bool {
 	return in.Terminating || in.Terminal || in.Pod.DeletionTimestamp != nil
+}
+
+// initialized reports whether a regular container was made in the sandbox that the pod runs in: its init containers have done
+// their work, whatever is left of them.
+func (in *Input) initialized() bool {
+	if len(in.Observed.Sandboxes) == 0 || !in.Observed.Sandboxes[0].Ready {
+		return false
+	}
+	for i := range in.Pod.Spec.Containers {
+		o := in.Observed.Newest(in.Pod.Spec.Containers[i].Name)
+		if o != nil && o.SandboxID == in.Observed.Sandboxes[0].ID {
+			return true
+		}
+	}
+	return false
 }
 
 // setIPs sets the addresses of the pod and of the node. A pod on the node's
@@ -194,24 +209,40 @@ func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.Condit
 }
 
 // Finish is the last status of a pod, once all it had on the node is gone.
-// Containers that were never seen to end count as killed, unless the pod had
-// not been initialised; a pod that is not static and has no terminal phase
-// has failed.
+// Containers that were never seen to end count as killed, but for those whose
+// turn had not come: regular ones of a pod that was not initialised, and init
+// containers after the last one that was tried. A pod that is not static and
+// has no terminal phase has failed.
 func Finish(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	st = *st.DeepCopy()
+	tried := 0
+	for i := range st.InitContainerStatuses {
+		if i == 0 || hasBeenTried(&st.InitContainerStatuses[i]) {
+			tried = i + 1
+		}
+	}
+	killUnseen(st.InitContainerStatuses[:tried])
 	initialized := api.Condition(&st, v1.PodInitialized)
 	if len(p.Spec.InitContainers) == 0 || (initialized != nil && initialized.Status == v1.ConditionTrue) {
-		for i := range st.ContainerStatuses {
-			c := &st.ContainerStatuses[i]
-			if c.State.Terminated == nil {
-				c.State = unknownTermination()
-				c.Ready = false
-				c.Started = new(false)
-			}
-		}
+		killUnseen(st.ContainerStatuses)
 	}
 	if st.Phase != v1.PodSucceeded && st.Phase != v1.PodFailed && !pod.IsStatic(p) {
 		st.Phase = v1.PodFailed
 	}
 	return st
+}
+
+func killUnseen(list []v1.ContainerStatus) {
+	for i := range list {
+		if c := &list[i]; c.State.Terminated == nil {
+			c.State = unknownTermination()
+			c.Ready = false
+			c.Started = new(false)
+		}
+	}
+}
+
+// hasBeenTried reports whether a container has run, or failed to.
+func hasBeenTried(c *v1.ContainerStatus) bool {
+	return c.State.Waiting == nil || c.LastTerminationState.Terminated != nil
 }

@@ -114,11 +114,13 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 // checkTransition fails when a container leaves the terminated state although
 // its policy forbids a restart.
 func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
-	for i := range p.Spec.Containers {
-		c := &p.Spec.Containers[i]
-		was, is := findContainer(old.ContainerStatuses, c.Name), findContainer(next.ContainerStatuses, c.Name)
+	for c, kind := range pod.Containers(p) {
+		was, is := pod.ContainerStatus(old, c.Name), pod.ContainerStatus(next, c.Name)
 		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil {
 			continue
+		}
+		if kind == pod.InitContainer && p.Spec.RestartPolicy != v1.RestartPolicyNever {
+			continue // it runs again in each new sandbox
 		}
 		if exit := was.State.Terminated.ExitCode; !Restartable(p, c, exit) {
 			return fmt.Errorf("container %q has ended with exit code %d and may not run again", c.Name, exit)
@@ -142,13 +144,14 @@ func normalize(st *v1.PodStatus) {
 		truncateSeconds(&st.Conditions[i].LastProbeTime)
 		truncateSeconds(&st.Conditions[i].LastTransitionTime)
 	}
-	share := maxMessages / max(1, len(st.ContainerStatuses))
-	for i := range st.ContainerStatuses {
-		c := &st.ContainerStatuses[i]
+	count := len(st.InitContainerStatuses) + len(st.ContainerStatuses) + len(st.EphemeralContainerStatuses)
+	share := maxMessages / max(1, count)
+	for c := range pod.Statuses(st) {
 		normalizeState(&c.State, share)
 		normalizeState(&c.LastTerminationState, share)
 	}
 	slices.SortFunc(st.ContainerStatuses, byName)
+	slices.SortFunc(st.EphemeralContainerStatuses, byName)
 }
 
 func normalizeState(s *v1.ContainerState, maxMessage int) {

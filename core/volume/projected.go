@@ -184,13 +184,14 @@ type fileOwner struct{ user, group int }
 // ownerOf returns the group of the pod's volumes, and the user that all of its containers have.
 func ownerOf(p *v1.Pod) fileOwner {
 	o := fileOwner{user: -1, group: fsGroup(p)}
-	for i := range p.Spec.Containers {
-		user := runAsUser(p, &p.Spec.Containers[i])
-		if user == nil || i > 0 && int(*user) != o.user {
+	first := true
+	for c := range pod.Containers(p) {
+		user := runAsUser(p, c)
+		if user == nil || !first && int(*user) != o.user {
 			o.user = -1
 			break
 		}
-		o.user = int(*user)
+		o.user, first = int(*user), false
 	}
 	return o
 }

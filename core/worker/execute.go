@@ -24,17 +24,17 @@ func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observ
 	if !a.CreateSandbox && len(a.Start) == 0 {
 		return true, nil
 	}
-	template, err := p.ensureSandbox(ctx, it, a)
+	template, err := p.ensureSandbox(ctx, it, a, observed)
 	if err != nil {
 		return false, err
 	}
 	tried = a.KillPod || a.CreateSandbox || len(a.Stop) > 0
 	var failed failures
-	for _, i := range a.Start {
+	for _, name := range a.Start {
 		if err := p.interrupted(ctx); err != nil {
 			return tried, err
 		}
-		c := &it.pod.Spec.Containers[i]
+		c, kind := pod.Container(it.pod, name)
 		started, err := p.startContainer(ctx, it, c, template, observed)
 		tried = tried || started
 		if err == nil {
@@ -48,6 +48,9 @@ func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observ
 			p.cfg.Reasons.Set(it.uid, c.Name, status.ReasonOf(err, "RunContainerError"))
 		}
 		failed = append(failed, fmt.Errorf("container %s: %w", c.Name, err))
+		if kind == pod.InitContainer {
+			break // its turn comes before that of all others
+		}
 	}
 	if len(failed) == 0 {
 		return tried, nil
@@ -69,7 +72,7 @@ func (p *Pool) executeStops(ctx context.Context, it syncIteration, a *Actions, o
 
 // ensureSandbox makes the sandbox if the plan says so, and returns the template of the
 // containers in it.
-func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions) (pod.ContainerRun, error) {
+func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions, observed *status.ObservedPod) (pod.ContainerRun, error) {
 	if err := p.interrupted(ctx); err != nil {
 		return pod.ContainerRun{}, err
 	}
@@ -87,6 +90,7 @@ func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions) 
 		template.SandboxID, template.SandboxIPs = a.Sandbox.ID, a.Sandbox.IPs
 		return template, nil
 	}
+	p.removeInitInstances(ctx, it, observed)
 	template.Sandbox.Attempt = a.Attempt
 	crashpoint.Reached("sandbox due")
 	template.SandboxID, err = p.cfg.Runtime.RunSandbox(ctx, template.Sandbox)
@@ -131,6 +135,9 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 	if run.Mounts, err = p.cfg.Volumes.Mounts(it.pod, c); err != nil {
 		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
+	if run.TargetID, err = targetID(it.pod, c, observed); err != nil {
+		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
+	}
 	if run.Attempt, err = p.nextAttempt(it, c.Name, newest); err != nil {
 		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerError", Err: err})
 	}
@@ -144,6 +151,22 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 	p.cfg.Events.Event(it.pod, v1.EventTypeNormal, "Created", "Created container "+c.Name)
 	p.cfg.Events.Event(it.pod, v1.EventTypeNormal, "Started", "Started container "+c.Name)
 	return true, nil
+}
+
+// targetID returns the ID of the container whose processes an ephemeral container is to see, empty where it names none.
+func targetID(p *v1.Pod, c *v1.Container, observed *status.ObservedPod) (string, error) {
+	for i := range p.Spec.EphemeralContainers {
+		e := &p.Spec.EphemeralContainers[i]
+		if e.Name != c.Name || e.TargetContainerName == "" {
+			continue
+		}
+		newest := observed.Newest(e.TargetContainerName)
+		if newest == nil || newest.State != status.StateRunning {
+			return "", fmt.Errorf("its target container %s does not run", e.TargetContainerName)
+		}
+		return newest.ID, nil
+	}
+	return "", nil
 }
 
 // warnFailed records that a container could not be started, and returns err.

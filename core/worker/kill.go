@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// killPod stops all containers at once, each with the whole grace period, and
+// killPod stops all containers at once, each with the whole grace period, but
+// for sidecars, which stop one after the other when all else has stopped; and
 // then every sandbox. It stops no sandbox while a container may still be in
 // its grace period. why is told with every container.
 func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.ObservedPod, grace time.Duration, why string) error {
@@ -23,6 +26,7 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name + ": " + why})
 		}
 	}
+	orderStops(about, stops)
 	if err := p.stopContainers(ctx, about, stops, grace); err != nil {
 		return err
 	}
@@ -37,7 +41,29 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 	return nil
 }
 
-// stopContainers stops containers at once and waits for all.
+// orderStops makes each sidecar stop after the regular containers, and after the sidecars that started later.
+func orderStops(about *v1.Pod, stops []StopContainer) {
+	var regular []int
+	sidecars := map[int]int{} // their indexes in the spec, by those of stops
+	for i := range stops {
+		switch c, kind := pod.Container(about, stops[i].Name); {
+		case c != nil && kind == pod.Sidecar:
+			sidecars[i] = slices.IndexFunc(about.Spec.InitContainers, func(s v1.Container) bool { return s.Name == c.Name })
+		case c != nil && kind == pod.RegularContainer:
+			regular = append(regular, i)
+		}
+	}
+	for i, began := range sidecars {
+		stops[i].after = slices.Clone(regular)
+		for j, other := range sidecars {
+			if other > began {
+				stops[i].after = append(stops[i].after, j)
+			}
+		}
+	}
+}
+
+// stopContainers stops containers at once, but for those that wait for others, and waits for all.
 func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopContainer, grace time.Duration) error {
 	if len(stops) == 0 {
 		return nil
@@ -45,11 +71,16 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	if err := p.interrupted(ctx); err != nil {
 		return err
 	}
-	errs := make([]error, len(stops))
+	errs, stopped := make([]error, len(stops)), make([]chan struct{}, len(stops))
+	for i := range stops {
+		stopped[i] = make(chan struct{})
+	}
 	var wg sync.WaitGroup
 	for i, s := range stops {
 		wg.Go(func() {
+			defer close(stopped[i])
 			p.cfg.Events.Event(about, v1.EventTypeNormal, "Killing", s.Message)
+			grace := p.waitTurn(ctx, s.after, stopped, grace)
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)
 			}
@@ -57,6 +88,24 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// waitTurn waits until the containers after which another one stops have stopped, at most for its grace period. It returns
+// what is left of that, and never so little that a container has no time to end by itself.
+func (p *Pool) waitTurn(ctx context.Context, after []int, stopped []chan struct{}, grace time.Duration) time.Duration {
+	if len(after) == 0 {
+		return grace
+	}
+	began := p.cfg.Now()
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for _, i := range after {
+		select {
+		case <-stopped[i]:
+		case <-ctx.Done():
+		}
+	}
+	return max(grace-p.cfg.Now().Sub(began).Truncate(time.Second), fallbackGrace)
 }
 
 // terminationReason returns why the pod is being terminated. An earlier event may say more.

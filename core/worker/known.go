@@ -3,6 +3,7 @@ package worker
 import (
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -85,8 +86,8 @@ func (p *Pool) removeWorker(rec *record) {
 	p.finishTermination(rec, true)
 	p.cfg.Statuses.Delete(rec.uid)
 	if rec.pod != nil {
-		for i := range rec.pod.Spec.Containers {
-			p.cfg.Reasons.Remove(rec.uid, rec.pod.Spec.Containers[i].Name)
+		for c := range pod.Containers(rec.pod) {
+			p.cfg.Reasons.Remove(rec.uid, c.Name)
 		}
 	}
 	if p.cfg.OnRemoved != nil {

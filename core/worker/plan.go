@@ -3,6 +3,7 @@ package worker
 import (
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -18,8 +19,8 @@ type Actions struct {
 	Sandbox *status.ObservedSandbox
 	// Stop are containers to be stopped one by one, before any is started.
 	Stop []StopContainer
-	// Start are indexes into spec.containers, in the order of the spec.
-	Start []int
+	// Start are the names of containers, in the order in which they start: ephemeral ones, init containers, regular ones.
+	Start []string
 }
 
 // StopContainer is a container to be stopped, and why.
@@ -27,6 +28,8 @@ type StopContainer struct {
 	ID      string
 	Name    string
 	Message string
+	// after are the indexes of those that have to be stopped before, as long as the grace period allows.
+	after []int
 }
 
 // Empty reports whether the pod is as it should be.
@@ -48,7 +51,16 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) stri
 		return a
 	}
 	a := Actions{Sandbox: &observed.Sandboxes[0]}
-	kept := 0
+	a.startEphemeral(p, observed)
+	initialized, why := a.planInit(p, observed, hash)
+	if why != "" {
+		return Actions{KillPod: true, Why: why}
+	}
+	if !initialized {
+		a.stopUnnamed(p, observed)
+		return a
+	}
+	kept, before := 0, len(a.Start)
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		newest := observed.Newest(c.Name)
@@ -59,15 +71,13 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) stri
 				continue
 			}
 			a.stop(newest, "Container "+c.Name+" definition changed, will be restarted")
-			a.Start = append(a.Start, i)
+			a.Start = append(a.Start, c.Name)
 		case status.ShouldStart(p, c, newest):
-			if newest != nil && newest.State == status.StateUnknown {
-				a.stop(newest, "Container "+c.Name+" is in an unknown state, try killing it before restart")
-			}
-			a.Start = append(a.Start, i)
+			a.stopUnknown(newest)
+			a.Start = append(a.Start, c.Name)
 		}
 	}
-	if kept == 0 && len(a.Start) == 0 {
+	if kept == 0 && len(a.Start) == before {
 		return Actions{KillPod: true, Why: "nothing of the pod runs, and nothing is to start"}
 	}
 	a.stopUnnamed(p, observed)
@@ -91,13 +101,25 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 			newest.State == status.StateExited && newest.ExitCode == 0 {
 			continue
 		}
-		a.Start = append(a.Start, i)
+		a.Start = append(a.Start, p.Spec.Containers[i].Name)
 	}
 	if len(a.Start) == 0 && created {
 		return Actions{KillPod: true}
 	}
+	if len(p.Spec.InitContainers) > 0 {
+		a.Start = []string{p.Spec.InitContainers[0].Name}
+	}
 	a.CreateSandbox = true
 	return a
+}
+
+// startEphemeral starts the ephemeral containers that have never run, whatever else the pod is doing.
+func (a *Actions) startEphemeral(p *v1.Pod, observed *status.ObservedPod) {
+	for c, kind := range pod.Containers(p) {
+		if kind == pod.EphemeralContainer && p.DeletionTimestamp == nil && observed.Newest(c.Name) == nil {
+			a.Start = append(a.Start, c.Name)
+		}
+	}
 }
 
 // changed reports whether c is not what the running instance was made from.
@@ -110,14 +132,21 @@ func changed(c *v1.Container, running *status.ObservedContainer, hash func(*v1.C
 // a pod with a UID of its own may lose one without being replaced.
 func (a *Actions) stopUnnamed(p *v1.Pod, observed *status.ObservedPod) {
 	named := map[string]bool{}
-	for i := range p.Spec.Containers {
-		named[p.Spec.Containers[i].Name] = true
+	for c := range pod.Containers(p) {
+		named[c.Name] = true
 	}
 	for i := range observed.Containers {
 		c := &observed.Containers[i]
 		if c.State == status.StateRunning && !named[c.Name] {
 			a.stop(c, "Container "+c.Name+" is not in the pod's spec any more")
 		}
+	}
+}
+
+// stopUnknown stops an instance of which the runtime does not know whether it runs, before the next one starts.
+func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
+	if newest != nil && newest.State == status.StateUnknown {
+		a.stop(newest, "Container "+newest.Name+" is in an unknown state, try killing it before restart")
 	}
 }
 

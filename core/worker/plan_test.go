@@ -16,7 +16,7 @@ type planned struct {
 	Attempt                uint32
 	Sandbox                string
 	Stop                   []string
-	Start                  []int
+	Start                  []string
 }
 
 // good is a pod with three containers and what the runtime shows of it when
@@ -49,7 +49,7 @@ func TestPlan(t *testing.T) {
 		onFailure = v1.RestartPolicyOnFailure
 		never     = v1.RestartPolicyNever
 	)
-	all := []int{0, 1, 2}
+	all, every := []string{"foo1", "foo2", "foo3"}, []int{0, 1, 2}
 	for name, tc := range map[string]struct {
 		policy v1.RestartPolicy
 		change func(*v1.Pod, *status.ObservedPod)
@@ -65,18 +65,18 @@ func TestPlan(t *testing.T) {
 		"a dead sandbox under OnFailure: only what did not succeed": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
 			exited(o, 0, 1)
-		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: []int{0, 2}}},
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: []string{"foo1", "foo3"}}},
 		"a dead sandbox under OnFailure, all succeeded: no sandbox": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
-			exited(o, 0, all...)
+			exited(o, 0, every...)
 		}, planned{KillPod: true}},
 		"a dead sandbox under OnFailure, all failed: recreate": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
-			exited(o, 1, all...)
+			exited(o, 1, every...)
 		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
 		"a dead sandbox under Never, all exited: no sandbox": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
-			exited(o, 1, all...)
+			exited(o, 1, every...)
 		}, planned{KillPod: true}},
 		"a dead sandbox under Never before anything was created: recreate": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
@@ -99,39 +99,39 @@ func TestPlan(t *testing.T) {
 		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
 		"a container that is missing is started": {always, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Containers = o.Containers[:2]
-		}, planned{Sandbox: "s1", Start: []int{2}}},
+		}, planned{Sandbox: "s1", Start: []string{"foo3"}}},
 		"succeeded containers restart under Always": {always, func(_ *v1.Pod, o *status.ObservedPod) {
 			exited(o, 0, 0, 1)
-		}, planned{Sandbox: "s1", Start: []int{0, 1}}},
+		}, planned{Sandbox: "s1", Start: []string{"foo1", "foo2"}}},
 		"failed containers restart under OnFailure, succeeded ones do not": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
 			exited(o, 0, 0)
 			exited(o, 1, 1)
-		}, planned{Sandbox: "s1", Start: []int{1}}},
+		}, planned{Sandbox: "s1", Start: []string{"foo2"}}},
 		"exited containers stay under Never": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			exited(o, 0, 0)
 			exited(o, 1, 1)
 		}, planned{Sandbox: "s1"}},
 		"all succeeded under OnFailure: kill the pod": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
-			exited(o, 0, all...)
+			exited(o, 0, every...)
 		}, planned{KillPod: true}},
 		"all exited under Never: kill the pod": {never, func(_ *v1.Pod, o *status.ObservedPod) {
-			exited(o, 1, all...)
+			exited(o, 1, every...)
 		}, planned{KillPod: true}},
 		"a changed definition: kill and restart that container": {always, func(p *v1.Pod, _ *status.ObservedPod) {
 			p.Spec.Containers[1].Image = "other"
-		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []int{1}}},
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []string{"foo2"}}},
 		"a changed definition restarts under Never too": {never, func(p *v1.Pod, _ *status.ObservedPod) {
 			p.Spec.Containers[1].Image = "other"
-		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []int{1}}},
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo2"}, Start: []string{"foo2"}}},
 		"a running container without a hash is taken as it is": {always, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Containers[0].Hash = ""
 		}, planned{Sandbox: "s1"}},
 		"created but not started containers are started": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Containers[2].State = status.StateCreated
-		}, planned{Sandbox: "s1", Start: []int{2}}},
+		}, planned{Sandbox: "s1", Start: []string{"foo3"}}},
 		"a container in an unknown state is killed, then restarted": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Containers[0].State = status.StateUnknown
-		}, planned{Sandbox: "s1", Stop: []string{"id-foo1"}, Start: []int{0}}},
+		}, planned{Sandbox: "s1", Stop: []string{"id-foo1"}, Start: []string{"foo1"}}},
 		"only the newest instance counts": {always, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Containers = append(o.Containers, status.ObservedContainer{ID: "old", Name: "foo1", State: status.StateExited, ExitCode: 1})
 		}, planned{Sandbox: "s1"}},

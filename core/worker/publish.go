@@ -48,9 +48,9 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 // publishWaiting publishes why a pod has not started yet.
 func (p *Pool) publishWaiting(rec *record, why string) {
 	st := v1.PodStatus{Phase: v1.PodPending, QOSClass: pod.QOS(rec.pod)}
-	for i := range rec.pod.Spec.Containers {
-		c := &rec.pod.Spec.Containers[i]
-		st.ContainerStatuses = append(st.ContainerStatuses, v1.ContainerStatus{
+	for c, kind := range pod.Containers(rec.pod) {
+		list := pod.StatusList(&st, kind)
+		*list = append(*list, v1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Started: new(false),
 			State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: api.ReasonWaitingForPredecessor, Message: why}},
 		})
@@ -87,10 +87,9 @@ func (p *Pool) setStatus(about *v1.Pod, st v1.PodStatus) {
 // waitingReasons returns why containers of the pod could not be started, by name.
 func (p *Pool) waitingReasons(about *v1.Pod) map[string]status.Reason {
 	reasons := map[string]status.Reason{}
-	for i := range about.Spec.Containers {
-		name := about.Spec.Containers[i].Name
-		if r, ok := p.cfg.Reasons.Get(about.UID, name); ok {
-			reasons[name] = r
+	for c := range pod.Containers(about) {
+		if r, ok := p.cfg.Reasons.Get(about.UID, c.Name); ok {
+			reasons[c.Name] = r
 		}
 	}
 	return reasons
@@ -137,8 +136,7 @@ func (p *Pool) resumeOutcome(rec *record) {
 		rec.activeSince = p.cfg.Now().Add(-p.activeBefore(rec.pod, kept.StartTime.Time))
 	}
 	rec.minAttempts = map[string]uint32{}
-	for i := range kept.ContainerStatuses {
-		c := &kept.ContainerStatuses[i]
+	for c := range pod.Statuses(&kept) {
 		rec.minAttempts[c.Name] = uint32(c.RestartCount) + 1
 	}
 	p.setStatus(rec.pod, status.Resume(rec.pod, &kept))

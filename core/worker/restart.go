@@ -200,6 +200,19 @@ func (p *Pool) removeOldInstances(ctx context.Context, it syncIteration, name st
 	return nil
 }
 
+// removeInitInstances removes the instances of init containers that ran in a sandbox before: in the new one they begin anew.
+func (p *Pool) removeInitInstances(ctx context.Context, it syncIteration, observed *status.ObservedPod) {
+	for i := range observed.Containers {
+		c := &observed.Containers[i]
+		if named, kind := pod.Container(it.pod, c.Name); named == nil || kind != pod.InitContainer && kind != pod.Sidecar {
+			continue
+		}
+		if err := p.cfg.Runtime.RemoveContainer(ctx, it.uid, c.ID); err != nil {
+			p.logNotRemoved(it, c, err)
+		}
+	}
+}
+
 // startingInstance is an instance that may be starting, and when it was made.
 type startingInstance struct {
 	id   string

@@ -111,8 +111,7 @@ func (p *Pool) recordSandboxLoss(it syncIteration, a *Actions, observed *status.
 
 // hasRun reports whether the status shows that a container of the pod has run.
 func hasRun(st *v1.PodStatus) bool {
-	for i := range st.ContainerStatuses {
-		c := &st.ContainerStatuses[i]
+	for c := range pod.Statuses(st) {
 		if c.RestartCount > 0 || c.LastTerminationState.Terminated != nil || c.State.Terminated != nil {
 			return true
 		}

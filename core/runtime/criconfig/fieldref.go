@@ -3,7 +3,6 @@ package criconfig
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -74,11 +73,9 @@ func first(list []string) string {
 func (b *Builder) resourceField(run *pod.ContainerRun, of *v1.ResourceFieldSelector) (string, error) {
 	c := run.Container
 	if of.ContainerName != "" {
-		i := slices.IndexFunc(run.Pod.Spec.Containers, func(c v1.Container) bool { return c.Name == of.ContainerName })
-		if i < 0 {
+		if c, _ = pod.Container(run.Pod, of.ContainerName); c == nil {
 			return "", fmt.Errorf("resourceFieldRef: no container %q", of.ContainerName)
 		}
-		c = &run.Pod.Spec.Containers[i]
 	}
 	kind, name, _ := strings.Cut(of.Resource, ".")
 	list := c.Resources.Requests

@@ -70,6 +70,15 @@ func podLabels(p *v1.Pod) map[string]string {
 	}
 }
 
+// containerNamespaces are those of its sandbox, but for the processes that an ephemeral container sees.
+func containerNamespaces(run *pod.ContainerRun) *runtimeapi.NamespaceOption {
+	options := namespaceOptions(run.Pod)
+	if run.TargetID != "" {
+		options.Pid, options.TargetId = runtimeapi.NamespaceMode_TARGET, run.TargetID
+	}
+	return options
+}
+
 // namespaceOptions are the same for a sandbox and its containers.
 func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
 	options := &runtimeapi.NamespaceOption{
@@ -92,12 +101,14 @@ func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
 	return options
 }
 
-// portMappings are all ports of all containers, as a kubelet hands them over;
-// the runtime acts on those with a host port.
+// portMappings are all ports of the containers that run as long as the pod, as a kubelet hands them
+// over; the runtime acts on those with a host port.
 func portMappings(p *v1.Pod) ([]*runtimeapi.PortMapping, error) {
 	var mappings []*runtimeapi.PortMapping
-	for i := range p.Spec.Containers {
-		c := &p.Spec.Containers[i]
+	for c, kind := range pod.Containers(p) {
+		if kind != pod.RegularContainer && kind != pod.Sidecar {
+			continue
+		}
 		for _, port := range c.Ports {
 			protocol, ok := runtimeapi.Protocol_value[string(port.Protocol)]
 			if !ok && port.Protocol != "" {

@@ -88,7 +88,7 @@ func (b *Builder) containerSecurity(ctx context.Context, run *pod.ContainerRun) 
 		return nil, err
 	}
 	context := &runtimeapi.LinuxContainerSecurityContext{
-		NamespaceOptions:         namespaceOptions(p),
+		NamespaceOptions:         containerNamespaces(run),
 		Privileged:               s.privileged,
 		ReadonlyRootfs:           s.readOnlyRoot,
 		NoNewPrivs:               s.escalation != nil && !*s.escalation,

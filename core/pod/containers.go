@@ -1,0 +1,110 @@
+package pod
+
+import (
+	"iter"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// ContainerKind is what a container is in its pod: it decides when the container starts, whether it starts again, and where
+// its status stands.
+type ContainerKind int
+
+// The kinds of containers, in the order in which they start.
+const (
+	// InitContainer runs to its end before the next one starts.
+	InitContainer ContainerKind = iota
+	// Sidecar is an init container that runs as long as the pod does: its restartPolicy is Always.
+	Sidecar
+	// RegularContainer is one of spec.containers.
+	RegularContainer
+	// EphemeralContainer was added to a pod that runs, and never starts again.
+	EphemeralContainer
+)
+
+// Containers yields all containers of a pod with their kinds: init containers and sidecars, regular containers, ephemeral
+// containers, each in the order of the spec. The containers are the pod's own.
+func Containers(p *v1.Pod) iter.Seq2[*v1.Container, ContainerKind] {
+	return func(yield func(*v1.Container, ContainerKind) bool) {
+		for i := range p.Spec.InitContainers {
+			c := &p.Spec.InitContainers[i]
+			kind := InitContainer
+			if IsSidecar(c) {
+				kind = Sidecar
+			}
+			if !yield(c, kind) {
+				return
+			}
+		}
+		for i := range p.Spec.Containers {
+			if !yield(&p.Spec.Containers[i], RegularContainer) {
+				return
+			}
+		}
+		for i := range p.Spec.EphemeralContainers {
+			if !yield((*v1.Container)(&p.Spec.EphemeralContainers[i].EphemeralContainerCommon), EphemeralContainer) {
+				return
+			}
+		}
+	}
+}
+
+// IsSidecar reports whether an init container is a sidecar.
+func IsSidecar(c *v1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
+}
+
+// Container returns the container of a name, nil where the pod has none.
+func Container(p *v1.Pod, name string) (*v1.Container, ContainerKind) {
+	for c, kind := range Containers(p) {
+		if c.Name == name {
+			return c, kind
+		}
+	}
+	return nil, 0
+}
+
+// Privileged reports whether a container of the pod is privileged.
+func Privileged(p *v1.Pod) bool {
+	for c := range Containers(p) {
+		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
+			return true
+		}
+	}
+	return false
+}
+
+// Statuses yields the statuses of all containers, in the order of Containers.
+func Statuses(st *v1.PodStatus) iter.Seq[*v1.ContainerStatus] {
+	return func(yield func(*v1.ContainerStatus) bool) {
+		for _, list := range [][]v1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses, st.EphemeralContainerStatuses} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ContainerStatus returns the status of the container of a name, nil where there is none.
+func ContainerStatus(st *v1.PodStatus, name string) *v1.ContainerStatus {
+	for c := range Statuses(st) {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// StatusList returns the list in which the statuses of a kind of containers stand.
+func StatusList(st *v1.PodStatus, kind ContainerKind) *[]v1.ContainerStatus {
+	switch kind {
+	case InitContainer, Sidecar:
+		return &st.InitContainerStatuses
+	case EphemeralContainer:
+		return &st.EphemeralContainerStatuses
+	default:
+		return &st.ContainerStatuses
+	}
+}
