@@ -1,0 +1,195 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// initPod has two init containers, a sidecar between them, and a regular container.
+func initPod() *v1.Pod {
+	p := newPod("web", "1", "main")
+	for _, name := range []string{"first", "sidecar", "last"} {
+		p.Spec.InitContainers = append(p.Spec.InitContainers, v1.Container{Name: name, Image: "img"})
+	}
+	p.Spec.InitContainers[1].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+	return p
+}
+
+// TestPlan_initContainers: what starts after what.
+func TestPlan_initContainers(t *testing.T) {
+	t.Parallel()
+	type instances map[string]status.ObservedContainer
+	runs := status.ObservedContainer{State: status.StateRunning}
+	ended := func(code int32) status.ObservedContainer {
+		return status.ObservedContainer{State: status.StateExited, ExitCode: code}
+	}
+	elsewhere := func(o status.ObservedContainer) status.ObservedContainer { o.SandboxID = "s0"; return o }
+	unknown, made := status.ObservedContainer{State: status.StateUnknown}, status.ObservedContainer{State: status.StateCreated}
+	oom := ended(0)
+	oom.Reason = "OOMKilled"
+	const never = v1.RestartPolicyNever
+	for name, tc := range map[string]struct {
+		policy v1.RestartPolicy
+		has    instances
+		want   planned
+	}{
+		"none has run":                              {has: instances{}, want: planned{Start: []string{"first"}}},
+		"the first one is at work":                  {has: instances{"first": runs}},
+		"the first one was made and never ran":      {has: instances{"first": made}, want: planned{Start: []string{"first"}}},
+		"the first one has ended well":              {has: instances{"first": ended(0)}, want: planned{Start: []string{"sidecar"}}},
+		"the first one failed":                      {has: instances{"first": ended(1)}, want: planned{Start: []string{"first"}}},
+		"the first one failed and may not again":    {policy: never, has: instances{"first": ended(1)}, want: planned{KillPod: true}},
+		"the first one ran out of memory":           {has: instances{"first": oom}, want: planned{Start: []string{"first"}}},
+		"the first one ran out of memory, for good": {policy: never, has: instances{"first": oom}, want: planned{KillPod: true}},
+		"nobody knows whether the first one runs":   {has: instances{"first": unknown}, want: planned{Stop: []string{"id-first"}, Start: []string{"first"}}},
+		"the sidecar runs":                          {has: instances{"first": ended(0), "sidecar": runs}, want: planned{Start: []string{"last"}}},
+		"the sidecar has ended":                     {has: instances{"first": ended(0), "sidecar": ended(0)}, want: planned{Start: []string{"sidecar"}}},
+		"the sidecar ends whatever the pod's policy": {
+			policy: never, has: instances{"first": ended(0), "sidecar": ended(1), "last": runs}, want: planned{Start: []string{"sidecar"}},
+		},
+		"the sidecar ends while the last one is at work": {has: instances{"sidecar": ended(1), "last": runs}, want: planned{Start: []string{"sidecar"}}},
+		"the last one failed, the sidecar has ended": {
+			has: instances{"sidecar": ended(1), "last": ended(1)}, want: planned{Start: []string{"sidecar", "last"}},
+		},
+		"all have ended well":                                  {has: instances{"first": ended(0), "sidecar": runs, "last": ended(0)}, want: planned{Start: []string{"main"}}},
+		"only the last one is known":                           {has: instances{"last": ended(0)}, want: planned{Start: []string{"sidecar", "main"}}},
+		"the main container runs":                              {has: instances{"sidecar": runs, "main": runs}},
+		"the main container runs, nothing else is known":       {has: instances{"main": runs}, want: planned{Start: []string{"sidecar"}}},
+		"the main container runs, and an init container fails": {has: instances{"first": ended(1), "sidecar": runs, "main": runs}},
+		"the main container has ended": {
+			policy: never, has: instances{"sidecar": runs, "last": ended(0), "main": ended(0)}, want: planned{KillPod: true},
+		},
+		"the main container has ended, and so has the sidecar": {
+			policy: never, has: instances{"sidecar": ended(0), "last": ended(0), "main": ended(0)}, want: planned{KillPod: true},
+		},
+		"all ended in a sandbox before": {
+			has:  instances{"first": elsewhere(ended(0)), "sidecar": elsewhere(ended(0)), "last": elsewhere(ended(0)), "main": elsewhere(ended(0))},
+			want: planned{Start: []string{"first"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := initPod()
+			if tc.policy != "" {
+				p.Spec.RestartPolicy = tc.policy
+			}
+			o := &status.ObservedPod{Sandboxes: []status.ObservedSandbox{{ID: "s1", Ready: true, IPs: []string{"10.0.0.1"}}}}
+			for name, c := range tc.has {
+				c.ID, c.Name = "id-"+name, name
+				if c.SandboxID == "" {
+					c.SandboxID = "s1"
+				}
+				o.Containers = append(o.Containers, c)
+			}
+			a := Plan(p, o, hash)
+			got := planned{KillPod: a.KillPod, CreateSandbox: a.CreateSandbox, Start: a.Start}
+			for _, s := range a.Stop {
+				got.Stop = append(got.Stop, s.ID)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A new sandbox begins with the first init container, and ephemeral containers wait for it.
+func TestPlan_newSandboxOfAPodWithInitContainers(t *testing.T) {
+	t.Parallel()
+	p := initPod()
+	p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug"}}}
+	if got := Plan(p, &status.ObservedPod{}, hash).Start; !slices.Equal(got, []string{"first"}) {
+		t.Errorf("starts %v", got)
+	}
+}
+
+// An ephemeral container starts once, whatever the rest of the pod is doing.
+func TestPlan_ephemeralContainers(t *testing.T) {
+	t.Parallel()
+	p, o := good()
+	p.Spec.EphemeralContainers = []v1.EphemeralContainer{
+		{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "new"}},
+		{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "ended"}},
+	}
+	o.Containers = append(o.Containers, status.ObservedContainer{ID: "e", Name: "ended", State: status.StateExited, ExitCode: 1})
+	if got := Plan(p, o, hash).Start; !slices.Equal(got, []string{"new"}) {
+		t.Errorf("starts %v", got)
+	}
+}
+
+// Init containers run one after the other, and the sidecar ends after the main container.
+func TestInitContainers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := initPod()
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/first#0")
+		b.exit(b.newest("1", "first").ID, 0)
+		b.sync(p)
+		expectCalls(t, b, "start web/sidecar#0")
+		b.sync(p)
+		expectCalls(t, b, "start web/last#0")
+		b.exit(b.newest("1", "last").ID, 0)
+		b.sync(p)
+		expectCalls(t, b, "start web/main#0")
+		if got, _ := b.pool.cfg.Statuses.Get("1"); got.Phase != v1.PodPending && got.Phase != v1.PodRunning {
+			t.Errorf("phase %s", got.Phase)
+		}
+	})
+}
+
+// A sidecar waits for the others as long as the grace period allows, and has two seconds at least.
+func TestWaitTurn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after time.Duration
+		grace time.Duration
+		// waits is how long it waits, left what it then has.
+		waits, left time.Duration
+	}{
+		"the others stop soon":           {3500 * time.Millisecond, 30 * time.Second, 3500 * time.Millisecond, 27 * time.Second},
+		"the others stop too late":       {time.Minute, 10 * time.Second, 10 * time.Second, 2 * time.Second},
+		"the others have hardly ended":   {9 * time.Second, 10 * time.Second, 9 * time.Second, 2 * time.Second},
+		"the others have stopped before": {0, 10 * time.Second, 0, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := &Pool{cfg: Config{Now: time.Now}}
+				stopped := []chan struct{}{make(chan struct{})}
+				time.AfterFunc(tc.after, func() { close(stopped[0]) })
+				began := time.Now()
+				left := p.waitTurn(context.Background(), []int{0}, stopped, tc.grace)
+				if waited := time.Since(began); waited != tc.waits || left != tc.left {
+					t.Errorf("waited %s and has %s, want %s and %s", waited, left, tc.waits, tc.left)
+				}
+			})
+		})
+	}
+}
+
+// Sidecars stop after the regular containers, the one that started last first.
+func TestOrderStops(t *testing.T) {
+	t.Parallel()
+	p := initPod()
+	p.Spec.InitContainers = append(p.Spec.InitContainers, v1.Container{Name: "second", RestartPolicy: new(v1.ContainerRestartPolicyAlways)})
+	stops := []StopContainer{{Name: "sidecar"}, {Name: "main"}, {Name: "second"}, {Name: "last"}, {Name: "gone"}}
+	orderStops(p, stops)
+	got := map[string][]int{}
+	for _, s := range stops {
+		got[s.Name] = s.after
+	}
+	want := map[string][]int{"main": nil, "last": nil, "gone": nil, "second": {1}, "sidecar": {1, 2}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
