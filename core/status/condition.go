@@ -54,19 +54,27 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 		}
 		out = append(out, c)
 	}
-	containers := containersReady(in.Pod, st)
-	ready := containers
-	if ready == (conditionReason{}) {
-		ready = gatesReady(in.Pod, out)
-	}
-
 	add(v1.PodReadyToStartContainers, conditionStatus(!NeedsSandbox(in.Pod, &in.Observed)), conditionReason{})
-	init, initializing := initialized(in.Pod, st)
-	add(v1.PodInitialized, conditionStatus(init), initializing)
-	add(v1.PodReady, conditionStatus(ready == conditionReason{}), ready)
-	add(v1.ContainersReady, conditionStatus(containers == conditionReason{}), containers)
+	for _, c := range ofContainers(in.Pod, st, out) {
+		add(c.Type, c.Status, conditionReason{c.Reason, c.Message})
+	}
 	add(v1.PodScheduled, v1.ConditionTrue, conditionReason{})
 	return out
+}
+
+// ofContainers are the conditions that follow from the statuses of containers, and from the conditions of others.
+func ofContainers(p *v1.Pod, st *v1.PodStatus, foreign []v1.PodCondition) []v1.PodCondition {
+	containers := containersReady(p, st)
+	ready := containers
+	if ready == (conditionReason{}) {
+		ready = gatesReady(p, foreign)
+	}
+	init, initializing := initialized(p, st)
+	return []v1.PodCondition{
+		{Type: v1.PodInitialized, Status: conditionStatus(init), Reason: initializing.reason, Message: initializing.message},
+		{Type: v1.PodReady, Status: conditionStatus(ready == conditionReason{}), Reason: ready.reason, Message: ready.message},
+		{Type: v1.ContainersReady, Status: conditionStatus(containers == conditionReason{}), Reason: containers.reason, Message: containers.message},
+	}
 }
 
 // containersReady is empty when every container is ready, else says why not.

@@ -79,16 +79,15 @@ func containerStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1
 		}
 	}
 
-	// Without probes a container that runs has started and is ready.
-	running := st.State.Running != nil
-	st.Started = new(running)
+	started := st.State.Running != nil && in.hasStarted(c, &st, old)
+	st.Started = &started
 	switch kind {
 	case pod.InitContainer:
 		st.Ready = st.State.Terminated != nil && st.State.Terminated.ExitCode == 0
 	case pod.EphemeralContainer:
 		st.Started, st.Ready = nil, false
 	default:
-		st.Ready = running
+		st.Ready = started && in.isReady(c, &st, old)
 	}
 	return st
 }

@@ -24,6 +24,8 @@ type Input struct {
 	Previous v1.PodStatus
 	// Reasons say, by container name, why the last try to start it failed.
 	Reasons map[string]Reason
+	// Probes have what probes found; nil where there are none.
+	Probes Probes
 	// Terminating is true once the pod is being ended: nothing of it starts
 	// again. A deletion timestamp says the same.
 	Terminating bool

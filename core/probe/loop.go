@@ -1,0 +1,214 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/handler"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// loop is one probe of one container. Its goroutine has all but cancel and nudged.
+type loop struct {
+	manager *Manager
+	uid     types.UID
+	key     key
+	cancel  context.CancelFunc
+	nudged  chan struct{}
+
+	// id is the container that was probed last, began since when that runs.
+	id    string
+	began time.Time
+	// looked is when it was looked for the container last.
+	looked time.Time
+	// held: the result is final for the container.
+	held bool
+	// last is what the probe found last, row how often in a row.
+	last status.ProbeResult
+	row  int
+}
+
+// waits is how a step ends.
+type waits int
+
+const (
+	// ended: there is nothing more to probe.
+	ended waits = iota
+	// forContainer: the container is not there, or not far enough; a nudge may say that it is.
+	forContainer
+	// forPeriod: the next step comes after the period.
+	forPeriod
+)
+
+// tries is how often a probe that cannot be carried out is tried again at once.
+const tries = 3
+
+// every probes with a period.
+func (l *loop) every(ctx context.Context, period time.Duration) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		next := l.step(ctx)
+		if next == ended {
+			return
+		}
+		for again := false; !again; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				again = true
+			case <-l.nudged:
+				if next == forContainer {
+					again = true
+					ticker.Reset(period)
+				}
+			}
+		}
+	}
+}
+
+// run probes until ctx is done or nothing is left to probe.
+func (l *loop) run(ctx context.Context) {
+	m := l.manager
+	_, spec := l.spec(m.pod(l.uid))
+	if spec == nil {
+		return
+	}
+	period := time.Duration(max(spec.PeriodSeconds, 1)) * time.Second
+	if m.cfg.Now().Sub(m.started) < period {
+		timer := time.NewTimer(m.cfg.Spread(period))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+	l.every(ctx, period)
+}
+
+// spec returns the container and the probe, nil where the pod has none any more.
+func (l *loop) spec(p *v1.Pod) (*v1.Container, *v1.Probe) {
+	if p == nil {
+		return nil, nil
+	}
+	c, _ := pod.Container(p, l.key.container)
+	if c == nil {
+		return nil, nil
+	}
+	switch l.key.kind {
+	case Startup:
+		return c, c.StartupProbe
+	case Liveness:
+		return c, c.LivenessProbe
+	default:
+		return c, c.ReadinessProbe
+	}
+}
+
+// step probes once, where the container is there and far enough.
+func (l *loop) step(ctx context.Context) waits {
+	m := l.manager
+	p := m.pod(l.uid)
+	c, spec := l.spec(p)
+	if spec == nil {
+		return ended
+	}
+	looked := l.looked
+	l.looked = m.cfg.Now()
+	st, ok := m.cfg.Statuses.Get(l.uid)
+	if ok && pod.IsTerminal(st.Phase) {
+		return ended
+	}
+	own := pod.ContainerStatus(&st, l.key.container)
+	if own == nil || own.ContainerID == "" {
+		return forContainer
+	}
+	if id := bare(own.ContainerID); id != l.id {
+		l.meet(id, own, looked)
+	}
+	switch started := own.Started != nil && *own.Started; {
+	case l.held:
+		return forContainer
+	case own.State.Running == nil:
+		return forContainer
+	case p.DeletionTimestamp != nil && l.key.kind != Readiness:
+		return ended
+	case l.looked.Sub(l.began) < time.Duration(spec.InitialDelaySeconds)*time.Second:
+		return forPeriod
+	case started == (l.key.kind == Startup):
+		return forContainer
+	}
+	if done, ok := m.turns.take(ctx, m.cfg.Owner(p)); ok {
+		defer done()
+		l.probe(ctx, p, c, spec, handler.Target{Container: c, ID: l.id, IP: st.PodIP})
+	}
+	return forPeriod
+}
+
+// meet begins with another container. Since when it runs is a time of the node's clock, which may jump: it is not longer ago
+// than the last look, at which it was not there.
+func (l *loop) meet(id string, own *v1.ContainerStatus, looked time.Time) {
+	if l.id != "" {
+		l.manager.results.drop(l.id)
+	}
+	l.id, l.held, l.last, l.row, l.began = id, false, status.ProbeUnknown, 0, l.looked
+	if own.State.Running == nil {
+		return
+	}
+	age := max(l.looked.Sub(own.State.Running.StartedAt.Time), 0)
+	if !looked.IsZero() {
+		age = min(age, l.looked.Sub(looked))
+	}
+	l.began = l.looked.Add(-age)
+}
+
+// probe carries the probe out and stores the result once enough in a row are the same.
+func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.Probe, to handler.Target) {
+	m := l.manager
+	var outcome handler.Outcome
+	var err error
+	for range tries {
+		if outcome, err = m.cfg.Runner.Probe(ctx, to, spec); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		// That it cannot be carried out is no word about the container.
+		m.cfg.Events.Event(p, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
+		return
+	}
+	result, threshold := status.ProbeSucceeded, max(spec.SuccessThreshold, 1)
+	if !outcome.OK {
+		result, threshold = status.ProbeFailed, max(spec.FailureThreshold, 1)
+		m.cfg.Events.Event(p, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
+	}
+	if l.last != result {
+		l.last, l.row = result, 0
+	}
+	if l.row++; l.row < int(threshold) {
+		return
+	}
+	if l.key.kind == Startup || l.key.kind == Liveness && result == status.ProbeFailed {
+		l.held, l.row = true, 0
+	}
+	if !m.results.set(l.uid, l.id, l.key.kind, result) {
+		return
+	}
+	if l.key.kind != Liveness {
+		m.cfg.Statuses.SetProbed(p, c.Name, to.ID, l.key.kind == Startup, result == status.ProbeSucceeded, m.cfg.Now())
+	}
+	if l.key.kind != Readiness {
+		m.due.add(l.uid)
+	}
+	m.Nudge(l.uid)
+}

@@ -1,0 +1,123 @@
+package probe
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// results are what the probes have found, by the IDs of containers.
+type results struct {
+	mu sync.Mutex
+	of map[string]containerResults
+	// changes counts the changes of all.
+	changes uint64
+}
+
+// containerResults are those of one container of a pod.
+type containerResults struct {
+	pod                          types.UID
+	startup, liveness, readiness status.ProbeResult
+}
+
+func (c *containerResults) by(kind Kind) *status.ProbeResult {
+	switch kind {
+	case Startup:
+		return &c.startup
+	case Liveness:
+		return &c.liveness
+	default:
+		return &c.readiness
+	}
+}
+
+// set stores a result and reports whether it is another one than before.
+func (r *results) set(uid types.UID, id string, kind Kind, result status.ProbeResult) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.of[id]
+	c.pod = uid
+	if *c.by(kind) == result {
+		return false
+	}
+	*c.by(kind) = result
+	r.of[id] = c
+	r.changes++
+	return true
+}
+
+func (r *results) get(id string) containerResults {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[id]
+}
+
+// drop forgets one container.
+func (r *results) drop(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.of, id)
+}
+
+func (r *results) forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.of, func(_ string, c containerResults) bool { return c.pod == uid })
+}
+
+// Started returns what the startup probe of a container has found.
+func (m *Manager) Started(id string) status.ProbeResult { return m.results.get(id).startup }
+
+// Ready returns what the readiness probe of a container has found.
+func (m *Manager) Ready(id string) status.ProbeResult { return m.results.get(id).readiness }
+
+// Failed returns which probe of a container has found that it has to be restarted, in words; empty for none.
+func (m *Manager) Failed(id string) string {
+	switch c := m.results.get(id); {
+	case c.startup == status.ProbeFailed:
+		return "failed startup probe"
+	case c.liveness == status.ProbeFailed:
+		return "failed liveness probe"
+	}
+	return ""
+}
+
+// Changes counts the changes of results. Who has read results and finds the same count after that, has read those of now.
+func (m *Manager) Changes() uint64 {
+	m.results.mu.Lock()
+	defer m.results.mu.Unlock()
+	return m.results.changes
+}
+
+// due are the pods whose workers have to act on a result.
+type due struct {
+	mu   sync.Mutex
+	uids map[types.UID]bool
+	wake chan struct{}
+}
+
+func (d *due) add(uid types.UID) {
+	d.mu.Lock()
+	d.uids[uid] = true
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default: // who is woken takes all
+	}
+}
+
+// Due returns a channel that has a value when TakeDue has pods.
+func (m *Manager) Due() <-chan struct{} { return m.due.wake }
+
+// TakeDue removes and returns the pods whose workers have to act on a result.
+func (m *Manager) TakeDue() []types.UID {
+	m.due.mu.Lock()
+	defer m.due.mu.Unlock()
+	all := slices.Collect(maps.Keys(m.due.uids))
+	clear(m.due.uids)
+	return all
+}
