@@ -20,6 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/object"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/volume"
 	"github.com/wardlet/wardlet/core/worker"
@@ -187,6 +188,19 @@ func (n *Node) readRuntime(ctx context.Context) {
 	})
 }
 
+// runtimeFeatures writes what the runtime can do into the node object, by which pods are admitted.
+func (n *Node) runtimeFeatures(f runtime.Features) {
+	n.object.Update(func(is *v1.Node) {
+		is.Status.Features = &v1.NodeFeatures{SupplementalGroupsPolicy: &f.StrictGroups}
+		is.Status.RuntimeHandlers = nil
+		for _, h := range f.Handlers {
+			is.Status.RuntimeHandlers = append(is.Status.RuntimeHandlers, v1.NodeRuntimeHandler{
+				Name: h.Name, Features: &v1.NodeRuntimeHandlerFeatures{RecursiveReadOnlyMounts: &h.RecursiveReadOnly, UserNamespaces: &h.UserNamespaces},
+			})
+		}
+	})
+}
+
 // lookAtNode brings conditions and addresses up to date. All that may take its time is found out before the node object
 // is touched, which others wait for.
 func (n *Node) lookAtNode() {
@@ -265,7 +279,7 @@ type clusterPods struct{ *Node }
 func (c clusterPods) All() []*v1.Pod {
 	var pods []*v1.Pod
 	for _, d := range c.mux.Pods() {
-		if isOfCluster(d.Pod) {
+		if reported(d.Pod) {
 			pods = append(pods, d.Pod)
 		}
 	}
@@ -274,13 +288,18 @@ func (c clusterPods) All() []*v1.Pod {
 
 // Get implements cluster.Pods.
 func (c clusterPods) Get(uid types.UID) *v1.Pod {
-	if p := c.mux.PodOf(uid); p != nil && isOfCluster(p) {
+	if p := c.mux.PodOf(uid); p != nil && reported(p) {
 		return p
 	}
 	return nil
 }
 
 func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
+
+// reported reports whether the API server is told of a pod: of a mirror only that it may go. Nothing on the node is a mirror's.
+func reported(p *v1.Pod) bool {
+	return isOfCluster(p) || pod.IsMirror(p) && p.DeletionTimestamp != nil
+}
 
 // Status implements cluster.Pods.
 func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
@@ -290,6 +309,9 @@ func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
 	}
 	return c.shown(p, st), true
 }
+
+// Adopt implements cluster.Pods.
+func (c clusterPods) Adopt(there *v1.Pod) { c.statuses.Adopt(there.UID, &there.Status) }
 
 // MayRun implements cluster.Pods.
 func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }

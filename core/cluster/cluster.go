@@ -33,6 +33,9 @@ type Pods interface {
 	Get(uid types.UID) *v1.Pod
 	// Status returns the status of a pod as it is to be shown, false where there is none.
 	Status(p *v1.Pod) (v1.PodStatus, bool)
+	// Adopt takes over from the server's copy of a pod, which an agent before this one may have written, since when it is
+	// as its status says.
+	Adopt(there *v1.Pod)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
 	// Begun reports whether the node has begun with the pod: one that policy holds it has not.
@@ -84,6 +87,8 @@ type Member struct {
 	register   sync.Once
 
 	owed owed
+	// met are the pods whose copy at the API server was read before. Only reportPods uses it.
+	met map[types.UID]bool
 }
 
 // New returns a member that does nothing before Run. The node is from then on as Memory has it.
@@ -92,6 +97,7 @@ func New(cfg Config) *Member {
 	m := &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
 		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
+		met:  map[types.UID]bool{},
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 	m.recall()

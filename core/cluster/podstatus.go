@@ -104,6 +104,7 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]bool, take
 	for uid := range m.owed.take() {
 		p := m.cfg.Pods.Get(uid)
 		if p == nil {
+			delete(m.met, uid)
 			continue
 		}
 		err := m.reportPod(ctx, p)
@@ -159,6 +160,10 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	}
 	if err != nil {
 		return err
+	}
+	if !m.met[p.UID] {
+		m.met[p.UID] = true
+		m.cfg.Pods.Adopt(there)
 	}
 	st, ok := m.status(there)
 	if !ok {

@@ -70,7 +70,7 @@ func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runt
 			MemoryCapacity: 8 << 30,
 		},
 		Client:    client,
-		Health:    NewHealth(client, logger, time.Now),
+		Health:    NewHealth(client, func(Features) {}, logger, time.Now),
 		HostsFile: "testdata/hosts",
 		Events:    &events{},
 		Logger:    logger,

@@ -56,6 +56,9 @@ func (k *knownPods) MayRun(types.UID) bool {
 	return k.running
 }
 
+// Adopt takes nothing over: the times of these pods are of this process.
+func (k *knownPods) Adopt(*v1.Pod) {}
+
 func (k *knownPods) Begun(types.UID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
