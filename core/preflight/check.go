@@ -50,6 +50,7 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 	tell(opts.await("the runtime at "+cfg.Runtime.Endpoint, timeout, func() []Finding {
 		return checkRuntime(ctx, cfg, id, timeout)
 	}))
+	tell(checkAddress(cfg))
 	tell(opts.await("the files of the node's API", timeout, func() []Finding {
 		return checkNodeAPI(cfg, time.Now())
 	}))
