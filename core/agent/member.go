@@ -97,7 +97,10 @@ func (n *Node) wireMember() {
 			is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.cfg.NodeAPI.Port())
 		}
 	})
-	if _, err := n.findAddress(); err != nil {
+	switch _, err := n.findAddress(); {
+	case err != nil && n.cfg.Cluster.NodeIP != "":
+		n.log.Error("the node has no address for its cluster until an interface has the configured one", "err", err)
+	case err != nil:
 		n.log.Warn("the node has no address for its cluster yet", "err", err)
 	}
 	n.lookAtNode()
@@ -111,10 +114,15 @@ const (
 	betaArch = "beta.kubernetes.io/arch"
 )
 
-// findAddress returns the node's address for its cluster.
+// findAddress returns the node's address for its cluster. One of agent.toml that no interface has is an error, as with a
+// kubelet: it may still come.
 func (n *Node) findAddress() (net.IP, error) {
-	if ip := n.cfg.Cluster.NodeIP; ip != "" {
-		return net.ParseIP(ip), nil
+	if text := n.cfg.Cluster.NodeIP; text != "" {
+		ip := net.ParseIP(text)
+		if err := node.HeldIP(ip); err != nil {
+			return nil, fmt.Errorf("cluster.node_ip: %w", err)
+		}
+		return ip, nil
 	}
 	return node.DefaultIP()
 }

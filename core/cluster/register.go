@@ -133,7 +133,7 @@ func (m *Member) registration(is *v1.Node) *v1.Node {
 func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	lacks := map[string]string{}
 	for key, value := range labels {
-		if there.Labels[key] != value {
+		if is, ok := there.Labels[key]; !ok || is != value {
 			lacks[key] = value
 		}
 	}
