@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -154,7 +155,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	defer cancel()
 	there := &v1.Pod{}
 	err := m.pod(http.MethodGet, p).Do(ctx).Into(there)
-	if apierrors.IsNotFound(err) || err == nil && there.UID != p.UID {
+	if m.gone(err) || err == nil && there.UID != p.UID {
 		return nil // gone, or another one: nothing is owed
 	}
 	if err != nil {
@@ -178,7 +179,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 		}
 		err = m.pod(http.MethodPatch, p).SubResource("status").
 			SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(there)
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		if m.gone(err) || apierrors.IsConflict(err) {
 			return nil // it went meanwhile
 		}
 		if err != nil {
@@ -191,10 +192,17 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	err = m.pod(http.MethodDelete, p).Body(&metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &p.UID},
 	}).Do(ctx).Error()
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if m.gone(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
+}
+
+// gone reports whether a request failed because the server does not have the pod on this node. The Node authorizer
+// answers so for a pod that was just deleted; what it says of other credentials than this node's is another failure.
+func (m *Member) gone(err error) bool {
+	return apierrors.IsNotFound(err) ||
+		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no relationship found between node '"+m.name+"' and this object")
 }
 
 // deletable reports whether the API object of a pod may go: it is being deleted, it has ended, and nothing of it is
