@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -133,19 +135,34 @@ func sleep(ctx context.Context, d time.Duration, spread float64) bool {
 type trouble struct {
 	log  *slog.Logger
 	what string
-	told string
+	// told are the reasons that are logged, nil while there is no failure.
+	told map[string]bool
 }
 
 // note takes the result of an attempt.
 func (t *trouble) note(err error) {
-	switch {
-	case err != nil && t.told != err.Error():
-		t.told = err.Error()
-		t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
-	case err == nil && t.told != "":
-		t.told = ""
-		t.log.Info("the API server takes what the node sends again", "what", t.what)
+	if err == nil {
+		if t.told != nil {
+			t.told = nil
+			t.log.Info("the API server takes what the node sends again", "what", t.what)
+		}
+		return
 	}
+	reason := err.Error()
+	if e, ok := errors.AsType[*podError](err); ok {
+		reason = e.reason()
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Source != nil {
+		reason = strings.ReplaceAll(reason, e.Source.String(), "") // its port is another one with every connection
+	}
+	if t.told[reason] {
+		return
+	}
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[reason] = true
+	t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
 }
 
 // Addresses returns those of a node object: its IP address, where it has one, and its name.

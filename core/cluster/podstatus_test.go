@@ -1,12 +1,17 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,5 +100,101 @@ func TestReportPod_gone(t *testing.T) {
 				t.Errorf("got %v, want the pod to be gone: %t", err, test.gone)
 			}
 		})
+	}
+}
+
+// lines are what is logged.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, strings.TrimSpace(string(text)))
+	return len(text), nil
+}
+
+// containing returns how many lines have a text.
+func (l *lines) containing(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// One outage is one line, and one more for each other reason, whichever pod is tried first.
+func TestReportPods_logsAnOutageOnce(t *testing.T) {
+	t.Parallel()
+	const names, rounds = 6, 3
+	var requests int // guarded by mu
+	var mu sync.Mutex
+	enough := make(chan struct{})
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		pod := path.Base(r.URL.Path)
+		if pod == "pod-0" {
+			refuse(w, 403, metav1.StatusReasonForbidden, fmt.Sprintf("pods %q is forbidden: no", pod))
+		} else {
+			refuse(w, 503, metav1.StatusReasonServiceUnavailable, fmt.Sprintf("the server is currently unable to handle the request (get pods %s)", pod))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if requests++; requests == names*rounds {
+			close(enough)
+		}
+	})
+	all := pods{}
+	for i := range names {
+		maps.Copy(all, podsNamed(fmt.Sprint("pod-", i)))
+	}
+	var out lines
+	m := newMember(client, all, slog.New(slog.NewTextHandler(&out, nil)))
+	for uid := range all {
+		m.owed.add(uid)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.reportPods(ctx) })
+	<-enough
+	cancel()
+	running.Wait()
+	if refused, away := out.containing("is forbidden"), out.containing("currently unable"); refused != 1 || away != 1 || len(out.all) != 2 {
+		t.Errorf("logged:\n%s", strings.Join(out.all, "\n"))
+	}
+}
+
+// A pod whose status is never taken is one trouble, also while those of others are.
+func TestReportPods_logsOnePodOnce(t *testing.T) {
+	t.Parallel()
+	others := make(chan struct{})
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "bad" {
+			refuse(w, 422, metav1.StatusReasonInvalid, "no")
+			return
+		}
+		refuse(w, 404, metav1.StatusReasonNotFound, "not found")
+		others <- struct{}{}
+	})
+	all := podsNamed("bad", "good")
+	var out lines
+	m := newMember(client, all, slog.New(slog.NewTextHandler(&out, nil)))
+	m.owed.add("bad")
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.reportPods(ctx) })
+	for range 4 {
+		m.owed.add("good")
+		<-others
+	}
+	cancel()
+	running.Wait()
+	if len(out.all) != 1 || out.containing("level=WARN") != 1 {
+		t.Errorf("logged:\n%s", strings.Join(out.all, "\n"))
 	}
 }
