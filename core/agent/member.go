@@ -258,6 +258,13 @@ func (o ofClusterOnly) Event(p *v1.Pod, eventType, reason, message string) {
 	}
 }
 
+// ContainerEvent implements status.ContainerRecorder.
+func (o ofClusterOnly) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	if isOfCluster(p) {
+		o.events.ContainerEvent(p, container, eventType, reason, message)
+	}
+}
+
 // clusterPods are the pods that the API server knows of.
 type clusterPods struct{ *Node }
 

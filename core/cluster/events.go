@@ -22,7 +22,7 @@ import (
 const (
 	// eventWindow is for how long an event that happens again only raises the counter of the one before.
 	eventWindow = 10 * time.Minute
-	// maxSimilar is how many events of one pod and reason differ by their message before they become one.
+	// maxSimilar is how many events of one pod or container and reason differ by their message before they become one.
 	maxSimilar = 10
 	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
 	// forgotten.
@@ -92,8 +92,38 @@ func NewEvents(cfg EventConfig) *Events {
 
 // Event records that something happened to a pod.
 func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
+	e.podEvent(p, "", kind, reason, message)
+}
+
+// ContainerEvent records that something happened to the pod's container of a name.
+func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
+	e.podEvent(p, fieldPath(&p.Spec, container), kind, reason, message)
+}
+
+// fieldPath returns how an event about a container says so; empty for one that the spec does not have.
+func fieldPath(spec *v1.PodSpec, container string) string {
+	for i := range spec.InitContainers {
+		if spec.InitContainers[i].Name == container {
+			return "spec.initContainers{" + container + "}"
+		}
+	}
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == container {
+			return "spec.containers{" + container + "}"
+		}
+	}
+	for i := range spec.EphemeralContainers {
+		if spec.EphemeralContainers[i].Name == container {
+			return "spec.ephemeralContainers{" + container + "}"
+		}
+	}
+	return ""
+}
+
+// podEvent records an event about a part of a pod, empty for all of it.
+func (e *Events) podEvent(p *v1.Pod, path, kind, reason, message string) {
 	about := v1.ObjectReference{
-		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion,
+		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: path,
 	}
 	now := e.cfg.Now()
 	e.mu.Lock()
@@ -119,7 +149,7 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 		if now.Sub(old.last) > eventWindow {
 			break
 		}
-		if old.about.UID != about.UID || old.reason != reason || old.kind != kind {
+		if !same(&old.about, &about) || old.reason != reason || old.kind != kind {
 			continue
 		}
 		if old.similar || old.message == message {
@@ -146,6 +176,9 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 	}
 	o.events = append(o.events, is)
 }
+
+// same reports whether two events are about the same container, or about the same object.
+func same(a, b *v1.ObjectReference) bool { return a.UID == b.UID && a.FieldPath == b.FieldPath }
 
 // Run sends events until ctx is done. What was not sent then is lost, as with a kubelet.
 func (e *Events) Run(ctx context.Context) {
@@ -218,7 +251,7 @@ func (e *Events) sent(is *event, name string) {
 	defer e.mu.Unlock()
 	for _, o := range e.owners {
 		for _, known := range o.events {
-			if known.about.UID == is.about.UID && known.reason == is.reason && known.kind == is.kind && known.first.Equal(is.first) {
+			if same(&known.about, &is.about) && known.reason == is.reason && known.kind == is.kind && known.first.Equal(is.first) {
 				known.name, known.owed = name, known.count != is.count
 			}
 		}
