@@ -101,7 +101,8 @@ func (n *Node) wireMember() {
 	}
 	n.lookAtNode()
 	n.member = cluster.New(cluster.Config{
-		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Logger: n.log, Now: time.Now,
+		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Events: n.apiEvents,
+		Logger: n.log, Now: time.Now,
 	})
 }
 

@@ -51,6 +51,12 @@ type Memory interface {
 	Store(n *v1.Node) error
 }
 
+// NodeEvents takes events about the node, without blocking; see Events.
+type NodeEvents interface {
+	// NodeEvent records that something happened to the node. kind is v1.EventTypeNormal or v1.EventTypeWarning.
+	NodeEvent(kind, reason, message string)
+}
+
 // Config is what a Member works with.
 type Config struct {
 	Client *kube.Client
@@ -60,6 +66,7 @@ type Config struct {
 	Taints []v1.Taint
 	Pods   Pods
 	Memory Memory
+	Events NodeEvents
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -105,6 +112,7 @@ func (m *Member) Changed(uid types.UID) { m.owed.add(uid) }
 
 // Run works until ctx is done. It runs once.
 func (m *Member) Run(ctx context.Context) {
+	m.cfg.Events.NodeEvent(v1.EventTypeNormal, "Starting", "Starting wardlet.")
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, run := range []func(context.Context){m.followNode, m.reportNode, m.renewLease, m.reportPods} {

@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +24,7 @@ import (
 const (
 	// eventWindow is for how long an event that happens again only raises the counter of the one before.
 	eventWindow = 10 * time.Minute
-	// maxSimilar is how many events of one pod or container and reason differ by their message before they become one.
+	// maxSimilar is how many events about one thing and of one reason differ by their message before they become one.
 	maxSimilar = 10
 	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
 	// forgotten.
@@ -33,6 +35,8 @@ const (
 	eventPeriod = 100 * time.Millisecond
 	// sendPeriod is how often events are sent that had to wait.
 	sendPeriod = time.Second
+	// nodeOwner has the share of events about the node; no tenant is named so.
+	nodeOwner = "/"
 	// eventComponent is who events are from: what reads events knows a node's by this name.
 	eventComponent = "kubelet"
 )
@@ -52,7 +56,7 @@ type Logger interface {
 	Debug(msg string, args ...any)
 }
 
-// Events writes events about pods to the API server. What happens again raises a counter; many events of one owner's
+// Events writes events about pods and the node to the API server. What happens again raises a counter; many events of one owner's
 // pods push out, and delay, only that owner's. Event does not block; Run sends.
 type Events struct {
 	cfg  EventConfig
@@ -84,6 +88,9 @@ type event struct {
 	name string
 	owed bool
 }
+
+// namespace returns that of the event's object: the default one for an event about a node, which has none.
+func (e *event) namespace() string { return cmp.Or(e.about.Namespace, metav1.NamespaceDefault) }
 
 // NewEvents returns events without any.
 func NewEvents(cfg EventConfig) *Events {
@@ -121,14 +128,24 @@ func fieldPath(spec *v1.PodSpec, container string) string {
 }
 
 // podEvent records an event about a part of a pod, empty for all of it.
-func (e *Events) podEvent(p *v1.Pod, path, kind, reason, message string) {
+func (e *Events) podEvent(p *v1.Pod, field, kind, reason, message string) {
 	about := v1.ObjectReference{
-		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: path,
+		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: field,
 	}
+	e.record(e.cfg.Owner(p.Namespace), about, kind, reason, message)
+}
+
+// NodeEvent records that something happened to the node.
+func (e *Events) NodeEvent(kind, reason, message string) {
+	// kubectl looks for events of the controllers by the node's UID, and for those of a kubelet by this one.
+	about := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.cfg.Node, UID: types.UID(e.cfg.Node)}
+	e.record(nodeOwner, about, kind, reason, message)
+}
+
+func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, message string) {
 	now := e.cfg.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	owner := e.cfg.Owner(p.Namespace)
 	all := e.owners[owner]
 	if all == nil {
 		all = &ownerEvents{tokens: eventBurst, refilled: now}
@@ -193,7 +210,7 @@ func (e *Events) Run(ctx context.Context) {
 		}
 		for next := e.next(); next != nil; next = e.next() {
 			if err := e.send(ctx, next); err != nil {
-				e.cfg.Log.Debug("an event is not at the API server", "pod", next.about.Namespace+"/"+next.about.Name, "reason", next.reason, "err", err)
+				e.cfg.Log.Debug("an event is not at the API server", "about", path.Join(next.about.Kind, next.about.Namespace, next.about.Name), "reason", next.reason, "err", err)
 				break
 			}
 		}
@@ -260,20 +277,20 @@ func (e *Events) sent(is *event, name string) {
 
 func (e *Events) create(ctx context.Context, is *event) (string, error) {
 	object := &v1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.about.Namespace},
+		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.namespace()},
 		InvolvedObject: is.about, Reason: is.reason, Message: is.message, Type: is.kind, Count: is.count,
 		FirstTimestamp: metav1.NewTime(is.first), LastTimestamp: metav1.NewTime(is.last),
 		Source:              v1.EventSource{Component: eventComponent, Host: e.cfg.Node},
 		ReportingController: eventComponent, ReportingInstance: e.cfg.Node,
 	}
-	err := e.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Body(object).Do(ctx).Error()
+	err := e.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(is.namespace()).Resource("events").Body(object).Do(ctx).Error()
 	if apierrors.IsAlreadyExists(err) {
 		err = nil
 	}
 	return object.Name, err
 }
 
-// maxEventName is how much of a pod's name the name of its event has: with the time it is no longer than names may be.
+// maxEventName is how much of an object's name the name of its event has: with the time it is no longer than names may be.
 const maxEventName = 236
 
 // eventName is a name that no other event has.
@@ -287,6 +304,6 @@ func (e *Events) update(ctx context.Context, is *event) error {
 	if err != nil {
 		return err
 	}
-	return e.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Name(is.name).
+	return e.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Namespace(is.namespace()).Resource("events").Name(is.name).
 		SetHeader("Content-Type", string(types.MergePatchType)).Body(text).Do(ctx).Error()
 }

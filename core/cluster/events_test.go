@@ -87,6 +87,26 @@ func TestEvents_containers(t *testing.T) {
 	}
 }
 
+// Events about the node are found where kubectl looks for those of a kubelet.
+func TestEvents_node(t *testing.T) {
+	t.Parallel()
+	e := NewEvents(EventConfig{Node: "n", Owner: func(string) string { return "" }, Now: func() time.Time { return time.Unix(1e9, 0) }})
+	for range 2 {
+		e.NodeEvent(v1.EventTypeNormal, "NodeReady", "well")
+	}
+	is := e.next()
+	if is == nil || is.count != 2 || is.namespace() != "default" {
+		t.Fatalf("event %+v", is)
+	}
+	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n", UID: "n"}
+	if diff := cmp.Diff(want, is.about); diff != "" {
+		t.Errorf("it is about (-want +got):\n%s", diff)
+	}
+	if got := e.owners[""]; got != nil {
+		t.Errorf("it takes a place of a pod's: %+v", got)
+	}
+}
+
 // One owner's flood neither pushes out another's events nor delays them.
 func TestEvents_shares(t *testing.T) {
 	t.Parallel()
