@@ -105,7 +105,8 @@ func (n *Node) wireMember() {
 	}
 	n.lookAtNode()
 	n.member = cluster.New(cluster.Config{
-		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Logger: n.log, Now: time.Now,
+		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Events: n.apiEvents,
+		Logger: n.log, Now: time.Now,
 	})
 }
 
@@ -277,6 +278,13 @@ type ofClusterOnly struct{ events *cluster.Events }
 func (o ofClusterOnly) Event(p *v1.Pod, eventType, reason, message string) {
 	if isOfCluster(p) {
 		o.events.Event(p, eventType, reason, message)
+	}
+}
+
+// ContainerEvent implements status.ContainerRecorder.
+func (o ofClusterOnly) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	if isOfCluster(p) {
+		o.events.ContainerEvent(p, container, eventType, reason, message)
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	var wg sync.WaitGroup
 	for i, s := range stops {
 		wg.Go(func() {
-			p.cfg.Events.Event(about, v1.EventTypeNormal, "Killing", s.Message)
+			status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeNormal, "Killing", s.Message)
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)
 			}
