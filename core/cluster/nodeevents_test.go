@@ -98,8 +98,10 @@ func (told *toldOfNode) NodeEvent(kind, reason, message string) {
 // conditions are those of a node: of Ready, and of the pressures.
 func conditions(ready, pressure v1.ConditionStatus) []v1.NodeCondition {
 	return []v1.NodeCondition{
-		{Type: v1.NodeMemoryPressure, Status: pressure}, {Type: v1.NodeDiskPressure, Status: pressure},
-		{Type: v1.NodePIDPressure, Status: pressure}, {Type: v1.NodeReady, Status: ready},
+		{Type: v1.NodeMemoryPressure, Status: pressure},
+		{Type: v1.NodeDiskPressure, Status: pressure},
+		{Type: v1.NodePIDPressure, Status: pressure},
+		{Type: v1.NodeReady, Status: ready},
 	}
 }
 
@@ -131,14 +133,16 @@ func TestNodeEvents(t *testing.T) {
 			node("two", conditions("Unknown", "Unknown")), [][]v1.NodeCondition{conditions("True", "False")}, with(well, said("NodeReady")),
 		},
 		"a machine that starts again": {
-			node("one", conditions("True", "False")), [][]v1.NodeCondition{conditions("False", "False"), conditions("True", "False")},
+			node("one", conditions("True", "False")),
+			[][]v1.NodeCondition{conditions("False", "False"), conditions("True", "False")},
 			with(well, "Warning Rebooted: Node n has been rebooted, boot id: two", said("NodeNotReady"), said("NodeReady")),
 		},
 		"a server that does not know the boot ID": {
 			node("", conditions("True", "False")), [][]v1.NodeCondition{conditions("True", "False")}, well,
 		},
 		"pressure": {
-			node("two", conditions("True", "False")), [][]v1.NodeCondition{conditions("True", "True"), conditions("True", "False")},
+			node("two", conditions("True", "False")),
+			[][]v1.NodeCondition{conditions("True", "True"), conditions("True", "False")},
 			with(with(well, bad...), well...),
 		},
 	} {
