@@ -20,6 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/object"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/volume"
 	"github.com/wardlet/wardlet/core/worker"
@@ -96,12 +97,16 @@ func (n *Node) wireMember() {
 			is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.cfg.NodeAPI.Port())
 		}
 	})
-	if _, err := n.findAddress(); err != nil {
+	switch _, err := n.findAddress(); {
+	case err != nil && n.cfg.Cluster.NodeIP != "":
+		n.log.Error("the node has no address for its cluster until an interface has the configured one", "err", err)
+	case err != nil:
 		n.log.Warn("the node has no address for its cluster yet", "err", err)
 	}
 	n.lookAtNode()
 	n.member = cluster.New(cluster.Config{
-		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Logger: n.log, Now: time.Now,
+		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Events: n.apiEvents,
+		Logger: n.log, Now: time.Now,
 	})
 }
 
@@ -110,10 +115,15 @@ const (
 	betaArch = "beta.kubernetes.io/arch"
 )
 
-// findAddress returns the node's address for its cluster.
+// findAddress returns the node's address for its cluster. One of agent.toml that no interface has is an error, as with a
+// kubelet: it may still come.
 func (n *Node) findAddress() (net.IP, error) {
-	if ip := n.cfg.Cluster.NodeIP; ip != "" {
-		return net.ParseIP(ip), nil
+	if text := n.cfg.Cluster.NodeIP; text != "" {
+		ip := net.ParseIP(text)
+		if err := node.HeldIP(ip); err != nil {
+			return nil, fmt.Errorf("cluster.node_ip: %w", err)
+		}
+		return ip, nil
 	}
 	return node.DefaultIP()
 }
@@ -183,6 +193,19 @@ func (n *Node) readRuntime(ctx context.Context) {
 		}
 		if imagesErr == nil {
 			is.Status.Images = images
+		}
+	})
+}
+
+// runtimeFeatures writes what the runtime can do into the node object, by which pods are admitted.
+func (n *Node) runtimeFeatures(f runtime.Features) {
+	n.object.Update(func(is *v1.Node) {
+		is.Status.Features = &v1.NodeFeatures{SupplementalGroupsPolicy: &f.StrictGroups}
+		is.Status.RuntimeHandlers = nil
+		for _, h := range f.Handlers {
+			is.Status.RuntimeHandlers = append(is.Status.RuntimeHandlers, v1.NodeRuntimeHandler{
+				Name: h.Name, Features: &v1.NodeRuntimeHandlerFeatures{RecursiveReadOnlyMounts: &h.RecursiveReadOnly, UserNamespaces: &h.UserNamespaces},
+			})
 		}
 	})
 }
@@ -258,6 +281,13 @@ func (o ofClusterOnly) Event(p *v1.Pod, eventType, reason, message string) {
 	}
 }
 
+// ContainerEvent implements status.ContainerRecorder.
+func (o ofClusterOnly) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	if isOfCluster(p) {
+		o.events.ContainerEvent(p, container, eventType, reason, message)
+	}
+}
+
 // clusterPods are the pods that the API server knows of.
 type clusterPods struct{ *Node }
 
@@ -265,7 +295,7 @@ type clusterPods struct{ *Node }
 func (c clusterPods) All() []*v1.Pod {
 	var pods []*v1.Pod
 	for _, d := range c.mux.Pods() {
-		if isOfCluster(d.Pod) {
+		if reported(d.Pod) {
 			pods = append(pods, d.Pod)
 		}
 	}
@@ -274,13 +304,18 @@ func (c clusterPods) All() []*v1.Pod {
 
 // Get implements cluster.Pods.
 func (c clusterPods) Get(uid types.UID) *v1.Pod {
-	if p := c.mux.PodOf(uid); p != nil && isOfCluster(p) {
+	if p := c.mux.PodOf(uid); p != nil && reported(p) {
 		return p
 	}
 	return nil
 }
 
 func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
+
+// reported reports whether the API server is told of a pod: of a mirror only that it may go. Nothing on the node is a mirror's.
+func reported(p *v1.Pod) bool {
+	return isOfCluster(p) || pod.IsMirror(p) && p.DeletionTimestamp != nil
+}
 
 // Status implements cluster.Pods.
 func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
@@ -290,6 +325,9 @@ func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
 	}
 	return c.shown(p, st), true
 }
+
+// Adopt implements cluster.Pods.
+func (c clusterPods) Adopt(there *v1.Pod) { c.statuses.Adopt(there.UID, &there.Status) }
 
 // MayRun implements cluster.Pods.
 func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }

@@ -160,7 +160,7 @@ func (n *Node) wire() error {
 	n.recorder = recorders
 	statuses := status.NewStore()
 	statuses.OnChange(n.statusChanged)
-	n.health = runtime.NewHealth(n.client, log, now)
+	n.health = runtime.NewHealth(n.client, n.runtimeFeatures, log, now)
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),

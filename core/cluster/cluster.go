@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,9 @@ type Pods interface {
 	Get(uid types.UID) *v1.Pod
 	// Status returns the status of a pod as it is to be shown, false where there is none.
 	Status(p *v1.Pod) (v1.PodStatus, bool)
+	// Adopt takes over from the server's copy of a pod, which an agent before this one may have written, since when it is
+	// as its status says.
+	Adopt(there *v1.Pod)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
 	// Begun reports whether the node has begun with the pod: one that policy holds it has not.
@@ -49,6 +54,12 @@ type Memory interface {
 	Store(n *v1.Node) error
 }
 
+// NodeEvents takes events about the node, without blocking; see Events.
+type NodeEvents interface {
+	// NodeEvent records that something happened to the node. kind is v1.EventTypeNormal or v1.EventTypeWarning.
+	NodeEvent(kind, reason, message string)
+}
+
 // Config is what a Member works with.
 type Config struct {
 	Client *kube.Client
@@ -58,6 +69,7 @@ type Config struct {
 	Taints []v1.Taint
 	Pods   Pods
 	Memory Memory
+	Events NodeEvents
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -84,6 +96,8 @@ type Member struct {
 	register   sync.Once
 
 	owed owed
+	// met are the pods whose copy at the API server was read before. Only reportPods uses it.
+	met map[types.UID]bool
 }
 
 // New returns a member that does nothing before Run. The node is from then on as Memory has it.
@@ -92,6 +106,7 @@ func New(cfg Config) *Member {
 	m := &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
 		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
+		met:  map[types.UID]bool{},
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 	m.recall()
@@ -103,6 +118,7 @@ func (m *Member) Changed(uid types.UID) { m.owed.add(uid) }
 
 // Run works until ctx is done. It runs once.
 func (m *Member) Run(ctx context.Context) {
+	m.cfg.Events.NodeEvent(v1.EventTypeNormal, "Starting", "Starting wardlet.")
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, run := range []func(context.Context){m.followNode, m.reportNode, m.renewLease, m.reportPods} {
@@ -133,19 +149,34 @@ func sleep(ctx context.Context, d time.Duration, spread float64) bool {
 type trouble struct {
 	log  *slog.Logger
 	what string
-	told string
+	// told are the reasons that are logged, nil while there is no failure.
+	told map[string]bool
 }
 
 // note takes the result of an attempt.
 func (t *trouble) note(err error) {
-	switch {
-	case err != nil && t.told != err.Error():
-		t.told = err.Error()
-		t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
-	case err == nil && t.told != "":
-		t.told = ""
-		t.log.Info("the API server takes what the node sends again", "what", t.what)
+	if err == nil {
+		if t.told != nil {
+			t.told = nil
+			t.log.Info("the API server takes what the node sends again", "what", t.what)
+		}
+		return
 	}
+	reason := err.Error()
+	if e, ok := errors.AsType[*podError](err); ok {
+		reason = e.reason()
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Source != nil {
+		reason = strings.ReplaceAll(reason, e.Source.String(), "") // its port is another one with every connection
+	}
+	if t.told[reason] {
+		return
+	}
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[reason] = true
+	t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
 }
 
 // Addresses returns those of a node object: its IP address, where it has one, and its name.

@@ -4,7 +4,7 @@
 // Comes in: the node object of the agent, which says what the node is; statuses of pods, whose changes are told by UID
 // (Member.Changed); what workers know of pods that end. Goes out: requests to the API server; labels, taints and
 // annotations that others write there, into the node object.
-// Events, which are a part of their own, write what happens to pods.
+// Events, which are a part of their own, write what happens to pods and to the node.
 // Member.Run owns four goroutines and waits for them: one follows the node's object and registers it, one writes its
 // status, one renews its lease, one writes the statuses of pods.
 //

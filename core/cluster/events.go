@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +24,7 @@ import (
 const (
 	// eventWindow is for how long an event that happens again only raises the counter of the one before.
 	eventWindow = 10 * time.Minute
-	// maxSimilar is how many events of one pod and reason differ by their message before they become one.
+	// maxSimilar is how many events about one thing and of one reason differ by their message before they become one.
 	maxSimilar = 10
 	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
 	// forgotten.
@@ -33,6 +35,8 @@ const (
 	eventPeriod = 100 * time.Millisecond
 	// sendPeriod is how often events are sent that had to wait.
 	sendPeriod = time.Second
+	// nodeOwner has the share of events about the node; no tenant is named so.
+	nodeOwner = "/"
 	// eventComponent is who events are from: what reads events knows a node's by this name.
 	eventComponent = "kubelet"
 )
@@ -52,7 +56,7 @@ type Logger interface {
 	Debug(msg string, args ...any)
 }
 
-// Events writes events about pods to the API server. What happens again raises a counter; many events of one owner's
+// Events writes events about pods and the node to the API server. What happens again raises a counter; many events of one owner's
 // pods push out, and delay, only that owner's. Event does not block; Run sends.
 type Events struct {
 	cfg  EventConfig
@@ -85,6 +89,9 @@ type event struct {
 	owed bool
 }
 
+// namespace returns that of the event's object: the default one for an event about a node, which has none.
+func (e *event) namespace() string { return cmp.Or(e.about.Namespace, metav1.NamespaceDefault) }
+
 // NewEvents returns events without any.
 func NewEvents(cfg EventConfig) *Events {
 	return &Events{cfg: cfg, wake: make(chan struct{}, 1), owners: map[string]*ownerEvents{}}
@@ -92,13 +99,53 @@ func NewEvents(cfg EventConfig) *Events {
 
 // Event records that something happened to a pod.
 func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
-	about := v1.ObjectReference{
-		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion,
+	e.podEvent(p, "", kind, reason, message)
+}
+
+// ContainerEvent records that something happened to the pod's container of a name.
+func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
+	e.podEvent(p, fieldPath(&p.Spec, container), kind, reason, message)
+}
+
+// fieldPath returns how an event about a container says so; empty for one that the spec does not have.
+func fieldPath(spec *v1.PodSpec, container string) string {
+	for i := range spec.InitContainers {
+		if spec.InitContainers[i].Name == container {
+			return "spec.initContainers{" + container + "}"
+		}
 	}
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == container {
+			return "spec.containers{" + container + "}"
+		}
+	}
+	for i := range spec.EphemeralContainers {
+		if spec.EphemeralContainers[i].Name == container {
+			return "spec.ephemeralContainers{" + container + "}"
+		}
+	}
+	return ""
+}
+
+// podEvent records an event about a part of a pod, empty for all of it.
+func (e *Events) podEvent(p *v1.Pod, field, kind, reason, message string) {
+	about := v1.ObjectReference{
+		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: field,
+	}
+	e.record(e.cfg.Owner(p.Namespace), about, kind, reason, message)
+}
+
+// NodeEvent records that something happened to the node.
+func (e *Events) NodeEvent(kind, reason, message string) {
+	// kubectl looks for events of the controllers by the node's UID, and for those of a kubelet by this one.
+	about := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.cfg.Node, UID: types.UID(e.cfg.Node)}
+	e.record(nodeOwner, about, kind, reason, message)
+}
+
+func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, message string) {
 	now := e.cfg.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	owner := e.cfg.Owner(p.Namespace)
 	all := e.owners[owner]
 	if all == nil {
 		all = &ownerEvents{tokens: eventBurst, refilled: now}
@@ -119,7 +166,7 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 		if now.Sub(old.last) > eventWindow {
 			break
 		}
-		if old.about.UID != about.UID || old.reason != reason || old.kind != kind {
+		if !same(&old.about, &about) || old.reason != reason || old.kind != kind {
 			continue
 		}
 		if old.similar || old.message == message {
@@ -147,6 +194,9 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 	o.events = append(o.events, is)
 }
 
+// same reports whether two events are about the same container, or about the same object.
+func same(a, b *v1.ObjectReference) bool { return a.UID == b.UID && a.FieldPath == b.FieldPath }
+
 // Run sends events until ctx is done. What was not sent then is lost, as with a kubelet.
 func (e *Events) Run(ctx context.Context) {
 	tick := time.NewTicker(sendPeriod)
@@ -160,7 +210,7 @@ func (e *Events) Run(ctx context.Context) {
 		}
 		for next := e.next(); next != nil; next = e.next() {
 			if err := e.send(ctx, next); err != nil {
-				e.cfg.Log.Debug("an event is not at the API server", "pod", next.about.Namespace+"/"+next.about.Name, "reason", next.reason, "err", err)
+				e.cfg.Log.Debug("an event is not at the API server", "about", path.Join(next.about.Kind, next.about.Namespace, next.about.Name), "reason", next.reason, "err", err)
 				break
 			}
 		}
@@ -218,7 +268,7 @@ func (e *Events) sent(is *event, name string) {
 	defer e.mu.Unlock()
 	for _, o := range e.owners {
 		for _, known := range o.events {
-			if known.about.UID == is.about.UID && known.reason == is.reason && known.kind == is.kind && known.first.Equal(is.first) {
+			if same(&known.about, &is.about) && known.reason == is.reason && known.kind == is.kind && known.first.Equal(is.first) {
 				known.name, known.owed = name, known.count != is.count
 			}
 		}
@@ -227,20 +277,20 @@ func (e *Events) sent(is *event, name string) {
 
 func (e *Events) create(ctx context.Context, is *event) (string, error) {
 	object := &v1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.about.Namespace},
+		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.namespace()},
 		InvolvedObject: is.about, Reason: is.reason, Message: is.message, Type: is.kind, Count: is.count,
 		FirstTimestamp: metav1.NewTime(is.first), LastTimestamp: metav1.NewTime(is.last),
 		Source:              v1.EventSource{Component: eventComponent, Host: e.cfg.Node},
 		ReportingController: eventComponent, ReportingInstance: e.cfg.Node,
 	}
-	err := e.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Body(object).Do(ctx).Error()
+	err := e.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Namespace(is.namespace()).Resource("events").Body(object).Do(ctx).Error()
 	if apierrors.IsAlreadyExists(err) {
 		err = nil
 	}
 	return object.Name, err
 }
 
-// maxEventName is how much of a pod's name the name of its event has: with the time it is no longer than names may be.
+// maxEventName is how much of an object's name the name of its event has: with the time it is no longer than names may be.
 const maxEventName = 236
 
 // eventName is a name that no other event has.
@@ -254,6 +304,6 @@ func (e *Events) update(ctx context.Context, is *event) error {
 	if err != nil {
 		return err
 	}
-	return e.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Namespace(is.about.Namespace).Resource("events").Name(is.name).
+	return e.cfg.Client.Request(http.MethodPatch, v1.SchemeGroupVersion).Namespace(is.namespace()).Resource("events").Name(is.name).
 		SetHeader("Content-Type", string(types.MergePatchType)).Body(text).Do(ctx).Error()
 }

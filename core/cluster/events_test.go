@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -57,6 +58,52 @@ func TestEvents_aggregation(t *testing.T) {
 	}
 	if similar != maxSimilar+1 {
 		t.Errorf("%d events of one reason", similar)
+	}
+}
+
+func TestEvents_containers(t *testing.T) {
+	t.Parallel()
+	e := NewEvents(EventConfig{Owner: func(string) string { return "" }, Now: func() time.Time { return time.Unix(1e9, 0) }})
+	p := &v1.Pod{}
+	p.Namespace, p.Name, p.UID = "shop", "web", "u"
+	p.Spec.InitContainers = []v1.Container{{Name: "init"}}
+	p.Spec.Containers = []v1.Container{{Name: "alpha"}, {Name: "beta"}}
+	p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug"}}}
+	for _, container := range []string{"alpha", "beta", "alpha", "init", "debug", "unknown"} {
+		e.ContainerEvent(p, container, v1.EventTypeNormal, "BackOff", "again")
+	}
+	e.Event(p, v1.EventTypeNormal, "BackOff", "again")
+	got := map[string]int32{}
+	for is := e.next(); is != nil; is = e.next() {
+		got[is.about.FieldPath] += is.count
+		e.sent(is, "object")
+	}
+	want := map[string]int32{
+		"spec.containers{alpha}": 2, "spec.containers{beta}": 1, "spec.initContainers{init}": 1, "spec.ephemeralContainers{debug}": 1,
+		"": 2, // of the pod, and of a container that it does not name
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// Events about the node are found where kubectl looks for those of a kubelet.
+func TestEvents_node(t *testing.T) {
+	t.Parallel()
+	e := NewEvents(EventConfig{Node: "n", Owner: func(string) string { return "" }, Now: func() time.Time { return time.Unix(1e9, 0) }})
+	for range 2 {
+		e.NodeEvent(v1.EventTypeNormal, "NodeReady", "well")
+	}
+	is := e.next()
+	if is == nil || is.count != 2 || is.namespace() != "default" {
+		t.Fatalf("event %+v", is)
+	}
+	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n", UID: "n"}
+	if diff := cmp.Diff(want, is.about); diff != "" {
+		t.Errorf("it is about (-want +got):\n%s", diff)
+	}
+	if got := e.owners[""]; got != nil {
+		t.Errorf("it takes a place of a pod's: %+v", got)
 	}
 }
 

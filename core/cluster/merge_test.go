@@ -61,19 +61,3 @@ func TestMerge(t *testing.T) {
 		})
 	}
 }
-
-func TestLabelPatch(t *testing.T) {
-	t.Parallel()
-	node := func(labels map[string]string) *v1.Node {
-		n := &v1.Node{}
-		n.Labels = labels
-		return n
-	}
-	if got := labelPatch(node(map[string]string{"a": "1", "b": "2"}), map[string]string{"a": "1"}); got != nil {
-		t.Errorf("a node that has its labels is patched with %v", got)
-	}
-	want := map[string]any{"metadata": map[string]any{"labels": map[string]string{"a": "1", "c": "3"}}}
-	if diff := cmp.Diff(want, labelPatch(node(map[string]string{"a": "0", "b": "2"}), map[string]string{"a": "1", "c": "3"})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

@@ -86,6 +86,7 @@ func (m *Member) reportOnce(ctx context.Context) error {
 		SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(written); err != nil {
 		return m.cfg.Client.Explain(err)
 	}
+	m.tellChanges(&there.Status, &next.Status)
 	m.takeRemote(written)
 	return nil
 }

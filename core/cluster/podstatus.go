@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,7 +63,7 @@ func (m *Member) reportPods(ctx context.Context) {
 	defer pass.Stop()
 	delay := firstRetry
 	// later are pods whose status was not taken while others' were: they are tried again with the next full pass.
-	later := map[types.UID]bool{}
+	later := map[types.UID]error{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,12 +80,17 @@ func (m *Member) reportPods(ctx context.Context) {
 				}
 			}
 		}
-		failed, taken, err := m.reportAll(ctx)
+		failed, taken := m.reportAll(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		problems.note(err)
-		if err == nil || taken > 0 {
+		for _, err := range failed {
+			problems.note(err)
+		}
+		if len(failed)+len(later) == 0 {
+			problems.note(nil)
+		}
+		if len(failed) == 0 || taken > 0 {
 			delay = firstRetry
 			maps.Copy(later, failed)
 			continue
@@ -98,12 +105,13 @@ func (m *Member) reportPods(ctx context.Context) {
 	}
 }
 
-// reportAll writes what is owed. It returns the pods whose status was not taken with the last error, and how many were.
-func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]bool, taken int, last error) {
-	failed = map[types.UID]bool{}
+// reportAll writes what is owed. It returns the pods whose status was not taken, and how many were.
+func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken int) {
+	failed = map[types.UID]error{}
 	for uid := range m.owed.take() {
 		p := m.cfg.Pods.Get(uid)
 		if p == nil {
+			delete(m.met, uid)
 			continue
 		}
 		err := m.reportPod(ctx, p)
@@ -111,12 +119,30 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]bool, take
 			taken++
 			continue
 		}
-		failed[uid], last = true, fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, m.cfg.Client.Explain(err))
+		failed[uid] = &podError{pod: p, err: m.cfg.Client.Explain(err)}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return failed, taken, last
+	return failed, taken
+}
+
+// podError is why the status of a pod was not taken.
+type podError struct {
+	pod *v1.Pod
+	err error
+}
+
+func (e *podError) Error() string {
+	return fmt.Sprintf("pod %s/%s: %v", e.pod.Namespace, e.pod.Name, e.err)
+}
+func (e *podError) Unwrap() error { return e.err }
+
+// reason returns the error without the names that the API server writes into its answers, so that it is the same for
+// all pods.
+func (e *podError) reason() string {
+	return strings.NewReplacer(strconv.Quote(e.pod.Name), "NAME", " "+e.pod.Name+")", " NAME)", strconv.Quote(e.pod.Namespace), "NAMESPACE").
+		Replace(e.err.Error())
 }
 
 // stale reports whether the server's copy of a pod, as it came with the pod, is not what it should be.
@@ -154,11 +180,15 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	defer cancel()
 	there := &v1.Pod{}
 	err := m.pod(http.MethodGet, p).Do(ctx).Into(there)
-	if apierrors.IsNotFound(err) || err == nil && there.UID != p.UID {
+	if m.gone(err) || err == nil && there.UID != p.UID {
 		return nil // gone, or another one: nothing is owed
 	}
 	if err != nil {
 		return err
+	}
+	if !m.met[p.UID] {
+		m.met[p.UID] = true
+		m.cfg.Pods.Adopt(there)
 	}
 	st, ok := m.status(there)
 	if !ok {
@@ -178,7 +208,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 		}
 		err = m.pod(http.MethodPatch, p).SubResource("status").
 			SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(there)
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		if m.gone(err) || apierrors.IsConflict(err) {
 			return nil // it went meanwhile
 		}
 		if err != nil {
@@ -191,10 +221,17 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	err = m.pod(http.MethodDelete, p).Body(&metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &p.UID},
 	}).Do(ctx).Error()
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if m.gone(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
+}
+
+// gone reports whether a request failed because the server does not have the pod on this node. The Node authorizer
+// answers so for a pod that was just deleted; what it says of other credentials than this node's is another failure.
+func (m *Member) gone(err error) bool {
+	return apierrors.IsNotFound(err) ||
+		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no relationship found between node '"+m.name+"' and this object")
 }
 
 // deletable reports whether the API object of a pod may go: it is being deleted, it has ended, and nothing of it is

@@ -87,6 +87,7 @@ func (m *Member) registerOnce(ctx context.Context) error {
 	err := m.cfg.Client.Request(http.MethodPost, v1.SchemeGroupVersion).Resource("nodes").Body(m.registration(is)).Do(ctx).Into(made)
 	if err == nil {
 		m.log.Info("node registered", "node", m.name, "server", m.cfg.Client.Server())
+		m.tellChanges(&v1.NodeStatus{}, &made.Status)
 		m.takeRemote(made)
 		return nil
 	}
@@ -107,6 +108,7 @@ func (m *Member) registerOnce(ctx context.Context) error {
 			return m.cfg.Client.Explain(err)
 		}
 	}
+	m.tellRegistered(&there.Status)
 	m.takeRemote(there)
 	return nil
 }
@@ -133,7 +135,7 @@ func (m *Member) registration(is *v1.Node) *v1.Node {
 func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	lacks := map[string]string{}
 	for key, value := range labels {
-		if there.Labels[key] != value {
+		if is, ok := there.Labels[key]; !ok || is != value {
 			lacks[key] = value
 		}
 	}

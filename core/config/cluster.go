@@ -37,8 +37,8 @@ func (c *Cluster) check(report strict.Report) {
 			report("cluster."+key.name, "is for a node of a cluster; name its kubeconfig in cluster.kubeconfig")
 		}
 	}
-	if _, err := netip.ParseAddr(c.NodeIP); c.NodeIP != "" && err != nil {
-		report("cluster.node_ip", "want an IP address, found %q", c.NodeIP)
+	if c.NodeIP != "" {
+		c.checkNodeIP(report)
 	}
 	if len(c.DNS) > maxNameservers {
 		report("cluster.dns", "want at most %d name servers, found %d", maxNameservers, len(c.DNS))
@@ -50,6 +50,25 @@ func (c *Cluster) check(report strict.Report) {
 	}
 	for _, fault := range validation.IsDNS1123Subdomain(c.Domain) {
 		report("cluster.domain", "%q is no domain: %s", c.Domain, fault)
+	}
+}
+
+// checkNodeIP refuses what a kubelet refuses as its node's address. Whether the machine has it is found out where it runs.
+func (c *Cluster) checkNodeIP(report strict.Report) {
+	ip, err := netip.ParseAddr(c.NodeIP)
+	if err != nil || ip.Zone() != "" {
+		report("cluster.node_ip", "want an IP address, found %q", c.NodeIP)
+		return
+	}
+	ip = ip.Unmap()
+	for _, kind := range []struct {
+		name string
+		is   bool
+	}{{"loopback", ip.IsLoopback()}, {"unspecified", ip.IsUnspecified()}, {"multicast", ip.IsMulticast()}, {"link-local", ip.IsLinkLocalUnicast()}} {
+		if kind.is {
+			report("cluster.node_ip", "the cluster cannot reach this node at the %s address %s; "+
+				"write another one of this machine, or leave node_ip out for that of the interface with the default route", kind.name, c.NodeIP)
+		}
 	}
 }
 

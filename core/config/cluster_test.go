@@ -12,6 +12,15 @@ func TestCluster_refused(t *testing.T) {
 		"an address that is none": {
 			member + "node_ip = \"node\"\n", "agent.toml:3: cluster.node_ip: want an IP address, found \"node\"\n",
 		},
+		"an address with a zone": {
+			member + "node_ip = \"fd00::1%eth0\"\n", "agent.toml:3: cluster.node_ip: want an IP address, found \"fd00::1%eth0\"\n",
+		},
+		"a loopback address":               {member + "node_ip = \"127.0.0.1\"\n", unreachable("127.0.0.1", "loopback")},
+		"a loopback address as IPv6":       {member + "node_ip = \"::ffff:127.0.0.1\"\n", unreachable("::ffff:127.0.0.1", "loopback")},
+		"an unspecified address":           {member + "node_ip = \"::\"\n", unreachable("::", "unspecified")},
+		"a multicast address":              {member + "node_ip = \"224.0.0.9\"\n", unreachable("224.0.0.9", "multicast")},
+		"a multicast address of all nodes": {member + "node_ip = \"ff02::1\"\n", unreachable("ff02::1", "multicast")},
+		"a link-local address":             {member + "node_ip = \"169.254.1.1\"\n", unreachable("169.254.1.1", "link-local")},
 		"a name server by name": {
 			member + "dns = [\"10.96.0.10\", \"dns\"]\n", "agent.toml:3: cluster.dns: want an IP address, found \"dns\"\n",
 		},
@@ -27,6 +36,11 @@ func TestCluster_refused(t *testing.T) {
 			refuses(t, test.text, test.want)
 		})
 	}
+}
+
+func unreachable(address, kind string) string {
+	return "agent.toml:3: cluster.node_ip: the cluster cannot reach this node at the " + kind + " address " + address +
+		"; write another one of this machine, or leave node_ip out for that of the interface with the default route\n"
 }
 
 func TestCluster_taken(t *testing.T) {

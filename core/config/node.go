@@ -17,7 +17,7 @@ import (
 // Node says what the node is beside the machine it runs on, and which of its pods
 // come first.
 type Node struct {
-	// Labels are "KEY=VALUE", for node selectors and policies.
+	// Labels are "KEY=VALUE", for node selectors and policies. In a cluster they are labels that a node may give itself.
 	Labels []string `toml:"labels"`
 	// Taints are "KEY=VALUE:EFFECT" or "KEY:EFFECT".
 	Taints []string `toml:"taints"`
@@ -70,7 +70,7 @@ func (n *Node) Extended() v1.ResourceList {
 	return list
 }
 
-func (n *Node) check(report strict.Report) {
+func (n *Node) check(report strict.Report, inCluster bool) {
 	eachOnce := func(key string, texts []string, parse func(string) (id string, err error)) {
 		known := map[string]bool{}
 		for i, text := range texts {
@@ -85,7 +85,13 @@ func (n *Node) check(report strict.Report) {
 			known[id] = true
 		}
 	}
-	eachOnce("labels", n.Labels, parseLabel)
+	eachOnce("labels", n.Labels, func(text string) (string, error) {
+		key, err := parseLabel(text)
+		if err == nil && inCluster && !isOwnLabel(key) {
+			err = fmt.Errorf(`an API server lets no node give itself the label %s; leave it out and set it there with "kubectl label node", or choose a key outside kubernetes.io and k8s.io`, key)
+		}
+		return key, err
+	})
 	eachOnce("taints", n.Taints, func(text string) (string, error) {
 		taint, err := parseTaint(text)
 		return taint.Key + ":" + string(taint.Effect), err
@@ -123,6 +129,23 @@ func parseLabel(text string) (key string, err error) {
 		return key, errors.New("the label " + key + " is the machine's own; choose another key")
 	}
 	return key, nil
+}
+
+// ownLabels and ownNamespaces are what a node may give itself of the labels of Kubernetes, as
+// k8s.io/kubelet/pkg/apis/well_known_labels.go has them. An API server with NodeRestriction refuses a node that has others.
+var (
+	ownLabels = []string{
+		v1.LabelHostname, v1.LabelTopologyZone, v1.LabelTopologyRegion, v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion,
+		v1.LabelInstanceType, v1.LabelInstanceTypeStable, v1.LabelOSStable, v1.LabelArchStable, "beta.kubernetes.io/os", "beta.kubernetes.io/arch",
+	}
+	ownNamespaces = []string{v1.LabelNamespaceSuffixKubelet, v1.LabelNamespaceSuffixNode}
+)
+
+// isOwnLabel reports whether a node of a cluster may give itself the label.
+func isOwnLabel(key string) bool {
+	namespace, _, ok := strings.Cut(key, "/")
+	in := func(domain string) bool { return namespace == domain || strings.HasSuffix(namespace, "."+domain) }
+	return !ok || !in("kubernetes.io") && !in("k8s.io") || slices.Contains(ownLabels, key) || slices.ContainsFunc(ownNamespaces, in)
 }
 
 func parseTaint(text string) (v1.Taint, error) {

@@ -74,3 +74,28 @@ func TestWhoMayHaveWhichPriorityIsBounded(t *testing.T) {
 	}
 	refuses(t, tenantA+"max_priority = 2147483648\n"+source, "agent.toml:4: tenant.max_priority: want -2147483648 to 2147483647, found 2147483648\n")
 }
+
+// What a node may say of itself is what a kubelet may: k8s.io/kubelet/pkg/apis/well_known_labels.go.
+func TestNode_labelsInACluster(t *testing.T) {
+	t.Parallel()
+	for _, label := range []string{
+		"site=north", "example.com/site=north", "notkubernetes.io/a=b", "k8s.io.example.com/a=b",
+		"topology.kubernetes.io/zone=a", "topology.kubernetes.io/region=a", "failure-domain.beta.kubernetes.io/zone=a", "failure-domain.beta.kubernetes.io/region=a",
+		"node.kubernetes.io/instance-type=a", "beta.kubernetes.io/instance-type=a", "beta.kubernetes.io/os=linux", "beta.kubernetes.io/arch=arm64",
+		"node.kubernetes.io/a=b", "kubelet.kubernetes.io/a=b", "a.node.kubernetes.io/a=b", "a.kubelet.kubernetes.io/a=b",
+	} {
+		if _, err := load(write(t, member+"[node]\nlabels = [\""+label+"\"]\n"), noEnv); err != nil {
+			t.Errorf("%s: %v", label, err)
+		}
+	}
+	for _, key := range []string{
+		"node-role.kubernetes.io/worker", "node-restriction.kubernetes.io/a", "kubernetes.io/a", "k8s.io/a", "a.k8s.io/b", "topology.kubernetes.io/rack", "a.topology.kubernetes.io/zone",
+	} {
+		text := "[node]\nlabels = [\"site=north\",\n\"" + key + "=\"]\n"
+		refuses(t, member+text, "agent.toml:5: node.labels: an API server lets no node give itself the label "+key+
+			`; leave it out and set it there with "kubectl label node", or choose a key outside kubernetes.io and k8s.io, found "`+key+"=\"\n")
+		if _, err := load(write(t, source+text), noEnv); err != nil {
+			t.Errorf("without a cluster: %v", err)
+		}
+	}
+}

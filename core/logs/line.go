@@ -6,8 +6,10 @@ import (
 )
 
 const (
-	// timeFormat is that of the times in a log.
-	timeFormat = time.RFC3339Nano
+	// timeFormat is that of the times in a log, shownFormat the one in which they are shown: of one width, so that lines
+	// sort by their text, as a kubelet shows them.
+	timeFormat  = time.RFC3339Nano
+	shownFormat = "2006-01-02T15:04:05.000000000Z07:00"
 	// maxHeader is the length of the longest beginning of a line, in bytes.
 	maxHeader = 128
 )

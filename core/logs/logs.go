@@ -146,7 +146,7 @@ func (c *copier) take(piece []byte) error {
 			c.to, c.whole = c.writer(line.stream), line.whole
 		}
 		if c.to != nil && c.options.Timestamps && !c.midLine {
-			if err := c.write([]byte(line.at.Format(timeFormat) + " ")); err != nil {
+			if err := c.write([]byte(line.at.Format(shownFormat) + " ")); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,7 @@ func TestCopy(t *testing.T) {
 		stderr  string
 	}{
 		"all":           {Options{Tail: -1, Limit: -1}, "one\nthree\n\nlast", "two\n"},
-		"with times":    {Options{Tail: -1, Limit: -1, Timestamps: true, Since: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}, "2026-01-02T03:04:08Z \n", ""},
+		"with times":    {Options{Tail: -1, Limit: -1, Timestamps: true, Since: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}, "2026-01-02T03:04:08.000000000Z \n", ""},
 		"since":         {Options{Tail: -1, Limit: -1, Since: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}, "three\n\n", "two\n"},
 		"the last ones": {Options{Tail: 4, Limit: -1}, "ee\n\nlast", ""},
 		"more than all": {Options{Tail: 100, Limit: -1}, "one\nthree\n\nlast", "two\n"},

@@ -140,7 +140,7 @@ var supported = []support{
 	{"spec.securityContext.sysctls[].value", "any", nil},
 	{"spec.securityContext.appArmorProfile.type", "as of a container, for those that say nothing", nil},
 	{"spec.securityContext.appArmorProfile.localhostProfile", "as of a container", nil},
-	{"spec.enableServiceLinks", "any: there are no services yet, so both mean the same", nil},
+	{"spec.enableServiceLinks", "any: variables of services are not made yet", nil},
 	{"spec.automountServiceAccountToken", "there are no service accounts", []string{"false"}},
 	{"spec.schedulerName", "the default", []string{"default-scheduler"}},
 	{"spec.hostPID", "any", nil},

@@ -111,6 +111,30 @@ func defaultIP(proc string, addresses func(name string) ([]net.IP, error)) (net.
 	return nil, errors.New("no interface with a default route has an address; name one in cluster.node_ip")
 }
 
+// HeldIP returns an error that names the machine's addresses if no interface has ip.
+func HeldIP(ip net.IP) error { return heldIP(ip, net.InterfaceAddrs) }
+
+func heldIP(ip net.IP, addresses func() ([]net.Addr, error)) error {
+	all, err := addresses()
+	if err != nil {
+		return fmt.Errorf("the addresses of this machine cannot be read: %w", err)
+	}
+	var others []string
+	for _, a := range all {
+		switch n, ok := a.(*net.IPNet); {
+		case !ok:
+		case n.IP.Equal(ip):
+			return nil
+		case n.IP.IsGlobalUnicast():
+			others = append(others, n.IP.String())
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Errorf("no interface of this machine has %s; they have none that a cluster could reach", ip)
+	}
+	return fmt.Errorf("no interface of this machine has %s; those that they have are %s", ip, strings.Join(others, ", "))
+}
+
 func addressesOf(name string) ([]net.IP, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {

@@ -52,6 +52,32 @@ func TestDefaultIP(t *testing.T) {
 	}
 }
 
+func TestHeldIP(t *testing.T) {
+	t.Parallel()
+	network := func(text string) net.Addr { return &net.IPNet{IP: net.ParseIP(text), Mask: net.CIDRMask(24, 32)} }
+	all := []net.Addr{network("127.0.0.1"), network("192.0.2.7"), network("::1"), network("fe80::1"), network("fd00::1")}
+	for name, test := range map[string]struct {
+		ip   string
+		held []net.Addr
+		err  error
+		want string // empty for none
+	}{
+		"one of IPv4":      {ip: "192.0.2.7", held: all},
+		"one of IPv6":      {ip: "fd00::1", held: all},
+		"another one":      {ip: "192.0.2.8", held: all, want: "no interface of this machine has 192.0.2.8; those that they have are 192.0.2.7, fd00::1"},
+		"no network":       {ip: "192.0.2.8", held: all[:1], want: "no interface of this machine has 192.0.2.8; they have none that a cluster could reach"},
+		"no answer at all": {ip: "192.0.2.8", err: errors.New("no netlink"), want: "the addresses of this machine cannot be read: no netlink"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := heldIP(net.ParseIP(test.ip), func() ([]net.Addr, error) { return test.held, test.err })
+			if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
 func TestOSImage(t *testing.T) {
 	t.Parallel()
 	at := filepath.Join(t.TempDir(), "os-release")

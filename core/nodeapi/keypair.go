@@ -5,18 +5,45 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
+	"time"
 )
+
+// ReadFiles reads what a Server serves with, all PEM, and returns its certificate. The error says which file cannot be
+// used.
+func ReadFiles(certFile, keyFile, clientCAFile string) (*x509.Certificate, error) {
+	c, err := (&keyPair{cert: certFile, key: keyFile, ca: clientCAFile}).read()
+	if err != nil {
+		return nil, err
+	}
+	return c.Certificates[0].Leaf, nil
+}
+
+// Validity returns why a certificate is not valid at now, nil for one that is.
+func Validity(cert *x509.Certificate, now time.Time) error {
+	switch {
+	case now.After(cert.NotAfter):
+		return fmt.Errorf("expired at %s; renew it", cert.NotAfter.UTC().Format(time.RFC3339))
+	case now.Before(cert.NotBefore):
+		return fmt.Errorf("not valid before %s; check the clock of this node", cert.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
 
 // keyPair is the server's certificate, and the authorities of clients. The files are read for each connection, of which
 // there are few; what cannot be used is left aside for what was read last.
 type keyPair struct {
 	cert, key, ca string
+	log           *slog.Logger
+	now           func() time.Time
 
 	mu    sync.Mutex
 	texts [3][]byte
 	last  *tls.Config
+	// unread is why the files as they are now are not used, invalid why clients that verify the certificate in use refuse it.
+	unread, invalid fault
 }
 
 // config returns how to speak to a client.
@@ -30,15 +57,49 @@ func (k *keyPair) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	case k.last == nil:
 		return nil, err
 	}
+	k.note(err)
 	return k.last, nil
+}
+
+// note logs each new reason why the files are not as they should be, and the end of it.
+func (k *keyPair) note(err error) {
+	switch begins, ends := k.unread.take(err); {
+	case begins:
+		k.log.Warn("files of the node's API cannot be used; those read before are", "err", err)
+	case ends:
+		k.log.Info("files of the node's API can be used again")
+	}
+	err = Validity(k.last.Certificates[0].Leaf, k.now())
+	if err != nil {
+		err = fmt.Errorf("certificate %s: %w", k.cert, err)
+	}
+	switch begins, ends := k.invalid.take(err); {
+	case begins:
+		k.log.Warn("the certificate of the node's API is not valid", "err", err)
+	case ends:
+		k.log.Info("the certificate of the node's API is valid again")
+	}
+}
+
+// fault is why something is wrong; the zero value is of something that is well.
+type fault struct{ reason string }
+
+// take takes the result of a look, and reports whether a reason begins that was not the one before, or the last one ends.
+func (f *fault) take(err error) (begins, ends bool) {
+	was := f.reason
+	f.reason = ""
+	if err != nil {
+		f.reason = err.Error()
+	}
+	return err != nil && f.reason != was, err == nil && was != ""
 }
 
 func (k *keyPair) read() (*tls.Config, error) {
 	var texts [3][]byte
-	for i, file := range []string{k.cert, k.key, k.ca} {
-		text, err := os.ReadFile(file)
+	for i, file := range []struct{ what, path string }{{"certificate", k.cert}, {"key", k.key}, {"client authority", k.ca}} {
+		text, err := os.ReadFile(file.path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", file.what, err)
 		}
 		texts[i] = text
 	}
@@ -47,7 +108,7 @@ func (k *keyPair) read() (*tls.Config, error) {
 	}
 	pair, err := tls.X509KeyPair(texts[0], texts[1])
 	if err != nil {
-		return nil, fmt.Errorf("certificate %s with the key %s: %w", k.cert, k.key, err)
+		return nil, fmt.Errorf("certificate %s with the key %s: %w; write both anew, as PEM", k.cert, k.key, err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(texts[2]) {

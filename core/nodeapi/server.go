@@ -74,7 +74,8 @@ var routes = []route{
 // New returns a server; Run starts it.
 func New(cfg Config) *Server {
 	s := &Server{
-		cfg: cfg, files: &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile}, mux: http.NewServeMux(),
+		cfg: cfg, mux: http.NewServeMux(),
+		files:   &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now},
 		auth:    newAuthenticator(cfg.Client, cfg.Now),
 		may:     &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
 		streams: &Streams{Pods: cfg.Pods, Containers: cfg.Containers, Logger: cfg.Logger, Now: cfg.Now},

@@ -307,7 +307,7 @@ func TestContainerLogs(t *testing.T) {
 		"/containerLogs/shop/web/main?tailLines=1":                        {200, "two\n"},
 		"/containerLogs/shop/web/main?limitBytes=2":                       {200, "on"},
 		"/containerLogs/shop/web/main?stream=Stderr":                      {200, "two\n"},
-		"/containerLogs/shop/web/main?timestamps=true&tailLines=1":        {200, "2026-01-02T03:04:06Z two\n"},
+		"/containerLogs/shop/web/main?timestamps=true&tailLines=1":        {200, "2026-01-02T03:04:06.000000000Z two\n"},
 		"/containerLogs/shop/web/main?sinceTime=2026-01-02T03:04:06Z":     {200, "two\n"},
 		"/containerLogs/shop/web/main?follow=true":                        {200, "one\ntwo\n"},
 		"/containerLogs/shop/web/main?tailLines=x":                        {400, "tailLines: want a number"},

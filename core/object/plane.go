@@ -67,6 +67,9 @@ func (p *Plane) Run(ctx context.Context) {
 	<-ctx.Done()
 	p.mu.Lock()
 	p.ended = true
+	for _, t := range p.tokens {
+		t.due.Stop()
+	}
 	p.mu.Unlock()
 	p.end()
 	p.watches.Wait()
@@ -142,8 +145,9 @@ func (p *Plane) Release(uid types.UID) {
 			delete(p.objects, k)
 		}
 	}
-	for k := range p.tokens {
+	for k, t := range p.tokens {
 		if k.pod == uid {
+			t.due.Stop()
 			delete(p.tokens, k)
 		}
 	}

@@ -18,6 +18,8 @@ const (
 	renewAge   = 24 * time.Hour
 	// renewSpread is by how much earlier at most, so that tokens are not all renewed at once.
 	renewSpread = 10 * time.Second
+	// retryToken is how soon one that could not be renewed is tried again.
+	retryToken = 30 * time.Second
 	// tokenTimeout is how long the server may take to make one.
 	tokenTimeout = 10 * time.Second
 )
@@ -32,6 +34,8 @@ type tokenKey struct {
 type token struct {
 	text         string
 	renew, until time.Time
+	// due has the pod looked at when the token is to be renewed, however seldom that is otherwise.
+	due *time.Timer
 }
 
 // Token returns a token of a pod's service account, bound to the pod. One that cannot be renewed is returned as it was
@@ -53,12 +57,24 @@ func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTo
 		if had == nil {
 			return "", fmt.Errorf("token of service account %s/%s: %w", of.Namespace, key.account, p.cfg.Client.Explain(err))
 		}
+		p.mu.Lock()
+		if p.tokens[key] == had {
+			had.due.Reset(retryToken)
+		}
+		p.mu.Unlock()
 		p.cfg.Logger.Warn("a service account's token cannot be renewed; the pod keeps the one it has",
 			"pod", of.Namespace+"/"+of.Name, "account", key.account, "until", had.until, "err", p.cfg.Client.Explain(err))
 		return had.text, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if had := p.tokens[key]; had != nil {
+		had.due.Stop()
+	}
+	made.due = time.AfterFunc(dueIn(now, made.renew), func() { p.cfg.Changed(of.UID) })
+	if p.ended {
+		made.due.Stop()
+	}
 	p.tokens[key] = made
 	return made.text, nil
 }
@@ -83,6 +99,10 @@ func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, 
 	}
 	return &token{text: answer.Status.Token, renew: renewAt(asked, answer.Status.ExpirationTimestamp.Time), until: answer.Status.ExpirationTimestamp.Time}, nil
 }
+
+// dueIn is how long to wait before a token is renewed. One that is to be renewed at once, by a clock that is wrong, waits
+// as one that could not be renewed.
+func dueIn(now, renew time.Time) time.Duration { return max(renew.Sub(now), retryToken) }
 
 // renewAt is when a token is renewed that was asked for at one time and is good until another. Both are compared by
 // the node's clock: one that is wrong by years only makes the token be renewed too early or when the server refuses it.

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -79,5 +80,32 @@ func TestToken_staysWhileItCannotBeRenewed(t *testing.T) {
 	r.server.turn(false)
 	if got := r.token(t, "web", ""); got != account+"2" {
 		t.Errorf("token after the server is back: %q", got)
+	}
+}
+
+func TestToken_hasItsPodLookedAtWhenItIsDue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.token(t, "web", "")
+	r.Plane.mu.Lock()
+	for _, held := range r.tokens {
+		held.due.Reset(0)
+	}
+	r.Plane.mu.Unlock()
+	for deadline := time.Now().Add(10 * time.Second); r.changesOf("uid-web") == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("after 10 s the pod was not looked at")
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestDueIn(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	for renew, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 0: retryToken, -10 * 365 * 24 * time.Hour: retryToken} {
+		if got := dueIn(now, now.Add(renew)); got != want {
+			t.Errorf("to be renewed in %s: looked at after %s, want %s", renew, got, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/test/fakecri"
@@ -31,6 +33,8 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	n.Write(t, "root/pods/uid/owner.json", "")
 	n.Write(t, "log/pods/uid/c/0.log", "")
 	n.Cfg.Paths.LogRoot = n.Path("log")
+	n.Cfg.NodeAPI.CertFile = n.Path("node.crt")
+	n.Cfg.Cluster.NodeIP = "192.0.2.9"
 	n.runVersion(t, api.NewVersion("v1.2.3"))
 	before := n.contents(t)
 
@@ -43,6 +47,8 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 		"ok runtime ENDPOINT: fakecri 1.0.0",
 		"warn runtime: 1 foreign pod; not touched",
 		"warn runtime: "+runtime.KubeletWarning,
+		"fail node_ip 192.0.2.9: "+node.HeldIP(net.IPv4(192, 0, 2, 9)).Error()+": write one of the machine's, or leave cluster.node_ip out",
+		"fail node_api DIR/node.crt: certificate: open DIR/node.crt: no such file or directory",
 		"ok source static: 1 manifest, 0 bad",
 		"fail source more: 1 manifest, 1 bad\nDIR/more/bad.yaml:1: metadata.name: Required value",
 		"ok agent at DIR/run/w.sock: "+release(api.NewVersion("v1.2.3"))+" runs",

@@ -79,7 +79,7 @@ func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout 
 // be used, and why its network cannot.
 func wellness(ctx context.Context, client *runtime.Client) (unwell, network error) {
 	ctx, cancel := context.WithCancel(ctx)
-	health := runtime.NewHealth(client, slog.New(slog.DiscardHandler), time.Now)
+	health := runtime.NewHealth(client, func(runtime.Features) {}, slog.New(slog.DiscardHandler), time.Now)
 	unasked := health.Healthy()
 	var poll sync.WaitGroup
 	poll.Go(func() { health.Run(ctx) })

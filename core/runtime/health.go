@@ -24,7 +24,8 @@ const (
 // Health knows whether the runtime is well, by polling it.
 type Health struct {
 	endpoint string
-	poll     func(context.Context) (*runtimeapi.RuntimeStatus, error)
+	poll     func(context.Context) (*runtimeapi.StatusResponse, error)
+	features func(Features)
 	logger   *slog.Logger
 	now      func() time.Time
 
@@ -34,23 +35,47 @@ type Health struct {
 	networkErr error
 }
 
-// NewHealth returns the health of a runtime, unknown until Run has polled it.
-func NewHealth(client *Client, logger *slog.Logger, now func() time.Time) *Health {
-	return newHealth(client.endpoint, logger, now, func(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
-		answer, err := client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
-		return answer.GetStatus(), err
+// NewHealth returns the health of a runtime, unknown until Run has polled it. features is told what the runtime can do with
+// each answer, before the runtime counts as healthy; it must not call the Health.
+func NewHealth(client *Client, features func(Features), logger *slog.Logger, now func() time.Time) *Health {
+	return newHealth(client.endpoint, features, logger, now, func(ctx context.Context) (*runtimeapi.StatusResponse, error) {
+		return client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
 	})
 }
 
-func newHealth(endpoint string, logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.RuntimeStatus, error)) *Health {
+func newHealth(endpoint string, features func(Features), logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.StatusResponse, error)) *Health {
 	return &Health{
 		endpoint:   endpoint,
 		poll:       poll,
+		features:   features,
 		logger:     logger,
 		now:        now,
 		runtimeErr: fmt.Errorf("container runtime at %s has not been asked yet; waiting", endpoint),
 		networkErr: errors.New("network is not ready: the runtime has not been asked yet"),
 	}
+}
+
+// Features are what a runtime can do beyond what every one can.
+type Features struct {
+	// StrictGroups: it can leave out the groups that an image gives a user (supplementalGroupsPolicy Strict).
+	StrictGroups bool
+	Handlers     []HandlerFeatures
+}
+
+// HandlerFeatures are those of one of its handlers; the name of the default one is empty.
+type HandlerFeatures struct {
+	Name                              string
+	RecursiveReadOnly, UserNamespaces bool
+}
+
+func featuresOf(answer *runtimeapi.StatusResponse) Features {
+	f := Features{StrictGroups: answer.GetFeatures().GetSupplementalGroupsPolicy()}
+	for _, h := range answer.GetRuntimeHandlers() {
+		f.Handlers = append(f.Handlers, HandlerFeatures{
+			Name: h.GetName(), RecursiveReadOnly: h.GetFeatures().GetRecursiveReadOnlyMounts(), UserNamespaces: h.GetFeatures().GetUserNamespaces(),
+		})
+	}
+	return f
 }
 
 // Run polls until ctx ends: at once, then every 5 s, every second while the
@@ -98,9 +123,13 @@ func (s *Health) NetworkReady() error {
 func (s *Health) pollOnce(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, maxSilence)
 	defer cancel()
-	answer, err := s.poll(limited)
+	whole, err := s.poll(limited)
 	if ctx.Err() != nil {
 		return
+	}
+	answer := whole.GetStatus()
+	if err == nil {
+		s.features(featuresOf(whole))
 	}
 
 	s.mu.Lock()

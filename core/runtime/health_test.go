@@ -30,14 +30,14 @@ func (p *polled) set(change func(*polled)) {
 	change(p)
 }
 
-func (p *polled) poll(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
+func (p *polled) poll(ctx context.Context) (*runtimeapi.StatusResponse, error) {
 	p.mu.Lock()
 	p.polls++
 	hangs, err := p.hangs, p.err
-	answer := &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
+	answer := &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
 		{Type: runtimeapi.RuntimeReady, Status: p.runtime, Reason: "Broken", Message: "no shim"},
 		{Type: runtimeapi.NetworkReady, Status: p.network, Reason: "NoCNI", Message: "no configuration"},
-	}}
+	}}}
 	p.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
@@ -53,7 +53,7 @@ func (p *polled) poll(ctx context.Context) (*runtimeapi.RuntimeStatus, error) {
 func watch(t *testing.T, p *polled, body func(s *Health)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newHealth("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, p.poll)
+		s := newHealth("unix:///run/x.sock", func(Features) {}, slog.New(slog.DiscardHandler), time.Now, p.poll)
 		ctx, cancel := context.WithCancel(t.Context())
 		var done sync.WaitGroup
 		done.Go(func() { s.Run(ctx) })
@@ -78,7 +78,7 @@ func expectError(t *testing.T, err error, parts ...string) {
 
 func TestHealthIsUnknownBeforeTheFirstPoll(t *testing.T) {
 	t.Parallel()
-	s := newHealth("unix:///run/x.sock", slog.New(slog.DiscardHandler), time.Now, nil)
+	s := newHealth("unix:///run/x.sock", func(Features) {}, slog.New(slog.DiscardHandler), time.Now, nil)
 	expectError(t, s.Healthy(), "unix:///run/x.sock", "not been asked yet")
 	expectError(t, s.NetworkReady(), "network is not ready")
 }
@@ -196,10 +196,10 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 				p := newPullQueue(now)
 				key := pullKey{uid: "u", image: "i"}
 				p.recordFailure(key, errors.New("no route"))
-				health := newHealth("unix:///x", slog.New(slog.DiscardHandler), now, func(context.Context) (*runtimeapi.RuntimeStatus, error) {
-					return &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
+				health := newHealth("unix:///x", func(Features) {}, slog.New(slog.DiscardHandler), now, func(context.Context) (*runtimeapi.StatusResponse, error) {
+					return &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
 						{Type: runtimeapi.RuntimeReady, Status: true}, {Type: runtimeapi.NetworkReady, Status: true},
-					}}, nil
+					}}}, nil
 				})
 				health.pollOnce(t.Context())
 
@@ -229,4 +229,26 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a runtime can do is told before it counts as healthy: pods are admitted by that.
+func TestHealth_features(t *testing.T) {
+	t.Parallel()
+	var health *Health
+	var got []Features
+	var healthy []bool
+	health = newHealth("unix:///x", func(f Features) {
+		got, healthy = append(got, f), append(healthy, health.Healthy() == nil)
+	}, slog.New(slog.DiscardHandler), time.Now, func(context.Context) (*runtimeapi.StatusResponse, error) {
+		return &runtimeapi.StatusResponse{
+			Status:   &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{{Type: runtimeapi.RuntimeReady, Status: true}}},
+			Features: &runtimeapi.RuntimeFeatures{SupplementalGroupsPolicy: true},
+			RuntimeHandlers: []*runtimeapi.RuntimeHandler{
+				{}, {Name: "runc", Features: &runtimeapi.RuntimeHandlerFeatures{RecursiveReadOnlyMounts: true}},
+			},
+		}, nil
+	})
+	health.pollOnce(t.Context())
+	mustEqual(t, "features", []Features{{StrictGroups: true, Handlers: []HandlerFeatures{{}, {Name: "runc", RecursiveReadOnly: true}}}}, got)
+	mustEqual(t, "healthy before that", []bool{false}, healthy)
 }

@@ -37,7 +37,7 @@ const (
 func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
 	image, err := pod.CompleteImage(c.Image)
 	if err != nil {
-		return "", r.imageFault(p, reasonInvalidName, "InspectFailed", err)
+		return "", r.imageFault(p, c, reasonInvalidName, "InspectFailed", err)
 	}
 	if c.ImagePullPolicy != v1.PullAlways {
 		found, err := r.imageStatus(ctx, image)
@@ -45,15 +45,15 @@ func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (strin
 			if interrupted(err) {
 				return "", err
 			}
-			return "", r.imageFault(p, reasonInspect, "InspectFailed", err)
+			return "", r.imageFault(p, c, reasonInspect, "InspectFailed", err)
 		}
 		if found != nil {
-			r.presentEvent(p, image)
+			r.presentEvent(p, c, image)
 			return found.GetId(), nil
 		}
 		if c.ImagePullPolicy == v1.PullNever {
 			err := fmt.Errorf("image %q is not present and its pull policy is Never; load it, or use IfNotPresent", image)
-			return "", r.imageFault(p, reasonNeverPull, reasonNeverPull, err)
+			return "", r.imageFault(p, c, reasonNeverPull, reasonNeverPull, err)
 		}
 	}
 	return r.pull(ctx, p, c, image)
@@ -64,11 +64,11 @@ func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image st
 	key := pullKey{uid: p.UID, image: image}
 	if failure, waits := r.pulls.backingOff(key); waits {
 		err := fmt.Errorf("backing off pulling image %q: %w", image, failure.err)
-		r.config.Events.Event(p, v1.EventTypeNormal, "BackOff", sentence(err))
+		status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "BackOff", sentence(err))
 		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.retryAt(), Err: err}
 	}
 	asked := r.config.Now()
-	r.config.Events.Event(p, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
+	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
 	done, err := r.pulls.acquire(ctx)
 	if err != nil {
 		return "", fmt.Errorf("wait to pull image %q: %w", image, err)
@@ -78,7 +78,7 @@ func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image st
 	// The pull before this one may have been of the same image.
 	if c.ImagePullPolicy != v1.PullAlways {
 		if found, err := r.imageStatus(ctx, image); err == nil && found != nil {
-			r.presentEvent(p, image)
+			r.presentEvent(p, c, image)
 			return found.GetId(), nil
 		}
 	}
@@ -89,13 +89,13 @@ func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image st
 		if interrupted(err) {
 			return "", err
 		}
-		fault := r.imageFault(p, pullReason(err), "Failed", err)
+		fault := r.imageFault(p, c, pullReason(err), "Failed", err)
 		r.pulls.recordFailure(key, fault)
 		return "", fault
 	}
 	r.pulls.recordSuccess(key)
 	ref := answer.GetImageRef()
-	r.pulledEvent(ctx, p, image, ref, asked, began)
+	r.pulledEvent(ctx, p, c, image, ref, asked, began)
 	return ref, nil
 }
 
@@ -124,23 +124,23 @@ func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user st
 	}
 }
 
-func (r *Runtime) presentEvent(p *v1.Pod, image string) {
-	r.config.Events.Event(p, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Image %q is present on the node", image))
+func (r *Runtime) presentEvent(p *v1.Pod, c *v1.Container, image string) {
+	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Image %q is present on the node", image))
 }
 
-func (r *Runtime) pulledEvent(ctx context.Context, p *v1.Pod, image, ref string, asked, began time.Time) {
+func (r *Runtime) pulledEvent(ctx context.Context, p *v1.Pod, c *v1.Container, image, ref string, asked, began time.Time) {
 	now := r.config.Now()
 	size := "of unknown size"
 	if found, err := r.imageStatus(ctx, ref); err == nil && found != nil {
 		size = fmt.Sprintf("%d bytes", found.GetSize())
 	}
-	r.config.Events.Event(p, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Pulled image %q in %s (%s with waiting), %s",
+	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Pulled image %q in %s (%s with waiting), %s",
 		image, now.Sub(began).Round(time.Millisecond), now.Sub(asked).Round(time.Millisecond), size))
 }
 
 // imageFault makes an event and a fault of an error.
-func (r *Runtime) imageFault(p *v1.Pod, reason, event string, err error) *status.Fault {
-	r.config.Events.Event(p, v1.EventTypeWarning, event, sentence(err))
+func (r *Runtime) imageFault(p *v1.Pod, c *v1.Container, reason, event string, err error) *status.Fault {
+	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeWarning, event, sentence(err))
 	return &status.Fault{Reason: reason, Err: err}
 }
 

@@ -75,6 +75,32 @@ func TestPullPolicies(t *testing.T) {
 	}
 }
 
+// What happens to an image happens to the container that asks for it.
+func TestEnsure_eventsAreAboutTheContainer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := newPod("web")
+	want := []string{}
+	ensure := func(name, image string, policy v1.PullPolicy, events ...string) {
+		t.Helper()
+		c := &v1.Container{Name: name, Image: image, ImagePullPolicy: policy}
+		_, _ = r.Ensure(t.Context(), p, c)
+		mustEqual(t, "events", events, r.events.reasons())
+		for range events {
+			want = append(want, name)
+		}
+		mustEqual(t, "containers", want, r.events.containers)
+	}
+	r.cri.Load(appImage, 1000, fakecri.Program{})
+	ensure("present", appImage, v1.PullIfNotPresent, "Normal Pulled")
+	ensure("never", "other", v1.PullNever, "Warning ErrImageNeverPull")
+	ensure("invalid", "A", v1.PullAlways, "Warning InspectFailed")
+	ensure("absent", "other", v1.PullAlways, "Normal Pulling", "Warning Failed")
+	ensure("waits", "other", v1.PullAlways, "Normal BackOff")
+	r.cri.Publish(appImage, 1000, fakecri.Program{})
+	ensure("pulled", appImage, v1.PullAlways, "Normal Pulling", "Normal Pulled")
+}
+
 func TestPulledEventTellsTimeAndSize(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

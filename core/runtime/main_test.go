@@ -70,7 +70,7 @@ func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runt
 			MemoryCapacity: 8 << 30,
 		},
 		Client:    client,
-		Health:    NewHealth(client, logger, time.Now),
+		Health:    NewHealth(client, func(Features) {}, logger, time.Now),
 		HostsFile: "testdata/hosts",
 		Events:    &events{},
 		Logger:    logger,
@@ -134,6 +134,15 @@ func (r *rig) start(t *testing.T, p *v1.Pod, program fakecri.Program) string {
 type events struct {
 	mu   sync.Mutex
 	list []string
+	// containers are those of the events that were about one.
+	containers []string
+}
+
+func (e *events) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	e.Event(p, eventType, reason, message)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.containers = append(e.containers, container)
 }
 
 func (e *events) Event(_ *v1.Pod, eventType, reason, message string) {

@@ -23,6 +23,23 @@ type Recorder interface {
 	Event(p *v1.Pod, eventType, reason, message string)
 }
 
+// ContainerRecorder is a Recorder that tells an event about a container from one about its pod.
+type ContainerRecorder interface {
+	Recorder
+	// ContainerEvent is Event for what happened to the pod's container of a name.
+	ContainerEvent(p *v1.Pod, container, eventType, reason, message string)
+}
+
+// ContainerEvent records an event about a container of a pod; r takes it as one about the pod unless it is a
+// ContainerRecorder.
+func ContainerEvent(r Recorder, p *v1.Pod, container, eventType, reason, message string) {
+	if c, ok := r.(ContainerRecorder); ok {
+		c.ContainerEvent(p, container, eventType, reason, message)
+		return
+	}
+	r.Event(p, eventType, reason, message)
+}
+
 // MultiRecorder passes every event to each of its recorders, in order.
 type MultiRecorder []Recorder
 
@@ -30,6 +47,13 @@ type MultiRecorder []Recorder
 func (m MultiRecorder) Event(p *v1.Pod, eventType, reason, message string) {
 	for _, r := range m {
 		r.Event(p, eventType, reason, message)
+	}
+}
+
+// ContainerEvent implements ContainerRecorder.
+func (m MultiRecorder) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	for _, r := range m {
+		ContainerEvent(r, p, container, eventType, reason, message)
 	}
 }
 

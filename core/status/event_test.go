@@ -162,6 +162,31 @@ func TestMultiTellsEveryRecorder(t *testing.T) {
 	}
 }
 
+// containers are the events of a recorder that takes what they are about.
+type containers []string
+
+func (c *containers) Event(_ *v1.Pod, _, reason, _ string) { *c = append(*c, reason) }
+
+func (c *containers) ContainerEvent(_ *v1.Pod, container, _, reason, _ string) {
+	*c = append(*c, container+" "+reason)
+}
+
+// Each recorder hears of a container's event once: with the container, if it takes that.
+func TestContainerEvent(t *testing.T) {
+	t.Parallel()
+	var with containers
+	without := NewEventBuffer(3, 0, func() time.Time { return noon })
+	p := testPod(v1.RestartPolicyAlways, "")
+	ContainerEvent(MultiRecorder{&with, MultiRecorder{without}}, p, "app", v1.EventTypeNormal, "R", "m")
+	ContainerEvent(without, p, "app", v1.EventTypeNormal, "S", "m")
+	if diff := cmp.Diff(containers{"app R"}, with); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := brief(without.List()); got != "u1/R/m x1, u1/S/m x1" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // tenants owns each namespace up to its dash.
 func tenants(namespace string) string {
 	tenant, _, owned := strings.Cut(namespace, "-")

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -63,6 +64,36 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	s.statuses[p.UID] = next
 	s.onChange(p.UID)
 	return true, nil
+}
+
+// Adopt takes times over from there, a status of the pod that an agent before this one may have written: when it started, and
+// since when the conditions are what they still are; and the address that a pod had which has ended. What is reported of a pod does not change because an agent starts.
+func (s *Store) Adopt(uid types.UID, there *v1.PodStatus) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, known := s.statuses[uid]
+	if !known {
+		return
+	}
+	next := *old.DeepCopy()
+	if !there.StartTime.IsZero() {
+		next.StartTime = there.StartTime.DeepCopy()
+	}
+	if pod.IsTerminal(next.Phase) && next.PodIP == "" {
+		next.PodIP, next.PodIPs = there.PodIP, slices.Clone(there.PodIPs)
+	}
+	for i := range next.Conditions {
+		c := &next.Conditions[i]
+		if was := api.Condition(there, c.Type); was != nil && was.Status == c.Status && !was.LastTransitionTime.IsZero() {
+			c.LastTransitionTime = was.LastTransitionTime
+		}
+	}
+	normalize(&next)
+	if equality.Semantic.DeepEqual(old, next) {
+		return
+	}
+	s.statuses[uid] = next
+	s.onChange(uid)
 }
 
 // Get is the status of a pod with its marks; false if there is no status.

@@ -224,3 +224,40 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 		})
 	}
 }
+
+// An agent that starts knows not since when a pod is as it is; what an agent before it has written at the API server does.
+func TestStore_adopt(t *testing.T) {
+	t.Parallel()
+	earlier, later := metav1.NewTime(noon.Add(-time.Hour)), metav1.NewTime(noon)
+	p := testPod(v1.RestartPolicyAlways, "api", "a")
+	own := v1.PodStatus{Phase: v1.PodRunning, StartTime: &later, Conditions: []v1.PodCondition{
+		{Type: v1.PodReady, Status: v1.ConditionTrue, LastTransitionTime: later},
+		{Type: v1.PodInitialized, Status: v1.ConditionTrue, LastTransitionTime: later},
+		{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: later},
+	}}
+	there := &v1.PodStatus{StartTime: &earlier, Conditions: []v1.PodCondition{
+		{Type: v1.PodReady, Status: v1.ConditionFalse, LastTransitionTime: earlier},
+		{Type: v1.PodInitialized, Status: v1.ConditionTrue, LastTransitionTime: earlier},
+	}}
+	s := NewStore()
+	s.Adopt(p.UID, there)
+	if _, ok := s.Get(p.UID); ok {
+		t.Error("a pod without a status has one")
+	}
+	if _, err := s.Set(p, own); err != nil {
+		t.Fatal(err)
+	}
+	s.Adopt(p.UID, there)
+	got, _ := s.Get(p.UID)
+	want := map[v1.PodConditionType]metav1.Time{v1.PodReady: later, v1.PodInitialized: earlier, v1.PodScheduled: later}
+	times := map[v1.PodConditionType]metav1.Time{}
+	for _, c := range got.Conditions {
+		times[c.Type] = c.LastTransitionTime
+	}
+	if d := cmp.Diff(want, times); d != "" {
+		t.Errorf("conditions (-want +got):\n%s", d)
+	}
+	if !got.StartTime.Equal(&earlier) {
+		t.Errorf("started at %s", got.StartTime)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
@@ -143,6 +144,7 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	}
 	st := v1.PodStatus{
 		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message, QOSClass: pod.QOS(m.pod),
+		StartTime: new(metav1.NewTime(l.cfg.Now())), // as a kubelet has it: when the node took notice of the pod
 	}
 	if l.cfg.Outcomes != nil && !refused(m.verdict) {
 		l.showOnceDurable(m, &st)

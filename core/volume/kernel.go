@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,13 @@ func (linux) mount(path, options string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return unix.Mount(tmpfs, fmt.Sprintf("/proc/self/fd/%d", fd), tmpfs, 0, options)
+	at := fmt.Sprintf("/proc/self/fd/%d", fd)
+	// Nothing of it goes to a disk, where the kernel can do that: Linux 6.4 and newer.
+	err = unix.Mount(tmpfs, at, tmpfs, 0, options+",noswap")
+	if errors.Is(err, unix.EINVAL) {
+		err = unix.Mount(tmpfs, at, tmpfs, 0, options)
+	}
+	return err
 }
 
 func (linux) unmount(path string) error { return unix.Unmount(path, unix.UMOUNT_NOFOLLOW) }

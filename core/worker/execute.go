@@ -120,12 +120,12 @@ func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions, 
 func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Container, template pod.ContainerRun, observed *status.ObservedPod) (tried bool, err error) {
 	newest := observed.Newest(c.Name)
 	if err := p.checkBackoff(it.pod, c, newest); err != nil {
-		p.cfg.Events.Event(it.pod, v1.EventTypeWarning, "BackOff",
+		status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "BackOff",
 			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(it.pod), it.uid))
 		return false, err
 	}
 	if err := p.removeOldInstances(ctx, it, c.Name, observed); err != nil {
-		return false, p.warnFailed(ctx, it, err)
+		return false, p.warnFailed(ctx, it, c.Name, err)
 	}
 	run := template
 	run.Container = c
@@ -133,23 +133,23 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 		return false, err
 	}
 	if run.Mounts, err = p.cfg.Volumes.Mounts(it.pod, c); err != nil {
-		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
+		return false, p.warnFailed(ctx, it, c.Name, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
 	if run.TargetID, err = targetID(it.pod, c, observed); err != nil {
-		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
+		return false, p.warnFailed(ctx, it, c.Name, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
 	if run.Attempt, err = p.nextAttempt(it, c.Name, newest); err != nil {
-		return false, p.warnFailed(ctx, it, &status.Fault{Reason: "CreateContainerError", Err: err})
+		return false, p.warnFailed(ctx, it, c.Name, &status.Fault{Reason: "CreateContainerError", Err: err})
 	}
 	if err := p.interrupted(ctx); err != nil {
 		return false, err
 	}
 	if _, err := p.cfg.Runtime.StartContainer(ctx, run); err != nil {
-		return true, p.warnFailed(ctx, it, err)
+		return true, p.warnFailed(ctx, it, c.Name, err)
 	}
 	crashpoint.Reached("container started")
-	p.cfg.Events.Event(it.pod, v1.EventTypeNormal, "Created", "Created container "+c.Name)
-	p.cfg.Events.Event(it.pod, v1.EventTypeNormal, "Started", "Started container "+c.Name)
+	status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeNormal, "Created", "Created container "+c.Name)
+	status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeNormal, "Started", "Started container "+c.Name)
 	return true, nil
 }
 
@@ -169,8 +169,10 @@ func targetID(p *v1.Pod, c *v1.Container, observed *status.ObservedPod) (string,
 	return "", nil
 }
 
-// warnFailed records that a container could not be started, and returns err.
-func (p *Pool) warnFailed(ctx context.Context, it syncIteration, err error) error {
-	p.warn(ctx, it.pod, "Failed", err)
+// warnFailed records that a container could not be started, unless the iteration was interrupted, and returns err.
+func (p *Pool) warnFailed(ctx context.Context, it syncIteration, container string, err error) error {
+	if p.interrupted(ctx) == nil {
+		status.ContainerEvent(p.cfg.Events, it.pod, container, v1.EventTypeWarning, "Failed", err.Error())
+	}
 	return err
 }

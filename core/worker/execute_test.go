@@ -215,3 +215,27 @@ func TestWhatARuntimeIsTold(t *testing.T) {
 		}
 	})
 }
+
+func TestEvents_areAboutTheirContainer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.fail["start web/b"] = &status.Fault{Reason: "CreateContainerError", Err: errBroken}
+		p := newPod("web", "1", "a", "b", "c")
+		b.create(p)
+		synctest.Wait()
+		b.exit("c2", 1)
+		b.sync(p)
+		synctest.Wait()
+		b.exit("c4", 1)
+		b.sync(p)
+		synctest.Wait()
+		b.kill(p)
+		synctest.Wait()
+		got := slices.Compact(slices.Sorted(slices.Values(b.about)))
+		want := []string{"web/a BackOff", "web/a Created", "web/a Started", "web/b Failed", "web/c Created", "web/c Killing", "web/c Started"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+	})
+}

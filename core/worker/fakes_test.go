@@ -36,6 +36,8 @@ type node struct {
 	events []string
 	// said are the events with their messages.
 	said []string
+	// about are the events about a container, as "pod/container Reason".
+	about []string
 	// fail and hold are by the beginning of a call as in calls.
 	fail map[string]error
 	hold map[string]chan struct{}
@@ -272,6 +274,13 @@ func (n *node) Event(p *v1.Pod, _, reason, message string) {
 	defer n.mu.Unlock()
 	n.events = append(n.events, p.Name+" "+reason)
 	n.said = append(n.said, reason+": "+message)
+}
+
+func (n *node) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	n.Event(p, eventType, reason, message)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.about = append(n.about, p.Name+"/"+container+" "+reason)
 }
 
 // images, volumes and cgroups are the same node under the names their methods

@@ -79,7 +79,7 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	for i, s := range stops {
 		wg.Go(func() {
 			defer close(stopped[i])
-			p.cfg.Events.Event(about, v1.EventTypeNormal, "Killing", s.Message)
+			status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeNormal, "Killing", s.Message)
 			grace := p.waitTurn(ctx, s.after, stopped, grace)
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -56,6 +57,9 @@ func (k *knownPods) MayRun(types.UID) bool {
 	return k.running
 }
 
+// Adopt takes nothing over: the times of these pods are of this process.
+func (k *knownPods) Adopt(*v1.Pod) {}
+
 func (k *knownPods) Begun(types.UID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,7 +97,7 @@ func (r *rig) member(t *testing.T) *member {
 	node.SetConditions(&is.Status, "", node.Pressure{}, metav1.NewTime(time.Now().Truncate(time.Second)))
 	m.object = node.NewObject(is)
 	m.Member = cluster.New(cluster.Config{
-		Client: r.client(t), Node: m.object, Pods: m.pods, Memory: &r.memory, Logger: r.log(t), Now: time.Now,
+		Client: r.client(t), Node: m.object, Pods: m.pods, Memory: &r.memory, Events: newEvents(t, r), Logger: r.log(t), Now: time.Now,
 		Taints: []v1.Taint{{Key: "edge", Effect: v1.TaintEffectNoSchedule}},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -160,6 +164,20 @@ func ready(n *v1.Node) v1.ConditionStatus {
 	return ""
 }
 
+// nodeEvents returns the reasons of the events that kubectl shows for the node, in order of their names.
+func (r *rig) nodeEvents(t *testing.T) string {
+	t.Helper()
+	all := &v1.EventList{}
+	r.do(t, http.MethodGet, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind=Node,involvedObject.namespace=,involvedObject.name="+
+		r.node+",involvedObject.uid="+r.node, nil, all)
+	var reasons []string
+	for i := range all.Items {
+		reasons = append(reasons, all.Items[i].Reason)
+	}
+	slices.Sort(reasons)
+	return strings.Join(reasons, " ")
+}
+
 func TestMember_node(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -174,6 +192,9 @@ func TestMember_node(t *testing.T) {
 		node.SetConditions(&n.Status, "the runtime is away", node.Pressure{}, metav1.Now())
 	})
 	eventually(t, v1.ConditionFalse, func() v1.ConditionStatus { return ready(r.getNode(t)) })
+	eventually(t, "NodeHasNoDiskPressure NodeHasSufficientMemory NodeHasSufficientPID NodeNotReady NodeReady Starting", func() string {
+		return r.nodeEvents(t)
+	})
 
 	r.do(t, http.MethodPatch, "/api/v1/nodes/"+r.node, map[string]any{"metadata": map[string]any{"labels": map[string]string{"rack": "7"}}}, nil)
 	eventually(t, "7", func() string { return m.object.Node().Labels["rack"] })

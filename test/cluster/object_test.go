@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,7 +129,8 @@ func TestObjects_runtimeClass(t *testing.T) {
 	remove()
 }
 
-// TestEvents: events are at the server, and one that happens again is the same with a higher count.
+// TestEvents: events are at the server, one that happens again is the same with a higher count, and one about a container
+// is another one.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -144,7 +146,16 @@ func TestEvents(t *testing.T) {
 	eventually(t, 1, func() int { return len(list().Items) })
 	events.Event(p, v1.EventTypeWarning, "BackOff", "again")
 	eventually(t, int32(2), func() int32 { return list().Items[0].Count })
-	if e := list().Items[0]; e.InvolvedObject.UID != p.UID || e.Source.Host != r.node || e.Message != "again" || e.Type != v1.EventTypeWarning {
+	events.ContainerEvent(p, "c", v1.EventTypeWarning, "BackOff", "again")
+	eventually(t, 2, func() int { return len(list().Items) })
+	items := list().Items
+	slices.SortFunc(items, func(a, b v1.Event) int {
+		return strings.Compare(a.InvolvedObject.FieldPath, b.InvolvedObject.FieldPath)
+	})
+	if got := items[1].InvolvedObject.FieldPath; got != "spec.containers{c}" {
+		t.Errorf("the container's event is about %q", got)
+	}
+	if e := items[0]; e.InvolvedObject.UID != p.UID || e.Source.Host != r.node || e.Message != "again" || e.Type != v1.EventTypeWarning {
 		t.Errorf("event %+v", e)
 	}
 }

@@ -120,6 +120,11 @@ func TestServerRestored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, own(t, nil))
 	r.before(t)
+	client := r.client(t)
+	eventually(t, true, func() bool {
+		_, err := client.ClusterUID(t.Context())
+		return err == nil // a new server makes it a moment after it answers
+	})
 	stop := r.run(t)
 	r.converges(t)
 	before := r.sink.versions()

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,6 +12,9 @@ import (
 type cluster struct {
 	// uid reads from the server what tells its cluster from others.
 	uid func() (types.UID, error)
+	now func() time.Time
+	// tried is when it was read last.
+	tried time.Time
 	// known is the cluster of the pods, empty where that could not be read yet.
 	known types.UID
 	// pods are those that the source has.
@@ -45,9 +49,19 @@ func (c *cluster) replaced(list []any) {
 	for _, item := range list {
 		c.pods[item.(*v1.Pod).UID] = true
 	}
-	if c.known != "" {
+	c.learn()
+}
+
+// learnPeriod is the least time between attempts to read which cluster the pods are of.
+const learnPeriod = 10 * time.Second
+
+// learn reads which cluster the pods are of, if that is not known: a server that has just been made may have no service yet.
+func (c *cluster) learn() {
+	now := c.now()
+	if c.known != "" || !c.tried.IsZero() && now.Sub(c.tried) < learnPeriod {
 		return
 	}
-	// Where the credentials are not those of a node the cluster may stay unknown.
+	c.tried = now
+	// Where the credentials are not those of a node the cluster stays unknown.
 	c.known, _ = c.uid()
 }

@@ -66,7 +66,7 @@ func (s *Source) Run(ctx context.Context) error {
 		FieldSelector: fields.OneTermEqualSelector("spec.nodeName", s.cfg.NodeName).String(),
 		Object:        &v1.Pod{}, List: &v1.PodList{},
 		Good: s.out.good, Bad: s.out.bad, MaxBackoff: s.cfg.MaxBackoff,
-	}, &store{out: s.out, from: s.from(), cluster: cluster{pods: map[types.UID]bool{}, uid: func() (types.UID, error) {
+	}, &store{out: s.out, from: s.from(), cluster: cluster{pods: map[types.UID]bool{}, now: s.cfg.Now, uid: func() (types.UID, error) {
 		ctx, cancel := context.WithTimeout(inner, clusterTimeout)
 		defer cancel()
 		return s.cfg.Client.ClusterUID(ctx)

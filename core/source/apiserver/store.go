@@ -40,6 +40,7 @@ func (s *store) Add(item any) error { return s.Update(item) }
 // Update takes a new version of a pod.
 func (s *store) Update(item any) error {
 	s.cluster.pods[item.(*v1.Pod).UID] = true
+	s.cluster.learn()
 	return s.out.apply([]api.Document{s.document(item)}, nil)
 }
 
@@ -52,6 +53,7 @@ func (s *store) Delete(item any) error {
 // Bookmark takes the word that there is nothing new.
 func (s *store) Bookmark(string) error {
 	s.out.good()
+	s.cluster.learn()
 	return nil
 }
 

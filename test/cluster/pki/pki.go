@@ -45,9 +45,14 @@ func New(name string) (*Authority, error) {
 
 // Server makes the certificate of a server with the IP addresses.
 func (a *Authority) Server(addresses ...string) (Pair, error) {
+	return a.ServerUntil(time.Now().Add(validity), addresses...)
+}
+
+// ServerUntil makes the same, of a certificate that is valid until end.
+func (a *Authority) ServerUntil(end time.Time, addresses ...string) (Pair, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, NotAfter: end,
 	}
 	for _, address := range addresses {
 		template.IPAddresses = append(template.IPAddresses, net.ParseIP(address))

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/kube"
+)
+
+// pods are running pods of a node, all known under their names.
+type pods map[types.UID]*v1.Pod
+
+func (p pods) All() []*v1.Pod                      { return slices.Collect(maps.Values(p)) }
+func (p pods) Get(uid types.UID) *v1.Pod           { return p[uid] }
+func (p pods) Status(*v1.Pod) (v1.PodStatus, bool) { return v1.PodStatus{Phase: v1.PodRunning}, true }
+func (p pods) Adopt(*v1.Pod)                       {}
+func (p pods) MayRun(types.UID) bool               { return true }
+func (p pods) Begun(types.UID) bool                { return true }
+func (p pods) Finished(types.UID) bool             { return false }
+
+func podsNamed(names ...string) pods {
+	all := pods{}
+	for _, name := range names {
+		all[types.UID(name)] = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}}
+	}
+	return all
+}
+
+// serve returns a client of a server that answers with h.
+func serve(t *testing.T, h http.HandlerFunc) *kube.Client {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	client, err := kube.New(kube.Config{Server: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// answer writes an object, or a status that is an error.
+func answer(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object)
+}
+
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	answer(w, code, &metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	})
+}
+
+// newMember returns a member whose node is named n.
+func newMember(client *kube.Client, p Pods, log *slog.Logger) *Member {
+	return &Member{
+		cfg: Config{Client: client, Pods: p, Logger: log, Now: time.Now}, name: "n", log: log,
+		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
+	}
+}
+
+// The Node authorizer forgets a pod when it is deleted, and does then not let the node hear that it is gone.
+func TestReportPod_gone(t *testing.T) {
+	t.Parallel()
+	const cannot = `pods "web" is forbidden: User "system:node:n" cannot get resource "pods" in API group "" in the namespace "shop": `
+	for name, test := range map[string]struct {
+		code    int
+		reason  metav1.StatusReason
+		message string
+		gone    bool
+	}{
+		"the pod is not there":               {404, metav1.StatusReasonNotFound, `pods "web" not found`, true},
+		"the pod is not on this node":        {403, metav1.StatusReasonForbidden, cannot + "no relationship found between node 'n' and this object", true},
+		"the credentials are another node's": {403, metav1.StatusReasonForbidden, cannot + "no relationship found between node 'other' and this object", false},
+		"the credentials are no node's":      {403, metav1.StatusReasonForbidden, cannot + "RBAC: not allowed", false},
+		"the server is not well":             {503, metav1.StatusReasonServiceUnavailable, "no relationship found between node 'n' and this object", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, test.code, test.reason, test.message) })
+			all := podsNamed("web")
+			m := newMember(client, all, slog.New(slog.DiscardHandler))
+			if err := m.reportPod(t.Context(), all["web"]); (err == nil) != test.gone {
+				t.Errorf("got %v, want the pod to be gone: %t", err, test.gone)
+			}
+		})
+	}
+}
+
+// lines are what is logged.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, strings.TrimSpace(string(text)))
+	return len(text), nil
+}
+
+// containing returns how many lines have a text.
+func (l *lines) containing(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// One outage is one line, and one more for each other reason, whichever pod is tried first.
+func TestReportPods_logsAnOutageOnce(t *testing.T) {
+	t.Parallel()
+	const names, rounds = 6, 3
+	var requests int // guarded by mu
+	var mu sync.Mutex
+	enough := make(chan struct{})
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		pod := path.Base(r.URL.Path)
+		if pod == "pod-0" {
+			refuse(w, 403, metav1.StatusReasonForbidden, fmt.Sprintf("pods %q is forbidden: no", pod))
+		} else {
+			refuse(w, 503, metav1.StatusReasonServiceUnavailable, fmt.Sprintf("the server is currently unable to handle the request (get pods %s)", pod))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if requests++; requests == names*rounds {
+			close(enough)
+		}
+	})
+	all := pods{}
+	for i := range names {
+		maps.Copy(all, podsNamed(fmt.Sprint("pod-", i)))
+	}
+	var out lines
+	m := newMember(client, all, slog.New(slog.NewTextHandler(&out, nil)))
+	for uid := range all {
+		m.owed.add(uid)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.reportPods(ctx) })
+	<-enough
+	cancel()
+	running.Wait()
+	if refused, away := out.containing("is forbidden"), out.containing("currently unable"); refused != 1 || away != 1 || len(out.all) != 2 {
+		t.Errorf("logged:\n%s", strings.Join(out.all, "\n"))
+	}
+}
+
+// A pod whose status is never taken is one trouble, also while those of others are.
+func TestReportPods_logsOnePodOnce(t *testing.T) {
+	t.Parallel()
+	others := make(chan struct{})
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "bad" {
+			refuse(w, 422, metav1.StatusReasonInvalid, "no")
+			return
+		}
+		refuse(w, 404, metav1.StatusReasonNotFound, "not found")
+		others <- struct{}{}
+	})
+	all := podsNamed("bad", "good")
+	var out lines
+	m := newMember(client, all, slog.New(slog.NewTextHandler(&out, nil)))
+	m.owed.add("bad")
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.reportPods(ctx) })
+	for range 4 {
+		m.owed.add("good")
+		<-others
+	}
+	cancel()
+	running.Wait()
+	if len(out.all) != 1 || out.containing("level=WARN") != 1 {
+		t.Errorf("logged:\n%s", strings.Join(out.all, "\n"))
+	}
+}

@@ -1,0 +1,38 @@
+package preflight
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/nodeapi"
+)
+
+// certificateNotice is how long before its end a certificate is warned of.
+const certificateNotice = 7 * 24 * time.Hour
+
+// checkNodeAPI reads the files that the node's API is served with, where it is.
+func checkNodeAPI(cfg *config.Config, now time.Time) []Finding {
+	c := &cfg.NodeAPI
+	if !c.Served() {
+		return nil
+	}
+	subject := "node_api " + c.CertFile
+	cert, err := nodeapi.ReadFiles(c.CertFile, c.KeyFile, c.ClientCAFile)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w; check as the user the agent runs as", err)
+	}
+	if err == nil {
+		err = nodeapi.Validity(cert, now)
+	}
+	if err != nil {
+		return []Finding{{LevelFail, subject, err.Error()}}
+	}
+	message := "valid until " + cert.NotAfter.UTC().Format(time.RFC3339)
+	if cert.NotAfter.Sub(now) <= certificateNotice {
+		return []Finding{{LevelWarn, subject, message + " only; renew it, and the agent takes the new one by itself"}}
+	}
+	return []Finding{{LevelOK, subject, message}}
+}
