@@ -4,9 +4,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"sync/atomic"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/checkpoint"
@@ -14,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/gc"
+	"github.com/wardlet/wardlet/core/handler"
 	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/metrics"
@@ -24,6 +28,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/probe"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/source"
@@ -61,6 +66,7 @@ type Node struct {
 
 	state    *state.Dir
 	client   *runtime.Client
+	probes   *probe.Manager
 	health   *runtime.Health
 	runtime  *runtime.Runtime
 	events   *status.EventBuffer
@@ -173,6 +179,13 @@ func (n *Node) wire() error {
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)
 
+	runner := &handler.Runner{Exec: n.runtime.Exec, Expand: criconfig.ExpandStatic, Agent: "kube-probe/" + kube.MinorVersion}
+	n.probes = probe.New(probe.Config{
+		Runner:   runner,
+		Statuses: statuses, Events: n.recorder, Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
+		Spread: rand.N[time.Duration], Now: now, Log: log,
+	})
+
 	n.Agent, err = New(cfg, &Deps{
 		Logger: log, Now: now, Jitter: parts.Jitter, Layout: layout, Statuses: statuses, Events: n.recorder,
 		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
@@ -180,12 +193,12 @@ func (n *Node) wire() error {
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
 			Volumes: classVolumes{volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
 			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, OnFinished: n.finished,
-			Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
+			Hooks: runner, Probes: n.probes, Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},
 		Mux:      mux.Config{Documents: n.state.Documents(), Changed: n.podChanges.Notify},
 		Policies: n.judge, Source: n.newSource,
-		Loop:     syncloop.Config{Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
+		Loop:     syncloop.Config{Probes: n.probes, Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
 		Observe:  func(w *worker.Pool) syncloop.Workers { return instrument.Workers{Workers: w, Meters: n.meters} },
 		Garbage:  gc.Config{Runtime: n.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, n.runtime.Idle}},
 		CallsEnd: endCalls,

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 const (
@@ -104,27 +105,21 @@ func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
 
 // ContainerEvent records that something happened to the pod's container of a name.
 func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
-	e.podEvent(p, fieldPath(&p.Spec, container), kind, reason, message)
+	e.podEvent(p, fieldPath(p, container), kind, reason, message)
 }
 
 // fieldPath returns how an event about a container says so; empty for one that the spec does not have.
-func fieldPath(spec *v1.PodSpec, container string) string {
-	for i := range spec.InitContainers {
-		if spec.InitContainers[i].Name == container {
-			return "spec.initContainers{" + container + "}"
-		}
+func fieldPath(p *v1.Pod, container string) string {
+	list := "containers"
+	switch c, kind := pod.Container(p, container); {
+	case c == nil:
+		return ""
+	case kind == pod.InitContainer, kind == pod.Sidecar:
+		list = "initContainers"
+	case kind == pod.EphemeralContainer:
+		list = "ephemeralContainers"
 	}
-	for i := range spec.Containers {
-		if spec.Containers[i].Name == container {
-			return "spec.containers{" + container + "}"
-		}
-	}
-	for i := range spec.EphemeralContainers {
-		if spec.EphemeralContainers[i].Name == container {
-			return "spec.ephemeralContainers{" + container + "}"
-		}
-	}
-	return ""
+	return "spec." + list + "{" + container + "}"
 }
 
 // podEvent records an event about a part of a pod, empty for all of it.

@@ -14,6 +14,9 @@ import (
 // Version is the Kubernetes whose API the agent speaks: that of the modules it is built from.
 const Version = "v1.36.3"
 
+// MinorVersion is Version without what a user agent leaves out.
+const MinorVersion = "1.36"
+
 // newerServer is how many minor versions a server may be ahead of its nodes.
 const newerServer = 3
 

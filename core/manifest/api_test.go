@@ -136,11 +136,11 @@ func TestAPIFieldsThatMayStand(t *testing.T) {
 // refusals are pods that ask for what is not honoured, and the fields that the
 // errors must name.
 var refusals = map[string]struct{ patch, want string }{
-	"an init container's hook":  {`{"spec":{"initContainers":[{"name":"i","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.initContainers[0].lifecycle: not supported"},
+	"an init container's hook":  {`{"spec":{"initContainers":[{"name":"i","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers"},
 	"an init container's name":  {`{"spec":{"initContainers":[{"name":"c","image":"i"}]}}`, `spec.initContainers[0].name: Duplicate value: "c"`},
 	"an ephemeral target":       {`{"spec":{"ephemeralContainers":[{"name":"i","image":"i","targetContainerName":"x"}]}}`, `spec.ephemeralContainers[0].targetContainerName: Not found: "x"`},
-	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]}}`, "spec.containers[0].livenessProbe: not supported"},
-	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.containers[0].lifecycle: not supported"},
+	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1},"successThreshold":2}}]}}`, "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2"},
+	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]}}`, "spec.containers[0].lifecycle.stopSignal: not supported"},
 	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.configMapKeyRef: not supported"},
 	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
 	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never"}]}}`, "spec.containers[0].restartPolicy: not supported"},

@@ -48,6 +48,18 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 			setDefault(&port.HostPort, port.ContainerPort)
 		}
 	}
+	for _, probe := range []*v1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if probe != nil {
+			setProbeDefaults(probe)
+		}
+	}
+	if l := c.Lifecycle; l != nil {
+		for _, hook := range []*v1.LifecycleHandler{l.PostStart, l.PreStop} {
+			if hook != nil && hook.HTTPGet != nil {
+				setHTTPDefaults(hook.HTTPGet)
+			}
+		}
+	}
 	roundUp(c.Resources.Limits)
 	roundUp(c.Resources.Requests)
 	if c.Resources.Limits != nil && c.Resources.Requests == nil {
@@ -58,6 +70,24 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 			c.Resources.Requests[name] = limit.DeepCopy()
 		}
 	}
+}
+
+func setProbeDefaults(p *v1.Probe) {
+	setDefault(&p.TimeoutSeconds, 1)
+	setDefault(&p.PeriodSeconds, 10)
+	setDefault(&p.SuccessThreshold, 1)
+	setDefault(&p.FailureThreshold, 3)
+	if p.HTTPGet != nil {
+		setHTTPDefaults(p.HTTPGet)
+	}
+	if p.GRPC != nil {
+		setDefault(&p.GRPC.Service, new(""))
+	}
+}
+
+func setHTTPDefaults(h *v1.HTTPGetAction) {
+	setDefault(&h.Path, "/")
+	setDefault(&h.Scheme, v1.URISchemeHTTP)
 }
 
 // roundUp leaves what can be counted of quantities.

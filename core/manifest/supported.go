@@ -81,6 +81,33 @@ var supported = []support{
 	{"spec.containers[].securityContext.seLinuxOptions.level", "any", nil},
 	{"spec.containers[].securityContext.appArmorProfile.type", "`RuntimeDefault`, `Localhost`, `Unconfined`", nil},
 	{"spec.containers[].securityContext.appArmorProfile.localhostProfile", "a profile that the node has loaded, only with type `Localhost`", nil},
+	{"spec.containers[].livenessProbe.exec.command[]", "any; `$(NAME)` stands for variables whose values `env` says in so many words. `readinessProbe` and `startupProbe` are as this one", nil},
+	{"spec.containers[].livenessProbe.httpGet.path", "any; default: `/`", nil},
+	{"spec.containers[].livenessProbe.httpGet.port", "a number, or the name of one of the container's ports", nil},
+	{"spec.containers[].livenessProbe.httpGet.host", "any; default: the pod's address", nil},
+	{"spec.containers[].livenessProbe.httpGet.scheme", "`HTTP`, `HTTPS`; who answers is not verified", nil},
+	{"spec.containers[].livenessProbe.httpGet.httpHeaders[].name", "a name of HTTP", nil},
+	{"spec.containers[].livenessProbe.httpGet.httpHeaders[].value", "any", nil},
+	{"spec.containers[].livenessProbe.tcpSocket.port", "as of `httpGet`", nil},
+	{"spec.containers[].livenessProbe.tcpSocket.host", "any; default: the pod's address", nil},
+	{"spec.containers[].livenessProbe.grpc.port", "1 to 65535", nil},
+	{"spec.containers[].livenessProbe.grpc.service", "any", nil},
+	{"spec.containers[].livenessProbe.initialDelaySeconds", "0 or more", nil},
+	{"spec.containers[].livenessProbe.timeoutSeconds", "0 or more; default: 1", nil},
+	{"spec.containers[].livenessProbe.periodSeconds", "0 or more; default: 10", nil},
+	{"spec.containers[].livenessProbe.successThreshold", "1; of a `readinessProbe` any", nil},
+	{"spec.containers[].livenessProbe.failureThreshold", "0 or more; default: 3", nil},
+	{"spec.containers[].livenessProbe.terminationGracePeriodSeconds", "1 or more, not of a `readinessProbe`", nil},
+	{"spec.containers[].lifecycle.postStart.exec.command[]", "any. `preStop` is as this one", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.path", "as of a probe", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.port", "as of a probe", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.host", "as of a probe", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.scheme", "as of a probe", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.httpHeaders[].name", "as of a probe", nil},
+	{"spec.containers[].lifecycle.postStart.httpGet.httpHeaders[].value", "any", nil},
+	{"spec.containers[].lifecycle.postStart.tcpSocket.port", "valid, and fails, as in a kubelet", nil},
+	{"spec.containers[].lifecycle.postStart.tcpSocket.host", "as above", nil},
+	{"spec.containers[].lifecycle.postStart.sleep.seconds", "0 or more, at most the pod's grace period", nil},
 	{"spec.initContainers[].restartPolicy", "makes the container a sidecar; all else of an init container is as of `spec.containers[]`", []string{"Always"}},
 	{"spec.volumes[].name", "a DNS label", nil},
 	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
@@ -184,6 +211,16 @@ func rowsOfKinds() (rows []support) {
 			continue
 		}
 		rows = append(rows, support{"spec.initContainers[]." + name, s.values, s.only})
+		if hook, ok := strings.CutPrefix(name, "lifecycle.postStart"); ok {
+			rows = append(rows, support{"spec.containers[].lifecycle.preStop" + hook, s.values, s.only}, support{"spec.initContainers[].lifecycle.preStop" + hook, s.values, s.only})
+			continue
+		}
+		if probe, ok := strings.CutPrefix(name, "livenessProbe"); ok {
+			for _, kind := range []string{"readinessProbe", "startupProbe"} {
+				rows = append(rows, support{"spec.containers[]." + kind + probe, s.values, s.only}, support{"spec.initContainers[]." + kind + probe, s.values, s.only})
+			}
+			continue
+		}
 		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") {
 			rows = append(rows, support{"spec.ephemeralContainers[]." + name, s.values, s.only})
 		}

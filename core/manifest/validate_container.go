@@ -9,6 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // maxPath is how long a path may be for the kernel, in bytes.
@@ -23,10 +25,17 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool) field.ErrorList 
 	check := containerCheck{spec: s, volumes: volumes, names: map[string]bool{}}
 	hostPorts := map[string]bool{}
 	for i := range s.Containers {
-		errs = append(errs, check.container(&s.Containers[i], hostPorts, specPath.Child("containers").Index(i))...)
+		at := specPath.Child("containers").Index(i)
+		errs = append(errs, check.container(&s.Containers[i], hostPorts, at)...)
+		errs = append(errs, validateProbes(&s.Containers[i], true, at)...)
+		errs = append(errs, validateHooks(&s.Containers[i], true, *s.TerminationGracePeriodSeconds, at.Child("lifecycle"))...)
 	}
 	for i := range s.InitContainers {
-		errs = append(errs, check.container(&s.InitContainers[i], map[string]bool{}, specPath.Child("initContainers").Index(i))...)
+		at := specPath.Child("initContainers").Index(i)
+		errs = append(errs, check.container(&s.InitContainers[i], map[string]bool{}, at)...)
+		sidecar := pod.IsSidecar(&s.InitContainers[i])
+		errs = append(errs, validateProbes(&s.InitContainers[i], sidecar, at)...)
+		errs = append(errs, validateHooks(&s.InitContainers[i], sidecar, *s.TerminationGracePeriodSeconds, at.Child("lifecycle"))...)
 	}
 	for i := range s.EphemeralContainers {
 		c, at := &s.EphemeralContainers[i], specPath.Child("ephemeralContainers").Index(i)

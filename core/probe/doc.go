@@ -6,6 +6,6 @@
 // that the worker has to act on wakes the sync loop. A result is a fact about one container, never about a name: what comes
 // after it knows nothing of it.
 //
-// Each probe has a goroutine of its own. The Manager owns them: Remove ends those of a pod, Close all of them and waits. Of
+// Each probe has a goroutine of its own. The Manager owns them: Remove ends those of a pod, Run all of them, and waits. Of
 // one owner's probes only some run at a time, so that its thousand delay nobody else's.
 package probe

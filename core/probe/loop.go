@@ -64,7 +64,7 @@ func (l *loop) every(ctx context.Context, period time.Duration) {
 			case <-ticker.C:
 				again = true
 			case <-l.nudged:
-				if next == forContainer {
+				if next == forContainer || l.isAnother() {
 					again = true
 					ticker.Reset(period)
 				}
@@ -91,6 +91,13 @@ func (l *loop) run(ctx context.Context) {
 		}
 	}
 	l.every(ctx, period)
+}
+
+// isAnother reports whether the container is not the one that was probed last.
+func (l *loop) isAnother() bool {
+	st, _ := l.manager.cfg.Statuses.Get(l.uid)
+	own := pod.ContainerStatus(&st, l.key.container)
+	return own != nil && bare(own.ContainerID) != l.id
 }
 
 // spec returns the container and the probe, nil where the pod has none any more.

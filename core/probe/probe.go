@@ -81,9 +81,12 @@ func New(cfg Config) *Manager {
 	}
 }
 
-// Close ends all probes and waits for them.
-func (m *Manager) Close() {
+// Run waits until ctx is done, then ends all probes and waits for them.
+func (m *Manager) Run(ctx context.Context) {
+	<-ctx.Done()
+	m.mu.Lock()
 	m.cancel()
+	m.mu.Unlock()
 	m.loops.Wait()
 }
 

@@ -160,6 +160,11 @@ func deadline(request any, ordinary time.Duration) time.Duration {
 		return 2 * ordinary
 	case *runtimeapi.StopContainerRequest:
 		return ordinary + time.Duration(r.GetTimeout())*time.Second
+	case *runtimeapi.ExecSyncRequest:
+		if r.GetTimeout() == 0 {
+			return 0
+		}
+		return ordinary + time.Duration(r.GetTimeout())*time.Second
 	case *runtimeapi.PullImageRequest:
 		return 0
 	default:

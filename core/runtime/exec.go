@@ -4,14 +4,32 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/handler"
 )
 
 // ExecStreams are a command and the streams of it that are wanted.
 type ExecStreams struct {
 	Command                    []string
 	Stdin, Stdout, Stderr, TTY bool
+}
+
+// Exec runs a program in a container and returns what it wrote and its exit code. The error is handler.ErrTimeout where it has
+// not ended in time.
+func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout time.Duration) (output []byte, code int32, err error) {
+	answer, err := r.cri.ExecSync(ctx, &runtimeapi.ExecSyncRequest{ContainerId: id, Cmd: command, Timeout: int64(timeout / time.Second)})
+	if status.Code(err) == codes.DeadlineExceeded {
+		return nil, 0, handler.ErrTimeout
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("exec in container %s: %w", id, err)
+	}
+	return append(answer.GetStdout(), answer.GetStderr()...), answer.GetExitCode(), nil
 }
 
 // ExecURL returns where the runtime streams a program that it runs in a container.

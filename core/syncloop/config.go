@@ -38,6 +38,8 @@ type Config struct {
 	Begun func(uid types.UID) bool
 	// Outcomes know over restarts of the agent how pods ended.
 	Outcomes Outcomes
+	// Probes tell which pods have a result of a probe that their workers have to act on; nil for none.
+	Probes Probes
 	// Observer is told what the loop decides.
 	Observer Observer
 	Log      *slog.Logger
@@ -92,6 +94,13 @@ type Workers interface {
 	KnownTerminated(uid types.UID) bool
 	TerminationRequested(uid types.UID) bool
 	ContentRemovable(uid types.UID) bool
+}
+
+// Probes tell of results that workers have to act on.
+type Probes interface {
+	// Due returns a channel that has a value when TakeDue has pods.
+	Due() <-chan struct{}
+	TakeDue() []types.UID
 }
 
 // Statuses hold the newest status of every pod.

@@ -88,6 +88,10 @@ func (l *Loop) Run(ctx context.Context) error {
 	housekeepingTick := time.NewTicker(housekeepingPeriod)
 	defer housekeepingTick.Stop()
 
+	var probed <-chan struct{}
+	if l.cfg.Probes != nil {
+		probed = l.cfg.Probes.Due()
+	}
 	for {
 		if err := l.awaitHealth(ctx); err != nil {
 			return err
@@ -103,8 +107,10 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.handleUpdate(&u)
 		case e := <-l.cfg.PLEG.Events():
 			l.handleEvent(e)
+		case <-probed:
+			l.sync(l.cfg.Probes.TakeDue())
 		case <-syncTick.C:
-			l.syncDue()
+			l.sync(l.cfg.Workers.Due())
 			l.retry()
 		case <-housekeepingTick.C:
 			l.housekeep(ctx)
@@ -125,10 +131,10 @@ func (l *Loop) handleEvent(e pleg.Event) {
 	}
 }
 
-// syncDue asks for the pods whose time has come. One that is not in the set is
+// sync asks for pods whose time has come. One that is not in the set is
 // being ended, and housekeeping keeps that going.
-func (l *Loop) syncDue() {
-	for _, uid := range l.cfg.Workers.Due() {
+func (l *Loop) sync(due []types.UID) {
+	for _, uid := range due {
 		if m, ok := l.pods.get(uid); ok {
 			l.request(worker.Sync, m)
 		}

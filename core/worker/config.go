@@ -49,6 +49,10 @@ type Config struct {
 	// Outcomes has a start time: better than the wall clock can say. It does not
 	// block.
 	ActiveFor func(p *v1.Pod) time.Duration
+	// Hooks carry out lifecycle hooks; nil only where no pod has any.
+	Hooks Hooks
+	// Probes, if not nil, find out whether containers have started, live and are ready.
+	Probes Probes
 	// Observer, if not nil, counts the iterations of workers.
 	Observer Observer
 	Log      *slog.Logger
@@ -75,6 +79,34 @@ type Runtime interface {
 	// NetworkReady says why pods cannot have a network now. It does not block.
 	NetworkReady() error
 }
+
+// Probes find out whether containers have started, live and are ready; see package probe. The methods do not block.
+type Probes interface {
+	status.Probes
+	// Add begins the probes of a pod that are not under way.
+	Add(p *v1.Pod)
+	// Nudge says that the containers of a pod may not be what they were.
+	Nudge(uid types.UID)
+	// StopLiveness ends the probes that would have a container restarted, Remove all of a pod.
+	StopLiveness(uid types.UID)
+	Remove(uid types.UID)
+	// Failed says which probe wants a container restarted, by its ID; empty for none.
+	Failed(id string) string
+	// Changes counts the changes of results.
+	Changes() uint64
+}
+
+// noProbes are those of a pool without.
+type noProbes struct{}
+
+func (noProbes) Started(string) status.ProbeResult { return status.ProbeUnknown }
+func (noProbes) Ready(string) status.ProbeResult   { return status.ProbeUnknown }
+func (noProbes) Add(*v1.Pod)                       {}
+func (noProbes) Nudge(types.UID)                   {}
+func (noProbes) StopLiveness(types.UID)            {}
+func (noProbes) Remove(types.UID)                  {}
+func (noProbes) Failed(string) string              { return "" }
+func (noProbes) Changes() uint64                   { return 0 }
 
 // Images fetches images.
 type Images interface {

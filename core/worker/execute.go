@@ -119,7 +119,7 @@ func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions, 
 // called.
 func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Container, template pod.ContainerRun, observed *status.ObservedPod) (tried bool, err error) {
 	newest := observed.Newest(c.Name)
-	if err := p.checkBackoff(it.pod, c, newest); err != nil {
+	if err := p.checkBackoff(it.pod, c, newest, observed); err != nil {
 		status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "BackOff",
 			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(it.pod), it.uid))
 		return false, err
@@ -144,13 +144,14 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 	if err := p.interrupted(ctx); err != nil {
 		return false, err
 	}
-	if _, err := p.cfg.Runtime.StartContainer(ctx, run); err != nil {
+	id, err := p.cfg.Runtime.StartContainer(ctx, run)
+	if err != nil {
 		return true, p.warnFailed(ctx, it, c.Name, err)
 	}
 	crashpoint.Reached("container started")
 	status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeNormal, "Created", "Created container "+c.Name)
 	status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeNormal, "Started", "Started container "+c.Name)
-	return true, nil
+	return true, p.postStart(ctx, it, &run, id)
 }
 
 // targetID returns the ID of the container whose processes an ephemeral container is to see, empty where it names none.

@@ -14,7 +14,8 @@ import (
 //
 // The last init container that was made in the pod's sandbox tells how far the pod is: those before it have done their work,
 // whatever is left of them. Only sidecars before it are looked at, and started again where they have ended.
-func (a *Actions) planInit(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) string) (initialized bool, why string) {
+func (a *Actions) planInit(of *initPlan) (initialized bool, why string) {
+	p, observed := of.pod, of.observed
 	all := p.Spec.InitContainers
 	if len(all) == 0 {
 		return true, ""
@@ -37,7 +38,7 @@ func (a *Actions) planInit(p *v1.Pod, observed *status.ObservedPod, hash func(*v
 			start = append(start, c.Name)
 			continue
 		}
-		step := a.planOne(p, c, newest, hash)
+		step := a.planOne(of, c, newest)
 		switch {
 		case step == initFailed:
 			return false, "init container " + c.Name + " has failed, and does not start again"
@@ -57,6 +58,21 @@ func (a *Actions) planInit(p *v1.Pod, observed *status.ObservedPod, hash func(*v
 	return initialized, ""
 }
 
+// initPlan is what the plan for init containers is made of; see Plan.
+type initPlan struct {
+	pod      *v1.Pod
+	observed *status.ObservedPod
+	status   *v1.PodStatus
+	hash     func(*v1.Container) string
+	failed   func(id string) string
+}
+
+// hasStarted reports whether the status shows a sidecar as started.
+func (of *initPlan) hasStarted(c *v1.Container) bool {
+	st := pod.ContainerStatus(of.status, c.Name)
+	return st != nil && st.Started != nil && *st.Started
+}
+
 // initStep is what the newest instance of an init container asks for.
 type initStep int
 
@@ -71,7 +87,7 @@ const (
 	initFailed
 )
 
-func (a *Actions) planOne(p *v1.Pod, c *v1.Container, newest *status.ObservedContainer, hash func(*v1.Container) string) initStep {
+func (a *Actions) planOne(of *initPlan, c *v1.Container, newest *status.ObservedContainer) initStep {
 	sidecar := pod.IsSidecar(c)
 	failed := newest.State == status.StateUnknown || newest.ExitCode != 0 || newest.Reason == reasonOOMKilled
 	switch {
@@ -79,14 +95,19 @@ func (a *Actions) planOne(p *v1.Pod, c *v1.Container, newest *status.ObservedCon
 		return initAgain
 	case newest.State == status.StateRunning && !sidecar:
 		return initWaits
-	case newest.State == status.StateRunning && changed(c, newest, hash):
+	case newest.State == status.StateRunning && changed(c, newest, of.hash):
 		a.stop(newest, "Init container "+c.Name+" definition changed, will be restarted")
 		return initAgain
+	case newest.State == status.StateRunning && of.failed(newest.ID) != "":
+		a.stopFailed(c, newest, "Init container "+c.Name+" "+of.failed(newest.ID)+", will be restarted")
+		return initAgain
+	case newest.State == status.StateRunning && c.StartupProbe != nil && !of.hasStarted(c):
+		return initWaits
 	case newest.State == status.StateRunning:
 		return initDone
 	case !sidecar && !failed:
 		return initDone
-	case !sidecar && !status.Restartable(p, c, max(newest.ExitCode, 1)):
+	case !sidecar && !status.Restartable(of.pod, c, max(newest.ExitCode, 1)):
 		return initFailed
 	}
 	a.stopUnknown(newest)

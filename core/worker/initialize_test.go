@@ -89,7 +89,7 @@ func TestPlan_initContainers(t *testing.T) {
 				}
 				o.Containers = append(o.Containers, c)
 			}
-			a := Plan(p, o, hash)
+			a := plan(p, o)
 			got := planned{KillPod: a.KillPod, CreateSandbox: a.CreateSandbox, Start: a.Start}
 			for _, s := range a.Stop {
 				got.Stop = append(got.Stop, s.ID)
@@ -106,7 +106,7 @@ func TestPlan_newSandboxOfAPodWithInitContainers(t *testing.T) {
 	t.Parallel()
 	p := initPod()
 	p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug"}}}
-	if got := Plan(p, &status.ObservedPod{}, hash).Start; !slices.Equal(got, []string{"first"}) {
+	if got := plan(p, &status.ObservedPod{}).Start; !slices.Equal(got, []string{"first"}) {
 		t.Errorf("starts %v", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestPlan_ephemeralContainers(t *testing.T) {
 		{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "ended"}},
 	}
 	o.Containers = append(o.Containers, status.ObservedContainer{ID: "e", Name: "ended", State: status.StateExited, ExitCode: 1})
-	if got := Plan(p, o, hash).Start; !slices.Equal(got, []string{"new"}) {
+	if got := plan(p, o).Start; !slices.Equal(got, []string{"new"}) {
 		t.Errorf("starts %v", got)
 	}
 }

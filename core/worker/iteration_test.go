@@ -113,7 +113,7 @@ func TestAContainerThatWaitsAfterItsCrashIsNotLookedAt(t *testing.T) {
 		b := newBench(t)
 		p := newPod("web", "1", "a")
 		crash := status.ObservedContainer{ID: "before", Name: "a", State: status.StateExited, FinishedAt: time.Now()}
-		if err := b.pool.checkBackoff(p, &p.Spec.Containers[0], &crash); err != nil {
+		if err := b.pool.checkBackoff(p, &p.Spec.Containers[0], &crash, &status.ObservedPod{}); err != nil {
 			t.Fatal(err)
 		}
 		running(b, p)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,8 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 		wg.Go(func() {
 			defer close(stopped[i])
 			status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeNormal, "Killing", s.Message)
-			grace := p.waitTurn(ctx, s.after, stopped, grace)
+			grace := p.preStop(ctx, about, &s, cmp.Or(s.grace, grace))
+			grace = p.waitTurn(ctx, s.after, stopped, grace)
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)
 			}

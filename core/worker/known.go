@@ -84,6 +84,7 @@ func (p *Pool) removeWorker(rec *record) {
 	p.queue.remove(rec.uid)
 	p.backoff.forget(rec.uid)
 	p.finishTermination(rec, true)
+	p.cfg.Probes.Remove(rec.uid)
 	p.cfg.Statuses.Delete(rec.uid)
 	if rec.pod != nil {
 		for c := range pod.Containers(rec.pod) {

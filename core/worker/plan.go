@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -28,6 +30,8 @@ type StopContainer struct {
 	ID      string
 	Name    string
 	Message string
+	// grace, if not 0, is the time that the container gets instead of the pod's.
+	grace time.Duration
 	// after are the indexes of those that have to be stopped before, as long as the grace period allows.
 	after []int
 }
@@ -42,9 +46,10 @@ func (a *Actions) EndsPod() bool {
 	return a.KillPod && !a.CreateSandbox && len(a.Start) == 0
 }
 
-// Plan compares what the runtime shows of a pod with its spec. hash is the
-// definition hash of a container. It changes nothing of what it is given.
-func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) string) Actions {
+// Plan compares what the runtime shows of a pod with its spec. st is its status of now, hash the
+// definition hash of a container, and failed says which probe of a container, by its ID, wants it
+// restarted, empty for none. It changes nothing of what it is given.
+func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*v1.Container) string, failed func(id string) string) Actions {
 	if why := status.SandboxFault(p, observed); why != "" {
 		a := planSandbox(p, observed)
 		a.Why = why
@@ -52,7 +57,7 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) stri
 	}
 	a := Actions{Sandbox: &observed.Sandboxes[0]}
 	a.startEphemeral(p, observed)
-	initialized, why := a.planInit(p, observed, hash)
+	initialized, why := a.planInit(&initPlan{p, observed, st, hash, failed})
 	if why != "" {
 		return Actions{KillPod: true, Why: why}
 	}
@@ -66,12 +71,18 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, hash func(*v1.Container) stri
 		newest := observed.Newest(c.Name)
 		switch {
 		case newest != nil && newest.State == status.StateRunning:
-			if !changed(c, newest, hash) {
+			switch why := failed(newest.ID); {
+			case changed(c, newest, hash):
+				a.stop(newest, "Container "+c.Name+" definition changed, will be restarted")
+				a.Start = append(a.Start, c.Name)
+			case why == "":
 				kept++
-				continue
+			case status.Restartable(p, c, exitCodeKilled):
+				a.stopFailed(c, newest, "Container "+c.Name+" "+why+", will be restarted")
+				a.Start = append(a.Start, c.Name)
+			default:
+				a.stopFailed(c, newest, "Container "+c.Name+" "+why)
 			}
-			a.stop(newest, "Container "+c.Name+" definition changed, will be restarted")
-			a.Start = append(a.Start, c.Name)
 		case status.ShouldStart(p, c, newest):
 			a.stopUnknown(newest)
 			a.Start = append(a.Start, c.Name)
@@ -147,6 +158,19 @@ func (a *Actions) stopUnnamed(p *v1.Pod, observed *status.ObservedPod) {
 func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
 	if newest != nil && newest.State == status.StateUnknown {
 		a.stop(newest, "Container "+newest.Name+" is in an unknown state, try killing it before restart")
+	}
+}
+
+// exitCodeKilled is how a container ends that is killed.
+const exitCodeKilled = 137
+
+// stopFailed stops a container of which a probe has failed, with the grace period of the probe.
+func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, message string) {
+	a.stop(newest, message)
+	for _, probe := range []*v1.Probe{c.StartupProbe, c.LivenessProbe} {
+		if probe != nil && probe.TerminationGracePeriodSeconds != nil {
+			a.Stop[len(a.Stop)-1].grace = max(seconds(*probe.TerminationGracePeriodSeconds), time.Second)
+		}
 	}
 }
 

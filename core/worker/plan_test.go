@@ -42,6 +42,11 @@ func exited(o *status.ObservedPod, code int32, indexes ...int) {
 	}
 }
 
+// plan is Plan for a pod without probes.
+func plan(p *v1.Pod, o *status.ObservedPod) Actions {
+	return Plan(p, o, &v1.PodStatus{}, hash, func(string) string { return "" })
+}
+
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	const (
@@ -148,7 +153,7 @@ func TestPlan(t *testing.T) {
 			p, o := good()
 			p.Spec.RestartPolicy = tc.policy
 			tc.change(p, o)
-			a := Plan(p, o, hash)
+			a := plan(p, o)
 			got := planned{KillPod: a.KillPod, CreateSandbox: a.CreateSandbox, Attempt: a.Attempt, Start: a.Start}
 			if a.Sandbox != nil {
 				got.Sandbox = a.Sandbox.ID

@@ -26,23 +26,30 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 	if p.cfg.HostIPs != nil {
 		hostIPs = p.cfg.HostIPs()
 	}
-	st := status.Generate(status.Input{
-		Pod:         it.pod,
-		Observed:    *observed,
-		Previous:    previous,
-		Reasons:     p.waitingReasons(it.pod),
-		Terminating: ph.terminating,
-		Terminal:    ph.terminal,
-		Failure:     it.failure,
-		Now:         p.cfg.Now(),
-		HostIPs:     hostIPs,
-		RuntimeName: p.cfg.RuntimeName,
-	})
-	if it.statusFunc != nil && (ph.terminating || ph.terminal) {
-		it.statusFunc(&st)
+	for {
+		// A result that changes after it was read and before the status is stored would be lost.
+		results := p.cfg.Probes.Changes()
+		st := status.Generate(status.Input{
+			Pod:         it.pod,
+			Observed:    *observed,
+			Previous:    previous,
+			Reasons:     p.waitingReasons(it.pod),
+			Probes:      p.cfg.Probes,
+			Terminating: ph.terminating,
+			Terminal:    ph.terminal,
+			Failure:     it.failure,
+			Now:         p.cfg.Now(),
+			HostIPs:     hostIPs,
+			RuntimeName: p.cfg.RuntimeName,
+		})
+		if it.statusFunc != nil && (ph.terminating || ph.terminal) {
+			it.statusFunc(&st)
+		}
+		p.saveStatus(it, st)
+		if p.cfg.Probes.Changes() == results {
+			return st
+		}
 	}
-	p.saveStatus(it, st)
-	return st
 }
 
 // publishWaiting publishes why a pod has not started yet.
@@ -79,8 +86,12 @@ func (p *Pool) isRemoved(rec *record) bool {
 }
 
 func (p *Pool) setStatus(about *v1.Pod, st v1.PodStatus) {
-	if _, err := p.cfg.Statuses.Set(about, st); err != nil {
+	changed, err := p.cfg.Statuses.Set(about, st)
+	if err != nil {
 		p.log.Error("status not stored", append(logPod(about, about.UID), "err", err)...)
+	}
+	if changed {
+		p.cfg.Probes.Nudge(about.UID)
 	}
 }
 

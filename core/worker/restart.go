@@ -106,7 +106,11 @@ func (b *restartBackoff) forget(uid types.UID) {
 
 // checkBackoff returns a CrashLoopBackOff fault while a crashed container has to wait for its
 // restart.
-func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer) error {
+func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer, observed *status.ObservedPod) error {
+	if newest != nil && newest.State == status.StateRunning {
+		// It was stopped for a probe: the instance before it tells how soon it may start again.
+		newest = lastExited(observed, c.Name)
+	}
 	if newest == nil || newest.State != status.StateExited {
 		return nil
 	}
@@ -124,6 +128,16 @@ func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.Obser
 		Err: fmt.Errorf("back-off %s restarting failed container=%s pod=%s(%s)",
 			delay, c.Name, pod.FullName(about), about.UID),
 	}
+}
+
+// lastExited returns the newest instance of a container that has ended, nil for none.
+func lastExited(observed *status.ObservedPod, name string) *status.ObservedContainer {
+	for i := range observed.Containers {
+		if c := &observed.Containers[i]; c.Name == name && c.State == status.StateExited {
+			return c
+		}
+	}
+	return nil
 }
 
 // nextAttempt returns the attempt of the instance after newest. Without newest the log files

@@ -33,10 +33,11 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 		p.warn(ctx, it.pod, "FailedMount", err)
 		return false, err
 	}
+	p.cfg.Probes.Add(it.pod)
 	if p.cfg.Terminations != nil && !it.wasTerminating {
 		p.cfg.Terminations.Forget(it.uid)
 	}
-	actions := Plan(it.pod, observed, p.cfg.Hash)
+	actions := Plan(it.pod, observed, &st, p.cfg.Hash, p.cfg.Probes.Failed)
 	p.recordSandboxLoss(it, &actions, observed, &st)
 	if actions.Empty() {
 		return false, nil
@@ -139,6 +140,7 @@ func (p *Pool) failSandboxLost(it syncIteration) {
 // syncTerminatingPod stops all containers of a pod and its sandboxes, and confirms by an
 // observation that nothing runs any more.
 func (p *Pool) syncTerminatingPod(ctx context.Context, it syncIteration, observed *status.ObservedPod) error {
+	p.cfg.Probes.StopLiveness(it.uid)
 	p.publish(it, observed, progress{terminating: true})
 	if p.cfg.Terminations != nil && observed.Running() {
 		p.cfg.Terminations.Begin(it.uid, it.origin.FirstSeen, it.grace)
@@ -151,6 +153,7 @@ func (p *Pool) syncTerminatingPod(ctx context.Context, it syncIteration, observe
 	if err != nil {
 		return err
 	}
+	p.cfg.Probes.Remove(it.uid)
 	p.publish(it, after, progress{terminal: true})
 	return nil
 }

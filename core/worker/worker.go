@@ -47,6 +47,9 @@ type Pool struct {
 
 // New makes a pool without workers.
 func New(cfg Config) *Pool {
+	if cfg.Probes == nil {
+		cfg.Probes = noProbes{}
+	}
 	p := &Pool{
 		cfg:        cfg,
 		log:        cfg.Log,

@@ -47,6 +47,21 @@ func expandArguments(c *v1.Container, field func(*v1.EnvVarSource) (string, erro
 	return &arguments{env: env, command: command, args: args}, nil
 }
 
+// ExpandStatic replaces $(NAME) in a command by the variables whose values env says in so many words.
+func ExpandStatic(command []string, env []v1.EnvVar) []string {
+	e := &expander{vars: map[string]string{}, remaining: maxArguments}
+	for i := range env {
+		if env[i].ValueFrom == nil {
+			e.vars[env[i].Name] = env[i].Value
+		}
+	}
+	expanded, err := e.expandAll("command", command)
+	if err != nil {
+		return command
+	}
+	return expanded
+}
+
 // expander replaces references to variables, and never builds more than it has room
 // for: a few variables that refer to each other become very long.
 type expander struct {

@@ -1,0 +1,68 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/handler"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Hooks carry out lifecycle hooks; see handler.Runner.
+type Hooks interface {
+	Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error
+}
+
+// postStart carries out what a container that has just started is to do first. The container ends where that fails.
+func (p *Pool) postStart(ctx context.Context, it syncIteration, run *pod.ContainerRun, id string) error {
+	c := run.Container
+	if c.Lifecycle == nil || c.Lifecycle.PostStart == nil {
+		return nil
+	}
+	err := p.cfg.Hooks.Hook(ctx, handler.Target{Container: c, ID: id, IP: p.address(it.uid, run.SandboxIPs)}, c.Lifecycle.PostStart)
+	if err == nil {
+		return nil
+	}
+	if interrupted := p.interrupted(ctx); interrupted != nil {
+		return interrupted
+	}
+	status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed: "+err.Error())
+	stop := []StopContainer{{ID: id, Name: c.Name, Message: "FailedPostStartHook"}}
+	if stopErr := p.stopContainers(ctx, it.pod, stop, restartGrace(it.pod)); stopErr != nil {
+		return stopErr
+	}
+	return &status.Fault{Reason: "PostStartHookError", Err: err}
+}
+
+// preStop carries out what a container is to do before it is stopped, within its grace period, and returns what is left of
+// that. Where it fails the container is stopped all the same.
+func (p *Pool) preStop(ctx context.Context, about *v1.Pod, s *StopContainer, grace time.Duration) time.Duration {
+	c, _ := pod.Container(about, s.Name)
+	if c == nil || c.Lifecycle == nil || c.Lifecycle.PreStop == nil || grace <= 0 {
+		return grace
+	}
+	began := p.cfg.Now()
+	within, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	if err := p.cfg.Hooks.Hook(within, handler.Target{Container: c, ID: s.ID, IP: p.address(about.UID, nil)}, c.Lifecycle.PreStop); err != nil && ctx.Err() == nil {
+		if within.Err() != nil {
+			err = fmt.Errorf("it has not ended within the grace period of %s", grace)
+		}
+		status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
+	}
+	return max(grace-p.cfg.Now().Sub(began).Truncate(time.Second), fallbackGrace)
+}
+
+// address returns the address of a pod: that of its sandbox, or the node's for a pod on its network.
+func (p *Pool) address(uid types.UID, ofSandbox []string) string {
+	if len(ofSandbox) > 0 {
+		return ofSandbox[0]
+	}
+	st, _ := p.cfg.Statuses.Get(uid)
+	return st.PodIP
+}
