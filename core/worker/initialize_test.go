@@ -193,3 +193,41 @@ func TestOrderStops(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A probe that has failed restarts its container alone, with the probe's grace period; a pod that may not restart loses it.
+func TestPlan_probes(t *testing.T) {
+	t.Parallel()
+	failed := func(id string) string {
+		if id == "id-foo2" || id == "id-sidecar" {
+			return "failed liveness probe"
+		}
+		return ""
+	}
+	p, o := good()
+	p.Spec.Containers[1].LivenessProbe = &v1.Probe{TerminationGracePeriodSeconds: new(int64(5))}
+	a := Plan(p, o, &v1.PodStatus{}, hash, failed)
+	if len(a.Stop) != 1 || a.Stop[0].ID != "id-foo2" || a.Stop[0].Message != "Container foo2 failed liveness probe, will be restarted" ||
+		a.Stop[0].grace != 5*time.Second || !slices.Equal(a.Start, []string{"foo2"}) || a.KillPod {
+		t.Errorf("plan %+v", a)
+	}
+	p.Spec.RestartPolicy = v1.RestartPolicyNever
+	if a = Plan(p, o, &v1.PodStatus{}, hash, failed); len(a.Stop) != 1 || a.Stop[0].Message != "Container foo2 failed liveness probe" || len(a.Start) != 0 || a.KillPod {
+		t.Errorf("plan of a pod that may not restart %+v", a)
+	}
+	// The last init container starts once the startup probe of the sidecar before it has succeeded.
+	p = initPod()
+	p.Spec.InitContainers[1].StartupProbe = &v1.Probe{}
+	o = &status.ObservedPod{Sandboxes: []status.ObservedSandbox{{ID: "s1", Ready: true, IPs: []string{"10.0.0.1"}}}, Containers: []status.ObservedContainer{
+		{ID: "other", Name: "sidecar", SandboxID: "s1", State: status.StateRunning},
+	}}
+	for started, want := range map[bool][]string{false: nil, true: {"last"}} {
+		st := &v1.PodStatus{InitContainerStatuses: []v1.ContainerStatus{{Name: "sidecar", Started: &started}}}
+		if got := Plan(p, o, st, hash, failed).Start; !slices.Equal(got, want) {
+			t.Errorf("started %v: starts %v, want %v", started, got, want)
+		}
+	}
+	o.Containers[0].ID = "id-sidecar"
+	if a = Plan(p, o, &v1.PodStatus{}, hash, failed); len(a.Stop) != 1 || !slices.Equal(a.Start, []string{"sidecar"}) {
+		t.Errorf("plan of a sidecar that failed %+v", a)
+	}
+}

@@ -1,0 +1,121 @@
+package worker
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/handler"
+)
+
+// hooks are carried out by the node: as calls of it, which may be held or fail. A sleep takes its time.
+type hooks struct{ *node }
+
+func (h hooks) Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error {
+	if hook.Sleep != nil {
+		select {
+		case <-time.After(time.Duration(hook.Sleep.Seconds) * time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return h.call(ctx, "hook %s %s", to.ID, hook.Exec.Command[0])
+}
+
+func hook(name string, sleeps int64) *v1.LifecycleHandler {
+	h := &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: []string{name}}}
+	if sleeps > 0 {
+		h.Sleep = &v1.SleepAction{Seconds: sleeps}
+	}
+	return h
+}
+
+// hooked is a bench whose pod has hooks.
+func hooked(t *testing.T, lifecycle v1.Lifecycle) (*bench, *v1.Pod) {
+	t.Helper()
+	b := newBench(t)
+	b.pool.cfg.Hooks = hooks{b.node}
+	p := newPod("web", "1", "a", "b")
+	p.Spec.Containers[0].Lifecycle = &lifecycle
+	return b, p
+}
+
+// The next container starts once the hook of the one before has ended.
+func TestPostStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, p := hooked(t, v1.Lifecycle{PostStart: hook("start", 0)})
+		held := make(chan struct{})
+		b.hold["hook"] = held
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "hook c2 start")
+		close(held)
+		expectCalls(t, b, "start web/b#0")
+	})
+}
+
+// A container whose hook fails is stopped, and the pod says why it waits; the others start.
+func TestPostStart_fails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, p := hooked(t, v1.Lifecycle{PostStart: hook("start", 0)})
+		b.fail["hook"] = errBroken
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "hook c2 start", "stop c2 30s", "start web/b#0")
+		if got := b.waitingReason(p, "a"); got != "PostStartHookError" {
+			t.Errorf("it waits for %q", got)
+		}
+		if !b.recorded("web FailedPostStartHook") {
+			t.Error("event FailedPostStartHook is missing")
+		}
+	})
+}
+
+// A pod that is to end does not wait for a hook without end.
+func TestPostStart_ofAPodThatEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, p := hooked(t, v1.Lifecycle{PostStart: hook("start", 0)})
+		b.hold["hook"] = make(chan struct{})
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "hook c2 start")
+		b.kill(p)
+		expectCalls(t, b, "stop c2 30s", "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
+	})
+}
+
+// What a hook takes before a stop is a part of the grace period.
+func TestPreStop(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		sleeps int64
+		grace  string
+		warns  bool
+	}{
+		"takes a part of the grace period": {10, "20s", false},
+		"takes all of it":                  {40, "2s", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b, p := hooked(t, v1.Lifecycle{PreStop: hook("stop", tc.sleeps)})
+				b.create(p)
+				expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "start web/b#0")
+				b.kill(p)
+				expectCalls(t, b, "stop c3 30s")
+				time.Sleep(time.Duration(tc.sleeps) * time.Second)
+				var want []string
+				if !tc.warns {
+					want = []string{"hook c2 stop"}
+				}
+				expectCalls(t, b, append(want, "stop c2 "+tc.grace, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")...)
+				if b.recorded("web FailedPreStopHook") != tc.warns {
+					t.Errorf("event FailedPreStopHook: want %v", tc.warns)
+				}
+			})
+		})
+	}
+}
