@@ -99,7 +99,7 @@ func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 // Save implements worker.Outcomes. Of a pod that nobody wants any more nothing
 // is kept: if it comes back, it is another one.
 func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
-	next := status.Outcome(st)
+	next := status.Outcome(p, st)
 	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
 		next.StartTime = st.StartTime.DeepCopy()
 	}
@@ -165,7 +165,7 @@ func (o *Outcomes) forget(uid types.UID) {
 }
 
 // news reports whether next says more than what is kept: an end, another end,
-// a restart, or when it began.
+// a restart, when it began, or what probes have found.
 func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	outcome, _ := o.kept.Get(uid)
 	kept := outcome.Status
@@ -176,7 +176,9 @@ func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 		return true
 	}
 	for c := range pod.Statuses(next) {
-		if c.RestartCount > restarts(&kept, c.Name) {
+		had := pod.ContainerStatus(&kept, c.Name)
+		if c.RestartCount > restarts(&kept, c.Name) || c.ContainerID != "" && (had == nil || c.ContainerID != had.ContainerID ||
+			c.Ready != had.Ready || !equality.Semantic.DeepEqual(c.Started, had.Started)) {
 			return true
 		}
 	}

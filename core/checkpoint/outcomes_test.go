@@ -153,7 +153,7 @@ func kept(t *testing.T, p *v1.Pod, st *v1.PodStatus) state.Outcome {
 	}
 	return state.Outcome{
 		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource], Instance: instance,
-		Status: status.Outcome(st),
+		Status: status.Outcome(p, st),
 	}
 }
 
@@ -321,7 +321,7 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 	}
 	o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
 	st, known := o.Saved(p)
-	if diff := cmp.Diff(status.Outcome(fares(v1.PodSucceeded, 1)), st); !known || diff != "" {
+	if diff := cmp.Diff(status.Outcome(p, fares(v1.PodSucceeded, 1)), st); !known || diff != "" {
 		t.Errorf("known %v (-want +got)\n%s", known, diff)
 	}
 }

@@ -24,7 +24,7 @@ func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 		return
 	}
 	defer o.mu.Unlock()
-	o.set(p, &l, status.Outcome(st), nil)
+	o.set(p, &l, status.Outcome(p, st), nil)
 	o.awaited = append(o.awaited, rejected{p.UID, kept})
 	select {
 	case o.urgent <- struct{}{}:

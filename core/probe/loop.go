@@ -214,8 +214,6 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	if l.key.kind != Liveness {
 		m.cfg.Statuses.SetProbed(p, c.Name, to.ID, l.key.kind == Startup, result == status.ProbeSucceeded, m.cfg.Now())
 	}
-	if l.key.kind != Readiness {
-		m.due.add(l.uid)
-	}
+	m.due.add(l.uid)
 	m.Nudge(l.uid)
 }

@@ -149,7 +149,7 @@ func TestReadiness(t *testing.T) {
 		r.find("main", true)
 		time.Sleep(10 * time.Second)
 		r.want(p, "started ready")
-		r.wantDue() // the status alone changes
+		r.wantDue("u1")
 		r.find("main", false)
 		time.Sleep(20 * time.Second)
 		r.want(p, "started ready")

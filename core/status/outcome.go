@@ -6,10 +6,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Outcome is what of a status has to outlive the agent: the end of a pod that
+// Outcome is what of a pod's status has to outlive the agent: the end of a pod that
 // has ended, and of every other the restart counts of the containers that were
-// made. It has no phase unless the pod has ended.
-func Outcome(st *v1.PodStatus) v1.PodStatus {
+// made and what probes have found of those that run. It has no phase unless the pod
+// has ended.
+func Outcome(p *v1.Pod, st *v1.PodStatus) v1.PodStatus {
 	var out v1.PodStatus
 	ended := pod.IsTerminal(st.Phase)
 	if ended {
@@ -19,6 +20,9 @@ func Outcome(st *v1.PodStatus) v1.PodStatus {
 	out.InitContainerStatuses = containerOutcomes(st.InitContainerStatuses, ended)
 	out.ContainerStatuses = containerOutcomes(st.ContainerStatuses, ended)
 	out.EphemeralContainerStatuses = containerOutcomes(st.EphemeralContainerStatuses, ended)
+	if !ended {
+		keepProbed(p, st, &out)
+	}
 	normalize(&out)
 	return out
 }
@@ -38,6 +42,17 @@ func containerOutcomes(list []v1.ContainerStatus, ended bool) (out []v1.Containe
 		out = append(out, kept)
 	}
 	return out
+}
+
+// keepProbed adds to out, an outcome of st, what probes have found of the containers that run.
+func keepProbed(p *v1.Pod, st, out *v1.PodStatus) {
+	for c := range pod.Containers(p) {
+		own, kept := pod.ContainerStatus(st, c.Name), pod.ContainerStatus(out, c.Name)
+		if c.StartupProbe == nil && c.ReadinessProbe == nil || own == nil || kept == nil || own.State.Running == nil {
+			continue
+		}
+		kept.ContainerID, kept.Ready, kept.Started = own.ContainerID, own.Ready, own.Started
+	}
 }
 
 // Resume is the status with which the agent goes on with a pod after a
@@ -75,6 +90,9 @@ func resumeContainer(p *v1.Pod, c *v1.Container, kind pod.ContainerKind, st *v1.
 	}
 	is.RestartCount = max(is.RestartCount, had.RestartCount)
 	if had.State.Terminated == nil {
+		if had.ContainerID != "" {
+			is.ContainerID, is.Ready, is.Started = had.ContainerID, had.Ready, had.Started
+		}
 		return
 	}
 	is.State = *had.State.DeepCopy()

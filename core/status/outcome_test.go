@@ -70,7 +70,7 @@ func TestOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := tc.status.DeepCopy()
-			if d := cmp.Diff(tc.want, Outcome(&tc.status)); d != "" {
+			if d := cmp.Diff(tc.want, Outcome(testPod(v1.RestartPolicyAlways, "", "a", "b"), &tc.status)); d != "" {
 				t.Errorf("outcome (-want +got):\n%s", d)
 			}
 			if d := cmp.Diff(before, &tc.status); d != "" {
@@ -162,7 +162,7 @@ func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
 			t.Parallel()
 			p := testPod(tc.policy, "file", "a")
 			before := Generate(Input{Pod: p, Observed: observed(tc.containers...), Now: noon, RuntimeName: "containerd"})
-			kept := Outcome(&before)
+			kept := Outcome(p, &before)
 			after := Generate(Input{Pod: p, Previous: Resume(p, &kept), Now: noon.Add(time.Hour), RuntimeName: "containerd"})
 			if after.Phase != tc.phase {
 				t.Errorf("phase = %s, want %s", after.Phase, tc.phase)
@@ -176,9 +176,27 @@ func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
 			if d := cmp.Diff(before.ContainerStatuses, after.ContainerStatuses); d != "" {
 				t.Errorf("containers (-before +after):\n%s", d)
 			}
-			if again := Outcome(&after); cmp.Diff(kept, again) != "" {
+			if again := Outcome(p, &after); cmp.Diff(kept, again) != "" {
 				t.Errorf("there is another outcome to be written (-before +after):\n%s", cmp.Diff(kept, again))
 			}
 		})
+	}
+}
+
+// A container that was ready when the agent ended is ready when the next one begins, and the one that runs after it is not.
+func TestResume_probes(t *testing.T) {
+	t.Parallel()
+	p := testPod(v1.RestartPolicyAlways, "file", "a")
+	p.Spec.Containers[0].ReadinessProbe, p.Spec.Containers[0].StartupProbe = &v1.Probe{}, &v1.Probe{}
+	before := Generate(Input{Pod: p, Observed: observed(instance("a", 0, StateRunning, 0)), Now: noon, RuntimeName: "containerd"})
+	before.ContainerStatuses[0].Ready, before.ContainerStatuses[0].Started = true, new(true)
+	kept := Outcome(p, &before)
+	for attempt, want := range map[uint32]bool{0: true, 1: false} {
+		after := Generate(Input{
+			Pod: p, Previous: Resume(p, &kept), Observed: observed(instance("a", attempt, StateRunning, 0)), Now: noon, RuntimeName: "containerd",
+		})
+		if c := after.ContainerStatuses[0]; c.Ready != want || *c.Started != want {
+			t.Errorf("instance %d: ready %v, started %v", attempt, c.Ready, *c.Started)
+		}
 	}
 }

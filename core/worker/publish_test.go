@@ -30,7 +30,7 @@ type fakeOutcomes struct {
 func (n *fakeOutcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.kept[p.UID] = status.Outcome(st)
+	n.kept[p.UID] = status.Outcome(p, st)
 	if phase := n.kept[p.UID].Phase; phase != "" && n.ends[p.UID] != phase {
 		n.ends[p.UID] = phase
 		n.early = n.early || n.shown(p.UID) == phase

@@ -149,7 +149,7 @@ func (o *outcomes) Discard(*v1.Pod, *v1.PodStatus) {}
 
 // Save implements worker.Outcomes.
 func (o *outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
-	next := status.Outcome(st)
+	next := status.Outcome(p, st)
 	if !o.wanted(p.UID) {
 		o.Forget(p.UID)
 		return
