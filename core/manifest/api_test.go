@@ -143,7 +143,7 @@ var refusals = map[string]struct{ patch, want string }{
 	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]}}`, "spec.containers[0].lifecycle.stopSignal: not supported"},
 	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.configMapKeyRef: not supported"},
 	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
-	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never"}]}}`, "spec.containers[0].restartPolicy: not supported"},
+	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Once"}]}}`, `spec.containers[0].restartPolicy: Unsupported value: "Once"`},
 	"disks of a container":      {`{"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"ephemeral-storage":"1Gi"}}}]}}`, "spec.containers[0].resources.limits[ephemeral-storage]: not supported"},
 	"secrets":                   {`{"spec":{"volumes":[{"name":"a","secret":{"secretName":"s"}}]}}`, "spec.volumes[0].secret: not supported"},
 	"claims":                    {`{"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"s"}}]}}`, "spec.volumes[0].persistentVolumeClaim: not supported"},

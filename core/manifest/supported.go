@@ -108,7 +108,10 @@ var supported = []support{
 	{"spec.containers[].lifecycle.postStart.tcpSocket.port", "valid, and fails, as in a kubelet", nil},
 	{"spec.containers[].lifecycle.postStart.tcpSocket.host", "as above", nil},
 	{"spec.containers[].lifecycle.postStart.sleep.seconds", "0 or more, at most the pod's grace period", nil},
-	{"spec.initContainers[].restartPolicy", "makes the container a sidecar; all else of an init container is as of `spec.containers[]`", []string{"Always"}},
+	{"spec.containers[].restartPolicy", "`Always`, `OnFailure`, `Never`; default: the pod's. `Always` makes an init container a sidecar; all else of `spec.initContainers[]` is as of `spec.containers[]`", nil},
+	{"spec.containers[].restartPolicyRules[].action", "", []string{"Restart"}},
+	{"spec.containers[].restartPolicyRules[].exitCodes.operator", "`In`, `NotIn`", nil},
+	{"spec.containers[].restartPolicyRules[].exitCodes.values[]", "0 to 255", nil},
 	{"spec.volumes[].name", "a DNS label", nil},
 	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
 	{"spec.volumes[].hostPath.type", "any type of the API", nil},
@@ -203,7 +206,7 @@ var supportedOfAPI = []support{
 }
 
 // rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which
-// have no ports and no resources.
+// have no ports and no resources, and do not start again.
 func rowsOfKinds() (rows []support) {
 	for _, s := range supported {
 		name, ok := strings.CutPrefix(s.path, "spec.containers[].")
@@ -221,7 +224,7 @@ func rowsOfKinds() (rows []support) {
 			}
 			continue
 		}
-		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") {
+		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") && !strings.HasPrefix(name, "restartPolicy") {
 			rows = append(rows, support{"spec.ephemeralContainers[]." + name, s.values, s.only})
 		}
 	}

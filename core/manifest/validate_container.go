@@ -74,7 +74,42 @@ func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, a
 	errs = append(errs, validatePorts(c.Ports, k.spec.HostNetwork, hostPorts, at.Child("ports"))...)
 	errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
 	errs = append(errs, validateMounts(c.VolumeMounts, k.volumes, at.Child("volumeMounts"))...)
+	errs = append(errs, validateRestart(c, at)...)
 	return append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
+}
+
+// maxRestartRules and maxExitCodes are how many rules a container may have, and exit codes one of them.
+const maxRestartRules, maxExitCodes = 20, 255
+
+// validateRestart checks when a container starts again, where it says that for itself.
+func validateRestart(c *v1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if c.RestartPolicy != nil {
+		errs = append(errs, oneOf(at.Child("restartPolicy"), *c.RestartPolicy,
+			v1.ContainerRestartPolicyAlways, v1.ContainerRestartPolicyOnFailure, v1.ContainerRestartPolicyNever)...)
+	}
+	at = at.Child("restartPolicyRules")
+	switch {
+	case len(c.RestartPolicyRules) == 0:
+		return errs
+	case c.RestartPolicy == nil:
+		return append(errs, field.Required(at, "must specify restartPolicy when restart rules are used"))
+	case len(c.RestartPolicyRules) > maxRestartRules:
+		return append(errs, field.TooMany(at, len(c.RestartPolicyRules), maxRestartRules))
+	}
+	for i := range c.RestartPolicyRules {
+		r, at := &c.RestartPolicyRules[i], at.Index(i)
+		if r.ExitCodes == nil {
+			errs = append(errs, field.Required(at.Child("exitCodes"), "must be specified"))
+			continue
+		}
+		errs = append(errs, oneOf(at.Child("exitCodes", "operator"), r.ExitCodes.Operator,
+			v1.ContainerRestartRuleOnExitCodesOpIn, v1.ContainerRestartRuleOnExitCodesOpNotIn)...)
+		if n := len(r.ExitCodes.Values); n > maxExitCodes {
+			errs = append(errs, field.TooMany(at.Child("exitCodes", "values"), n, maxExitCodes))
+		}
+	}
+	return errs
 }
 
 // validatePorts checks one container's ports; hostPorts are those of the
