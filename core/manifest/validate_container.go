@@ -99,6 +99,7 @@ func validateRestart(c *v1.Container, at *field.Path) field.ErrorList {
 	}
 	for i := range c.RestartPolicyRules {
 		r, at := &c.RestartPolicyRules[i], at.Index(i)
+		errs = append(errs, oneOf(at.Child("action"), r.Action, v1.ContainerRestartRuleActionRestart, v1.ContainerRestartRuleActionRestartAllContainers)...)
 		if r.ExitCodes == nil {
 			errs = append(errs, field.Required(at.Child("exitCodes"), "must be specified"))
 			continue

@@ -120,7 +120,7 @@ const (
 	reserved = "reserved-annotation"
 )
 
-var fieldCases = slices.Concat(metadataCases, specCases, identityCases, nameCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases)
+var fieldCases = slices.Concat(metadataCases, specCases, identityCases, nameCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases, ofProbes)
 
 var metadataCases = []fieldCase{
 	{path: "apiVersion", valid: []string{"v1"}, invalid: []string{"v2", "apps/v1", `""`, "1", "null", "[v1]", "V1"}},
