@@ -109,6 +109,33 @@ var rules = []rule{
 		},
 	},
 	{
+		id: "over-at-once",
+		accept: func(f *finding) bool {
+			if f.last {
+				return false
+			}
+			if f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"False"`) && slices.ContainsFunc(f.others, func(other string) bool {
+				return other == strings.Replace(f.is, `"status":"False"`, `"status":"True"`, 1)
+			}) {
+				return true // the sandbox came at once
+			}
+			if !f.theirs {
+				return false
+			}
+			if c := f.container(); c.Name != "" {
+				w := c.State.Waiting
+				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && slices.ContainsFunc(f.others, func(other string) bool {
+					return strings.Contains(other, `"reason":"ContainerStatusUnknown"`)
+				})
+			}
+			if f.unit != "condition PodReadyToStartContainers" {
+				return false
+			}
+			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
+			return deleted || f.life.grace != nil && *f.life.grace == 0 && strings.Contains(f.is, `"status":"False"`)
+		},
+	},
+	{
 		id: "own-words",
 		drop: func(theirs bool, _ string, is value) bool {
 			state, _ := is["state"].(value)
