@@ -119,20 +119,15 @@ var rules = []rule{
 			}) {
 				return true // the sandbox came at once
 			}
-			if !f.theirs {
-				return false
-			}
 			if c := f.container(); c.Name != "" {
-				w := c.State.Waiting
-				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && slices.ContainsFunc(f.others, func(other string) bool {
-					return strings.Contains(other, `"reason":"ContainerStatusUnknown"`)
-				})
+				w := c.State.Waiting // to be made, and tried at once, or ended
+				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && c.RestartCount == 0
 			}
-			if f.unit != "condition PodReadyToStartContainers" {
+			if !f.theirs || !strings.HasPrefix(f.unit, "condition ") {
 				return false
 			}
 			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
-			return deleted || f.life.grace != nil && *f.life.grace == 0 && strings.Contains(f.is, `"status":"False"`)
+			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0 && strings.Contains(f.is, `"status":"False"`)
 		},
 	},
 	{
