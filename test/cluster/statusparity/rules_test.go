@@ -127,7 +127,7 @@ var rules = []rule{
 				return false
 			}
 			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
-			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0 && strings.Contains(f.is, `"status":"False"`)
+			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0
 		},
 	},
 	{
