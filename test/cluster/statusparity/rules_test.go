@@ -98,6 +98,10 @@ var rules = []rule{
 			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
 				return true // it has ended by the time its pod is looked at
 			}
+			if c := f.container(); c.State.Terminated != nil && f.life.outcomes[c.Name] == exits {
+				ended := fmt.Sprintf(`"lastState":{"terminated":{"exitCode":%d,`, c.State.Terminated.ExitCode)
+				return slices.ContainsFunc(f.others, func(other string) bool { return strings.Contains(other, ended) }) // it runs again by then
+			}
 			if f.theirs {
 				return false
 			}
