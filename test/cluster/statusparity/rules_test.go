@@ -99,8 +99,10 @@ var rules = []rule{
 				return true // it has ended by the time its pod is looked at
 			}
 			if c := f.container(); c.State.Terminated != nil && f.life.outcomes[c.Name] == exits {
-				ended := fmt.Sprintf(`"lastState":{"terminated":{"exitCode":%d,`, c.State.Terminated.ExitCode)
-				return slices.ContainsFunc(f.others, func(other string) bool { return strings.Contains(other, ended) }) // it runs again by then
+				return slices.ContainsFunc(f.others, func(other string) bool {
+					last := containerOf(other).LastTerminationState.Terminated
+					return last != nil && last.ExitCode == c.State.Terminated.ExitCode // it runs again by then
+				})
 			}
 			if f.theirs {
 				return false
@@ -159,8 +161,14 @@ var rules = []rule{
 // container is the container that a finding is about, the zero value for another part.
 func (f *finding) container() (c v1.ContainerStatus) {
 	if strings.HasPrefix(f.unit, "container ") {
-		_ = json.Unmarshal([]byte(normal.Replace(f.is)), &c) // one that cannot be read is no such container
+		return containerOf(f.is)
 	}
+	return c
+}
+
+// containerOf reads the status of a container; one that cannot be read is no container.
+func containerOf(text string) (c v1.ContainerStatus) {
+	_ = json.Unmarshal([]byte(normal.Replace(text)), &c)
 	return c
 }
 
