@@ -103,7 +103,7 @@ func TestCalls_close(t *testing.T) {
 	})
 }
 
-// What one client sends keeps the other one's requests waiting no longer.
+// The two clients wait for their own requests alone.
 func TestClient_ownRate(t *testing.T) {
 	t.Parallel()
 	c, err := New(Config{Server: "https://192.0.2.1:6443"})
