@@ -160,7 +160,11 @@ func (n *Node) wire() error {
 	n.events = status.NewEventBufferPerOwner(eventShare(len(cfg.Tenants)), eventWindow, now, n.meters.Tenants.Of)
 	recorders := status.MultiRecorder{status.NewLogRecorder(log), n.events, n.meters.Events}
 	if n.apiClient != nil {
-		n.apiEvents = cluster.NewEvents(cluster.EventConfig{Client: n.apiClient, Node: n.node, Owner: n.meters.Tenants.Of, Now: now, Log: log})
+		aside, err := n.apiClient.OwnRate() // statuses do not wait for events
+		if err != nil {
+			return err
+		}
+		n.apiEvents = cluster.NewEvents(cluster.EventConfig{Client: aside, Node: n.node, Owner: n.meters.Tenants.Of, Now: now, Log: log})
 		recorders = append(recorders, ofClusterOnly{n.apiEvents})
 	}
 	n.recorder = recorders

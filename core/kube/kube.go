@@ -58,10 +58,25 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("API server %q: %w", withoutUser(c.Server), err)
 	}
 	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}}
+	if err := k.connect(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// OwnRate returns a client of the same server, over the same connection, with a rate limit of its own: what it sends and what
+// c sends do not wait for each other. It lives as long as c does, and is not closed.
+func (c *Client) OwnRate() (*Client, error) {
+	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log}
+	return own, own.connect()
+}
+
+// connect makes the clients of all groups, with one rate limit.
+func (c *Client) connect() error {
 	limiter := flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestsAtOnce)
 	for _, gv := range groupVersions {
 		r, err := rest.RESTClientForConfigAndClient(&rest.Config{
-			Host:    c.Server,
+			Host:    c.server,
 			APIPath: apiPath(gv),
 			ContentConfig: rest.ContentConfig{
 				GroupVersion:         &gv,
@@ -72,13 +87,13 @@ func New(c Config) (*Client, error) {
 			UserAgent:      "wardlet",
 			RateLimiter:    limiter,
 			WarningHandler: rest.NoWarnings{},
-		}, &http.Client{Transport: k.transport, CheckRedirect: refuseRedirect})
+		}, &http.Client{Transport: c.transport, CheckRedirect: refuseRedirect})
 		if err != nil {
-			return nil, fmt.Errorf("API server %q: %w", c.Server, err)
+			return fmt.Errorf("API server %q: %w", c.server, err)
 		}
-		k.groups[gv] = r
+		c.groups[gv] = r
 	}
-	return k, nil
+	return nil
 }
 
 // apiPath is where a server has the resources of a group.

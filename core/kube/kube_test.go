@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	v1 "k8s.io/api/core/v1"
 )
 
 // What no file could mend later is refused at once.
@@ -99,4 +101,27 @@ func TestCalls_close(t *testing.T) {
 			t.Error("not closed after the call has ended")
 		}
 	})
+}
+
+// The two clients wait for their own requests alone.
+func TestClient_ownRate(t *testing.T) {
+	t.Parallel()
+	c, err := New(Config{Server: "https://192.0.2.1:6443"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	own, err := c.OwnRate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range requestsAtOnce {
+		c.groups[v1.SchemeGroupVersion].GetRateLimiter().TryAccept()
+	}
+	if c.groups[v1.SchemeGroupVersion].GetRateLimiter().TryAccept() || !own.groups[v1.SchemeGroupVersion].GetRateLimiter().TryAccept() {
+		t.Error("the two have one rate, or none")
+	}
+	if own.transport != c.transport {
+		t.Error("the two have a connection each")
+	}
 }

@@ -57,7 +57,7 @@ func newHealth(endpoint string, features func(Features), logger *slog.Logger, no
 
 // Features are what a runtime can do beyond what every one can.
 type Features struct {
-	// StrictGroups: it can leave out the groups that an image gives a user (supplementalGroupsPolicy Strict).
+	// StrictGroups: it can leave out the groups that a user has by the image (supplementalGroupsPolicy Strict).
 	StrictGroups bool
 	Handlers     []HandlerFeatures
 }

@@ -75,7 +75,7 @@ func TestPullPolicies(t *testing.T) {
 	}
 }
 
-// What happens to an image happens to the container that asks for it.
+// What happens to an image happens to the container that is made from it.
 func TestEnsure_eventsAreAboutTheContainer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -34,7 +34,7 @@ func Listen(socket string) (net.Listener, error) {
 	return l, nil
 }
 
-// restrict gives a socket the mode 0600 before it has a name: there is no moment with another one.
+// restrict sets the mode 0600 of a socket before it has a name: there is no moment with another one.
 func restrict(_, _ string, conn syscall.RawConn) (err error) {
 	if controlErr := conn.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); controlErr != nil {
 		return controlErr

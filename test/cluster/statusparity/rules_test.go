@@ -98,6 +98,12 @@ var rules = []rule{
 			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
 				return true // it has ended by the time its pod is looked at
 			}
+			if c := f.container(); c.State.Terminated != nil && f.life.outcomes[c.Name] == exits {
+				return slices.ContainsFunc(f.others, func(other string) bool {
+					last := containerOf(other).LastTerminationState.Terminated
+					return last != nil && last.ExitCode == c.State.Terminated.ExitCode // it runs again by then
+				})
+			}
 			if f.theirs {
 				return false
 			}
@@ -106,6 +112,28 @@ var rules = []rule{
 				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // one that is made and not started
 			}
 			return f.isBut("observedGeneration") || f.unit == "phase" && f.is == `{"phase":"Running"}`
+		},
+	},
+	{
+		id: "over-at-once",
+		accept: func(f *finding) bool {
+			if f.last {
+				return false
+			}
+			if f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"False"`) && slices.ContainsFunc(f.others, func(other string) bool {
+				return other == strings.Replace(f.is, `"status":"False"`, `"status":"True"`, 1)
+			}) {
+				return true // the sandbox came at once
+			}
+			if c := f.container(); c.Name != "" {
+				w := c.State.Waiting // to be made, and tried at once, or ended
+				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && c.RestartCount == 0
+			}
+			if !f.theirs || !strings.HasPrefix(f.unit, "condition ") {
+				return false
+			}
+			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
+			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0
 		},
 	},
 	{
@@ -133,8 +161,14 @@ var rules = []rule{
 // container is the container that a finding is about, the zero value for another part.
 func (f *finding) container() (c v1.ContainerStatus) {
 	if strings.HasPrefix(f.unit, "container ") {
-		_ = json.Unmarshal([]byte(normal.Replace(f.is)), &c) // one that cannot be read is no such container
+		return containerOf(f.is)
 	}
+	return c
+}
+
+// containerOf reads the status of a container; one that cannot be read is no container.
+func containerOf(text string) (c v1.ContainerStatus) {
+	_ = json.Unmarshal([]byte(normal.Replace(text)), &c)
 	return c
 }
 
