@@ -287,6 +287,7 @@ func (p *play) paths() (map[string]int, error) {
 	var walk func(path string, at any)
 	walk = func(path string, at any) {
 		switch at := at.(type) {
+		case nil: // takes a field away that was written before
 		case value:
 			for key, is := range at {
 				walk(path+"."+key, is)
