@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
-
 	v1 "k8s.io/api/core/v1"
 )
 
@@ -35,7 +34,7 @@ func (r *Runner) grpc(ctx context.Context, to Target, action *v1.GRPCAction) (Ou
 	case code == codes.Unimplemented:
 		return Outcome{Message: "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " + status.Convert(err).Message()}, nil
 	case code == codes.DeadlineExceeded:
-		return Outcome{Message: fmt.Sprintf("timeout: health rpc did not complete within its time: %s", status.Convert(err).Message())}, nil
+		return Outcome{Message: "timeout: health rpc did not complete within its time: " + status.Convert(err).Message()}, nil
 	case err != nil:
 		return Outcome{Message: "error: health rpc probe failed: " + status.Convert(err).Message()}, nil
 	}

@@ -61,8 +61,11 @@ func validateProbe(p *v1.Probe, readiness bool, at *field.Path) field.ErrorList 
 		value int32
 		name  string
 	}{
-		{p.InitialDelaySeconds, "initialDelaySeconds"}, {p.TimeoutSeconds, "timeoutSeconds"}, {p.PeriodSeconds, "periodSeconds"},
-		{p.SuccessThreshold, "successThreshold"}, {p.FailureThreshold, "failureThreshold"},
+		{p.InitialDelaySeconds, "initialDelaySeconds"},
+		{p.TimeoutSeconds, "timeoutSeconds"},
+		{p.PeriodSeconds, "periodSeconds"},
+		{p.SuccessThreshold, "successThreshold"},
+		{p.FailureThreshold, "failureThreshold"},
 	} {
 		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(number.value), at.Child(number.name))...)
 	}

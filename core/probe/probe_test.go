@@ -105,7 +105,7 @@ func (r *rig) starts(p *v1.Pod, id string) {
 	r.Nudge(p.UID)
 }
 
-// is is what the status shows of the container: whether it has started, and whether it is ready.
+// is returns what the status shows of the container: whether it has started, and whether it is ready.
 func (r *rig) is(p *v1.Pod) string {
 	st, _ := r.statuses.Get(p.UID)
 	c := pod.ContainerStatus(&st, "main")
@@ -272,7 +272,7 @@ func TestReadiness_overARestart(t *testing.T) {
 func TestProbe_isSpreadAfterAStart(t *testing.T) {
 	t.Parallel()
 	run(t, func(r *rig) {
-		r.Manager.started = time.Now()
+		r.started = time.Now()
 		p := newPod(v1.Container{ReadinessProbe: every(10)})
 		r.Add(p)
 		r.starts(p, "one")

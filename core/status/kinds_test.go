@@ -53,12 +53,18 @@ func TestGenerate_initContainers(t *testing.T) {
 			"first=ended,ready sidecar=running,started,ready last=ended,ready main=running,started,ready"},
 		"the main container runs, and little else is known": {has: in("s0", runs("main")), want: "Pending; Initialized=True; " +
 			"first=ended,ready sidecar=PodInitializing last=ended,ready main=running,started,ready"},
-		"the sidecar has ended, and starts again": {has: in("s0", ended("first", 0), ended("sidecar", 1), ended("last", 0), runs("main")),
-			want: "Running; Initialized=True; first=ended,ready sidecar=ended last=ended,ready main=running,started,ready"},
-		"the main container has ended": {policy: v1.RestartPolicyNever, has: in("s0", ended("first", 0), runs("sidecar"), ended("last", 0), ended("main", 0)),
-			want: "Running; Initialized=True; first=ended,ready sidecar=running,started,ready last=ended,ready main=ended"},
-		"all have ended": {policy: v1.RestartPolicyNever, has: in("s0", ended("first", 0), ended("sidecar", 137), ended("last", 0), ended("main", 0)), terminal: true,
-			want: "Succeeded; Initialized=True PodCompleted; first=ended,ready sidecar=ended last=ended,ready main=ended"},
+		"the sidecar has ended, and starts again": {
+			has:  in("s0", ended("first", 0), ended("sidecar", 1), ended("last", 0), runs("main")),
+			want: "Running; Initialized=True; first=ended,ready sidecar=ended last=ended,ready main=running,started,ready",
+		},
+		"the main container has ended": {
+			policy: v1.RestartPolicyNever, has: in("s0", ended("first", 0), runs("sidecar"), ended("last", 0), ended("main", 0)),
+			want: "Running; Initialized=True; first=ended,ready sidecar=running,started,ready last=ended,ready main=ended",
+		},
+		"all have ended": {
+			policy: v1.RestartPolicyNever, has: in("s0", ended("first", 0), ended("sidecar", 137), ended("last", 0), ended("main", 0)), terminal: true,
+			want: "Succeeded; Initialized=True PodCompleted; first=ended,ready sidecar=ended last=ended,ready main=ended",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,25 +88,26 @@ func TestGenerate_initContainers(t *testing.T) {
 // inWords is what a status says of a pod and its containers.
 func inWords(st *v1.PodStatus) string {
 	c := api.Condition(st, v1.PodInitialized)
-	text := strings.TrimSpace(fmt.Sprintf("%s; Initialized=%s %s %s", st.Phase, c.Status, c.Reason, c.Message)) + ";"
+	var text strings.Builder
+	text.WriteString(strings.TrimSpace(fmt.Sprintf("%s; Initialized=%s %s %s", st.Phase, c.Status, c.Reason, c.Message)) + ";")
 	for own := range pod.Statuses(st) {
-		text += " " + own.Name + "="
+		text.WriteString(" " + own.Name + "=")
 		switch s := &own.State; {
 		case s.Waiting != nil:
-			text += s.Waiting.Reason
+			text.WriteString(s.Waiting.Reason)
 		case s.Running != nil:
-			text += "running"
+			text.WriteString("running")
 		default:
-			text += "ended"
+			text.WriteString("ended")
 		}
 		if own.Started != nil && *own.Started {
-			text += ",started"
+			text.WriteString(",started")
 		}
 		if own.Ready {
-			text += ",ready"
+			text.WriteString(",ready")
 		}
 	}
-	return text
+	return text.String()
 }
 
 // Ephemeral containers have statuses of their own, by name, and count neither for the phase nor for readiness.
