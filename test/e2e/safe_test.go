@@ -178,11 +178,23 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 		}
 		return nil
 	})
-	do(http.MethodPatch, pods+"debug-edge/ephemeralcontainers", map[string]any{"spec": map[string]any{
-		"ephemeralContainers": []any{map[string]any{"name": "debug", "image": webTwo, "args": []string{"sleep"}}},
-	}})
+	var all []any
+	add := func(more map[string]any) {
+		t.Helper()
+		more["image"], more["args"] = webTwo, []string{"sleep"}
+		all = append(all, more)
+		do(http.MethodPatch, pods+"debug-edge/ephemeralcontainers", map[string]any{"spec": map[string]any{"ephemeralContainers": all}})
+	}
+	add(map[string]any{"name": "debug"})
+	a.pod(t, "debug", func(p *v1.Pod) error {
+		if e := p.Status.EphemeralContainerStatuses; len(e) != 1 || e[0].State.Running == nil {
+			return fmt.Errorf("its ephemeral containers are %v", e)
+		}
+		return nil
+	})
 	// What this version does not honour never gets as far as a policy.
-	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers: not supported")
+	add(map[string]any{"name": "other", "securityContext": map[string]any{"windowsOptions": map[string]any{"runAsUserName": "me"}}})
+	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].securityContext.windowsOptions: not supported")
 	if p := a.running(t, "debug")["debug"]; p.UID != debug.UID || container(p) != container(debug) {
 		t.Errorf("%s runs in %s, before in %s", p.UID, container(p), container(debug))
 	}
