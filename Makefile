@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,12 @@ demo: ## shows in seven steps what Wardlet does, on a real containerd (as root)
 	@{ $(MAKE) -s --no-print-directory build plugins && $(GO) build -o $(TOOLS)/demo ./test/demo; } \
 		>$(BUILD)/demo.log 2>&1 || { cat $(BUILD)/demo.log >&2; exit 1; }
 	@$(TOOLS)/demo -wardlet $(WARDLET) -policies $(BUILD)/policies
+
+demo-controlplane: build ## runs the static pods that kubeadm writes for a control plane, in about a minute (as root)
+	@[ "$$(id -u)" -eq 0 ] || { echo "make demo-controlplane starts real containers: run it as root, or with sudo -E" >&2; exit 1; }
+	@tools/setup.sh conformance
+	@$(GO) build -o $(TOOLS)/demo-controlplane ./test/demo/controlplane
+	@$(TOOLS)/demo-controlplane -wardlet $(WARDLET) -tools $(TOOLS)
 
 run: build ## the agent in the foreground on agent.toml, with a private runtime (as root)
 	@tools/setup.sh runtime
@@ -83,12 +89,12 @@ test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-test-conformance: build ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
+test-conformance: demo-controlplane ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
 	@tools/setup.sh conformance
-	PROCS=8 ONLY=passing test/conformance/conformance.sh
+	PROCS=12 ONLY=passing test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 20m ./test/cluster/kubectl
 
-conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing for those that passed before
+conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing or ONLY=slow for those that passed before
 	@tools/setup.sh conformance
 	@test/conformance/conformance.sh $(if $(FOCUS),'$(FOCUS)')
 
@@ -133,8 +139,9 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-soak-cluster: build # what the API server hears of 300 pods from Wardlet, beside what it hears from a kubelet
+soak-cluster: build # what the API server hears of 300 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
 	@tools/setup.sh conformance kubelet
+	PROCS=16 ONLY=slow test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 30m ./test/cluster/statusparity -lives 300
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes

@@ -158,7 +158,7 @@ conformance() {
 	cluster
 	module=$root/test/conformance/kubernetes
 	kubernetes "$module" kube-controller-manager=k8s.io/kubernetes/cmd/kube-controller-manager \
-		kube-scheduler=k8s.io/kubernetes/cmd/kube-scheduler kubectl=k8s.io/kubernetes/cmd/kubectl \
+		kube-scheduler=k8s.io/kubernetes/cmd/kube-scheduler kubectl=k8s.io/kubernetes/cmd/kubectl kubeadm=k8s.io/kubernetes/cmd/kubeadm \
 		agnhost=k8s.io/kubernetes/test/images/agnhost nonewprivs=k8s.io/kubernetes/test/images/nonewprivs \
 		ginkgo=github.com/onsi/ginkgo/v2/ginkgo
 	tests="test -c -vet=off"

@@ -186,7 +186,7 @@ func (n *Node) wire() error {
 	runner := &handler.Runner{Exec: n.runtime.Exec, Expand: criconfig.ExpandStatic, Agent: "kube-probe/" + kube.MinorVersion}
 	n.probes = probe.New(probe.Config{
 		Runner:   runner,
-		Statuses: statuses, Events: n.recorder, Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
+		Statuses: statuses, Save: n.outcomes.Save, Events: n.recorder, Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
 		Spread: rand.N[time.Duration], Now: now, Log: log,
 	})
 

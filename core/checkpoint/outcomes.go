@@ -16,7 +16,8 @@ import (
 
 // Outcomes keeps how pods ended and how often their containers were restarted, for the
 // workers. How a pod ended is written at once, and so is when one with an active deadline
-// began, and that one was rejected; restart counts within a second, nothing else. The
+// began, that one was rejected, and what probes have found; restart counts within a second,
+// nothing else. The
 // methods may be called from any goroutine; Run is the one that writes what can wait.
 type Outcomes struct {
 	// Wanted reports whether a source wants the pod, Removable whether nothing
@@ -110,18 +111,19 @@ func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 		o.Forget(p.UID)
 		return
 	}
-	begins, err := o.keep(p, next)
+	atOnce, err := o.keep(p, next)
 	if err != nil {
 		o.log.Error("how a pod fares is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
-	if begins || pod.IsTerminal(next.Phase) {
+	if atOnce || pod.IsTerminal(next.Phase) {
 		o.kept.Write(p.UID)
 	}
 }
 
-// keep sets what is kept of a pod, and reports whether its active deadline begins.
-func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (begins bool, err error) {
+// keep sets what is kept of a pod, and reports whether it is to be written at once: its active deadline begins, or probes
+// have found something else.
+func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (atOnce bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l, err := o.lifeOf(p)
@@ -131,14 +133,16 @@ func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (begins bool, err error) {
 	var started *state.BootTime
 	if kept, ok := o.kept.Get(p.UID); ok {
 		raise(&next, &kept.Status)
-		started = kept.Started
+		started, atOnce = kept.Started, probed(&kept.Status, &next)
+	} else {
+		atOnce = probed(&v1.PodStatus{}, &next)
 	}
-	begins = started == nil && p.Spec.ActiveDeadlineSeconds != nil && !next.StartTime.IsZero()
+	begins := started == nil && p.Spec.ActiveDeadlineSeconds != nil && !next.StartTime.IsZero()
 	if begins {
 		started = o.clock.at(next.StartTime.Time)
 	}
 	o.set(p, &l, next, started)
-	return begins, nil
+	return atOnce || begins, nil
 }
 
 // set has the outcome of a pod kept. The lock is held.
@@ -176,8 +180,18 @@ func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 		return true
 	}
 	for c := range pod.Statuses(next) {
-		had := pod.ContainerStatus(&kept, c.Name)
-		if c.RestartCount > restarts(&kept, c.Name) || c.ContainerID != "" && (had == nil || c.ContainerID != had.ContainerID ||
+		if c.RestartCount > restarts(&kept, c.Name) {
+			return true
+		}
+	}
+	return probed(&kept, next)
+}
+
+// probed reports whether next says something else than kept of what probes have found.
+func probed(kept, next *v1.PodStatus) bool {
+	for c := range pod.Statuses(next) {
+		had := pod.ContainerStatus(kept, c.Name)
+		if c.ContainerID != "" && (had == nil || c.ContainerID != had.ContainerID ||
 			c.Ready != had.Ready || !equality.Semantic.DeepEqual(c.Started, had.Started)) {
 			return true
 		}

@@ -218,6 +218,25 @@ func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
 	})
 }
 
+// A container that was found ready stays so when the agent starts again, however soon that is.
+func TestOutcomes_whatProbesFindIsWrittenAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, p := runOutcomes(t), outcomePod("h")
+		p.Spec.Containers[0].ReadinessProbe = &v1.Probe{}
+		st := fares(v1.PodRunning, 0)
+		st.ContainerStatuses[0].State.Running, st.ContainerStatuses[0].Started = &v1.ContainerStateRunning{}, new(true)
+		for i, ready := range []bool{false, true, true, false} {
+			st.ContainerStatuses[0].Ready = ready
+			r.Save(p, st)
+			o, _, writes := r.files.on("u1")
+			if len(o.Status.ContainerStatuses) != 1 || o.Status.ContainerStatuses[0].Ready != ready || writes != []int{1, 2, 2, 3}[i] {
+				t.Errorf("ready %t: the disk has %+v after %d writes", ready, o.Status.ContainerStatuses, writes)
+			}
+		}
+	})
+}
+
 func TestARestartCountNeverFalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

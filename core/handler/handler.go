@@ -23,6 +23,8 @@ var ErrTimeout = errors.New("timed out")
 type Outcome struct {
 	// OK is true for a success.
 	OK bool
+	// Warning is true for a success that is not what it seems: an answer that leads to another host.
+	Warning bool
 	// Message is what is told of it.
 	Message string
 }

@@ -57,10 +57,10 @@ func TestRunner_probeOverHTTP(t *testing.T) {
 		says string
 	}{
 		"200":                           {serve: answering(200, nil, "fine"), want: Outcome{OK: true, Message: "fine"}},
-		"399":                           {serve: answering(399, nil, ""), want: Outcome{OK: true}},
+		"399":                           {serve: answering(399, nil, ""), want: Outcome{OK: true, Warning: true, Message: "Probe terminated redirects, Response body: "}},
 		"400":                           {serve: answering(400, nil, "no"), want: Outcome{Message: "HTTP probe failed with statuscode: 400"}},
 		"500":                           {serve: answering(500, nil, "no"), want: Outcome{Message: "HTTP probe failed with statuscode: 500"}},
-		"a redirect to another host":    {serve: answering(302, map[string]string{"Location": "http://192.0.2.1/"}, "moved"), want: Outcome{OK: true, Message: "moved"}},
+		"a redirect to another host":    {serve: answering(302, map[string]string{"Location": "http://192.0.2.1/"}, "moved"), want: Outcome{OK: true, Warning: true, Message: "Probe terminated redirects, Response body: moved"}},
 		"a redirect for ever":           {serve: answering(302, map[string]string{"Location": "/"}, ""), says: "stopped after 10 redirects"},
 		"a certificate nobody signed":   {tls: true, serve: answering(200, nil, ""), want: Outcome{OK: true}},
 		"HTTP where HTTPS is asked for": {serve: answering(200, nil, ""), edit: func(a *v1.HTTPGetAction) { a.Scheme = v1.URISchemeHTTPS }, says: "server gave HTTP response to HTTPS client"},

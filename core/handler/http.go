@@ -128,5 +128,8 @@ func (r *Runner) http(ctx context.Context, to Target, action *v1.HTTPGetAction) 
 	if got.code < http.StatusOK || got.code >= http.StatusBadRequest {
 		return Outcome{Message: fmt.Sprintf("HTTP probe failed with statuscode: %d", got.code)}, nil
 	}
+	if got.code >= http.StatusMultipleChoices {
+		return Outcome{OK: true, Warning: true, Message: "Probe terminated redirects, Response body: " + got.body}, nil
+	}
 	return Outcome{OK: true, Message: got.body}, nil
 }

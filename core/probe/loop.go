@@ -199,6 +199,9 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 		result, threshold = status.ProbeFailed, max(spec.FailureThreshold, 1)
 		m.cfg.Events.Event(p, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
 	}
+	if outcome.Warning {
+		m.cfg.Events.Event(p, v1.EventTypeWarning, "ProbeWarning", fmt.Sprintf("%s probe warning: %s", l.key.kind, outcome.Message))
+	}
 	if l.last != result {
 		l.last, l.row = result, 0
 	}
@@ -213,6 +216,9 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	}
 	if l.key.kind != Liveness {
 		m.cfg.Statuses.SetProbed(p, c.Name, to.ID, l.key.kind == Startup, result == status.ProbeSucceeded, m.cfg.Now())
+		if st, ok := m.cfg.Statuses.Get(l.uid); ok && m.cfg.Save != nil {
+			m.cfg.Save(p, &st)
+		}
 	}
 	m.due.add(l.uid)
 	m.Nudge(l.uid)

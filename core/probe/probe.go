@@ -35,7 +35,9 @@ type Config struct {
 	Runner Runner
 	// Statuses has the newest status of each pod; what is found of a container goes into it.
 	Statuses *status.Store
-	Events   status.Recorder
+	// Save, if not nil, keeps over restarts of the agent what is found of a container; st is the status of its pod.
+	Save   func(p *v1.Pod, st *v1.PodStatus)
+	Events status.Recorder
 	// Owner is whose a pod is: who pays for its probes.
 	Owner func(p *v1.Pod) string
 	// Spread returns a random time from 0 to d: probes of a node that has just started do not all begin at once.

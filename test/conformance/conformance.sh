@@ -1,7 +1,8 @@
 #!/bin/bash
 # conformance.sh [FOCUS]: runs Kubernetes' own end-to-end tests against wardlet on a control plane and a containerd of their own,
 # by default [NodeConformance] but [Slow], and prints how many pass by group, and how long they took. Ends all that it started.
-# env: ONLY=passing runs what passing.txt lists, each that fails once more, and fails where one fails twice;
+# env: ONLY=passing runs what passing.txt lists, ONLY=slow what slow.txt lists, each that fails once more, and fails where one
+#      fails twice;
 #      KEEP=1 leaves the instance up; PROCS (6) how many tests at a time; OUT where logs and lists go (build/conformance/results)
 set -uo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -22,7 +23,8 @@ began=$(date +%s)
 "$HERE/up.sh" "$D" >"$OUT/env" 2>"$OUT/up.log" || { tail "$OUT/up.log" >&2; exit 1; }
 CONFORMANCE_DIR=$D "$HERE/node.sh" "$D" || exit 1
 export CONFORMANCE_DIR=$D
-if [ "${ONLY:-}" != passing ]; then
+list=$HERE/${ONLY:-}.txt
+if [ -z "${ONLY:-}" ]; then
 	"$HERE/run.sh" "$FOCUS"
 	status=$?
 	log "$(($(date +%s) - began)) s; logs and lists are in $OUT"
@@ -30,15 +32,15 @@ if [ "${ONLY:-}" != passing ]; then
 fi
 # Names of tests as one regular expression: what is special in them, escaped. Ginkgo looks for it in the middle of longer names.
 names() { sed -e 's/[][\\.*^$(){}?+|/]/\\&/g' "$1" | paste -sd'|'; }
-grep -v '^#' "$HERE/passing.txt" | grep . >"$OUT/wanted.txt"
+grep -v '^#' "$list" | grep . >"$OUT/wanted.txt"
 "$HERE/run.sh" "$(names "$OUT/wanted.txt")" 'nothing at all'
 sort "$OUT/passed.txt" >"$OUT/first.txt"
-sort "$OUT/wanted.txt" | comm -13 "$OUT/first.txt" - | grep . >"$OUT/again.txt" || { log "all of passing.txt pass: $(($(date +%s) - began)) s"; exit 0; }
+sort "$OUT/wanted.txt" | comm -13 "$OUT/first.txt" - | grep . >"$OUT/again.txt" || { log "all of $ONLY.txt pass: $(($(date +%s) - began)) s"; exit 0; }
 log "once more: $(wc -l <"$OUT/again.txt") tests that did not pass"
 cp "$OUT/again.txt" /tmp/again.$$
 OUT=$OUT/second "$HERE/run.sh" "$(names /tmp/again.$$)" 'nothing at all'
 rm -f /tmp/again.$$
-sort "$OUT/second/passed.txt" | comm -13 - <(sort "$OUT/again.txt") | grep . >"$OUT/broken.txt" || { log "all of passing.txt pass, some at the second try: $(($(date +%s) - began)) s"; exit 0; }
+sort "$OUT/second/passed.txt" | comm -13 - <(sort "$OUT/again.txt") | grep . >"$OUT/broken.txt" || { log "all of $ONLY.txt pass, some at the second try: $(($(date +%s) - began)) s"; exit 0; }
 log "these passed before and fail now, twice:"
 cat "$OUT/broken.txt" >&2
 exit 1

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,8 @@ type Settings struct {
 	Endpoint string
 	// LogLevel, and Period, in which the manifests are read again, are the agent's defaults where they are empty.
 	LogLevel, Period string
+	// Manifests is the directory of manifests; empty for the agent's own.
+	Manifests string
 	// Policies is true where pods are judged by the policies in PolicyDir.
 	Policies bool
 }
@@ -100,7 +103,7 @@ func (a *Agent) Configure(s *Settings) error {
 	text.WriteString("[runtime]\n")
 	set("endpoint", s.Endpoint)
 	text.WriteString("[[source]]\nname = \"static\"\nkind = \"file\"\n")
-	set("path", a.Manifest())
+	set("path", cmp.Or(s.Manifests, a.Manifest()))
 	set("period", s.Period)
 	if s.Policies {
 		text.WriteString("[policy]\n")

@@ -25,11 +25,11 @@ func importArchive(ctx context.Context, i instance, ctr, file string) error {
 }
 
 // importArchives imports them all, one goroutine each, and waits until CRI lists every name: it learns of imports by events.
-func importArchives(ctx context.Context, i instance, found programs, connection *grpc.ClientConn) error {
-	failed := make([]error, len(found.archives))
+func importArchives(ctx context.Context, i instance, ctr string, archives []archive, connection *grpc.ClientConn) error {
+	failed := make([]error, len(archives))
 	var imports sync.WaitGroup
-	for at, archive := range found.archives {
-		imports.Go(func() { failed[at] = importArchive(ctx, i, found.ctr, archive.File) })
+	for at, archive := range archives {
+		imports.Go(func() { failed[at] = importArchive(ctx, i, ctr, archive.File) })
 	}
 	imports.Wait()
 	if err := errors.Join(failed...); err != nil {
@@ -37,7 +37,7 @@ func importArchives(ctx context.Context, i instance, found programs, connection 
 	}
 	client := criapi.NewImageServiceClient(connection)
 	return waitUntil(ctx, func() error {
-		for _, archive := range found.archives {
+		for _, archive := range archives {
 			for _, name := range archive.Names {
 				answer, err := client.ImageStatus(ctx, &criapi.ImageStatusRequest{Image: &criapi.ImageSpec{Image: name}})
 				if err != nil {

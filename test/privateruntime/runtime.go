@@ -38,6 +38,13 @@ func (r *Runtime) Subnet() netip.Prefix { return r.instance.Subnet }
 // Log returns the last lines of containerd's log.
 func (r *Runtime) Log(lines int) string { return r.instance.logTail(lines) }
 
+// Import loads the images of a docker archive, and waits until CRI lists these names of them.
+func (r *Runtime) Import(ctx context.Context, file string, names ...string) error {
+	return r.instance.withConnection(func(connection *grpc.ClientConn) error {
+		return importArchives(ctx, r.instance, r.programs.ctr, []archive{{File: file, Names: names}}, connection)
+	})
+}
+
 // Kill ends containerd as a crash would, with SIGKILL. Pods go on.
 func (r *Runtime) Kill(ctx context.Context) error {
 	running, err := r.instance.daemons()

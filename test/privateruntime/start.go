@@ -158,7 +158,7 @@ func (r *Runtime) bringUp(ctx context.Context) error {
 		return err
 	}
 	err := r.instance.withConnection(func(connection *grpc.ClientConn) error {
-		return importArchives(ctx, r.instance, r.programs, connection)
+		return importArchives(ctx, r.instance, r.programs.ctr, r.programs.archives, connection)
 	})
 	if err != nil {
 		return err

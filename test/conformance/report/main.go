@@ -104,7 +104,7 @@ func report(dir string, out io.Writer) error {
 // compare names what ended otherwise than the lists say.
 func compare(dir, lists string, out io.Writer) error {
 	expected := map[string]string{}
-	for _, list := range []string{"passing", "failing"} {
+	for _, list := range []string{"passing", "slow", "failing"} {
 		names, err := tests(filepath.Join(lists, list+".txt"))
 		if err != nil {
 			return err
@@ -113,17 +113,17 @@ func compare(dir, lists string, out io.Writer) error {
 			expected[name] = list
 		}
 	}
-	for list, wrong := range map[string]string{"failed": "passing", "passed": "failing"} {
+	for _, list := range []string{"failed", "passed"} {
 		names, err := tests(filepath.Join(dir, list+".txt"))
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			switch expected[name] {
-			case wrong:
-				fmt.Fprintf(out, "%s, and is in %s.txt: %s\n", list, wrong, name)
-			case "":
+			switch is := expected[name]; {
+			case is == "":
 				fmt.Fprintf(out, "%s, and is in no list: %s\n", list, name)
+			case (is == "failing") == (list == "passed"):
+				fmt.Fprintf(out, "%s, and is in %s.txt: %s\n", list, is, name)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ func TestReport(t *testing.T) {
 			{"ContainerHierarchyTexts":["[a] Pods"],"LeafNodeType":"It","LeafNodeText":"wait","State":"passed"},
 			{"ContainerHierarchyTexts":["[b] Node"],"LeafNodeType":"It","LeafNodeText":"is new","State":"failed"},
 			{"ContainerHierarchyTexts":["[b] Node"],"LeafNodeType":"It","LeafNodeText":"is off","State":"skipped"}]}]`,
+		"slow.txt":    "",
 		"passing.txt": "# comment\n[a] Pods start\n[a] Pods stop\n",
 		"failing.txt": "## later\n[a] Pods wait\n",
 	} {
