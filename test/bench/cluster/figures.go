@@ -74,12 +74,20 @@ const (
 	cpu      = "cpu"
 	resident = "resident"
 	alone    = "alone"
+	probing  = "probing"
+	restarts = "restarts"
+	initial  = "initial"
+	flips    = "flips"
 )
 
 // overFloor is what a start may take beyond the calls to the runtime, idleAgent what an agent without pods may have.
 const (
 	overFloor = 60 * time.Millisecond
 	idleAgent = 48 << 20
+	// overRestart and overInit are what a restart and an init container may take beyond the calls to the runtime.
+	overRestart, overInit = 30 * time.Millisecond, 10 * time.Millisecond
+	// atServer is when the API server has that a container is ready.
+	atServer = 100 * time.Millisecond
 )
 
 // figures are those of what was measured so far, with their limits.
@@ -113,6 +121,17 @@ func (s series) figures() (all []figure) {
 		all = append(all, figure{Name: "cluster-pod-start-floor", Value: floor, Unit: "ns"})
 	}
 	add("cluster-pods-at-once", bursting, "ns", nil)
+	overDirect := func(name, what string, over time.Duration, most func(limit, theirs float64) float64) {
+		if floor := s.middle(what, direct); s.has(what, direct) {
+			add(name, what, "ns", func(theirs float64) float64 { return most(floor+float64(over), theirs) })
+			all = append(all, figure{Name: name + "-floor", Value: floor, Unit: "ns"})
+		}
+	}
+	overDirect("cluster-liveness-restart", restarts, overRestart, func(limit, theirs float64) float64 { return min(limit, theirs) })
+	overDirect("cluster-init-container", initial, overInit, func(limit, _ float64) float64 { return limit })
+	add("cluster-readiness-p99", flips, "ns", func(float64) float64 { return float64(atServer) })
+	add("cluster-probes-cpu-per-second", probing, "ns", nil)
+	atMost("cluster-probes-cpu", probing, 0.3)
 	same := func(theirs float64) float64 { return theirs }
 	add("cluster-idle-cpu-per-second", cpu, "ns", nil)
 	atMost("cluster-idle-cpu", cpu, 0.25)

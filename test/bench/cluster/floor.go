@@ -32,27 +32,34 @@ func (b *bench) floor(ctx context.Context) error {
 	}
 	defer conn.Close()
 	cri := criapi.NewRuntimeServiceClient(conn)
-	var all []float64
+	var all, again, initials []float64
 	for n := range b.starts {
 		took, err := b.direct(ctx, cri, image, strconv.Itoa(n))
 		if err != nil {
 			return err
 		}
-		all = append(all, float64(took))
+		all, again, initials = append(all, float64(took.start)), append(again, float64(took.again)), append(initials, float64(took.initial))
 		if err := wait(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	b.measured.add(starting, direct, median(all))
-	b.say("a pod costs %s where the runtime is called directly", time.Duration(median(all)).Round(time.Millisecond))
+	b.measured.add(restarts, direct, median(again))
+	b.measured.add(initial, direct, median(initials))
+	rounded := func(all []float64) time.Duration { return time.Duration(median(all)).Round(time.Millisecond) }
+	b.say("where the runtime is called directly, a pod costs %s, a restart %s, an init container %s", rounded(all), rounded(again), rounded(initials))
 	return b.step()
 }
 
-// direct makes, starts and removes one pod, and returns how long it took until it ran.
-func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, image, name string) (time.Duration, error) {
+// times are what calls to the runtime take: until a pod runs, to stop its container and start another one, and to make a
+// container that ends at once and see that.
+type times struct{ start, again, initial time.Duration }
+
+// direct makes, starts and removes one pod.
+func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, image, name string) (took times, err error) {
 	logs := filepath.Join(b.i.Env["POD_LOGS"], "floor_"+name)
 	if err := os.MkdirAll(filepath.Join(logs, "main"), 0o755); err != nil {
-		return 0, err
+		return took, err
 	}
 	config := &criapi.PodSandboxConfig{
 		Metadata:     &criapi.PodSandboxMetadata{Name: name, Namespace: direct, Uid: direct + name},
@@ -66,29 +73,71 @@ func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, ima
 	began := time.Now()
 	sandbox, err := cri.RunPodSandbox(ctx, &criapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
-		return 0, err
+		return took, err
 	}
-	id := sandbox.GetPodSandboxId()
-	container, err := cri.CreateContainer(ctx, &criapi.CreateContainerRequest{
-		PodSandboxId: id, SandboxConfig: config, Config: &criapi.ContainerConfig{
-			Metadata: &criapi.ContainerMetadata{Name: "main"},
+	p := &directPod{cri, sandbox.GetPodSandboxId(), config}
+	id, err := p.begin(ctx, image, 0)
+	if err != nil {
+		return took, err
+	}
+	took.start, began = time.Since(began), time.Now()
+	if _, err := cri.StopContainer(ctx, &criapi.StopContainerRequest{ContainerId: id, Timeout: 1}); err != nil {
+		return took, err
+	}
+	if _, err := p.begin(ctx, image, 1); err != nil {
+		return took, err
+	}
+	took.again, began = time.Since(began), time.Now()
+	if id, err = p.begin(ctx, busybox, 2, "true"); err != nil {
+		return took, err
+	}
+	if err := p.ended(ctx, id); err != nil {
+		return took, err
+	}
+	took.initial = time.Since(began)
+	if _, err := cri.StopPodSandbox(ctx, &criapi.StopPodSandboxRequest{PodSandboxId: p.id}); err != nil {
+		return took, err
+	}
+	if _, err := cri.RemovePodSandbox(ctx, &criapi.RemovePodSandboxRequest{PodSandboxId: p.id}); err != nil {
+		return took, fmt.Errorf("remove the pod: %w", err)
+	}
+	return took, nil
+}
+
+// directPod is a pod that is made by calls to the runtime.
+type directPod struct {
+	cri    criapi.RuntimeServiceClient
+	id     string
+	config *criapi.PodSandboxConfig
+}
+
+// begin makes and starts a container.
+func (p *directPod) begin(ctx context.Context, image string, attempt uint32, command ...string) (id string, err error) {
+	made, err := p.cri.CreateContainer(ctx, &criapi.CreateContainerRequest{
+		PodSandboxId: p.id, SandboxConfig: p.config, Config: &criapi.ContainerConfig{
+			Metadata: &criapi.ContainerMetadata{Name: "main", Attempt: attempt},
 			Image:    &criapi.ImageSpec{Image: image},
-			LogPath:  "main/0.log",
+			Command:  command,
+			LogPath:  fmt.Sprintf("main/%d.log", attempt),
 			Linux:    &criapi.LinuxContainerConfig{},
 		},
 	})
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	if _, err := cri.StartContainer(ctx, &criapi.StartContainerRequest{ContainerId: container.GetContainerId()}); err != nil {
-		return 0, err
+	_, err = p.cri.StartContainer(ctx, &criapi.StartContainerRequest{ContainerId: made.GetContainerId()})
+	return made.GetContainerId(), err
+}
+
+// ended waits until a container has ended.
+func (p *directPod) ended(ctx context.Context, id string) error {
+	for {
+		answer, err := p.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id})
+		if err != nil || answer.GetStatus().GetState() == criapi.ContainerState_CONTAINER_EXITED {
+			return err
+		}
+		if err := wait(ctx, 2*time.Millisecond); err != nil {
+			return err
+		}
 	}
-	took := time.Since(began)
-	if _, err := cri.StopPodSandbox(ctx, &criapi.StopPodSandboxRequest{PodSandboxId: id}); err != nil {
-		return 0, err
-	}
-	if _, err := cri.RemovePodSandbox(ctx, &criapi.RemovePodSandboxRequest{PodSandboxId: id}); err != nil {
-		return 0, fmt.Errorf("remove the pod: %w", err)
-	}
-	return took, nil
 }

@@ -54,7 +54,7 @@ func mainCode() int {
 	flag.DurationVar(&b.calm, "calm", 30*time.Second, "how long there is no request about pods before anything is measured at rest")
 	flag.DurationVar(&b.idle, "idle", 2*time.Minute, "how long processor time is measured")
 	flag.DurationVar(&b.rest, "rest", 10*time.Minute, "how long requests are counted: whole periods of the status of a node, 5 minutes")
-	part := flag.String("part", "empty,start,burst,idle,rest", "measure these parts only")
+	part := flag.String("part", "empty,start,burst,liveness,init,readiness,idle,rest,probes", "measure these parts only")
 	short := flag.Bool("short", false, "few pods and short times, to see whether it works; its figures mean nothing")
 	flag.Parse()
 	b.parts = strings.Split(*part, ",")
@@ -101,7 +101,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	b.i.Extra = []string{"NODE_VIA=" + b.rec.Kubeconfig}
 	b.steps = b.rounds * (1 + len(sides)*len(b.parts))
 	for round := range b.rounds {
-		if slices.Contains(b.parts, "start") {
+		if slices.ContainsFunc(b.parts, func(part string) bool { return slices.Contains([]string{"start", "liveness", "init"}, part) }) {
 			if err := b.floor(ctx); err != nil {
 				return fmt.Errorf("floor: %w", err)
 			}

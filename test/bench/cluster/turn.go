@@ -45,8 +45,8 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 	}
 	t := &turn{bench: b, side: side, namespace: namespace, pods: pods}
 	for _, part := range b.parts {
-		measure, ok := map[string]func(context.Context) error{"empty": t.empty, "start": t.starting, "burst": t.burst, "idle": t.idle, "rest": t.atRest}[part]
-		if !ok {
+		measure := t.part(part)
+		if measure == nil {
 			return fmt.Errorf("no part is named %q", part)
 		}
 		if err := measure(ctx); err != nil {
