@@ -80,7 +80,7 @@ func TestAPatchOfAnAPIPodIsReadStrictly(t *testing.T) {
 		"an unknown field":      {`[{"op":"add","path":"/spec/containers/0/imag","value":"x"}]`, `unknown field "spec.containers[0].imag"`},
 		"a field in other case": {`[{"op":"add","path":"/spec/hostnetwork","value":true}]`, `unknown field "spec.hostnetwork"`},
 		"another type":          {`[{"op":"add","path":"/spec/hostNetwork","value":"true"}]`, `cannot unmarshal string`},
-		"what is not honoured":  {`[{"op":"add","path":"/spec/containers/0/livenessProbe","value":{}}]`, `spec.containers[0].livenessProbe: not supported by this version yet`},
+		"what is not honoured":  {`[{"op":"add","path":"/spec/resources","value":{}}]`, `spec.resources: not supported by this version yet`},
 		"an invalid pod":        {`[{"op":"replace","path":"/spec/containers/0/image","value":""}]`, `spec.containers[0].image: Required value`},
 		"a huge quantity":       {`[{"op":"replace","path":"/spec/containers/0/resources/limits/cpu","value":"1e999999999"}]`, `the quantity is far too large`},
 		"a quantity too exact":  {`[{"op":"add","path":"/spec/containers/1/resources/limits","value":{"cpu":"0.` + strings.Repeat("1", 70) + `"}}]`, `the quantity is far too large, or too exact`},
