@@ -129,11 +129,19 @@ func TestUnsupported(t *testing.T) {
 	says("plain", "")
 	says("debugged", "")
 	says("token", "")
-	r.do(t, http.MethodPatch, r.pods()+"/debugged/ephemeralcontainers", map[string]any{"spec": map[string]any{
-		"ephemeralContainers": []map[string]any{{"name": "debug", "image": "i"}},
-	}}, nil)
-	r.converges(t)
-	says("debugged", "spec.ephemeralContainers")
+	debug := func(containers ...map[string]any) {
+		t.Helper()
+		body := map[string]any{"spec": map[string]any{"ephemeralContainers": containers}}
+		r.do(t, http.MethodPatch, r.pods()+"/debugged/ephemeralcontainers", body, nil)
+		r.converges(t)
+	}
+	first := map[string]any{"name": "debug", "image": "i"}
+	debug(first)
+	says("debugged", "")
+	debug(first, map[string]any{
+		"name": "other", "image": "i", "securityContext": map[string]any{"windowsOptions": map[string]any{"runAsUserName": "me"}},
+	})
+	says("debugged", "spec.ephemeralContainers[1].securityContext.windowsOptions")
 	r.remove(t, "debugged")
 	r.converges(t)
 	says("debugged", "")
