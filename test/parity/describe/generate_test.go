@@ -58,7 +58,7 @@ func filler(r *rand.Rand, now time.Time) *randfill.Filler {
 	return randfill.NewWithSeed(r.Int64()).NilChance(0.4).NumElements(0, 4).MaxDepth(20).Funcs(
 		func(s *string, _ randfill.Continue) { *s = words[r.IntN(len(words))] },
 		func(t *metav1.Time, _ randfill.Continue) { *t = ago() },
-		func(t *metav1.MicroTime, _ randfill.Continue) {},
+		func(*metav1.MicroTime, randfill.Continue) {},
 		func(q *resource.Quantity, _ randfill.Continue) {
 			*q = *resource.NewMilliQuantity(r.Int64N(9)*500, resource.DecimalSI)
 		},
