@@ -170,7 +170,7 @@ func eventName(e *api.Event) string { return fmt.Sprintf("%s.%x", e.Name, e.Firs
 
 // eventObject is an event as the API has them.
 func eventObject(e *api.Event) *v1.Event {
-	about := v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: e.Namespace, Name: e.Name, UID: e.UID}
+	about := v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: e.Namespace, Name: e.Name, UID: e.UID, FieldPath: e.FieldPath}
 	if e.UID == "" {
 		about = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.Name}
 	}

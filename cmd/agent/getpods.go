@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/describe"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -25,8 +25,8 @@ func (a *app) getPodsCommand() *cobra.Command {
 		Aliases: []string{"pod", "po"},
 		Short:   "Show the pods of this node",
 		Long: "Shows the pods of all namespaces; --namespace narrows that. Below: which versions of these\n" +
-			"pods the policies hold or deny, and why; and why pods do not start. The values of environment\n" +
-			"variables are left out of json and yaml unless --show-env asks for them.",
+			"pods the policies hold or deny, and why; and which containers are not ready, and why. The\n" +
+			"values of environment variables are left out of json and yaml unless --show-env asks for them.",
 		Example: "  wardlet get pods\n  wardlet get pods -n kube-system -o wide\n  wardlet get pod web-edge-1 -o yaml\n  wardlet get pods -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
@@ -79,16 +79,29 @@ func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (l
 		return listing{}, err
 	}
 	var waits []api.Waiting
+	var events []api.Event
 	if p.table {
 		if err := c.Get(ctx, "/v1/waiting", &waits); err != nil {
 			return listing{}, err
 		}
+		var err error
+		if events, err = probeEvents(ctx, c, pods.Items); err != nil {
+			return listing{}, err
+		}
 	}
-	l := listing{entries: p.entries(pods.Items, waits)}
+	l := listing{entries: p.entries(pods.Items, waits, events)}
 	if p.wide {
 		l.notes = foreignNotes(ctx, c)
 	}
 	return l, nil
+}
+
+// probeEvents returns the agent's events where a pod has a container whose probes keep it from being ready, else none.
+func probeEvents(ctx context.Context, c *client.Client, pods []v1.Pod) (events []api.Event, err error) {
+	if slices.ContainsFunc(pods, func(p v1.Pod) bool { return describe.NeedsEvents(&p) }) {
+		err = c.Get(ctx, "/v1/events", &events)
+	}
+	return events, err
 }
 
 // foreignNotes say how many pods on the runtime are others'.
@@ -117,16 +130,14 @@ func (p podPrinter) columns() []string {
 	return columns
 }
 
-func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting) []entry {
-	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	})
+func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting, events []api.Event) []entry {
+	sortPods(pods)
 	var entries []entry
 	for i := range pods {
 		if p.namespace == "" || p.namespace == pods[i].Namespace {
 			e := p.entry(&pods[i])
 			if p.table {
-				e.notes = podNotes(&pods[i], waits, p.now())
+				e.notes = podNotes(&pods[i], waits, events, p.now())
 			}
 			entries = append(entries, e)
 		}
@@ -134,13 +145,16 @@ func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting) []entry {
 	return entries
 }
 
+func sortPods(pods []v1.Pod) {
+	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+}
+
 func (p podPrinter) entry(o *v1.Pod) entry {
-	s := summarize(o)
-	restarts := strconv.Itoa(s.restarts)
-	if s.restarts > 0 && !s.lastRestart.IsZero() {
-		restarts += fmt.Sprintf(" (%s ago)", age(p.now(), s.lastRestart))
-	}
-	cells := []string{o.Name, fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, p.age(o)}
+	s := describe.Summarize(o)
+	ready, status, restarts := s.Cells(p.now())
+	cells := []string{o.Name, ready, status, restarts, p.age(o)}
 	if p.namespace == "" {
 		cells = append([]string{o.Namespace}, cells...)
 	}

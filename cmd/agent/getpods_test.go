@@ -119,7 +119,7 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 		"watch-pods-named": {
 			[]string{"pods", "-w", "shop"},
 			[][]v1.Pod{{shop, cart}, {shop}, {aPod("web", "shop", crashing)}, {}, {cart}},
-			"CrashLoopBackOff", 2,
+			"3 (2m ago)", 2,
 		},
 		"watch-pods-namespace-wide": {
 			[]string{"pods", "-w", "-n", "web", "-o", "wide"},

@@ -32,6 +32,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
+	time.Local = time.UTC // describe prints times in the time zone of who reads them
 	if status, isChild := parts.Child(); isChild {
 		os.Exit(status)
 	}

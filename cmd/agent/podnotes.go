@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -9,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/describe"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// podNotes say which versions of p wait and why, and why p does not start.
-func podNotes(p *v1.Pod, waits []api.Waiting, now time.Time) []note {
+// podNotes say which versions of p wait and why, and why p does not start or which of its containers are not ready.
+func podNotes(p *v1.Pod, waits []api.Waiting, events []api.Event, now time.Time) []note {
 	var notes []note
 	name := p.Namespace + "/" + p.Name + ": "
 	for i := range waits {
@@ -31,8 +31,10 @@ func podNotes(p *v1.Pod, waits []api.Waiting, now time.Time) []note {
 	if why := predecessor(p); why != "" {
 		notes = append(notes, lasting(name+why))
 	}
-	for _, why := range notStarted(p) {
-		notes = append(notes, lasting(name+why))
+	for _, why := range describe.NotReady(p, events) {
+		// What a probe finds may differ each time.
+		stable, _, _ := strings.Cut(why, " probe failed: ")
+		notes = append(notes, note{text: name + why, stable: name + stable})
 	}
 	return notes
 }
@@ -161,30 +163,6 @@ func predecessor(p *v1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// notStarted says why containers of p cannot be started, once for those that wait for
-// the same. A container that was started and is restarted later speaks for itself.
-func notStarted(p *v1.Pod) (lines []string) {
-	for c := range pod.Statuses(&p.Status) {
-		w := c.State.Waiting
-		if w == nil || w.Message == "" {
-			continue
-		}
-		var line string
-		switch w.Reason {
-		case api.ReasonWaitingForPredecessor, "CrashLoopBackOff", "PodInitializing":
-			continue
-		case "ContainerCreating":
-			line = "not started yet: " + printable.Joined(w.Message)
-		default:
-			line = "container " + c.Name + ": " + w.Reason + ": " + printable.Joined(w.Message)
-		}
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // rejectedPrefix begins the message of a pod that was never admitted, as it

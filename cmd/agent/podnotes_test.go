@@ -85,7 +85,7 @@ func TestGetPodsSaysWhoIsAskedWhereThatTakesLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, n := range podNotes(&p, []api.Waiting{test.waits}, noon) {
+			for _, n := range podNotes(&p, []api.Waiting{test.waits}, nil, noon) {
 				got = append(got, n.text)
 			}
 			if text := strings.Join(got, "\n"); text != test.want {
@@ -136,7 +136,7 @@ func TestPodNotes_sayHowAPluginThatFailedIsAskedAgain(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, n := range podNotes(&test.pod, test.waits, noon) {
+		for _, n := range podNotes(&test.pod, test.waits, nil, noon) {
 			got = append(got, n.text)
 		}
 		if text := strings.Join(got, "\n"); text != test.want {
@@ -289,7 +289,10 @@ func TestPodNotes_podThatDoesNotStart(t *testing.T) {
 			pending("", "", waits("a", "ErrImagePull", "not found"), waits("b", "ContainerCreating", "")),
 			[]string{"default/web: container a: ErrImagePull: not found"},
 		},
-		"it is restarted": {v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: []v1.ContainerStatus{waits("a", "CrashLoopBackOff", "back-off 10s")}}, nil},
+		"it is restarted": {
+			v1.PodStatus{Phase: v1.PodRunning, ContainerStatuses: []v1.ContainerStatus{waits("a", "CrashLoopBackOff", "back-off 10s restarting failed container=a")}},
+			[]string{"default/web: container a: CrashLoopBackOff (back-off 10s)"},
+		},
 		"there is no room": {
 			pending("OutOfmemory", "Pod was rejected for now: no room"),
 			[]string{"default/web: rejected for now: no room; tried again when something else has left the node"},
@@ -304,8 +307,9 @@ func TestPodNotes_podThatDoesNotStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Status: test.status}
+			p.Spec.Containers = []v1.Container{{Name: "a"}, {Name: "b"}}
 			var got []string
-			for _, n := range podNotes(p, nil, noon) {
+			for _, n := range podNotes(p, nil, nil, noon) {
 				got = append(got, n.text)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -320,7 +324,7 @@ func TestPodNotes_anIgnoredEditIsTold(t *testing.T) {
 	p := aPod("default", "job")
 	p.Status.Phase = v1.PodSucceeded
 	p.Status.Conditions = []v1.PodCondition{{Type: api.ConditionEditIgnored, Status: v1.ConditionTrue, Message: "spec.volumes has changed\x1b, but the pod has ended"}}
-	notes := podNotes(&p, nil, noon)
+	notes := podNotes(&p, nil, nil, noon)
 	if len(notes) != 1 || notes[0].text != `default/job: spec.volumes has changed\x1b, but the pod has ended` {
 		t.Errorf("notes %+v", notes)
 	}

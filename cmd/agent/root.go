@@ -105,7 +105,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
 	for name, hint := range elsewhere {
 		root.AddCommand(absentCommand(name, hint))
 	}
@@ -136,13 +136,12 @@ func refuseUnknownShells(root *cobra.Command) {
 
 // elsewhere are commands of kubectl that this program has not, with what to use instead.
 var elsewhere = map[string]string{
-	"attach":   "use crictl attach",
-	"describe": "use wardlet explain pod NAMESPACE/NAME",
-	"top":      "use crictl stats, or the metrics of the agent",
-	"apply":    "put the manifest into the directory of a source; wardlet get sources shows them",
-	"create":   "put the manifest into the directory of a source; wardlet get sources shows them",
-	"edit":     "edit the manifest in the directory of its source; wardlet get sources shows them",
-	"delete":   "remove the manifest from its source; wardlet explain pod NAMESPACE/NAME says where it is",
+	"attach": "use crictl attach",
+	"top":    "use crictl stats, or the metrics of the agent",
+	"apply":  "put the manifest into the directory of a source; wardlet get sources shows them",
+	"create": "put the manifest into the directory of a source; wardlet get sources shows them",
+	"edit":   "edit the manifest in the directory of its source; wardlet get sources shows them",
+	"delete": "remove the manifest from its source; wardlet explain pod NAMESPACE/NAME says where it is",
 }
 
 // absentCommand refuses a command of kubectl, whatever its flags, and says what to use.

@@ -9,7 +9,6 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 	for name, args := range map[string][]string{
 		"usage-unknown-command":  {"gett"},
 		"usage-kubectl-logs":     {"logs", "-f", "web"},
-		"usage-kubectl-describe": {"describe", "pod", "web", "-n", "shop"},
 		"usage-unknown-shell":    {"completion", "foo"},
 		"usage-no-shell":         {"completion"},
 		"usage-unknown-resource": {"get", "pdos"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,7 +37,11 @@ func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, 
 	}
 	begun := false
 	lines := lineReader{take: s.take, poll: poll, batch: func() error {
-		l := listing{entries: s.entries()}
+		events, err := probeEvents(ctx, c, s.list())
+		if err != nil {
+			return err
+		}
+		l := listing{entries: s.entries(events)}
 		if p.wide && !begun {
 			l.notes = foreignNotes(ctx, c)
 		}
@@ -68,19 +73,18 @@ func (s *podStream) take(line client.Line) error {
 	return nil
 }
 
+// list returns the pods there are, in no order.
+func (s *podStream) list() []v1.Pod { return slices.Collect(maps.Values(s.pods)) }
+
 // entries are those of the pods that changed since the last call, or of which there
 // is more to note, the pods that are gone first. Notes are those that were not
 // given yet.
-func (s *podStream) entries() []entry {
-	gone := s.podPrinter.entries(s.gone, nil)
+func (s *podStream) entries(events []api.Event) []entry {
+	gone := s.podPrinter.entries(s.gone, nil, nil)
 	for i := range gone {
 		gone[i].notes = nil
 	}
-	var pods []v1.Pod
-	for _, p := range s.pods {
-		pods = append(pods, p)
-	}
-	all := slices.DeleteFunc(s.podPrinter.entries(pods, s.waits), func(e entry) bool {
+	all := slices.DeleteFunc(s.podPrinter.entries(s.list(), s.waits, events), func(e entry) bool {
 		return !s.changed[types.UID(e.key)] && sameNotes(e.notes, s.noted[types.UID(e.key)])
 	})
 	for i := range all {

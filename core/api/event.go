@@ -25,6 +25,8 @@ type Event struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
+	// FieldPath is the part of the pod that it is about, such as spec.containers{main}; empty for the whole pod.
+	FieldPath string `json:"fieldPath,omitempty"`
 	// Source is the pod's source, by its annotation.
 	Source string `json:"source,omitempty"`
 }

@@ -105,21 +105,7 @@ func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
 
 // ContainerEvent records that something happened to the pod's container of a name.
 func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
-	e.podEvent(p, fieldPath(p, container), kind, reason, message)
-}
-
-// fieldPath returns how an event about a container says so; empty for one that the spec does not have.
-func fieldPath(p *v1.Pod, container string) string {
-	list := "containers"
-	switch c, kind := pod.Container(p, container); {
-	case c == nil:
-		return ""
-	case kind == pod.InitContainer, kind == pod.Sidecar:
-		list = "initContainers"
-	case kind == pod.EphemeralContainer:
-		list = "ephemeralContainers"
-	}
-	return "spec." + list + "{" + container + "}"
+	e.podEvent(p, pod.FieldPath(p, container), kind, reason, message)
 }
 
 // podEvent records an event about a part of a pod, empty for all of it.

@@ -64,6 +64,20 @@ func Container(p *v1.Pod, name string) (*v1.Container, ContainerKind) {
 	return nil, 0
 }
 
+// FieldPath returns how an event about a container says so; empty for one that the spec does not have.
+func FieldPath(p *v1.Pod, container string) string {
+	list := "containers"
+	switch c, kind := Container(p, container); {
+	case c == nil:
+		return ""
+	case kind == InitContainer, kind == Sidecar:
+		list = "initContainers"
+	case kind == EphemeralContainer:
+		list = "ephemeralContainers"
+	}
+	return "spec." + list + "{" + container + "}"
+}
+
 // Privileged reports whether a container of the pod is privileged.
 func Privileged(p *v1.Pod) bool {
 	for c := range Containers(p) {

@@ -191,13 +191,13 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 		return
 	case err != nil:
 		// That it cannot be carried out is no word about the container.
-		m.cfg.Events.Event(p, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
+		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
 		return
 	}
 	result, threshold := status.ProbeSucceeded, max(spec.SuccessThreshold, 1)
 	if !outcome.OK {
 		result, threshold = status.ProbeFailed, max(spec.FailureThreshold, 1)
-		m.cfg.Events.Event(p, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
+		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
 	}
 	if outcome.Warning {
 		m.cfg.Events.Event(p, v1.EventTypeWarning, "ProbeWarning", fmt.Sprintf("%s probe warning: %s", l.key.kind, outcome.Message))

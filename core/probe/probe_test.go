@@ -48,6 +48,10 @@ func (r *rig) Event(_ *v1.Pod, _, reason, message string) {
 	r.events = append(r.events, reason+": "+message)
 }
 
+func (r *rig) ContainerEvent(_ *v1.Pod, container, _, reason, message string) {
+	r.Event(nil, "", reason, container+": "+message)
+}
+
 func (r *rig) find(container string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +164,7 @@ func TestReadiness(t *testing.T) {
 		if got := r.Ready("one"); got != status.ProbeUnknown {
 			t.Errorf("of a container that is gone: %v", got)
 		}
-		if r.events[0] != "Unhealthy: Readiness probe failed: it says no" {
+		if r.events[0] != "Unhealthy: main: Readiness probe failed: it says no" {
 			t.Errorf("events %q", r.events)
 		}
 	})

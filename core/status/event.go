@@ -111,7 +111,7 @@ type EventBuffer struct {
 const maxEventMessage = 1 << 10
 
 // NewEventBuffer makes a buffer of size events (at least 1), all of one owner. An event that
-// repeats another (same pod, reason and message) within window of its last occurrence raises
+// repeats another (same pod, container, reason and message) within window of its last occurrence raises
 // the count of that one instead of taking a place.
 func NewEventBuffer(size int, window time.Duration, now func() time.Time) *EventBuffer {
 	return NewEventBufferPerOwner(size, window, now, func(string) string { return "" })
@@ -125,6 +125,15 @@ func NewEventBufferPerOwner(share int, window time.Duration, now func() time.Tim
 
 // Event implements Recorder.
 func (r *EventBuffer) Event(p *v1.Pod, eventType, reason, message string) {
+	r.record(p, "", eventType, reason, message)
+}
+
+// ContainerEvent implements ContainerRecorder.
+func (r *EventBuffer) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	r.record(p, pod.FieldPath(p, container), eventType, reason, message)
+}
+
+func (r *EventBuffer) record(p *v1.Pod, fieldPath, eventType, reason, message string) {
 	owner := r.owner(p.Namespace)
 	defer r.changes.Notify() // after the lock was given back
 	r.mu.Lock()
@@ -133,14 +142,14 @@ func (r *EventBuffer) Event(p *v1.Pod, eventType, reason, message string) {
 	r.seq++
 	e := api.Event{
 		Seq: r.seq, FirstSeq: r.seq, First: now, Last: now, Count: 1, Type: eventType, Reason: reason, Message: truncateMessage(message),
-		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource],
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, FieldPath: fieldPath, Source: p.Annotations[pod.AnnotationSource],
 	}
 	events := r.owners[owner]
 	for i, old := range slices.Backward(events) {
 		if now.Sub(old.Last) > r.window {
 			break
 		}
-		if old.UID == e.UID && old.Reason == e.Reason && old.Message == e.Message {
+		if old.UID == e.UID && old.FieldPath == e.FieldPath && old.Reason == e.Reason && old.Message == e.Message {
 			e.FirstSeq, e.First, e.Count = old.FirstSeq, old.First, old.Count+1
 			events = slices.Delete(events, i, i+1)
 			break

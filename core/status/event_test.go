@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
@@ -171,19 +172,45 @@ func (c *containers) ContainerEvent(_ *v1.Pod, container, _, reason, _ string) {
 	*c = append(*c, container+" "+reason)
 }
 
+// plain is a Recorder that knows nothing of containers.
+type plain []string
+
+func (r *plain) Event(_ *v1.Pod, _, reason, message string) { *r = append(*r, reason+" "+message) }
+
 // Each recorder hears of a container's event once: with the container, if it takes that.
 func TestContainerEvent(t *testing.T) {
 	t.Parallel()
 	var with containers
-	without := NewEventBuffer(3, 0, func() time.Time { return noon })
+	var without plain
 	p := testPod(v1.RestartPolicyAlways, "")
-	ContainerEvent(MultiRecorder{&with, MultiRecorder{without}}, p, "app", v1.EventTypeNormal, "R", "m")
-	ContainerEvent(without, p, "app", v1.EventTypeNormal, "S", "m")
+	ContainerEvent(MultiRecorder{&with, MultiRecorder{&without}}, p, "app", v1.EventTypeNormal, "R", "m")
+	ContainerEvent(&without, p, "app", v1.EventTypeNormal, "S", "m")
 	if diff := cmp.Diff(containers{"app R"}, with); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if got := brief(without.List()); got != "u1/R/m x1, u1/S/m x1" {
-		t.Errorf("got %q", got)
+	if diff := cmp.Diff(plain{"R m", "S m"}, without); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestEventBuffer_tellsContainersApart(t *testing.T) {
+	t.Parallel()
+	r := NewEventBuffer(9, time.Hour, func() time.Time { return noon })
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u"}, Spec: v1.PodSpec{
+		InitContainers: []v1.Container{{Name: "setup"}}, Containers: []v1.Container{{Name: "app"}},
+		EphemeralContainers: []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug"}}},
+	}}
+	for _, container := range []string{"app", "setup", "debug", "another", "app"} {
+		r.ContainerEvent(p, container, v1.EventTypeWarning, "Unhealthy", "m")
+	}
+	r.Event(p, v1.EventTypeWarning, "Unhealthy", "m")
+	got := map[string]int{}
+	for _, e := range r.List() {
+		got[e.FieldPath] += e.Count
+	}
+	want := map[string]int{"spec.containers{app}": 2, "spec.initContainers{setup}": 1, "spec.ephemeralContainers{debug}": 1, "": 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 

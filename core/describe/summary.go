@@ -1,8 +1,9 @@
-package main
+package describe
 
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,36 +12,52 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// summary is a pod in one line, with the words kubectl uses.
-type summary struct {
-	ready, total int
-	// status is the STATUS column: the phase, or what explains it better.
-	status   string
-	restarts int
-	// lastRestart is when the newest restart became necessary; zero for none.
-	lastRestart time.Time
+// Summary is a pod in one line, as `kubectl get pods` prints it.
+type Summary struct {
+	// Ready is how many containers and sidecars are ready, of Total.
+	Ready, Total int
+	// Status is the STATUS column: the phase, or what explains it better.
+	Status string
+	// Restarts is how often containers were started again.
+	Restarts int
+	// LastRestart is when the newest restart became necessary; zero for none.
+	LastRestart time.Time
 }
 
-func summarize(p *v1.Pod) summary {
-	s := summary{total: len(p.Spec.Containers), status: string(p.Status.Phase)}
+// Cells returns the columns READY, STATUS and RESTARTS.
+func (s *Summary) Cells(now time.Time) (ready, status, restarts string) {
+	restarts = strconv.Itoa(s.Restarts)
+	if s.Restarts > 0 && !s.LastRestart.IsZero() {
+		restarts += " (" + age(now, s.LastRestart) + " ago)"
+	}
+	return fmt.Sprintf("%d/%d", s.Ready, s.Total), s.Status, restarts
+}
+
+// Summarize returns the row of a pod. Beside kubectl's words Status may be Held, for a pod that policy does not let run
+// yet, and Failed where a pod has failed whose containers ended well.
+func Summarize(p *v1.Pod) Summary {
+	s := Summary{Total: len(p.Spec.Containers), Status: string(p.Status.Phase)}
 	if p.Status.Reason != "" {
-		s.status = p.Status.Reason
+		s.Status = p.Status.Reason
+	}
+	if c := api.Condition(&p.Status, v1.PodScheduled); c != nil && c.Reason == v1.PodReasonSchedulingGated {
+		s.Status = c.Reason
 	}
 	if starting := s.addInit(p); !starting || isTrue(p, v1.PodInitialized) {
 		s.addContainers(p)
 	}
-	if p.Status.Phase == v1.PodFailed && s.status == "Completed" {
-		s.status = cmp.Or(p.Status.Reason, string(v1.PodFailed)) // its containers ended well, and the pod did not
+	if p.Status.Phase == v1.PodFailed && s.Status == "Completed" {
+		s.Status = cmp.Or(p.Status.Reason, string(v1.PodFailed)) // its containers ended well, and the pod did not
 	}
 	if isHeld(p) {
-		s.status = "Held"
+		s.Status = "Held"
 	}
 	if p.DeletionTimestamp != nil {
 		switch {
 		case p.Status.Reason == "NodeLost":
-			s.status = "Unknown"
+			s.Status = "Unknown"
 		case !pod.IsTerminal(p.Status.Phase):
-			s.status = "Terminating"
+			s.Status = "Terminating"
 		}
 	}
 	return s
@@ -49,15 +66,15 @@ func summarize(p *v1.Pod) summary {
 // addInit counts init containers and reports whether one of them still keeps
 // the others from starting; then it is the status. Restarts of those that have
 // done their work count only as long as others have not.
-func (s *summary) addInit(p *v1.Pod) (starting bool) {
+func (s *Summary) addInit(p *v1.Pod) (starting bool) {
 	sidecars := map[string]bool{}
 	for c, kind := range pod.Containers(p) {
 		if kind == pod.Sidecar {
 			sidecars[c.Name] = true
-			s.total++
+			s.Total++
 		}
 	}
-	var all summary
+	var all Summary
 	for i := range p.Status.InitContainerStatuses {
 		st := &p.Status.InitContainerStatuses[i]
 		all.addRestarts(st)
@@ -70,18 +87,18 @@ func (s *summary) addInit(p *v1.Pod) (starting bool) {
 			continue
 		case sidecar && st.Started != nil && *st.Started:
 			if st.Ready {
-				s.ready++
+				s.Ready++
 			}
 			continue
 		case t != nil:
-			s.status = "Init:" + ended(t)
+			s.Status = "Init:" + ended(t)
 		case st.State.Waiting != nil && st.State.Waiting.Reason != "" && st.State.Waiting.Reason != "PodInitializing":
-			s.status = "Init:" + st.State.Waiting.Reason
+			s.Status = "Init:" + st.State.Waiting.Reason
 		default:
-			s.status = fmt.Sprintf("Init:%d/%d", i, len(p.Spec.InitContainers))
+			s.Status = fmt.Sprintf("Init:%d/%d", i, len(p.Spec.InitContainers))
 		}
 		if !isTrue(p, v1.PodInitialized) {
-			s.restarts, s.lastRestart = all.restarts, all.lastRestart
+			s.Restarts, s.LastRestart = all.Restarts, all.LastRestart
 		}
 		return true
 	}
@@ -90,8 +107,8 @@ func (s *summary) addInit(p *v1.Pod) (starting bool) {
 
 // addContainers counts the containers. The first one that does not run gives
 // the status.
-func (s *summary) addContainers(p *v1.Pod) {
-	var stopped string
+func (s *Summary) addContainers(p *v1.Pod) {
+	var stopped, failed string
 	running := false
 	for i := range p.Status.ContainerStatuses {
 		st := &p.Status.ContainerStatuses[i]
@@ -102,30 +119,37 @@ func (s *summary) addContainers(p *v1.Pod) {
 			why = st.State.Waiting.Reason
 		case st.State.Terminated != nil:
 			why = ended(st.State.Terminated)
+			if st.State.Terminated.ExitCode != 0 && failed == "" {
+				failed = why
+			}
 		case st.Ready && st.State.Running != nil:
 			running = true
-			s.ready++
+			s.Ready++
 		}
 		if stopped == "" {
 			stopped = why
 		}
 	}
 	if stopped != "" {
-		s.status = stopped
+		s.Status = stopped
 	}
-	// Some ended well and others run: the pod is not completed.
-	if s.status == "Completed" && running {
-		s.status = "NotReady"
-		if isTrue(p, v1.PodReady) {
-			s.status = "Running"
-		}
+	if s.Status != "Completed" {
+		return
+	}
+	switch {
+	case running && isTrue(p, v1.PodReady):
+		s.Status = "Running"
+	case failed != "":
+		s.Status = failed
+	case running:
+		s.Status = "NotReady"
 	}
 }
 
-func (s *summary) addRestarts(st *v1.ContainerStatus) {
-	s.restarts += int(st.RestartCount)
-	if t := st.LastTerminationState.Terminated; t != nil && t.FinishedAt.After(s.lastRestart) {
-		s.lastRestart = t.FinishedAt.Time
+func (s *Summary) addRestarts(st *v1.ContainerStatus) {
+	s.Restarts += int(st.RestartCount)
+	if t := st.LastTerminationState.Terminated; t != nil && t.FinishedAt.After(s.LastRestart) {
+		s.LastRestart = t.FinishedAt.Time
 	}
 }
 
