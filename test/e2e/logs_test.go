@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// chattyPod writes 20 MB, as lines of 100 bytes, once its volume holds a file.
+// chattyPod writes lines of 100 bytes once its volume holds a file. Its log has 22 MB.
 const chattyPod = `apiVersion: v1
 kind: Pod
 metadata:
@@ -25,7 +25,7 @@ spec:
   containers:
   - name: main
     image: registry.example/web:1
-    args: [talk, -lines, "200000", -rate, "30000", -when, /start/now]
+    args: [talk, -lines, "150000", -rate, "15000", -when, /start/now]
     volumeMounts:
     - {name: start, mountPath: /start}
   volumes:
@@ -34,7 +34,7 @@ spec:
 
 func TestLogRotation_ofAChattyContainer(t *testing.T) {
 	t.Parallel()
-	const lines, size, files = 200_000, 1 << 20, 5
+	const lines, size, files = 150_000, 1 << 20, 5
 	n := startNode(t)
 	a := newAgent(t, n, "rotates")
 	config, err := os.ReadFile(a.ConfigFile())

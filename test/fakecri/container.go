@@ -177,6 +177,7 @@ func (c *container) status() *runtimeapi.ContainerStatus {
 		Annotations: c.config.GetAnnotations(),
 		Mounts:      c.config.GetMounts(),
 		LogPath:     c.logPath(),
+		StopSignal:  c.config.GetStopSignal(),
 	}
 }
 
