@@ -22,6 +22,8 @@ const (
 	// large by then, it is shorter, but never shorter than minInterval.
 	interval    = time.Second
 	minInterval = 100 * time.Millisecond
+	// retryInterval is the time between two tries with a log that the runtime does not open.
+	retryInterval = 10 * time.Second
 	// reopenTimeout bounds a call to the runtime that has begun.
 	reopenTimeout = 10 * time.Second
 )
@@ -60,6 +62,8 @@ type logState struct {
 	size int64
 	// missing is true where the last look found no log.
 	missing bool
+	// retryAt is when a log is tried again that could not be renamed or opened; zero for one that never was.
+	retryAt time.Time
 	faults  faultlog.Pace
 }
 
@@ -103,7 +107,7 @@ func (r *Rotator) look(ctx context.Context) time.Duration {
 				next = minInterval // to see how fast it grows
 			}
 			seen[c.ID] = l
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || now.Before(l.retryAt) {
 				continue
 			}
 			grown, err := r.check(ctx, l, c)
@@ -127,7 +131,11 @@ func (r *Rotator) check(ctx context.Context, l *logState, c *status.ObservedCont
 			l.missing = true // its container may just have gone
 			return 0, nil
 		}
-		return 0, r.reopen(ctx, c.ID)
+		err := r.reopen(ctx, c.ID)
+		if err != nil {
+			l.retryAt = r.cfg.Now().Add(retryInterval)
+		}
+		return 0, err
 	}
 	l.missing = false
 	if err != nil {
@@ -144,9 +152,11 @@ func (r *Rotator) check(ctx context.Context, l *logState, c *status.ObservedCont
 		return grown, nil
 	}
 	rotated, err := r.rotate(ctx, c.LogPath, c.ID)
-	if rotated {
-		l.size = 0
+	if !rotated {
+		l.retryAt = r.cfg.Now().Add(retryInterval)
+		return 0, err
 	}
+	l.size = 0
 	return grown, err
 }
 
