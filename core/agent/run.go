@@ -40,6 +40,7 @@ func (n *Node) stages() ([]Stage, error) {
 		{"runtime status", endless(n.health.Run)},
 	}
 	stages = append(stages, n.runtimeStages()...)
+	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)})
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
 	if n.objects != nil {
 		stages = append(stages, Stage{"objects", endless(n.objects.Run)}) // workers that stop may still want some

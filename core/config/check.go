@@ -29,6 +29,7 @@ func (c *Config) check(report strict.Report) {
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
+	c.Runtime.checkLogs(report)
 	c.Node.check(report, c.Cluster.Kubeconfig != "")
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)
@@ -102,6 +103,16 @@ func (r *Runtime) checkHandlers(report strict.Report) {
 				report(key("handler"), "%q is no name of a runtime handler: %s", h.Handler, fault)
 			}
 		}
+	}
+}
+
+// checkLogs wants what a kubelet takes, and more than a size of nothing: of that no log could be.
+func (r *Runtime) checkLogs(report strict.Report) {
+	if r.MaxLogSize() == 0 {
+		report("runtime.container_log_max_size", `want a quantity of bytes such as "10Mi", or "-1" for logs that are not rotated, found %q`, r.ContainerLogMaxSize)
+	}
+	if r.ContainerLogMaxFiles < 2 {
+		report("runtime.container_log_max_files", "want at least 2, the log and what it was before, found %d", r.ContainerLogMaxFiles)
 	}
 }
 

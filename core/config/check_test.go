@@ -143,6 +143,23 @@ func TestLoadTakes(t *testing.T) {
 	}
 }
 
+func TestRuntime_logSizes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"": 10 << 20, `container_log_max_size = "500k"`: 500_000, `container_log_max_size = "-1"`: -1} {
+		c, err := load(write(t, source+"[runtime]\n"+text+"\n"), noEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Runtime.MaxLogSize(); got != want {
+			t.Errorf("%s: %d bytes, want %d", text, got, want)
+		}
+	}
+	const runtime = source + "[runtime]\n"
+	refuses(t, runtime+"container_log_max_size = \"0\"\n", `agent.toml:6: runtime.container_log_max_size: want a quantity of bytes such as "10Mi", or "-1" for logs that are not rotated, found "0"`)
+	refuses(t, runtime+"container_log_max_size = \"10 MB\"\n", `agent.toml:6: runtime.container_log_max_size: want a quantity of bytes such as "10Mi"`)
+	refuses(t, runtime+"container_log_max_files = 1\n", "agent.toml:6: runtime.container_log_max_files: want at least 2, the log and what it was before, found 1")
+}
+
 func TestRuntimeHandlers_refused(t *testing.T) {
 	t.Parallel()
 	const handler = source + "[[runtime.handler]]\n"

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // DefaultPath is where the agent looks for its configuration.
@@ -69,6 +71,11 @@ type Runtime struct {
 	SeccompDefault bool `toml:"seccomp_default"`
 	// AdoptForeign takes over the pods that a kubelet made.
 	AdoptForeign bool `toml:"adopt_foreign"`
+	// ContainerLogMaxSize is the size at which a container's log is rotated, as a quantity of bytes; less than 0 for
+	// never. See MaxLogSize.
+	ContainerLogMaxSize string `toml:"container_log_max_size"`
+	// ContainerLogMaxFiles is how many files a container's log may have; at least 2.
+	ContainerLogMaxFiles int `toml:"container_log_max_files"`
 	// Handlers are the runtime classes that pods of the node's own sources may name.
 	Handlers []RuntimeHandler `toml:"handler"`
 }
@@ -88,6 +95,16 @@ func (r *Runtime) HandlerOf(class string) (handler string, ok bool) {
 		return "", false
 	}
 	return r.Handlers[i].Handler, true
+}
+
+// MaxLogSize returns the size, in bytes, at which a container's log is rotated, less than 0 for never. It is never 0
+// where the configuration was checked.
+func (r *Runtime) MaxLogSize() int64 {
+	size, err := resource.ParseQuantity(r.ContainerLogMaxSize)
+	if err != nil {
+		return 0
+	}
+	return size.Value()
 }
 
 // CgroupFS is the cgroup driver that makes cgroups as directories.
@@ -167,10 +184,11 @@ func Default() *Config {
 			CgroupRoot: "/wardlet",
 		},
 		Runtime: Runtime{
-			Endpoint:       "unix:///run/containerd/containerd.sock",
-			RequestTimeout: 2 * time.Minute,
-			CgroupDriver:   CgroupFS,
-			ResolvConf:     "/etc/resolv.conf",
+			Endpoint:            "unix:///run/containerd/containerd.sock",
+			RequestTimeout:      2 * time.Minute,
+			CgroupDriver:        CgroupFS,
+			ResolvConf:          "/etc/resolv.conf",
+			ContainerLogMaxSize: "10Mi", ContainerLogMaxFiles: 5,
 		},
 		Node:    Node{MaxPods: defaultMaxPods},
 		Cluster: Cluster{Domain: DefaultDomain},

@@ -39,6 +39,7 @@ const (
 	whyMux       = "what was decided about pods that run depends on it"
 	whyPolicies  = "the plane that judges pods is made with it"
 	whySources   = "sources are made once, when the agent starts"
+	whyLogs      = "the rotation of logs is set up once, when the agent starts"
 	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
 
@@ -55,15 +56,17 @@ var restartKeys = map[string]string{
 	"paths.socket":      whyOpened,
 	"paths.cgroup_root": whyPlaces,
 
-	"runtime.endpoint":               whyRuntime,
-	"runtime.cgroup_driver":          whyPods,
-	"runtime.resolv_conf":            whyPods,
-	"runtime.allowed_unsafe_sysctls": whyAdmission,
-	"runtime.seccomp_default":        whyPods,
-	"runtime.adopt_foreign":          whyRuntime,
-	"runtime.handler[]":              whyPods,
-	"runtime.handler[].class":        whyPods,
-	"runtime.handler[].handler":      whyPods,
+	"runtime.endpoint":                whyRuntime,
+	"runtime.cgroup_driver":           whyPods,
+	"runtime.resolv_conf":             whyPods,
+	"runtime.allowed_unsafe_sysctls":  whyAdmission,
+	"runtime.seccomp_default":         whyPods,
+	"runtime.adopt_foreign":           whyRuntime,
+	"runtime.container_log_max_size":  whyLogs,
+	"runtime.container_log_max_files": whyLogs,
+	"runtime.handler[]":               whyPods,
+	"runtime.handler[].class":         whyPods,
+	"runtime.handler[].handler":       whyPods,
 
 	"node.labels":                   whyAdmission,
 	"node.taints":                   whyAdmission,

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 )
@@ -35,12 +34,17 @@ const (
 	// A log that is followed is looked at again after firstPoll, then less and less often until lastPoll.
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
+	// settleTime is how long after the last write, or after a new file was found, a rotated file is read: the runtime may
+	// still write what it had for it.
+	settleTime = 500 * time.Millisecond
 )
 
 // Copy writes a log. With Follow it goes on until alive reports that the container has ended and all was read, or ctx
-// ends, which is no error. A log that is rotated meanwhile is followed into the new file.
+// ends, which is no error. A log that is rotated meanwhile is followed into the new file, and through all rotated
+// files that came after the one that is read, as far as they are still there. Without Follow only the file is read
+// that the container writes to, as by a kubelet.
 func Copy(ctx context.Context, path string, o Options, out Output, alive func() bool) error {
-	file, err := os.Open(path)
+	file, err := openLog(ctx, path)
 	if err != nil {
 		return fmt.Errorf("log of the container: %w", err)
 	}
@@ -64,29 +68,36 @@ func Copy(ctx context.Context, path string, o Options, out Output, alive func() 
 		case ctx.Err() != nil || !o.Follow:
 			return nil
 		}
-		rotated, err := c.reopen(path)
-		if errors.Is(err, errEnough) {
+		switch rotation, err := c.reopen(path); {
+		case errors.Is(err, errEnough):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if rotated {
+		case rotation == rotationOver:
 			continue
-		}
-		if !runs {
+		case rotation == rotationPending:
+			moved = true
+		case !runs:
 			return nil
 		}
 		if poll = min(2*poll, lastPoll); moved {
 			poll = firstPoll
 		}
-		timer := time.NewTimer(poll)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, poll) {
 			return nil
 		}
+	}
+}
+
+// sleep reports whether ctx goes on after d.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -99,6 +110,10 @@ type copier struct {
 	out     Output
 	file    *os.File
 	reader  *bufio.Reader
+	// head is the beginning of the file, where that is compressed; nil for one that is not.
+	head []byte
+	// rotatedAt is when it was found that the file is rotated, zero for one that is not.
+	rotatedAt time.Time
 	// left is how many bytes may still be written, less than 0 for any number.
 	left int64
 	// within is true in the middle of a line of the file, whose end was not there yet; to is where it goes, and whole
@@ -193,31 +208,4 @@ func (c *copier) write(text []byte) error {
 		return errEnough
 	}
 	return nil
-}
-
-// reopen opens the file that has the path now, if it is another one, and reports whether.
-func (c *copier) reopen(path string) (bool, error) {
-	now, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // it is being rotated, or its container is gone
-	}
-	if err != nil {
-		return false, fmt.Errorf("log of the container: %w", err)
-	}
-	was, err := c.file.Stat()
-	if err != nil || os.SameFile(was, now) {
-		return false, err
-	}
-	// More may have been written to the old file before it gave up its name.
-	if _, err := c.copyRest(); err != nil {
-		return false, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return false, fmt.Errorf("log of the container: %w", err)
-	}
-	_ = c.file.Close() // it was read only
-	c.file, c.within, c.header = file, false, nil
-	c.reader.Reset(file)
-	return true, nil
 }

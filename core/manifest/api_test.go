@@ -140,7 +140,7 @@ var refusals = map[string]struct{ patch, want string }{
 	"an init container's name":  {`{"spec":{"initContainers":[{"name":"c","image":"i"}]}}`, `spec.initContainers[0].name: Duplicate value: "c"`},
 	"an ephemeral target":       {`{"spec":{"ephemeralContainers":[{"name":"i","image":"i","targetContainerName":"x"}]}}`, `spec.ephemeralContainers[0].targetContainerName: Not found: "x"`},
 	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1},"successThreshold":2}}]}}`, "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2"},
-	"hooks":                     {`{"spec":{"containers":[{"name":"c","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]}}`, "spec.containers[0].lifecycle.stopSignal: not supported"},
+	"a signal that is none":     {`{"spec":{"os":{"name":"linux"},"containers":[{"name":"c","image":"i","lifecycle":{"stopSignal":"SIGRTMIN+16"}}]}}`, "spec.containers[0].lifecycle.stopSignal: Unsupported value: \"SIGRTMIN+16\": supported values: \"SIGABRT\""},
 	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.configMapKeyRef: not supported"},
 	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
 	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Once"}]}}`, `spec.containers[0].restartPolicy: Unsupported value: "Once"`},

@@ -108,6 +108,7 @@ var supported = []support{
 	{"spec.containers[].lifecycle.postStart.tcpSocket.port", "valid, and fails, as in a kubelet", nil},
 	{"spec.containers[].lifecycle.postStart.tcpSocket.host", "as above", nil},
 	{"spec.containers[].lifecycle.postStart.sleep.seconds", "0 or more, at most the pod's grace period", nil},
+	{"spec.containers[].lifecycle.stopSignal", "a signal of Linux such as `SIGUSR1`, only with `spec.os.name`; default: the image's, or `SIGTERM`", nil},
 	{"spec.containers[].restartPolicy", "`Always`, `OnFailure`, `Never`; default: the pod's. `Always` makes an init container a sidecar; all else of `spec.initContainers[]` is as of `spec.containers[]`", nil},
 	{"spec.containers[].restartPolicyRules[].action", "", []string{"Restart"}},
 	{"spec.containers[].restartPolicyRules[].exitCodes.operator", "`In`, `NotIn`", nil},
@@ -206,7 +207,7 @@ var supportedOfAPI = []support{
 }
 
 // rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which
-// have no ports and no resources, and do not start again.
+// have no ports, no resources and no lifecycle, and do not start again.
 func rowsOfKinds() (rows []support) {
 	for _, s := range supported {
 		name, ok := strings.CutPrefix(s.path, "spec.containers[].")
@@ -224,7 +225,7 @@ func rowsOfKinds() (rows []support) {
 			}
 			continue
 		}
-		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") && !strings.HasPrefix(name, "restartPolicy") {
+		if !strings.HasPrefix(name, "ports[]") && !strings.HasPrefix(name, "resources.") && !strings.HasPrefix(name, "restartPolicy") && !strings.HasPrefix(name, "lifecycle.") {
 			rows = append(rows, support{"spec.ephemeralContainers[]." + name, s.values, s.only})
 		}
 	}

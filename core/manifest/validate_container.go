@@ -28,14 +28,14 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool) field.ErrorList 
 		at := specPath.Child("containers").Index(i)
 		errs = append(errs, check.container(&s.Containers[i], hostPorts, at)...)
 		errs = append(errs, validateProbes(&s.Containers[i], true, at)...)
-		errs = append(errs, validateHooks(&s.Containers[i], true, *s.TerminationGracePeriodSeconds, at.Child("lifecycle"))...)
+		errs = append(errs, validateLifecycle(s, &s.Containers[i], true, at.Child("lifecycle"))...)
 	}
 	for i := range s.InitContainers {
 		at := specPath.Child("initContainers").Index(i)
 		errs = append(errs, check.container(&s.InitContainers[i], map[string]bool{}, at)...)
 		sidecar := pod.IsSidecar(&s.InitContainers[i])
 		errs = append(errs, validateProbes(&s.InitContainers[i], sidecar, at)...)
-		errs = append(errs, validateHooks(&s.InitContainers[i], sidecar, *s.TerminationGracePeriodSeconds, at.Child("lifecycle"))...)
+		errs = append(errs, validateLifecycle(s, &s.InitContainers[i], sidecar, at.Child("lifecycle"))...)
 	}
 	for i := range s.EphemeralContainers {
 		c, at := &s.EphemeralContainers[i], specPath.Child("ephemeralContainers").Index(i)

@@ -29,15 +29,16 @@ func validateProbes(c *v1.Container, may bool, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateHooks checks the hooks of a container that runs as long as its pod does; others have none.
-func validateHooks(c *v1.Container, may bool, grace int64, at *field.Path) field.ErrorList {
+// validateLifecycle checks the hooks and the stop signal of a container that runs as long as its pod does; others have
+// none.
+func validateLifecycle(s *v1.PodSpec, c *v1.Container, may bool, at *field.Path) field.ErrorList {
 	if c.Lifecycle == nil {
 		return nil
 	}
 	if !may {
 		return field.ErrorList{field.Forbidden(at, "may not be set for init containers without restartPolicy=Always")}
 	}
-	var errs field.ErrorList
+	grace, errs := *s.TerminationGracePeriodSeconds, validateStopSignal(s, c.Lifecycle.StopSignal, at.Child("stopSignal"))
 	for _, hook := range []struct {
 		spec *v1.LifecycleHandler
 		name string
@@ -53,6 +54,38 @@ func validateHooks(c *v1.Container, may bool, grace int64, at *field.Path) field
 		}
 	}
 	return errs
+}
+
+// validateStopSignal checks that a stop signal is one of the system that the pod names.
+func validateStopSignal(s *v1.PodSpec, signal *v1.Signal, at *field.Path) field.ErrorList {
+	switch {
+	case signal == nil:
+		return nil
+	case s.OS == nil:
+		return field.ErrorList{field.Forbidden(at, "may not be set for containers with empty `spec.os.name`")}
+	case s.OS.Name == v1.Windows:
+		return oneOf(at, *signal, v1.SIGKILL, v1.SIGTERM)
+	case s.OS.Name == v1.Linux:
+		return oneOf(at, *signal, linuxSignals()...)
+	}
+	return nil // the system is none
+}
+
+// linuxSignals returns the signals that a container may be stopped by.
+func linuxSignals() []v1.Signal {
+	signals := []v1.Signal{
+		v1.SIGABRT, v1.SIGALRM, v1.SIGBUS, v1.SIGCHLD, v1.SIGCLD, v1.SIGCONT, v1.SIGFPE, v1.SIGHUP, v1.SIGILL, v1.SIGINT, v1.SIGIO,
+		v1.SIGIOT, v1.SIGKILL, v1.SIGPIPE, v1.SIGPOLL, v1.SIGPROF, v1.SIGPWR, v1.SIGQUIT, v1.SIGSEGV, v1.SIGSTKFLT, v1.SIGSTOP,
+		v1.SIGSYS, v1.SIGTERM, v1.SIGTRAP, v1.SIGTSTP, v1.SIGTTIN, v1.SIGTTOU, v1.SIGURG, v1.SIGUSR1, v1.SIGUSR2, v1.SIGVTALRM,
+		v1.SIGWINCH, v1.SIGXCPU, v1.SIGXFSZ, v1.SIGRTMIN, v1.SIGRTMAX,
+	}
+	for i := 1; i <= 15; i++ {
+		signals = append(signals, v1.Signal(fmt.Sprintf("%s+%d", v1.SIGRTMIN, i)))
+	}
+	for i := 1; i <= 14; i++ {
+		signals = append(signals, v1.Signal(fmt.Sprintf("%s-%d", v1.SIGRTMAX, i)))
+	}
+	return signals
 }
 
 func validateProbe(p *v1.Probe, readiness bool, at *field.Path) field.ErrorList {

@@ -31,6 +31,12 @@ func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
 	return c.GetLogPath(), nil
 }
 
+// ReopenLog makes the runtime open the log of a running container anew, by its path.
+func (r *Runtime) ReopenLog(ctx context.Context, id string) error {
+	_, err := r.cri.ReopenContainerLog(ctx, &runtimeapi.ReopenContainerLogRequest{ContainerId: id})
+	return err
+}
+
 // logLink is where log collectors look for a container's log. The name is cut
 // like a kubelet's: collectors parse it.
 func (r *Runtime) logLink(name, namespace, container, id string) string {

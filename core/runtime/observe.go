@@ -228,6 +228,7 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 		ImageRef:    c.GetImageRef(),
 		Hash:        criconfig.DefinitionHash(c.GetAnnotations()),
 		LogPath:     c.GetLogPath(),
+		StopSignal:  criconfig.StopSignal(c.GetStopSignal()),
 		Labels:      c.GetLabels(),
 		Annotations: c.GetAnnotations(),
 	}

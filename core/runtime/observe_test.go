@@ -102,6 +102,7 @@ func TestInspectFillsEverything(t *testing.T) {
 	r := newRig(t)
 	r.cri.SetNow(r.clock.Now)
 	p := newPod("web")
+	p.Spec.Containers[0].Lifecycle = &v1.Lifecycle{StopSignal: new(v1.SIGUSR1)}
 	id := r.start(t, p, fakecri.Program{Exits: true, After: time.Minute, Code: 3, Message: "bye"})
 
 	got, err := r.InspectPod(t.Context(), p.UID)
@@ -125,6 +126,7 @@ func TestInspectFillsEverything(t *testing.T) {
 			ID: id, SandboxID: sandbox, Name: "app", State: status.StateExited,
 			CreatedAt: began, StartedAt: began, FinishedAt: began.Add(time.Minute), ExitCode: 3, Reason: "Error", Message: "bye",
 			Image: appImage, Hash: criconfig.ContainerHash(&p.Spec.Containers[0]), LogPath: r.layout.LogDir(p) + "/app/0.log",
+			StopSignal: v1.SIGUSR1,
 		}},
 	}
 	ignore := cmp.Options{

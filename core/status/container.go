@@ -145,6 +145,9 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 	if st.Image == "" {
 		st.Image = c.Image
 	}
+	if c.Lifecycle != nil && c.Lifecycle.StopSignal != nil && o.StopSignal != "" {
+		st.StopSignal = &o.StopSignal
+	}
 	switch {
 	case o.State == StateRunning:
 		st.State.Running = &v1.ContainerStateRunning{StartedAt: metav1.NewTime(o.StartedAt)}

@@ -203,6 +203,21 @@ func TestContainerStatus(t *testing.T) {
 				return st
 			}(),
 		}, {
+			name:     "the stop signal of a container that names one",
+			observed: []ObservedContainer{{ID: "a-0", Name: "a", State: StateRunning, StartedAt: noon, Image: "img:1", ImageRef: "sha256:1", StopSignal: v1.SIGUSR1}},
+			edit: func(in *Input) {
+				in.Pod.Spec.Containers[0].Lifecycle = &v1.Lifecycle{StopSignal: new(v1.SIGUSR1)}
+			},
+			want: func() v1.ContainerStatus {
+				st := full("a-0", 0, running, none, yes)
+				st.StopSignal = new(v1.SIGUSR1)
+				return st
+			}(),
+		}, {
+			name:     "no stop signal of a container that names none",
+			observed: []ObservedContainer{{ID: "a-0", Name: "a", State: StateRunning, StartedAt: noon, Image: "img:1", ImageRef: "sha256:1", StopSignal: v1.SIGTERM}},
+			want:     full("a-0", 0, running, none, yes),
+		}, {
 			name:    "a reason of another container does not count",
 			reasons: map[string]Reason{"b": {Reason: "ErrImagePull"}},
 			want:    bare(0, waiting("ContainerCreating", ""), none),

@@ -58,6 +58,8 @@ type ObservedContainer struct {
 	// Labels and Annotations are those the container was created with.
 	Labels      map[string]string
 	Annotations map[string]string
+	// StopSignal is what the container is stopped by, empty where the runtime shows none.
+	StopSignal v1.Signal
 	// User is the first process's, nil where the runtime shows none.
 	User *v1.LinuxContainerUser
 }

@@ -33,6 +33,9 @@ type Config struct {
 	// Hash is the definition hash of a container, as the runtime puts it on
 	// the containers it makes.
 	Hash func(*v1.Container) string
+	// Restore, if not nil, returns what the annotations of a container of a name say of its definition, for containers
+	// that no spec names any more. With an error it returns what could be read.
+	Restore func(name string, annotations map[string]string) (*v1.Container, error)
 	// SyncFrequency is how often a pod that is as it should be is looked at.
 	SyncFrequency time.Duration
 	// OnRemoved, if not nil, is called when the worker of a pod is removed: what the pod left

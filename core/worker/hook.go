@@ -42,20 +42,56 @@ func (p *Pool) postStart(ctx context.Context, it syncIteration, run *pod.Contain
 // preStop carries out what a container is to do before it is stopped, within its grace period, and returns what is left of
 // that. Where it fails the container is stopped all the same.
 func (p *Pool) preStop(ctx context.Context, about *v1.Pod, s *StopContainer, grace time.Duration) time.Duration {
-	c, _ := pod.Container(about, s.Name)
+	c, err := p.definition(about, s)
+	if err != nil {
+		status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
+	}
 	if c == nil || c.Lifecycle == nil || c.Lifecycle.PreStop == nil || grace <= 0 {
 		return grace
 	}
 	began := p.cfg.Now()
 	within, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	if err := p.cfg.Hooks.Hook(within, handler.Target{Container: c, ID: s.ID, IP: p.address(about.UID, nil)}, c.Lifecycle.PreStop); err != nil && ctx.Err() == nil {
+	to := handler.Target{Container: c, ID: s.ID}
+	if c.Lifecycle.PreStop.HTTPGet != nil {
+		to.IP = p.runtimeAddress(within, about.UID)
+	}
+	if err := p.cfg.Hooks.Hook(within, to, c.Lifecycle.PreStop); err != nil && ctx.Err() == nil {
 		if within.Err() != nil {
 			err = fmt.Errorf("it has not ended within the grace period of %s", grace)
 		}
 		status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
 	}
 	return max(grace-p.cfg.Now().Sub(began).Truncate(time.Second), fallbackGrace)
+}
+
+// definition returns the definition of a container: that of the pod or, where the pod does not have it any more or only
+// the runtime knows the pod, what the container's annotations say of it.
+func (p *Pool) definition(about *v1.Pod, s *StopContainer) (*v1.Container, error) {
+	if c, _ := pod.Container(about, s.Name); c != nil || p.cfg.Restore == nil {
+		return c, nil
+	}
+	return p.cfg.Restore(s.Name, s.annotations)
+}
+
+// runtimeAddress is address for a pod that may have no status: then it is what the runtime shows, which may be waited
+// for until ctx ends.
+func (p *Pool) runtimeAddress(ctx context.Context, uid types.UID) string {
+	if ip := p.address(uid, nil); ip != "" {
+		return ip
+	}
+	observed, err := p.cfg.Cache.GetNewerThan(ctx, uid, time.Time{})
+	if err != nil {
+		return ""
+	}
+	ips := observed.IPs
+	if len(observed.Sandboxes) > 0 && observed.Sandboxes[0].HostNetwork && p.cfg.HostIPs != nil {
+		ips = p.cfg.HostIPs()
+	}
+	if len(ips) == 0 {
+		return ""
+	}
+	return ips[0]
 }
 
 // address returns the address of a pod: that of its sandbox, or the node's for a pod on its network.

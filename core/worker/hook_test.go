@@ -9,6 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/handler"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
+	"github.com/wardlet/wardlet/core/status"
 )
 
 // hooks are carried out by the node: as calls of it, which may be held or fail. A sleep takes its time.
@@ -21,6 +23,9 @@ func (h hooks) Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHa
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+	if hook.HTTPGet != nil {
+		return h.call(ctx, "hook %s %s:%s", to.ID, to.IP, hook.HTTPGet.Path)
 	}
 	return h.call(ctx, "hook %s %s", to.ID, hook.Exec.Command[0])
 }
@@ -118,4 +123,65 @@ func TestPreStop(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is known of a container whose spec is lost are its annotations.
+func TestPreStop_restored(t *testing.T) {
+	t.Parallel()
+	const preStop = "io.kubernetes.container.preStopHandler"
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		hostNetwork bool
+		calls       []string
+		warns       bool
+	}{
+		"without a hook":        {nil, false, []string{"stop c0 1s"}, false},
+		"a program":             {map[string]string{preStop: `{"exec":{"command":["stop"]}}`}, false, []string{"hook c0 stop", "stop c0 2s"}, false},
+		"a request":             {map[string]string{preStop: `{"httpGet":{"path":"/stop","port":"web"}}`}, false, []string{"hook c0 10.0.0.9:/stop", "stop c0 2s"}, false},
+		"on the node's network": {map[string]string{preStop: `{"httpGet":{"path":"/stop","port":"web"}}`}, true, []string{"hook c0 192.0.2.1:/stop", "stop c0 2s"}, false},
+		"nothing readable":      {map[string]string{preStop: `{`}, false, []string{"stop c0 1s"}, true},
+		"longer than the grace": {map[string]string{preStop: `{"exec":{"command":["stop"]},"sleep":{"seconds":5}}`}, false, []string{"stop c0 2s"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.pool.cfg.Hooks, b.pool.cfg.Restore = hooks{b.node}, criconfig.RestoreContainer
+				b.pool.cfg.HostIPs = func() []string { return []string{"192.0.2.1"} }
+				orphan(b, "c0")
+				b.change("9", func(o *status.ObservedPod) {
+					o.Containers[0].Annotations, o.Sandboxes[0].HostNetwork = tc.annotations, tc.hostNetwork
+					if !tc.hostNetwork {
+						o.Sandboxes[0].IPs = []string{"10.0.0.9"}
+					}
+				})
+				b.pool.KillOrphan(&b.pool.Orphans()[0])
+				time.Sleep(orphanGrace)
+				expectCalls(t, b, append(tc.calls, "stop-sandbox s0")...)
+				if b.recorded("stray FailedPreStopHook") != tc.warns {
+					t.Errorf("event FailedPreStopHook: want %v", tc.warns)
+				}
+			})
+		})
+	}
+}
+
+// A pod that has lost a container from its spec still stops it as it was made.
+func TestPreStop_ofAContainerThatTheSpecHasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.pool.cfg.Hooks, b.pool.cfg.Restore = hooks{b.node}, criconfig.RestoreContainer
+		p := newPod("web", "1", "a", "b")
+		b.create(p)
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "start web/b#0")
+		b.change("1", func(o *status.ObservedPod) {
+			for i := range o.Containers {
+				o.Containers[i].Annotations = map[string]string{"io.kubernetes.container.preStopHandler": `{"exec":{"command":["stop"]}}`}
+			}
+		})
+		less := newPod("web", "1", "a")
+		b.update(less)
+		expectCalls(t, b, "hook c3 stop", "stop c3 30s")
+	})
 }

@@ -24,7 +24,7 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 	for i := range observed.Containers {
 		c := &observed.Containers[i]
 		if c.State == status.StateRunning || c.State == status.StateUnknown {
-			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name + ": " + why})
+			stops = append(stops, StopContainer{ID: c.ID, Name: c.Name, Message: "Stopping container " + c.Name + ": " + why, annotations: c.Annotations})
 		}
 	}
 	orderStops(about, stops)

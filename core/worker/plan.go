@@ -30,6 +30,8 @@ type StopContainer struct {
 	ID      string
 	Name    string
 	Message string
+	// annotations are the container's, from which its definition is restored where the pod does not have it any more.
+	annotations map[string]string
 	// grace, if not 0, is the time that the container gets instead of the pod's.
 	grace time.Duration
 	// after are the indexes of those that have to be stopped before, as long as the grace period allows.
@@ -175,5 +177,5 @@ func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, 
 }
 
 func (a *Actions) stop(c *status.ObservedContainer, message string) {
-	a.Stop = append(a.Stop, StopContainer{ID: c.ID, Name: c.Name, Message: message})
+	a.Stop = append(a.Stop, StopContainer{ID: c.ID, Name: c.Name, Message: message, annotations: c.Annotations})
 }

@@ -178,6 +178,7 @@ func (p *Pool) confirmStopped(ctx context.Context, it syncIteration) (*status.Ob
 func (p *Pool) syncTerminatingOrphan(ctx context.Context, it syncIteration, last time.Time) error {
 	about := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		UID: it.uid, Name: it.observed.Name, Namespace: it.observed.Namespace,
+		Annotations: map[string]string{pod.AnnotationSource: it.observed.Source()},
 	}}
 	if err := p.killPod(ctx, about, p.observeOrphan(ctx, it, last), it.grace, it.reason); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -108,6 +109,25 @@ func (s runtimeService) StopContainer(ctx context.Context, r *runtimeapi.StopCon
 	return &runtimeapi.StopContainerResponse{}, nil
 }
 
+// ReopenContainerLog makes the log of a running container, unless it is there.
+func (s runtimeService) ReopenContainerLog(_ context.Context, r *runtimeapi.ReopenContainerLogRequest) (*runtimeapi.ReopenContainerLogResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.containers[r.GetContainerId()]
+	if c == nil {
+		return nil, notFound("container", r.GetContainerId())
+	}
+	s.settle(c)
+	if c.state != runtimeapi.ContainerState_CONTAINER_RUNNING {
+		return nil, status.Error(codes.Unknown, "container is not running")
+	}
+	log, err := os.OpenFile(c.logPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
+	if err != nil {
+		return nil, status.Errorf(codes.Unknown, "failed to create container loggers: %v", err)
+	}
+	return &runtimeapi.ReopenContainerLogResponse{}, log.Close()
+}
+
 // RemoveContainer removes a container, running or not, unless it is kept. An
 // unknown one is removed.
 func (s runtimeService) RemoveContainer(_ context.Context, r *runtimeapi.RemoveContainerRequest) (*runtimeapi.RemoveContainerResponse, error) {
@@ -157,6 +177,7 @@ func (c *container) status() *runtimeapi.ContainerStatus {
 		Annotations: c.config.GetAnnotations(),
 		Mounts:      c.config.GetMounts(),
 		LogPath:     c.logPath(),
+		StopSignal:  c.config.GetStopSignal(),
 	}
 }
 

@@ -3,10 +3,13 @@ package criconfig
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -88,6 +91,33 @@ func (b *Builder) containerAnnotations(run *pod.ContainerRun) (map[string]string
 		}
 	}
 	return annotations, nil
+}
+
+// RestoreContainer returns what the annotations of a container of a name say of its definition: what a container of
+// which the spec is lost is stopped by, as by a kubelet. An annotation that cannot be read is left out, and the error
+// names it.
+func RestoreContainer(name string, annotations map[string]string) (*v1.Container, error) {
+	c := &v1.Container{Name: name, TerminationMessagePath: annotations[AnnotationMessagePath]}
+	var preStop *v1.LifecycleHandler
+	err := errors.Join(restoreJSON(annotations, annotationPreStop, &preStop), restoreJSON(annotations, annotationPorts, &c.Ports))
+	if preStop != nil {
+		c.Lifecycle = &v1.Lifecycle{PreStop: preStop}
+	}
+	return c, err
+}
+
+// restoreJSON reads an annotation, if there is one.
+func restoreJSON[T any](annotations map[string]string, key string, value *T) error {
+	text, ok := annotations[key]
+	if !ok {
+		return nil
+	}
+	var read T
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		return fmt.Errorf("annotation %s of the container cannot be read: %w", key, err)
+	}
+	*value = read
+	return nil
 }
 
 // annotateJSON adds an annotation, unless it were too long to be listed.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -113,5 +114,32 @@ func TestASandboxGetsTheAnnotationsThatFit(t *testing.T) {
 				t.Errorf("notice %q, want %q", got, tc.notice)
 			}
 		})
+	}
+}
+
+// What a container is made with is enough to stop it when its pod is not known any more.
+func TestRestoreContainer(t *testing.T) {
+	t.Parallel()
+	run := sandboxRun(fullPod())
+	c := &run.Pod.Spec.Containers[0]
+	c.TerminationMessagePath = "/m"
+	c.Ports = []v1.ContainerPort{{Name: "web", ContainerPort: 8080}}
+	c.Lifecycle = &v1.Lifecycle{PreStop: &v1.LifecycleHandler{HTTPGet: &v1.HTTPGetAction{Path: "/stop", Port: intstr.FromString("web")}}}
+	annotations, err := plainBuilder().containerAnnotations(&pod.ContainerRun{Pod: run.Pod, Container: c, Sandbox: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := RestoreContainer("app", annotations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "container", &v1.Container{Name: "app", TerminationMessagePath: "/m", Ports: c.Ports, Lifecycle: c.Lifecycle}, got)
+
+	delete(annotations, annotationPreStop)
+	annotations[annotationPorts] = "{}"
+	got, err = RestoreContainer("app", annotations)
+	mustEqual(t, "container", &v1.Container{Name: "app", TerminationMessagePath: "/m"}, got)
+	if err == nil || !strings.HasPrefix(err.Error(), "annotation io.kubernetes.container.ports of the container cannot be read: ") {
+		t.Errorf("error %v", err)
 	}
 }

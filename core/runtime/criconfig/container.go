@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -44,11 +45,32 @@ func (b *Builder) Container(ctx context.Context, run *pod.ContainerRun, mounts [
 		Stdin:       c.Stdin,
 		StdinOnce:   c.StdinOnce,
 		Tty:         c.TTY,
+		StopSignal:  stopSignal(c),
 		Linux: &runtimeapi.LinuxContainerConfig{
 			Resources:       b.containerResources(p, c),
 			SecurityContext: security,
 		},
 	}, nil
+}
+
+// signalNames turns the signals of the pod API into the CRI's, which are without signs.
+var signalNames = strings.NewReplacer("+", "PLUS", "-", "MINUS")
+
+// stopSignal returns the signal that a container is stopped by: where it names none, the image's or the runtime's.
+func stopSignal(c *v1.Container) runtimeapi.Signal {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+		return runtimeapi.Signal_RUNTIME_DEFAULT
+	}
+	return runtimeapi.Signal(runtimeapi.Signal_value[signalNames.Replace(string(*c.Lifecycle.StopSignal))])
+}
+
+// StopSignal returns the signal that the runtime says a container is stopped by, empty where it says none.
+func StopSignal(signal runtimeapi.Signal) v1.Signal {
+	name, ok := runtimeapi.Signal_name[int32(signal)]
+	if !ok || signal == runtimeapi.Signal_RUNTIME_DEFAULT {
+		return ""
+	}
+	return v1.Signal(strings.NewReplacer("PLUS", "+", "MINUS", "-").Replace(name))
 }
 
 func containerLabels(p *v1.Pod, c *v1.Container) map[string]string {

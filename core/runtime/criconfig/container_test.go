@@ -41,6 +41,23 @@ func withoutCPUs(config *runtimeapi.ContainerConfig) *runtimeapi.ContainerConfig
 	return config
 }
 
+func TestStopSignal(t *testing.T) {
+	t.Parallel()
+	named := func(signal string) *v1.Container {
+		return &v1.Container{Lifecycle: &v1.Lifecycle{StopSignal: new(v1.Signal(signal))}}
+	}
+	for signal, want := range map[string]runtimeapi.Signal{
+		"SIGUSR1": runtimeapi.Signal_SIGUSR1, "SIGRTMIN+3": runtimeapi.Signal_SIGRTMINPLUS3, "SIGRTMAX-14": runtimeapi.Signal_SIGRTMAXMINUS14,
+		"SIGRTMIN": runtimeapi.Signal_SIGRTMIN, "SIGTERM": runtimeapi.Signal_SIGTERM,
+	} {
+		mustEqual(t, signal, want, stopSignal(named(signal)))
+		mustEqual(t, want.String(), v1.Signal(signal), StopSignal(want))
+	}
+	mustEqual(t, "without a lifecycle", runtimeapi.Signal_RUNTIME_DEFAULT, stopSignal(&v1.Container{}))
+	mustEqual(t, "of a runtime that says none", "", StopSignal(runtimeapi.Signal_RUNTIME_DEFAULT))
+	mustEqual(t, "of a later runtime", "", StopSignal(999))
+}
+
 // The hashes are those of the first release: were one to change, an upgrade
 // would restart every container.
 func TestContainerHashNeverChanges(t *testing.T) {

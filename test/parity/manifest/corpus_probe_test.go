@@ -94,6 +94,12 @@ var kindCases = []fieldCase{
 		},
 	},
 	{path: "spec.containers[0].lifecycle", valid: []string{"null", "{}"}, invalid: []string{"[]", "7"}},
+	{
+		path: "spec.containers[0].lifecycle.stopSignal", valid: []string{"SIGUSR1", "SIGTERM", "SIGIOT", "SIGRTMIN", "SIGRTMIN+15", "SIGRTMAX-14", "null"},
+		invalid: []string{"SIGRTMIN+16", "SIGRTMAX-15", "USR1", `""`, "sigterm", "15", "RUNTIME_DEFAULT"},
+		with:    [][2]string{{"spec.os", "{name: linux}"}},
+	},
+	{path: "spec.containers[0].lifecycle.stopSignal", valid: []string{"null"}, invalid: []string{"SIGUSR1"}, with: [][2]string{{"spec.os", "null"}}},
 	{path: "spec.containers[0].restartPolicy", valid: []string{"Always", "OnFailure", "Never", "null"}, invalid: []string{"Once", `""`, "7"}},
 	restart("restartPolicyRules", []string{"[]", "null"}, []string{"[{}]", "{}", "[{action: Restart}]"}),
 	restart("restartPolicyRules[0].action", []string{"Restart"}, []string{`""`, "null", "Stop", "7"}),

@@ -16,6 +16,7 @@ const usage = `usage: testbox COMMAND
   sleep                                        until SIGTERM or SIGINT
   exit -code N [-after DURATION]
   echo ARGS...
+  talk [-lines N] [-rate N] [-when FILE]       numbered lines of 100 bytes, once FILE exists
   get [-timeout DURATION] URL                  prints the body; exit 1 unless 200
 `
 
@@ -35,6 +36,8 @@ func main() {
 		err = exit(args)
 	case "echo":
 		fmt.Fprintln(os.Stdout, strings.Join(args, " "))
+	case "talk":
+		err = talk(args)
 	case "get":
 		err = get(args)
 	default:
