@@ -62,8 +62,8 @@ type knowledge struct {
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
 	node     *v1.Node
-	// logs and exec serve those of containers; nil for neither.
-	logs, exec http.Handler
+	// logs, exec, attach and forward serve those of pods; nil for none.
+	logs, exec, attach, forward http.Handler
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -200,7 +200,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
-		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec,
+		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec, Attach: k.attach, PortForward: k.forward,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -61,4 +62,23 @@ func (s streamed) Runs(p *v1.Pod, id string) bool {
 // ExecURL implements nodeapi.Containers.
 func (s streamed) ExecURL(ctx context.Context, id string, what *nodeapi.Exec) (*url.URL, error) {
 	return s.node.runtime.ExecURL(ctx, id, runtime.ExecStreams(*what))
+}
+
+// AttachURL implements nodeapi.Containers.
+func (s streamed) AttachURL(ctx context.Context, id string, what *nodeapi.Exec) (*url.URL, error) {
+	return s.node.runtime.AttachURL(ctx, id, runtime.ExecStreams(*what))
+}
+
+// PortForwardURL implements nodeapi.Containers.
+func (s streamed) PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) (*url.URL, error) {
+	seen, err := s.node.cache.Get(p.UID)
+	for i := range seen.Sandboxes {
+		if seen.Sandboxes[i].Ready {
+			return s.node.runtime.PortForwardURL(ctx, seen.Sandboxes[i].ID, ports)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("pod %q has no sandbox that is ready; try again when it runs", p.Name)
 }

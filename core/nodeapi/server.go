@@ -69,6 +69,14 @@ var routes = []route{
 	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec},
 	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec},
 	{"POST /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec},
+	{"GET /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach},
+	{"POST /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach},
+	{"GET /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach},
+	{"POST /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach},
+	{"GET /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward},
+	{"POST /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward},
+	{"GET /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward},
+	{"POST /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward},
 }
 
 // New returns a server; Run starts it.
@@ -195,3 +203,7 @@ func (s *Server) pods(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) containerLogs(w http.ResponseWriter, req *http.Request) { s.streams.Logs(w, req) }
 
 func (s *Server) exec(w http.ResponseWriter, req *http.Request) { s.streams.Exec(w, req) }
+
+func (s *Server) attach(w http.ResponseWriter, req *http.Request) { s.streams.Attach(w, req) }
+
+func (s *Server) portForward(w http.ResponseWriter, req *http.Request) { s.streams.PortForward(w, req) }

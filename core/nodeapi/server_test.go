@@ -116,6 +116,20 @@ func (n *node) ExecURL(context.Context, string, *Exec) (*url.URL, error) {
 	return nil, errors.New("the runtime runs nothing here")
 }
 
+func (n *node) AttachURL(_ context.Context, id string, what *Exec) (*url.URL, error) {
+	if n.streams != nil {
+		return n.streams, nil
+	}
+	return nil, fmt.Errorf("the runtime attaches nobody to %s with %+v", id, *what)
+}
+
+func (n *node) PortForwardURL(_ context.Context, p *v1.Pod, ports []int32) (*url.URL, error) {
+	if n.streams != nil {
+		return n.streams, nil
+	}
+	return nil, fmt.Errorf("the runtime forwards no ports %v of %s", ports, p.UID)
+}
+
 func newNode(t *testing.T) *node {
 	t.Helper()
 	n := &node{t: t, api: &apiServer{}, dir: t.TempDir()}
@@ -226,6 +240,14 @@ var reached = map[string]struct {
 	"POST /exec/{namespace}/{pod}/{container}":         {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "create nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{uid}/{container}":    {"/exec/shop/web/u1/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{uid}/{container}":   {"/exec/shop/web/u2/main?command=a&output=1", 404, "does not exist", "create nodes/proxy of edge"},
+	"GET /attach/{namespace}/{pod}/{container}":        {"/attach/shop/web/main?stdin=1", 500, "attaches nobody to c1", "get nodes/proxy of edge"},
+	"POST /attach/{namespace}/{pod}/{container}":       {"/attach/shop/web/main?stdin=1", 500, "attaches nobody to c1", "create nodes/proxy of edge"},
+	"GET /attach/{namespace}/{pod}/{uid}/{container}":  {"/attach/shop/web/u1/main?stdin=1", 500, "attaches nobody to c1", "get nodes/proxy of edge"},
+	"POST /attach/{namespace}/{pod}/{uid}/{container}": {"/attach/shop/web/u2/main?stdin=1", 404, "does not exist", "create nodes/proxy of edge"},
+	"GET /portForward/{namespace}/{pod}":               {"/portForward/shop/web", 500, "forwards no ports [] of u1", "get nodes/proxy of edge"},
+	"POST /portForward/{namespace}/{pod}":              {"/portForward/shop/web", 500, "forwards no ports [] of u1", "create nodes/proxy of edge"},
+	"GET /portForward/{namespace}/{pod}/{uid}":         {"/portForward/shop/web/u1", 500, "forwards no ports [] of u1", "get nodes/proxy of edge"},
+	"POST /portForward/{namespace}/{pod}/{uid}":        {"/portForward/shop/web/u2", 404, "does not exist", "create nodes/proxy of edge"},
 }
 
 func TestServer_routes(t *testing.T) {
@@ -331,7 +353,7 @@ func TestContainerLogs(t *testing.T) {
 func TestServer_clientsThatNeverRead(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	written := make(chan struct{}, 20)
+	written := make(chan struct{}, 40)
 	runtime := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -366,6 +388,7 @@ func TestServer_clientsThatNeverRead(t *testing.T) {
 		for _, request := range []string{
 			"GET /containerLogs/shop/web/main?follow=true HTTP/1.1\r\nHost: node\r\n\r\n",
 			"POST /exec/shop/web/main?command=yes&output=1 HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
+			"POST /portForward/shop/web HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
 		} {
 			conn, err := tls.Dial("tcp", n.address, config)
 			must(t, err)
