@@ -17,19 +17,25 @@ import (
 // nodeAPI returns the server of the node's API, nil for an agent that serves none.
 func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	c := &n.cfg.NodeAPI
-	if !c.Served() || n.apiClient == nil {
+	if !c.Served() && c.ReadOnlyListen == "" && c.HealthzListen == "" {
 		return nil, nil
 	}
-	// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
-	client, err := parts.APIClient(n.cfg, n.log)
-	if err != nil {
-		return nil, err
+	cfg := nodeapi.Config{
+		ReadOnlyListen: c.ReadOnlyListen, HealthzListen: c.HealthzListen, Node: n.node,
+		Pods: n, Containers: streamed{n}, Metrics: n.meters.Metrics.Handler(), Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
-	n.reviewClient = client
-	return nodeapi.New(nodeapi.Config{
-		Listen: c.Listen, Node: n.node, CertFile: c.CertFile, KeyFile: c.KeyFile, ClientCAFile: c.ClientCAFile,
-		Client: client, Pods: n, Containers: streamed{n}, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
-	}), nil
+	if c.Served() {
+		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile
+	}
+	if c.Served() && n.apiClient != nil {
+		// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
+		client, err := parts.APIClient(n.cfg, n.log)
+		if err != nil {
+			return nil, err
+		}
+		n.reviewClient, cfg.Client = client, client
+	}
+	return nodeapi.New(cfg), nil
 }
 
 // streams serve logs and programs in containers to those who may use the local socket.

@@ -93,7 +93,7 @@ func (n *node) PodList() *v1.PodList {
 	running := v1.ContainerStatus{Name: "main", ContainerID: "containerd://c1", State: v1.ContainerState{Running: &v1.ContainerStateRunning{}}}
 	return &v1.PodList{Items: []v1.Pod{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main"}, {Name: "side"}}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Env: []v1.EnvVar{{Name: "TOKEN", Value: "hush"}}}, {Name: "side"}}},
 		Status: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{
 			running, {Name: "side", State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}},
 		}},
@@ -130,7 +130,7 @@ func (n *node) PortForwardURL(_ context.Context, p *v1.Pod, ports []int32) (*url
 	return nil, fmt.Errorf("the runtime forwards no ports %v of %s", ports, p.UID)
 }
 
-func newNode(t *testing.T) *node {
+func newNode(t *testing.T, changes ...func(*Config)) *node {
 	t.Helper()
 	n := &node{t: t, api: &apiServer{}, dir: t.TempDir()}
 	server := httptest.NewServer(n.api)
@@ -150,24 +150,47 @@ func newNode(t *testing.T) *node {
 	} {
 		must(t, os.WriteFile(filepath.Join(n.dir, name), text, 0o600))
 	}
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	n.address = probe.Addr().String()
-	must(t, probe.Close())
-	n.server = New(Config{
+	n.address = freeAddress(t)
+	cfg := Config{
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
 		Client: client, Pods: n, Containers: n, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // its text is tested
+		Configz: func() *KubeletConfiguration {
+			return &KubeletConfiguration{TypeMeta: metav1.TypeMeta{Kind: "KubeletConfiguration"}, StaticPodPath: "/manifests"}
+		},
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	n.server = New(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { n.server.Run(ctx) })
 	n.end = func() { cancel(); running.Wait() }
 	t.Cleanup(n.end)
+	for _, address := range []string{cfg.Listen, cfg.ReadOnlyListen, cfg.HealthzListen} {
+		if address != "" {
+			awaitListener(t, address)
+		}
+	}
+	return n
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer probe.Close()
+	return probe.Addr().String()
+}
+
+func awaitListener(t *testing.T, address string) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		c, err := net.Dial("tcp", n.address)
+		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()
-			return n
+			return
 		}
 		if time.Now().After(deadline) {
 			t.Fatal(err)
@@ -235,6 +258,8 @@ var reached = map[string]struct {
 	"GET /healthz":  {"/healthz", 200, "ok", "get nodes/healthz of edge"},
 	"GET /pods":     {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
 	"GET /pods/{$}": {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /metrics":  {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
+	"GET /configz":  {"/configz", 200, `{"kubeletconfig":{"kind":"KubeletConfiguration","staticPodPath":"/manifests",`, "get nodes/configz of edge"},
 	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{container}":          {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{container}":         {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "create nodes/proxy of edge"},
