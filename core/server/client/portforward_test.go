@@ -133,7 +133,7 @@ func TestPortForward_endsThoughNothingIsRead(t *testing.T) {
 					close(full)
 					for block := make([]byte, 1<<16); ; {
 						if _, err := conn.Write(block); err != nil {
-							return nil
+							return err
 						}
 					}
 				}).ServeHTTP(w, r.WithContext(ctx))
