@@ -242,29 +242,37 @@ func wardletTelling(ctx context.Context, tell func(out string), args ...string) 
 
 // wardletReading is wardletTelling with standard input.
 func wardletReading(ctx context.Context, in io.Reader, tell func(out string), args ...string) string {
-	out, errOut := &telling{tell: tell}, &bytes.Buffer{}
+	out, errOut := &telling{tell: tell}, &telling{tell: func(string) {}}
 	a := &app{in: in, out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
 	code := a.execute(ctx, args)
 	text := out.String()
-	if errOut.Len() > 0 {
-		text += "--- stderr\n" + errOut.String()
+	if said := errOut.String(); said != "" {
+		text += "--- stderr\n" + said
 	}
 	return text + fmt.Sprintf("--- exit status %d\n", code)
 }
 
-// telling is a buffer that tells what is in it.
+// telling is a buffer that tells what is in it. What a program writes may still come when the command that ran it has ended.
 type telling struct {
+	mu   sync.Mutex
 	text bytes.Buffer
 	tell func(string)
 }
 
 func (w *telling) Write(p []byte) (int, error) {
+	w.mu.Lock()
 	n, err := w.text.Write(p)
-	w.tell(w.String())
+	text := w.text.String()
+	w.mu.Unlock()
+	w.tell(text)
 	return n, err
 }
 
-func (w *telling) String() string { return w.text.String() }
+func (w *telling) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
 
 // golden compares what a command did with testdata/NAME.golden. Each pair of
 // hide is a text and what stands for it in the file.

@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/test/fakestream"
 )
 
 // listening is what listens on the ports of all pods: an echo on 80.
@@ -143,5 +146,46 @@ func TestPortForward_endsWithThePod(t *testing.T) {
 	}, "port-forward", "--socket", socket, "shop/web", ":80", "--address", "127.0.0.1")
 	if !strings.Contains(got, "refused: nothing is known of a pod shop/web;") || !strings.HasSuffix(got, "--- exit status 1\n") {
 		t.Errorf("printed:\n%s", got)
+	}
+}
+
+// TestPortForward_bound opens more connections than are forwarded at a time: the others wait until some end.
+func TestPortForward_bound(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	pods := []v1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "main"}}}}}
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{pods}, forward: fakestream.Forward(func(_ string, conn io.ReadWriter) error {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			continue
+		}
+		_, err := io.Copy(conn, conn)
+		return err
+	})})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var once sync.Once
+	got := wardletTelling(ctx, func(out string) {
+		once.Do(func() {
+			address := listensAt(out)
+			go func() {
+				defer cancel()
+				for all := range 2 {
+					var exchanges sync.WaitGroup
+					for range maxForwarded + 40 {
+						exchanges.Go(func() {
+							if err := echoesBack(address); err != nil {
+								t.Errorf("turn %d: %v", all, err)
+							}
+						})
+					}
+					exchanges.Wait()
+				}
+			}()
+		})
+	}, "port-forward", "--socket", socket, "shop/web", ":80", "--address", "127.0.0.1")
+	if n := strings.Count(got, "Handling connection"); n != 2*(maxForwarded+40) || most.Load() > maxForwarded {
+		t.Errorf("%d connections, %d of them at a time; want at most %d at a time; printed:\n%.300s", n, most.Load(), maxForwarded, got)
 	}
 }
