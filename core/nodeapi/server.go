@@ -1,7 +1,6 @@
 package nodeapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,8 +62,8 @@ type route struct {
 	pattern     string
 	subresource string
 	serve       func(*Server, http.ResponseWriter, *http.Request)
-	// readOnly is set for what is served without a login, too.
-	readOnly bool
+	// open serves those without a login; nil where they are served nothing.
+	open func(*Server, http.ResponseWriter, *http.Request)
 }
 
 // healthzPattern is the route of health.
@@ -72,24 +71,24 @@ const healthzPattern = "GET /healthz"
 
 // routes are all that is served: the only place where one is added.
 var routes = []route{
-	{healthzPattern, "healthz", (*Server).healthz, true},
-	{"GET /pods", "pods", (*Server).pods, true},
-	{"GET /pods/{$}", "pods", (*Server).pods, true},
-	{"GET /metrics", "metrics", (*Server).metrics, true},
-	{"GET /configz", "configz", (*Server).configz, false},
-	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs, false},
-	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, false},
-	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, false},
-	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, false},
-	{"POST /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, false},
-	{"GET /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, false},
-	{"POST /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, false},
-	{"GET /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, false},
-	{"POST /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, false},
-	{"GET /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, false},
-	{"POST /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, false},
-	{"GET /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, false},
-	{"POST /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, false},
+	{healthzPattern, "healthz", (*Server).healthz, (*Server).healthz},
+	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
+	{"GET /pods/{$}", "pods", (*Server).pods, (*Server).redactedPods},
+	{"GET /metrics", "metrics", (*Server).metrics, (*Server).metrics},
+	{"GET /configz", "configz", (*Server).configz, nil},
+	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs, nil},
+	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
+	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
+	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, nil},
+	{"POST /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, nil},
+	{"GET /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, nil},
+	{"POST /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, nil},
+	{"GET /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, nil},
+	{"POST /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, nil},
+	{"GET /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, nil},
+	{"POST /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, nil},
+	{"GET /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, nil},
+	{"POST /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, nil},
 }
 
 // New returns a server; Run starts it.
@@ -103,8 +102,8 @@ func New(cfg Config) *Server {
 	}
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
-		if r.readOnly {
-			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { r.serve(s, w, withoutLogin(req)) })
+		if r.open != nil {
+			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { r.open(s, w, req) })
 		}
 	}
 	s.health.HandleFunc(healthzPattern, s.healthz)
@@ -143,15 +142,21 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok") // a client that is gone needs no answer
 }
 
-func (s *Server) pods(w http.ResponseWriter, req *http.Request) {
-	list := s.cfg.Pods.PodList()
-	list.Kind, list.APIVersion = "PodList", "v1"
-	if isWithoutLogin(req) {
-		for i := range list.Items {
-			list.Items[i] = *pod.Redacted(&list.Items[i])
-		}
+func (s *Server) pods(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.podList()) }
+
+// redactedPods leaves the values of environment variables out.
+func (s *Server) redactedPods(w http.ResponseWriter, _ *http.Request) {
+	list := s.podList()
+	for i := range list.Items {
+		list.Items[i] = *pod.Redacted(&list.Items[i])
 	}
 	answerJSON(w, list)
+}
+
+func (s *Server) podList() *v1.PodList {
+	list := s.cfg.Pods.PodList()
+	list.Kind, list.APIVersion = "PodList", "v1"
+	return list
 }
 
 func (s *Server) metrics(w http.ResponseWriter, req *http.Request) { s.cfg.Metrics.ServeHTTP(w, req) }
@@ -172,12 +177,3 @@ func (s *Server) exec(w http.ResponseWriter, req *http.Request) { s.streams.Exec
 func (s *Server) attach(w http.ResponseWriter, req *http.Request) { s.streams.Attach(w, req) }
 
 func (s *Server) portForward(w http.ResponseWriter, req *http.Request) { s.streams.PortForward(w, req) }
-
-// openKey marks the context of a request that came without a login.
-type openKey struct{}
-
-func withoutLogin(req *http.Request) *http.Request {
-	return req.WithContext(context.WithValue(req.Context(), openKey{}, true))
-}
-
-func isWithoutLogin(req *http.Request) bool { return req.Context().Value(openKey{}) != nil }
