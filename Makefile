@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance conformance-standalone net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,10 @@ test-conformance: demo-controlplane ## what passed before of Kubernetes' own end
 conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing or ONLY=slow for those that passed before
 	@tools/setup.sh conformance
 	@test/conformance/conformance.sh $(if $(FOCUS),'$(FOCUS)')
+
+conformance-standalone: build ## Kubernetes' own tests of a node without an API server against wardlet (as root)
+	@tools/setup.sh conformance
+	@test/conformance/standalone.sh
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \

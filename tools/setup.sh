@@ -162,10 +162,11 @@ conformance() {
 		agnhost=k8s.io/kubernetes/test/images/agnhost nonewprivs=k8s.io/kubernetes/test/images/nonewprivs \
 		ginkgo=github.com/onsi/ginkgo/v2/ginkgo
 	tests="test -c -vet=off"
-	kubernetes "$module" e2e.test=k8s.io/kubernetes/test/e2e
+	kubernetes "$module" e2e.test=k8s.io/kubernetes/test/e2e e2e_node.test=k8s.io/kubernetes/test/e2e_node
 	tests=
 	build "$root/tools/images" "$root/tools/images" conformance-mirror=./mirror
 	build "$root" "$root/test/conformance/report" conformance-report=./test/conformance/report
+	build "$root" "$root/test/conformance/login" conformance-login=./test/conformance/login
 	if [ ! -e "$root/build/conformance/img/.done" ]; then
 		echo "setup: building the images of the end-to-end tests"
 		logged "$root/test/conformance/images.sh"

@@ -38,7 +38,11 @@ func (o *containerFlags) add(a *app, cmd *cobra.Command) {
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
 // container is one of a pod, as the agent serves it.
-type container struct{ namespace, pod, name string }
+type container struct {
+	namespace, pod, name string
+	// tty is whether its main program runs on a terminal.
+	tty bool
+}
 
 // find reads the pod and decides on the container.
 func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, namespace, name string) (*container, error) {
@@ -46,9 +50,12 @@ func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, nam
 	if err := c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), &p); err != nil {
 		return nil, err
 	}
-	of := &container{p.Namespace, p.Name, o.container}
+	of := &container{namespace: p.Namespace, pod: p.Name, name: o.container}
 	if of.name == "" {
 		of.name = a.chooseContainer(&p)
+	}
+	if spec, _ := pod.Container(&p, of.name); spec != nil {
+		of.tty = spec.TTY
 	}
 	return of, nil
 }

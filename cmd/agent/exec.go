@@ -31,16 +31,21 @@ func (a *app) execCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exec(cmd, args, &o) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().BoolVarP(&o.stdin, "stdin", "i", false, "pass standard input on to the program")
 	cmd.Flags().BoolVarP(&o.tty, "tty", "t", false, "run the program on a terminal, with -i")
 	return cmd
 }
 
-// execFlags are the flags of exec.
+// execFlags are the flags of exec and attach.
 type execFlags struct {
 	containerFlags
 
 	stdin, tty bool
+}
+
+// add adds those that both commands have alike.
+func (o *execFlags) add(a *app, cmd *cobra.Command) {
+	o.containerFlags.add(a, cmd)
+	cmd.Flags().BoolVarP(&o.stdin, "stdin", "i", false, "pass standard input on to the program")
 }
 
 // programError is the end of a program in a container with another status than 0.
@@ -64,38 +69,14 @@ func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{"command": command, "stdout": {"true"}, "stderr": {"true"}}
-	var program client.Program
-	if o.stdin {
-		program.Stdin = a.in
-		query.Set("stdin", "true")
-	}
 	if o.tty && !o.stdin {
 		fmt.Fprintln(a.errOut, "Unable to use a TTY without standard input: -t goes with -i")
 	}
-	if o.tty && o.stdin {
-		if program.TTY = onTTY(a.in); !program.TTY {
-			fmt.Fprintln(a.errOut, "Unable to use a TTY - input is not a terminal or the right kind of file")
-		}
+	terminal := o.tty && o.stdin && onTTY(a.in)
+	if o.tty && o.stdin && !terminal {
+		fmt.Fprintln(a.errOut, "Unable to use a TTY - input is not a terminal or the right kind of file")
 	}
-	var status int
-	if program.TTY {
-		query.Set("tty", "true")
-		query.Del("stderr")
-		program.Stdout = a.rawOut
-		status, err = a.onTerminal(cmd.Context(), &program, func() (int, error) {
-			return c.Exec(cmd.Context(), of.path("exec", query), &program)
-		})
-	} else {
-		out, flush := containerOut(a.rawOut)
-		errOut, flushErr := containerOut(a.rawErr)
-		program.Stdout, program.Stderr = out, errOut
-		status, err = c.Exec(cmd.Context(), of.path("exec", query), &program)
-		if cmd.Context().Err() == nil {
-			flush()
-			flushErr()
-		}
-	}
+	status, err := a.connect(cmd.Context(), c, of, "exec", url.Values{"command": command}, &connection{stdin: o.stdin, tty: terminal, terminal: terminal})
 	switch {
 	case cmd.Context().Err() != nil:
 		return errors.New("interrupted; the program may go on in the container")
@@ -105,6 +86,45 @@ func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
 		return &programError{status}
 	}
 	return nil
+}
+
+// connection says how this process is connected with a program in a container.
+type connection struct {
+	// stdin passes standard input on. tty is set for a program that runs on a terminal, terminal where standard input
+	// is the other end of that.
+	stdin, tty, terminal bool
+}
+
+// connect connects this process with a program until that ends, and returns its exit status. of and query are what of the
+// container the agent serves.
+func (a *app) connect(ctx context.Context, c *client.Client, at *container, of string, query url.Values, how *connection) (status int, err error) {
+	query.Set("stdout", "true")
+	var program client.Program
+	if how.stdin {
+		program.Stdin = a.in
+		query.Set("stdin", "true")
+	}
+	if program.TTY = how.tty; how.tty {
+		query.Set("tty", "true")
+	} else {
+		query.Set("stderr", "true")
+	}
+	if how.terminal {
+		program.Stdout = a.rawOut
+		return a.onTerminal(ctx, &program, func() (int, error) { return c.Exec(ctx, at.path(of, query), &program) })
+	}
+	out, flush := containerOut(a.rawOut)
+	errOut, flushErr := containerOut(a.rawErr)
+	program.Stdout = out
+	if !how.tty {
+		program.Stderr = errOut
+	}
+	status, err = c.Exec(ctx, at.path(of, query), &program)
+	if ctx.Err() == nil {
+		flush()
+		flushErr()
+	}
+	return status, err
 }
 
 // execArguments are the pod and the command, which stands behind --.

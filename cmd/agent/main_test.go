@@ -63,8 +63,8 @@ type knowledge struct {
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
 	node     *v1.Node
-	// logs and exec serve those of containers; nil for neither.
-	logs, exec http.Handler
+	// logs, exec, attach and forward serve those of pods; nil for none.
+	logs, exec, attach, forward http.Handler
 	// asked is called with the number of each question, from 1.
 	asked func(n int)
 	n     int
@@ -201,7 +201,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
-		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec,
+		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec, Attach: k.attach, PortForward: k.forward,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
@@ -243,29 +243,37 @@ func wardletTelling(ctx context.Context, tell func(out string), args ...string) 
 
 // wardletReading is wardletTelling with standard input.
 func wardletReading(ctx context.Context, in io.Reader, tell func(out string), args ...string) string {
-	out, errOut := &telling{tell: tell}, &bytes.Buffer{}
+	out, errOut := &telling{tell: tell}, &telling{tell: func(string) {}}
 	a := &app{in: in, out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
 	code := a.execute(ctx, args)
 	text := out.String()
-	if errOut.Len() > 0 {
-		text += "--- stderr\n" + errOut.String()
+	if said := errOut.String(); said != "" {
+		text += "--- stderr\n" + said
 	}
 	return text + fmt.Sprintf("--- exit status %d\n", code)
 }
 
-// telling is a buffer that tells what is in it.
+// telling is a buffer that tells what is in it. What a program writes may still come when the command that ran it has ended.
 type telling struct {
+	mu   sync.Mutex
 	text bytes.Buffer
 	tell func(string)
 }
 
 func (w *telling) Write(p []byte) (int, error) {
+	w.mu.Lock()
 	n, err := w.text.Write(p)
-	w.tell(w.String())
+	text := w.text.String()
+	w.mu.Unlock()
+	w.tell(text)
 	return n, err
 }
 
-func (w *telling) String() string { return w.text.String() }
+func (w *telling) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
 
 // golden compares what a command did with testdata/NAME.golden. Each pair of
 // hide is a text and what stands for it in the file.

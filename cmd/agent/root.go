@@ -105,7 +105,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{longFlag(cmd, err), cmd.CommandPath()}
 	})
 	root.PersistentFlags().StringVarP(&a.configPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.getCommand(), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.attachCommand(), a.portForwardCommand(), a.releaseCommand(), a.policyCommand(), a.reloadCommand(), a.versionCommand())
 	for name, hint := range elsewhere {
 		root.AddCommand(absentCommand(name, hint))
 	}
@@ -136,7 +136,6 @@ func refuseUnknownShells(root *cobra.Command) {
 
 // elsewhere are commands of kubectl that this program has not, with what to use instead.
 var elsewhere = map[string]string{
-	"attach": "use crictl attach",
 	"top":    "use crictl stats, or the metrics of the agent",
 	"apply":  "put the manifest into the directory of a source; wardlet get sources shows them",
 	"create": "put the manifest into the directory of a source; wardlet get sources shows them",

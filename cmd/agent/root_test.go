@@ -42,6 +42,8 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-exec-no-dash":     {"exec", "shop/web", "ls"},
 		"usage-exec-no-command":  {"exec", "shop/web", "--"},
 		"usage-exec-no-pod":      {"exec", "--", "ls"},
+		"usage-attach-nothing":   {"attach"},
+		"usage-attach-two":       {"attach", "shop/web", "main"},
 		"usage-release-differs":  {"release", "-n", "shop", "default/web"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +68,8 @@ func TestHelp(t *testing.T) {
 		"help-get-updates":   {"get", "update", "--help"},
 		"help-logs":          {"logs", "--help"},
 		"help-exec":          {"exec", "--help"},
+		"help-attach":        {"attach", "--help"},
+		"help-port-forward":  {"port-forward", "--help"},
 		"help-release":       {"release", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {

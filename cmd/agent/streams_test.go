@@ -38,6 +38,15 @@ func (c *containers) LogPath(_ context.Context, id string) (string, error) {
 
 func (c *containers) Runs(*v1.Pod, string) bool { return c.runs.Load() }
 
+func (c *containers) AttachURL(ctx context.Context, id string, what *nodeapi.Exec) (*url.URL, error) {
+	what.Command = []string{"main-" + id}
+	return c.ExecURL(ctx, id, what)
+}
+
+func (c *containers) PortForwardURL(context.Context, *v1.Pod, []int32) (*url.URL, error) {
+	return url.Parse(c.runtime.URL + "/ports")
+}
+
 func (c *containers) ExecURL(_ context.Context, _ string, what *nodeapi.Exec) (*url.URL, error) {
 	query := url.Values{"command": what.Command}
 	for name, on := range map[string]bool{"stdin": what.Stdin, "stdout": what.Stdout, "stderr": what.Stderr, "tty": what.TTY} {
@@ -72,6 +81,19 @@ func program(command []string, s *fakestream.Streams) (int, error) {
 		}
 	case "gone":
 		return fakestream.BreaksOff, nil
+	case "main-m1":
+		fmt.Fprintln(s.Stdout, "goes on")
+		fmt.Fprintln(s.Stderr, "carefully")
+		if s.Stdin != nil {
+			text, err := io.ReadAll(s.Stdin)
+			fmt.Fprintf(s.Stdout, "read %q\n", text)
+			return 0, err
+		}
+	case "main-t1":
+		fmt.Fprintf(s.Stdout, "on a terminal: %t, standard error: %t\n", s.Sizes != nil, s.Stderr != nil)
+	case "main-w1":
+		fmt.Fprintln(s.Stdout, "goes on")
+		<-s.Gone
 	default:
 		return 0, fmt.Errorf("%q: no such file", command[0])
 	}
@@ -81,7 +103,10 @@ func program(command []string, s *fakestream.Streams) (int, error) {
 // writing is an agent whose pods have written something.
 func writing(t *testing.T) (c *containers, socket string) {
 	t.Helper()
-	c = &containers{dir: t.TempDir(), runtime: httptest.NewServer(fakestream.Program(program))}
+	mux := http.NewServeMux()
+	mux.Handle("/", fakestream.Program(program))
+	mux.Handle("/ports", fakestream.Forward(listening))
+	c = &containers{dir: t.TempDir(), runtime: httptest.NewServer(mux)}
 	t.Cleanup(c.runtime.Close)
 	c.write(t, "m0", "2026-01-02T11:59:00Z stdout F before\n")
 	c.write(t, "m1", "2026-01-02T11:50:00Z stdout F one\n2026-01-02T11:59:30Z stderr F \x1b[31mtwo\n2026-01-02T11:59:59.5Z stdout F three\n")
@@ -109,8 +134,18 @@ func writing(t *testing.T) (c *containers, socket string) {
 		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "only"}}},
 		Status:     v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{of("only", "m0")}},
 	}}
+	pods = append(pods, v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shell", UID: "u4"},
+		Spec: v1.PodSpec{Containers: []v1.Container{
+			{Name: "tty", TTY: true, Ports: []v1.ContainerPort{{Name: "http", ContainerPort: 80}}}, {Name: "waits"},
+		}},
+		Status: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{of("tty", "t1"), of("waits", "w1")}},
+	})
 	streams := &nodeapi.Streams{Pods: podsOnly(pods), Containers: c, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }}
-	socket, _ = serve(t, &knowledge{pods: [][]v1.Pod{pods}, logs: http.HandlerFunc(streams.Logs), exec: http.HandlerFunc(streams.Exec)})
+	socket, _ = serve(t, &knowledge{
+		pods: [][]v1.Pod{pods}, logs: http.HandlerFunc(streams.Logs), exec: http.HandlerFunc(streams.Exec),
+		attach: http.HandlerFunc(streams.Attach), forward: http.HandlerFunc(streams.PortForward),
+	})
 	return c, socket
 }
 
@@ -211,6 +246,38 @@ func TestExec(t *testing.T) {
 				append([]string{"exec", "--socket", socket}, args...)...)
 			golden(t, name, got, socket, "SOCKET")
 		})
+	}
+}
+
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	_, socket := writing(t)
+	for name, args := range map[string][]string{
+		"attach":              {"shop/web"},
+		"attach-stdin":        {"-i", "-n", "shop", "web-edge", "-c", "main"},
+		"attach-quiet":        {"-iq", "shop/web"},
+		"attach-no-tty":       {"-it", "shop/web"},
+		"attach-tty":          {"-it", "shop/shell", "-c", "tty"},
+		"attach-tty-alone":    {"-t", "shop/shell", "-c", "tty"},
+		"attach-does-not-run": {"shop/web", "-c", "side"},
+		"attach-no-container": {"shop/web", "-c", "man"},
+		"attach-no-pod":       {"shop/wep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := wardletReading(t.Context(), strings.NewReader("from standard input\n"), func(string) {},
+				append([]string{"attach", "--socket", socket}, args...)...)
+			golden(t, name, got, socket, "SOCKET")
+		})
+	}
+}
+
+func TestAttach_endsWellWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	_, socket := writing(t)
+	got := wardletUntil(t, "goes on", 1, "attach", "--socket", socket, "shop/shell", "-c", "waits")
+	if want := "goes on\n--- exit status 0\n"; got != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -16,19 +17,25 @@ import (
 // nodeAPI returns the server of the node's API, nil for an agent that serves none.
 func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	c := &n.cfg.NodeAPI
-	if !c.Served() || n.apiClient == nil {
+	if !c.Served() && c.ReadOnlyListen == "" && c.HealthzListen == "" {
 		return nil, nil
 	}
-	// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
-	client, err := parts.APIClient(n.cfg, n.log)
-	if err != nil {
-		return nil, err
+	cfg := nodeapi.Config{
+		ReadOnlyListen: c.ReadOnlyListen, HealthzListen: c.HealthzListen, Node: n.node,
+		Pods: n, Containers: streamed{n}, Metrics: n.meters.Metrics.Handler(), Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
-	n.reviewClient = client
-	return nodeapi.New(nodeapi.Config{
-		Listen: c.Listen, Node: n.node, CertFile: c.CertFile, KeyFile: c.KeyFile, ClientCAFile: c.ClientCAFile,
-		Client: client, Pods: n, Containers: streamed{n}, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
-	}), nil
+	if c.Served() {
+		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile
+	}
+	if c.Served() && n.apiClient != nil {
+		// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
+		client, err := parts.APIClient(n.cfg, n.log)
+		if err != nil {
+			return nil, err
+		}
+		n.reviewClient, cfg.Client = client, client
+	}
+	return nodeapi.New(cfg), nil
 }
 
 // streams serve logs and programs in containers to those who may use the local socket.
@@ -61,4 +68,23 @@ func (s streamed) Runs(p *v1.Pod, id string) bool {
 // ExecURL implements nodeapi.Containers.
 func (s streamed) ExecURL(ctx context.Context, id string, what *nodeapi.Exec) (*url.URL, error) {
 	return s.node.runtime.ExecURL(ctx, id, runtime.ExecStreams(*what))
+}
+
+// AttachURL implements nodeapi.Containers.
+func (s streamed) AttachURL(ctx context.Context, id string, what *nodeapi.Exec) (*url.URL, error) {
+	return s.node.runtime.AttachURL(ctx, id, runtime.ExecStreams(*what))
+}
+
+// PortForwardURL implements nodeapi.Containers.
+func (s streamed) PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) (*url.URL, error) {
+	seen, err := s.node.cache.Get(p.UID)
+	for i := range seen.Sandboxes {
+		if seen.Sandboxes[i].Ready {
+			return s.node.runtime.PortForwardURL(ctx, seen.Sandboxes[i].ID, ports)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("pod %q has no sandbox that is ready; try again when it runs", p.Name)
 }

@@ -26,7 +26,7 @@ func (n *Node) stages() ([]Stage, error) {
 	listener = server.Lasting(listener, n.cfg.Paths.Socket, n.log)
 	streams := n.streams()
 	options := server.Options{
-		Logs: http.HandlerFunc(streams.Logs), Exec: http.HandlerFunc(streams.Exec),
+		Logs: http.HandlerFunc(streams.Logs), Exec: http.HandlerFunc(streams.Exec), Attach: http.HandlerFunc(streams.Attach), PortForward: http.HandlerFunc(streams.PortForward),
 		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
 		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
 	}

@@ -20,7 +20,7 @@ func TestWhereMetricsAre(t *testing.T) {
 		"127.0.0.1:0":     `want a port between 1 and 65535, found "127.0.0.1:0"`,
 		"localhost:9095":  `want an IP address and a port, no name, found "localhost:9095"; write "127.0.0.1:9095"`,
 		"node.example:80": `want an IP address and a port, for example "127.0.0.1:9095", found "node.example:80"`,
-		"0.0.0.0:9095":    `0.0.0.0 is not an address of this machine's own (127.0.0.0/8 or ::1): metrics are answered without a login`,
+		"0.0.0.0:9095":    `0.0.0.0 is not an address of this machine's own (127.0.0.0/8 or ::1): it is served without a login`,
 		"[::]:9095":       `:: is not an address of this machine's own`,
 		"10.0.0.1:9095":   `10.0.0.1 is not an address of this machine's own`,
 		"[fe80::1%lo]:80": `fe80::1%lo is not an address of this machine's own`,

@@ -8,21 +8,26 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// NodeAPI says where the API is served that Kubernetes asks of its nodes. Without certificates it is not.
+// NodeAPI says where the API is served that Kubernetes asks of its nodes: over HTTPS with certificates, and without a login to
+// this machine alone. All of it is off by default.
 type NodeAPI struct {
-	// Listen is an IP address, or nothing for all of the machine's, and a port.
+	// Listen is where HTTPS is served: an IP address, or nothing for all of the machine's, and a port.
 	Listen string `toml:"listen"`
 	// CertFile and KeyFile are the server's certificate and its key, ClientCAFile has the authorities that sign
 	// certificates of clients; all PEM, absolute, and all three or none.
 	CertFile     string `toml:"cert_file"`
 	KeyFile      string `toml:"key_file"`
 	ClientCAFile string `toml:"client_ca_file"`
+	// ReadOnlyListen and HealthzListen are IP addresses of this machine's own, with a port, where health, pods and metrics,
+	// or health alone, are served to everybody; empty for nowhere.
+	ReadOnlyListen string `toml:"read_only_listen"`
+	HealthzListen  string `toml:"healthz_listen"`
 }
 
 // DefaultNodeAPI is the default of NodeAPI.Listen.
 const DefaultNodeAPI = ":10250"
 
-// Served reports whether the API is.
+// Served reports whether the API is served over HTTPS.
 func (n *NodeAPI) Served() bool { return n.CertFile != "" }
 
 // Port is the port that it is served on.
@@ -47,7 +52,32 @@ func (c *Config) checkNodeAPI(report strict.Report) {
 			report("node_api."+key.name, "missing; cert_file, key_file and client_ca_file go together")
 		}
 	}
-	if said != "" && c.Cluster.Kubeconfig == "" {
-		report("node_api.cert_file", "is for a node of a cluster, whose API server says who may: name its kubeconfig in cluster.kubeconfig")
+	if said == "" && n.Listen != DefaultNodeAPI {
+		report("node_api.listen", "nothing is served there without cert_file, key_file and client_ca_file, which say who may use it; "+
+			"for health and pods without a login there are read_only_listen and healthz_listen")
+	}
+	c.checkOpenPorts(report)
+}
+
+// checkOpenPorts checks the addresses that need no login.
+func (c *Config) checkOpenPorts(report strict.Report) {
+	taken := map[string]string{}
+	if c.Metrics.Listen != "" {
+		taken[c.Metrics.Listen] = "metrics.listen"
+	}
+	for _, key := range []struct{ name, value, example string }{
+		{"node_api.read_only_listen", c.NodeAPI.ReadOnlyListen, "127.0.0.1:10255"},
+		{"node_api.healthz_listen", c.NodeAPI.HealthzListen, "127.0.0.1:10248"},
+	} {
+		if key.value == "" {
+			continue
+		}
+		if err := checkListen(key.value, key.example); err != nil {
+			report(key.name, "%v", err)
+		}
+		if other := taken[key.value]; other != "" {
+			report(key.name, "%s is the address of %s, too; write another port", key.value, other)
+		}
+		taken[key.value] = key.name
 	}
 }

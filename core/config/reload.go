@@ -80,10 +80,12 @@ var restartKeys = map[string]string{
 	"cluster.dns":        whyPods,
 	"cluster.domain":     whyPods,
 
-	"node_api.listen":         whyOpened,
-	"node_api.cert_file":      whyOpened,
-	"node_api.key_file":       whyOpened,
-	"node_api.client_ca_file": whyOpened,
+	"node_api.listen":           whyOpened,
+	"node_api.cert_file":        whyOpened,
+	"node_api.key_file":         whyOpened,
+	"node_api.client_ca_file":   whyOpened,
+	"node_api.read_only_listen": whyOpened,
+	"node_api.healthz_listen":   whyOpened,
 
 	"policy.dir":               whyPolicies,
 	"policy.allow_unpinned":    whyPolicies,

@@ -2,12 +2,11 @@ package nodeapi
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"strings"
-	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -15,6 +14,25 @@ import (
 // Exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
 // is, whichever protocol they speak.
 func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
+	s.program(w, req, func(_ *v1.Container, id string, what *Exec) (*url.URL, error) {
+		return s.Containers.ExecURL(req.Context(), id, what)
+	})
+}
+
+// Attach connects a client with the main program of a container, as Exec does with another one.
+func (s *Streams) Attach(w http.ResponseWriter, req *http.Request) {
+	s.program(w, req, func(c *v1.Container, id string, what *Exec) (*url.URL, error) {
+		what.Command = nil
+		// Whether a program has a terminal cannot be changed after its start.
+		what.TTY = c.TTY
+		what.Stderr = what.Stderr && !c.TTY
+		return s.Containers.AttachURL(req.Context(), id, what)
+	})
+}
+
+// program connects a client with a program in the container that a request names. find returns where the runtime streams
+// it.
+func (s *Streams) program(w http.ResponseWriter, req *http.Request, find func(c *v1.Container, id string, what *Exec) (*url.URL, error)) {
 	p := s.pod(req)
 	name := req.PathValue("container")
 	if p == nil || !hasContainer(p, name) {
@@ -31,12 +49,8 @@ func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "you must specify at least 1 of stdin, stdout, stderr", http.StatusBadRequest)
 		return
 	}
-	target, err := s.Containers.ExecURL(req.Context(), bareID(st.ContainerID), what)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	s.stream(w, req, target)
+	c, _ := pod.Container(p, name)
+	s.stream(w, req, func() (*url.URL, error) { return find(c, bareID(st.ContainerID), what) })
 }
 
 // execOf reads what a request wants to run. The API server and old clients name the streams in two ways.
@@ -53,23 +67,6 @@ func execOf(query url.Values) *Exec {
 		Command: query["command"], TTY: on("tty"),
 		Stdin: on("input", "stdin"), Stdout: on("output", "stdout"), Stderr: on("error", "stderr") && !on("tty"),
 	}
-}
-
-// stream connects a client with a stream of the runtime, until one of them ends it.
-func (s *Streams) stream(w http.ResponseWriter, req *http.Request, target *url.URL) {
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL, r.Out.Host = target, target.Host
-			r.Out.Header.Del("Authorization") // it is for the node
-		},
-		FlushInterval: -1,
-		ErrorLog:      slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
-		Transport:     &http.Transport{ResponseHeaderTimeout: time.Minute, DisableKeepAlives: true},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, "the runtime's stream: "+err.Error(), http.StatusBadGateway)
-		},
-	}
-	proxy.ServeHTTP(w, req)
 }
 
 // bareID is a container's ID without the name of its runtime.

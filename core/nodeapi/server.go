@@ -1,21 +1,17 @@
 package nodeapi
 
 import (
-	"context"
-	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // Pods are the pods of this node.
@@ -26,15 +22,23 @@ type Pods interface {
 
 // Config is what a Server works with.
 type Config struct {
-	// Listen is HOST:PORT, Node the node's name.
-	Listen, Node string
+	// Listen is HOST:PORT, empty for no HTTPS. ReadOnlyListen and HealthzListen are served without a login, empty for
+	// nothing there.
+	Listen, ReadOnlyListen, HealthzListen string
+	// Node is the node's name.
+	Node string
 	// CertFile and KeyFile are the server's certificate and key, ClientCAFile has the authorities of clients; all PEM,
 	// and read anew when they change.
 	CertFile, KeyFile, ClientCAFile string
-	// Client authenticates and authorizes callers at the API server.
+	// Client authenticates and authorizes callers at the API server. Nil is for a node of no cluster: a client then needs a
+	// certificate, with which it may do everything.
 	Client     *kube.Client
 	Pods       Pods
 	Containers Containers
+	// Metrics answers as Prometheus reads.
+	Metrics http.Handler
+	// Configz returns the configuration in force.
+	Configz func() *KubeletConfiguration
 	// Health returns what is wrong with the agent, nil for nothing.
 	Health func() error
 	Logger *slog.Logger
@@ -47,7 +51,8 @@ type Server struct {
 	files *keyPair
 	auth  *authenticator
 	may   *authorizer
-	mux   *http.ServeMux
+	// mux serves all routes to those who may, readOnly and health some without a login.
+	mux, readOnly, health *http.ServeMux
 	// streams serve what passes the guard.
 	streams *Streams
 }
@@ -57,24 +62,39 @@ type route struct {
 	pattern     string
 	subresource string
 	serve       func(*Server, http.ResponseWriter, *http.Request)
+	// open serves those without a login; nil where they are served nothing.
+	open func(*Server, http.ResponseWriter, *http.Request)
 }
+
+// healthzPattern is the route of health.
+const healthzPattern = "GET /healthz"
 
 // routes are all that is served: the only place where one is added.
 var routes = []route{
-	{"GET /healthz", "healthz", (*Server).healthz},
-	{"GET /pods", "pods", (*Server).pods},
-	{"GET /pods/{$}", "pods", (*Server).pods},
-	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs},
-	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec},
-	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec},
-	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec},
-	{"POST /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec},
+	{healthzPattern, "healthz", (*Server).healthz, (*Server).healthz},
+	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
+	{"GET /pods/{$}", "pods", (*Server).pods, (*Server).redactedPods},
+	{"GET /metrics", "metrics", (*Server).metrics, (*Server).metrics},
+	{"GET /configz", "configz", (*Server).configz, nil},
+	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs, nil},
+	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
+	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
+	{"GET /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, nil},
+	{"POST /exec/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).exec, nil},
+	{"GET /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, nil},
+	{"POST /attach/{namespace}/{pod}/{container}", proxySubresource, (*Server).attach, nil},
+	{"GET /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, nil},
+	{"POST /attach/{namespace}/{pod}/{uid}/{container}", proxySubresource, (*Server).attach, nil},
+	{"GET /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, nil},
+	{"POST /portForward/{namespace}/{pod}", proxySubresource, (*Server).portForward, nil},
+	{"GET /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, nil},
+	{"POST /portForward/{namespace}/{pod}/{uid}", proxySubresource, (*Server).portForward, nil},
 }
 
 // New returns a server; Run starts it.
 func New(cfg Config) *Server {
 	s := &Server{
-		cfg: cfg, mux: http.NewServeMux(),
+		cfg: cfg, mux: http.NewServeMux(), readOnly: http.NewServeMux(), health: http.NewServeMux(),
 		files:   &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now},
 		auth:    newAuthenticator(cfg.Client, cfg.Now),
 		may:     &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
@@ -82,79 +102,16 @@ func New(cfg Config) *Server {
 	}
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
+		if r.open != nil {
+			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { r.open(s, w, req) })
+		}
 	}
+	s.health.HandleFunc(healthzPattern, s.healthz)
 	// An unknown path is refused like any other to a client without the right to ask for it.
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		s.guarded(w, req, route{subresource: proxySubresource, serve: func(_ *Server, w http.ResponseWriter, req *http.Request) { http.NotFound(w, req) }})
 	})
 	return s
-}
-
-const (
-	// headerTimeout is how long a client may take to say what it wants, idleTimeout how long it may say nothing after
-	// that.
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 90 * time.Second
-	// listenRetry is the time between attempts to get the port.
-	listenRetry = 5 * time.Second
-	// endTimeout is how long requests may go on when the agent ends.
-	endTimeout = 2 * time.Second
-)
-
-// Run serves until ctx is done. A port that others have is tried for again and again.
-func (s *Server) Run(ctx context.Context) {
-	said := ""
-	for {
-		err := s.serve(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if text := err.Error(); said != text {
-			s.cfg.Logger.Error("the node's API is not served; trying again", "listen", s.cfg.Listen, "err", err)
-			said = text
-		}
-		timer := time.NewTimer(listenRetry)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
-func (s *Server) serve(ctx context.Context) error {
-	if _, err := s.files.config(nil); err != nil {
-		return err
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Listen)
-	if err != nil {
-		return err
-	}
-	s.cfg.Logger.Info("the node's API is served", "listen", listener.Addr().String())
-	server := &http.Server{
-		Handler: s.mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.files.config},
-		ErrorLog:  slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
-	}
-	inner, cancel := context.WithCancel(ctx)
-	var ending sync.WaitGroup
-	ending.Go(func() {
-		<-inner.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		defer cancel()
-		if server.Shutdown(grace) != nil {
-			_ = server.Close() // what does not end by itself is cut off
-		}
-	})
-	defer func() { cancel(); ending.Wait() }()
-	// HTTP/2 cannot be upgraded, as exec must be.
-	server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
-	err = server.ServeTLS(listener, "", "")
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }
 
 // guarded serves a route to those who may.
@@ -185,13 +142,38 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok") // a client that is gone needs no answer
 }
 
-func (s *Server) pods(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) pods(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.podList()) }
+
+// redactedPods leaves the values of environment variables out.
+func (s *Server) redactedPods(w http.ResponseWriter, _ *http.Request) {
+	list := s.podList()
+	for i := range list.Items {
+		list.Items[i] = *pod.Redacted(&list.Items[i])
+	}
+	answerJSON(w, list)
+}
+
+func (s *Server) podList() *v1.PodList {
 	list := s.cfg.Pods.PodList()
 	list.Kind, list.APIVersion = "PodList", "v1"
+	return list
+}
+
+func (s *Server) metrics(w http.ResponseWriter, req *http.Request) { s.cfg.Metrics.ServeHTTP(w, req) }
+
+func (s *Server) configz(w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, map[string]any{"kubeletconfig": s.cfg.Configz()})
+}
+
+func answerJSON(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(list) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(value) // a client that is gone needs no answer
 }
 
 func (s *Server) containerLogs(w http.ResponseWriter, req *http.Request) { s.streams.Logs(w, req) }
 
 func (s *Server) exec(w http.ResponseWriter, req *http.Request) { s.streams.Exec(w, req) }
+
+func (s *Server) attach(w http.ResponseWriter, req *http.Request) { s.streams.Attach(w, req) }
+
+func (s *Server) portForward(w http.ResponseWriter, req *http.Request) { s.streams.PortForward(w, req) }

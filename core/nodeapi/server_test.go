@@ -93,7 +93,7 @@ func (n *node) PodList() *v1.PodList {
 	running := v1.ContainerStatus{Name: "main", ContainerID: "containerd://c1", State: v1.ContainerState{Running: &v1.ContainerStateRunning{}}}
 	return &v1.PodList{Items: []v1.Pod{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main"}, {Name: "side"}}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Env: []v1.EnvVar{{Name: "TOKEN", Value: "hush"}}}, {Name: "side"}}},
 		Status: v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{
 			running, {Name: "side", State: v1.ContainerState{Waiting: &v1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}},
 		}},
@@ -116,7 +116,21 @@ func (n *node) ExecURL(context.Context, string, *Exec) (*url.URL, error) {
 	return nil, errors.New("the runtime runs nothing here")
 }
 
-func newNode(t *testing.T) *node {
+func (n *node) AttachURL(_ context.Context, id string, what *Exec) (*url.URL, error) {
+	if n.streams != nil {
+		return n.streams, nil
+	}
+	return nil, fmt.Errorf("the runtime attaches nobody to %s with %+v", id, *what)
+}
+
+func (n *node) PortForwardURL(_ context.Context, p *v1.Pod, ports []int32) (*url.URL, error) {
+	if n.streams != nil {
+		return n.streams, nil
+	}
+	return nil, fmt.Errorf("the runtime forwards no ports %v of %s", ports, p.UID)
+}
+
+func newNode(t *testing.T, changes ...func(*Config)) *node {
 	t.Helper()
 	n := &node{t: t, api: &apiServer{}, dir: t.TempDir()}
 	server := httptest.NewServer(n.api)
@@ -136,24 +150,47 @@ func newNode(t *testing.T) *node {
 	} {
 		must(t, os.WriteFile(filepath.Join(n.dir, name), text, 0o600))
 	}
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	n.address = probe.Addr().String()
-	must(t, probe.Close())
-	n.server = New(Config{
+	n.address = freeAddress(t)
+	cfg := Config{
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
 		Client: client, Pods: n, Containers: n, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // its text is tested
+		Configz: func() *KubeletConfiguration {
+			return &KubeletConfiguration{TypeMeta: metav1.TypeMeta{Kind: "KubeletConfiguration"}, StaticPodPath: "/manifests"}
+		},
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	n.server = New(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { n.server.Run(ctx) })
 	n.end = func() { cancel(); running.Wait() }
 	t.Cleanup(n.end)
+	for _, address := range []string{cfg.Listen, cfg.ReadOnlyListen, cfg.HealthzListen} {
+		if address != "" {
+			awaitListener(t, address)
+		}
+	}
+	return n
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer probe.Close()
+	return probe.Addr().String()
+}
+
+func awaitListener(t *testing.T, address string) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		c, err := net.Dial("tcp", n.address)
+		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()
-			return n
+			return
 		}
 		if time.Now().After(deadline) {
 			t.Fatal(err)
@@ -221,11 +258,21 @@ var reached = map[string]struct {
 	"GET /healthz":  {"/healthz", 200, "ok", "get nodes/healthz of edge"},
 	"GET /pods":     {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
 	"GET /pods/{$}": {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /metrics":  {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
+	"GET /configz":  {"/configz", 200, `{"kubeletconfig":{"kind":"KubeletConfiguration","staticPodPath":"/manifests",`, "get nodes/configz of edge"},
 	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{container}":          {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{container}":         {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "create nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{uid}/{container}":    {"/exec/shop/web/u1/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{uid}/{container}":   {"/exec/shop/web/u2/main?command=a&output=1", 404, "does not exist", "create nodes/proxy of edge"},
+	"GET /attach/{namespace}/{pod}/{container}":        {"/attach/shop/web/main?stdin=1", 500, "attaches nobody to c1", "get nodes/proxy of edge"},
+	"POST /attach/{namespace}/{pod}/{container}":       {"/attach/shop/web/main?stdin=1", 500, "attaches nobody to c1", "create nodes/proxy of edge"},
+	"GET /attach/{namespace}/{pod}/{uid}/{container}":  {"/attach/shop/web/u1/main?stdin=1", 500, "attaches nobody to c1", "get nodes/proxy of edge"},
+	"POST /attach/{namespace}/{pod}/{uid}/{container}": {"/attach/shop/web/u2/main?stdin=1", 404, "does not exist", "create nodes/proxy of edge"},
+	"GET /portForward/{namespace}/{pod}":               {"/portForward/shop/web", 500, "forwards no ports [] of u1", "get nodes/proxy of edge"},
+	"POST /portForward/{namespace}/{pod}":              {"/portForward/shop/web", 500, "forwards no ports [] of u1", "create nodes/proxy of edge"},
+	"GET /portForward/{namespace}/{pod}/{uid}":         {"/portForward/shop/web/u1", 500, "forwards no ports [] of u1", "get nodes/proxy of edge"},
+	"POST /portForward/{namespace}/{pod}/{uid}":        {"/portForward/shop/web/u2", 404, "does not exist", "create nodes/proxy of edge"},
 }
 
 func TestServer_routes(t *testing.T) {
@@ -331,7 +378,7 @@ func TestContainerLogs(t *testing.T) {
 func TestServer_clientsThatNeverRead(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	written := make(chan struct{}, 20)
+	written := make(chan struct{}, 40)
 	runtime := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -366,6 +413,7 @@ func TestServer_clientsThatNeverRead(t *testing.T) {
 		for _, request := range []string{
 			"GET /containerLogs/shop/web/main?follow=true HTTP/1.1\r\nHost: node\r\n\r\n",
 			"POST /exec/shop/web/main?command=yes&output=1 HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
+			"POST /portForward/shop/web HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
 		} {
 			conn, err := tls.Dial("tcp", n.address, config)
 			must(t, err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -22,6 +23,11 @@ type Containers interface {
 	Runs(p *v1.Pod, id string) bool
 	// ExecURL returns where the runtime streams a program that it runs in a container.
 	ExecURL(ctx context.Context, id string, what *Exec) (*url.URL, error)
+	// AttachURL returns where the runtime streams the main program of a container; Command is empty.
+	AttachURL(ctx context.Context, id string, what *Exec) (*url.URL, error)
+	// PortForwardURL returns where the runtime streams connections to ports of a pod. ports is empty where each connection
+	// names its own.
+	PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) (*url.URL, error)
 }
 
 // Exec is a program to run in a container, and which of its streams are wanted.
@@ -30,14 +36,17 @@ type Exec struct {
 	Stdin, Stdout, Stderr, TTY bool
 }
 
-// Streams serve the logs of containers and programs run in them. They serve every request that reaches them: it is
-// authenticated and authorized before. Its path values name the container: namespace, pod, container and, where two pods
-// have one name, uid.
+// Streams serve the logs of containers, programs run in them, their main programs and connections to pods. They serve every
+// request that reaches them: it is authenticated and authorized before. Its path values name the container: namespace, pod,
+// container and, where two pods have one name, uid.
 type Streams struct {
 	Pods       Pods
 	Containers Containers
 	Logger     *slog.Logger
 	Now        func() time.Time
+
+	// open counts the connections to the runtime's streams.
+	open atomic.Int32
 }
 
 // pod finds the pod that a request names. Of two of one name it is the one that is not being deleted.

@@ -108,6 +108,9 @@ func (c *Client) Endpoint() string { return c.endpoint }
 // later. It is positive.
 func (c *Client) SetTimeout(d time.Duration) { c.timeout.Store(int64(d)) }
 
+// Timeout returns that of an ordinary call.
+func (c *Client) Timeout() time.Duration { return time.Duration(c.timeout.Load()) }
+
 // Close ends the connection; calls under way fail.
 func (c *Client) Close() error { return c.conn.Close() }
 
@@ -132,7 +135,7 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 // call sets the deadline of every CRI call and turns gRPC's errors into ones
 // that say what is wrong.
 func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	if limit := deadline(request, time.Duration(c.timeout.Load())); limit > 0 {
+	if limit := deadline(request, c.Timeout()); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()

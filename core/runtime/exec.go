@@ -42,3 +42,22 @@ func (r *Runtime) ExecURL(ctx context.Context, id string, what ExecStreams) (*ur
 	}
 	return url.Parse(answer.GetUrl())
 }
+
+// AttachURL returns where the runtime streams the main program of a container. what has no command.
+func (r *Runtime) AttachURL(ctx context.Context, id string, what ExecStreams) (*url.URL, error) {
+	answer, err := r.cri.Attach(ctx, &runtimeapi.AttachRequest{ContainerId: id, Tty: what.TTY, Stdin: what.Stdin, Stdout: what.Stdout, Stderr: what.Stderr})
+	if err != nil {
+		return nil, fmt.Errorf("attach to container %s: %w", id, err)
+	}
+	return url.Parse(answer.GetUrl())
+}
+
+// PortForwardURL returns where the runtime streams connections to ports of a sandbox, 1 to 65535. ports is empty where each
+// connection names its own.
+func (r *Runtime) PortForwardURL(ctx context.Context, sandbox string, ports []int32) (*url.URL, error) {
+	answer, err := r.cri.PortForward(ctx, &runtimeapi.PortForwardRequest{PodSandboxId: sandbox, Port: ports})
+	if err != nil {
+		return nil, fmt.Errorf("port-forward to sandbox %s: %w", sandbox, err)
+	}
+	return url.Parse(answer.GetUrl())
+}

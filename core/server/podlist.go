@@ -6,9 +6,6 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Redacted stands for the value of an environment variable.
-const Redacted = "<redacted>"
-
 // podList is list as a client gets it, its pods as podShown gives them.
 func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 	out := &v1.PodList{ListMeta: list.ListMeta, Items: make([]v1.Pod, len(list.Items))}
@@ -23,34 +20,10 @@ func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 // the values of environment variables unless showEnv. Pods are shared with the
 // whole agent, so what changes is a copy.
 func podShown(p *v1.Pod, showEnv bool) v1.Pod {
-	if !showEnv && hasEnv(p) {
-		p = p.DeepCopy()
-		redact(p)
+	if !showEnv {
+		p = pod.Redacted(p)
 	}
 	out := *p
 	out.APIVersion, out.Kind = "v1", "Pod"
 	return out
-}
-
-func hasEnv(p *v1.Pod) bool {
-	found := false
-	eachEnv(p, func(*v1.EnvVar) { found = true })
-	return found
-}
-
-func redact(p *v1.Pod) {
-	eachEnv(p, func(e *v1.EnvVar) {
-		if e.Value != "" {
-			e.Value = Redacted
-		}
-	})
-}
-
-// eachEnv visits the environment variables of all containers of p.
-func eachEnv(p *v1.Pod, visit func(*v1.EnvVar)) {
-	for c := range pod.Containers(p) {
-		for i := range c.Env {
-			visit(&c.Env[i])
-		}
-	}
 }

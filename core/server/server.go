@@ -53,8 +53,9 @@ type Options struct {
 	// Metrics answers with the agent's metrics; nil for an agent that has none.
 	Metrics http.Handler
 	// Logs serves the log of the container that the path values namespace, pod, uid and
-	// container name, Exec programs that run in it; each nil where none is served.
-	Logs, Exec http.Handler
+	// container name, Exec programs that run in it, Attach its main program, PortForward
+	// connections to the pod's ports; each nil where none is served.
+	Logs, Exec, Attach, PortForward http.Handler
 	// Object returns the node as the agent knows it; nil for an agent that does not say.
 	Object func() *v1.Node
 	// Node is the node's name: pods of its own sources are also known by their
@@ -92,6 +93,8 @@ type Server struct {
 //	/v1/pods/NAMESPACE/POD            a v1.Pod; refused where there is none, with names like it
 //	/v1/logs/NAMESPACE/POD/CONTAINER  its log as text, narrowed as by a kubelet's /containerLogs: ?follow=, previous=, tailLines=, sinceSeconds=, sinceTime=, timestamps=, limitBytes= and stream=
 //	/v1/exec/NAMESPACE/POD/CONTAINER  also with POST, a program of ?command= for each word, with ?stdin=, stdout=, stderr= and tty=; goes on as SPDY or WebSocket, as with a kubelet
+//	/v1/attach/NAMESPACE/POD/CONTAINER  the same of the program that the container runs, without ?command=
+//	/v1/portforward/NAMESPACE/POD       also with POST, connections to ports of the pod; goes on as SPDY or, with ?port=, as WebSocket
 //	/v1/waiting    []api.Waiting, also versions that are not judged yet; ?env=show as above
 //	/v1/updates    []api.WaitingUpdate, those of pods that run and those that filters hold back
 //	/v1/sources    []api.SourceState

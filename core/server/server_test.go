@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -163,7 +164,7 @@ func TestValuesOfTheEnvironmentAreShownOnlyWhenAskedFor(t *testing.T) {
 	before := pods().DeepCopy()
 	socket, _ := start(t, known{pods: pods})
 	c := client.New(socket)
-	for path, want := range map[string]string{"/v1/pods": Redacted, "/v1/pods?env=show": "secret"} {
+	for path, want := range map[string]string{"/v1/pods": pod.RedactedValue, "/v1/pods?env=show": "secret"} {
 		var got v1.PodList
 		if err := c.Get(t.Context(), path, &got); err != nil {
 			t.Fatal(err)

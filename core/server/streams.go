@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// serveStreams serves a pod by its name, the logs of its containers and programs that
-// run in them.
+// serveStreams serves a pod by its name, the logs of its containers, programs that run in
+// them, and connections to its ports.
 func (s *Server) serveStreams(o *Options) {
 	s.mux.HandleFunc("GET /v1/pods/{namespace}/{pod}", func(w http.ResponseWriter, r *http.Request) {
 		if p := namedPod(o, w, r); p != nil {
@@ -26,9 +26,15 @@ func (s *Server) serveStreams(o *Options) {
 	if o.Logs != nil {
 		s.mux.HandleFunc("GET /v1/logs/{namespace}/{pod}/{container}", s.stream(o, o.Logs))
 	}
-	if o.Exec != nil {
-		s.mux.HandleFunc("GET /v1/exec/{namespace}/{pod}/{container}", s.stream(o, o.Exec))
-		s.mux.HandleFunc("POST /v1/exec/{namespace}/{pod}/{container}", s.stream(o, o.Exec))
+	for path, serve := range map[string]http.Handler{
+		"/v1/exec/{namespace}/{pod}/{container}":   o.Exec,
+		"/v1/attach/{namespace}/{pod}/{container}": o.Attach,
+		"/v1/portforward/{namespace}/{pod}":        o.PortForward,
+	} {
+		if serve != nil {
+			s.mux.HandleFunc("GET "+path, s.stream(o, serve))
+			s.mux.HandleFunc("POST "+path, s.stream(o, serve))
+		}
 	}
 }
 
@@ -61,9 +67,9 @@ func (s *Server) stream(o *Options, serve http.Handler) http.HandlerFunc {
 		if p == nil {
 			return
 		}
-		if names := containerNames(p); !slices.Contains(names, r.PathValue("container")) {
-			refuse(w, http.StatusNotFound, fmt.Sprintf("pod %s/%s has no container %q; it has %s",
-				p.Namespace, p.Name, r.PathValue("container"), strings.Join(names, ", ")))
+		container := r.PathValue("container") // empty where the path has none
+		if names := containerNames(p); container != "" && !slices.Contains(names, container) {
+			refuse(w, http.StatusNotFound, fmt.Sprintf("pod %s/%s has no container %q; it has %s", p.Namespace, p.Name, container, strings.Join(names, ", ")))
 			return
 		}
 		r.SetPathValue("pod", p.Name)

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -29,7 +30,7 @@ func TestWhatWaitsIsShownLikePods(t *testing.T) {
 	}
 	before := []*v1.Pod{pods[0].DeepCopy(), pods[1].DeepCopy()}
 	socket, _ := start(t, known{waiting: waits})
-	for path, want := range map[string]string{"/v1/waiting": Redacted, "/v1/waiting?env=show": "secret"} {
+	for path, want := range map[string]string{"/v1/waiting": pod.RedactedValue, "/v1/waiting?env=show": "secret"} {
 		var got []api.Waiting
 		if err := client.New(socket).Get(t.Context(), path, &got); err != nil {
 			t.Fatal(err)

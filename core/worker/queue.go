@@ -99,7 +99,7 @@ func (f failures) Unwrap() []error { return f }
 // of its errors asks for.
 func (p *Pool) retryDelay(err error) time.Duration {
 	if parts, ok := errors.AsType[failures](err); ok {
-		delay := p.syncFrequency()
+		delay := p.SyncFrequency()
 		for _, e := range parts {
 			delay = min(delay, p.retryDelay(e))
 		}
@@ -109,7 +109,7 @@ func (p *Pool) retryDelay(err error) time.Duration {
 		return p.cfg.Jitter(unavailableDelay)
 	}
 	if f, ok := errors.AsType[*status.Fault](err); ok && !f.RetryAt.IsZero() {
-		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.syncFrequency())
+		return min(max(f.RetryAt.Sub(p.cfg.Now()), 0), p.SyncFrequency())
 	}
 	return p.cfg.Jitter(errorDelay)
 }

@@ -87,15 +87,15 @@ func (r *record) gracePeriod() time.Duration {
 // was terminating the pod and resumeWindow is over, it forgets that termination.
 func (p *Pool) resyncDelay(rec *record) time.Duration {
 	if !rec.wasTerminating() {
-		return p.syncFrequency()
+		return p.SyncFrequency()
 	}
 	left := resumeWindow - p.cfg.Now().Sub(rec.resumedAt)
 	if left > 0 {
-		return min(left, p.syncFrequency())
+		return min(left, p.SyncFrequency())
 	}
 	rec.terminationDeadline = time.Time{}
 	p.finishTermination(rec, false)
-	return p.syncFrequency()
+	return p.SyncFrequency()
 }
 
 // finishTermination records that the termination of a pod is over; goes is true for a pod that

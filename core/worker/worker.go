@@ -97,7 +97,8 @@ func (p *Pool) SetSyncFrequency(d time.Duration) {
 	p.queue.shortenDelays(func() time.Duration { return p.cfg.Jitter(d) })
 }
 
-func (p *Pool) syncFrequency() time.Duration { return time.Duration(p.frequency.Load()) }
+// SyncFrequency returns it as it is now.
+func (p *Pool) SyncFrequency() time.Duration { return time.Duration(p.frequency.Load()) }
 
 // Due removes and returns the pods whose next sync is due. The caller asks for a Sync of those
 // that it still wants.

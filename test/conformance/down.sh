@@ -2,7 +2,7 @@
 # down.sh [DIR] [-k]: ends only the processes up.sh and the node script recorded in DIR (pid + start time), their pods, bridge, mounts, cgroups. -k keeps DIR
 set -uo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"; D=${1:-${CONFORMANCE_DIR:-$(cat "$CACHE/last" 2>/dev/null)}}; [ -d "$D" ] || { log "no $D"; exit 2; }
-for n in node sched kcm apiserver etcd registry; do stop "$D/$n.pid"; done
+for n in node login sched kcm apiserver etcd registry; do stop "$D/$n.pid"; done
 [ -s "$D/ctrd/containerd.pid" ] && KEEP=${KEEP:-0} "$HERE/stop-containerd.sh" "$D/ctrd"
 awk -v d="$D/" 'index($2,d)==1{print $2}' /proc/mounts | sort -r | while read -r m; do umount -l "$m" 2>/dev/null; done
 [ -s "$D/bridge" ] && ip link del "$(cat "$D/bridge")" 2>/dev/null

@@ -1,6 +1,6 @@
-// Package fakestream is a runtime's server of streams, which runs functions in place of programs.
+// Package fakestream is a runtime's server of streams, which runs functions in place of programs and of what listens in pods.
 //
-// Comes in: requests for a program, upgraded to SPDY as clients of Kubernetes do. Goes out: what the function writes, and
+// Comes in: requests for a program or a connection, upgraded to SPDY as clients of Kubernetes do. Goes out: what the function writes, and
 // how it ends. A handler's goroutines end with its request.
 package fakestream
 
@@ -26,6 +26,8 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 	// Sizes are those of the terminal.
 	Sizes *json.Decoder
+	// Gone is closed when the client is.
+	Gone <-chan bool
 }
 
 // Program is what runs. Its error is one of the runtime, which could not run it.
@@ -59,7 +61,7 @@ func (p Program) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			want++
 		}
 	}
-	s := &Streams{}
+	s := &Streams{Gone: conn.CloseChan()}
 	var errors io.Writer
 	for late := time.After(streamsTimeout); want > 0; want-- {
 		select {

@@ -40,8 +40,9 @@ type Program struct {
 }
 
 // Exec runs a program at path ("/v1/exec/...?command=...") until it ends, and returns its
-// exit status. The query names the streams that p has. Where ctx ends it leaves the
-// program alone, which may go on.
+// exit status. At "/v1/attach/..." it is connected with the one that the container runs, of
+// which the status is always 0. The query names the streams that p has. Where ctx ends it
+// leaves the program alone, which may go on.
 func (c *Client) Exec(ctx context.Context, path string, p *Program) (status int, err error) {
 	target, err := url.Parse("http://wardlet" + path)
 	if err != nil {

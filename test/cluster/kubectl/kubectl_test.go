@@ -4,18 +4,12 @@ package kubectl
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // workload is the manifest of a Deployment or DaemonSet whose containers do a script.
@@ -134,31 +128,6 @@ func TestLogs_follow(t *testing.T) {
 	}
 }
 
-// terminal returns both ends of a pseudo terminal.
-func terminal(t *testing.T) (near, far *os.File) {
-	t.Helper()
-	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { near.Close() })
-	n, err := unix.IoctlGetInt(int(near.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(near.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(near.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 33, Col: 77})
-	}
-	if err == nil {
-		far, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { far.Close() })
-	return near, far
-}
-
 func TestExec(t *testing.T) {
 	s := newSpace(t)
 	s.kubectl("run", "shell", "--image="+busybox, "--restart=Never", "--", "sh", "-c", endless)
@@ -168,42 +137,8 @@ func TestExec(t *testing.T) {
 	}
 	before := container()
 
-	// session runs a shell on a terminal, and returns what is on its screen once it has ended. It types lines as soon as
-	// the screen shows a text.
-	session := func(script ...[2]string) string {
-		near, far := terminal(t)
-		cmd := cluster.Command(t.Context(), "exec", "-it", "shell", "-n", s.name, "--", "sh")
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = far, far, far
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var ended sync.WaitGroup
-		ended.Go(func() {
-			_ = cmd.Wait() // it is cut off with the agent
-			far.Close()    // reading at the near end fails now
-		})
-		var screen bytes.Buffer
-		buffer := make([]byte, 4096)
-		for {
-			n, err := near.Read(buffer)
-			screen.Write(buffer[:n])
-			for len(script) > 0 && strings.Contains(screen.String(), script[0][0]) {
-				text := script[0][1]
-				script = script[1:]
-				if text == "" {
-					s.kill()
-				} else if _, err := io.WriteString(near, text+"\n"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err != nil {
-				break
-			}
-		}
-		ended.Wait()
-		return screen.String()
-	}
-	screen := session([2]string{"#", "stty size; echo one$((1+1))"}, [2]string{"one2", ""})
+	shell := []string{"exec", "-it", "shell", "--", "sh"}
+	screen := s.session([][2]string{{"#", "stty size; echo one$((1+1))"}, {"one2", ""}}, shell...)
 	if !strings.Contains(screen, "33 77") {
 		t.Errorf("the terminal has another size than 33 77: %q", screen)
 	}
@@ -211,7 +146,7 @@ func TestExec(t *testing.T) {
 		_, err := s.try("", "exec", "shell", "--", "true")
 		return err
 	})
-	screen = session([2]string{"#", "echo two$((1+1)); exit"})
+	screen = s.session([][2]string{{"#", "echo two$((1+1)); exit"}}, shell...)
 	if !strings.Contains(screen, "two2") {
 		t.Errorf("after the restart of the agent: %q", screen)
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) attachCommand() *cobra.Command {
+	var o attachFlags
+	cmd := &cobra.Command{
+		Use:   "attach NAMESPACE/POD",
+		Short: "Connect with the program that a container runs",
+		Long: "Prints what the program of a container writes from now on, until it ends, and with -i passes\n" +
+			"standard input on to it. Ctrl-C leaves the program alone, but where -it passes that key on to\n" +
+			"it, too. A pod of a manifest goes by the name in there, too. -c is the container here, as\n" +
+			"with kubectl: name another configuration with --config.",
+		Example: "  wardlet attach default/web\n  wardlet attach -it -n default shell -c main",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.attach(cmd, args, &o) },
+	}
+	o.add(a, cmd)
+	cmd.Flags().BoolVarP(&o.tty, "tty", "t", false, "standard input is the program's terminal, with -i and where it has one")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only what the program writes")
+	return cmd
+}
+
+// attachFlags are the flags of attach.
+type attachFlags struct {
+	execFlags
+
+	quiet bool
+}
+
+func (a *app) attach(cmd *cobra.Command, args []string, o *attachFlags) error {
+	in, name, err := podArgument(o.namespace, args)
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	c, err := a.agentClient(cmd)
+	if err != nil {
+		return err
+	}
+	of, err := o.find(cmd.Context(), a, c, in, name)
+	if err != nil {
+		return err
+	}
+	say := func(format string, values ...any) {
+		if !o.quiet {
+			fmt.Fprintf(a.errOut, format+"\n", values...)
+		}
+	}
+	switch {
+	case o.tty && !of.tty:
+		say("error: Unable to use a TTY - container %s did not allocate one", of.name)
+	case o.tty && !o.stdin:
+		say("Unable to use a TTY without standard input: -t goes with -i")
+	}
+	if o.stdin {
+		say("All commands and output from this session will be recorded in container logs, including credentials and sensitive information passed through the command prompt.")
+		say("If you don't see a command prompt, try pressing enter.")
+	}
+	// A program on a terminal has one output, whether this process has a terminal or not.
+	how := connection{stdin: o.stdin, tty: of.tty, terminal: of.tty && o.stdin && onTTY(a.in)}
+	_, err = a.connect(cmd.Context(), c, of, "attach", url.Values{}, &how)
+	switch {
+	case cmd.Context().Err() != nil && !o.stdin:
+		return nil // it breaks off, which is no error
+	case cmd.Context().Err() != nil:
+		return errors.New("interrupted; the program goes on in the container")
+	}
+	return of.explained(err)
+}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/nodeapi"
+)
+
+// configz returns the configuration in force as a kubelet's. Of several sources of a kind it has the first: a kubelet has one.
+func (n *Node) configz() *nodeapi.KubeletConfiguration {
+	c := n.cfg
+	inCluster := n.apiClient != nil
+	k := &nodeapi.KubeletConfiguration{
+		TypeMeta:                 metav1.TypeMeta{Kind: "KubeletConfiguration", APIVersion: "kubelet.config.k8s.io/v1beta1"},
+		SyncFrequency:            metav1.Duration{Duration: n.workers.SyncFrequency()},
+		RegisterNode:             &inCluster,
+		ContainerRuntimeEndpoint: c.Runtime.Endpoint,
+		RuntimeRequestTimeout:    metav1.Duration{Duration: n.client.Timeout()},
+		CgroupDriver:             c.Runtime.CgroupDriver,
+		CgroupRoot:               c.Paths.CgroupRoot,
+		MaxPods:                  int32(c.Node.MaxPods),
+		ResolverConfig:           &c.Runtime.ResolvConf,
+		AllowedUnsafeSysctls:     c.Runtime.AllowedUnsafeSysctls,
+		SeccompDefault:           &c.Runtime.SeccompDefault,
+		PodLogsDir:               filepath.Join(c.Paths.LogRoot, "pods"),
+	}
+	for i := range c.Sources {
+		switch s := &c.Sources[i]; {
+		case s.Kind == config.KindFile && k.StaticPodPath == "":
+			k.StaticPodPath, k.FileCheckFrequency.Duration = s.Path, s.Period
+		case s.Kind == config.KindHTTP && k.StaticPodURL == "":
+			k.StaticPodURL, k.HTTPCheckFrequency.Duration = withoutQuery(s.URL), s.Period
+		}
+	}
+	if inCluster {
+		k.ClusterDNS, k.ClusterDomain = c.Cluster.DNS, c.Cluster.Domain
+	}
+	k.SetLogin(c.NodeAPI.ClientCAFile, inCluster)
+	k.TLSCertFile, k.TLSPrivateKeyFile = c.NodeAPI.CertFile, c.NodeAPI.KeyFile
+	k.Address, k.Port = hostPort(c.NodeAPI.Listen)
+	_, k.ReadOnlyPort = hostPort(c.NodeAPI.ReadOnlyListen)
+	var healthz int32 // where there is none a kubelet says 0
+	k.HealthzBindAddress, healthz = hostPort(c.NodeAPI.HealthzListen)
+	k.HealthzPort = &healthz
+	return k
+}
+
+// hostPort splits an address; all of the machine's are 0.0.0.0, as a kubelet has it.
+func hostPort(address string) (host string, port int32) {
+	if address == "" {
+		return "", 0
+	}
+	host, text, _ := net.SplitHostPort(address)
+	number, _ := strconv.ParseUint(text, 10, 16) // it is checked
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	return host, int32(number)
+}
+
+// withoutQuery returns a URL without what may be a secret in it.
+func withoutQuery(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = ""
+	return u.String()
+}

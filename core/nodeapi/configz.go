@@ -1,0 +1,84 @@
+package nodeapi
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// KubeletConfiguration is a kubelet's configuration, kubelet.config.k8s.io/v1beta1, as far as the agent has what its fields
+// mean. Its own part of k8s.io/kubelet is no dependency: it has 120 fields, most of which would be false here.
+type KubeletConfiguration struct {
+	metav1.TypeMeta `json:",inline"`
+
+	StaticPodPath            string                `json:"staticPodPath,omitempty"`
+	FileCheckFrequency       metav1.Duration       `json:"fileCheckFrequency"`
+	StaticPodURL             string                `json:"staticPodURL,omitempty"`
+	HTTPCheckFrequency       metav1.Duration       `json:"httpCheckFrequency"`
+	SyncFrequency            metav1.Duration       `json:"syncFrequency"`
+	Address                  string                `json:"address,omitempty"`
+	Port                     int32                 `json:"port,omitempty"`
+	ReadOnlyPort             int32                 `json:"readOnlyPort,omitempty"`
+	TLSCertFile              string                `json:"tlsCertFile,omitempty"`
+	TLSPrivateKeyFile        string                `json:"tlsPrivateKeyFile,omitempty"`
+	Authentication           KubeletAuthentication `json:"authentication"`
+	Authorization            KubeletAuthorization  `json:"authorization"`
+	HealthzPort              *int32                `json:"healthzPort,omitempty"`
+	HealthzBindAddress       string                `json:"healthzBindAddress,omitempty"`
+	RegisterNode             *bool                 `json:"registerNode,omitempty"`
+	ClusterDNS               []string              `json:"clusterDNS,omitempty"`
+	ClusterDomain            string                `json:"clusterDomain,omitempty"`
+	ContainerRuntimeEndpoint string                `json:"containerRuntimeEndpoint"`
+	RuntimeRequestTimeout    metav1.Duration       `json:"runtimeRequestTimeout"`
+	CgroupDriver             string                `json:"cgroupDriver,omitempty"`
+	CgroupRoot               string                `json:"cgroupRoot,omitempty"`
+	MaxPods                  int32                 `json:"maxPods,omitempty"`
+	ResolverConfig           *string               `json:"resolvConf,omitempty"`
+	AllowedUnsafeSysctls     []string              `json:"allowedUnsafeSysctls,omitempty"`
+	SeccompDefault           *bool                 `json:"seccompDefault,omitempty"`
+	PodLogsDir               string                `json:"podLogsDir,omitempty"`
+}
+
+// KubeletAuthentication says how clients of the API log in.
+type KubeletAuthentication struct {
+	X509      KubeletX509    `json:"x509"`
+	Webhook   KubeletWebhook `json:"webhook"`
+	Anonymous KubeletSwitch  `json:"anonymous"`
+}
+
+// KubeletX509 is the login with certificates.
+type KubeletX509 struct {
+	ClientCAFile string `json:"clientCAFile,omitempty"`
+}
+
+// KubeletWebhook is the login with tokens that an API server reviews.
+type KubeletWebhook struct {
+	Enabled  bool            `json:"enabled"`
+	CacheTTL metav1.Duration `json:"cacheTTL"`
+}
+
+// KubeletSwitch is something that is on or off.
+type KubeletSwitch struct {
+	Enabled bool `json:"enabled"`
+}
+
+// KubeletAuthorization says who may do what: Mode is Webhook or AlwaysAllow.
+type KubeletAuthorization struct {
+	Mode    string                      `json:"mode"`
+	Webhook KubeletAuthorizationWebhook `json:"webhook"`
+}
+
+// KubeletAuthorizationWebhook says how long answers of the API server are kept.
+type KubeletAuthorizationWebhook struct {
+	CacheAuthorizedTTL   metav1.Duration `json:"cacheAuthorizedTTL"`
+	CacheUnauthorizedTTL metav1.Duration `json:"cacheUnauthorizedTTL"`
+}
+
+// SetLogin sets what the configuration says of clients: those of a node of a cluster, or of one without.
+func (k *KubeletConfiguration) SetLogin(clientCAFile string, inCluster bool) {
+	k.Authentication.X509.ClientCAFile = clientCAFile
+	k.Authorization.Mode = "AlwaysAllow" // of those with a certificate; there are no others
+	if !inCluster {
+		return
+	}
+	k.Authentication.Webhook = KubeletWebhook{Enabled: true, CacheTTL: metav1.Duration{Duration: knownUser}}
+	k.Authorization = KubeletAuthorization{Mode: "Webhook", Webhook: KubeletAuthorizationWebhook{
+		CacheAuthorizedTTL: metav1.Duration{Duration: knownAllowed}, CacheUnauthorizedTTL: metav1.Duration{Duration: knownDenied},
+	}}
+}

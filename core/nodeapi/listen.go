@@ -1,0 +1,115 @@
+package nodeapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// headerTimeout is how long a client may take to say what it wants, idleTimeout how long it may say nothing after
+	// that.
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 90 * time.Second
+	// maxHeader bounds what it may say there, in bytes.
+	maxHeader = 64 << 10
+	// openTimeout is how long an answer may take that needs no login.
+	openTimeout = 30 * time.Second
+	// maxConnections bounds the connections to each address at a time; further ones wait to be accepted.
+	maxConnections = 1024
+	// listenRetry is the time between attempts to get the port.
+	listenRetry = 5 * time.Second
+	// endTimeout is how long requests may go on when the agent ends.
+	endTimeout = 2 * time.Second
+)
+
+// Run serves at all addresses until ctx is done. A port that others have is tried for again and again.
+func (s *Server) Run(ctx context.Context) {
+	ports := []port{
+		{s.cfg.Listen, s.mux, s.files.config},
+		{s.cfg.ReadOnlyListen, s.readOnly, nil},
+		{s.cfg.HealthzListen, s.health, nil},
+	}
+	var running sync.WaitGroup
+	for _, p := range ports {
+		if p.listen != "" {
+			running.Go(func() { s.run(ctx, p) })
+		}
+	}
+	running.Wait()
+}
+
+// port is an address with what is served there. certificate returns how to speak TLS to a client, nil is for plain HTTP.
+type port struct {
+	listen      string
+	handler     http.Handler
+	certificate func(*tls.ClientHelloInfo) (*tls.Config, error)
+}
+
+func (s *Server) run(ctx context.Context, p port) {
+	said := ""
+	for {
+		err := s.serve(ctx, p)
+		if ctx.Err() != nil {
+			return
+		}
+		if text := err.Error(); said != text {
+			s.cfg.Logger.Error("the node's API is not served; trying again", "listen", p.listen, "err", err)
+			said = text
+		}
+		timer := time.NewTimer(listenRetry)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+func (s *Server) serve(ctx context.Context, p port) error {
+	server := &http.Server{
+		Handler: p.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	if p.certificate == nil {
+		server.ReadTimeout, server.WriteTimeout = openTimeout, openTimeout
+	} else if _, err := p.certificate(nil); err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.listen)
+	if err != nil {
+		return err
+	}
+	s.cfg.Logger.Info("the node's API is served", "listen", listener.Addr().String())
+	listener = limit(listener, maxConnections)
+	inner, cancel := context.WithCancel(ctx)
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		<-inner.Done()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		if server.Shutdown(grace) != nil {
+			_ = server.Close() // what does not end by itself is cut off
+		}
+	})
+	defer func() { cancel(); ending.Wait() }()
+	if p.certificate == nil {
+		err = server.Serve(listener)
+	} else {
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: p.certificate}
+		// HTTP/2 cannot be upgraded, as exec must be.
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		err = server.ServeTLS(listener, "", "")
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

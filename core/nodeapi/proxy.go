@@ -1,0 +1,42 @@
+package nodeapi
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+)
+
+// maxOpen bounds the connections to the runtime's streams at a time. Each has two buffers of 32 KiB, and three open files of
+// the agent's.
+const maxOpen = 256
+
+// stream connects a client with a stream of the runtime, until one of them ends it. find returns where that is. What a
+// client does not read stays in the buffers of the connections: then the runtime writes no further.
+func (s *Streams) stream(w http.ResponseWriter, req *http.Request, find func() (*url.URL, error)) {
+	defer s.open.Add(-1)
+	if s.open.Add(1) > maxOpen {
+		http.Error(w, fmt.Sprintf("there are %d programs and forwarded connections already; end one of them", maxOpen), http.StatusServiceUnavailable)
+		return
+	}
+	target, err := find()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL, r.Out.Host = target, target.Host
+			r.Out.Header.Del("Authorization") // it is for the node
+		},
+		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
+		Transport:     &http.Transport{ResponseHeaderTimeout: time.Minute, DisableKeepAlives: true},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, "the runtime's stream: "+err.Error(), http.StatusBadGateway)
+		},
+	}
+	proxy.ServeHTTP(w, req)
+}

@@ -1,0 +1,148 @@
+package nodeapi
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/test/cluster/pki"
+)
+
+// TestServer_withoutACluster serves each route to clients with a certificate of the authority, and to nobody else.
+func TestServer_withoutACluster(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, func(c *Config) { c.Client = nil })
+	other, err := pki.New("other")
+	must(t, err)
+	expired, err := n.clients.Expired("admin")
+	must(t, err)
+	late, err := tls.X509KeyPair(expired.Cert, expired.Key)
+	must(t, err)
+	for _, r := range routes {
+		row, ok := reached[r.pattern]
+		if !ok {
+			t.Errorf("no row for %s", r.pattern)
+			continue
+		}
+		method, _, _ := strings.Cut(r.pattern, " ")
+		for name, test := range map[string]struct {
+			who  caller
+			want int
+		}{
+			"nobody":                                {caller{}, 401},
+			"a token that some API server knows":    {caller{token: "good"}, 401},
+			"a certificate of others":               {caller{cert: n.client(other, "admin", "system:masters")}, 0},
+			"a certificate that is over":            {caller{cert: &late}, 0},
+			"a certificate of the authority":        {caller{cert: n.client(n.clients, "anybody")}, row.want},
+			"a certificate of it, and a bad token ": {caller{cert: n.client(n.clients, "anybody"), token: "bad"}, row.want},
+		} {
+			if code, text := n.ask(test.who, method, row.path); code != test.want || code == row.want && !strings.Contains(text, row.text) {
+				t.Errorf("%s, %s: %d %.200q, want %d %q", r.pattern, name, code, text, test.want, row.text)
+			}
+		}
+	}
+	if len(n.api.asked) > 0 {
+		t.Errorf("the API server was asked about %s", n.api.asked)
+	}
+}
+
+// TestServer_withoutLogin lists what is served at the two addresses that need no login.
+func TestServer_withoutLogin(t *testing.T) {
+	t.Parallel()
+	readOnly, health := freeAddress(t), freeAddress(t)
+	var mu sync.Mutex
+	var sick error
+	n := newNode(t, func(c *Config) {
+		c.Listen, c.ReadOnlyListen, c.HealthzListen = "", readOnly, health
+		c.Health = func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			return sick
+		}
+	})
+	get := func(method, address, path string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, http.NoBody)
+		must(t, err)
+		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		must(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		must(t, err)
+		return answer.StatusCode, string(text)
+	}
+	for _, r := range routes {
+		method, _, _ := strings.Cut(r.pattern, " ")
+		row := reached[r.pattern]
+		open := strings.HasSuffix(r.pattern, "/healthz") || strings.HasSuffix(r.pattern, "/metrics") || strings.HasPrefix(r.pattern, "GET /pods")
+		code, text := get(method, readOnly, row.path)
+		if open && (code != 200 || !strings.Contains(text, row.text)) || !open && code != 404 && code != 405 {
+			t.Errorf("read-only, %s: %d %.200q", r.pattern, code, text)
+		}
+		if strings.Contains(text, "hush") {
+			t.Errorf("read-only, %s has the values of variables: %s", r.pattern, text)
+		}
+		if code, text := get(method, health, row.path); (code == 200) != (r.pattern == healthzPattern) {
+			t.Errorf("health, %s: %d %.200q", r.pattern, code, text)
+		}
+	}
+	if c, err := net.Dial("tcp", n.address); err == nil {
+		_ = c.Close()
+		t.Error("HTTPS is served")
+	}
+	mu.Lock()
+	sick = errors.New("the runtime is away")
+	mu.Unlock()
+	for _, address := range []string{readOnly, health} {
+		if code, text := get("GET", address, "/healthz"); code != 500 || text != "the runtime is away\n" {
+			t.Errorf("without a runtime: %d %q", code, text)
+		}
+	}
+}
+
+// TestLimit_acceptsNoMoreThanItHasPlaces opens connections until one waits, which a place that is left lets in.
+func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	l := limit(inner, 2)
+	accepted := make(chan net.Conn)
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		defer close(accepted)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- conn
+		}
+	})
+	for range 4 {
+		conn, err := net.Dial("tcp", inner.Addr().String())
+		must(t, err)
+		defer conn.Close()
+	}
+	first, second := <-accepted, <-accepted
+	select {
+	case <-accepted:
+		t.Error("three have a place")
+	case <-time.After(100 * time.Millisecond):
+	}
+	must(t, first.Close())
+	_ = first.Close() // a second time leaves no second place
+	third := <-accepted
+	select {
+	case <-accepted:
+		t.Error("after one has left two have come")
+	case <-time.After(100 * time.Millisecond):
+	}
+	must(t, l.Close())
+	accepting.Wait()
+	must(t, errors.Join(second.Close(), third.Close()))
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# standalone.sh [FOCUS]: runs the tests of Kubernetes' node suite for a kubelet without an API server against wardlet, on a containerd of
+# their own. Without FOCUS it runs those of standalone.txt, each that fails once more, and fails where one fails twice; all of
+# them are FOCUS='\[Feature:StandaloneMode\]'. Their framework makes namespaces in an API server all the same, which the agent does not
+# know. Ends all that it started.
+# env: KEEP=1 leaves the instance up; OUT where logs and lists go (build/conformance/standalone)
+set -uo pipefail
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+[ "$(id -u)" -eq 0 ] || { log "run this as root, or with sudo -E"; exit 1; }
+OUT=${OUT:-$CACHE/standalone}
+rm -rf "$OUT"
+mkdir -p "$OUT"
+D=$(mktemp -d /tmp/standalone.XXXXXX)
+export CONFORMANCE_DIR=$D
+end() {
+	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
+	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
+	"$HERE/down.sh" "$D" >/dev/null 2>&1
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+"$HERE/up.sh" "$D" >"$OUT/env" 2>"$OUT/up.log" || { tail "$OUT/up.log" >&2; exit 1; }
+instance "$D"
+# [Serial] tests restart the kubelet with "sudo systemctl": these stand in for both.
+mkdir "$D/sudo"
+printf '#!/bin/sh\nexec "$@"\n' >"$D/sudo/sudo"
+cat >"$D/sudo/systemctl" <<S
+#!/bin/bash
+. "$HERE/lib.sh"
+case \$1 in
+list-units) echo "kubelet-conformance.service loaded active running node agent" ;;
+reset-failed) ;;
+kill | stop) stop "$D/node.pid" 10 ;;
+start | restart)
+	stop "$D/node.pid" 10
+	"$HERE/node-standalone.sh" "$D"
+	;;
+*)
+	echo "systemctl: \$*" >&2
+	exit 1
+	;;
+esac
+S
+chmod +x "$D/sudo/sudo" "$D/sudo/systemctl"
+"$HERE/node-standalone.sh" "$D" || exit 1
+
+# try OUT FOCUS: one run, whose lists are in OUT.
+try() {
+	mkdir -p "$1"
+	rm -f "$STATIC_PODS"/*static-pod*.yaml # one test leaves its manifest behind
+	(cd "$1" && PATH=$D/sudo:$PATH nice -n 10 "$BIN/ginkgo" run --no-color --timeout="${TIMEOUT:-30m}" --focus="$2" \
+		--output-dir="$1" --json-report=report.json "$BIN/e2e_node.test" -- \
+		--standalone-mode --start-services=false --stop-services=false --prepull-images=false --host="$APISERVER" --bearer-token="$ADMIN_TOKEN" \
+		--node-name="$NODE_NAME" --container-runtime-endpoint="unix://$CRI_SOCK" --dns-domain=cluster.local >log 2>&1)
+	"$BIN/conformance-report" "$1"
+}
+# Names of tests as one regular expression: what is special in them, escaped.
+names() { sed -e 's/[][\\.*^$(){}?+|/]/\\&/g' "$1" | paste -sd'|'; }
+
+if [ $# -gt 0 ]; then
+	try "$OUT" "$1"
+	log "logs and lists are in $OUT"
+	exit 0
+fi
+wanted=$OUT/wanted.txt
+grep -v '^#' "$HERE/standalone.txt" | grep . | sort >"$wanted"
+for turn in 1 2; do
+	try "$OUT/$turn" "$(names "$wanted")"
+	comm -23 "$wanted" <(sort "$OUT/$turn/passed.txt") >"$OUT/broken.txt"
+	[ -s "$OUT/broken.txt" ] || { log "all of standalone.txt pass, at try $turn"; exit 0; }
+	cp "$OUT/broken.txt" "$wanted"
+done
+log "these passed before and fail now, twice:"
+cat "$OUT/broken.txt" >&2
+exit 1
