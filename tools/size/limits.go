@@ -5,7 +5,7 @@ import "time"
 // The limits, in bytes.
 const (
 	// maxBinary is for the stripped binary for linux/amd64.
-	maxBinary = 35_000_000
+	maxBinary = 42_000_000
 	// maxIdle is for the resident memory of an idle agent with one policy, a minute after its start with a warm compile
 	// cache.
 	maxIdle = 40_000_000
