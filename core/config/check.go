@@ -29,6 +29,7 @@ func (c *Config) check(report strict.Report) {
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, []string{"systemd"}, CgroupFS)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
+	c.Runtime.checkPulls(report)
 	c.Node.check(report, c.Cluster.Kubeconfig != "")
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)
