@@ -38,6 +38,7 @@ type rig struct {
 	clock   *clock
 	keys    *keys
 	state   string
+	dir     *state.Dir
 }
 
 func newRig(t *testing.T) *rig {
@@ -55,23 +56,27 @@ func newRig(t *testing.T) *rig {
 		Client: client, Health: runtime.NewHealth(client, func(runtime.Features) {}, log, time.Now), Events: r.events, Logger: log, Now: r.clock.Now,
 	})
 	r.restart(t)
+	t.Cleanup(func() { _ = r.dir.Close() })
 	return r
 }
 
 // restart makes the Puller anew, as an agent does that starts.
 func (r *rig) restart(t *testing.T) {
 	t.Helper()
+	if r.dir != nil {
+		if err := r.dir.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	dir, err := state.Open(r.state, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.dir = dir
 	r.Puller = New(Config{
 		Runtime: r.runtime, Credentials: r.keys, Records: dir.PulledImages(), Owner: ownerOf, Parallel: 3, ProgressTimeout: time.Minute, OfflineFallback: true,
-		Events: r.events, Log: slog.New(slog.DiscardHandler), Now: r.clock.Now,
+		Events: r.events, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: r.clock.Now,
 	})
-	if err := dir.Close(); err != nil { // another one may open it; what this one has still works
-		t.Fatal(err)
-	}
 }
 
 // ensure makes the image of a pod's first container present.

@@ -153,3 +153,10 @@ func (s imageService) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoReques
 		FsId: &runtimeapi.FilesystemIdentifier{Mountpoint: s.storeDir}, UsedBytes: &runtimeapi.UInt64Value{Value: s.storeBytes},
 	}}}, nil
 }
+
+// Unload removes an image from the node.
+func (s *Server) Unload(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.present, ImageID(name))
+}
