@@ -209,7 +209,9 @@ func TestRun_prepullsUntilAllAreThere(t *testing.T) {
 		var run sync.WaitGroup
 		run.Go(func() { u.Run(ctx) })
 		time.Sleep(5 * time.Second)
+		n.mu.Lock()
 		mustEqual(t, "pulls at first", []string{"registry.example/late:1", "registry.example/first:latest"}, n.pulls)
+		n.mu.Unlock()
 		time.Sleep(5 * time.Minute)
 		n.mu.Lock()
 		if !n.present["registry.example/late:1"] {

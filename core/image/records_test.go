@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -216,9 +217,9 @@ func TestWith_isBounded(t *testing.T) {
 	t.Parallel()
 	var list []string
 	for i := range 2 * maxSharers {
-		list = with(list, fmt.Sprint(i))
+		list = with(list, strconv.Itoa(i))
 	}
-	if len(list) != maxSharers || list[len(list)-1] != fmt.Sprint(2*maxSharers-1) {
+	if len(list) != maxSharers || list[len(list)-1] != strconv.Itoa(2*maxSharers-1) {
 		t.Errorf("%d, the last is %s", len(list), list[len(list)-1])
 	}
 }
