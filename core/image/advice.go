@@ -10,7 +10,8 @@ import (
 
 // class is a kind of failed pull.
 type class struct {
-	// words are what the errors of runtimes of this class contain; the CRI has no codes for them.
+	// words are what the errors of runtimes of this class contain; the CRI has no codes for them. Each has a space: the
+	// name of an image, which is in the same text, has none.
 	words []string
 	// away reports that no registry has answered.
 	away bool
@@ -26,16 +27,16 @@ var classes = []class{
 		advice: "the disk of the images is full: free some of it; the pull is tried again",
 	},
 	{
-		words:  []string{"429 Too Many Requests", "toomanyrequests"},
+		words:  []string{"429 Too Many Requests", "toomanyrequests: "},
 		advice: "the registry limits how much is pulled: wait, or give it credentials in runtime.registry_config; the pull is tried again",
 	},
 	{
-		words:  []string{"502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "RegistryUnavailable"},
+		words:  []string{"502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "RegistryUnavailable: "},
 		away:   true,
 		advice: "the registry is out of service; the pull is tried again",
 	},
 	{
-		words: []string{"401 Unauthorized", "403 Forbidden", "unauthorized", "denied", "insufficient_scope", "authorization failed", "authentication required", "no basic auth credentials"},
+		words: []string{"401 Unauthorized", "403 Forbidden", "unauthorized: ", "access denied", "denied: ", "insufficient_scope: ", "authorization failed", "authentication required", "no basic auth credentials"},
 		advice: "the registry wants credentials that the node does not have, or the image does not exist: " +
 			"set runtime.registry_config or runtime.credential_provider_config in agent.toml, or correct the name",
 	},
@@ -44,13 +45,13 @@ var classes = []class{
 		advice: "the registry does not have it: correct the name or tag, or push the image",
 	},
 	{
-		words:  []string{"unexpected status", "x509:", "http: server gave HTTP response to HTTPS client"},
+		words:  []string{"unexpected status", "x509: ", "http: server gave HTTP response to HTTPS client"},
 		advice: "",
 	},
 	{
 		words: []string{
 			"unexpected EOF", "failed commit on ref", "size validation failed", "failed size validation", "digest mismatch", "unexpected commit digest",
-			"failed to copy", "short read",
+			"short read",
 		},
 		advice: "the registry sent only a part of the image, or a broken one; the pull is tried again",
 	},

@@ -115,13 +115,14 @@ func TestOfflinePull_asksTheRegistryWithBackOff(t *testing.T) {
 func TestEnsure_saysWhatToDo(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		"unexpected status from HEAD request: 401 Unauthorized":                                         "set runtime.registry_config or runtime.credential_provider_config",
-		"pull access denied, repository does not exist or may require authorization: server message: x": "set runtime.registry_config",
-		"registry.example/app:1: not found":                                                             "correct the name or tag",
-		"unexpected status from GET request: 429 Too Many Requests":                                     "the registry limits how much is pulled",
-		"failed to copy: httpReadSeeker: failed open: unexpected EOF":                                   "the registry sent only a part of the image",
-		"failed commit on ref \"layer-sha256:1\": unexpected commit size 5, expected 10":                "the registry sent only a part of the image",
-		"write /var/lib/containerd/ingest/1/data: no space left on device":                              "the disk of the images is full: free some of it",
+		"unexpected status from HEAD request: 401 Unauthorized":                                                                             "set runtime.registry_config or runtime.credential_provider_config",
+		"pull access denied, repository does not exist or may require authorization: server message: x":                                     "set runtime.registry_config",
+		"registry.example/app:1: not found":                                                                                                 "correct the name or tag",
+		"unexpected status from GET request: 429 Too Many Requests":                                                                         "the registry limits how much is pulled",
+		"failed to copy: httpReadSeeker: failed open: unexpected EOF":                                                                       "the registry sent only a part of the image",
+		"failed commit on ref \"layer-sha256:1\": unexpected commit size 5, expected 10":                                                    "the registry sent only a part of the image",
+		"write /var/lib/containerd/ingest/1/data: no space left on device":                                                                  "the disk of the images is full: free some of it",
+		"failed to copy: httpReadSeeker: failed open: failed to do request: Get \"x\": dial tcp 192.0.2.1:443: connect: connection refused": "the registry cannot be reached",
 		unreachable: "the registry cannot be reached: check its name and the network",
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -183,5 +184,21 @@ func TestEnsure_saysWhichCredentialsAreMissing(t *testing.T) {
 	expectError(t, err, "not found", "credentials are missing: runtime.registry_config: "+filepath.Join("/etc", "wardlet", "config.json"))
 	if strings.Count(err.Error(), "credentials are missing") != 1 {
 		t.Error(err)
+	}
+}
+
+func TestClassify_doesNotReadTheNameOfTheImage(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"registry.example/denied:unauthorized", "registry.example/x509:RegistryUnavailable", "registry.example/insufficient_scope:toomanyrequests"} {
+		if got := classify(errors.New(`pull image "` + name + `": failed to resolve reference "` + name + `": something else`)); got.words != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for _, c := range classes {
+		for _, word := range c.words {
+			if !strings.Contains(word, " ") {
+				t.Errorf("%q may be part of a name", word)
+			}
+		}
 	}
 }
