@@ -55,7 +55,7 @@ func TestOfflinePull(t *testing.T) {
 		"a registry that says no":                    {answer: refused, reason: "ErrImagePull"},
 		"a registry that says no in another's words": {answer: refused + ": dial tcp: no such host", reason: "ErrImagePull"},
 		"a registry that does not have it":           {answer: "registry.example/app:1: not found", reason: "ErrImagePull"},
-		"a registry of a certificate nobody trusts":  {answer: `failed to do request: Head "x": tls: failed to verify certificate: x509: certificate signed by unknown authority`, reason: "ErrImagePull"},
+		"a registry of an untrusted certificate":     {answer: `failed to do request: Head "x": tls: failed to verify certificate: x509: certificate signed by unknown authority`, reason: "ErrImagePull"},
 		"a pod that never ran it": {answer: unreachable, reason: "ErrImagePull", change: func(_ *rig, p *v1.Pod) {
 			p.UID = "another"
 		}},
