@@ -18,6 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/handler"
+	"github.com/wardlet/wardlet/core/image"
 	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/metrics"
@@ -68,6 +69,7 @@ type Node struct {
 	client   *runtime.Client
 	probes   *probe.Manager
 	health   *runtime.Health
+	images   *image.Puller
 	runtime  *runtime.Runtime
 	events   *status.EventBuffer
 	recorder status.Recorder
@@ -183,6 +185,8 @@ func (n *Node) wire() error {
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)
 
+	n.images = n.newPuller()
+
 	runner := &handler.Runner{Exec: n.runtime.Exec, Expand: criconfig.ExpandStatic, Agent: "kube-probe/" + kube.MinorVersion}
 	n.probes = probe.New(probe.Config{
 		Runner:   runner,
@@ -194,7 +198,7 @@ func (n *Node) wire() error {
 		Logger: log, Now: now, Jitter: parts.Jitter, Layout: layout, Statuses: statuses, Events: n.recorder,
 		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
 		Workers: worker.Config{
-			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.runtime, Metrics: n.meters.Workers},
+			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.images, Metrics: n.meters.Workers},
 			Volumes: classVolumes{volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
 			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, Restore: criconfig.RestoreContainer, OnFinished: n.finished,
 			Hooks: runner, Probes: n.probes, Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,

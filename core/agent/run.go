@@ -45,7 +45,7 @@ func (n *Node) stages() ([]Stage, error) {
 	if n.objects != nil {
 		stages = append(stages, Stage{"objects", endless(n.objects.Run)}) // workers that stop may still want some
 	}
-	stages = append(stages, Stage{"probes", endless(n.probes.Run)})
+	stages = append(stages, Stage{"images", endless(n.images.Run)}, Stage{"probes", endless(n.probes.Run)})
 	stages = append(stages, n.podStages()...)
 	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)})
 	if address := n.cfg.Metrics.Listen; address != "" {

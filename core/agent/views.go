@@ -52,6 +52,7 @@ func (n *Node) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod 
 	out := *p
 	if st, ok := n.statuses.Get(p.UID); ok {
 		out.Status = n.shown(p, st)
+		explainPulls(&out.Status, n.images.Pulling(p.UID), time.Now())
 		failed.explain(p.UID, &out.Status)
 	}
 	if out.CreationTimestamp.IsZero() {
@@ -159,8 +160,11 @@ func (n *Node) verdicts() map[types.UID]*api.Verdict {
 	return stored
 }
 
-// reasonCreating is why a container waits of which nothing more is known.
-const reasonCreating = "ContainerCreating"
+// Why a container waits of which nothing more is known.
+const (
+	reasonCreating     = "ContainerCreating"
+	reasonInitializing = "PodInitializing"
+)
 
 // failures are the last failures of pods that are being started, by UID.
 type failures map[types.UID]string

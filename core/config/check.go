@@ -30,6 +30,7 @@ func (c *Config) check(report strict.Report) {
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
 	c.Runtime.checkLogs(report)
+	c.Runtime.checkPulls(report)
 	c.Node.check(report, c.Cluster.Kubeconfig != "")
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)

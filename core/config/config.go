@@ -64,6 +64,20 @@ type Runtime struct {
 	// ResolvConf is the resolver configuration pods inherit, absolute; empty
 	// for none.
 	ResolvConf string `toml:"resolv_conf"`
+	// ParallelPulls is how many images are pulled at a time for each tenant, and for the pods of none; 1 to 64.
+	ParallelPulls int `toml:"parallel_pulls"`
+	// PullProgressTimeout is how long a pull may go on without progress; at least 10 s.
+	PullProgressTimeout time.Duration `toml:"pull_progress_timeout"`
+	// OfflinePull is OfflineFallback or OfflineNever.
+	OfflinePull string `toml:"offline_pull"`
+	// Prepull are images that are pulled before a pod needs them.
+	Prepull []string `toml:"prepull"`
+	// RegistryConfig is a file of credentials for registries, as "docker login" writes it, absolute; empty for none.
+	RegistryConfig string `toml:"registry_config"`
+	// CredentialProviderConfig is a CredentialProviderConfig of a kubelet, absolute, and CredentialProviderBinDir where
+	// the programs lie that it names; both are empty for none.
+	CredentialProviderConfig string `toml:"credential_provider_config"`
+	CredentialProviderBinDir string `toml:"credential_provider_bin_dir"`
 	// AllowedUnsafeSysctls are sysctls that pods may set beside those that change
 	// nothing of other pods: names, or with a * at the end their beginnings.
 	AllowedUnsafeSysctls []string `toml:"allowed_unsafe_sysctls"`
@@ -79,6 +93,14 @@ type Runtime struct {
 	// Handlers are the runtime classes that pods of the node's own sources may name.
 	Handlers []RuntimeHandler `toml:"handler"`
 }
+
+// What a pod of imagePullPolicy Always does when the registry cannot be reached.
+const (
+	// OfflineFallback runs the image that it ran last.
+	OfflineFallback = "fallback"
+	// OfflineNever waits for the registry, as a kubelet does.
+	OfflineNever = "never"
+)
 
 // RuntimeHandler is a runtime class of the node's own.
 type RuntimeHandler struct {
@@ -189,6 +211,8 @@ func Default() *Config {
 			CgroupDriver:        CgroupFS,
 			ResolvConf:          "/etc/resolv.conf",
 			ContainerLogMaxSize: "10Mi", ContainerLogMaxFiles: 5,
+
+			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},
 		Node:    Node{MaxPods: defaultMaxPods},
 		Cluster: Cluster{Domain: DefaultDomain},

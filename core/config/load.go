@@ -62,7 +62,10 @@ func load(path string, getenv func(string) string) (*Config, error) {
 
 // resolve makes the paths of files absolute and clean.
 func (c *Config) resolve(dir string) {
-	paths := []*string{&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile}
+	paths := []*string{
+		&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf,
+		&c.Runtime.RegistryConfig, &c.Runtime.CredentialProviderConfig, &c.Runtime.CredentialProviderBinDir, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile,
+	}
 	for i := range c.Tenants {
 		paths = append(paths, &c.Tenants[i].PolicyDir)
 	}

@@ -70,13 +70,14 @@ func (c *Config) checkPaths(report strict.Report) {
 		{"node_api.cert_file", c.NodeAPI.CertFile},
 		{"node_api.key_file", c.NodeAPI.KeyFile},
 		{"node_api.client_ca_file", c.NodeAPI.ClientCAFile},
+		{"runtime.resolv_conf", c.Runtime.ResolvConf},
+		{"runtime.registry_config", c.Runtime.RegistryConfig},
+		{"runtime.credential_provider_config", c.Runtime.CredentialProviderConfig},
+		{"runtime.credential_provider_bin_dir", c.Runtime.CredentialProviderBinDir},
 	} {
 		if p.path != "" {
 			places = append(places, p)
 		}
-	}
-	if c.Runtime.ResolvConf != "" {
-		places = append(places, keyedPath{"runtime.resolv_conf", c.Runtime.ResolvConf})
 	}
 
 	policies := c.policyPlaces()

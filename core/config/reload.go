@@ -33,6 +33,7 @@ const (
 	whyOpened    = "it is opened once, when the agent starts"
 	whyPlaces    = "what lies there belongs to pods that run"
 	whyRuntime   = "the connection to the runtime is made once, when the agent starts"
+	whyPulls     = "what pulls images is made with it"
 	whyPods      = "pods that run were made with it"
 	whyAdmission = "what is admitted is settled when the agent starts"
 	whyCluster   = "the node is registered once, when the agent starts"
@@ -56,17 +57,24 @@ var restartKeys = map[string]string{
 	"paths.socket":      whyOpened,
 	"paths.cgroup_root": whyPlaces,
 
-	"runtime.endpoint":                whyRuntime,
-	"runtime.cgroup_driver":           whyPods,
-	"runtime.resolv_conf":             whyPods,
-	"runtime.allowed_unsafe_sysctls":  whyAdmission,
-	"runtime.seccomp_default":         whyPods,
-	"runtime.adopt_foreign":           whyRuntime,
-	"runtime.container_log_max_size":  whyLogs,
-	"runtime.container_log_max_files": whyLogs,
-	"runtime.handler[]":               whyPods,
-	"runtime.handler[].class":         whyPods,
-	"runtime.handler[].handler":       whyPods,
+	"runtime.endpoint":                    whyRuntime,
+	"runtime.cgroup_driver":               whyPods,
+	"runtime.resolv_conf":                 whyPods,
+	"runtime.parallel_pulls":              whyPulls,
+	"runtime.pull_progress_timeout":       whyPulls,
+	"runtime.offline_pull":                whyPulls,
+	"runtime.prepull":                     whyPulls,
+	"runtime.registry_config":             whyPulls,
+	"runtime.credential_provider_config":  whyPulls,
+	"runtime.credential_provider_bin_dir": whyPulls,
+	"runtime.allowed_unsafe_sysctls":      whyAdmission,
+	"runtime.seccomp_default":             whyPods,
+	"runtime.adopt_foreign":               whyRuntime,
+	"runtime.container_log_max_size":      whyLogs,
+	"runtime.container_log_max_files":     whyLogs,
+	"runtime.handler[]":                   whyPods,
+	"runtime.handler[].class":             whyPods,
+	"runtime.handler[].handler":           whyPods,
 
 	"node.labels":                   whyAdmission,
 	"node.taints":                   whyAdmission,

@@ -45,6 +45,42 @@ func CompleteImage(name string) (string, error) {
 	return name, nil
 }
 
+// Image is an image that is present on the node.
+type Image struct {
+	// ID is the runtime's, the digest of its configuration.
+	ID string
+	// SizeBytes is what it takes, as the runtime counts it.
+	SizeBytes int64
+}
+
+// RegistryAuth is a credential for a registry. The zero value is none.
+type RegistryAuth struct{ Username, Password string }
+
+// ImageRepository returns the registry and the path in it of the name of an image, as a runtime reads them:
+// "docker.io/library/nginx" of "nginx:1". A registry keeps the case of its letters: only "docker.io" and
+// "index.docker.io" in lower case are Docker Hub.
+func ImageRepository(name string) (string, error) {
+	if _, _, err := parseImage(name); err != nil {
+		return "", err
+	}
+	m := imageName.FindStringSubmatch(name)
+	host, path := m[1], m[2]
+	if first, _, slash := strings.Cut(path, "/"); host == "" && slash && strings.Contains(first, ".") {
+		return path, nil // a registry with an underscore: no host, and not Docker Hub
+	}
+	switch whole := imagePath(host, path); {
+	case host == "" || host == "docker.io" || host == "index.docker.io":
+		return defaultRegistry + "/" + whole, nil
+	case whole != path: // what looked like a host is the beginning of the path
+		return defaultRegistry + "/" + whole, nil
+	default:
+		return host + "/" + path, nil
+	}
+}
+
+// defaultRegistry has the images of names without a registry.
+const defaultRegistry = "docker.io"
+
 // parseImage returns the tag and the digest of the name of an image, "" for none.
 func parseImage(name string) (tag, digest string, err error) {
 	m := imageName.FindStringSubmatch(name)

@@ -68,6 +68,34 @@ func TestCompleteImage_takesWhatContainerdTakes(t *testing.T) {
 	}
 }
 
+func TestImageRepository_isContainerds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../plugins/examples/testdata/references.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		name, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue // a comment
+		}
+		got, err := ImageRepository(name)
+		if want == "-" {
+			if err == nil {
+				t.Errorf("%s: %s, want an error", name, got)
+			}
+			continue
+		}
+		want, _, _ = strings.Cut(want, "@")
+		if colon := strings.LastIndexByte(want, ':'); colon > strings.LastIndexByte(want, '/') {
+			want = want[:colon]
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+}
+
 func TestCompleteImage_saysWhatIsWrongWithADigest(t *testing.T) {
 	t.Parallel()
 	hex := strings.Repeat("0a", 32)

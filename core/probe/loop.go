@@ -152,7 +152,7 @@ func (l *loop) step(ctx context.Context) waits {
 	case started == (l.key.kind == Startup):
 		return forContainer
 	}
-	if done, ok := m.turns.take(ctx, m.cfg.Owner(p)); ok {
+	if done, ok := m.turns.Take(ctx, m.cfg.Owner(p)); ok {
 		defer done()
 		l.probe(ctx, p, c, spec, handler.Target{Container: c, ID: l.id, IP: st.PodIP})
 	}

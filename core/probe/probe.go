@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/handler"
+	"github.com/wardlet/wardlet/core/internal/turns"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
@@ -46,6 +47,9 @@ type Config struct {
 	Log    *slog.Logger
 }
 
+// atOnce is how many probes of one owner run at a time.
+const atOnce = 64
+
 // Manager has the probes of all pods. It is safe for concurrent use.
 type Manager struct {
 	cfg     Config
@@ -55,7 +59,7 @@ type Manager struct {
 	loops   sync.WaitGroup
 	results results
 	due     due
-	turns   turns
+	turns   *turns.Turns
 
 	mu   sync.Mutex
 	pods map[types.UID]*podProbes
@@ -79,7 +83,7 @@ func New(cfg Config) *Manager {
 	return &Manager{
 		cfg: cfg, started: cfg.Now(), ctx: ctx, cancel: cancel, pods: map[types.UID]*podProbes{},
 		results: results{of: map[string]containerResults{}}, due: due{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
-		turns: turns{owners: map[string]*ownerTurns{}},
+		turns: turns.New(atOnce),
 	}
 }
 

@@ -312,35 +312,3 @@ func TestRemove(t *testing.T) {
 		}
 	})
 }
-
-// An owner's probes wait for each other, and for nobody else's.
-func TestTurns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		turns := turns{owners: map[string]*ownerTurns{}}
-		var all []func()
-		for range atOnce {
-			done, ok := turns.take(t.Context(), "greedy")
-			if !ok {
-				t.Fatal("a place is missing")
-			}
-			all = append(all, done)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, ok := turns.take(ctx, "greedy"); ok {
-			t.Error("one place too many")
-		}
-		done, ok := turns.take(t.Context(), "modest")
-		if !ok {
-			t.Fatal("another owner has to wait")
-		}
-		done()
-		for _, done := range all {
-			done()
-		}
-		if len(turns.owners) != 0 {
-			t.Errorf("%d owners without probes are kept", len(turns.owners))
-		}
-	})
-}

@@ -7,96 +7,83 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"syscall"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Waiting reasons of a container whose image is not there.
+// Why an image cannot be pulled. The runtime begins its message with the last two.
 const (
-	reasonInvalidName  = "InvalidImageName"
-	reasonInspect      = "ImageInspectError"
-	reasonNeverPull    = "ErrImageNeverPull"
 	reasonPull         = "ErrImagePull"
-	reasonBackOff      = "ImagePullBackOff"
 	reasonRegistryAway = "RegistryUnavailable"
 	reasonSignature    = "SignatureValidationFailed"
 )
 
-// Ensure makes a container's image present, as its pull policy says, and
-// returns its ID. It may wait for other pulls and has no limit but ctx. Errors
-// are *status.Fault with one of the reasons above, except where the runtime
-// is away or ctx has ended; one that is backing off says when to try again.
-func (r *Runtime) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
-	image, err := pod.CompleteImage(c.Image)
-	if err != nil {
-		return "", r.imageFault(p, c, reasonInvalidName, "InspectFailed", err)
+// Image returns the image that ref names, by its name, digest or ID; nil where it is not present.
+func (r *Runtime) Image(ctx context.Context, ref string) (*pod.Image, error) {
+	found, err := r.imageStatus(ctx, ref)
+	if err != nil || found == nil {
+		return nil, err
 	}
-	if c.ImagePullPolicy != v1.PullAlways {
-		found, err := r.imageStatus(ctx, image)
-		if err != nil {
-			if interrupted(err) {
-				return "", err
-			}
-			return "", r.imageFault(p, c, reasonInspect, "InspectFailed", err)
-		}
-		if found != nil {
-			r.presentEvent(p, c, image)
-			return found.GetId(), nil
-		}
-		if c.ImagePullPolicy == v1.PullNever {
-			err := fmt.Errorf("image %q is not present and its pull policy is Never; load it, or use IfNotPresent", image)
-			return "", r.imageFault(p, c, reasonNeverPull, reasonNeverPull, err)
-		}
-	}
-	return r.pull(ctx, p, c, image)
+	return &pod.Image{ID: found.GetId(), SizeBytes: int64(found.GetSize())}, nil
 }
 
-// pull pulls an image unless it failed too recently.
-func (r *Runtime) pull(ctx context.Context, p *v1.Pod, c *v1.Container, image string) (string, error) {
-	key := pullKey{uid: p.UID, image: image}
-	if failure, waits := r.pulls.backingOff(key); waits {
-		err := fmt.Errorf("backing off pulling image %q: %w", image, failure.err)
-		status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "BackOff", sentence(err))
-		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.retryAt(), Err: err}
+// PullImage pulls the image of that name with a credential, nil for none, and returns its ID. It has no limit but ctx.
+// Errors are *status.Fault with one of the reasons above, except where the runtime is away or ctx has been canceled.
+func (r *Runtime) PullImage(ctx context.Context, name string, auth *pod.RegistryAuth) (id string, err error) {
+	request := &runtimeapi.PullImageRequest{Image: &runtimeapi.ImageSpec{Image: name}}
+	if auth != nil {
+		request.Auth = &runtimeapi.AuthConfig{Username: auth.Username, Password: auth.Password}
 	}
-	asked := r.config.Now()
-	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
-	done, err := r.pulls.acquire(ctx)
+	answer, err := r.images.PullImage(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("wait to pull image %q: %w", image, err)
-	}
-	defer done()
-
-	// The pull before this one may have been of the same image.
-	if c.ImagePullPolicy != v1.PullAlways {
-		if found, err := r.imageStatus(ctx, image); err == nil && found != nil {
-			r.presentEvent(p, c, image)
-			return found.GetId(), nil
-		}
-	}
-	began := r.config.Now()
-	answer, err := r.images.PullImage(ctx, &runtimeapi.PullImageRequest{Image: &runtimeapi.ImageSpec{Image: image}})
-	if err != nil {
-		err := fmt.Errorf("pull image %q: %w", image, err)
+		reason := pullReason(err)
+		err = fmt.Errorf("pull image %q: %w", name, err)
 		if interrupted(err) {
 			return "", err
 		}
-		fault := r.imageFault(p, c, pullReason(err), "Failed", err)
-		r.pulls.recordFailure(key, fault)
-		return "", fault
+		return "", &status.Fault{Reason: reason, Err: err}
 	}
-	r.pulls.recordSuccess(key)
-	ref := answer.GetImageRef()
-	r.pulledEvent(ctx, p, c, image, ref, asked, began)
-	return ref, nil
+	return answer.GetImageRef(), nil
+}
+
+// ImageStoreBytes returns how much is used of the file system that the runtime keeps images on: of all of it where this
+// machine has it, because the runtime does not count layers that are still being downloaded.
+func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
+	answer, err := r.images.ImageFsInfo(ctx, &runtimeapi.ImageFsInfoRequest{})
+	if err != nil {
+		return 0, fmt.Errorf("read the use of the image file system: %w", err)
+	}
+	var used int64
+	for _, fs := range answer.GetImageFilesystems() {
+		var st syscall.Statfs_t
+		if path := fs.GetFsId().GetMountpoint(); path != "" && syscall.Statfs(path, &st) == nil {
+			used += int64(st.Blocks-st.Bfree) * st.Bsize
+			continue
+		}
+		used += int64(fs.GetUsedBytes().GetValue())
+	}
+	return used, nil
+}
+
+// LastImage returns the ID of the image that a container of the pod ran last under the same image name, "" where the
+// runtime has no such container any more.
+func (r *Runtime) LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id string, err error) {
+	pods, err := r.list(ctx, map[string]string{pod.LabelPodUID: string(p.UID)})
+	if err != nil {
+		return "", err
+	}
+	for i := range pods {
+		if last := pods[i].Newest(c.Name); pods[i].UID == p.UID && last != nil && last.Hash == criconfig.ContainerHash(c) {
+			return last.ImageRef, nil
+		}
+	}
+	return "", nil
 }
 
 // imageStatus is a present image, nil where it is absent.
@@ -124,26 +111,6 @@ func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user st
 	}
 }
 
-func (r *Runtime) presentEvent(p *v1.Pod, c *v1.Container, image string) {
-	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Image %q is present on the node", image))
-}
-
-func (r *Runtime) pulledEvent(ctx context.Context, p *v1.Pod, c *v1.Container, image, ref string, asked, began time.Time) {
-	now := r.config.Now()
-	size := "of unknown size"
-	if found, err := r.imageStatus(ctx, ref); err == nil && found != nil {
-		size = fmt.Sprintf("%d bytes", found.GetSize())
-	}
-	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Pulled image %q in %s (%s with waiting), %s",
-		image, now.Sub(began).Round(time.Millisecond), now.Sub(asked).Round(time.Millisecond), size))
-}
-
-// imageFault makes an event and a fault of an error.
-func (r *Runtime) imageFault(p *v1.Pod, c *v1.Container, reason, event string, err error) *status.Fault {
-	status.ContainerEvent(r.config.Events, p, c.Name, v1.EventTypeWarning, event, sentence(err))
-	return &status.Fault{Reason: reason, Err: err}
-}
-
 // pullReason is ErrImagePull, or the reason the runtime begins its message
 // with.
 func pullReason(err error) string {
@@ -155,87 +122,6 @@ func pullReason(err error) string {
 		}
 	}
 	return reasonPull
-}
-
-// sentence returns an error's text as the sentence of an event.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
-// How long a pod waits after failing to pull an image: the first time, and at
-// most. It starts anew when the last failure is twice the most ago.
-const (
-	pullBackOff    = 10 * time.Second
-	pullBackOffMax = 300 * time.Second
-)
-
-// pullQueue lets images be pulled one at a time, in the order they were asked for, and
-// records failures.
-type pullQueue struct {
-	now   func() time.Time
-	token chan struct{} // has one value, which a pull takes while it runs
-
-	mu       sync.Mutex
-	failures map[pullKey]pullFailure
-}
-
-type pullKey struct {
-	uid   types.UID
-	image string
-}
-
-type pullFailure struct {
-	at    time.Time
-	delay time.Duration
-	err   error
-}
-
-// retryAt returns when the next try may be made.
-func (f pullFailure) retryAt() time.Time { return f.at.Add(f.delay) }
-
-func newPullQueue(now func() time.Time) *pullQueue {
-	p := &pullQueue{now: now, token: make(chan struct{}, 1), failures: map[pullKey]pullFailure{}}
-	p.token <- struct{}{}
-	return p
-}
-
-// acquire waits until this pull may begin. Unless it fails, done must be called.
-func (p *pullQueue) acquire(ctx context.Context) (done func(), err error) {
-	select {
-	case <-p.token:
-		return func() { p.token <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// backingOff returns the failure after which a pull must still wait.
-func (p *pullQueue) backingOff(key pullKey) (pullFailure, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f, ok := p.failures[key]
-	return f, ok && p.now().Sub(f.at) < f.delay
-}
-
-// recordFailure records a failure: the next try waits twice as long as this one did.
-func (p *pullQueue) recordFailure(key pullKey, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.now()
-	for k, f := range p.failures {
-		if now.Sub(f.at) > 2*pullBackOffMax {
-			delete(p.failures, k)
-		}
-	}
-	delay := backoff.Exponential{Min: pullBackOff, Max: pullBackOffMax}.Next(p.failures[key].delay)
-	p.failures[key] = pullFailure{at: now, delay: delay, err: err}
-}
-
-func (p *pullQueue) recordSuccess(key pullKey) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.failures, key)
 }
 
 // How many images a node's status lists, and how many names of each, as with a kubelet.

@@ -49,7 +49,6 @@ func newRig(t *testing.T) *rig {
 	r.events = r.config.Events.(*events)
 	r.layout = r.config.Layout
 	r.config.Now = r.clock.Now
-	r.pulls.now = r.clock.Now
 	return r
 }
 

@@ -42,7 +42,6 @@ type Runtime struct {
 	configs *criconfig.Builder
 	cri     runtimeapi.RuntimeServiceClient
 	images  runtimeapi.ImageServiceClient
-	pulls   *pullQueue
 	limiter *startLimiter
 	notices noticeLog
 }
@@ -53,7 +52,6 @@ func New(config Config) *Runtime {
 		config:  config,
 		cri:     config.Client.runtime,
 		images:  config.Client.images,
-		pulls:   newPullQueue(config.Now),
 		limiter: newStartLimiter(),
 	}
 	r.configs = criconfig.New(config.Config, r.imageUser)

@@ -19,6 +19,8 @@ type image struct {
 	name    string
 	size    uint64
 	program Program
+	// user and password are wanted of those who pull it, where they are not empty.
+	user, password string
 }
 
 type imageService struct {
@@ -32,6 +34,27 @@ func (s *Server) Publish(name string, size uint64, program Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.published[name] = &image{name: name, size: size, program: program}
+}
+
+// Protect makes a published image one that can only be pulled with a credential.
+func (s *Server) Protect(name, user, password string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.published[name].user, s.published[name].password = user, password
+}
+
+// SetImageStoreDir sets where the image file system is mounted; at first it is on no disk of this machine.
+func (s *Server) SetImageStoreDir(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.storeDir = dir
+}
+
+// SetImageStore sets how many bytes the image file system uses.
+func (s *Server) SetImageStore(bytes uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.storeBytes = bytes
 }
 
 // Load puts an image on the node.
@@ -94,6 +117,9 @@ func (s imageService) PullImage(_ context.Context, r *runtimeapi.PullImageReques
 	if img == nil {
 		return nil, status.Errorf(codes.NotFound, "failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", name, name, name)
 	}
+	if img.user != "" && (r.GetAuth().GetUsername() != img.user || r.GetAuth().GetPassword() != img.password) {
+		return nil, status.Errorf(codes.Unknown, "failed to pull and unpack image %q: failed to resolve reference %q: unexpected status from HEAD request: 401 Unauthorized", name, name)
+	}
 	s.present[img.id()] = img
 	return &runtimeapi.PullImageResponse{ImageRef: img.id()}, nil
 }
@@ -117,4 +143,20 @@ func (s imageService) RemoveImage(_ context.Context, r *runtimeapi.RemoveImageRe
 		delete(s.present, img.id())
 	}
 	return &runtimeapi.RemoveImageResponse{}, nil
+}
+
+// ImageFsInfo says where the image file system is and how much of it is used.
+func (s imageService) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoRequest) (*runtimeapi.ImageFsInfoResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &runtimeapi.ImageFsInfoResponse{ImageFilesystems: []*runtimeapi.FilesystemUsage{{
+		FsId: &runtimeapi.FilesystemIdentifier{Mountpoint: s.storeDir}, UsedBytes: &runtimeapi.UInt64Value{Value: s.storeBytes},
+	}}}, nil
+}
+
+// Unload removes an image from the node.
+func (s *Server) Unload(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.present, ImageID(name))
 }

@@ -34,6 +34,8 @@ type Server struct {
 	containers   map[string]*container
 	present      map[string]*image // by ID
 	published    map[string]*image // by name
+	storeBytes   uint64
+	storeDir     string
 	calls        []Call
 	hooks        map[string][]Hook
 	listeners    []*listener

@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/image"
+	"github.com/wardlet/wardlet/core/image/credential"
+)
+
+// newPuller makes what pulls images for pods.
+func (n *Node) newPuller() *image.Puller {
+	cfg := &n.cfg.Runtime
+	return image.New(image.Config{
+		Runtime: n.runtime,
+		Credentials: credential.New(credential.Config{
+			RegistryConfig: cfg.RegistryConfig, ProviderConfig: cfg.CredentialProviderConfig, ProviderDir: cfg.CredentialProviderBinDir, Log: n.log, Now: time.Now,
+		}),
+		Records: n.state.PulledImages(), Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
+		Parallel: cfg.ParallelPulls, ProgressTimeout: cfg.PullProgressTimeout, OfflineFallback: cfg.OfflinePull == config.OfflineFallback, Prepull: cfg.Prepull,
+		Events: n.recorder, Log: n.log, Now: time.Now,
+	})
+}
+
+// explainPulls adds to the containers of a pod that wait for an image since when they do. The CRI does not say how far a
+// pull is: the growth of the image file system is all that is known, and other pulls have part in it.
+func explainPulls(st *v1.PodStatus, pulls []image.Pull, now time.Time) {
+	for _, pull := range pulls {
+		for _, list := range []*[]v1.ContainerStatus{&st.InitContainerStatuses, &st.ContainerStatuses, &st.EphemeralContainerStatuses} {
+			i := slices.IndexFunc(*list, func(c v1.ContainerStatus) bool { return c.Name == pull.Container })
+			if i < 0 {
+				continue
+			}
+			w := (*list)[i].State.Waiting
+			if w == nil || w.Message != "" || w.Reason != reasonCreating && w.Reason != reasonInitializing {
+				continue
+			}
+			*list = slices.Clone(*list) // the status is others', too
+			(*list)[i].State.Waiting = &v1.ContainerStateWaiting{Reason: w.Reason, Message: pullMessage(&pull, now)}
+		}
+	}
+}
+
+func pullMessage(pull *image.Pull, now time.Time) string {
+	if pull.Began.IsZero() {
+		return fmt.Sprintf("waiting for %s for its turn to pull image %q", now.Sub(pull.Since).Round(time.Second), pull.Image)
+	}
+	return fmt.Sprintf("pulling image %q for %s; the image file system grew by %d MiB meanwhile",
+		pull.Image, now.Sub(pull.Began).Round(time.Second), pull.Grown>>20)
+}

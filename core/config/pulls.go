@@ -1,0 +1,47 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+const (
+	// maxParallelPulls bounds runtime.parallel_pulls, minPullProgress runtime.pull_progress_timeout: the CRI says only
+	// every 10 s what an image takes.
+	maxParallelPulls = 64
+	minPullProgress  = 10 * time.Second
+	// maxPrepull bounds runtime.prepull.
+	maxPrepull = 1000
+)
+
+// checkPulls checks what pulls of images are made with. An image's name is checked when it is pulled.
+func (r *Runtime) checkPulls(report strict.Report) {
+	if r.ParallelPulls < 1 || r.ParallelPulls > maxParallelPulls {
+		report("runtime.parallel_pulls", "want 1 to %d, found %d", maxParallelPulls, r.ParallelPulls)
+	}
+	if r.PullProgressTimeout < minPullProgress {
+		report("runtime.pull_progress_timeout", "want %s or more, found %s", minPullProgress, r.PullProgressTimeout)
+	}
+	oneOf(report, "runtime.offline_pull", r.OfflinePull, nil, OfflineFallback, OfflineNever)
+	known := map[string]bool{}
+	for i, name := range r.Prepull {
+		switch at := fmt.Sprintf("runtime.prepull[%d]", i); {
+		case i >= maxPrepull:
+			report(at, "at most %d images can be named", maxPrepull)
+			return
+		case name == "":
+			report(at, `want the name of an image, for example "registry.example/app:1"`)
+		case known[name]:
+			report(at, "%q is named twice", name)
+		}
+		known[name] = true
+	}
+	switch config, dir := r.CredentialProviderConfig, r.CredentialProviderBinDir; {
+	case config != "" && dir == "":
+		report("runtime.credential_provider_config", "needs runtime.credential_provider_bin_dir, where the programs of the providers lie")
+	case config == "" && dir != "":
+		report("runtime.credential_provider_bin_dir", "needs runtime.credential_provider_config, which names the programs there")
+	}
+}

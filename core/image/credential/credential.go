@@ -1,0 +1,70 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Config names the sources of credentials. All paths are absolute.
+type Config struct {
+	// RegistryConfig is a config.json, "" for none.
+	RegistryConfig string
+	// ProviderConfig is a CredentialProviderConfig, "" for none; ProviderDir has the programs that it names.
+	ProviderConfig, ProviderDir string
+	Log                         *slog.Logger
+	// Now is the wall clock.
+	Now func() time.Time
+}
+
+// Node is what has the credentials of the node.
+type Node struct {
+	registry  *file[keyring]
+	providers *file[[]provider]
+	cache     *cache
+	dir       string
+}
+
+// New returns the credentials of a node. It reads nothing yet.
+func New(cfg Config) *Node {
+	n := &Node{cache: newCache(cfg.Now), dir: cfg.ProviderDir}
+	if cfg.RegistryConfig != "" {
+		n.registry = &file[keyring]{key: "registry_config", path: cfg.RegistryConfig, parse: parseRegistryConfig, log: cfg.Log}
+	}
+	if cfg.ProviderConfig != "" {
+		n.providers = &file[[]provider]{key: "credential_provider_config", path: cfg.ProviderConfig, parse: parseProviders, log: cfg.Log}
+	}
+	return n
+}
+
+// For returns the credentials for the image of that name: those of the registry configuration, then those of each
+// provider that matches. The error says which sources failed; credentials of the others are returned with it. It may
+// take as long as the programs of providers run.
+func (n *Node) For(ctx context.Context, name string) (auths []pod.RegistryAuth, err error) {
+	repository, err := pod.ImageRepository(name)
+	if err != nil {
+		return nil, err
+	}
+	var failed []error
+	if n.registry != nil {
+		keys, err := n.registry.get()
+		failed = append(failed, err)
+		auths = append(auths, keys.lookup(repository)...)
+	}
+	if n.providers != nil {
+		providers, err := n.providers.get()
+		failed = append(failed, err)
+		for i := range providers {
+			if !providers[i].matches(repository) {
+				continue
+			}
+			keys, err := n.ask(ctx, &providers[i], repository)
+			failed = append(failed, err)
+			auths = append(auths, keys.lookup(repository)...)
+		}
+	}
+	return auths, errors.Join(failed...)
+}

@@ -1,0 +1,167 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/internal/turns"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Waiting reasons of a container whose image is not there.
+const (
+	reasonInvalidName = "InvalidImageName"
+	reasonInspect     = "ImageInspectError"
+	reasonNeverPull   = "ErrImageNeverPull"
+	reasonPull        = "ErrImagePull"
+	reasonBackOff     = "ImagePullBackOff"
+)
+
+// Runtime is the image service of a container runtime, with what it knows of containers.
+type Runtime interface {
+	// Image returns the image that ref names, by its name, digest or ID; nil where it is not present.
+	Image(ctx context.Context, ref string) (*pod.Image, error)
+	// PullImage pulls an image with a credential, nil for none, and returns its ID. It has no limit but ctx. Errors are
+	// *status.Fault, except where the runtime is away or ctx has been canceled.
+	PullImage(ctx context.Context, name string, auth *pod.RegistryAuth) (id string, err error)
+	// ImageStoreBytes returns how much of the image file system is used.
+	ImageStoreBytes(ctx context.Context) (int64, error)
+	// LastImage returns the ID of the image that a container of the pod ran last under the same image name, "" for none.
+	LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id string, err error)
+}
+
+// Config is what a Puller works with. All fields but Credentials and Prepull are needed.
+type Config struct {
+	Runtime Runtime
+	// Credentials are the node's, nil for none.
+	Credentials Credentials
+	Records     Store
+	// Owner returns the tenant of a pod, "" for the operator.
+	Owner func(p *v1.Pod) string
+	// Parallel is how many images of one owner are pulled at a time; positive.
+	Parallel int
+	// ProgressTimeout is how long a pull may go on without progress; positive.
+	ProgressTimeout time.Duration
+	// OfflineFallback lets pods of imagePullPolicy Always use the image that they ran last while its registry cannot be reached.
+	OfflineFallback bool
+	// Prepull are the names of images that Run makes present.
+	Prepull []string
+	Events  status.Recorder
+	Log     *slog.Logger
+	// Now is the wall clock.
+	Now func() time.Time
+}
+
+// Credentials know the credentials of the node.
+type Credentials interface {
+	// For returns the credentials for an image, most specific first. The error says which sources of credentials
+	// failed; those that work still count.
+	For(ctx context.Context, name string) ([]pod.RegistryAuth, error)
+}
+
+// Puller makes images present. New makes one.
+type Puller struct {
+	cfg      Config
+	places   *turns.Turns // by owner
+	images   *turns.Turns // by owner and image: of many pods with one image, one pulls it
+	failures *failures
+	records  *records
+	pulls    pulls
+}
+
+// New returns a Puller that knows the records of earlier pulls.
+func New(cfg Config) *Puller {
+	if cfg.Credentials == nil {
+		cfg.Credentials = noCredentials{}
+	}
+	return &Puller{
+		cfg: cfg, places: turns.New(cfg.Parallel), images: turns.New(1),
+		failures: newFailures(cfg.Now), records: loadRecords(cfg.Records, cfg.Log),
+	}
+}
+
+type noCredentials struct{}
+
+func (noCredentials) For(context.Context, string) ([]pod.RegistryAuth, error) { return nil, nil }
+
+// request is a container that needs an image.
+type request struct {
+	pod       *v1.Pod
+	container *v1.Container
+	// name is the image's, with a tag or digest.
+	name  string
+	owner string
+}
+
+// Ensure makes a container's image present, as its pull policy says, and returns its ID. It may wait for other pulls of
+// the same owner. Errors are *status.Fault with one of the reasons above or of the runtime, except where the runtime is
+// away or ctx has ended; one that is backing off says when to try again.
+func (u *Puller) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
+	name, err := pod.CompleteImage(c.Image)
+	r := &request{pod: p, container: c, name: name, owner: u.cfg.Owner(p)}
+	if err != nil {
+		return "", u.fault(r, reasonInvalidName, "InspectFailed", err)
+	}
+	if c.ImagePullPolicy != v1.PullAlways {
+		id, hidden, err := u.present(ctx, r)
+		switch {
+		case err != nil && interrupted(err):
+			return "", err
+		case err != nil:
+			return "", u.fault(r, reasonInspect, "InspectFailed", err)
+		case id != "":
+			return id, nil
+		case c.ImagePullPolicy == v1.PullNever:
+			return "", u.fault(r, reasonNeverPull, reasonNeverPull, neverError(name, hidden))
+		}
+	}
+	return u.pull(ctx, r)
+}
+
+func neverError(name string, hidden bool) error {
+	if hidden {
+		return fmt.Errorf("image %q was pulled with credentials that this pod does not have, and its pull policy is Never; use IfNotPresent, which verifies its own", name)
+	}
+	return fmt.Errorf("image %q is not present and its pull policy is Never; load it, or use IfNotPresent", name)
+}
+
+// present returns the ID of an image that the pod may use without a pull, "" for none; hidden reports whether it is there
+// and the pod may not.
+func (u *Puller) present(ctx context.Context, r *request) (id string, hidden bool, err error) {
+	found, err := u.cfg.Runtime.Image(ctx, r.name)
+	if err != nil || found == nil {
+		return "", false, err
+	}
+	if !u.records.usable(found.ID, r.name, r.owner, func() []pod.RegistryAuth {
+		auths, _ := u.cfg.Credentials.For(ctx, r.name) // what fails here is reported by the pull that follows
+		return auths
+	}) {
+		return "", true, nil
+	}
+	status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeNormal, "Pulled", fmt.Sprintf("Image %q is present on the node", r.name))
+	return found.ID, false, nil
+}
+
+// fault records an event and returns the fault.
+func (u *Puller) fault(r *request, reason, event string, err error) *status.Fault {
+	status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeWarning, event, sentence(err))
+	return &status.Fault{Reason: reason, Err: err}
+}
+
+// sentence returns an error's text as the sentence of an event.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// interrupted reports whether err says nothing about what was tried: the runtime is away, or the caller has given up.
+func interrupted(err error) bool {
+	return errors.Is(err, status.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
+}
