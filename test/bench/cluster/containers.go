@@ -227,7 +227,7 @@ func (t *turn) turning(ctx context.Context) error {
 	return errors.Join(t.removeAll(ctx, names), a.close(), hole.Close())
 }
 
-// turns turns the readiness of all pods, again and again, and returns how long each turn took.
+// turns changes the readiness of all pods, again and again, and returns how long each turn took.
 func (t *turn) turns(ctx context.Context, a *answers, names []string) (all []float64, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
