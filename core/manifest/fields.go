@@ -182,7 +182,10 @@ func isSupported(row string) bool {
 var mayBeEmpty = []string{"status", "spec.ephemeralContainers[].resources"}
 
 // ofAPI are the fields that only pods of an API server may have.
-var ofAPI = []string{"spec.volumes[].projected", "spec.ephemeralContainers"}
+var ofAPI = []string{
+	"spec.volumes[].projected", "spec.ephemeralContainers", "spec.securityContext.windowsOptions", "spec.containers[].securityContext.windowsOptions",
+	"spec.initContainers[].securityContext.windowsOptions",
+}
 
 // refuses adds a fault where the field of type t says something this version
 // does not honour, once for all that is below it.

@@ -190,6 +190,14 @@ var supported = []support{
 
 // supportedOfAPI are the rows that only a pod of an API server may have.
 var supportedOfAPI = []support{
+	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
 	{"spec.ephemeralContainers[].targetContainerName", "a container of the pod, whose processes the container sees; all else but `ports` and `resources` is as of `spec.containers[]`", nil},
 	{"spec.volumes[].projected.defaultMode", "0 to 0777 (511)", nil},
 	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
@@ -209,7 +217,7 @@ var supportedOfAPI = []support{
 // rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which
 // have no ports, no resources and no lifecycle, and do not start again.
 func rowsOfKinds() (rows []support) {
-	for _, s := range supported {
+	for _, s := range slices.Concat(supported, supportedOfAPI) {
 		name, ok := strings.CutPrefix(s.path, "spec.containers[].")
 		if !ok {
 			continue

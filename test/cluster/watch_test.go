@@ -139,9 +139,9 @@ func TestUnsupported(t *testing.T) {
 	debug(first)
 	says("debugged", "")
 	debug(first, map[string]any{
-		"name": "other", "image": "i", "securityContext": map[string]any{"windowsOptions": map[string]any{"runAsUserName": "me"}},
+		"name": "other", "image": "i", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": "c"}}},
 	})
-	says("debugged", "spec.ephemeralContainers[1].securityContext.windowsOptions")
+	says("debugged", "spec.ephemeralContainers[1].envFrom")
 	r.remove(t, "debugged")
 	r.converges(t)
 	says("debugged", "")

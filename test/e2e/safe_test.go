@@ -193,8 +193,8 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 		return nil
 	})
 	// What this version does not honour never gets as far as a policy.
-	add(map[string]any{"name": "other", "securityContext": map[string]any{"windowsOptions": map[string]any{"runAsUserName": "me"}}})
-	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].securityContext.windowsOptions: not supported")
+	add(map[string]any{"name": "other", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": "c"}}}})
+	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].envFrom: not supported")
 	if p := a.running(t, "debug")["debug"]; p.UID != debug.UID || container(p) != container(debug) {
 		t.Errorf("%s runs in %s, before in %s", p.UID, container(p), container(debug))
 	}
