@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/nodeapi"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -27,13 +28,15 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	n.reviewClient = client
 	return nodeapi.New(nodeapi.Config{
 		Listen: c.Listen, Node: n.node, CertFile: c.CertFile, KeyFile: c.KeyFile, ClientCAFile: c.ClientCAFile,
-		Client: client, Pods: n, Containers: streamed{n}, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
+		Client: client, Pods: n, Containers: streamed{n}, Connections: n.connections(), Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}), nil
 }
 
 // streams serve logs and programs in containers to those who may use the local socket.
 func (n *Node) streams() *nodeapi.Streams {
-	return &nodeapi.Streams{Pods: n, Containers: streamed{n}, Logger: n.log, Now: time.Now}
+	return &nodeapi.Streams{
+		Pods: n, Containers: streamed{n}, Connections: n.connections(), Source: nodeapi.FromSocket, User: server.UserOf, Logger: n.log, Now: time.Now,
+	}
 }
 
 // streamed are the containers of this node, for those who read their logs and run programs in them.

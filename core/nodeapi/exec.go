@@ -31,6 +31,9 @@ func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "you must specify at least 1 of stdin, stdout, stderr", http.StatusBadRequest)
 		return
 	}
+	if !s.mayConnect(w, req, p, &Connection{Kind: kindExec, Container: name, Command: what.Command}) {
+		return
+	}
 	target, err := s.Containers.ExecURL(req.Context(), bareID(st.ContainerID), what)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -36,8 +36,13 @@ type Exec struct {
 type Streams struct {
 	Pods       Pods
 	Containers Containers
-	Logger     *slog.Logger
-	Now        func() time.Time
+	// Connections decide about programs; nil lets all run. Source is where the requests come from, FromNodeAPI or
+	// FromSocket, and User returns who made one.
+	Connections Connections
+	Source      string
+	User        func(*http.Request) (name string, groups []string)
+	Logger      *slog.Logger
+	Now         func() time.Time
 }
 
 // pod finds the pod that a request names. Of two of one name it is the one that is not being deleted.
