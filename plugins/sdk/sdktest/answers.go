@@ -16,7 +16,7 @@ var (
 	filterAnswers = []Answer{Pass, Drop, Defer, Abstain}
 	// connectAnswers have a number that means nothing.
 	connectAnswers = []Answer{Allow, Deny, "", Abstain}
-	mergeAnswers  = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
+	mergeAnswers   = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
 )
 
 // functions are the hooks of the plugin, nil where it has none.

@@ -93,7 +93,7 @@ const (
 )
 
 var (
-	kinds = []string{"file", "http", "api"}
+	kinds             = []string{"file", "http", "api"}
 	connectionKinds   = []string{"exec", "attach", "portforward"}
 	connectionSources = []string{"node-api", "socket"}
 
