@@ -62,6 +62,10 @@ func TestConnect_theStrongestAnswerCounts(t *testing.T) {
 		"nor another user": {
 			operator: []string{"deny\n[match]\nconditions = [\"request.connection.user != 'alice'\"]"}, want: api.Verdict{Answer: api.Allow},
 		},
+		"a group of users": {
+			operator: []string{"deny\n[match]\nconditions = [\"request.connection.kind == 'exec' && !('ops' in request.connection.groups)\"]"},
+			want:     api.Verdict{Answer: api.Deny, Policy: "p0", Reason: api.ReasonPolicyDenied, Message: `policy "p0" gives no message`},
+		},
 		"an exception": {
 			operator: []string{"deny\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ops\"\nexpires = \"9999-12-31\""},
 			want:     api.Verdict{Answer: api.Allow},
