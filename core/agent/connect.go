@@ -17,6 +17,9 @@ import (
 // connectTimeout is how long policies may take to answer who may connect. It is longer than they put a question off.
 const connectTimeout = 15 * time.Second
 
+// maxConnecting is how many connections policies are asked about at once; others wait for those, connectTimeout at most.
+const maxConnecting = 64
+
 // Reasons of the events about connections.
 const (
 	reasonConnected        = "Connected"
@@ -31,11 +34,13 @@ type connections struct {
 	}
 	origins func() map[types.UID]api.Origin
 	events  status.Recorder
+	// asking has an element for each question without an answer.
+	asking chan struct{}
 }
 
 // connections are those of this node.
 func (n *Node) connections() *connections {
-	c := &connections{origins: n.origins, events: n.recorder}
+	c := &connections{origins: n.origins, events: n.recorder, asking: make(chan struct{}, maxConnecting)}
 	if n.policies != nil {
 		c.policies = instrument.Connections{Policies: n.policies, Meters: n.meters}
 	}
@@ -66,11 +71,18 @@ func (c *connections) verdict(ctx context.Context, p *v1.Pod, x *api.Connection)
 	if c.policies == nil {
 		return api.Verdict{Answer: api.Allow}
 	}
-	q := api.Question{Op: api.Connect, Pod: p, Origin: c.origins()[p.UID], Connection: x}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	answer := make(chan api.Verdict, 1)
-	c.policies.Connect(q, func(v api.Verdict) { answer <- v })
+	select {
+	case c.asking <- struct{}{}:
+		q := api.Question{Op: api.Connect, Pod: p, Origin: c.origins()[p.UID], Connection: x}
+		c.policies.Connect(q, func(v api.Verdict) {
+			answer <- v
+			<-c.asking
+		})
+	case <-ctx.Done():
+	}
 	select {
 	case v := <-answer:
 		return v

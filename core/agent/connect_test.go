@@ -67,7 +67,7 @@ func TestConnections_eachIsAnEvent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var asked api.Question
 				events := &saidEvents{}
-				c := &connections{events: events, origins: func() map[types.UID]api.Origin { return map[types.UID]api.Origin{"u1": origin} }}
+				c := &connections{asking: make(chan struct{}, 1), events: events, origins: func() map[types.UID]api.Origin { return map[types.UID]api.Origin{"u1": origin} }}
 				if test.policies != nil {
 					c.policies = connectFunc(func(q api.Question, answer func(api.Verdict)) { asked = q; test.policies(q, answer) })
 				}
@@ -98,13 +98,47 @@ func TestConnections_aClientThatLeavesIsNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := &saidEvents{}
 		c := &connections{
-			events: events, origins: func() map[types.UID]api.Origin { return nil },
+			asking: make(chan struct{}, 1), events: events, origins: func() map[types.UID]api.Origin { return nil },
 			policies: connectFunc(func(api.Question, func(api.Verdict)) {}),
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := c.Connect(ctx, &v1.Pod{}, &nodeapi.Connection{Kind: "exec", Source: "socket", User: "root"}); err == nil || len(*events) > 0 {
 			t.Errorf("error %v, events %q", err, *events)
+		}
+	})
+}
+
+// Questions without an answer are bounded, however many clients come and go.
+func TestConnections_noMoreThanSoManyAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var open []func(api.Verdict)
+		c := &connections{
+			asking: make(chan struct{}, 2), events: &saidEvents{}, origins: func() map[types.UID]api.Origin { return nil },
+			policies: connectFunc(func(_ api.Question, answer func(api.Verdict)) { open = append(open, answer) }),
+		}
+		request := func() error {
+			return c.Connect(t.Context(), &v1.Pod{}, &nodeapi.Connection{Kind: "exec", Source: "node-api", User: "alice"})
+		}
+		for range 5 {
+			if err := request(); err == nil || !strings.Contains(err.Error(), "have not answered") {
+				t.Errorf("error %v", err)
+			}
+		}
+		if len(open) != 2 {
+			t.Fatalf("%d questions, want 2", len(open))
+		}
+		open[0](api.Verdict{Answer: api.Allow}) // late
+		done := make(chan error)
+		go func() { done <- request() }()
+		synctest.Wait()
+		if len(open) != 3 {
+			t.Fatalf("%d questions after an answer, want 3", len(open))
+		}
+		open[2](api.Verdict{Answer: api.Allow})
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }
