@@ -52,7 +52,7 @@ func (c *connections) Connect(ctx context.Context, p *v1.Pod, requested *nodeapi
 	x := api.Connection(*requested)
 	v := c.verdict(ctx, p, &x)
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // nobody waits for it any more
+		return context.Cause(ctx) // the client is gone
 	}
 	if v.Answer == api.Allow {
 		text := x.String()

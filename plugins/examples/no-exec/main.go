@@ -1,4 +1,4 @@
-// Command no-exec is a policy plugin: nobody runs programs in the containers of
+// Command no-exec is a policy plugin: no user runs programs in the containers of
 // a node, attaches to them or forwards their ports, but in the namespaces and by
 // the users that its policy document lists. README.md tells what the settings
 // mean.
