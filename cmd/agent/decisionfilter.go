@@ -31,12 +31,15 @@ func (f *decisionFilter) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "only decisions on pods of this namespace")
 	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "decisions on pods of all namespaces, as without --namespace")
 	flags.StringVar(&f.policy, "policy", "", "only decisions in which this policy had an opinion")
-	flags.StringVar(&f.hook, "hook", "", "only those of this hook: admit, merge or filter")
+	flags.StringVar(&f.hook, "hook", "", "only those of this hook: admit, merge, filter or connect")
 	flags.StringVar(&f.answer, "answer", "", "only those with this answer, as in the column VERDICT")
 	flags.StringVar(&f.tenant, "tenant", "", "only decisions on pods of this tenant; operator for those of none")
 	flags.DurationVar(&f.since, "since", 0, "only decisions that were made, or made again, within this time: 30m, 24h")
 	flags.IntVar(&f.limit, "limit", 0, "only so many, the newest (default: all)")
 }
+
+// hooks are those of policies.
+var hooks = []string{api.HookAdmit, api.HookMerge, api.HookFilter, api.HookConnect}
 
 // answers are those that a verdict on record can have.
 var answers = []string{
@@ -51,8 +54,8 @@ func (f *decisionFilter) take(cmd *cobra.Command, args []string) (names []string
 	}
 	f.tenants = cmd.Flags().Changed("tenant")
 	switch {
-	case f.hook != "" && !slices.Contains([]string{"admit", "merge", "filter"}, f.hook):
-		return nil, fmt.Errorf("unknown hook %q; want admit, merge or filter", f.hook)
+	case f.hook != "" && !slices.Contains(hooks, f.hook):
+		return nil, fmt.Errorf("unknown hook %q; want admit, merge, filter or connect", f.hook)
 	case f.answer != "" && !slices.Contains(answers, f.answer):
 		return nil, fmt.Errorf("unknown answer %q; want %s", f.answer, strings.Join(answers, ", "))
 	case f.since < 0:

@@ -119,13 +119,17 @@ func (p decisionPrinter) list(found []foundDecision) (l listing) {
 
 func (p decisionPrinter) entry(d *api.Decision) entry {
 	v := &d.Verdict
+	message := v.Message
+	if d.Connection != "" {
+		message = strings.TrimSuffix(d.Connection+"; "+v.Message, "; ")
+	}
 	row := func(last string) []string {
 		cells := []string{last, strconv.Itoa(d.Count)}
 		if p.namespace == "" {
 			cells = append(cells, d.Namespace)
 		}
 		cells = append(cells, d.Name, orNone(d.Hook), orNone(string(d.Op)), string(v.Answer),
-			orNone(v.Policy), orNone(printable.Joined(v.Reason)), orNone(printable.Joined(v.Message)))
+			orNone(v.Policy), orNone(printable.Joined(v.Reason)), orNone(printable.Joined(message)))
 		if p.wide {
 			cells = append(cells, orNone(d.Tenant), orNone(d.Source), orNone(d.Document), orNone(d.Instance), orNone(d.ID))
 		}
@@ -134,7 +138,7 @@ func (p decisionPrinter) entry(d *api.Decision) entry {
 	// A record that makes room for newer ones is no news: there is no gone.
 	return entry{
 		key: strings.Join([]string{
-			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, v.Message,
+			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, message,
 		}, "\x00"),
 		name: d.Name, ref: cmp.Or(d.ID, d.Namespace+"/"+d.Name), object: d,
 		cells:  row(age(p.now(), d.Last) + " ago"),

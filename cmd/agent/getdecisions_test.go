@@ -35,8 +35,13 @@ func someDecisions() []api.Decision {
 	changed.Op, changed.Count, changed.First = api.UpdateOp, 7, noon.Add(-time.Minute)
 	tenants := aDecision("tenant-a-1", "shop-edge", 2*time.Hour, api.Verdict{Answer: api.Answer(api.Defer), Policy: "window"})
 	tenants.Tenant, tenants.Hook, tenants.NotKept = "a", "filter", "write /x: no space left\non device"
+	exec := aDecision("default", "db-edge", 5*time.Minute, api.Verdict{
+		Answer: api.Deny, Policy: "no-exec", Reason: "NoExec", Message: "policy \"no-exec\": this node forbids exec in namespace default",
+	})
+	exec.Hook, exec.Op, exec.Connection = "connect", api.Connect, "exec in container main by alice (node-api): sh"
 	return []api.Decision{
 		changed,
+		exec,
 		tenants,
 		aDecision("default", "web-edge", time.Hour, admitted),
 		aDecision("kube-system", "dns-edge", 26*time.Hour, noOpinion),
@@ -62,6 +67,7 @@ func TestGetDecisions(t *testing.T) {
 		"get-decisions-policy":     {"decisions", "--policy", "allowed-images"},
 		"get-decisions-answer":     {"decisions", "--answer", "deny"},
 		"get-decisions-hook":       {"decisions", "--hook", "filter"},
+		"get-decisions-connect":    {"decisions", "--hook", "connect"},
 		"get-decisions-since":      {"decisions", "--since", "5m"},
 		"get-decisions-limit":      {"decisions", "--limit", "2"},
 		"get-decisions-tenant":     {"decisions", "--tenant", "a", "-o", "wide"},

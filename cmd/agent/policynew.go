@@ -45,7 +45,7 @@ func (a *app) policyNewCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.Language, "lang", scaffold.Languages[0], "language of the plugin: "+strings.Join(scaffold.Languages, " or "))
-	cmd.Flags().StringVar(&o.Hook, "hook", scaffold.Hooks[0], "what it is asked: admit, merge or filter")
+	cmd.Flags().StringVar(&o.Hook, "hook", scaffold.Hooks[0], "what it is asked: admit, merge, filter or connect")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
 }

@@ -22,6 +22,7 @@ const maxManifest = 1 << 20
 type runFlags struct {
 	pods, sources, kinds    []string
 	old, hook, at, facts    string
+	connection              string
 	decision, state, output string
 	question                author.Question
 }
@@ -57,11 +58,12 @@ func (a *app) policyRunCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with the pod, - for standard input; of the hook merge, with a candidate, several times")
 	f.StringVar(&o.old, "old", "", "`FILE` with the pod as it was before; of the hook merge, with the candidate that runs")
-	f.StringVar(&o.hook, "hook", "", "what is asked: admit, merge or filter (default: the first of the policy)")
+	f.StringVar(&o.hook, "hook", "", "what is asked: admit, merge, filter or connect (default: the first of the policy)")
 	f.StringVar(&o.at, "time", "", "`TIME` of the decision, as in 2026-01-31T18:00:00Z (default: that of tests)")
 	f.StringArrayVar(&o.sources, "source", nil, "`NAME` of the pod's source (default: test)")
 	f.StringArrayVar(&o.kinds, "kind", nil, "kind of the pod's source: file, http or api (default: file, or what the policy is asked about)")
 	f.StringVar(&o.facts, "node-facts", "", "`FILE` with labels, allocatable and pods of the node, in YAML, for policies with node.read")
+	f.StringVar(&o.connection, "connection", "", "`FILE` with kind, source, container, command, ports, user and groups of a connection, in YAML, for the hook connect (default: an exec of the first container)")
 	f.StringVar(&o.decision, "decision", "", "`ID` of a decision on record")
 	f.StringVar(&o.state, "state", "", "the state directory of --decision (default: paths.state_root of the configuration)")
 	f.StringVarP(&o.output, "output", "o", "", "json or yaml (default: lines to read)")
@@ -70,7 +72,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 
 // check says what is wrong with the flags, and takes in those that need no file.
 func (o *runFlags) check() error {
-	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || len(o.sources)+len(o.kinds) > 0
+	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || o.connection != "" || len(o.sources)+len(o.kinds) > 0
 	switch {
 	case len(o.pods) == 0 && o.decision == "":
 		return errors.New("say what to ask about: a pod with --pod, or a decision on record with --decision")
@@ -78,8 +80,8 @@ func (o *runFlags) check() error {
 		return errors.New("the question of --decision is the one on record: leave out what else says what is asked")
 	case o.decision == "" && o.state != "":
 		return errors.New("--state is for --decision")
-	case o.hook != "" && !slices.Contains([]string{"admit", "merge", "filter"}, o.hook):
-		return fmt.Errorf("there is no hook %q; want admit, merge or filter", o.hook)
+	case o.hook != "" && !slices.Contains(hooks, o.hook):
+		return fmt.Errorf("there is no hook %q; want admit, merge, filter or connect", o.hook)
 	case len(o.sources) > len(o.pods) || len(o.kinds) > len(o.pods):
 		return errors.New("there is more than one --source or --kind for a --pod")
 	}
@@ -122,6 +124,13 @@ func (o *runFlags) read(ctx context.Context) error {
 			return err
 		}
 		o.question.Node = &author.Manifest{Path: o.facts, Text: text}
+	}
+	if o.connection != "" {
+		text, err := files.read(ctx, o.connection)
+		if err != nil {
+			return err
+		}
+		o.question.Connection = &author.Manifest{Path: o.connection, Text: text}
 	}
 	if o.old == "" {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/nodeapi"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -22,7 +23,7 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	}
 	cfg := nodeapi.Config{
 		ReadOnlyListen: c.ReadOnlyListen, HealthzListen: c.HealthzListen, Node: n.node,
-		Pods: n, Containers: streamed{n}, Metrics: n.meters.Metrics.Handler(), Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
+		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
 	if c.Served() {
 		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile
@@ -40,7 +41,9 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 
 // streams serve logs and programs in containers to those who may use the local socket.
 func (n *Node) streams() *nodeapi.Streams {
-	return &nodeapi.Streams{Pods: n, Containers: streamed{n}, Logger: n.log, Now: time.Now}
+	return &nodeapi.Streams{
+		Pods: n, Containers: streamed{n}, Connections: n.connections(), Source: nodeapi.FromSocket, User: server.UserOf, Logger: n.log, Now: time.Now,
+	}
 }
 
 // streamed are the containers of this node, for those who read their logs and run programs in them.

@@ -172,7 +172,7 @@ type Decision struct {
 	Last  time.Time `json:"last"`
 	// Count is at least 1.
 	Count int `json:"count"`
-	// Hook is admit, merge or filter. The verdict's answer is one of that hook; of
+	// Hook is admit, merge, filter or connect. The verdict's answer is one of that hook; of
 	// merge it is a Choice.
 	Hook string `json:"hook"`
 	// Op is empty for merge.
@@ -186,8 +186,11 @@ type Decision struct {
 	Source   string    `json:"source"`
 	Document string    `json:"document"`
 	// Tenant is whose pod it is, empty for the operator's.
-	Tenant  string  `json:"tenant,omitempty"`
-	Verdict Verdict `json:"verdict"`
+	Tenant string `json:"tenant,omitempty"`
+	// Connection is who requests what of connect, without the arguments of a command; empty
+	// for other hooks.
+	Connection string  `json:"connection,omitempty"`
+	Verdict    Verdict `json:"verdict"`
 	// ID names the record on the disk, empty where there is none; NotKept says why
 	// not.
 	ID      string `json:"id,omitempty"`

@@ -13,6 +13,7 @@ import (
 type Question struct {
 	// Op is Add for a pod of a new UID, UpdateOp for a changed instance of a
 	// pod that was admitted before, Review for one that runs; of that Old is Pod.
+	// Connect is for a connection to one that runs.
 	Op Op
 	// Pod is the instance to judge.
 	Pod *v1.Pod
@@ -25,13 +26,16 @@ type Question struct {
 	// Base is what a merge policy has made of the source's document, and Pod that;
 	// nil where Pod is as its source has it.
 	Base *pod.Mutation
+	// Connection is what the hook connect decides, nil for other hooks.
+	Connection *Connection
 }
 
 // The hooks of policies.
 const (
-	HookAdmit  = "admit"
-	HookMerge  = "merge"
-	HookFilter = "filter"
+	HookAdmit   = "admit"
+	HookMerge   = "merge"
+	HookFilter  = "filter"
+	HookConnect = "connect"
 )
 
 // Asked is a question about a version of a pod that has no answer yet.

@@ -195,6 +195,10 @@ func (denies) Judge(_ api.Question, answer func(api.Verdict)) {
 	answer(api.Verdict{Answer: api.Deny, Opinions: []api.Opinion{{Policy: "p", Fuel: 5}}})
 }
 
+func (denies) Connect(_ api.Question, answer func(api.Verdict)) {
+	answer(api.Verdict{Answer: api.Deny, Opinions: []api.Opinion{{Policy: "p", Fuel: 3}}})
+}
+
 // rejects lets no candidate win.
 type rejects struct{ mux.Resolver }
 
@@ -234,12 +238,18 @@ func TestVerdictsAreCountedByTheTenantOfThePod(t *testing.T) {
 			answered++
 		}
 	})
-	if answered != 4 {
-		t.Errorf("%d answers were handed on, want 4", answered)
+	Connections{denies{}, m}.Connect(api.Question{Pod: web, Connection: &api.Connection{}}, func(v api.Verdict) {
+		if v.Answer == api.Deny {
+			answered++
+		}
+	})
+	if answered != 5 {
+		t.Errorf("%d answers were handed on, want 5", answered)
 	}
 	want := []string{
-		`wardlet_policy_fuel_total{policy="p",tenant="operator"} 7`, `wardlet_policy_fuel_total{policy="q",tenant="b"} 1`,
+		`wardlet_policy_fuel_total{policy="p",tenant="operator"} 10`, `wardlet_policy_fuel_total{policy="q",tenant="b"} 1`,
 		`wardlet_policy_verdicts_total{hook="admit",tenant="a",verdict="deny"} 1`,
+		`wardlet_policy_verdicts_total{hook="connect",tenant="a",verdict="deny"} 1`,
 		`wardlet_policy_verdicts_total{hook="filter",tenant="a",verdict="defer"} 1`,
 		`wardlet_policy_verdicts_total{hook="merge",tenant="operator",verdict="none"} 1`,
 	}

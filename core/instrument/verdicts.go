@@ -45,6 +45,23 @@ func (f Filter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	})
 }
 
+// Connections counts verdicts about connections to pods.
+type Connections struct {
+	Policies interface {
+		Connect(q api.Question, answer func(api.Verdict))
+	}
+	Meters *Meters
+}
+
+// Connect asks the policies; see policy.Plane.
+func (c Connections) Connect(q api.Question, answer func(api.Verdict)) {
+	began := time.Now()
+	c.Policies.Connect(q, func(v api.Verdict) {
+		c.Meters.verdict(api.HookConnect, q.Pod.Namespace, string(v.Answer), began, v.Opinions)
+		answer(v)
+	})
+}
+
 // Resolver counts how conflicts are decided.
 type Resolver struct {
 	mux.Resolver

@@ -20,7 +20,7 @@ type Verdicts struct {
 func (m *Metrics) Verdicts() *Verdicts {
 	v := &Verdicts{
 		total: counters(wardlet, "policy_verdicts_total",
-			"What the policies together have said about pods and updates, by the tenant of the pod.", "tenant", "hook", "verdict"),
+			"What the policies together have said about pods, updates and connections, by the tenant of the pod.", "tenant", "hook", "verdict"),
 		fuel: counters(wardlet, "policy_fuel_total",
 			"Fuel that policies took for verdicts, by the policy and its owner.", "tenant", "policy"),
 		took: durations(wardlet, "policy_verdict_duration_seconds",

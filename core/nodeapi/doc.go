@@ -7,6 +7,10 @@
 // Server.Run owns the goroutines of the HTTP servers and waits for them.
 // Streams serve logs, programs and connections alone, without the guard: the agent's local socket has one of its own.
 //
+// # Connections
+//
+// Each connection to a pod that is authorized and possible is a question to Connections before the runtime is asked.
+//
 // # Authentication and authorization
 //
 // A request is authenticated by a client certificate that the configured authority signed, or by a bearer token that the

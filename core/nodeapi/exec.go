@@ -14,15 +14,14 @@ import (
 // Exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
 // is, whichever protocol they speak.
 func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
-	s.program(w, req, func(_ *v1.Container, id string, what *Exec) (*url.URL, error) {
+	s.program(w, req, kindExec, func(_ *v1.Container, id string, what *Exec) (*url.URL, error) {
 		return s.Containers.ExecURL(req.Context(), id, what)
 	})
 }
 
 // Attach connects a client with the main program of a container, as Exec does with another one.
 func (s *Streams) Attach(w http.ResponseWriter, req *http.Request) {
-	s.program(w, req, func(c *v1.Container, id string, what *Exec) (*url.URL, error) {
-		what.Command = nil
+	s.program(w, req, kindAttach, func(c *v1.Container, id string, what *Exec) (*url.URL, error) {
 		// Whether a program has a terminal cannot be changed after its start.
 		what.TTY = c.TTY
 		what.Stderr = what.Stderr && !c.TTY
@@ -32,7 +31,7 @@ func (s *Streams) Attach(w http.ResponseWriter, req *http.Request) {
 
 // program connects a client with a program in the container that a request names. find returns where the runtime streams
 // it.
-func (s *Streams) program(w http.ResponseWriter, req *http.Request, find func(c *v1.Container, id string, what *Exec) (*url.URL, error)) {
+func (s *Streams) program(w http.ResponseWriter, req *http.Request, kind string, find func(c *v1.Container, id string, what *Exec) (*url.URL, error)) {
 	p := s.pod(req)
 	name := req.PathValue("container")
 	if p == nil || !hasContainer(p, name) {
@@ -47,6 +46,12 @@ func (s *Streams) program(w http.ResponseWriter, req *http.Request, find func(c 
 	what := execOf(req.URL.Query())
 	if !what.Stdin && !what.Stdout && !what.Stderr {
 		http.Error(w, "you must specify at least 1 of stdin, stdout, stderr", http.StatusBadRequest)
+		return
+	}
+	if kind == kindAttach {
+		what.Command = nil
+	}
+	if !s.mayConnect(w, req, p, &Connection{Kind: kind, Container: name, Command: what.Command}) {
 		return
 	}
 	c, _ := pod.Container(p, name)

@@ -31,6 +31,9 @@ func (s *Streams) PortForward(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if !s.mayConnect(w, req, p, &Connection{Kind: kindPortForward, Ports: ports}) {
+		return
+	}
 	s.stream(w, req, func() (*url.URL, error) { return s.Containers.PortForwardURL(req.Context(), p, ports) })
 }
 

@@ -1,6 +1,7 @@
 package nodeapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,6 +40,8 @@ type Config struct {
 	Metrics http.Handler
 	// Configz returns the configuration in force.
 	Configz func() *KubeletConfiguration
+	// Connections decide about connections to pods that callers have the right to; nil lets all be made.
+	Connections Connections
 	// Health returns what is wrong with the agent, nil for nothing.
 	Health func() error
 	Logger *slog.Logger
@@ -95,10 +98,12 @@ var routes = []route{
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, mux: http.NewServeMux(), readOnly: http.NewServeMux(), health: http.NewServeMux(),
-		files:   &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now},
-		auth:    newAuthenticator(cfg.Client, cfg.Now),
-		may:     &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
-		streams: &Streams{Pods: cfg.Pods, Containers: cfg.Containers, Logger: cfg.Logger, Now: cfg.Now},
+		files: &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now},
+		auth:  newAuthenticator(cfg.Client, cfg.Now),
+		may:   &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
+		streams: &Streams{
+			Pods: cfg.Pods, Containers: cfg.Containers, Connections: cfg.Connections, Source: FromNodeAPI, User: userOf, Logger: cfg.Logger, Now: cfg.Now,
+		},
 	}
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
@@ -130,7 +135,7 @@ func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 	case !allowed:
 		http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=%s, resource=nodes, subresource=%s)", user.name, verb(req.Method), r.subresource), http.StatusForbidden)
 	default:
-		r.serve(s, w, req)
+		r.serve(s, w, req.WithContext(context.WithValue(req.Context(), userKey{}, user)))
 	}
 }
 

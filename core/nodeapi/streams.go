@@ -42,8 +42,13 @@ type Exec struct {
 type Streams struct {
 	Pods       Pods
 	Containers Containers
-	Logger     *slog.Logger
-	Now        func() time.Time
+	// Connections decide about connections; nil lets all be made. Source is where the requests come from, FromNodeAPI or
+	// FromSocket, and User returns who made one.
+	Connections Connections
+	Source      string
+	User        func(*http.Request) (name string, groups []string)
+	Logger      *slog.Logger
+	Now         func() time.Time
 
 	// open counts the connections to the runtime's streams.
 	open atomic.Int32

@@ -92,10 +92,13 @@ func (d *document) checkHooks(report strict.Report) {
 	}
 	for i, hook := range d.Hooks {
 		key := fmt.Sprintf("hooks[%d]", i)
-		oneOf(report, key, hook, hookAdmit, hookMerge, hookFilter)
+		oneOf(report, key, hook, hookAdmit, hookMerge, hookFilter, hookConnect)
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
 		}
+	}
+	if ops := d.Match.Operations; slices.Contains(d.Hooks, hookConnect) && len(ops) > 0 && !slices.Contains(ops, api.Connect) {
+		report("match.operations", "the operation of the hook %s is %q, which is missing: the policy would allow every connection; add it, or leave operations out", hookConnect, api.Connect)
 	}
 }
 

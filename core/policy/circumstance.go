@@ -66,6 +66,8 @@ func (p *policy) patience(hook string, lenient bool) time.Duration {
 	switch {
 	case lenient || p.Mode != modeEnforce && p.Mode != modeMember:
 		return 0
+	case hook == hookConnect:
+		return connectPatience
 	case hook == hookMerge, hook == hookAdmit && p.OnError == api.Deny:
 		return math.MaxInt64
 	}

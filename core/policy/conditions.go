@@ -76,7 +76,7 @@ func (d *decision) conditions() *condition.Input {
 		d.input = condition.NewInput(condition.Request{
 			Object: q.Pod, OldObject: q.Old, Hook: d.hook, Operation: string(q.Op), Source: q.Origin.Source, Kind: r.Kind,
 			Document: q.Origin.Document, Replaces: string(q.Replaces), Tenant: r.Tenant, Node: d.node, Time: r.Time,
-			ClockSynchronized: r.ClockSynchronized, Changed: r.Changed,
+			ClockSynchronized: r.ClockSynchronized, Changed: r.Changed, Connection: q.Connection,
 		})
 	}
 	return d.input

@@ -117,10 +117,11 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	if ctx.Err() != nil {
 		return o
 	}
-	if o.Failure == "" {
-		d.lasts.put(p, d.lastKey(), d.request.Tenant, &o, d.request.Time)
-	} else {
+	switch {
+	case o.Failure != "":
 		p.settle(d, &o)
+	case d.hook == hookAdmit:
+		d.lasts.put(p, d.lastKey(), d.request.Tenant, &o, d.request.Time)
 	}
 	p.counts.count(&o.Opinion)
 	return o
@@ -147,6 +148,12 @@ func (d *decision) show(p *policy) {
 func (p *policy) settle(d *decision, o *opinion) {
 	news := p.counts.fail(o.Message)
 	switch last, known := d.lasts.get(p, d.lastKey()); {
+	case d.hook == hookConnect:
+		o.Answer = unanswered(d.request.Question.Connection)
+		if news {
+			p.log.Warn("a plugin failed, connections are denied", "policy", p.Name, "failure", o.Message)
+		}
+		return
 	case d.exempt:
 		o.Answer = api.Allow
 		p.log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.names[0], "failure", o.Message)

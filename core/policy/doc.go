@@ -1,11 +1,11 @@
 // Package policy is the decision plane: it reads a directory of policies for the
 // operator and one for each tenant, each as a set of its own, keeps the newest
 // good set of each in force, and asks their plugins: whether an instance of a pod
-// may run (admit), who wins where several documents claim one pod (merge), and
-// whether an update may go on now (filter).
+// may run (admit), who wins where several documents claim one pod (merge),
+// whether an update may go on now (filter), and who may connect to a pod (connect).
 //
 // Comes in: the files of the directories; questions through Plane.Judge,
-// Rules.Resolve and Plane.Filter; what is known of the node; orders (Reload,
+// Rules.Resolve, Plane.Filter and Plane.Connect; what is known of the node; orders (Reload,
 // Retry, Rollback). Goes out: an answer per question, through the function that
 // came with it; a signal for each hook when other policies of it came into force;
 // and for display the state of the sets and the newest decisions (Sets,

@@ -28,9 +28,10 @@ const (
 
 // The hooks of a policy.
 const (
-	hookAdmit  = "admit"
-	hookMerge  = "merge"
-	hookFilter = "filter"
+	hookAdmit   = api.HookAdmit
+	hookMerge   = api.HookMerge
+	hookFilter  = api.HookFilter
+	hookConnect = api.HookConnect
 )
 
 // keys are those of a policy document, with their defaults in defaultKeys.

@@ -90,7 +90,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"no hooks":                       {line("hooks = [\"admit\"]\n", ""), `hooks: missing; want ["admit"]`},
 		"hooks that are none":            {line("[\"admit\"]", "[]"), `5: hooks: missing; want ["admit"]`},
 
-		"an unknown hook":             {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", "merge" or "filter", found "admin"`},
+		"an unknown hook":             {line("[\"admit\"]", "[\"admin\"]"), `5: hooks: want "admit", "merge", "filter" or "connect", found "admin"`},
 		"a hook that stands twice":    {line("[\"admit\"]", "[\"admit\", \"admit\"]"), `5: hooks: "admit" stands twice`},
 		"a threshold of another mode": {minimal + "[shadow]\nmin_decisions = 3\n", `6: shadow: it counts in mode "shadow" only; leave it out`},
 		"too great a difference":      {minimal + "mode = \"shadow\"\nshadow.max_difference = 1.5\n", `7: shadow.max_difference: want 0 to 1, found 1.5`},
@@ -145,7 +145,23 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"a namespace that cannot be":      {minimal + "[match]\nnamespaces = [\n\"a\",\n\"tenant_a\"]\n", `9: match.namespaces: want a namespace such as "web", or a pattern such as "tenant-a-*", found "tenant_a"`},
 		"an empty namespace":              {minimal + "[match]\nnamespaces = [\"\"]\n", `7: match.namespaces: want a namespace`},
 		"a selector that is none":         {minimal + "[match]\nlabel_selector = \"a in b\"\n", `7: match.label_selector: "a in b" is no label selector: `},
-		"an operation that is not judged": {minimal + "[match]\noperations = [\"DELETE\"]\n", `7: match.operations: want "ADD", "UPDATE" or "RECONCILE", found "DELETE"`},
+		"an operation that is not judged": {minimal + "[match]\noperations = [\"DELETE\"]\n", `7: match.operations: want "ADD", "UPDATE", "RECONCILE" or "CONNECT", found "DELETE"`},
+		"a hook that would never be asked": {
+			strings.Replace(minimal, "\"admit\"", "\"admit\", \"connect\"", 1) + "[match]\noperations = [\"ADD\"]\n",
+			`7: match.operations: the operation of the hook connect is "CONNECT", which is missing`,
+		},
+		"a connection of another hook": {
+			minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[test.connection]\nuser = \"alice\"\n",
+			`9: test.connection: a connection is for the hook connect`,
+		},
+		"a connection of no kind": {
+			strings.Replace(minimal, "\"admit\"", "\"connect\"", 1) + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[test.connection]\nkind = \"ssh\"\n",
+			`10: test.connection.kind: want "exec", "attach" or "portforward", found "ssh"`,
+		},
+		"a connection that waits": {
+			strings.Replace(minimal, "\"admit\"", "\"connect\"", 1) + "[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"\n",
+			`8: test.expect: want "allow", "deny" or "abstain", found "hold"`,
+		},
 		"a condition that is none": {
 			minimal + "[match]\nconditions = [\"true\",\n\"object.spec.hostNetwrok\"]\n", `8: match.conditions: `,
 		},

@@ -39,6 +39,8 @@ type DraftQuestion struct {
 	Time time.Time
 	// Node is a file with facts about the node, as YAML; nil for an empty node.
 	Node *Manifest
+	// Connection is a file with the fields of request.connection, as YAML; nil for an exec of the first container.
+	Connection *Manifest
 }
 
 // Ask puts a question to the draft. The error says what is wrong with the question,
@@ -63,6 +65,9 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	if v.Hook == hookMerge {
 		return d.askMerge(ctx, v, q)
 	}
+	if err := v.takeConnection(q.Connection); err != nil {
+		return Statement{}, err
+	}
 	if len(q.Pods) != 1 {
 		return Statement{}, fmt.Errorf("the hook %s is about one pod, found %d", v.Hook, len(q.Pods))
 	}
@@ -75,7 +80,9 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 		return Statement{}, err
 	}
 	asked := d.policy.testQuestion(v, pods)
-	if old := asked.Old; q.Old == nil {
+	if old := asked.Old; v.Hook == hookConnect {
+		asked.Old = nil
+	} else if q.Old == nil {
 		asked.Op, asked.Old = api.Add, nil
 	} else if old.Namespace != asked.Pod.Namespace || old.Name != asked.Pod.Name {
 		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
@@ -92,6 +99,27 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	}
 	x := &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r, names: d.loader.cfg.names(asked)}
 	return d.judge(ctx, x, true)
+}
+
+// takeConnection reads the connection of a question.
+func (v *vector) takeConnection(file *Manifest) error {
+	if file == nil {
+		return nil
+	}
+	c := &api.Connection{}
+	if err := yaml.UnmarshalStrict(file.Text, c); err != nil {
+		return fmt.Errorf("%s: this is no connection, which has kind, source, container, command, ports, user and groups: %w", file.Path, err)
+	}
+	v.Connection = new(vectorConnection(*c))
+	v.Connection.defaults()
+	var err error
+	v.Connection.check(func(key, format string, args ...any) {
+		err = fmt.Errorf("%s: %s: %s", file.Path, key, fmt.Sprintf(format, args...))
+	}, "connection")
+	if err == nil && v.Hook != hookConnect {
+		err = fmt.Errorf("%s: a connection is for the hook %s, not %s", file.Path, hookConnect, v.Hook)
+	}
+	return err
 }
 
 // judge asks about one pod.

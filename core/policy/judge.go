@@ -39,7 +39,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback api.Answer) a
 			opinions = s.unite(d, opinions)
 		}
 	}
-	v := aggregate(opinions, fallback)
+	v := aggregate(d.hook, opinions, fallback)
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 	}
@@ -84,12 +84,12 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 }
 
 // aggregate lets the strongest answer decide, and of equal ones the first.
-func aggregate(opinions []opinion, fallback api.Answer) api.Verdict {
+func aggregate(hook string, opinions []opinion, fallback api.Answer) api.Verdict {
 	v := byDefault(fallback)
 	for _, answer := range strongest {
 		i := slices.IndexFunc(opinions, func(o opinion) bool { return o.Answer == answer && o.Mode == "" })
 		if i >= 0 {
-			v = opinions[i].decide()
+			v = opinions[i].decide(hook)
 			break
 		}
 	}
@@ -110,7 +110,7 @@ func byDefault(fallback api.Answer) api.Verdict {
 }
 
 // decide makes the opinion the verdict.
-func (o *opinion) decide() api.Verdict {
+func (o *opinion) decide(hook string) api.Verdict {
 	v := api.Verdict{Answer: o.Answer, Policy: o.Policy, Tenant: o.Tenant}
 	if o.Answer == api.Allow && o.Failure == "" {
 		return v
@@ -119,6 +119,8 @@ func (o *opinion) decide() api.Verdict {
 	name := called(o.Policy, o.Tenant)
 	v.Message = name + ": " + o.Message
 	switch {
+	case o.Failure != "" && hook == hookConnect:
+		v.Message += failedConnection(o.Answer)
 	case o.Failure != "" && o.Failure != api.FailureOfMember:
 		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)
 	case o.Message == "":

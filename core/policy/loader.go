@@ -19,6 +19,7 @@ type Loader interface {
 type Plugin interface {
 	// Admit judges one instance. The error is a *wasm.Failure.
 	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	Connect(ctx context.Context, r *wasm.Request) (wasm.Result, error)
 	// Merge chooses one of several documents. The error is a *wasm.Failure.
 	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
 	// Filter says whether an update may go on. The error is a *wasm.Failure.

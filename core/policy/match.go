@@ -20,7 +20,7 @@ type match struct {
 	Namespaces []glob `toml:"namespaces"`
 	// LabelSelector is as kubectl's -l has it.
 	LabelSelector string `toml:"label_selector"`
-	// Operations are ADD, UPDATE and, for filters, RECONCILE.
+	// Operations are ADD, UPDATE, for filters RECONCILE and for connections CONNECT.
 	Operations []api.Op `toml:"operations"`
 	// Conditions are expressions in CEL, see package condition. All must be true.
 	Conditions []string `toml:"conditions"`
@@ -48,7 +48,7 @@ func (m *match) check(report strict.Report) {
 		m.selector = selector
 	}
 	for i, op := range m.Operations {
-		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, api.Add, api.UpdateOp, api.Reconcile)
+		oneOf(report, fmt.Sprintf("match.operations[%d]", i), op, api.Add, api.UpdateOp, api.Reconcile, api.Connect)
 	}
 	m.checkConditions(report)
 }

@@ -53,7 +53,11 @@ func (d *decision) admit(ctx context.Context, p *policy) (wasm.Result, error) {
 	if reads, err, ok := d.met.cutOff(p); ok {
 		return wasm.Result{Reads: reads}, err
 	}
-	result, err := p.plugin.plugin.Admit(ctx, d.request)
+	judge := p.plugin.plugin.Admit
+	if d.hook == hookConnect {
+		judge = p.plugin.plugin.Connect
+	}
+	result, err := judge(ctx, d.request)
 	d.met.asked(p, err, result.Reads)
 	return result, err
 }

@@ -48,6 +48,9 @@ func (p *Plane) record(d *decision, sets []*set, v *api.Verdict, paced bool, ans
 		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.instance, Replaces: q.Replaces,
 		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.request.Tenant, Verdict: *v,
 	}}
+	if q.Connection != nil {
+		x.decision.Connection = q.Connection.String()
+	}
 	x.decision.Verdict.Mutation = v.Mutation.Shown()
 	if d.saw != nil {
 		saw, sees := d.saw, d.sees
@@ -66,6 +69,9 @@ func (r *recording) prepare(c *Config) error {
 		e.Record.ClockSynchronized, e.Record.Kind, e.Record.Changed = q.ClockSynchronized, q.Kind, q.Changed
 		e.Record.Base = q.Question.Base.Hash()
 		e.Record.Pod, e.Record.Old, e.Record.OldInstance = d.pod(q.Question.Pod), d.pod(q.Question.Old), d.instance(q.Question.Old)
+		if c := q.Question.Connection; c != nil {
+			e.Record.ConnectionInput = d.json(c)
+		}
 	}
 	if m := r.contest; m != nil {
 		e.Record.ClockSynchronized, e.Record.Old, e.Record.OldInstance = m.ClockSynchronized, d.pod(m.Current), d.instance(m.Current)
@@ -127,6 +133,9 @@ func (r *recording) policy(o *api.Opinion) *policy {
 // status, makes no other input of it.
 func inputsOf(r *state.DecisionRecord) []string {
 	all := []string{r.OldInstance, r.Kind, r.Base}
+	if r.ConnectionInput != "" {
+		all = append(all, r.ConnectionInput)
+	}
 	for i := range r.Candidates {
 		x := &r.Candidates[i]
 		all = append(all, x.Instance, x.Source, x.Document, x.Kind)

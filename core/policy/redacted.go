@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -32,6 +33,12 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	}
 	swap(&r.Pod)
 	swap(&r.Old)
+	if r.ConnectionInput != "" {
+		c := &api.Connection{}
+		from.read(r.ConnectionInput, c)
+		x.values(c.Command)
+		r.ConnectionInput, r.Connection = to.json(c), c.String()
+	}
 	name(&r.Instance, &r.OldInstance, &r.Base)
 	r.UID, r.Replaces = types.UID(x.name(string(r.UID))), types.UID(x.name(string(r.Replaces)))
 	r.Document = x.document(r.Document)

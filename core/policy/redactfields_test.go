@@ -103,6 +103,28 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	stays(t, on(), "testdata/redact-stays.txt")
 }
 
+// Of a connection the command goes, and it is gone from what is shown of it too.
+func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
+	t.Parallel()
+	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{secret, "-p", secret}, User: "alice", Groups: []string{"ops"}}
+	documents := &documents{into: map[string][]byte{}}
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: hookConnect, Connection: c.String()}, ConnectionInput: documents.json(c)}
+	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
+	must(t, err)
+	got := &api.Connection{}
+	must(t, json.Unmarshal(e.Inputs[e.Record.ConnectionInput], got))
+	if len(got.Command) != 3 || got.Command[0] != got.Command[2] || got.Command[0] == got.Command[1] || strings.Contains(strings.Join(got.Command, " "), secret) {
+		t.Errorf("command %q", got.Command)
+	}
+	if strings.Contains(e.Record.Connection, secret) || !strings.HasPrefix(e.Record.Connection, "exec in container main by alice (node-api): "+redactedPrefix) {
+		t.Errorf("shown as %q", e.Record.Connection)
+	}
+	got.Command = c.Command
+	if diff := cmp.Diff(c, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // anything is evidence that has an empty document for each digest.
 type anything struct{ Evidence }
 

@@ -143,7 +143,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	e := &exhibits{of: of}
 	var v api.Verdict
 	switch record.Hook {
-	case hookAdmit, hookFilter:
+	case hookAdmit, hookFilter, hookConnect:
 		d := e.decision(record)
 		if e.err != nil {
 			return api.Verdict{}, e.err
@@ -308,7 +308,7 @@ func (e *exhibits) pod(digest string) *v1.Pod {
 	return p
 }
 
-// decision is that of a record of the hooks admit and filter.
+// decision is that of a record of the hooks admit, filter and connect.
 func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
@@ -316,6 +316,10 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 	}
 	if record.Base != "" {
 		q.Base = &pod.Mutation{Instance: record.Instance, FinalHash: record.Base}
+	}
+	if record.ConnectionInput != "" {
+		q.Connection = &api.Connection{}
+		e.read(record.ConnectionInput, q.Connection)
 	}
 	if q.Pod == nil {
 		q.Pod = &v1.Pod{}

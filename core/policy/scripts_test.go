@@ -33,6 +33,7 @@ import (
 //	quota N [NAME...]                         allows while fewer than N pods are on the
 //	                                          node, else holds; without facts it fails
 //	winner N|keep|reject [CODE [MESSAGE]]     gives that answer to the hook merge
+//	allow|deny|abstain [CODE [MESSAGE]]       gives that answer to the hook connect, too
 //	pass|drop|defer [CODE [MESSAGE]]          gives that answer to the hook filter;
 //	                                          defers for an hour
 //
@@ -277,6 +278,19 @@ func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 	if r.Answer == wasm.FilterDefer {
 		r.DeferFor = time.Hour
 	}
+	return r, nil
+}
+
+func (p *script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err error) {
+	word, rest, err := p.begin("connects "+q.Question.Pod.Name, q.Question.Pod.Name)
+	if err != nil {
+		return r, err
+	}
+	p.of.mu.Lock()
+	p.of.requests[p.policy] = *q
+	p.of.mu.Unlock()
+	r.Answer, r.Fuel = api.Answer(word), 5
+	r.Reason, r.Message, _ = strings.Cut(rest, " ")
 	return r, nil
 }
 

@@ -116,7 +116,11 @@ func (p *policy) judge(ctx context.Context, hook string, r *wasm.Request, mutate
 			Fuel: got.Fuel, Extra: got.Extra,
 		}, err
 	}
-	got, err := p.plugin.plugin.Admit(ctx, r)
+	ask := p.plugin.plugin.Admit
+	if hook == hookConnect {
+		ask = p.plugin.plugin.Connect
+	}
+	got, err := ask(ctx, r)
 	s := Statement{
 		Answer: string(got.Answer), Code: got.Reason, Message: got.Message, RetryAfter: pause(got.RetryAfter),
 		Warnings: got.Warnings, Annotations: got.Annotations, Explanation: got.Explanation, Patch: got.Patch, Reads: got.Reads,

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -19,6 +20,9 @@ type vector struct {
 	// where there is none; with the hook filter that is the same pod then.
 	Pod string `toml:"pod"`
 	Old string `toml:"old"`
+	// Connection is, with the hook connect, the one that is requested.
+	// Where there is none it is an exec of the first container.
+	Connection *vectorConnection `toml:"connection"`
 	// Candidates are, with the hook merge, the documents that claim one pod.
 	Candidates []vectorCandidate `toml:"candidate"`
 	// Time is that of the decision, in RFC 3339; empty for a fixed one.
@@ -40,14 +44,38 @@ type vectorCandidate struct {
 	Running bool   `toml:"running"`
 }
 
+// vectorConnection is the connection of a test of the hook connect, with the fields of
+// request.connection.
+type vectorConnection struct {
+	Kind      string   `toml:"kind"`
+	Source    string   `toml:"source"`
+	Container string   `toml:"container"`
+	Command   []string `toml:"command"`
+	Ports     []int32  `toml:"ports"`
+	User      string   `toml:"user"`
+	Groups    []string `toml:"groups"`
+}
+
+// defaults fills in what is left out: who, from where and what kind.
+func (c *vectorConnection) defaults() {
+	c.Kind, c.Source, c.User = cmp.Or(c.Kind, api.ConnectExec), cmp.Or(c.Source, api.FromNodeAPI), cmp.Or(c.User, testUser)
+}
+
+// check reports what no request is.
+func (c *vectorConnection) check(report strict.Report, key string) {
+	oneOf(report, key+".kind", c.Kind, api.ConnectExec, api.ConnectAttach, api.ConnectPortForward)
+	oneOf(report, key+".source", c.Source, api.FromNodeAPI, api.FromSocket)
+}
+
 // SetDefaults implements strict.Defaulter.
 func (c *vectorCandidate) SetDefaults() { c.Kind = api.KindFile }
 
 // expectations are the answers of each hook that a test may want.
 var expectations = map[string][]string{
-	hookAdmit:  {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
-	hookMerge:  {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
-	hookFilter: {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
+	hookAdmit:   {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
+	hookMerge:   {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
+	hookFilter:  {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
+	hookConnect: {string(api.Allow), string(api.Deny), string(api.Abstain)},
 }
 
 // vectorFile is a file that a test needs, and the key that names it.
@@ -108,6 +136,14 @@ func (v *vector) check(report strict.Report, key string) {
 		}
 		if len(v.Candidates) > 0 {
 			report(key+".candidate", "candidates are for the hook merge")
+		}
+		switch {
+		case v.Connection == nil:
+		case v.Hook != hookConnect:
+			report(key+".connection", "a connection is for the hook connect")
+		default:
+			v.Connection.defaults()
+			v.Connection.check(report, key+".connection")
 		}
 	}
 	if len(expected) > 0 { // else the hook is at fault, and was reported

@@ -21,6 +21,9 @@ const testSource = "test"
 // good yesterday is good today.
 var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
+// testUser requests the connections of tests that name nobody else.
+const testUser = "test"
+
 func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
 
 // test runs the policy's own tests; what fails is put down in its document.
@@ -149,13 +152,17 @@ func (v *vector) contest(pods map[string]*v1.Pod) *contest {
 	return &contest{MergeRequest: m, mutateAPI: true}
 }
 
-// testQuestion asks about the one pod of a manifest: as a change of the old one
+// testQuestion asks about the one pod of a manifest: as a connection to it, as a change of the old one
 // where the test has one, else as a new pod, or, of a policy that judges no new
 // ones and of a filter, as a change of it that changes nothing.
 func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question {
 	q := &api.Question{
 		Op: api.Add, Pod: pods[v.Pod], Old: pods[v.Old],
 		Origin: api.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
+	}
+	if v.Hook == hookConnect {
+		q.Op, q.Old, q.Connection = api.Connect, nil, v.connection(q.Pod)
+		return q
 	}
 	if q.Old == nil && (v.Hook == hookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, api.Add)) {
 		q.Old = q.Pod
@@ -164,6 +171,19 @@ func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question 
 		q.Op = api.UpdateOp
 	}
 	return q
+}
+
+// connection is that of a test about a pod.
+func (v *vector) connection(p *v1.Pod) *api.Connection {
+	c := vectorConnection{}
+	if v.Connection != nil {
+		c = *v.Connection
+	}
+	c.defaults()
+	if c.Container == "" && c.Kind != api.ConnectPortForward && len(p.Spec.Containers) > 0 {
+		c.Container = p.Spec.Containers[0].Name
+	}
+	return new(api.Connection(c))
 }
 
 func testPod(r *reading, path, node string) (*v1.Pod, error) {

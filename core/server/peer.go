@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // peer is who is at the other end of a connection.
@@ -48,6 +50,18 @@ func peerOf(c net.Conn) peer {
 		p.err = err
 	}
 	return p
+}
+
+// UserOf returns the name of the user who made a request on the local socket: root, or uid: and a number. It has no groups.
+func UserOf(r *http.Request) (name string, groups []string) {
+	p, ok := r.Context().Value(peerKey{}).(peer)
+	switch {
+	case !ok || p.err != nil:
+		return "", nil
+	case p.uid == 0:
+		return api.LocalRoot, nil
+	}
+	return fmt.Sprintf("uid:%d", p.uid), nil
 }
 
 // ownerOnly lets root and the user owner pass. The socket's mode says the same;

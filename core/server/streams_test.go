@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -167,5 +169,32 @@ func TestExec_breaksOffWhenTheServerEnds(t *testing.T) {
 	}
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "has hung up before the program has ended") {
 		t.Errorf("the client: %v", err)
+	}
+}
+
+func TestUserOf_isThePeerOfTheSocket(t *testing.T) {
+	t.Parallel()
+	_, socket, _ := streaming(t, http.NotFoundHandler(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, groups := UserOf(r)
+		fmt.Fprintf(w, "%s %q", name, groups)
+	}), shopPod("web", "u1"))
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	answer, err := c.Get("http://agent/v1/exec/shop/web/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	want := `root []`
+	if uid := os.Geteuid(); uid != 0 {
+		want = fmt.Sprintf("uid:%d []", uid)
+	}
+	if err != nil || string(text) != want {
+		t.Errorf("user %q, error %v, want %q", text, err, want)
+	}
+	if name, groups := UserOf(httptest.NewRequest(http.MethodGet, "/", http.NoBody)); name != "" || groups != nil {
+		t.Errorf("without a peer: %q %q", name, groups)
 	}
 }

@@ -154,7 +154,7 @@ func (t *timeline) tellDecision(d *api.Decision) {
 	if v.Reason != "" {
 		text += " (" + v.Reason + ")"
 	}
-	m := api.Entry{At: d.First, Part: d.Hook, Text: said(text, v.Message), Details: reasons(v)}
+	m := api.Entry{At: d.First, Part: d.Hook, Text: said(text, v.Message), Details: slices.Concat(given("requested:", d.Connection), reasons(d.Hook, v))}
 	if d.Count > 1 {
 		m.Text += fmt.Sprintf("; so %d times until %s", d.Count, d.Last.UTC().Format(time.RFC3339))
 	}
@@ -165,9 +165,9 @@ func (t *timeline) tellDecision(d *api.Decision) {
 }
 
 // reasons are what each policy said, and what became of the pod.
-func reasons(v *api.Verdict) (lines []string) {
+func reasons(hook string, v *api.Verdict) (lines []string) {
 	for i := range v.Opinions {
-		lines = append(lines, opinion(&v.Opinions[i])...)
+		lines = append(lines, opinion(hook, &v.Opinions[i])...)
 	}
 	if changed := v.Mutation.String(); changed != "" {
 		lines = append(lines, changed)
@@ -176,7 +176,7 @@ func reasons(v *api.Verdict) (lines []string) {
 }
 
 // opinion is one policy's, and below it what it says for itself.
-func opinion(o *api.Opinion) []string {
+func opinion(hook string, o *api.Opinion) []string {
 	who := "policy " + o.Policy
 	if o.Tenant != "" {
 		who += " of tenant " + o.Tenant
@@ -199,7 +199,11 @@ func opinion(o *api.Opinion) []string {
 	case api.FailureOfMember:
 		more("a member of the group failed; its on_error decided")
 	default:
-		more("it failed with " + o.Failure + "; on_error decided")
+		decided := "; on_error decided"
+		if hook == api.HookConnect {
+			decided = "; then connections are denied, but to root on the local socket"
+		}
+		more("it failed with " + o.Failure + decided)
 	}
 	if o.Reason == api.ReasonException && o.Fuel == 0 {
 		return lines // nobody was asked

@@ -168,33 +168,44 @@ func TestNothingIsSaidOfAStartBeforeWhichNothingIsKnown(t *testing.T) {
 func TestWhatEachPolicySaid(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
+		hook    string
 		opinion api.Opinion
 		want    []string
 	}{
 		"a denial": {
+			api.HookAdmit,
 			api.Opinion{Policy: "p", Tenant: "a", Answer: api.Deny, Reason: "No", Message: "not here", Fuel: 7, Reads: []string{"name"}},
 			[]string{"policy p of tenant a: deny (No): not here", "  read name; fuel 7"},
 		},
 		"an exception, with its owner and end": {
+			api.HookAdmit,
 			api.Opinion{Policy: "p", Answer: api.Abstain, Reason: api.ReasonException, Message: "not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
 			[]string{"policy p: abstain (Exception): not asked: an exception of ops until 2026-12-31T00:00:00Z: migration"},
 		},
 		"one that only warns": {
+			api.HookAdmit,
 			api.Opinion{Policy: "p", Mode: api.ModeWarn, Answer: api.Hold},
 			[]string{"policy p (warn, does not count): hold", "  read nothing; fuel 0"},
 		},
 		"a member of a group": {
+			api.HookAdmit,
 			api.Opinion{Policy: "p", Mode: api.ModeMember, Answer: api.Deny, Failure: "Trap"},
 			[]string{"policy p (counts in its groups): deny", "  it failed with Trap; on_error decided", "  read nothing; fuel 0"},
 		},
+		"a connection that a failure denies": {
+			api.HookConnect,
+			api.Opinion{Policy: "p", Answer: api.Deny, Failure: "Trap"},
+			[]string{"policy p: deny", "  it failed with Trap; then connections are denied, but to root on the local socket", "  read nothing; fuel 0"},
+		},
 		"a group that depends on a failure": {
+			api.HookAdmit,
 			api.Opinion{Policy: "g", Answer: api.Deny, Failure: api.FailureOfMember, Message: "p says deny"},
 			[]string{"policy g: deny: p says deny", "  a member of the group failed; its on_error decided", "  read nothing; fuel 0"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, opinion(&test.opinion)); diff != "" {
+			if diff := cmp.Diff(test.want, opinion(test.hook, &test.opinion)); diff != "" {
 				t.Errorf("lines (-want +got):\n%s", diff)
 			}
 		})
@@ -299,5 +310,21 @@ func TestStory_faultsOfDocumentsThatNameOtherPodsAreNotTold(t *testing.T) {
 				t.Errorf("now: %+v, want %s", s.story.Now, test.now)
 			}
 		})
+	}
+}
+
+func TestTimeline_tellsAConnection(t *testing.T) {
+	t.Parallel()
+	s := timeline{o: &Options{}}
+	s.tellDecision(&api.Decision{
+		Hook: api.HookConnect, Op: api.Connect, Count: 1, Connection: "exec in container main by alice (node-api): sh",
+		Verdict: api.Verdict{Answer: api.Deny, Reason: "NoExec", Message: "not here", Opinions: []api.Opinion{{Policy: "no-exec", Answer: api.Deny}}},
+	})
+	want := []api.Entry{{
+		Part: "connect", Text: "CONNECT: deny (NoExec): not here",
+		Details: []string{"requested: exec in container main by alice (node-api): sh", "policy no-exec: deny", "  read nothing; fuel 0"},
+	}}
+	if diff := cmp.Diff(want, s.story.Moments); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }

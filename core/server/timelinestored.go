@@ -26,7 +26,7 @@ func (t *timeline) tellStored() {
 		}
 		t.happened(api.Entry{
 			At: v.At, Part: api.PartAdmit, Text: said(text, v.Message),
-			Details: append(reasons(v), "as it is stored with the pod; the decision itself is not shown any more"),
+			Details: append(reasons(api.HookAdmit, v), "as it is stored with the pod; the decision itself is not shown any more"),
 		})
 	}
 }

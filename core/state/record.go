@@ -33,6 +33,8 @@ type DecisionRecord struct {
 	Base string `json:"base,omitempty"`
 	// OldInstance is the instance of Old.
 	OldInstance string `json:"oldInstance,omitempty"`
+	// ConnectionInput is the digest of the api.Connection of connect, empty for other hooks.
+	ConnectionInput string `json:"connectionInput,omitempty"`
 	// Candidates are those of merge, in the order they were asked about.
 	Candidates []CandidateRecord `json:"candidates,omitempty"`
 	// Policies are those that had an opinion, in that order: one for each of the
@@ -130,7 +132,7 @@ type DecisionCount struct {
 
 // inputs are the digests of the documents that the record names.
 func (r *DecisionRecord) inputs() []string {
-	all := []string{r.Pod, r.Old}
+	all := []string{r.Pod, r.Old, r.ConnectionInput}
 	for i := range r.Candidates {
 		all = append(all, r.Candidates[i].Pod)
 	}

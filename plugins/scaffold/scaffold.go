@@ -15,7 +15,7 @@ import (
 // The languages and the hooks that there is a scaffold for, the default first.
 var (
 	Languages = []string{"go", "c"}
-	Hooks     = []string{"admit", "merge", "filter"}
+	Hooks     = []string{"admit", "merge", "filter", "connect"}
 )
 
 // Options say what is made.

@@ -30,7 +30,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		"with a path for a name":  {func(o *Options) { o.Name = "../mine" }, `"../mine" cannot be the name`},
 		"with a long name":        {func(o *Options) { o.Name = strings.Repeat("a", 64) }, "no more than 63"},
 		"in another language":     {func(o *Options) { o.Language = "rust" }, `there is no scaffold in "rust"; want go, c`},
-		"for another hook":        {func(o *Options) { o.Hook = "evict" }, `there is no hook "evict"; want admit, merge, filter`},
+		"for another hook":        {func(o *Options) { o.Hook = "evict" }, `there is no hook "evict"; want admit, merge, filter, connect`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -97,7 +97,7 @@ func TestEveryResultHasACase(t *testing.T) {
 		}
 	}
 	row := regexp.MustCompile(`(?m)^\| ([^|\n]+) \| ([^|\n]*)\|(.*)\|$`)
-	for _, hook := range []string{"admit", "merge", "filter"} {
+	for _, hook := range []string{"admit", "merge", "filter", "connect"} {
 		rows := row.FindAllStringSubmatch(section(t, "### Results of `wardlet_"+hook+"`"), -1)
 		if len(rows) < 6 {
 			t.Errorf("%d rows of results of %s", len(rows), hook)

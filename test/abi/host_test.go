@@ -119,12 +119,16 @@ var errQuestion = errors.New("no question")
 
 func (p *plugin) answer(ctx context.Context, q *question) (w want, err error) {
 	switch q.Request.Hook {
-	case wasm.HookAdmit:
+	case wasm.HookAdmit, wasm.HookConnect:
 		about, err := p.host.set.about(q)
 		if err != nil {
 			return w, fmt.Errorf("%w: %w", errQuestion, err)
 		}
-		r, err := p.Admit(ctx, about)
+		ask := p.Admit
+		if q.Request.Hook == wasm.HookConnect {
+			ask = p.Connect
+		}
+		r, err := ask(ctx, about)
 		w = want{Answer: strings.ToLower(string(r.Answer)), RetryAfterMS: r.RetryAfter.Milliseconds(), Patch: text(r.Patch), Fuel: r.Fuel}
 		w.say(r.Reason, r.Message, r.Explanation, r.Warnings, r.Annotations)
 		return w, err

@@ -112,6 +112,8 @@ type request struct {
 	Changed           []string  `json:"changed"`
 	Time              int64     `json:"time"`
 	ClockSynchronized bool      `json:"clockSynchronized"`
+
+	Connection *api.Connection `json:"connection"`
 }
 
 type candidate struct {
@@ -150,7 +152,7 @@ func (s *set) pod(name string) (*v1.Pod, error) {
 	return p, nil
 }
 
-// about is the question to the hooks admit and filter.
+// about is the question to the hooks admit, filter and connect.
 func (s *set) about(q *question) (*wasm.Request, error) {
 	object, err := s.pod(q.Object)
 	if err != nil {
@@ -164,7 +166,7 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 	return &wasm.Request{
 		Question: &api.Question{
 			Op: r.Operation, Pod: object, Old: old, Replaces: r.Replaces,
-			Origin: api.Origin{Source: r.Source, Document: r.Document},
+			Origin: api.Origin{Source: r.Source, Document: r.Document}, Connection: r.Connection,
 		},
 		Kind: r.Kind, Tenant: r.Tenant, Changed: r.Changed, Time: time.UnixMilli(r.Time), ClockSynchronized: r.ClockSynchronized,
 		Node: q.Node,

@@ -31,6 +31,7 @@ var examples = []struct{ name, hook, rest string }{
 	{"pod-security", "admit", "[settings]\nlevel = \"baseline\"\n"},
 	{"tenant-quota", "admit", "capabilities = [\"node.read\"]\n[settings.quota.all]\nnamespaces = [\"*\"]\npods = 1\n"},
 	{"change-window", "filter", closed("all", "1h")},
+	{"no-exec", "connect", ""},
 	{"source-precedence", "merge", order("file")},
 }
 

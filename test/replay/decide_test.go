@@ -115,7 +115,7 @@ spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}]}
 `
 
 // ask has decisions from one number to another made: of ten, one each of the hooks
-// filter and merge.
+// filter, merge and connect.
 func (p *plane) ask(t *testing.T, from, to int) {
 	t.Helper()
 	var waiting sync.WaitGroup
@@ -140,6 +140,10 @@ func (p *plane) one(i int, answered func()) {
 	old := podNumber(i, namespace)
 	old.Labels["old"] = "yes"
 	switch i % 10 {
+	case 7:
+		p.Connect(api.Question{Op: api.Connect, Pod: x, Origin: origin, Connection: &api.Connection{
+			Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "c", Command: []string{"sh", "-c", fmt.Sprintf("echo secret-%d", i)}, User: "alice",
+		}}, func(api.Verdict) { answered() })
 	case 8:
 		p.Filter(api.FilterQuestion{Op: api.UpdateOp, Pod: x, Old: old, Origin: origin}, func(api.FilterVerdict) { answered() })
 	case 9:

@@ -54,7 +54,7 @@ func write(t *testing.T, dir, name string, module []byte, keys string) {
 		"api = \"wardlet.dev/v1\"\nname = %q\nmodule = \"%s.wasm\"\nsha256 = \"%x\"\n%s\n", name, name, sha256.Sum256(module), keys), 0o600))
 }
 
-const everyHook = `hooks = ["admit", "filter", "merge"]`
+const everyHook = `hooks = ["admit", "filter", "merge", "connect"]`
 
 // operators are policies of the operator's: they draw, see the node, change pods, and
 // fail. Each number makes another set of them.

@@ -42,6 +42,11 @@ func (m *Module) Filter(body ...Code) {
 	m.Export("wardlet_filter", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
+// Connect exports wardlet_connect, which gives what the body leaves.
+func (m *Module) Connect(body ...Code) {
+	m.Export("wardlet_connect", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
+}
+
 // ValidateSettings adds the function wardlet_validate_settings. What is on the
 // stack at its end is the result.
 func (m *Module) ValidateSettings(body ...Code) {
@@ -239,5 +244,6 @@ func Drawing() []byte {
 	m.Admit(draw)
 	m.Filter(draw)
 	m.Merge(draw)
+	m.Connect(draw)
 	return m.Bytes()
 }

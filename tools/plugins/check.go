@@ -8,7 +8,7 @@ import (
 )
 
 // hooks are the exports of which a plugin must have one.
-var hooks = []string{"wardlet_admit", "wardlet_merge", "wardlet_filter"}
+var hooks = []string{"wardlet_admit", "wardlet_merge", "wardlet_filter", "wardlet_connect"}
 
 // offered are the functions an agent offers, by module.
 var offered = map[string][]string{

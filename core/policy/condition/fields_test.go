@@ -191,7 +191,7 @@ func TestFieldsAreThoseOfTheManifest(t *testing.T) {
 	must(t, err)
 	for name, want := range map[string]string{
 		"Pod":                  "metadata spec",
-		"Request":              "changed clockSynchronized document hook kind node operation replaces source tenant time",
+		"Request":              "changed clockSynchronized connection document hook kind node operation replaces source tenant time",
 		"EphemeralContainer":   "targetContainerName",
 		"Volume":               "name hostPath csi projected",
 		"ConfigMapKeySelector": "key name optional",

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // Request is what the conditions of one decision look at. The fields but the
@@ -15,7 +17,7 @@ type Request struct {
 	// OldObject is the pod that was admitted before, nil where there is none.
 	OldObject *corev1.Pod `json:"-"`
 
-	// Hook is admit, merge or filter.
+	// Hook is admit, merge, filter or connect.
 	Hook string `json:"hook"`
 	// Operation is ADD or UPDATE.
 	Operation string `json:"operation"`
@@ -36,6 +38,8 @@ type Request struct {
 	ClockSynchronized bool `json:"clockSynchronized"`
 	// Changed says what an update changed, in the words of docs/abi.md.
 	Changed []string `json:"changed"`
+	// Connection is that of the hook connect, nil for others.
+	Connection *api.Connection `json:"connection"`
 }
 
 // The variables of expressions, and the types of their values.

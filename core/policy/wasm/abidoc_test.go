@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // specification is the part of the specification below a heading.
@@ -80,7 +82,7 @@ func TestTheSpecificationHasTheRightTypes(t *testing.T) {
 
 // typeNames are the words of the specification for types of fields.
 var typeNames = map[reflect.Kind]string{
-	reflect.String: "string", reflect.Bool: "bool", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Map: "map of strings",
+	reflect.String: "string", reflect.Bool: "bool", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Map: "map of strings", reflect.Pointer: "object",
 }
 
 func typeWord(t reflect.Type) string {
@@ -97,7 +99,7 @@ func TestTheSpecificationsFields(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "Paths")
 	for prefix, of := range map[string]reflect.Type{
-		"request": reflect.TypeFor[request](), "node": reflect.TypeFor[node](),
+		"request": reflect.TypeFor[request](), "request.connection": reflect.TypeFor[api.Connection](), "node": reflect.TypeFor[node](),
 		"node.pods[*]": reflect.TypeFor[NodePod](), "candidates[*]": reflect.TypeFor[candidate](),
 	} {
 		want, got := map[string]string{}, map[string]string{}
@@ -176,6 +178,12 @@ func TestTheSpecificationsResults(t *testing.T) {
 		}
 		if _, ok := got["above "+strconv.Itoa(len(want)-1)]; !ok {
 			t.Errorf("%s: docs/abi.md does not say what comes above %d", export, len(want)-1)
+		}
+	}
+	delete(admit, "2") // a connection cannot wait
+	for number, answer := range admit {
+		if got := results(t, "wardlet_connect")[number]; got != answer {
+			t.Errorf("wardlet_connect: %s is %q, in docs/abi.md %q", number, answer, got)
 		}
 	}
 	for number, word := range map[int]string{mergeKeep: "keep current", mergeReject: "reject all", mergeAbstain: "abstain"} {

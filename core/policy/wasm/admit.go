@@ -42,10 +42,23 @@ var answers = [...]api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain}
 // Admit asks the plugin about a pod. The error is a *Failure, ErrNotReady, or
 // that of ctx, whose end ends the call.
 func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
+	return p.verdict(ctx, HookAdmit, r)
+}
+
+// Connect asks the plugin about the connection of the question, to a pod that runs. The
+// answer is never Hold, and has no patch. The error is as that of Admit.
+func (p *Plugin) Connect(ctx context.Context, r *Request) (Result, error) {
+	return p.verdict(ctx, HookConnect, r)
+}
+
+func (p *Plugin) verdict(ctx context.Context, hook Hook, r *Request) (Result, error) {
 	var s said
-	err := p.ask(ctx, HookAdmit, r, nil, &s)
+	err := p.ask(ctx, hook, r, nil, &s)
 	if err == nil {
-		err = s.check(HookAdmit, len(answers))
+		err = s.check(hook, len(answers))
+	}
+	if err == nil && hook == HookConnect && answers[s.number] == api.Hold {
+		err = s.spoiled("%s gives %d: a connection cannot wait, answers are 0, 1 and 3", hooks[string(hook)], s.number)
 	}
 	if err != nil {
 		return Result{Reads: s.reads, Extra: s.extra}, err
@@ -55,10 +68,10 @@ func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 		Answer: answers[s.number], Reason: s.reason, Message: s.message,
 		Explanation: s.explanation, Warnings: s.warnings, Annotations: s.annotations, Fuel: s.fuel,
 	}
-	switch result.Answer {
-	case api.Hold:
+	switch {
+	case result.Answer == api.Hold:
 		result.RetryAfter = s.retryAfter
-	case api.Allow:
+	case result.Answer == api.Allow && hook == HookAdmit:
 		result.Patch = s.patch
 	}
 	return result, nil

@@ -7,24 +7,27 @@ type Hook string
 
 // The hooks.
 const (
-	HookAdmit  Hook = "admit"
-	HookMerge  Hook = "merge"
-	HookFilter Hook = "filter"
+	HookAdmit   Hook = "admit"
+	HookMerge   Hook = "merge"
+	HookFilter  Hook = "filter"
+	HookConnect Hook = "connect"
 )
 
 // hooks are the exports behind the hooks a policy can name.
 var hooks = map[string]string{
 	string(HookAdmit): "wardlet_admit", string(HookMerge): "wardlet_merge", string(HookFilter): "wardlet_filter",
+	string(HookConnect): "wardlet_connect",
 }
 
 // hookFunctions are a module's functions behind hooks, nil where it has none.
-type hookFunctions struct{ admit, merge, filter api.Function }
+type hookFunctions struct{ admit, merge, filter, connect api.Function }
 
 func findHooks(module api.Module) hookFunctions {
 	return hookFunctions{
-		admit:  module.ExportedFunction(hooks[string(HookAdmit)]),
-		merge:  module.ExportedFunction(hooks[string(HookMerge)]),
-		filter: module.ExportedFunction(hooks[string(HookFilter)]),
+		admit:   module.ExportedFunction(hooks[string(HookAdmit)]),
+		merge:   module.ExportedFunction(hooks[string(HookMerge)]),
+		filter:  module.ExportedFunction(hooks[string(HookFilter)]),
+		connect: module.ExportedFunction(hooks[string(HookConnect)]),
 	}
 }
 
@@ -34,6 +37,8 @@ func (f *hookFunctions) of(hook Hook) api.Function {
 		return f.admit
 	case HookMerge:
 		return f.merge
+	case HookConnect:
+		return f.connect
 	default:
 		return f.filter
 	}

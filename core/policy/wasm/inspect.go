@@ -235,7 +235,7 @@ func (c *Contents) outside(m *module.Module) {
 	for _, e := range found[:min(len(found), maxMarkers)] {
 		c.Markers = append(c.Markers, shown(e.Name))
 	}
-	for _, hook := range []Hook{HookAdmit, HookMerge, HookFilter} {
+	for _, hook := range []Hook{HookAdmit, HookMerge, HookFilter, HookConnect} {
 		if e := m.Export(hooks[string(hook)]); e != nil && e.Kind == module.KindFunction {
 			c.Hooks = append(c.Hooks, string(hook))
 		}

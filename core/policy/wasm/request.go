@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Request is a question to the hook admit or filter.
+// Request is a question to the hook admit, filter or connect.
 type Request struct {
 	Question *api.Question
 	// Kind is the kind of the question's source: file, http or api.
@@ -43,4 +43,6 @@ type request struct {
 	Node              string   `json:"node"`
 	Time              int64    `json:"time"`
 	ClockSynchronized bool     `json:"clockSynchronized"`
+	// Connection is nil for other hooks than connect.
+	Connection *api.Connection `json:"connection,omitempty"`
 }

@@ -19,6 +19,7 @@ var called = map[string][]api.ValueType{
 	"wardlet_admit":             {i32},
 	"wardlet_merge":             {i32},
 	"wardlet_filter":            {i32},
+	"wardlet_connect":           {i32},
 }
 
 // typeReasons are the functions whose types are not those of the ABI. Imports

@@ -83,6 +83,9 @@ func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
 		return nil, m
 	case HookFilter:
 		q.Op, q.Old = api.UpdateOp, imagined("b")
+	case HookConnect:
+		q.Op = api.Connect
+		q.Connection = &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "web", Command: []string{"/bin/sh"}, User: "imagined"}
 	}
 	return &Request{Question: &q, Kind: api.KindHTTP, Time: startTime}, nil
 }

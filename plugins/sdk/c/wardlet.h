@@ -1172,4 +1172,39 @@ static inline wardlet_filter_verdict wardlet_filter_fail(wardlet_text message) {
 	return (wardlet_filter_verdict){{true, true, WARDLET__CANNOT, "", message}};
 }
 
+// ---- connect: may a user exec, attach or forward a port?
+
+// A denial of one policy counts, whatever others allow.
+typedef struct {
+	wardlet__verdict is;
+} wardlet_connect_verdict;
+
+// WARDLET_CONNECT gives the plugin the hook connect, of version 1.1 of the ABI: a wardlet_connect_verdict decide(void). What is
+// requested by whom are the fields request.connection.kind, .container, .command, .user and so on.
+#define WARDLET_CONNECT(decide) \
+	WARDLET__EXPORT(wardlet_abi_1_1) void wardlet_abi_1_1(void); \
+	void wardlet_abi_1_1(void) {} \
+	WARDLET__HOOK(wardlet_connect, decide)
+
+// wardlet_connect_allow lets the connection be made, as far as this policy is concerned.
+static inline wardlet_connect_verdict wardlet_connect_allow(void) {
+	return (wardlet_connect_verdict){{.given = true, .answer = 0}};
+}
+
+// wardlet_connect_deny forbids the connection.
+static inline wardlet_connect_verdict wardlet_connect_deny(const char *code, wardlet_text message) {
+	return (wardlet_connect_verdict){{true, true, 1, code, message}};
+}
+
+// wardlet_connect_abstain has no opinion.
+static inline wardlet_connect_verdict wardlet_connect_abstain(void) {
+	return (wardlet_connect_verdict){{.given = true, .answer = 3}};
+}
+
+// wardlet_connect_fail says that the policy cannot judge the connection. It is denied then, but to root on the agent's local
+// socket.
+static inline wardlet_connect_verdict wardlet_connect_fail(wardlet_text message) {
+	return (wardlet_connect_verdict){{true, true, WARDLET__CANNOT, "", message}};
+}
+
 #endif

@@ -23,6 +23,7 @@
 #define wardlet_test_admit(...) wardlet__ask(WARDLET__ADMIT, &(wardlet_question){__VA_ARGS__}, __FILE__, __LINE__)
 #define wardlet_test_merge(...) wardlet__ask(WARDLET__MERGE, &(wardlet_question){__VA_ARGS__}, __FILE__, __LINE__)
 #define wardlet_test_filter(...) wardlet__ask(WARDLET__FILTER, &(wardlet_question){__VA_ARGS__}, __FILE__, __LINE__)
+#define wardlet_test_connect(...) wardlet__ask(WARDLET__CONNECT, &(wardlet_question){__VA_ARGS__}, __FILE__, __LINE__)
 
 // wardlet_quote is a C string as JSON, for fields. It holds until the test ends.
 static inline const char *wardlet_quote(const char *s) {

@@ -18,7 +18,7 @@ func text(name string) *Fact[string] { return &Fact[string]{sdk.Request(name), (
 
 func flag(name string) *Fact[bool] { return &Fact[bool]{sdk.Request(name), (*sdk.Field).Bool} }
 
-// Hook declares which hook is asked: admit, merge or filter.
+// Hook declares which hook is asked: admit, merge, filter or connect.
 func Hook() *Fact[string] { return text("hook") }
 
 // The operations.
@@ -27,9 +27,11 @@ const (
 	Add = "ADD"
 	// Update: a change of one that was admitted.
 	Update = "UPDATE"
+	// Connect: a connection to one that runs.
+	Connect = "CONNECT"
 )
 
-// Operation declares whether the pod is new: Add or Update.
+// Operation declares whether the pod is new, or runs: Add, Update or Connect.
 func Operation() *Fact[string] { return text("operation") }
 
 // Source declares the name of the pod's source in agent.toml.

@@ -9,12 +9,14 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// The answers of wardlet_admit and wardlet_filter, by their numbers, and those
+// The answers of wardlet_admit, wardlet_filter and wardlet_connect, by their numbers, and those
 // of wardlet_merge that are no candidate.
 var (
 	admitAnswers  = []Answer{Allow, Deny, Hold, Abstain}
 	filterAnswers = []Answer{Pass, Drop, Defer, Abstain}
-	mergeAnswers  = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
+	// connectAnswers have a number that means nothing.
+	connectAnswers = []Answer{Allow, Deny, "", Abstain}
+	mergeAnswers   = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
 )
 
 // functions are the hooks of the plugin, nil where it has none.
@@ -24,6 +26,8 @@ func functions(hook string) func() int32 {
 		return guest.Hooks.Merge
 	case hookFilter:
 		return guest.Hooks.Filter
+	case hookConnect:
+		return guest.Hooks.Connect
 	}
 	return guest.Hooks.Admit
 }
@@ -42,6 +46,9 @@ func answer(hook string, number int32, q *projection.Question) (known Answer, ok
 		return known, known != KeepCurrent || q.OldObject != nil
 	case hookFilter:
 		return listed(filterAnswers, number)
+	case hookConnect:
+		known, ok = listed(connectAnswers, number)
+		return known, ok && known != ""
 	}
 	return listed(admitAnswers, number)
 }

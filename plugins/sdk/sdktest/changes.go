@@ -13,7 +13,7 @@ func (a *agent) Patch(text string) {
 	if err := checkPatch(text); err != "" {
 		stop("the patch is none: %s", err)
 	}
-	if a.hook == hookFilter || a.hook == "" {
+	if a.hook == hookFilter || a.hook == hookConnect || a.hook == "" {
 		return
 	}
 	a.result.Patch = text

@@ -95,6 +95,13 @@ func (p *Policy) Filter(tb testing.TB, r Request) Result {
 	return p.judge(tb, hookFilter, &r)
 }
 
+// Connect asks the policy about a connection to a pod: the request's
+// Connection. The test fails as with Admit.
+func (p *Policy) Connect(tb testing.TB, r Request) Result {
+	tb.Helper()
+	return p.judge(tb, hookConnect, &r)
+}
+
 func (p *Policy) judge(tb testing.TB, hook string, r *Request) Result {
 	tb.Helper()
 	question, err := r.question(hook)
@@ -166,6 +173,13 @@ func (p *Policy) BenchmarkFilter(b *testing.B, r Request) {
 	b.Helper()
 	question, err := r.question(hookFilter)
 	p.benchmark(b, hookFilter, question, err)
+}
+
+// BenchmarkConnect is BenchmarkAdmit for the hook connect.
+func (p *Policy) BenchmarkConnect(b *testing.B, r Request) {
+	b.Helper()
+	question, err := r.question(hookConnect)
+	p.benchmark(b, hookConnect, question, err)
 }
 
 func (p *Policy) benchmark(b *testing.B, hook string, q *projection.Question, err error) {

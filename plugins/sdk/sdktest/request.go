@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// Request is a question about one pod, to the hooks admit and filter.
+// Request is a question about one pod, to the hooks admit, filter and connect.
 type Request struct {
 	// Pod is the pod to judge: JSON text (a string or []byte), or a value of
 	// which encoding/json makes such. Unknown fields are errors.
@@ -38,23 +38,65 @@ type Request struct {
 	ClockUnsynchronized bool
 	// Facts are about the node; nil where the agent knows none.
 	Facts *NodeFacts
+	// Connection is what the hook connect is asked about, only.
+	Connection *Connection
+}
+
+// Connection is a connection that a user requests. JSON names are those of
+// request.connection.
+type Connection struct {
+	// Kind is exec, attach or portforward; empty is exec. Source is node-api or
+	// socket; empty is node-api.
+	Kind   string `json:"kind"`
+	Source string `json:"source"`
+	// Container is empty for a portforward.
+	Container string   `json:"container,omitempty"`
+	Command   []string `json:"command,omitempty"`
+	Ports     []int32  `json:"ports,omitempty"`
+	// User is empty for test.
+	User   string   `json:"user"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// defaults is the connection with what it does not say.
+func (c *Connection) defaults() (*Connection, error) {
+	if c == nil {
+		return nil, errors.New("the connection is missing: set Connection")
+	}
+	full := *c
+	full.Kind, full.Source, full.User = cmp.Or(c.Kind, connectionKinds[0]), cmp.Or(c.Source, connectionSources[0]), cmp.Or(c.User, "test")
+	switch {
+	case !slices.Contains(connectionKinds, full.Kind):
+		return nil, fmt.Errorf("a connection of the kind %q: want one of %q", full.Kind, connectionKinds)
+	case !slices.Contains(connectionSources, full.Source):
+		return nil, fmt.Errorf("a connection from %q: want one of %q", full.Source, connectionSources)
+	case full.Kind != connectionKinds[0] && len(full.Command) > 0:
+		return nil, fmt.Errorf("a connection of the kind %q has no command", full.Kind)
+	}
+	return &full, nil
 }
 
 // Operations.
 const (
 	Add    = "ADD"
 	Update = "UPDATE"
+
+	connects = "CONNECT"
 )
 
 // The hooks.
 const (
-	hookAdmit  = "admit"
-	hookMerge  = "merge"
-	hookFilter = "filter"
+	hookAdmit   = "admit"
+	hookMerge   = "merge"
+	hookFilter  = "filter"
+	hookConnect = "connect"
 )
 
 var (
-	kinds = []string{"file", "http", "api"}
+	kinds             = []string{"file", "http", "api"}
+	connectionKinds   = []string{"exec", "attach", "portforward"}
+	connectionSources = []string{"node-api", "socket"}
+
 	words = []string{
 		"labels", "annotations", "images", "resources", "containers", "tolerations", "deadline", "grace", "spec",
 	}
@@ -74,6 +116,12 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 	}
 	operation := r.Operation
 	switch {
+	case hook == hookConnect && (operation != "" || r.Old != nil):
+		return nil, errors.New("a connection changes nothing: leave Operation and Old out")
+	case hook == hookConnect:
+		operation = connects
+	case r.Connection != nil:
+		return nil, fmt.Errorf("a connection is for the hook connect, not %s: leave it out", hook)
 	case operation == "" && r.Old != nil && (r.Replaces == "" || hook == hookFilter):
 		operation = Update
 	case operation == "":
@@ -102,6 +150,11 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 			return nil, fmt.Errorf("nothing changes %q: want one of %q", word, words)
 		}
 		more["changed"] = r.Changed
+	}
+	if hook == hookConnect {
+		if more["connection"], err = r.Connection.defaults(); err != nil {
+			return nil, err
+		}
 	}
 	c := circumstances{r.Tenant, r.Node, r.Time, r.ClockUnsynchronized, r.Facts}
 	return q, c.fill(q, hook, more)

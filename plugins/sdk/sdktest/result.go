@@ -13,7 +13,7 @@ const (
 	// Of all hooks.
 	Abstain Answer = "abstain"
 	Failed  Answer = "failed"
-	// Of admit.
+	// Of admit, and Allow and Deny of connect.
 	Allow Answer = "allow"
 	Deny  Answer = "deny"
 	Hold  Answer = "hold"

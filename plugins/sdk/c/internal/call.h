@@ -17,6 +17,7 @@ __attribute__((weak)) int32_t wardlet_validate_settings(void);
 __attribute__((weak)) int32_t wardlet_admit(void);
 __attribute__((weak)) int32_t wardlet_merge(void);
 __attribute__((weak)) int32_t wardlet_filter(void);
+__attribute__((weak)) int32_t wardlet_connect(void);
 
 static void wardlet__parse_table(const char *what, const char *json, wardlet__node *n) {
 	const char *fault = wardlet__parse(json != NULL ? json : "{}", n);
@@ -110,13 +111,14 @@ static inline void wardlet__release(void) {
 	}
 }
 
-typedef enum { WARDLET__LOAD, WARDLET__ADMIT, WARDLET__MERGE, WARDLET__FILTER } wardlet__hook;
+typedef enum { WARDLET__LOAD, WARDLET__ADMIT, WARDLET__MERGE, WARDLET__FILTER, WARDLET__CONNECT } wardlet__hook;
 
 static const char *wardlet__meaning(wardlet__hook hook, int32_t answer) {
 	static const char *const words[][4] = {
 		[WARDLET__ADMIT] = {"allow", "deny", "hold", "abstain"},
 		[WARDLET__MERGE] = {"abstain", "reject all", "keep current", NULL},
 		[WARDLET__FILTER] = {"pass", "drop", "defer", "abstain"},
+		[WARDLET__CONNECT] = {"allow", "deny", NULL, "abstain"},
 	};
 	const wardlet_question *q = wardlet__call.question;
 	const wardlet_result *r = &wardlet__call.outcome->result;
@@ -130,7 +132,7 @@ static const char *wardlet__meaning(wardlet__hook hook, int32_t answer) {
 		}
 		return wardlet__keep(win, (size_t)snprintf(win, sizeof win, "win %d", answer));
 	}
-	if (answer > 3 || (hook == WARDLET__MERGE && answer == -1 && q->nothing_runs)) {
+	if (answer > 3 || (hook == WARDLET__CONNECT && answer == 2) || (hook == WARDLET__MERGE && answer == -1 && q->nothing_runs)) {
 		wardlet__stop("BadOutput", "an answer that means nothing here");
 	}
 	return words[hook][hook == WARDLET__MERGE ? answer + 3 : answer];
@@ -138,7 +140,7 @@ static const char *wardlet__meaning(wardlet__hook hook, int32_t answer) {
 
 // wardlet__run is a call in its own process.
 __attribute__((noreturn)) static void wardlet__run(wardlet__hook hook) {
-	int32_t (*const hooks[])(void) = {NULL, wardlet_admit, wardlet_merge, wardlet_filter};
+	int32_t (*const hooks[])(void) = {NULL, wardlet_admit, wardlet_merge, wardlet_filter, wardlet_connect};
 	const wardlet_question *q = wardlet__call.question;
 	alarm(WARDLET_TEST_SECONDS);
 	wardlet__parse_table("the settings are no object of JSON: ", q->settings, &wardlet__call.settings);

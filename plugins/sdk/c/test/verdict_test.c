@@ -7,16 +7,19 @@
 static wardlet_verdict (*judge)(void);
 static wardlet_merge_verdict (*choose)(void);
 static wardlet_filter_verdict (*sift)(void);
+static wardlet_connect_verdict (*decide)(void);
 
 static bool setup(void) { return true; }
 static wardlet_verdict run_admit(void) { return judge(); }
 static wardlet_merge_verdict run_merge(void) { return choose(); }
 static wardlet_filter_verdict run_filter(void) { return sift(); }
+static wardlet_connect_verdict run_connect(void) { return decide(); }
 
 WARDLET_PLUGIN(setup);
 WARDLET_ADMIT(run_admit);
 WARDLET_MERGE(run_merge);
 WARDLET_FILTER(run_filter);
+WARDLET_CONNECT(run_connect);
 
 static wardlet_verdict deny(void) { return wardlet_deny("TooBig", T("too big")); }
 static wardlet_verdict hold(void) { return wardlet_hold("TooEarly", T("")); }
@@ -124,6 +127,28 @@ static void a_filter_passes_or_holds_back(void) {
 	}
 }
 
+static wardlet_connect_verdict refused(void) { return wardlet_connect_deny("NoExec", T("not here")); }
+static wardlet_connect_verdict unsure(void) { return wardlet_connect_fail(T("no idea")); }
+static wardlet_connect_verdict waiting(void) { return (wardlet_connect_verdict){{.given = true, .answer = 2}}; }
+
+static void a_connection_is_made_or_not(void) {
+	static const struct {
+		wardlet_connect_verdict (*decide)(void);
+		const char *answer, *failure, *code, *message;
+	} tests[] = {
+		{wardlet_connect_allow, "allow", "", "", ""}, {refused, "deny", "", "NoExec", "not here"},
+		{wardlet_connect_abstain, "abstain", "", "", ""}, {unsure, "failed", "PluginError", "", "no idea"},
+		{waiting, "failed", "BadOutput", "", "an answer that means nothing here"},
+	};
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		decide = tests[i].decide;
+		const wardlet_result *got = wardlet_test_connect(.settings = NULL);
+		WARDLET_CHECK(wardlet_same(got->answer, tests[i].answer) && wardlet_same(got->failure, tests[i].failure) &&
+			wardlet_same(got->code, tests[i].code) && wardlet_same(got->message, tests[i].message), "%zu: got %s, %s, %s, %s", i, got->answer,
+			got->failure, got->code, got->message);
+	}
+}
+
 static wardlet_verdict notes(void) {
 	wardlet_warn(T("one"));
 	wardlet_warn(T("two"));
@@ -210,6 +235,7 @@ int main(void) {
 	WARDLET_RUN(verdicts_arrive_as_they_were_given);
 	WARDLET_RUN(a_merge_chooses_among_its_candidates);
 	WARDLET_RUN(a_filter_passes_or_holds_back);
+	WARDLET_RUN(a_connection_is_made_or_not);
 	WARDLET_RUN(notes_arrive_with_the_verdict);
 	WARDLET_RUN(what_the_agent_does_not_take_fails_the_call);
 	WARDLET_RUN(no_call_sees_what_another_left);

@@ -71,6 +71,18 @@ static wardlet_filter_verdict answer_filter(void) {
 	return wardlet_filter_fail(text("message"));
 }
 
+static wardlet_connect_verdict answer_connect(void) {
+	switch (number("answer")) {
+	case 0:
+		return wardlet_connect_allow();
+	case 1:
+		return wardlet_connect_deny(terminated(text("code")), text("message"));
+	case 3:
+		return wardlet_connect_abstain();
+	}
+	return wardlet_connect_fail(text("message"));
+}
+
 // hand hands over the texts that the settings name.
 static void hand(void) {
 	wardlet_value warnings, annotations;
@@ -136,8 +148,17 @@ static wardlet_filter_verdict sift(void) {
 	return wardlet_filter_pass();
 }
 
+static wardlet_connect_verdict decide(void) {
+	if (behaves("answer")) {
+		return answer_connect();
+	}
+	explain();
+	return wardlet_connect_allow();
+}
+
 WARDLET_PLUGIN(setup);
 WARDLET_VALIDATE_SETTINGS(check);
 WARDLET_ADMIT(judge);
 WARDLET_MERGE(choose);
 WARDLET_FILTER(sift);
+WARDLET_CONNECT(decide);

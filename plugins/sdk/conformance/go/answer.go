@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/connect"
 	"github.com/wardlet/wardlet/plugins/sdk/filter"
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 )
@@ -59,6 +60,18 @@ func answerFilter() filter.Verdict {
 		return filter.Abstain()
 	}
 	return filter.Fail(text("message"))
+}
+
+func answerConnect() connect.Verdict {
+	switch number("answer") {
+	case 0:
+		return connect.Allow()
+	case 1:
+		return connect.Deny(text("code"), text("message"))
+	case 3:
+		return connect.Abstain()
+	}
+	return connect.Fail(text("message"))
 }
 
 // hand hands over the texts that the settings name.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
+	"github.com/wardlet/wardlet/plugins/sdk/connect"
 	"github.com/wardlet/wardlet/plugins/sdk/filter"
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 	"github.com/wardlet/wardlet/plugins/sdk/validate"
@@ -18,6 +19,7 @@ func init() {
 	admit.Register(func() (admit.Policy, error) { return judge, refuse("init") })
 	merge.Register(func() (merge.Policy, error) { return choose, nil })
 	filter.Register(func() (filter.Policy, error) { return sift, nil })
+	connect.Register(func() (connect.Policy, error) { return decide, nil })
 }
 
 // refuse refuses the settings where they say so.
@@ -70,6 +72,18 @@ func sift() filter.Verdict {
 		filter.Explain(rendered())
 	}
 	return filter.Pass()
+}
+
+func decide() connect.Verdict {
+	switch text("behaviour") {
+	case "answer":
+		return answerConnect()
+	case "document":
+		connect.Explain(document())
+	case "render":
+		connect.Explain(rendered())
+	}
+	return connect.Allow()
 }
 
 func main() {}

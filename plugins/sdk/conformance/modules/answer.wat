@@ -27,4 +27,5 @@
     (i32.load (i32.const 0x4005)))
   (func (export "wardlet_admit") (result i32) (call $hook))
   (func (export "wardlet_merge") (result i32) (call $hook))
-  (func (export "wardlet_filter") (result i32) (call $hook)))
+  (func (export "wardlet_filter") (result i32) (call $hook))
+  (func (export "wardlet_connect") (result i32) (call $hook)))

@@ -21,7 +21,7 @@ var setups []func() error
 
 // Hooks are what a plugin answers; the packages of the hooks set them when
 // they are imported.
-var Hooks struct{ Admit, Merge, Filter, ValidateSettings func() int32 }
+var Hooks struct{ Admit, Merge, Filter, Connect, ValidateSettings func() int32 }
 
 // OnInit adds something to do when the agent has loaded the plugin. It must be
 // called while packages initialise.

@@ -1,4 +1,4 @@
-// Package hook is what the packages of the hooks (admit, merge, filter) have
+// Package hook is what the packages of the hooks (admit, merge, filter, connect) have
 // in common: a plugin registers one policy, setup makes it, and each call of
 // the agent asks it once.
 //

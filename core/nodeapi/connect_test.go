@@ -1,0 +1,66 @@
+package nodeapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+)
+
+// connections deny commands that begin with "rm" and remember what was asked.
+type connections struct {
+	mu    sync.Mutex
+	asked []Connection
+}
+
+func (c *connections) Connect(_ context.Context, p *v1.Pod, x *Connection) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, *x)
+	if p.Name != "web" || x.Command[0] == "rm" {
+		return errors.New("policy no-exec denies it")
+	}
+	return nil
+}
+
+func TestExec_isADecisionBeforeTheRuntimeIsAsked(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	c := &connections{}
+	n.server.streams.Connections = c
+	admin := caller{cert: n.client(n.clients, "admin", "system:masters")}
+	for _, test := range []struct {
+		name string
+		who  caller
+		path string
+		code int
+		text string
+		want []Connection
+	}{
+		{
+			"allowed",
+			caller{token: "good"},
+			"/exec/shop/web/main?command=ls&command=-l&output=1", 500, "the runtime runs nothing here",
+			[]Connection{{Kind: "exec", Source: "node-api", Container: "main", Command: []string{"ls", "-l"}, User: "reader"}},
+		},
+		{
+			"denied", admin, "/exec/shop/web/main?command=rm&output=1", 403, "policy no-exec denies it",
+			[]Connection{{Kind: "exec", Source: "node-api", Container: "main", Command: []string{"rm"}, User: "admin", Groups: []string{"system:masters", "system:authenticated"}}},
+		},
+		{"without the right", caller{token: "weak"}, "/exec/shop/web/main?command=ls&output=1", 403, "Forbidden", nil},
+		{"a container that does not run", caller{token: "good"}, "/exec/shop/web/side?command=ls&output=1", 400, "does not run", nil},
+		{"no streams", caller{token: "good"}, "/exec/shop/web/main?command=ls", 400, "at least 1", nil},
+	} {
+		c.asked = nil
+		if code, text := n.ask(test.who, "POST", test.path); code != test.code || !strings.Contains(text, test.text) {
+			t.Errorf("%s: %d %q, want %d %q", test.name, code, text, test.code, test.text)
+		}
+		if diff := cmp.Diff(test.want, c.asked); diff != "" {
+			t.Errorf("%s: asked (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
