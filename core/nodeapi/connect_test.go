@@ -3,6 +3,7 @@ package nodeapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// connections deny commands that begin with "rm" and remember what was asked.
+// connections deny all but programs that are not "rm", and remember what was asked.
 type connections struct {
 	mu    sync.Mutex
 	asked []Connection
@@ -21,13 +22,13 @@ func (c *connections) Connect(_ context.Context, p *v1.Pod, x *Connection) error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, *x)
-	if p.Name != "web" || x.Command[0] == "rm" {
+	if p.Name != "web" || slices.Contains(x.Command, "rm") || x.Kind != "exec" {
 		return errors.New("policy no-exec denies it")
 	}
 	return nil
 }
 
-func TestExec_isADecisionBeforeTheRuntimeIsAsked(t *testing.T) {
+func TestStreams_areDecisionsBeforeTheRuntimeIsAsked(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	c := &connections{}
@@ -50,6 +51,14 @@ func TestExec_isADecisionBeforeTheRuntimeIsAsked(t *testing.T) {
 		{
 			"denied", admin, "/exec/shop/web/main?command=rm&output=1", 403, "policy no-exec denies it",
 			[]Connection{{Kind: "exec", Source: "node-api", Container: "main", Command: []string{"rm"}, User: "admin", Groups: []string{"system:masters", "system:authenticated"}}},
+		},
+		{
+			"attach", caller{token: "good"}, "/attach/shop/web/main?command=ls&output=1", 403, "policy no-exec denies it",
+			[]Connection{{Kind: "attach", Source: "node-api", Container: "main", User: "reader"}},
+		},
+		{
+			"port-forward", caller{token: "good"}, "/portForward/shop/web", 403, "policy no-exec denies it",
+			[]Connection{{Kind: "portforward", Source: "node-api", User: "reader"}},
 		},
 		{"without the right", caller{token: "weak"}, "/exec/shop/web/main?command=ls&output=1", 403, "Forbidden", nil},
 		{"a container that does not run", caller{token: "good"}, "/exec/shop/web/side?command=ls&output=1", 400, "does not run", nil},
