@@ -58,18 +58,10 @@ func (t *turn) probed(ctx context.Context) error {
 	if err := t.settles(ctx); err != nil {
 		return err
 	}
-	before, err := t.processorTime()
+	perSecond, err := t.perSecond(ctx)
 	if err != nil {
 		return err
 	}
-	if err := wait(ctx, t.bench.idle); err != nil {
-		return err
-	}
-	after, err := t.processorTime()
-	if err != nil {
-		return err
-	}
-	perSecond := float64(after-before) / t.bench.idle.Seconds()
 	t.measured.add(probing, t.side, perSecond)
 	t.say("%s with %d probed pods takes %.1f ms of processor time a second", t.side, t.many, perSecond/1e6)
 	return t.removeAll(ctx, names)

@@ -152,14 +152,7 @@ func (t *turn) idle(ctx context.Context) error {
 	if err := t.crowd(ctx, t.few); err != nil {
 		return err
 	}
-	before, err := t.processorTime()
-	if err != nil {
-		return err
-	}
-	if err := wait(ctx, t.bench.idle); err != nil {
-		return err
-	}
-	after, err := t.processorTime()
+	perSecond, err := t.perSecond(ctx)
 	if err != nil {
 		return err
 	}
@@ -167,7 +160,6 @@ func (t *turn) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	perSecond := float64(after-before) / t.bench.idle.Seconds()
 	t.measured.add(cpu, t.side, perSecond)
 	t.measured.add(resident, t.side, bytes)
 	t.say("%s with %d pods takes %.1f ms of processor time a second, and has %.1f MiB", t.side, t.few, perSecond/1e6, bytes/(1<<20))
@@ -296,6 +288,19 @@ func (t *turn) memory() (float64, error) {
 	}
 	bytes, err := harness.Kilobytes(text, "VmRSS")
 	return float64(bytes), err
+}
+
+// perSecond measures how many nanoseconds of processor time the agent uses in a second.
+func (t *turn) perSecond(ctx context.Context) (float64, error) {
+	before, err := t.processorTime()
+	if err != nil {
+		return 0, err
+	}
+	if err := wait(ctx, t.bench.idle); err != nil {
+		return 0, err
+	}
+	after, err := t.processorTime()
+	return float64(after-before) / t.bench.idle.Seconds(), err
 }
 
 // processorTime is what the agent has used.
