@@ -48,7 +48,7 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 		}
 		switch old := api.Condition(&in.Previous, kind); {
 		case old == nil:
-			c.LastTransitionTime.Time = before.transitionTime(kind, status, st.StartTime.Time, in.Now)
+			c.LastTransitionTime.Time = before.transitionTime(kind, status, in.Now)
 		case old.Status == status:
 			c.LastTransitionTime = old.LastTransitionTime
 		}
