@@ -43,6 +43,9 @@ type Input struct {
 	HostIPs []string
 	// RuntimeName is the scheme of container IDs, such as "containerd".
 	RuntimeName string
+
+	// stage is set by Generate.
+	stage restartStage
 }
 
 // Generate makes the status of a pod from what the runtime shows of it.
@@ -50,6 +53,7 @@ func Generate(in Input) v1.PodStatus {
 	if in.Previous.Phase == "" {
 		in.Previous = in.Pod.Status
 	}
+	in.stage = in.restartStage()
 	st := v1.PodStatus{
 		ObservedGeneration: in.Pod.Generation,
 		QOSClass:           pod.QOS(in.Pod),
@@ -72,7 +76,7 @@ func Generate(in Input) v1.PodStatus {
 // terminal phase is never left, and the API server's wins. Reason and message
 // stay while the phase does.
 func setPhase(in *Input, st *v1.PodStatus) {
-	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal)
+	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal, in.stage.removing)
 	if !pod.IsTerminal(st.Phase) && pod.IsTerminal(in.Previous.Phase) {
 		st.Phase = in.Previous.Phase
 	}
